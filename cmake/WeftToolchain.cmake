@@ -1,0 +1,43 @@
+# One place for the language level, the warnings and the sanitizers. Every target links weft_options.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+set(WEFT_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, e.g. address,undefined or thread")
+
+add_library(weft_options INTERFACE)
+target_compile_options(weft_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+  -Werror -fno-omit-frame-pointer)
+# Boost.Asio's coroutines make g++ 12 report false positives in headers that are not ours.
+target_compile_definitions(weft_options INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ERROR_CODE_HEADER_ONLY)
+target_link_libraries(weft_options INTERFACE Threads::Threads)
+if(WEFT_SANITIZE)
+  target_compile_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -g)
+  target_link_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE})
+endif()
+if(WEFT_FUZZ)
+  target_compile_options(weft_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g)
+  target_link_options(weft_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+# Generated code (protobuf) gets the language level and the sanitizers, not the warnings.
+add_library(weft_options_generated INTERFACE)
+target_compile_options(weft_options_generated INTERFACE -w)
+if(WEFT_SANITIZE)
+  target_compile_options(weft_options_generated INTERFACE -fsanitize=${WEFT_SANITIZE} -g)
+endif()
+
+find_program(WEFT_CCACHE ccache)
+if(WEFT_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER "${WEFT_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${WEFT_CCACHE}")
+endif()
+find_program(WEFT_MOLD mold)
+if(WEFT_MOLD AND NOT WEFT_FUZZ)
+  add_link_options(-fuse-ld=mold)
+endif()

@@ -1,0 +1,145 @@
+#pragma once
+// What is wrong, since when, who is to blame and how sure we are.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/clock.hpp"
+#include "fabric/ids.hpp"
+
+namespace weft {
+
+enum class IncidentKind : std::uint8_t {
+  kLinkDown,
+  kLinkFlap,
+  kLinkDegraded,
+  kLinkErrors,
+  kSwitchDown,
+  kNodeDown,
+  kCongestionIncast,
+  kCongestionUnevenLoad,
+  kCongestionOversubscribed,
+  kSlowReceiver,
+  kPfcStorm,
+  kDeadlock,
+  kSilentLoss,
+  kRdmaErrors,
+  kStraggler,
+  kMiscabled,
+  kDuplicateGuid,
+  kCounterStuck,
+  kTelemetryLost,
+  kCount,
+};
+/// "LINK_DOWN" …: the spelling of metrics, JSON, the store and people.
+const char* to_string(IncidentKind kind);
+std::optional<IncidentKind> parse_incident_kind(std::string_view text);
+
+enum class Severity : std::uint8_t { kInfo, kWarning, kCritical };
+const char* to_string(Severity severity);  ///< "INFO", "WARNING", "CRITICAL"
+std::optional<Severity> parse_severity(std::string_view text);
+
+enum class IncidentState : std::uint8_t { kOpen, kAcknowledged, kResolved };
+const char* to_string(IncidentState state);  ///< "OPEN", "ACKNOWLEDGED", "RESOLVED"
+std::optional<IncidentState> parse_incident_state(std::string_view text);
+
+enum class EntityKind : std::uint8_t { kFabric, kNode, kPort, kLink, kCollector };
+const char* to_string(EntityKind kind);  ///< "fabric", "node", "port", "link", "collector"
+std::optional<EntityKind> parse_entity_kind(std::string_view text);
+
+/// A thing that incidents speak of. Which fields are set follows from `kind`: a fabric has none but its name; a node its
+/// GUID; a port a key; a link both keys (canonical order, see LinkKey); a collector its host's name in `label`.
+/// Equality and identity are kind, fabric and keys (and the label of a collector); names may change.
+struct Entity {
+  EntityKind kind = EntityKind::kFabric;
+  std::string fabric;
+  PortKey port;        ///< node and port; port 0 for a node
+  PortKey peer;        ///< the other end, of a link
+  std::string label;   ///< for people: "leaf-1 port 12 - dgx-04 mlx5_0 port 1"
+
+  /// Text that is equal exactly when the entity is the same: key of maps and of the store.
+  std::string identity() const;
+  bool same_as(const Entity& other) const { return identity() == other.identity(); }
+};
+
+/// One fact a person can check.
+struct Evidence {
+  std::string signal;       ///< "port_state", "link_downed", "symbol_errors", …
+  std::string description;  ///< one sentence with the numbers in it
+  double value = 0;
+  double threshold = 0;     ///< 0 where none applies
+  std::string unit;         ///< "", "events", "errors/bit", "Gb/s", "s"
+  TimePoint observed = kNever;
+  Entity where;             ///< the port or node that the signal was read from
+};
+
+/// What a detection rule says of one snapshot: stateless towards incidents, which live in analyzer/incidents.
+/// kind + cause.identity() is the key under which findings of successive snapshots are the same trouble.
+struct Finding {
+  IncidentKind kind = IncidentKind::kLinkDown;
+  Severity severity = Severity::kWarning;
+  Entity cause;
+  std::vector<Entity> affected;
+  std::vector<Evidence> evidence;
+  double confidence = 0;  ///< 0..1: how sure that the cause is the named one
+  std::string summary;    ///< one line for a page at 3 a.m.
+};
+
+/// An incident with its life cycle. Ids are given once and never reused: "INC-17".
+struct Incident {
+  std::uint64_t id = 0;
+  std::uint64_t revision = 0;  ///< grows by one with each change that is shown
+  IncidentKind kind = IncidentKind::kLinkDown;
+  Severity severity = Severity::kWarning;
+  IncidentState state = IncidentState::kOpen;
+  Entity cause;
+  std::vector<Entity> affected;
+  std::vector<Evidence> evidence;
+  std::vector<std::string> jobs;
+  double confidence = 0;
+  std::string summary;
+  TimePoint opened = kNever;    ///< first opened; a re-opening keeps it
+  TimePoint updated = kNever;
+  TimePoint resolved = kNever;  ///< kNever while not resolved
+  std::uint32_t occurrences = 1;  ///< 1 + how often it was re-opened
+  std::string acknowledged_by;    ///< who acknowledged it, empty if nobody
+  TimePoint silenced_until = kNever;
+
+  bool is_open() const { return state != IncidentState::kResolved; }
+};
+
+/// "INC-17".
+std::string incident_name(std::uint64_t id);
+/// Reads "INC-17", "inc-17" or "17".
+std::optional<std::uint64_t> parse_incident_name(std::string_view text);
+
+enum class HealthVerdict : std::uint8_t { kUnknown, kHealthy, kDegraded, kUnhealthy };
+const char* to_string(HealthVerdict verdict);  ///< "UNKNOWN", "HEALTHY", "DEGRADED", "UNHEALTHY"
+
+enum class RecommendedAction : std::uint8_t { kNone, kWatch, kAvoidNewJobs, kDrain };
+const char* to_string(RecommendedAction action);  ///< "NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN"
+
+struct HealthReason {
+  std::uint64_t incident = 0;
+  IncidentKind kind = IncidentKind::kLinkDown;
+  Severity severity = Severity::kWarning;
+  TimePoint since = kNever;
+  std::string message;
+  std::vector<PortKey> ports;
+};
+
+/// May a scheduler place a job on this host? No data is UNKNOWN, never HEALTHY.
+struct NodeHealth {
+  std::string node;    ///< host name (see host_name()), or the name of a switch
+  std::string fabric;  ///< the subnet; a host on several has one entry that covers all, with the first one's name
+  std::vector<NodeGuid> guids;  ///< its adapters, or the switch
+  HealthVerdict verdict = HealthVerdict::kUnknown;
+  RecommendedAction action = RecommendedAction::kNone;
+  std::vector<HealthReason> reasons;
+  Duration data_age{};  ///< of the oldest reading the verdict rests on
+};
+
+}  // namespace weft

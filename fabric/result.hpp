@@ -1,0 +1,40 @@
+#pragma once
+// Errors of devices, files and peers are values here, not surprises.
+
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace weft {
+
+/// What kind of failure it was; one table in `api` maps each to a gRPC status and an HTTP status.
+enum class ErrorCode {
+  kInvalidArgument,     ///< the caller's input is wrong, and will stay wrong
+  kNotFound,            ///< the named thing does not exist
+  kFailedPrecondition,  ///< refused in the present state (a newer database, a guard)
+  kUnavailable,         ///< a device or peer does not answer now; later it may
+  kTimeout,             ///< no answer within the bound
+  kProtocol,            ///< a peer answered something its protocol does not allow
+  kCorrupt,             ///< stored or received data fails its own checks
+  kResourceExhausted,   ///< disk full, queue full, too many clients
+  kInternal,            ///< a fault of ours
+};
+
+/// Name of `code` in lower case with underscores, for logs: "invalid_argument".
+const char* to_string(ErrorCode code);
+
+/// A failure with one sentence a person can act on (no trailing full stop).
+struct Error {
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;
+};
+
+template <typename T>
+using Result = tl::expected<T, Error>;
+
+/// `return fail(ErrorCode::kNotFound, "no node named x");`
+inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
+  return tl::unexpected<Error>(Error{code, std::move(message)});
+}
+
+}  // namespace weft

@@ -1,0 +1,54 @@
+#pragma once
+// What one sweep of one subnet yields: the graph, the readings and how the asking went.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/clock.hpp"
+#include "fabric/samples.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft {
+
+/// How one management datagram (MAD) ended. The value of the label `result` of weft_sweep_requests_total.
+enum class MadResult : std::uint8_t {
+  kOk,
+  kTimeout,      ///< no answer within the time-out, after all retries
+  kRetried,      ///< no answer to one try; another followed
+  kBadStatus,    ///< the answer's status was not 0
+  kUnsupported,  ///< status said: method or attribute not supported
+  kMalformed,    ///< too short, wrong class, attribute or base version
+  kUnexpected,   ///< an answer to nothing outstanding: late, doubled or forged
+  kSendFailed,   ///< the kernel did not take the request
+  kCount,
+};
+inline constexpr std::size_t kMadResultCount = static_cast<std::size_t>(MadResult::kCount);
+/// "ok", "timeout", "retried", "bad_status", "unsupported", "malformed", "unexpected", "send_failed".
+const char* to_string(MadResult result);
+
+struct SweepStatistics {
+  std::array<std::uint64_t, kMadResultCount> requests{};  ///< by result, since the sweeper started
+  Duration duration{};        ///< of this sweep, first request to last answer
+  std::uint32_t window = 0;   ///< requests kept outstanding at its end
+  std::uint32_t nodes_backed_off = 0;  ///< nodes left out because they did not answer before
+};
+
+/// One sweep, complete. The tables have one row for each port of `topology`.
+struct Sweep {
+  std::string fabric;           ///< name of the subnet: unique in one weftd
+  std::uint64_t number = 0;     ///< counts from 1 in each epoch
+  TimePoint started = kNever;
+  TimePoint finished = kNever;
+  Duration interval{};          ///< from the start of one sweep to the start of the next, as configured
+  PortKey local_port;           ///< the port that we ask through: never to be cut
+  std::shared_ptr<const Topology> topology;
+  std::shared_ptr<const SampleTable> counters;  ///< CounterGroup::kEverySweep
+  std::shared_ptr<const SampleTable> details;   ///< CounterGroup::kDetail; null until a first one was read
+  std::vector<TimePoint> state_read_at;         ///< for each port: when its PortInfo last arrived
+  SweepStatistics statistics;
+};
+
+}  // namespace weft

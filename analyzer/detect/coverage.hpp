@@ -1,0 +1,46 @@
+#pragma once
+// What a sweep really saw. An incident resolves only when its entity was observed and the finding was absent: a gap in
+// monitoring is neither down time nor recovery.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fabric/incident.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft::analyzer {
+
+class Coverage {
+ public:
+  /// What was known of one port in this sweep: bits.
+  enum PortBit : std::uint8_t {
+    kStateFresh = 1,     ///< its PortInfo is not stale
+    kActive = 2,         ///< and said Active
+    kCountersFresh = 4,  ///< its counters are not stale
+    kErrorsJudged = 8,   ///< an error window has closed since this process started, or errors were never seen
+  };
+
+  /// Nothing was seen: nothing may resolve.
+  static Coverage blind() { return Coverage{}; }
+  Coverage() = default;
+  /// `ports` has one entry of PortBits for each port of `topology`. `counters_warm`: the process has watched long
+  /// enough for the rules that need several sweeps of counters.
+  Coverage(std::shared_ptr<const Topology> topology, std::vector<std::uint8_t> ports, bool counters_warm)
+      : topology_(std::move(topology)), ports_(std::move(ports)), counters_warm_(counters_warm) {}
+
+  bool is_blind() const { return topology_ == nullptr; }
+  /// Would a finding of this kind against `cause` have been made in this sweep, had there been a reason?
+  bool observed(IncidentKind kind, const Entity& cause) const;
+
+ private:
+  std::uint8_t bits(PortKey key) const;
+  bool link_observed(IncidentKind kind, const Entity& cause) const;
+  bool node_observed(NodeGuid guid) const;
+
+  std::shared_ptr<const Topology> topology_;
+  std::vector<std::uint8_t> ports_;
+  bool counters_warm_ = false;
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,104 @@
+#pragma once
+// Every number that a rule compares with, its unit and why it has the default it has. Each is bound to a config key.
+
+#include "fabric/clock.hpp"
+
+namespace weft::analyzer {
+
+/// One layer of flap damping: penalty ← penalty · 2^(−Δt / half_life) + flap_penalty for each flap.
+struct Damping {
+  Duration half_life{};  ///< the penalty halves in this time
+  double suppress = 0;   ///< LINK_FLAP opens when the penalty reaches it (points)
+  double reuse = 0;      ///< and ends when the penalty has decayed below it (points)
+  double ceiling = 0;    ///< the penalty never exceeds it, which bounds how long a link stays condemned (points)
+};
+
+struct Thresholds {
+  // --- LINK_DOWN, SWITCH_DOWN, NODE_DOWN
+  /// Sweeps that a link may stand in Initialize or Armed before it is called down: the subnet manager needs a moment to
+  /// activate a port that has just trained.
+  unsigned activation_grace_sweeps = 2;
+  /// Sweeps for which one end may say Down while the other says Active: the two ends are read at different moments.
+  unsigned disagreement_sweeps = 2;
+  /// Share (0..1) of the known nodes that may go dark at once before we suspect our own place in the fabric rather than
+  /// theirs. More than half: the larger part is more likely to be the fabric.
+  double mass_share = 0.5;
+  /// Fewer links than this (count) are too few for a share to mean anything.
+  unsigned mass_minimum_links = 8;
+  /// After this long the missing part is taken to be really gone (half a cluster switched off) and is reported link by
+  /// link.
+  Duration mass_hold = std::chrono::minutes(10);
+
+  // --- LINK_FLAP
+  /// Points for each time a link went down. The two layers' limits are multiples of it.
+  double flap_penalty = 1000;
+  /// Trips on the third flap within a quarter of an hour; one unplugging and plugging in does not.
+  Damping flap_fast{std::chrono::minutes(15), 2000, 750, 12000};
+  /// Trips on the fifth daily flap. The ceiling frees a link that became quiet within about six days.
+  Damping flap_slow{std::chrono::hours(72), 3000, 1500, 6000};
+  /// Flaps of one burst count once in the slow layer: a bad quarter of an hour must not condemn a link for days.
+  Duration flap_slow_spacing = std::chrono::hours(1);
+  /// A flapping link that stays down longer than this is LINK_DOWN as well.
+  Duration flap_down_hold = std::chrono::minutes(1);
+  /// Sweeps without a flap after which the counts of both ends are levelled, so that an end which counts late is not
+  /// counted as a flap of its own.
+  unsigned flap_level_sweeps = 3;
+
+  // --- LINK_ERRORS
+  /// Errors per bit that a link may have. The InfiniBand specification asks for a bit error ratio of at most 1e-12
+  /// (vol. 2, 6.4); 1e-12 at 400 Gb/s is one error in 2.5 s.
+  double error_rate_limit = 1e-12;
+  /// Confidence (0..1) of the one-sided bounds on the error rate.
+  double error_confidence = 0.95;
+  /// An error window is never shorter: errors burst, and one burst must not fill two windows.
+  Duration error_window_minimum = std::chrono::seconds(10);
+  /// Nor longer, however slow the link: enough bits for 95 % with no error (3 / limit) is 25 min at 2 Gb/s.
+  Duration error_window_maximum = std::chrono::minutes(30);
+  /// Consecutive windows whose lower bound exceeds the limit before a link is condemned.
+  unsigned error_windows = 2;
+  /// A window closes at once, without its minimum length, when its lower bound exceeds the limit this many times.
+  double error_gross_factor = 1000;
+
+  // --- Freshness and TELEMETRY_LOST
+  /// A reading older than this many sweep intervals is stale: neither up nor down, neither healthy nor bad.
+  unsigned stale_intervals = 3;
+  /// Sweeps in which a node did not answer, while its neighbours see its links up, before its telemetry is called lost.
+  unsigned node_silent_sweeps = 2;
+  /// Sweep intervals without any sweep before the whole fabric's telemetry is called lost.
+  unsigned telemetry_lost_intervals = 3;
+  /// When at least telemetry_mass_minimum nodes and (telemetry_mass_nodes nodes, or telemetry_mass_share of all) fall
+  /// silent with their links up, the sensor is suspected: one incident for the fabric.
+  unsigned telemetry_mass_minimum = 5;
+  unsigned telemetry_mass_nodes = 32;  ///< nodes
+  double telemetry_mass_share = 0.1;   ///< 0..1
+
+  // --- COUNTER_STUCK
+  /// Consecutive sweeps in which the peer sent and this port's receive counter stood still. Two ends read at different
+  /// moments can disagree once, not this often.
+  unsigned stuck_sweeps = 5;
+  /// Packets that the peer must have sent in each of them.
+  double stuck_packets = 1000;
+
+  // --- MISCABLED
+  /// When more than this share (0..1) of the compared links differ (and more than mass_minimum_links of them), the
+  /// expected topology is another fabric's or out of date: one incident says so.
+  double miscabled_mass_share = 0.25;
+};
+
+/// The life cycle of incidents.
+struct IncidentPolicy {
+  /// Consecutive sweeps without the finding, in which the entity was really observed, before an incident resolves.
+  unsigned resolve_sweeps = 3;
+  /// The same trouble within this time after it was resolved re-opens the old incident rather than making a new one.
+  Duration reopen_window = std::chrono::hours(24);
+  /// Resolved incidents are kept in memory (and in the snapshot) this long.
+  Duration retention = std::chrono::hours(7 * 24);
+  /// And at most so many of them.
+  unsigned retained_incidents = 10000;
+  /// Pieces of evidence kept on one incident; the first ones and the latest ones survive.
+  unsigned evidence_limit = 16;
+  /// A number in the evidence that moved on is shown at most this often.
+  Duration evidence_refresh = std::chrono::minutes(1);
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,17 @@
+#pragma once
+// May a scheduler place a job on this host? Worked out from the incidents and the age of what is known.
+
+#include <span>
+#include <vector>
+
+#include "analyzer/incidents/incident_book.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::analyzer {
+
+/// Health of every host (adapters grouped by host_name()) of every fabric, sorted by name. A host on several fabrics
+/// has one entry, the worst of all. No data, stale data or a fabric that is not watched gives UNKNOWN, unless an
+/// incident already says worse. O(ports + incidents × their ports).
+std::vector<NodeHealth> assess(std::span<const FabricView> fabrics, const IncidentList& incidents, TimePoint now);
+
+}  // namespace weft::analyzer

@@ -1,0 +1,260 @@
+"""Builds and runs the suites for tests/run, and adds up what every test said. See tests/README.md."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@dataclass(frozen=True)
+class Part:
+    """One ctest label in one build."""
+
+    preset: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    name: str
+    help: str
+    parts: tuple[Part, ...]
+    needs: tuple[str, ...] = ()
+
+
+SUITES = (
+    Suite("unit", "values and pure functions, room by room", (Part("dev", "unit"),)),
+    Suite("architecture", "the rooms' one rule and the house's habits", (Part("dev", "architecture"),)),
+    Suite("infiniband", "weftd on ibsim with real OpenSM, compared with infiniband-diags", (Part("dev", "infiniband"),),
+          ("ibsim", "opensm", "ibnetdiscover")),
+    Suite("prometheus", "scraped by real Prometheus and VictoriaMetrics", (Part("dev", "prometheus"),), ("promtool", "ibsim", "opensm")),
+    Suite("fuzz", "every decoder and parser, briefly, under libFuzzer", (Part("fuzz", "fuzz"),), ("clang++",)),
+    Suite("sanitizers", "unit tests under ASan and UBSan, threads under TSan", (Part("asan-ubsan", "unit"), Part("tsan", "threads"))),
+)
+
+
+@dataclass
+class Tally:
+    passed: int = 0
+    failed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    seconds: float = 0
+
+    def add(self, other: "Tally") -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+
+def environment() -> dict:
+    path = os.environ.get("PATH", "")
+    return dict(os.environ, PATH=path + ":/usr/sbin:/sbin", CTEST_OUTPUT_ON_FAILURE="1")
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+class Builder:
+    """Configures and builds each preset's targets once."""
+
+    def __init__(self, build_root: str):
+        self._root = build_root
+        self._configured: dict[str, str] = {}
+        self._built: dict[tuple[str, str], str] = {}
+
+    def folder(self, preset: str) -> str:
+        return os.path.join(self._root, preset)
+
+    def prepare(self, part: Part) -> str:
+        """Empty when built; else what went wrong, in a line."""
+        key = (part.preset, part.label)
+        if key not in self._built:
+            self._built[key] = self._configure(part.preset) or self._build(part.preset, f"tests_{part.label}")
+        return self._built[key]
+
+    def _configure(self, preset: str) -> str:
+        if preset not in self._configured:
+            os.makedirs(self.folder(preset), exist_ok=True)
+            self._configured[preset] = self._run(f"configuring {preset}", preset, "configure",
+                                                 ["cmake", "--preset", preset, "-S", ROOT, "-B", self.folder(preset)])
+        return self._configured[preset]
+
+    def _build(self, preset: str, target: str) -> str:
+        targets = subprocess.run(["ninja", "-C", self.folder(preset), "-t", "query", target], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, check=False)
+        if targets.returncode != 0:  # a label of scripts alone has nothing to build
+            return ""
+        return self._run(f"building {preset} {target}", preset, target, ["cmake", "--build", self.folder(preset), "--target", target])
+
+    def _run(self, what: str, preset: str, name: str, command: list[str]) -> str:
+        log_path = os.path.join(self.folder(preset), f"{name}.log")
+        say(f"-- {what} …")
+        began = reported = time.monotonic()
+        with open(log_path, "wb") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=ROOT)
+            try:
+                while process.poll() is None:
+                    time.sleep(0.2)
+                    if time.monotonic() - reported > 20:
+                        reported = time.monotonic()
+                        say(f"   {reported - began:.0f} s: {last_line(log_path)}")
+            except BaseException:
+                process.terminate()
+                process.wait()
+                raise
+        if process.returncode == 0:
+            say(f"   done in {time.monotonic() - began:.0f} s")
+            return ""
+        with open(log_path, encoding="utf-8", errors="replace") as log:
+            lines = log.read().splitlines()
+        start = next((i for i, line in enumerate(lines) if "error:" in line or "FAILED:" in line or "CMake Error" in line), max(0, len(lines) - 30))
+        say("\n".join(lines[start:start + 40]))
+        return f"{what} failed; all of it is in {os.path.relpath(log_path, ROOT)}"
+
+
+def last_line(path: str) -> str:
+    with open(path, "rb") as stream:
+        stream.seek(max(0, os.path.getsize(path) - 500))
+        return (stream.read().decode(errors="replace").strip().splitlines() or [""])[-1][:110]
+
+
+def run_part(builder: Builder, suite: Suite, part: Part) -> Tally:
+    name = f"{part.preset} {part.label}"
+    if trouble := builder.prepare(part):
+        return Tally(failed=[f"{suite.name}: {trouble}"])
+    folder = builder.folder(part.preset)
+    results = os.path.join(folder, f"results-{part.label}")
+    shutil.rmtree(results, ignore_errors=True)
+    os.makedirs(results)
+    junit = os.path.join(results, "ctest-junit")
+    command = ["ctest", "--test-dir", folder, "-L", f"^{part.label}$", "-j", str(os.cpu_count() or 2), "--output-junit", junit,
+               "--no-tests=ignore"]
+    if part.preset == "tsan" and shutil.which("setarch"):
+        command = ["setarch", "-R", *command]  # ThreadSanitizer of g++ 12 fails under wide address randomisation
+    say(f"-- running {name} …")
+    ran = environment()
+    ran.update(GTEST_OUTPUT=f"xml:{results}/", WEFT_TEST_RESULTS=results, WEFT_BUILD=folder)
+    ended = subprocess.run(command, cwd=ROOT, env=ran, stdin=subprocess.DEVNULL, check=False)
+    if not os.path.exists(junit):
+        return Tally(failed=[f"{suite.name}: ctest ended with {ended.returncode} and no results"])
+    tally = read_results(suite.name, junit, results)
+    if not tally.passed and not tally.failed and not tally.skipped:
+        tally.skipped.append(f"{suite.name}: no test has the label {part.label} in the {part.preset} build")
+    return tally
+
+
+def read_results(suite: str, junit: str, results: str) -> Tally:
+    """One count for each test case where the program wrote its cases down, one for the whole program where it did not."""
+    tally = Tally()
+    for entry in ElementTree.parse(junit).getroot().iter("testcase"):
+        program = entry.get("name", "?")
+        status = entry.get("status", "")
+        cases = cases_of(suite, os.path.join(results, f"{program}.xml"), program)
+        if status == "run" or (status == "fail" and cases.failed):
+            tally.add(cases if cases.passed or cases.failed or cases.skipped else Tally(passed=1))
+        elif status == "fail":
+            reason = entry.find("failure")
+            tally.add(cases)
+            tally.failed.append(f"{suite}: {program}: {reason.get('message') if reason is not None else 'failed'}")
+        else:
+            tally.skipped.append(f"{suite}: {program}: {skip_reason(entry)}")
+    return tally
+
+
+def cases_of(suite: str, path: str, program: str) -> Tally:
+    tally = Tally()
+    if not os.path.exists(path):
+        return tally
+    try:
+        root = ElementTree.parse(path).getroot()
+    except ElementTree.ParseError:
+        return tally  # the program died while writing; ctest counts it as failed
+    for case in root.iter("testcase"):
+        name = f"{suite}: {program}: {case.get('classname', '')}.{case.get('name', '')}"
+        skipped = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            tally.failed.append(name)
+        elif skipped is not None or case.get("result") == "skipped":
+            words = (skipped.get("message") if skipped is not None else "") or "no reason given"
+            tally.skipped.append(f"{name}: {' '.join(words.split()[0:60])}")
+        else:
+            tally.passed += 1
+    return tally
+
+
+def skip_reason(entry) -> str:
+    output = entry.findtext("system-out") or ""
+    for line in output.splitlines():
+        if "skipped:" in line:
+            return line.split("skipped:", 1)[1].strip()
+    skipped = entry.find("skipped")
+    return (skipped.get("message") if skipped is not None else "") or "not run"
+
+
+def run_suite(builder: Builder, suite: Suite) -> Tally:
+    began = time.monotonic()
+    say(f"\n== {suite.name}: {suite.help}")
+    path = environment()["PATH"]
+    missing = [program for program in suite.needs if not shutil.which(program, path=path)]
+    if missing:
+        tally = Tally(skipped=[f"{suite.name}: not installed: {', '.join(missing)}"])
+    else:
+        tally = Tally()
+        for part in suite.parts:
+            tally.add(run_part(builder, suite, part))
+    tally.seconds = time.monotonic() - began
+    return tally
+
+
+def summarise(tallies: dict[str, Tally]) -> int:
+    total = Tally()
+    say("\n== summary")
+    say(f"{'suite':<14}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    for name, tally in tallies.items():
+        say(f"{name:<14}{tally.passed:>8}{len(tally.failed):>8}{len(tally.skipped):>9}{tally.seconds:>9.0f}")
+        total.add(tally)
+    for text in total.failed:
+        say(f"FAILED  {text}")
+    for text in total.skipped:
+        say(f"skipped {text}")
+    say(f"{total.passed} passed, {len(total.failed)} failed, {len(total.skipped)} skipped")
+    return 1 if total.failed else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tests/run")
+    parser.add_argument("suites", nargs="*", metavar="SUITE")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--no-packages", action="store_true")
+    parser.add_argument("--build-root", default=os.path.join(ROOT, "build"))
+    options = parser.parse_args()
+    known = {suite.name: suite for suite in SUITES}
+    if options.list:
+        for suite in SUITES:
+            say(f"{suite.name:<14}{suite.help}")
+        return 0
+    unknown = [name for name in options.suites if name not in known]
+    if unknown:
+        print(f"tests/run: no suite {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
+        return 2
+    builder = Builder(os.path.abspath(options.build_root))
+    chosen = [known[name] for name in dict.fromkeys(options.suites)] or list(SUITES)
+    tallies: dict[str, Tally] = {}
+    try:
+        for suite in chosen:
+            tallies[suite.name] = run_suite(builder, suite)
+    except KeyboardInterrupt:
+        for suite in chosen:
+            tallies.setdefault(suite.name, Tally(failed=[f"{suite.name}: interrupted"]))
+    return summarise(tallies)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

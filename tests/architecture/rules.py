@@ -1,0 +1,207 @@
+"""The rules of the house as pure functions: a tree of files or a link graph in, complaints out.
+
+A complaint is one line: "path:line: what is wrong". No complaint means that the rule holds.
+"""
+
+import re
+from pathlib import Path
+
+# Which rooms each room may know besides itself. An arrow only ever points down.
+MAY_KNOW = {
+    "fabric": set(),
+    "collectors": {"fabric"},
+    "analyzer": {"fabric"},
+    "api": {"fabric"},
+    "daemon": {"fabric", "collectors", "analyzer", "api"},
+}
+# Inside of daemon only the wiring sees everyone. A sub-room that stands here is held to less than its room.
+DAEMON_MAY_KNOW = {
+    "runtime": {"fabric"},
+    "store": {"fabric"},
+    "sweeper": {"fabric", "collectors"},
+    "ctl": {"fabric", "api"},
+}
+ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")
+README_LINES = 80
+FILE_LINES = 500
+
+# What a room must not touch, by include. The pattern is matched against the text between <> or "".
+SYSTEM_CALLS = r"(sys/|netinet/|arpa/|linux/|unistd\.h|fcntl\.h|poll\.h|signal\.h|netdb\.h|pthread\.h)"
+LIBRARIES_OF_OTHERS = r"(boost/|spdlog/|grpc|google/|sqlite3|nlohmann/|toml|CLI/|prometheus/|infiniband/)"
+MUST_NOT_INCLUDE = {
+    "fabric": rf"({SYSTEM_CALLS}|{LIBRARIES_OF_OTHERS}|fstream$|iostream$|filesystem$|thread$|mutex$|future$)",
+    "analyzer": rf"({SYSTEM_CALLS}|{LIBRARIES_OF_OTHERS}|fstream$|iostream$|filesystem$|thread$|mutex$|shared_mutex$"
+                r"|condition_variable$|future$|semaphore$)",
+    "collectors": r"(grpc|google/|sqlite3|prometheus/|nlohmann/|CLI/|toml)",
+    "api": r"(sqlite3|infiniband/|CLI/)",
+}
+# The analyzer is given `now`: thirty simulated days must pass in a second.
+MUST_NOT_SAY = {"analyzer": re.compile(r"(system_clock|steady_clock|high_resolution_clock)::now|sleep_for|sleep_until")}
+
+# Spelt in two halves, so that this file passes its own check.
+UNFINISHED = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "X" "XX", "HA" "CK", "TB" "D")) + r")\b")
+
+CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
+CODE_SUFFIXES = CPP_SUFFIXES | {".py", ".sh", ".cmake", ".proto", ".js", ".sql"}
+SKIPPED_FOLDERS = {"build", ".git", "__pycache__", ".cache", "node_modules"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+
+
+def all_files(root):
+    """Every file of the tree that a person wrote, sorted."""
+    found = []
+    for path in sorted(Path(root).rglob("*")):
+        relative = path.relative_to(root)
+        if not SKIPPED_FOLDERS.intersection(relative.parts) and path.is_file() and not path.is_symlink():
+            found.append(relative)
+    return found
+
+
+def read(root, relative):
+    return (Path(root) / relative).read_text(encoding="utf-8", errors="replace")
+
+
+def is_script(root, relative):
+    if relative.suffix:
+        return False
+    with open(Path(root) / relative, "rb") as file:
+        return file.read(2) == b"#!"
+
+
+def is_code(root, relative):
+    return relative.suffix in CODE_SUFFIXES or relative.name == "CMakeLists.txt" or is_script(root, relative)
+
+
+def may_know(place):
+    """The rooms that code at `place` ("daemon/store/sqlite.cpp") may use besides its own."""
+    room = place.parts[0]
+    if room == "daemon" and len(place.parts) > 2:
+        return DAEMON_MAY_KNOW.get(place.parts[1], MAY_KNOW["daemon"])
+    return MAY_KNOW[room]
+
+
+def check_includes(root):
+    """No include points up or sideways; every include of ours is by place and exists; rooms keep off what they must."""
+    complaints = []
+    for relative in all_files(root):
+        room = relative.parts[0]
+        if relative.suffix not in CPP_SUFFIXES or room not in MAY_KNOW:
+            continue
+        text = read(root, relative)
+        for number, line in enumerate(text.splitlines(), start=1):
+            include = INCLUDE.match(line)
+            if include:
+                complaints += include_complaints(root, relative, number, include.group(1), include.group(2))
+            elif room in MUST_NOT_SAY and MUST_NOT_SAY[room].search(line.split("//")[0]):
+                complaints.append(f"{relative}:{number}: {room} must not read a clock nor sleep")
+    return complaints
+
+
+def include_complaints(root, relative, number, quoted, angled):
+    room = relative.parts[0]
+    here = f"{relative}:{number}"
+    name = quoted or angled
+    target = Path(name).parts[0]
+    forbidden = MUST_NOT_INCLUDE.get(room)
+    if forbidden and target not in MAY_KNOW and re.match(forbidden, name):
+        return [f"{here}: {room} must not include {name}"]
+    if name.endswith(".pb.h"):
+        target = "api"  # generated from api/proto
+    elif quoted and target not in MAY_KNOW:
+        return [f"{here}: \"{name}\" is not by place (\"room/part.hpp\")"]
+    elif target in MAY_KNOW and not (Path(root) / name).is_file():
+        # prometheus-cpp and others may have folders of such names, in angle brackets only.
+        return [f"{here}: \"{name}\" does not exist"] if quoted else []
+    if target not in MAY_KNOW or target == room:
+        return []
+    if target not in may_know(relative):
+        return [f"{here}: {'/'.join(relative.parts[:-1])} must not know {target} ({name})"]
+    return []
+
+
+def check_links(graph):
+    """`graph` maps a target to (its folder, the targets it links). No link points up or sideways; there is no ring."""
+    complaints = []
+    for target, (folder, links) in sorted(graph.items()):
+        place = Path(folder)
+        if not place.parts or place.parts[0] not in MAY_KNOW:
+            continue
+        allowed = may_know(place / "CMakeLists.txt") | {place.parts[0]}
+        for link in links:
+            room = Path(graph[link][0]).parts[0] if link in graph and Path(graph[link][0]).parts else None
+            if room == "tests" or (room in MAY_KNOW and room not in allowed):
+                complaints.append(f"{folder}/CMakeLists.txt: {target} must not link {link}")
+    ring = find_ring(graph)
+    if ring:
+        complaints.append("the links form a ring: " + " -> ".join(ring))
+    return complaints
+
+
+def find_ring(graph):
+    done, path = set(), []
+
+    def visit(target):
+        if target in path:
+            return path[path.index(target):] + [target]
+        if target in done or target not in graph:
+            return None
+        path.append(target)
+        for link in graph[target][1]:
+            ring = visit(link)
+            if ring:
+                return ring
+        path.pop()
+        done.add(target)
+        return None
+
+    for target in sorted(graph):
+        ring = visit(target)
+        if ring:
+            return ring
+    return None
+
+
+def read_link_graph(text):
+    """Lines of `target|folder|link;link`, as CMakeLists.txt beside this file writes them."""
+    graph = {}
+    for line in text.splitlines():
+        if line.strip():
+            target, folder, links = line.split("|", 2)
+            # $<LINK_ONLY:x> is how CMake writes a private link of a static library.
+            names = [re.sub(r"^\$<LINK_ONLY:(.*)>$", r"\1", link) for link in links.split(";")]
+            graph[target] = (folder, [name for name in names if name])
+    return graph
+
+
+def check_files(root):
+    """Files are short, headers are guarded, nothing says that it is unfinished."""
+    complaints = []
+    for relative in all_files(root):
+        if not is_code(root, relative):
+            continue
+        text = read(root, relative)
+        lines = text.splitlines()
+        if len(lines) > FILE_LINES:
+            complaints.append(f"{relative}:{len(lines)}: {len(lines)} lines, at most {FILE_LINES} are allowed")
+        if relative.suffix == ".hpp" and "#pragma once" not in text:
+            complaints.append(f"{relative}:1: a header without #pragma once")
+        for number, line in enumerate(lines, start=1):
+            word = UNFINISHED.search(line)
+            if word:
+                complaints.append(f"{relative}:{number}: '{word.group(0)}' has no place in finished work")
+            if relative.suffix == ".hpp" and re.match(r"\s*using namespace ", line):
+                complaints.append(f"{relative}:{number}: a header must not say 'using namespace'")
+    return complaints
+
+
+def check_readmes(root):
+    """Every room that has code has a README of at most a page."""
+    complaints = []
+    used = {relative.parts[0] for relative in all_files(root) if len(relative.parts) > 1 and is_code(root, relative)}
+    for room in ROOMS_WITH_README:
+        readme = Path(root) / room / "README.md"
+        if room in used and not readme.is_file():
+            complaints.append(f"{room}/README.md: missing")
+        elif readme.is_file() and len(readme.read_text(encoding="utf-8").splitlines()) > README_LINES:
+            complaints.append(f"{room}/README.md: longer than a page ({README_LINES} lines)")
+    return complaints

@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+"""Plants what each rule forbids in a temporary tree and demands that it is found: a check that cannot fail checks nothing."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import rules
+
+GOOD = {
+    "fabric/README.md": "# fabric\n",
+    "fabric/ids.hpp": "#pragma once\n\n#include <cstdint>\n",
+    "collectors/README.md": "# collectors\n",
+    "collectors/infiniband/sweep.hpp": '#pragma once\n\n#include <infiniband/umad.h>\n\n#include "fabric/ids.hpp"\n',
+    "analyzer/README.md": "# analyzer\n",
+    "analyzer/detect/rules.hpp": '#pragma once\n\n#include "fabric/ids.hpp"\n',
+    "api/README.md": "# api\n",
+    "api/http/server.hpp": '#pragma once\n\n#include "fabric/ids.hpp"\n#include "weft/v1/fabric.pb.h"\n',
+    "daemon/README.md": "# daemon\n",
+    "daemon/weftd/main.cpp": '#include "analyzer/detect/rules.hpp"\n#include "api/http/server.hpp"\n'
+                             '#include "collectors/infiniband/sweep.hpp"\n#include "fabric/ids.hpp"\n',
+    "daemon/store/store.hpp": '#pragma once\n\n#include "fabric/ids.hpp"\n',
+}
+
+GRAPH = """weft_fabric|fabric|tl::expected
+weft_collectors_infiniband|collectors/infiniband|weft_fabric;$<LINK_ONLY:ibumad>
+weft_analyzer_detect|analyzer/detect|weft_fabric
+weft_daemon_store|daemon/store|weft_fabric;sqlite3
+weftd|daemon/weftd|weft_collectors_infiniband;weft_analyzer_detect;weft_daemon_store
+"""
+
+
+class Planted(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="weft-architecture-")
+        self.addCleanup(self.folder.cleanup)
+        self.root = Path(self.folder.name)
+        for name, text in GOOD.items():
+            self.plant(name, text)
+
+    def plant(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def assert_only(self, complaints, *parts):
+        self.assertEqual(len(complaints), 1, complaints)
+        for part in parts:
+            self.assertIn(part, complaints[0])
+
+
+class Includes(Planted):
+    def test_good_tree_has_no_complaints(self):
+        for check in (rules.check_includes, rules.check_files, rules.check_readmes):
+            self.assertEqual(check(self.root), [])
+
+    def test_arrow_upward(self):
+        self.plant("fabric/ids.cpp", '#include "daemon/store/store.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), "fabric/ids.cpp:1", "must not know daemon")
+
+    def test_arrow_upward_in_angle_brackets(self):
+        self.plant("fabric/ids.cpp", '  # include <api/http/server.hpp>\n')
+        self.assert_only(rules.check_includes(self.root), "must not know api")
+
+    def test_arrow_sideways(self):
+        self.plant("analyzer/detect/rules.cpp", '\n#include "collectors/infiniband/sweep.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), "analyzer/detect/rules.cpp:2", "must not know collectors")
+
+    def test_only_the_wiring_of_daemon_sees_everyone(self):
+        self.plant("daemon/store/store.cpp", '#include "analyzer/detect/rules.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), "daemon/store must not know analyzer")
+
+    def test_wire_format_stays_in_api(self):
+        self.plant("collectors/infiniband/sweep.cpp", '#include "weft/v1/fabric.pb.h"\n')
+        self.assert_only(rules.check_includes(self.root), "must not know api")
+
+    def test_include_not_by_place(self):
+        self.plant("api/http/server.cpp", '#include "server.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), "not by place")
+
+    def test_include_of_nothing(self):
+        self.plant("api/http/server.cpp", '#include "api/http/gone.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), "does not exist")
+
+    def test_forbidden_libraries(self):
+        for place, include in (("fabric/a.cpp", "<fstream>"), ("fabric/a.cpp", "<sys/socket.h>"),
+                               ("analyzer/detect/a.cpp", "<thread>"), ("analyzer/detect/a.cpp", "<sqlite3.h>"),
+                               ("analyzer/detect/a.cpp", "<boost/asio.hpp>"), ("api/http/a.cpp", "<sqlite3.h>"),
+                               ("collectors/infiniband/a.cpp", "<grpcpp/grpcpp.h>")):
+            with self.subTest(place=place, include=include):
+                self.plant(place, f"#include {include}\n")
+                self.assert_only(rules.check_includes(self.root), "must not include")
+                (self.root / place).unlink()
+
+    def test_clock_in_the_analyzer(self):
+        self.plant("analyzer/detect/a.cpp",
+                   "// system_clock::now in a comment is talk\nauto x = std::chrono::system_clock::now();\n")
+        self.assert_only(rules.check_includes(self.root), "a.cpp:2", "clock")
+
+
+class Links(unittest.TestCase):
+    def complaints(self, more):
+        return rules.check_links(rules.read_link_graph(GRAPH + more))
+
+    def test_good_graph(self):
+        self.assertEqual(self.complaints(""), [])
+
+    def test_upward_and_sideways(self):
+        self.assertIn("must not link weftd", self.complaints("weft_api|api|weftd\n")[0])
+        self.assertIn("must not link weft_collectors_infiniband",
+                      self.complaints("weft_api|api|$<LINK_ONLY:weft_collectors_infiniband>\n")[0])
+        self.assertIn("must not link weft_analyzer_detect",
+                      self.complaints("weft_daemon_runtime|daemon/runtime|weft_analyzer_detect\n")[0])
+
+    def test_link_into_tests(self):
+        self.assertIn("must not link fakes", self.complaints("fakes|tests/fakes|\nweft_api|api|fakes\n")[0])
+
+    def test_ring(self):
+        more = "weft_api_a|api/a|weft_api_b\nweft_api_b|api/b|weft_api_a\n"
+        self.assertIn("weft_api_a -> weft_api_b -> weft_api_a", self.complaints(more)[0])
+
+
+class Files(Planted):
+    def test_long_file(self):
+        self.plant("daemon/weftd/long.cpp", "\n" * (rules.FILE_LINES + 1))
+        self.assert_only(rules.check_files(self.root), "daemon/weftd/long.cpp", "501 lines")
+
+    def test_unfinished_work(self):
+        for name in ("daemon/weftd/a.cpp", "deploy/run.sh", "tests/tool.py", "CMakeLists.txt"):
+            with self.subTest(name=name):
+                self.plant(name, "fine\n// TO" "DO: the rest\n")
+                self.assert_only(rules.check_files(self.root), f"{name}:2")
+                (self.root / name).unlink()
+
+    def test_script_without_suffix(self):
+        self.plant("deploy/start", "#!/bin/sh\n# FIX" "ME\n")
+        self.assert_only(rules.check_files(self.root), "deploy/start:2")
+
+    def test_header_without_guard(self):
+        self.plant("fabric/bare.hpp", "int x;\n")
+        self.assert_only(rules.check_files(self.root), "fabric/bare.hpp:1", "#pragma once")
+
+    def test_using_namespace_in_header(self):
+        self.plant("fabric/open.hpp", "#pragma once\nusing namespace std;\n")
+        self.assert_only(rules.check_files(self.root), "fabric/open.hpp:2")
+
+    def test_build_folders_are_not_ours(self):
+        self.plant("build/dev/x.cpp", "// TO" "DO\n")
+        self.assertEqual(rules.check_files(self.root), [])
+
+    def test_missing_and_long_readme(self):
+        (self.root / "api/README.md").unlink()
+        self.assert_only(rules.check_readmes(self.root), "api/README.md: missing")
+        self.plant("api/README.md", "line\n" * (rules.README_LINES + 1))
+        self.assert_only(rules.check_readmes(self.root), "longer than a page")
+
+
+class Program(Planted):
+    def run_check(self, *arguments):
+        program = [sys.executable, str(Path(__file__).parent / "check"), str(self.root), *arguments]
+        return subprocess.run(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+    def test_exit_status_and_output(self):
+        graph = self.root / "graph.txt"
+        graph.write_text(GRAPH, encoding="utf-8")
+        self.assertEqual(self.run_check("rules", str(graph)).returncode, 0)
+        self.plant("fabric/ids.cpp", '#include "daemon/store/store.hpp"\n')
+        failed = self.run_check("rules", str(graph))
+        self.assertEqual(failed.returncode, 1)
+        self.assertIn("fabric/ids.cpp:1", failed.stdout)
+
+    def test_empty_graph_is_no_proof(self):
+        graph = self.root / "graph.txt"
+        graph.write_text("", encoding="utf-8")
+        self.assertEqual(self.run_check("rules", str(graph)).returncode, 1)
+
+    def test_format(self):
+        self.plant(".clang-format", "BasedOnStyle: Google\n")
+        done = self.run_check("format")
+        if done.returncode == 77:
+            self.skipTest(done.stdout.strip())
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.plant("fabric/ugly.cpp", "int   x ;\n")
+        self.assertEqual(self.run_check("format").returncode, 1)
+
+    def test_shell(self):
+        self.plant("deploy/start", "#!/bin/sh\necho \"$1\"\n")
+        done = self.run_check("shell")
+        if done.returncode == 77:
+            self.skipTest(done.stdout.strip())
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.plant("deploy/start", "#!/bin/sh\nrm -r $1/*\n")
+        self.assertEqual(self.run_check("shell").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

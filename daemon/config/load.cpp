@@ -1,0 +1,261 @@
+#include "daemon/config/load.hpp"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <map>
+#include <system_error>
+
+#include "daemon/config/schema.hpp"
+#include "daemon/config/text.hpp"
+
+namespace weft::config {
+namespace {
+
+constexpr std::size_t kLargestFile = 1 << 20;
+constexpr std::size_t kMostSyntaxErrors = 20;
+constexpr const char* kCommandLine = "command line";
+
+const Key* find(const std::vector<Key>& keys, std::string_view name) {
+  const auto found = std::ranges::find(keys, name, &Key::name);
+  return found == keys.end() ? nullptr : &*found;
+}
+
+/// The known key that was probably meant, or "".
+std::string_view nearest(const std::vector<Key>& keys, std::string_view name) {
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 4) + 1;
+  for (const Key& key : keys) {
+    // "sweep_interval" outside its table is the commonest slip of all.
+    if (key.name.ends_with(name) && key.name.size() > name.size() && key.name[key.name.size() - name.size() - 1] == '.')
+      return key.name;
+    const std::size_t distance = edit_distance(name, key.name);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = key.name;
+    }
+  }
+  return best;
+}
+
+std::string unknown(const std::vector<Key>& keys, std::string_view name) {
+  const std::string_view meant = nearest(keys, name);
+  if (meant.empty()) return "there is no such key; weftd --config-reference lists them";
+  return "there is no such key; did you mean " + std::string(meant) + "?";
+}
+
+std::string type_of(const toml::node& node) {
+  if (node.is_table()) return "a table";
+  if (node.is_array()) return "a list";
+  if (node.is_string()) return "a text";
+  if (node.is_integer()) return "a whole number";
+  if (node.is_floating_point()) return "a number";
+  if (node.is_boolean()) return "true or false";
+  return "a date or time";
+}
+
+/// The node as set() takes it: nullopt when its TOML type is not one that the key can have.
+std::optional<std::vector<std::string>> texts_of(const Key& key, const toml::node& node) {
+  WeftdConfig config;
+  const Field field = key.field(config);
+  const bool number = std::holds_alternative<unsigned*>(field) || std::holds_alternative<double*>(field) ||
+                      std::holds_alternative<std::optional<unsigned>*>(field);
+  if (const auto* list = node.as_array(); list != nullptr && std::holds_alternative<InfinibandPorts*>(field)) {
+    std::vector<std::string> texts;
+    for (const toml::node& item : *list) {
+      if (!item.is_string()) return std::nullopt;
+      texts.push_back(item.as_string()->get());
+    }
+    return texts;
+  }
+  if (node.is_integer() && number) return {{std::to_string(node.as_integer()->get())}};
+  if (node.is_floating_point() && std::holds_alternative<double*>(field))
+    return {{format_real(node.as_floating_point()->get())}};
+  if (node.is_boolean() && std::holds_alternative<bool*>(field)) return {{node.as_boolean()->get() ? "true" : "false"}};
+  const bool text =
+      !number && !std::holds_alternative<bool*>(field) && !std::holds_alternative<InfinibandPorts*>(field);
+  if (node.is_string() && (text || (!key.word.empty() && node.as_string()->get() == key.word)))
+    return {{node.as_string()->get()}};
+  return std::nullopt;
+}
+
+/// Walks the parsed file.
+class Reader {
+ public:
+  Reader(const std::vector<Key>& keys, const std::string& file, LoadOutcome& outcome)
+      : keys_(keys), file_(file), outcome_(outcome) {}
+
+  void read(const toml::table& table, const std::string& prefix) {
+    for (const auto& [key, node] : table) {
+      const std::string name = prefix.empty() ? std::string(key.str()) : prefix + '.' + std::string(key.str());
+      take(name, key.source().begin.line, node);
+    }
+  }
+  unsigned line_of(std::string_view key) const {
+    const auto found = lines_.find(key);
+    return found == lines_.end() ? 0 : found->second;
+  }
+
+ private:
+  void take(const std::string& name, unsigned line, const toml::node& node) {
+    const auto wrong = [&](std::string message) { outcome_.errors.push_back({file_, line, name, std::move(message)}); };
+    const Key* key = find(keys_, name);
+    if (key == nullptr) {
+      const toml::table* table = node.as_table();
+      const bool section = std::ranges::any_of(keys_, [&](const Key& k) { return k.name.starts_with(name + '.'); });
+      if (table != nullptr && (section || !table->empty())) return read(*table, name);
+      return wrong(section ? "is a table of keys, not " + type_of(node) : unknown(keys_, name));
+    }
+    const auto texts = texts_of(*key, node);
+    if (!texts) return wrong("must be " + shape(*key) + ", not " + type_of(node));
+    if (auto problem = set(*key, outcome_.config, *texts)) return wrong(std::move(*problem));
+    lines_[name] = line;
+  }
+
+  /// "a duration such as "1s"": the default shows how the type is written.
+  static std::string shape(const Key& key) {
+    return "a " + type_name(key) + " such as " + get_toml(key, WeftdConfig{});
+  }
+
+  const std::vector<Key>& keys_;
+  const std::string& file_;
+  LoadOutcome& outcome_;
+  std::map<std::string, unsigned, std::less<>> lines_;
+};
+
+/// Empties line `number` (from 1) when it is a plain `key = value`, so that the rest can be looked at too. False when
+/// it is anything that gives the following lines their meaning.
+bool blank(std::string& text, unsigned number) {
+  std::size_t begin = 0;
+  for (unsigned line = 1; line < number; ++line) {
+    begin = text.find('\n', begin);
+    if (begin == std::string::npos) return false;
+    ++begin;
+  }
+  const std::size_t end = std::min(text.find('\n', begin), text.size());
+  const std::string_view content = std::string_view(text).substr(begin, end - begin);
+  const std::size_t first = content.find_first_not_of(" \t");
+  if (first == std::string_view::npos || content[first] == '[') return false;
+  if (content.find("\"\"\"") != std::string_view::npos || content.find("'''") != std::string_view::npos) return false;
+  if (const auto open = content.find('[');
+      open != std::string_view::npos && content.find(']', open) == std::string_view::npos)
+    return false;
+  text.replace(begin, end - begin, "");
+  return true;
+}
+
+/// Parses as far as it goes; every syntax error is noted.
+toml::table parse(std::string text, const std::string& file, std::vector<ConfigError>& errors) {
+  while (errors.size() < kMostSyntaxErrors) {
+    try {
+      return toml::parse(text, file);
+    } catch (const toml::parse_error& error) {
+      const unsigned line = error.source().begin.line;
+      errors.push_back({file, line, {}, "this is not TOML: " + std::string(error.description())});
+      if (!blank(text, line)) break;
+    }
+  }
+  return {};
+}
+
+void apply_flags(const std::vector<Key>& keys, std::span<const FlagSetting> flags, LoadOutcome& outcome) {
+  for (const FlagSetting& flag : flags)
+    if (auto problem = set_from_text(outcome.config, flag.key, flag.text))
+      outcome.errors.push_back({kCommandLine, 0, flag.key, find(keys, flag.key) ? *problem : unknown(keys, flag.key)});
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> items;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    items.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return items;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+/// Flags over the file, then what only shows when all is known.
+LoadOutcome finish(LoadOutcome outcome, const std::vector<Key>& keys, std::span<const FlagSetting> flags,
+                   const std::string& file, const Reader& reader) {
+  std::ranges::stable_sort(outcome.errors, {}, &ConfigError::line);
+  apply_flags(keys, flags, outcome);
+  if (!outcome.errors.empty()) return outcome;
+  for (auto& [key, message] : contradictions(outcome.config)) {
+    const bool from_flag = std::ranges::any_of(flags, [&key](const FlagSetting& flag) { return flag.key == key; });
+    const unsigned line = from_flag ? 0 : reader.line_of(key);
+    outcome.errors.push_back({from_flag ? kCommandLine : file, line, key, std::move(message)});
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::string to_string(const ConfigError& error) {
+  std::string text = error.file;
+  if (error.line != 0) text += ':' + std::to_string(error.line);
+  if (!text.empty()) text += ": ";
+  if (!error.key.empty()) text += error.key + ": ";
+  return text + error.message;
+}
+
+std::string print(std::span<const ConfigError> errors) {
+  std::string text;
+  for (const ConfigError& error : errors) text += to_string(error) + '\n';
+  return text;
+}
+
+LoadOutcome load_text(std::string_view text, const std::string& name, std::span<const FlagSetting> flags) {
+  const std::vector<Key> keys = schema();
+  LoadOutcome outcome;
+  const toml::table table = parse(std::string(text), name, outcome.errors);
+  Reader reader(keys, name, outcome);
+  reader.read(table, {});
+  return finish(std::move(outcome), keys, flags, name, reader);
+}
+
+LoadOutcome load(const std::optional<std::filesystem::path>& file, std::span<const FlagSetting> flags) {
+  if (!file) return load_text({}, "defaults", flags);
+  const auto refuse = [&](std::string why) {
+    LoadOutcome outcome;
+    outcome.errors.push_back({file->string(), 0, {}, std::move(why)});
+    apply_flags(schema(), flags, outcome);
+    return outcome;
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(*file, error)) return refuse("cannot be read: it is a directory");
+  errno = 0;
+  std::ifstream stream(*file, std::ios::binary);
+  std::string text(kLargestFile + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!stream.eof() && text.size() == static_cast<std::size_t>(stream.gcount())) return refuse("is larger than 1 MiB");
+  if (!stream.is_open() || stream.bad()) return refuse("cannot be read: " + std::generic_category().message(errno));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return load_text(text, file->string(), flags);
+}
+
+std::optional<std::string> set_from_text(WeftdConfig& config, std::string_view key, std::string_view text) {
+  const std::vector<Key> keys = schema();
+  const Key* found = find(keys, key);
+  if (found == nullptr) return unknown(keys, key);
+  WeftdConfig probe;
+  const bool list = std::holds_alternative<InfinibandPorts*>(found->field(probe));
+  return set(*found, config, list ? split(text) : std::vector{std::string(text)});
+}
+
+std::vector<KeyDescription> describe_keys() {
+  std::vector<KeyDescription> descriptions;
+  for (const Key& key : schema()) {
+    std::string flag = "--" + std::string(key.name);
+    std::ranges::replace_if(
+        flag, [](char c) { return c == '.' || c == '_'; }, '-');
+    std::vector<std::string> flags{std::move(flag)};
+    if (!key.short_flag.empty()) flags.emplace(flags.begin(), key.short_flag);
+    descriptions.push_back({std::string(key.name), std::move(flags), type_name(key), get_toml(key, WeftdConfig{}),
+                            allowed(key), std::string(key.help)});
+  }
+  return descriptions;
+}
+
+}  // namespace weft::config

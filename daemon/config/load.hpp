@@ -1,0 +1,56 @@
+#pragma once
+// From a file and flags to a configuration, or to all that is wrong with them at once.
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/config/config.hpp"
+
+namespace weft::config {
+
+struct ConfigError {
+  std::string file;   ///< path, or "command line"
+  unsigned line = 0;  ///< 0 where no line applies
+  std::string key;    ///< dotted name; may be empty
+  std::string message;
+};
+/// "weftd.toml:12: infiniband.retries: 99 is too large; allowed: 0 to 10".
+std::string to_string(const ConfigError& error);
+/// One line for each error.
+std::string print(std::span<const ConfigError> errors);
+
+struct LoadOutcome {
+  WeftdConfig config;               ///< defaults where nothing valid was said; use it only when there are no errors
+  std::vector<ConfigError> errors;  ///< by line within the file, then the flags'
+};
+
+/// One flag as given: the key's name and the text; a list's items are separated by commas.
+struct FlagSetting {
+  std::string key;
+  std::string text;
+};
+
+/// Reads `file` (none: defaults only), then the flags over it, then checks the whole.
+LoadOutcome load(const std::optional<std::filesystem::path>& file, std::span<const FlagSetting> flags = {});
+/// The same for a text already in memory; `name` stands for the file in the errors.
+LoadOutcome load_text(std::string_view text, const std::string& name, std::span<const FlagSetting> flags = {});
+
+/// Sets one key from the text of a flag. The sentence that says what is wrong, or nullopt.
+std::optional<std::string> set_from_text(WeftdConfig& config, std::string_view key, std::string_view text);
+
+/// One key for whoever makes flags of them.
+struct KeyDescription {
+  std::string name;
+  std::vector<std::string> flags;  ///< "--sweep-interval", "--infiniband-sweep-interval"
+  std::string type;
+  std::string default_text;
+  std::string allowed;
+  std::string help;
+};
+std::vector<KeyDescription> describe_keys();
+
+}  // namespace weft::config

@@ -1,0 +1,77 @@
+#include "daemon/config/reference.hpp"
+
+#include <string_view>
+
+#include "daemon/config/load.hpp"
+
+namespace weft::config {
+namespace {
+
+/// "infiniband" of "infiniband.window"; "" of "state_dir".
+std::string_view section_of(std::string_view key) {
+  const std::size_t dot = key.find('.');
+  return dot == std::string_view::npos ? std::string_view{} : key.substr(0, dot);
+}
+
+/// Breaks `text` into lines of at most 100 columns, each behind "# ".
+std::string comment(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    std::size_t length = text.size();
+    if (length > 98) {
+      length = text.rfind(' ', 98);
+      if (length == std::string_view::npos) length = text.size();
+    }
+    result += "# " + std::string(text.substr(0, length)) + '\n';
+    text.remove_prefix(length < text.size() ? length + 1 : length);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string reference_document() {
+  std::string text =
+      "# Configuration of weftd\n\n"
+      "Made from the schema by `weftd --config-reference`. One TOML file, normally /etc/weft/weftd.toml; every key is "
+      "also a\n"
+      "flag, and flags win. Everything wrong is reported at once, with its line: `weftd --config FILE "
+      "--check-config`.\n\n"
+      "A duration is a number and a unit (ns, us, ms, s, m, h, d); a size is octets, or has KiB, MiB, GiB or TiB.\n";
+  std::string_view section = "-";
+  const std::vector<KeyDescription> keys = describe_keys();
+  for (const KeyDescription& key : keys) {
+    if (section_of(key.name) != section) {
+      section = section_of(key.name);
+      text += section.empty() ? "\n## The daemon\n" : "\n## " + std::string(section) + "\n";
+    }
+    text += "\n### `" + key.name + "`\n\n" + key.help + "\n\n- Type: " + key.type + "; default: `" + key.default_text +
+            "`\n";
+    if (!key.allowed.empty()) text += "- Allowed: " + key.allowed + "\n";
+    text += "- Flag:";
+    for (const std::string& flag : key.flags) text += (&flag == &key.flags.front() ? " `" : ", `") + flag + "`";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string example_config() {
+  std::string text =
+      "# Configuration of weftd, with every key at its default. Uncomment what you change.\n"
+      "# Check it with: weftd --config FILE --check-config\n";
+  std::string_view section = "";
+  const std::vector<KeyDescription> keys = describe_keys();
+  for (const KeyDescription& key : keys) {
+    if (section_of(key.name) != section) {
+      section = section_of(key.name);
+      text += "\n[" + std::string(section) + "]\n";
+    }
+    const std::string_view leaf = std::string_view(key.name).substr(section.empty() ? 0 : section.size() + 1);
+    text += '\n' + comment(key.help);
+    if (!key.allowed.empty()) text += comment("Allowed: " + key.allowed);
+    text += '#' + std::string(leaf) + " = " + key.default_text + '\n';
+  }
+  return text;
+}
+
+}  // namespace weft::config

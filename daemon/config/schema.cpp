@@ -1,0 +1,248 @@
+#include "daemon/config/schema.hpp"
+
+#include "daemon/config/text.hpp"
+
+// The table itself: what a key does and why its default is what it is.
+
+namespace weft::config {
+namespace {
+
+constexpr double kMillisecond = 1e-3;
+constexpr double kMinute = 60;
+constexpr double kHour = 3600;
+constexpr double kDay = 86400;
+
+std::vector<Key> daemon_schema() {
+  return {
+      {"state_dir",
+       [](WeftdConfig& c) -> Field { return &c.state_dir; },
+       {},
+       "",
+       "Directory of the databases (incidents, inventory, port history) and of the lock that keeps a second weftd "
+       "away. "
+       "Made when missing."},
+      {"log_level",
+       [](WeftdConfig& c) -> Field { return &c.log_level; },
+       {},
+       "",
+       "The least important messages that are written to standard error.",
+       "",
+       {"trace", "debug", "info", "warn", "error", "critical", "off"}},
+      {"listen.http",
+       [](WeftdConfig& c) -> Field { return &c.listen.http; },
+       {},
+       "",
+       "Where /metrics, the JSON API and the web page are served. Loopback by default: there is no login on it.",
+       "",
+       {},
+       "--http"},
+      {"listen.grpc",
+       [](WeftdConfig& c) -> Field { return &c.listen.grpc; },
+       {},
+       "",
+       "Where the gRPC services are served. Loopback by default: there is no login on it.",
+       "",
+       {},
+       "--grpc"},
+  };
+}
+
+std::vector<Key> infiniband_schema() {
+  return {
+      {"infiniband.enabled",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.enabled; },
+       {},
+       "",
+       "Whether InfiniBand subnets are watched from this host's adapters."},
+      {"infiniband.ports",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.ports; },
+       {},
+       "",
+       "The adapter ports to watch through, one for each subnet: \"mlx5_0:1\", or \"compute=mlx5_0:1\" to name the "
+       "fabric "
+       "behind it (else it is called mlx5_0-1). \"auto\" takes every active InfiniBand port; when two of them lead "
+       "into the "
+       "same subnet, name one instead, or it is watched twice."},
+      {"infiniband.sweep_interval",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.sweep_interval; },
+       {100 * kMillisecond, kHour},
+       "",
+       "From the start of one sweep (states and counters of every port) to the start of the next. One second sees a "
+       "failed "
+       "link within two; a sweep that takes longer is followed by the next at once.",
+       "",
+       {},
+       "--sweep-interval"},
+      {"infiniband.detail_interval",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.detail_interval; },
+       {kMillisecond * 100, kDay},
+       "",
+       "How often the optional counters (error and discard details, flow control, per-lane waits, FEC) are read of "
+       "every "
+       "port; those of a port whose errors move are read at once. A minute keeps their share of the requests small."},
+      {"infiniband.window",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.window; },
+       {1, 4096},
+       "requests",
+       "Most requests outstanding at once in one subnet. It shrinks by itself when answers stay away. OpenSM's own "
+       "counter "
+       "reader keeps 500; 256 fills the wire and leaves room for the subnet manager."},
+      {"infiniband.per_node_outstanding",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.per_node_outstanding; },
+       {1, 64},
+       "requests",
+       "Most requests outstanding at once to one node: a switch's agent is a small processor with a short queue."},
+      {"infiniband.timeout",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.timeout; },
+       {10 * kMillisecond, 10},
+       "",
+       "How long one request may stay unanswered before it is repeated or given up. Answers take well under a "
+       "millisecond, a busy agent some ten; 200ms, as OpenSM waits, leaves room, and with two retries a dead node "
+       "costs 0.6 "
+       "s and not the 3 s of the usual tools."},
+      {"infiniband.retries",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.retries; },
+       {0, 10},
+       "tries",
+       "How often an unanswered request is repeated. Management datagrams may be lost, so once is too few; more than a "
+       "few "
+       "only pile up on an agent that is busy already. A node that stays silent is then left out with growing pauses."},
+      {"infiniband.service_level",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.service_level; },
+       {0, 15},
+       "",
+       "Service level of the requests: \"path\" takes the one that the subnet administrator gives for the path, which "
+       "is "
+       "right where routing depends on it (torus, dragonfly).",
+       "path"},
+      {"infiniband.pkey_index",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.pkey_index; },
+       {0, 65535},
+       "",
+       "Index, in the adapter port's table, of the partition key that requests carry; \"auto\" looks for the default "
+       "partition and takes 0 where there is none.",
+       "auto"},
+      {"infiniband.node_name_map",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.node_name_map; },
+       {},
+       "",
+       "File of names for GUIDs, one `0xGUID \"name\"` on each line, as OpenSM and infiniband-diags use. Empty: nodes "
+       "are "
+       "called by their descriptions."},
+      {"infiniband.expected_topology",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.expected_topology; },
+       {},
+       "",
+       "File in ibnetdiscover's format that says how the cables should run; what differs is MISCABLED. Empty: nothing "
+       "is "
+       "expected."},
+      {"infiniband.clear_saturated_counters",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.clear_saturated_counters; },
+       {},
+       "",
+       "Clear counters of 4, 8 and 16 bits that are about to stick at their top. Off: clearing blinds every other tool "
+       "that "
+       "reads them, and on some hardware clears the 64-bit ones as well."},
+      {"infiniband.sweeper",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.sweeper; },
+       {},
+       "",
+       "Path of the program weft-sweeper. Empty: the one beside weftd's own executable."},
+  };
+}
+
+std::vector<Key> store_schema() {
+  return {
+      {"store.history_interval",
+       [](WeftdConfig& c) -> Field { return &c.store.history_interval; },
+       {1, kDay},
+       "",
+       "How often the counters of every port are added to the history. A minute is fine enough to see when trouble "
+       "began "
+       "and sixty times smaller than every sweep."},
+      {"store.history_retention",
+       [](WeftdConfig& c) -> Field { return &c.store.history_retention; },
+       {kMinute, 3650 * kDay},
+       "",
+       "How long port history is kept, unless max_history_bytes ends first."},
+      {"store.max_history_bytes",
+       [](WeftdConfig& c) -> Field { return &c.store.max_history_bytes; },
+       {1 << 20, 0x1p50},
+       "",
+       "Most room that port history takes; the oldest goes first. 8GiB keeps 30 days of about 30,000 busy ports, a "
+       "fortnight of 62,000, and far more of idle ones."},
+      {"store.incident_retention",
+       [](WeftdConfig& c) -> Field { return &c.store.incident_retention; },
+       {kHour, 36500 * kDay},
+       "",
+       "How long resolved incidents and their events are kept on disk. Open ones are always kept."},
+  };
+}
+
+std::vector<Key> serving_schema() {
+  return {
+      {"http.max_connections",
+       [](WeftdConfig& c) -> Field { return &c.http.max_connections; },
+       {1, 65536},
+       "connections",
+       "Most HTTP connections open at once; more are refused. Scrapers and people need few."},
+      {"http.idle_timeout",
+       [](WeftdConfig& c) -> Field { return &c.http.idle_timeout; },
+       {1, kHour},
+       "",
+       "A connection on which nothing moved for this long is closed, so that clients which vanished do not use up the "
+       "connections."},
+      {"grpc.max_watchers",
+       [](WeftdConfig& c) -> Field { return &c.grpc.max_watchers; },
+       {1, 65536},
+       "streams",
+       "Most Watch streams open at once; more get RESOURCE_EXHAUSTED. Each may hold a picture of the fabric that "
+       "others no "
+       "longer need."},
+  };
+}
+
+}  // namespace
+
+std::vector<Key> schema() {
+  std::vector<Key> keys;
+  for (auto part : {daemon_schema(), infiniband_schema(), analyzer_schema(), store_schema(), serving_schema()})
+    keys.insert(keys.end(), part.begin(), part.end());
+  return keys;
+}
+
+std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfig& config) {
+  std::vector<std::pair<std::string, std::string>> found;
+  const auto must = [&found](bool holds, const char* key, std::string message) {
+    if (!holds) found.emplace_back(key, std::move(message));
+  };
+  const auto not_longer = [&must](Duration shorter, const char* short_key, Duration longer, const char* key) {
+    must(shorter <= longer, key,
+         format_duration(longer) + " is shorter than " + short_key + ", which is " + format_duration(shorter));
+  };
+  const auto damping = [&must](const analyzer::Damping& layer, const std::string& name) {
+    must(layer.reuse < layer.suppress, (name + ".reuse").c_str(),
+         "must be below " + name + ".suppress, or it never ends");
+    must(layer.suppress <= layer.ceiling, (name + ".ceiling").c_str(),
+         "must not be below " + name + ".suppress, or it never begins");
+  };
+  must(config.listen.http != config.listen.grpc || config.listen.http.port == 0, "listen.grpc",
+       format_address(config.listen.grpc) + " is listen.http already");
+  not_longer(config.infiniband.sweep_interval, "infiniband.sweep_interval", config.infiniband.detail_interval,
+             "infiniband.detail_interval");
+  not_longer(config.infiniband.sweep_interval, "infiniband.sweep_interval", config.store.history_interval,
+             "store.history_interval");
+  not_longer(config.store.history_interval, "store.history_interval", config.store.history_retention,
+             "store.history_retention");
+  not_longer(config.incidents.retention, "incidents.retention", config.store.incident_retention,
+             "store.incident_retention");
+  not_longer(config.incidents.reopen_window, "incidents.reopen_window", config.incidents.retention,
+             "incidents.retention");
+  not_longer(config.analyzer.error_window_minimum, "analyzer.error_window_minimum",
+             config.analyzer.error_window_maximum, "analyzer.error_window_maximum");
+  damping(config.analyzer.flap_fast, "analyzer.flap_fast");
+  damping(config.analyzer.flap_slow, "analyzer.flap_slow");
+  return found;
+}
+
+}  // namespace weft::config

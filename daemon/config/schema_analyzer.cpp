@@ -1,0 +1,213 @@
+#include "daemon/config/schema.hpp"
+
+// Every number of analyzer/detect/thresholds.hpp as a key of its own name.
+
+namespace weft::config {
+namespace {
+
+constexpr double kMinute = 60;
+constexpr double kHour = 3600;
+constexpr double kDay = 86400;
+constexpr Bounds kSweeps{1, 1000};
+constexpr Bounds kShare{0, 1};
+constexpr Bounds kPoints{1, 1e9};
+
+std::vector<Key> availability_schema() {
+  return {
+      {"analyzer.activation_grace_sweeps",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.activation_grace_sweeps; },
+       {0, 1000},
+       "sweeps",
+       "How long a link may stand in Initialize or Armed before it is LINK_DOWN. The subnet manager needs a moment to "
+       "activate a port that has just trained."},
+      {"analyzer.disagreement_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.disagreement_sweeps; }, kSweeps,
+       "sweeps",
+       "How long one end may say Down while the other says Active. The two ends are read at different moments."},
+      {"analyzer.mass_share", [](WeftdConfig& c) -> Field { return &c.analyzer.mass_share; }, kShare, "share",
+       "When more than this share of the known nodes goes dark at once, our own place in the fabric is suspected "
+       "rather "
+       "than theirs: of two halves the larger is more likely to be the fabric."},
+      {"analyzer.mass_minimum_links",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.mass_minimum_links; },
+       {1, 1e6},
+       "links",
+       "Fewer links than this are too few for a share to mean anything."},
+      {"analyzer.mass_hold",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.mass_hold; },
+       {0, kDay},
+       "",
+       "After this long what went dark at once is taken to be really gone (half a cluster switched off) and is "
+       "reported "
+       "link by link."},
+      {"analyzer.stale_intervals", [](WeftdConfig& c) -> Field { return &c.analyzer.stale_intervals; }, kSweeps,
+       "intervals",
+       "A reading older than this many sweep intervals is stale: neither up nor down, neither healthy nor bad."},
+      {"analyzer.node_silent_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.node_silent_sweeps; }, kSweeps,
+       "sweeps",
+       "Sweeps in which a node did not answer while its neighbours see its links up, before it is TELEMETRY_LOST."},
+      {"analyzer.telemetry_lost_intervals",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_lost_intervals; }, kSweeps, "intervals",
+       "Sweep intervals without any sweep before the whole fabric is TELEMETRY_LOST."},
+      {"analyzer.telemetry_mass_minimum",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_mass_minimum; },
+       {1, 1e6},
+       "nodes",
+       "Fewer silent nodes than this are always reported one by one; from here on telemetry_mass_nodes and "
+       "telemetry_mass_share decide."},
+      {"analyzer.telemetry_mass_nodes",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_mass_nodes; },
+       {1, 1e6},
+       "nodes",
+       "From so many silent nodes on the sensor is suspected: one incident for the fabric, not one for each."},
+      {"analyzer.telemetry_mass_share", [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_mass_share; },
+       kShare, "share", "The same, as a share of all nodes, for small fabrics."},
+  };
+}
+
+std::vector<Key> flap_schema() {
+  return {
+      {"analyzer.flap_penalty", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_penalty; }, kPoints, "points",
+       "Points for each time a link went down. They decay; the two layers below compare the sum, so their limits are "
+       "multiples of this."},
+      {"analyzer.flap_fast.half_life",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.flap_fast.half_life; },
+       {1, 7 * kDay},
+       "",
+       "Fast layer: its points halve in this time, so that three flaps within it count, and an old one does not."},
+      {"analyzer.flap_fast.suppress", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_fast.suppress; }, kPoints,
+       "points",
+       "Fast layer: LINK_FLAP opens here: the third flap within a quarter of an hour; one unplugging and plugging in "
+       "does "
+       "not reach it."},
+      {"analyzer.flap_fast.reuse", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_fast.reuse; }, kPoints,
+       "points",
+       "Fast layer: and ends when the points have decayed below this; well under suppress, so that it does not "
+       "flicker."},
+      {"analyzer.flap_fast.ceiling", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_fast.ceiling; }, kPoints,
+       "points",
+       "Fast layer: points never exceed it; with these defaults a link that became quiet is free within an hour."},
+      {"analyzer.flap_slow.half_life",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow.half_life; },
+       {1, 90 * kDay},
+       "",
+       "Slow layer, for links that flap once or twice a day: its points halve in this time."},
+      {"analyzer.flap_slow.suppress", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow.suppress; }, kPoints,
+       "points", "Slow layer: LINK_FLAP opens here: the fifth daily flap."},
+      {"analyzer.flap_slow.reuse", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow.reuse; }, kPoints,
+       "points", "Slow layer: and ends when the points have decayed below this."},
+      {"analyzer.flap_slow.ceiling", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow.ceiling; }, kPoints,
+       "points", "Slow layer: points never exceed it, which frees a link that became quiet within about six days."},
+      {"analyzer.flap_slow_spacing",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow_spacing; },
+       {0, 30 * kDay},
+       "",
+       "Flaps closer together count once in the slow layer: one bad quarter of an hour must not condemn a link for "
+       "days."},
+      {"analyzer.flap_down_hold",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.flap_down_hold; },
+       {0, kDay},
+       "",
+       "A flapping link that stays down longer than this is LINK_DOWN as well."},
+      {"analyzer.flap_level_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_level_sweeps; }, kSweeps,
+       "sweeps",
+       "Sweeps without a flap after which the counts of both ends are levelled, so that the end which counts late does "
+       "not "
+       "add a flap of its own."},
+  };
+}
+
+std::vector<Key> error_schema() {
+  return {
+      {"analyzer.error_rate_limit",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.error_rate_limit; },
+       {1e-20, 1e-3},
+       "errors/bit",
+       "Errors per bit that a link may have. InfiniBand asks for a bit error ratio of at most 1e-12 (vol. 2, 6.4): at "
+       "400 "
+       "Gb/s one error in 2.5 s."},
+      {"analyzer.error_confidence",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.error_confidence; },
+       {0.5, 0.999999},
+       "probability",
+       "Confidence of the one-sided bounds on the error rate: how sure before a link is condemned or cleared."},
+      {"analyzer.error_window_minimum",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.error_window_minimum; },
+       {1, kHour},
+       "",
+       "An error window is never shorter: errors burst, and one burst must not fill two windows."},
+      {"analyzer.error_window_maximum",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.error_window_maximum; },
+       {kMinute, 7 * kDay},
+       "",
+       "Nor longer, however slow the link: enough bits to be 95 % sure of no error take 25 min at 2 Gb/s."},
+      {"analyzer.error_windows",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.error_windows; },
+       {1, 100},
+       "windows",
+       "Consecutive windows whose lower bound exceeds the limit before a link is LINK_ERRORS."},
+      {"analyzer.error_gross_factor",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.error_gross_factor; },
+       {1, 1e12},
+       "times",
+       "A window closes at once, without its minimum length, when its lower bound exceeds the limit so many times."},
+      {"analyzer.stuck_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_sweeps; }, kSweeps, "sweeps",
+       "Consecutive sweeps in which the peer sent and this port's receive counter stood still, before COUNTER_STUCK. "
+       "Two "
+       "ends read at different moments can disagree once, not this often."},
+      {"analyzer.stuck_packets",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_packets; },
+       {1, 1e12},
+       "packets",
+       "Packets that the peer must have sent in each of those sweeps."},
+      {"analyzer.miscabled_mass_share", [](WeftdConfig& c) -> Field { return &c.analyzer.miscabled_mass_share; },
+       kShare, "share",
+       "When more of the compared links differ from the expected topology, the file is another fabric's or out of "
+       "date, and "
+       "one incident says so."},
+  };
+}
+
+std::vector<Key> incident_schema() {
+  return {
+      {"incidents.resolve_sweeps", [](WeftdConfig& c) -> Field { return &c.incidents.resolve_sweeps; }, kSweeps,
+       "sweeps",
+       "Consecutive sweeps without the finding, in which the entity was really observed, before an incident resolves."},
+      {"incidents.reopen_window",
+       [](WeftdConfig& c) -> Field { return &c.incidents.reopen_window; },
+       {0, 90 * kDay},
+       "",
+       "The same trouble within this time after it was resolved re-opens the old incident rather than making a new "
+       "one."},
+      {"incidents.retention",
+       [](WeftdConfig& c) -> Field { return &c.incidents.retention; },
+       {kMinute, 365 * kDay},
+       "",
+       "How long resolved incidents stay in memory and in lists; store.incident_retention keeps them longer on disk."},
+      {"incidents.retained_incidents",
+       [](WeftdConfig& c) -> Field { return &c.incidents.retained_incidents; },
+       {1, 1e6},
+       "incidents",
+       "Most resolved incidents kept in memory."},
+      {"incidents.evidence_limit",
+       [](WeftdConfig& c) -> Field { return &c.incidents.evidence_limit; },
+       {2, 1000},
+       "pieces",
+       "Pieces of evidence kept on one incident; the first ones and the latest ones survive."},
+      {"incidents.evidence_refresh",
+       [](WeftdConfig& c) -> Field { return &c.incidents.evidence_refresh; },
+       {0, kDay},
+       "",
+       "A number in the evidence that moved on is shown at most this often, so that watchers are not flooded."},
+  };
+}
+
+}  // namespace
+
+std::vector<Key> analyzer_schema() {
+  std::vector<Key> keys;
+  for (auto part : {availability_schema(), flap_schema(), error_schema(), incident_schema()})
+    keys.insert(keys.end(), part.begin(), part.end());
+  return keys;
+}
+
+}  // namespace weft::config

@@ -1,0 +1,48 @@
+#pragma once
+// Values as people write them in a configuration. Every parser gives the value or a sentence: what is wrong and what is
+// allowed. parse(format(x)) is x.
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "daemon/config/config.hpp"
+
+namespace weft::config {
+
+/// A value, or what is wrong with the text.
+template <typename T>
+using Parsed = tl::expected<T, std::string>;
+
+/// "250ms", "1s", "1.5s", "15m", "3d"; units ns, us, ms, s, m, h, d. Never negative.
+Parsed<Duration> parse_duration(std::string_view text);
+/// In the largest unit that divides it: "1s", "90m", "0s".
+std::string format_duration(Duration duration);
+
+/// "512", "64KiB", "20GiB", "1TiB".
+Parsed<Bytes> parse_bytes(std::string_view text);
+std::string format_bytes(Bytes bytes);
+
+/// "127.0.0.1:9640", "[::1]:9640". Names are not resolved.
+Parsed<Address> parse_address(std::string_view text);
+std::string format_address(const Address& address);
+
+/// {"auto"}, or any number of "mlx5_0:1" and "compute=mlx5_0:1".
+Parsed<InfinibandPorts> parse_ports(const std::vector<std::string>& texts);
+std::vector<std::string> format_ports(const InfinibandPorts& ports);
+
+/// "0.5", "1e-12".
+Parsed<double> parse_real(std::string_view text);
+std::string format_real(double value);
+
+/// Decimal, not negative.
+Parsed<std::uint64_t> parse_integer(std::string_view text);
+
+/// "true" or "false".
+Parsed<bool> parse_bool(std::string_view text);
+
+/// How many letters must be changed, added or taken away to make `a` of `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+}  // namespace weft::config

@@ -1,0 +1,156 @@
+#include "daemon/config/load.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace weft::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Load, NothingSaidMeansDefaults) {
+  const LoadOutcome outcome = load(std::nullopt);
+  EXPECT_EQ(print(outcome.errors), "");
+  EXPECT_EQ(outcome.config.state_dir, "/var/lib/weft");
+  EXPECT_EQ(outcome.config.listen.grpc, (Address{"127.0.0.1", 9641}));
+  EXPECT_EQ(outcome.config.infiniband.sweep_interval, 1s);
+  EXPECT_TRUE(outcome.config.infiniband.ports.automatic);
+}
+
+TEST(Load, ReadsEveryTypeOfValue) {
+  const LoadOutcome outcome = load_text(R"(
+state_dir = "/tmp/weft"
+listen = { http = "[::]:80" }
+[infiniband]
+enabled = false
+ports = ["compute=mlx5_0:1", "mlx5_1:1"]
+timeout = "1.5s"
+window = 64
+service_level = 3
+[analyzer]
+error_rate_limit = 1e-15
+flap_fast.suppress = 2500
+[store]
+max_history_bytes = "1GiB"
+)",
+                                        "weftd.toml");
+  EXPECT_EQ(print(outcome.errors), "");
+  const WeftdConfig& config = outcome.config;
+  EXPECT_EQ(config.state_dir, "/tmp/weft");
+  EXPECT_EQ(config.listen.http, (Address{"::", 80}));
+  EXPECT_FALSE(config.infiniband.enabled);
+  EXPECT_EQ(config.infiniband.ports.named.size(), 2U);
+  EXPECT_EQ(config.infiniband.timeout, 1500ms);
+  EXPECT_EQ(config.infiniband.window, 64U);
+  EXPECT_EQ(config.infiniband.service_level, 3U);
+  EXPECT_EQ(config.analyzer.error_rate_limit, 1e-15);
+  EXPECT_EQ(config.analyzer.flap_fast.suppress, 2500);
+  EXPECT_EQ(config.store.max_history_bytes.value, 1ULL << 30);
+}
+
+TEST(Load, AWordStandsForNone) {
+  const LoadOutcome outcome =
+      load_text("[infiniband]\nservice_level = \"path\"\npkey_index = \"auto\"\n", "weftd.toml");
+  EXPECT_EQ(print(outcome.errors), "");
+  EXPECT_EQ(outcome.config.infiniband.service_level, std::nullopt);
+}
+
+TEST(Load, EveryErrorIsReportedAtOnceWithItsLine) {
+  const LoadOutcome outcome = load_text(R"(log_level = "loud"
+state_dir = 7
+sweep_interval = "1s"
+[infiniband]
+windw = 3
+window = 100000
+timeout = 5
+retries = -1
+ports = ["mlx5_0"]
+service_level = "paths"
+[infinband]
+enabled = true
+[nothing.like.this.at.all.anywhere]
+)",
+                                        "weftd.toml");
+  EXPECT_EQ(
+      print(outcome.errors),
+      "weftd.toml:1: log_level: \"loud\" is not known; allowed: trace, debug, info, warn, error, critical, off\n"
+      "weftd.toml:2: state_dir: must be a path such as \"/var/lib/weft\", not a whole number\n"
+      "weftd.toml:3: sweep_interval: there is no such key; did you mean infiniband.sweep_interval?\n"
+      "weftd.toml:5: infiniband.windw: there is no such key; did you mean infiniband.window?\n"
+      "weftd.toml:6: infiniband.window: 100000 is too large; allowed: 1 to 4096\n"
+      "weftd.toml:7: infiniband.timeout: must be a duration such as \"200ms\", not a whole number\n"
+      "weftd.toml:8: infiniband.retries: \"-1\" is not a whole number from 0 upwards\n"
+      "weftd.toml:9: infiniband.ports: \"mlx5_0\" is not a port; give \"auto\", \"mlx5_0:1\" or \"NAME=mlx5_0:1\"\n"
+      "weftd.toml:10: infiniband.service_level: must be a whole number or word such as \"path\", not a text\n"
+      "weftd.toml:12: infinband.enabled: there is no such key; did you mean infiniband.enabled?\n"
+      "weftd.toml:13: nothing.like.this.at.all.anywhere: there is no such key; weftd --config-reference lists them\n");
+}
+
+TEST(Load, SyntaxErrorsDoNotHideTheRest) {
+  const LoadOutcome outcome =
+      load_text("state_dir = /tmp\nlog_level = \"loud\"\n[store]\nhistory_interval = \"1s\n", "x.toml");
+  ASSERT_EQ(outcome.errors.size(), 3U) << print(outcome.errors);
+  EXPECT_EQ(outcome.errors[0].line, 1U);
+  EXPECT_NE(outcome.errors[0].message.find("not TOML"), std::string::npos);
+  EXPECT_EQ(outcome.errors[1].key, "log_level");
+  EXPECT_EQ(outcome.errors[2].line, 4U);
+}
+
+TEST(Load, TheSameKeyTwiceIsAnError) {
+  const LoadOutcome outcome = load_text("log_level = \"info\"\nlog_level = \"warn\"\n", "x.toml");
+  ASSERT_EQ(outcome.errors.size(), 1U) << print(outcome.errors);
+  EXPECT_EQ(outcome.errors[0].line, 2U);
+}
+
+TEST(Load, FlagsWinOverTheFile) {
+  const std::vector<FlagSetting> flags{{"infiniband.sweep_interval", "5s"},
+                                       {"infiniband.ports", "a=mlx5_0:1,b=mlx5_1:1"}};
+  const LoadOutcome outcome = load_text("[infiniband]\nsweep_interval = \"2s\"\nwindow = 9\n", "x.toml", flags);
+  EXPECT_EQ(print(outcome.errors), "");
+  EXPECT_EQ(outcome.config.infiniband.sweep_interval, 5s);
+  EXPECT_EQ(outcome.config.infiniband.window, 9U);
+  EXPECT_EQ(outcome.config.infiniband.ports.named.size(), 2U);
+}
+
+TEST(Load, WrongFlagsAreReportedBesideTheFilesErrors) {
+  const std::vector<FlagSetting> flags{{"listen.http", "9640"}, {"infiniband.windows", "1"}};
+  const LoadOutcome outcome = load_text("log_level = 1\n", "x.toml", flags);
+  ASSERT_EQ(outcome.errors.size(), 3U) << print(outcome.errors);
+  EXPECT_EQ(to_string(outcome.errors[1]),
+            "command line: listen.http: \"9640\" is not an address; give a numeric address and a port, such as "
+            "\"127.0.0.1:9640\" or \"[::1]:9640\"");
+  EXPECT_EQ(outcome.errors[2].message, "there is no such key; did you mean infiniband.window?");
+}
+
+TEST(Load, KeysThatContradictEachOtherAreFound) {
+  const LoadOutcome outcome = load_text(
+      "[listen]\nhttp = \"0.0.0.0:9641\"\ngrpc = \"0.0.0.0:9641\"\n[analyzer.flap_fast]\nreuse = 5000\n"
+      "[store]\nhistory_retention = \"10m\"\nhistory_interval = \"20m\"\n",
+      "x.toml");
+  EXPECT_EQ(print(outcome.errors),
+            "x.toml:3: listen.grpc: 0.0.0.0:9641 is listen.http already\n"
+            "x.toml:7: store.history_retention: 10m is shorter than store.history_interval, which is 20m\n"
+            "x.toml:5: analyzer.flap_fast.reuse: must be below analyzer.flap_fast.suppress, or it never ends\n");
+}
+
+TEST(Load, AFileThatCannotBeReadIsAnErrorWithItsReason) {
+  EXPECT_EQ(print(load("/nowhere/weftd.toml").errors),
+            "/nowhere/weftd.toml: cannot be read: No such file or directory\n");
+  EXPECT_EQ(print(load("/tmp").errors), "/tmp: cannot be read: it is a directory\n");
+  const LoadOutcome binary = load_text(std::string("a = \"\xff\xfe\0\"", 9), "x.toml");
+  EXPECT_FALSE(binary.errors.empty());
+}
+
+TEST(Load, ReadsAFile) {
+  const auto path = std::filesystem::temp_directory_path() / ("weft-config-" + std::to_string(::getpid()) + ".toml");
+  std::ofstream(path) << "log_level = \"debug\"\n";
+  const LoadOutcome outcome = load(path);
+  std::filesystem::remove(path);
+  EXPECT_EQ(print(outcome.errors), "");
+  EXPECT_EQ(outcome.config.log_level, "debug");
+}
+
+}  // namespace
+}  // namespace weft::config

@@ -1,0 +1,101 @@
+"""What the demonstration breaks, one thing after the other, and by which incident each should be known."""
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+import netfile
+from simulated_subnet import SimulatedSubnet
+from weft_client import ends_of, guid_text, is_open
+
+
+@dataclass
+class Fault:
+    """Something broken on purpose. `step` is called each second while it lasts."""
+
+    title: str
+    kinds: tuple[str, ...]
+    ends: set[tuple[str, int]]  # what the incident must name: both ends of a link, or (guid, 0) of a node
+    begin: Callable[[], None]
+    end: Callable[[], None]
+    step: Callable[[int], None] = field(default=lambda second: None)
+
+    def found_in(self, incidents: list[dict]) -> dict | None:
+        """The open incident that is this fault."""
+        for incident in incidents:
+            if incident.get("kind") in self.kinds and is_open(incident) and self.names_it(incident.get("cause", {})):
+                return incident
+        return None
+
+    def names_it(self, cause: dict) -> bool:
+        guids = {guid for guid, port in self.ends if port == 0}
+        return cause.get("nodeGuid") in guids if guids else bool(ends_of(cause)) and ends_of(cause) <= self.ends
+
+
+def _link(network: netfile.Network, node: netfile.Node, port: int) -> tuple[set[tuple[str, int]], str]:
+    end = node.ports[port]
+    peer = network.nodes[end.node]
+    return ({(guid_text(node.guid), port), (guid_text(peer.guid), end.port)},
+            f"{node.name} port {port} - {peer.name} port {end.port}")
+
+
+def schedule(subnet: SimulatedSubnet, keep_away: set[str]) -> list[Fault]:
+    """Faults that the subnet's shape allows, the plainest first; none cuts off the nodes in `keep_away`."""
+    network = subnet.network
+    near = {end.node for name in keep_away for end in network.nodes[name].ports.values()} | keep_away
+    trunks = [trunk for trunk in network.trunks() if trunk[0].identity not in near and trunk[2].identity not in near]
+    trunks = trunks or network.trunks()
+    hosts = [node for node in network.hosts() if node.identity not in keep_away and node.ports]
+    found: list[Fault] = []
+
+    def pick(things, number):
+        return things[(number * 7919) % len(things)]
+
+    def unplugged(node, port):
+        ends, words = _link(network, node, port)
+        return Fault(f"unplugging {words}", ("LINK_DOWN", "NODE_DOWN"), ends,
+                     lambda: subnet.unlink(node.identity, port), lambda: subnet.relink(node.identity, port))
+
+    def noisy(node, port):
+        ends, words = _link(network, node, port)
+
+        def count(second):
+            subnet.set_counter(node.identity, port, "PortCounters.SymbolErrorCounter", min(400 * (second + 1), 60000))
+
+        return Fault(f"symbol errors on {words}", ("LINK_ERRORS",), ends, lambda: count(0), lambda: None, count)
+
+    def flapping(node, port):
+        ends, words = _link(network, node, port)
+
+        def flap(second):
+            if second % 2:
+                subnet.relink(node.identity, port)
+            elif second < 10:
+                subnet.unlink(node.identity, port)
+                for guid, number in ends:
+                    peer = next(n for n in (node, network.nodes[node.ports[port].node]) if guid_text(n.guid) == guid)
+                    subnet.set_counter(peer.identity, number, "PortCounters.LinkDownedCounter", second // 2 + 1)
+
+        return Fault(f"flapping {words}", ("LINK_FLAP",), ends, lambda: flap(0), lambda: None, lambda second: flap(second + 1))
+
+    def silent(node):
+        return Fault(f"{node.name} answers no more", ("TELEMETRY_LOST", "NODE_DOWN"), {(guid_text(node.guid), 0)},
+                     lambda: subnet.drop_requests(node.identity, 100), lambda: subnet.drop_requests(node.identity, 0))
+
+    def cut_off(node):
+        return Fault(f"cutting off {node.name}", ("SWITCH_DOWN",), {(guid_text(node.guid), 0)},
+                     lambda: subnet.unlink(node.identity), lambda: subnet.relink(node.identity))
+
+    if trunks:
+        found.append(unplugged(*pick(trunks, 3)[:2]))
+    if hosts:
+        found.append(unplugged(pick(hosts, 5), min(pick(hosts, 5).ports)))
+    if trunks:
+        found.append(noisy(*pick(trunks, 11)[:2]))
+        found.append(flapping(*pick(trunks, 17)[:2]))
+    tops = [switch for switch in network.switches if switch.identity not in near and
+            all(network.nodes[end.node].is_switch for end in switch.ports.values())]
+    if len(tops) > 2:
+        found.append(cut_off(pick(tops, 1)))
+    if hosts:
+        found.append(silent(pick(hosts, 9)))
+    return found

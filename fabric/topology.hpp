@@ -46,7 +46,7 @@ struct Node {
   std::uint16_t device_id = 0;
   bool enhanced_port0 = false;    ///< SwitchInfo: port 0 has counters of its own
   bool aggregation_node = false;  ///< a switch's SHARP engine, seen as a channel adapter
-  bool reachable = true;          ///< it answered in the last sweep that asked it
+  bool reachable = true;          ///< a way over links that are up leads to it; whether it answers is state_read_at's matter
   PortIndex first_port = 0;       ///< its ports stand together in Topology::ports(), lowest number first
   std::string name;               ///< for people: from the node name map, else the description; never a key
   std::string description;        ///< NodeDescription as valid UTF-8 (bad bytes replaced)

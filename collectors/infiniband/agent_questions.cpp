@@ -1,0 +1,217 @@
+// What performance agents can do, what else they count, and the service levels of the paths to them.
+
+#include <algorithm>
+
+#include "collectors/infiniband/port_sweep.hpp"
+
+namespace weft::infiniband {
+namespace {
+
+// The port of a node that its agent is asked through and, for PortSamplesControl, about.
+PortIndex speaking_port(const Subnet& subnet, NodeIndex node) {
+  const Node& n = subnet.node(node);
+  for (PortIndex p = n.first_port; p < n.first_port + n.port_entries(); ++p)
+    if (const Port& port = subnet.port(p); port.lid.is_unicast() && (port.is_up() || port.number.value == 0)) return p;
+  return kNoIndex;
+}
+
+PortNum first_external(const Subnet& subnet, NodeIndex node, PortIndex speaking) {
+  return subnet.node(node).type == NodeType::kSwitch ? PortNum{1} : subnet.port(speaking).number;
+}
+
+}  // namespace
+
+AgentQuestions::AgentQuestions(Subnet& subnet, const GeneralServices& services, std::vector<NodeIndex> nodes)
+    : subnet_(subnet), services_(services) {
+  questions_.reserve(nodes.size() * 2);
+  for (const NodeIndex node : nodes) questions_.emplace_back(node, attribute::kClassPortInfo);
+}
+
+bool AgentQuestions::next(MadRequest& request) {
+  while (next_ < questions_.size()) {
+    const auto [node, attribute] = questions_[next_++];
+    const PortIndex port = speaking_port(subnet_, node);
+    if (port == kNoIndex) continue;
+    // ClassPortInfo is asked of the node itself: it is what tells of a redirection.
+    const bool known = subnet_.agent(node).known;
+    if (attribute == attribute::kClassPortInfo) subnet_.agent(node).known = false;
+    const auto address = performance_address(subnet_, services_, port);
+    subnet_.agent(node).known = known;
+    if (!address) continue;
+    request = {};
+    request.node = node;
+    request.port = port;
+    request.attribute = attribute;
+    request.address = *address;
+    return true;
+  }
+  return false;
+}
+
+void AgentQuestions::encode(const MadRequest& request, MadBytes mad) {
+  encode_performance_get(mad, request.attribute, first_external(subnet_, request.node, request.port));
+}
+
+void AgentQuestions::answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint) {
+  PerformanceAgent& agent = subnet_.agent(request.node);
+  if (request.attribute == attribute::kClassPortInfo) {
+    const bool redirected = result == MadResult::kBadStatus && (status_of(mad) & 0x2);
+    if (result != MadResult::kOk && !redirected) return;
+    agent.info = decode_performance_class_port_info(mad);
+    agent.known = true;
+    if (!agent.tick_asked) questions_.emplace_back(request.node, attribute::kPortSamplesControl);
+    return;
+  }
+  if (result == MadResult::kOk) agent.tick = decode_samples_tick(mad);
+  if (result != MadResult::kTimeout) agent.tick_asked = true;
+  const Node& node = subnet_.node(request.node);
+  for (PortIndex p = node.first_port; p < node.first_port + node.port_entries(); ++p) {
+    Port& port = subnet_.port(p);
+    const double rate = link_bits_per_second(port.width_active, port.speed_active);
+    if (rate > 0) port.wait_tick_seconds = static_cast<float>(wait_tick_seconds(agent.tick, lanes(port.width_active), rate));
+  }
+  subnet_.mark_changed();
+}
+
+DetailReadings::DetailReadings(Subnet& subnet, const GeneralServices& services, std::vector<PortIndex> ports,
+                               SampleTable& details)
+    : subnet_(subnet), services_(services), ports_(std::move(ports)), details_(details) {}
+
+bool DetailReadings::next(MadRequest& request) {
+  constexpr std::size_t kSpeeds = kDetailAttributes.size() - 1;
+  while (port_ < ports_.size()) {
+    const PortIndex index = ports_[port_];
+    const Port& port = subnet_.port(index);
+    const PerformanceAgent& agent = subnet_.agent(port.node);
+    while (attribute_ < kDetailAttributes.size()) {
+      const std::size_t which = attribute_++;
+      if (!agent.known || (agent.unsupported_details >> which) & 1) continue;
+      const auto address = performance_address(subnet_, services_, index);
+      if (!address) continue;
+      if (which == kSpeeds) {
+        // Slower links than EDR know no Reed-Solomon, faster ones nothing else; where the agent counts it at all.
+        const bool counts_rs = agent.info.capability_mask & PerformanceAgentInfo::kRsFecCounters;
+        if (!counts_rs || port.speed_active != kSpeedEdr) {
+          mode_known_.emplace_back(index, counts_rs && port.speed_active > kSpeedEdr);
+          continue;
+        }
+        request = {};
+        request.attribute = attribute::kPortInfoExtended;
+        request.modifier = port.number.value;
+        request.address = {MadClass::kSubnetLidRouted, port.lid, 0, 0, 0, 0};
+      } else {
+        request = {};
+        request.attribute = kDetailAttributes[which];
+        request.address = *address;
+      }
+      request.node = port.node;
+      request.port = index;
+      return true;
+    }
+    ++port_;
+    attribute_ = 0;
+  }
+  while (next_known_ < mode_known_.size()) {
+    const auto [index, rs_fec] = mode_known_[next_known_++];
+    const PerformanceAgent& agent = subnet_.agent(subnet_.port(index).node);
+    const auto address = performance_address(subnet_, services_, index);
+    if (!address || (agent.unsupported_details >> kSpeeds) & 1) continue;
+    request = {};
+    request.node = subnet_.port(index).node;
+    request.port = index;
+    request.attribute = kDetailAttributes[kSpeeds];
+    request.address = *address;
+    request.tag = rs_fec;
+    return true;
+  }
+  return false;
+}
+
+void DetailReadings::encode(const MadRequest& request, MadBytes mad) {
+  if (request.address.mad_class == MadClass::kSubnetLidRouted)
+    encode_subnet_get(mad, request.attribute, request.modifier, nullptr);
+  else
+    encode_performance_get(mad, request.attribute, subnet_.port(request.port).number);
+}
+
+void DetailReadings::answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) {
+  PerformanceAgent& agent = subnet_.agent(request.node);
+  if (request.address.mad_class == MadClass::kSubnetLidRouted) {
+    if (result != MadResult::kTimeout)
+      mode_known_.emplace_back(request.port, result == MadResult::kOk && decode_rs_fec_active(mad));
+    return;
+  }
+  if (result == MadResult::kUnsupported) {
+    const auto which = std::find(kDetailAttributes.begin(), kDetailAttributes.end(), request.attribute);
+    agent.unsupported_details |= static_cast<std::uint8_t>(1U << (which - kDetailAttributes.begin()));
+    return;
+  }
+  if (result != MadResult::kOk) return;
+  if (decode_detail(request.attribute, mad, request.tag != 0, details_, request.port))
+    details_.set_read_at(request.port, now);
+}
+
+ServiceLevelQuestions::ServiceLevelQuestions(Subnet& subnet, const GeneralServices& services, Lid own,
+                                             Lid subnet_manager, std::uint8_t subnet_manager_sl,
+                                             std::vector<NodeIndex> nodes)
+    : subnet_(subnet),
+      services_(services),
+      own_(own),
+      subnet_manager_(subnet_manager),
+      subnet_manager_sl_(subnet_manager_sl),
+      nodes_(std::move(nodes)) {}
+
+bool ServiceLevelQuestions::next(MadRequest& request) {
+  while (next_ < nodes_.size()) {
+    const NodeIndex node = nodes_[next_++];
+    const PortIndex port = speaking_port(subnet_, node);
+    if (port == kNoIndex) continue;
+    request = {};
+    request.node = subnet_.local_node();  // all of these burden one agent: the subnet administrator
+    request.port = port;
+    request.tag = node;
+    request.attribute = attribute::kPathRecord;
+    request.tries_left = 0;
+    request.address = {MadClass::kSubnetAdministration, subnet_manager_, 1, services_.queue_key, subnet_manager_sl_,
+                       services_.pkey_index};
+    return true;
+  }
+  return false;
+}
+
+void ServiceLevelQuestions::encode(const MadRequest& request, MadBytes mad) {
+  encode_path_record_get(mad, own_, subnet_.port(request.port).lid);
+}
+
+void ServiceLevelQuestions::answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint) {
+  if (result != MadResult::kOk) return;
+  ++answers_;
+  PerformanceAgent& agent = subnet_.agent(request.tag);
+  agent.service_level = decode_path_record_sl(mad);
+  agent.service_level_known = true;
+}
+
+CounterClears::CounterClears(Subnet& subnet, const GeneralServices& services, std::vector<Selection> what)
+    : subnet_(subnet), services_(services), what_(std::move(what)) {}
+
+bool CounterClears::next(MadRequest& request) {
+  while (next_ < what_.size()) {
+    const auto [port, select] = what_[next_++];
+    const auto address = performance_address(subnet_, services_, port);
+    if (!address) continue;
+    request = {};
+    request.node = subnet_.port(port).node;
+    request.port = port;
+    request.attribute = attribute::kPortCounters;
+    request.tag = select;
+    request.address = *address;
+    return true;
+  }
+  return false;
+}
+
+void CounterClears::encode(const MadRequest& request, MadBytes mad) {
+  encode_performance_clear(mad, subnet_.port(request.port).number, static_cast<std::uint16_t>(request.tag));
+}
+
+}  // namespace weft::infiniband

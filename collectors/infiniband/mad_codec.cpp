@@ -1,0 +1,166 @@
+#include "collectors/infiniband/mad_codec.hpp"
+
+#include <infiniband/mad.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft::infiniband {
+namespace {
+
+constexpr std::uint32_t kExtendedSpeedsSupported = 1U << 14;  // PortInfo.CapabilityMask (14.2.5.6)
+
+// libibmad takes void* even where it only reads.
+void* bytes(ConstMadBytes mad) { return const_cast<std::uint8_t*>(mad.data()); }
+
+std::uint32_t field(ConstMadBytes mad, int base, MAD_FIELDS which) { return mad_get_field(bytes(mad), base, which); }
+std::uint64_t field64(ConstMadBytes mad, int base, MAD_FIELDS which) { return mad_get_field64(bytes(mad), base, which); }
+
+void encode_header(MadBytes mad, MadClass mad_class, int class_version, int method, std::uint16_t attribute,
+                   std::uint32_t modifier) {
+  std::memset(mad.data(), 0, mad.size());
+  mad_set_field(mad.data(), 0, IB_MAD_BASEVER_F, 1);
+  mad_set_field(mad.data(), 0, IB_MAD_MGMTCLASS_F, static_cast<std::uint32_t>(mad_class));
+  mad_set_field(mad.data(), 0, IB_MAD_CLASSVER_F, static_cast<std::uint32_t>(class_version));
+  mad_set_field(mad.data(), 0, IB_MAD_METHOD_F, static_cast<std::uint32_t>(method));
+  mad_set_field(mad.data(), 0, IB_MAD_ATTRID_F, attribute);
+  mad_set_field(mad.data(), 0, IB_MAD_ATTRMOD_F, modifier);
+}
+
+// LinkSpeed* has SDR, DDR, QDR in its low three bits; 0 as active, and 8 upwards, are reserved (14.2.5.6).
+SpeedMask base_speeds(std::uint32_t bits) { return static_cast<SpeedMask>(bits & 0x7); }
+// LinkSpeedExt*: FDR, EDR, HDR, NDR from bit 0; they start at kSpeedFdr here.
+SpeedMask extended_speeds(std::uint32_t bits) { return static_cast<SpeedMask>((bits & 0xF) << 4); }
+
+}  // namespace
+
+std::optional<DirectedRoute> DirectedRoute::then(PortNum exit) const {
+  if (hops >= kMaximumHops) return std::nullopt;
+  DirectedRoute longer = *this;
+  longer.ports[++longer.hops] = exit.value;
+  return longer;
+}
+
+void encode_subnet_get(MadBytes mad, std::uint16_t attribute, std::uint32_t modifier, const DirectedRoute* route) {
+  if (!route) {
+    encode_header(mad, MadClass::kSubnetLidRouted, 1, IB_MAD_METHOD_GET, attribute, modifier);
+    return;
+  }
+  encode_header(mad, MadClass::kSubnetDirectedRoute, 1, IB_MAD_METHOD_GET, attribute, modifier);
+  mad_set_field(mad.data(), 0, IB_DRSMP_HOPCNT_F, route->hops);
+  mad_set_field(mad.data(), 0, IB_DRSMP_DRSLID_F, 0xFFFF);
+  mad_set_field(mad.data(), 0, IB_DRSMP_DRDLID_F, 0xFFFF);
+  mad_set_array(mad.data(), 0, IB_DRSMP_PATH_F, const_cast<std::uint8_t*>(route->ports.data()));
+}
+
+void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port) {
+  encode_header(mad, MadClass::kPerformance, 1, IB_MAD_METHOD_GET, attribute, 0);
+  mad_set_field(mad.data(), IB_PC_DATA_OFFS, attribute == attribute::kPortSamplesControl ? IB_PSC_PORT_SELECT_F : IB_PC_PORT_SELECT_F,
+                port.value);
+  // All parts of the extended speeds attribute; the others ignore the field in a Get (16.1.4.12).
+  if (attribute == attribute::kPortExtendedSpeedsCounters)
+    mad_set_field64(mad.data(), IB_PC_DATA_OFFS, IB_PESC_COUNTER_SELECT_F, ~0ULL);
+}
+
+void encode_performance_clear(MadBytes mad, PortNum port, std::uint16_t counter_select) {
+  encode_header(mad, MadClass::kPerformance, 1, IB_MAD_METHOD_SET, attribute::kPortCounters, 0);
+  mad_set_field(mad.data(), IB_PC_DATA_OFFS, IB_PC_PORT_SELECT_F, port.value);
+  mad_set_field(mad.data(), IB_PC_DATA_OFFS, IB_PC_COUNTER_SELECT_F, counter_select);
+}
+
+void encode_path_record_get(MadBytes mad, Lid source, Lid destination) {
+  constexpr std::uint64_t kDlid = 1ULL << 4, kSlid = 1ULL << 5, kNumberOfPaths = 1ULL << 12;  // 15.2.5.16
+  encode_header(mad, MadClass::kSubnetAdministration, 2, IB_MAD_METHOD_GET, attribute::kPathRecord, 0);
+  mad_set_field64(mad.data(), 0, IB_SA_COMPMASK_F, kDlid | kSlid | kNumberOfPaths);
+  mad_set_field(mad.data(), IB_SA_DATA_OFFS, IB_SA_PR_DLID_F, destination.value);
+  mad_set_field(mad.data(), IB_SA_DATA_OFFS, IB_SA_PR_SLID_F, source.value);
+  mad_set_field(mad.data(), IB_SA_DATA_OFFS, IB_SA_PR_NPATH_F, 1);
+}
+
+void set_transaction(MadBytes mad, std::uint32_t transaction) {
+  mad_set_field64(mad.data(), 0, IB_MAD_TRID_F, transaction);
+}
+
+std::uint32_t transaction_of(ConstMadBytes mad) { return static_cast<std::uint32_t>(field64(mad, 0, IB_MAD_TRID_F)); }
+
+std::uint16_t status_of(ConstMadBytes mad) {
+  return static_cast<std::uint16_t>(field(mad, 0, IB_MAD_STATUS_F) & 0x7FFF);
+}
+
+MadResult check_reply(ConstMadBytes mad, std::size_t length, MadClass mad_class, std::uint16_t attribute) {
+  if (length < kMadSize) return MadResult::kMalformed;
+  if (field(mad, 0, IB_MAD_BASEVER_F) != 1) return MadResult::kMalformed;
+  if (field(mad, 0, IB_MAD_MGMTCLASS_F) != static_cast<std::uint32_t>(mad_class)) return MadResult::kMalformed;
+  if (mad[3] != IB_MAD_METHOD_GET_RESPONSE) return MadResult::kMalformed;
+  const std::uint16_t status = status_of(mad);
+  const std::uint16_t got = static_cast<std::uint16_t>(field(mad, 0, IB_MAD_ATTRID_F));
+  // A redirected performance agent answers with ClassPortInfo (13.4.8); its status says so.
+  if (got != attribute && !(status & IB_MAD_STS_REDIRECT)) return MadResult::kMalformed;
+  if (status == 0) return MadResult::kOk;
+  const int code = status & 0x1C;
+  if (code == IB_MAD_STS_METHOD_NOT_SUPPORTED || code == IB_MAD_STS_METHOD_ATTR_NOT_SUPPORTED)
+    return MadResult::kUnsupported;
+  return MadResult::kBadStatus;
+}
+
+std::optional<NodeInfo> decode_node_info(ConstMadBytes mad) {
+  NodeInfo info;
+  const std::uint32_t type = field(mad, IB_SMP_DATA_OFFS, IB_NODE_TYPE_F);
+  if (type < 1 || type > 3) return std::nullopt;
+  info.type = static_cast<NodeType>(type);
+  const std::uint32_t port_count = field(mad, IB_SMP_DATA_OFFS, IB_NODE_NPORTS_F);
+  const std::uint32_t local_port = field(mad, IB_SMP_DATA_OFFS, IB_NODE_LOCAL_PORT_F);
+  if (port_count == 0 || port_count > 254 || local_port > port_count) return std::nullopt;
+  if (info.type != NodeType::kSwitch && local_port == 0) return std::nullopt;
+  info.port_count = static_cast<std::uint8_t>(port_count);
+  info.local_port = static_cast<std::uint8_t>(local_port);
+  info.device_id = static_cast<std::uint16_t>(field(mad, IB_SMP_DATA_OFFS, IB_NODE_DEVID_F));
+  info.vendor_id = field(mad, IB_SMP_DATA_OFFS, IB_NODE_VENDORID_F);
+  info.system_image_guid = field64(mad, IB_SMP_DATA_OFFS, IB_NODE_SYSTEM_GUID_F);
+  info.guid = {field64(mad, IB_SMP_DATA_OFFS, IB_NODE_GUID_F)};
+  info.port_guid = {field64(mad, IB_SMP_DATA_OFFS, IB_NODE_PORT_GUID_F)};
+  if (!info.guid) return std::nullopt;
+  return info;
+}
+
+std::span<const std::uint8_t> decode_node_description(ConstMadBytes mad) {
+  return mad.subspan(IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE);
+}
+
+bool decode_enhanced_port0(ConstMadBytes mad) { return field(mad, IB_SMP_DATA_OFFS, IB_SW_ENHANCED_PORT0_F) != 0; }
+
+PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capability_mask) {
+  const auto get = [mad](MAD_FIELDS which) { return field(mad, IB_SMP_DATA_OFFS, which); };
+  PortInfo info;
+  const std::uint32_t state = get(IB_PORT_STATE_F);
+  info.state = state <= 4 ? static_cast<PortState>(state) : PortState::kUnknown;
+  const std::uint32_t physical = get(IB_PORT_PHYS_STATE_F);
+  info.physical_state = physical <= 7 ? static_cast<PortPhysicalState>(physical) : PortPhysicalState::kUnknown;
+  info.lid = {static_cast<std::uint16_t>(get(IB_PORT_LID_F))};
+  info.subnet_manager_lid = {static_cast<std::uint16_t>(get(IB_PORT_SMLID_F))};
+  info.subnet_manager_sl = static_cast<std::uint8_t>(get(IB_PORT_SMSL_F));
+  info.lid_mask_control = static_cast<std::uint8_t>(get(IB_PORT_LMC_F));
+  info.capability_mask = get(IB_PORT_CAPMASK_F);
+  if (!info.is_link_up()) return info;
+
+  info.width_active = static_cast<WidthMask>(get(IB_PORT_LINK_WIDTH_ACTIVE_F));
+  info.width_enabled = static_cast<WidthMask>(get(IB_PORT_LINK_WIDTH_ENABLED_F));
+  info.width_supported = static_cast<WidthMask>(get(IB_PORT_LINK_WIDTH_SUPPORTED_F));
+  info.speed_active = base_speeds(get(IB_PORT_LINK_SPEED_ACTIVE_F));
+  info.speed_enabled = base_speeds(get(IB_PORT_LINK_SPEED_ENABLED_F));
+  info.speed_supported = base_speeds(get(IB_PORT_LINK_SPEED_SUPPORTED_F));
+  if (capability_mask.value_or(info.capability_mask) & kExtendedSpeedsSupported) {
+    const SpeedMask active = extended_speeds(get(IB_PORT_LINK_SPEED_EXT_ACTIVE_F));
+    if (active) info.speed_active = active;  // an active extended speed replaces the base one
+    // Enabled has a fifth bit that means "none enabled" together with 0x1E and 0x1F reserved: only four name speeds.
+    info.speed_enabled |= extended_speeds(get(IB_PORT_LINK_SPEED_EXT_ENABLED_F));
+    info.speed_supported |= extended_speeds(get(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F));
+  }
+  return info;
+}
+
+std::uint8_t decode_path_record_sl(ConstMadBytes mad) {
+  return static_cast<std::uint8_t>(field(mad, IB_SA_DATA_OFFS, IB_SA_PR_SL_F) & 0xF);
+}
+
+}  // namespace weft::infiniband

@@ -1,0 +1,118 @@
+#pragma once
+// Management datagrams as bytes: requests written, replies checked and read. Pure functions; field places and widths
+// come from libibmad. Clauses are of the InfiniBand Architecture Specification, volume 1.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "fabric/sweep.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft::infiniband {
+
+inline constexpr std::size_t kMadSize = 256;  ///< 13.4.2
+using MadBytes = std::span<std::uint8_t, kMadSize>;
+using ConstMadBytes = std::span<const std::uint8_t, kMadSize>;
+
+/// MgmtClass (13.4.4).
+enum class MadClass : std::uint8_t {
+  kSubnetLidRouted = 0x01,
+  kSubnetAdministration = 0x03,
+  kPerformance = 0x04,
+  kSubnetDirectedRoute = 0x81,
+};
+
+/// AttributeID; the meaning depends on the class (14.2.5, 15.2.5, 16.1.3).
+namespace attribute {
+inline constexpr std::uint16_t kClassPortInfo = 0x0001;
+inline constexpr std::uint16_t kNodeDescription = 0x0010;
+inline constexpr std::uint16_t kNodeInfo = 0x0011;
+inline constexpr std::uint16_t kSwitchInfo = 0x0012;
+inline constexpr std::uint16_t kPortInfo = 0x0015;
+inline constexpr std::uint16_t kPathRecord = 0x0035;
+inline constexpr std::uint16_t kPortSamplesControl = 0x0010;
+inline constexpr std::uint16_t kPortCounters = 0x0012;
+inline constexpr std::uint16_t kPortRcvErrorDetails = 0x0015;
+inline constexpr std::uint16_t kPortXmitDiscardDetails = 0x0016;
+inline constexpr std::uint16_t kPortFlowCtlCounters = 0x0018;
+inline constexpr std::uint16_t kPortVlXmitWaitCounters = 0x001C;
+inline constexpr std::uint16_t kPortCountersExtended = 0x001D;
+inline constexpr std::uint16_t kPortExtendedSpeedsCounters = 0x001F;
+inline constexpr std::uint16_t kPortInfoExtended = 0x0033;
+}  // namespace attribute
+
+/// Ports to leave by, hop after hop (14.2.2). ports[0] is not used, as in the datagram's InitialPath.
+struct DirectedRoute {
+  static constexpr std::size_t kMaximumHops = 63;
+  std::uint8_t hops = 0;
+  std::array<std::uint8_t, kMaximumHops + 1> ports{};
+
+  /// This route and one hop more; nullopt when it would be too long for a datagram.
+  std::optional<DirectedRoute> then(PortNum exit) const;
+};
+
+/// Writes a SubnGet. `route` null: LID routed; else directed route from and to the permissive LID.
+void encode_subnet_get(MadBytes mad, std::uint16_t attribute, std::uint32_t modifier, const DirectedRoute* route);
+/// Writes a PerformanceGet with PortSelect = `port`.
+void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port);
+/// Writes a PerformanceSet(PortCounters) that clears the counters of `counter_select` (16.1.3.5) on `port`.
+void encode_performance_clear(MadBytes mad, PortNum port, std::uint16_t counter_select);
+/// Writes a SubnAdmGet(PathRecord) for one path from `source` to `destination` (15.2.5.16).
+void encode_path_record_get(MadBytes mad, Lid source, Lid destination);
+
+/// The low half of TransactionID: the high half belongs to the kernel (drivers/infiniband/core/user_mad.c).
+void set_transaction(MadBytes mad, std::uint32_t transaction);
+std::uint32_t transaction_of(ConstMadBytes mad);
+
+/// Status without the direction bit that directed-route replies carry (13.4.7, 14.2.1.2).
+std::uint16_t status_of(ConstMadBytes mad);
+
+/// Is `mad`, of which `length` octets arrived, the reply to a Get or Set of that class and attribute? kOk when it is and its
+/// status is 0; kUnsupported for status "method or attribute not supported"; kBadStatus for others; else kMalformed.
+MadResult check_reply(ConstMadBytes mad, std::size_t length, MadClass mad_class, std::uint16_t attribute);
+
+/// NodeInfo (14.2.5.3).
+struct NodeInfo {
+  NodeType type = NodeType::kUnknown;
+  std::uint8_t port_count = 0;
+  std::uint8_t local_port = 0;  ///< the port the request came in by
+  std::uint16_t device_id = 0;
+  std::uint32_t vendor_id = 0;
+  std::uint64_t system_image_guid = 0;
+  NodeGuid guid;
+  PortGuid port_guid;
+};
+/// nullopt when the reply contradicts itself: no GUID, an unknown node type, a port number beyond port_count or 254 ports.
+std::optional<NodeInfo> decode_node_info(ConstMadBytes mad);
+
+/// NodeDescription (14.2.5.2): 64 octets as they came; see to_valid_utf8 for people.
+std::span<const std::uint8_t> decode_node_description(ConstMadBytes mad);
+
+/// SwitchInfo (14.2.5.4): does port 0 have counters and a link of its own?
+bool decode_enhanced_port0(ConstMadBytes mad);
+
+/// PortInfo (14.2.5.6). Widths and speeds of a port that is not physically up are zero: they mean nothing there.
+struct PortInfo {
+  PortState state = PortState::kUnknown;
+  PortPhysicalState physical_state = PortPhysicalState::kUnknown;
+  Lid lid;
+  Lid subnet_manager_lid;
+  std::uint8_t subnet_manager_sl = 0;
+  std::uint8_t lid_mask_control = 0;
+  std::uint32_t capability_mask = 0;  ///< of a switch only port 0's means anything
+  WidthMask width_active = 0, width_enabled = 0, width_supported = 0;
+  SpeedMask speed_active = 0, speed_enabled = 0, speed_supported = 0;
+
+  bool is_link_up() const { return physical_state == PortPhysicalState::kLinkUp && state >= PortState::kInitialize; }
+};
+/// `capability_mask`: of the port itself, or of port 0 for a switch's external ports; it says whether the extended speeds mean
+/// anything (bit 14). nullopt: take the reply's own.
+PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capability_mask);
+
+/// Service level of a PathRecord reply (15.2.5.16).
+std::uint8_t decode_path_record_sl(ConstMadBytes mad);
+
+}  // namespace weft::infiniband

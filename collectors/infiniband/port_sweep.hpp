@@ -1,0 +1,166 @@
+#pragma once
+// The askers of one sweep: who is there, how are its ports, what do their counters say.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectors/infiniband/mad_engine.hpp"
+#include "collectors/infiniband/subnet.hpp"
+#include "fabric/samples.hpp"
+
+namespace weft::infiniband {
+
+/// How performance management is addressed.
+struct GeneralServices {
+  std::uint16_t pkey_index = 0;  ///< of the default partition in our port's table
+  std::uint32_t queue_key = 0x80010000;  ///< the well-known one of queue pair 1 (10.2.5)
+};
+
+/// Optional attributes, in the order of PerformanceAgent::unsupported_details.
+inline constexpr std::array<std::uint16_t, 5> kDetailAttributes{
+    attribute::kPortRcvErrorDetails, attribute::kPortXmitDiscardDetails, attribute::kPortFlowCtlCounters,
+    attribute::kPortVlXmitWaitCounters, attribute::kPortExtendedSpeedsCounters};
+
+/// Asks each node for its NodeInfo: is it there, and is it the one we think has that LID?
+class IdentityCheck final : public MadAsker {
+ public:
+  /// `directed`: by directed route for all; else by LID where that works.
+  IdentityCheck(Subnet& subnet, std::vector<NodeIndex> nodes, bool directed, std::uint8_t further_tries);
+  bool next(MadRequest& request) override;
+  void encode(const MadRequest& request, MadBytes mad) override;
+  void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
+
+  const std::vector<NodeIndex>& present() const { return present_; }
+  const std::vector<NodeIndex>& missing() const { return missing_; }
+  bool needs_new_epoch() const { return needs_new_epoch_; }
+
+ private:
+  Subnet& subnet_;
+  std::vector<NodeIndex> nodes_;
+  std::size_t next_ = 0;
+  bool directed_;
+  std::uint8_t further_tries_;
+  bool needs_new_epoch_ = false;
+  std::vector<NodeIndex> present_;
+  std::vector<NodeIndex> missing_;
+};
+
+/// Reads the state and the counters of every port of the given nodes.
+class PortReadings final : public MadAsker {
+ public:
+  PortReadings(Subnet& subnet, const GeneralServices& services, std::span<const NodeIndex> nodes, SampleTable& counters,
+               std::vector<TimePoint>& state_read_at);
+  bool next(MadRequest& request) override;
+  void encode(const MadRequest& request, MadBytes mad) override;
+  void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
+
+  /// Ports whose link came up, or that are up with nobody known behind them: worth a look.
+  const std::vector<PortIndex>& to_look_behind() const { return to_look_behind_; }
+  /// Some port's link went down or came up: routes may have changed.
+  bool links_changed() const { return links_changed_; }
+  /// Ports whose receive errors or discards moved: their details are worth reading now.
+  const std::vector<PortIndex>& moved() const { return moved_; }
+
+ private:
+  enum Step : std::uint8_t { kState, kNarrow, kWide, kSteps };
+
+  bool prepare(MadRequest& request, NodeIndex node, PortIndex port, Step step);
+  void state(PortIndex port, ConstMadBytes mad, TimePoint now);
+  void refresh_ticks(PortIndex port);
+
+  // Neighbouring requests go to different nodes, so that none gets a burst; the group keeps their rows in the cache.
+  static constexpr std::size_t kGroup = 32;
+
+  Subnet& subnet_;
+  const GeneralServices& services_;
+  std::span<const NodeIndex> nodes_;
+  SampleTable& counters_;
+  std::vector<TimePoint>& state_read_at_;
+  std::size_t group_ = 0;      // first of the group in nodes_
+  std::size_t member_ = 0;     // within the group
+  std::uint32_t entry_ = 0;    // port entry of all members
+  std::uint8_t step_ = kState;
+  bool group_has_more_ = false;
+  SampleTable::Column receive_errors_, relay_errors_, discards_;
+  std::vector<PortIndex> to_look_behind_;
+  std::vector<PortIndex> moved_;
+  bool links_changed_ = false;
+};
+
+/// Learns what performance agents can do: ClassPortInfo (redirection included), then PortSamplesControl.
+class AgentQuestions final : public MadAsker {
+ public:
+  AgentQuestions(Subnet& subnet, const GeneralServices& services, std::vector<NodeIndex> nodes);
+  bool next(MadRequest& request) override;
+  void encode(const MadRequest& request, MadBytes mad) override;
+  void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
+
+ private:
+  Subnet& subnet_;
+  const GeneralServices& services_;
+  std::vector<std::pair<NodeIndex, std::uint16_t>> questions_;
+  std::size_t next_ = 0;
+};
+
+/// Reads the optional attributes of the given ports into the detail table.
+class DetailReadings final : public MadAsker {
+ public:
+  DetailReadings(Subnet& subnet, const GeneralServices& services, std::vector<PortIndex> ports, SampleTable& details);
+  bool next(MadRequest& request) override;
+  void encode(const MadRequest& request, MadBytes mad) override;
+  void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
+
+ private:
+  Subnet& subnet_;
+  const GeneralServices& services_;
+  std::vector<PortIndex> ports_;
+  SampleTable& details_;
+  std::size_t port_ = 0;
+  std::size_t attribute_ = 0;
+  // The layout of the extended speeds counters depends on the FEC mode, which EDR ports are asked for first.
+  std::vector<std::pair<PortIndex, bool>> mode_known_;  // and whether Reed-Solomon is active
+  std::size_t next_known_ = 0;
+};
+
+/// Asks the subnet administrator for the service level of the path to each node.
+class ServiceLevelQuestions final : public MadAsker {
+ public:
+  ServiceLevelQuestions(Subnet& subnet, const GeneralServices& services, Lid own, Lid subnet_manager,
+                        std::uint8_t subnet_manager_sl, std::vector<NodeIndex> nodes);
+  bool next(MadRequest& request) override;
+  void encode(const MadRequest& request, MadBytes mad) override;
+  void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
+  std::size_t answers() const { return answers_; }
+
+ private:
+  Subnet& subnet_;
+  const GeneralServices& services_;
+  Lid own_, subnet_manager_;
+  std::uint8_t subnet_manager_sl_;
+  std::vector<NodeIndex> nodes_;
+  std::size_t next_ = 0;
+  std::size_t answers_ = 0;
+};
+
+/// Clears counters: PortCounters CounterSelect bits (16.1.3.5) for each port. Only ever used when an operator turned it on.
+class CounterClears final : public MadAsker {
+ public:
+  using Selection = std::pair<PortIndex, std::uint16_t>;
+  CounterClears(Subnet& subnet, const GeneralServices& services, std::vector<Selection> what);
+  bool next(MadRequest& request) override;
+  void encode(const MadRequest& request, MadBytes mad) override;
+  void answered(const MadRequest&, MadResult, ConstMadBytes, TimePoint) override {}
+
+ private:
+  Subnet& subnet_;
+  const GeneralServices& services_;
+  std::vector<Selection> what_;
+  std::size_t next_ = 0;
+};
+
+/// Where performance management of `port` is asked; nullopt when it has no LID yet.
+std::optional<MadAddress> performance_address(Subnet& subnet, const GeneralServices& services, PortIndex port);
+
+}  // namespace weft::infiniband

@@ -1,0 +1,170 @@
+#include "collectors/infiniband/subnet.hpp"
+
+#include <algorithm>
+
+#include "collectors/infiniband/node_description.hpp"
+
+namespace weft::infiniband {
+
+NodeIndex Subnet::find(NodeGuid guid) const {
+  const auto found = by_guid_.find(guid);
+  return found == by_guid_.end() ? kNoIndex : found->second;
+}
+
+PortIndex Subnet::port_of(NodeIndex node, PortNum number) const {
+  const Node& n = nodes_[node];
+  if (number.value < n.lowest_port() || number.value > n.port_count) return kNoIndex;
+  return n.first_port + number.value - n.lowest_port();
+}
+
+NodeIndex Subnet::add(const NodeInfo& info) {
+  const auto index = static_cast<NodeIndex>(nodes_.size());
+  Node& node = nodes_.emplace_back();
+  node.guid = info.guid;
+  node.system_image_guid = info.system_image_guid;
+  node.type = info.type;
+  node.port_count = info.port_count;
+  node.vendor_id = info.vendor_id;
+  node.device_id = info.device_id;
+  node.first_port = static_cast<PortIndex>(ports_.size());
+  node.name = to_string(info.guid);
+  for (std::uint32_t i = 0; i < node.port_entries(); ++i) {
+    Port& port = ports_.emplace_back();
+    port.node = index;
+    port.number = {static_cast<std::uint8_t>(i + node.lowest_port())};
+    // Of an adapter only the port we came in by has said its GUID; a switch's port GUID stands for all of its ports.
+    if (node.type == NodeType::kSwitch || port.number.value == info.local_port) port.guid = info.port_guid;
+  }
+  reach_.emplace_back();
+  agents_.emplace_back();
+  switch_capability_masks_.push_back(0);
+  by_guid_.emplace(info.guid, index);
+  changed_ = true;
+  return index;
+}
+
+bool Subnet::connect(PortIndex a, PortIndex b) {
+  if (ports_[a].peer == b && ports_[b].peer == a) return false;
+  for (const PortIndex end : {a, b})
+    if (const PortIndex old = ports_[end].peer; old != kNoIndex) ports_[old].peer = kNoIndex;
+  ports_[a].peer = b;
+  ports_[b].peer = a;
+  changed_ = true;
+  return true;
+}
+
+bool Subnet::update(PortIndex index, const PortInfo& info) {
+  Port& port = ports_[index];
+  const Port before = port;
+  port.state = info.state;
+  port.physical_state = info.physical_state;
+  if (port.number.value == 0 || nodes_[port.node].type != NodeType::kSwitch) {
+    port.lid = info.lid;
+    port.lid_mask_control = info.lid_mask_control;
+  }
+  if (info.is_link_up()) {
+    port.width_active = info.width_active;
+    port.width_enabled = info.width_enabled;
+    port.width_supported = info.width_supported;
+    port.speed_active = info.speed_active;
+    port.speed_enabled = info.speed_enabled;
+    port.speed_supported = info.speed_supported;
+  } else {
+    // What is enabled and supported stays as last seen: PortInfo of a port that is down does not say it.
+    port.width_active = 0;
+    port.speed_active = 0;
+  }
+  if (port.number.value == 0 && nodes_[port.node].type == NodeType::kSwitch && port.lid != before.lid) {
+    const Node& node = nodes_[port.node];
+    for (PortIndex p = node.first_port; p < node.first_port + node.port_entries(); ++p) ports_[p].lid = port.lid;
+  }
+  const bool news = port.state != before.state || port.physical_state != before.physical_state ||
+                    port.lid != before.lid || port.lid_mask_control != before.lid_mask_control ||
+                    port.width_active != before.width_active || port.width_enabled != before.width_enabled ||
+                    port.width_supported != before.width_supported || port.speed_active != before.speed_active ||
+                    port.speed_enabled != before.speed_enabled || port.speed_supported != before.speed_supported;
+  changed_ |= news;
+  return news;
+}
+
+void Subnet::describe(NodeIndex index, std::span<const std::uint8_t> description, const NodeNameMap& names) {
+  Node& node = nodes_[index];
+  std::string text = to_valid_utf8(std::as_bytes(description));
+  const auto mapped = names.find(node.guid);
+  std::string name = mapped != names.end() ? mapped->second : text.empty() ? to_string(node.guid) : text;
+  const bool aggregation = is_aggregation_node(node.type, node.vendor_id, node.device_id, text);
+  if (text == node.description && name == node.name && aggregation == node.aggregation_node) return;
+  node.description = std::move(text);
+  node.name = std::move(name);
+  node.aggregation_node = aggregation;
+  changed_ = true;
+}
+
+bool Subnet::link_usable(const Port& port) const {
+  const auto not_down = [](const Port& p) {
+    return p.physical_state == PortPhysicalState::kLinkUp || p.physical_state == PortPhysicalState::kUnknown;
+  };
+  return port.peer != kNoIndex && not_down(port) && not_down(ports_[port.peer]);
+}
+
+bool Subnet::recompute_routes() {
+  if (nodes_.empty()) return false;
+  std::vector<bool> reached(nodes_.size(), false);
+  queue_.clear();
+  queue_.push_back(local_node());
+  reached[local_node()] = true;
+  reach_[local_node()].parent = kNoIndex;
+  reach_[local_node()].hops = 0;
+  for (std::size_t head = 0; head < queue_.size(); ++head) {
+    const NodeIndex here = queue_[head];
+    const Node& node = nodes_[here];
+    // Adapters do not forward: only our own may be left, and only by the port we sit on.
+    if (node.type != NodeType::kSwitch && here != local_node()) continue;
+    if (reach_[here].hops >= DirectedRoute::kMaximumHops) continue;
+    for (PortIndex p = node.first_port; p < node.first_port + node.port_entries(); ++p) {
+      const Port& port = ports_[p];
+      if (here == local_node() && node.type != NodeType::kSwitch && port.number != local_port_) continue;
+      if (!link_usable(port)) continue;
+      const NodeIndex there = ports_[port.peer].node;
+      if (reached[there]) continue;
+      reached[there] = true;
+      Reach& reach = reach_[there];
+      reach.parent = here;
+      reach.parent_exit = port.number;
+      reach.hops = static_cast<std::uint8_t>(reach_[here].hops + 1);
+      queue_.push_back(there);
+    }
+  }
+  bool news = false;
+  for (NodeIndex i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].reachable == reached[i]) continue;
+    nodes_[i].reachable = reached[i];
+    if (reached[i]) {
+      reach_[i].silent_sweeps = 0;  // the way to it is open again: ask at once
+      reach_[i].ask_again_at = 0;
+    }
+    news = true;
+  }
+  changed_ |= news;
+  return news;
+}
+
+std::optional<DirectedRoute> Subnet::route_to(NodeIndex index) const {
+  DirectedRoute route;
+  route.hops = reach_[index].hops;
+  NodeIndex here = index;
+  for (std::size_t hop = route.hops; hop > 0; --hop) {
+    if (here == kNoIndex) return std::nullopt;
+    route.ports[hop] = reach_[here].parent_exit.value;
+    here = reach_[here].parent;
+  }
+  if (here != local_node()) return std::nullopt;
+  return route;
+}
+
+std::shared_ptr<const Topology> Subnet::publish() {
+  changed_ = false;
+  return std::make_shared<const Topology>(epoch_, nodes_, ports_, duplicates_);
+}
+
+}  // namespace weft::infiniband

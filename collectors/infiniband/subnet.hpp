@@ -1,0 +1,103 @@
+#pragma once
+// The subnet as the sweeper knows it while it works: the graph plus how to reach each node and what its agents can do.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "collectors/infiniband/mad_codec.hpp"
+#include "collectors/infiniband/node_name_map.hpp"
+#include "collectors/infiniband/performance_codec.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft::infiniband {
+
+/// What is known of a node's performance management agent.
+struct PerformanceAgent {
+  bool known = false;         ///< ClassPortInfo was read
+  PerformanceAgentInfo info;
+  std::optional<std::uint8_t> tick;  ///< PortSamplesControl.Tick, where there is one
+  bool tick_asked = false;
+  std::uint8_t unsupported_details = 0;  ///< bit for each entry of kDetailAttributes the agent does not have
+  std::uint8_t service_level = 0;
+  bool service_level_known = false;
+};
+
+/// How the sweeper gets on with a node.
+struct Reach {
+  bool by_lid = true;               ///< subnet management by LID; else by directed route until `try_lid_at`
+  std::uint64_t try_lid_at = 0;     ///< sweep number
+  std::uint32_t silent_sweeps = 0;  ///< sweeps in a row without an answer
+  std::uint64_t ask_again_at = 0;   ///< sweep number: back-off grows with silent_sweeps
+  NodeIndex parent = kNoIndex;      ///< next hop towards us in the tree of directed routes
+  PortNum parent_exit;              ///< the parent's port that leads here
+  std::uint8_t hops = 0;
+};
+
+/// Mutable graph. Nodes are only ever added within one epoch.
+class Subnet {
+ public:
+  explicit Subnet(std::uint64_t epoch) : epoch_(epoch) {}
+
+  std::size_t node_count() const { return nodes_.size(); }
+  std::size_t port_count() const { return ports_.size(); }
+  Node& node(NodeIndex index) { return nodes_[index]; }
+  const Node& node(NodeIndex index) const { return nodes_[index]; }
+  Port& port(PortIndex index) { return ports_[index]; }
+  const Port& port(PortIndex index) const { return ports_[index]; }
+  Reach& reach(NodeIndex index) { return reach_[index]; }
+  const Reach& reach(NodeIndex index) const { return reach_[index]; }
+  PerformanceAgent& agent(NodeIndex index) { return agents_[index]; }
+  /// CapabilityMask of port 0 of a switch, which stands for all of its ports.
+  std::uint32_t& switch_capability_mask(NodeIndex index) { return switch_capability_masks_[index]; }
+
+  NodeIndex find(NodeGuid guid) const;
+  /// Position of a port of `node`, or kNoIndex when it has no such port.
+  PortIndex port_of(NodeIndex node, PortNum number) const;
+  PortKey key_of(PortIndex port) const { return {nodes_[ports_[port].node].guid, ports_[port].number}; }
+
+  /// Adds a node and its ports, all of unknown state. The first one added is the one we sit on.
+  NodeIndex add(const NodeInfo& info);
+  NodeIndex local_node() const { return 0; }
+  PortNum local_port() const { return local_port_; }
+  void set_local_port(PortNum port) { local_port_ = port; }
+
+  /// Makes `a` and `b` the two ends of one cable, and of no other. True when that is news.
+  bool connect(PortIndex a, PortIndex b);
+  /// Takes over a PortInfo; true when anything a person or a rule would see has changed.
+  bool update(PortIndex port, const PortInfo& info);
+  void describe(NodeIndex node, std::span<const std::uint8_t> description, const NodeNameMap& names);
+
+  /// Finds the shortest directed route to every node over links that are up at both ends (or not known to be down), and
+  /// marks all others unreachable. Returns whether any node's reachability changed. O(ports).
+  bool recompute_routes();
+  /// The route to `node`; nullopt when it is unreachable or too far.
+  std::optional<DirectedRoute> route_to(NodeIndex node) const;
+
+  std::vector<DuplicateGuid>& duplicates() { return duplicates_; }
+
+  /// Something a Topology shows has changed since the last publish().
+  void mark_changed() { changed_ = true; }
+  bool changed() const { return changed_; }
+  /// The graph as an immutable value.
+  std::shared_ptr<const Topology> publish();
+
+ private:
+  bool link_usable(const Port& port) const;
+
+  std::uint64_t epoch_;
+  PortNum local_port_{1};
+  bool changed_ = true;
+  std::vector<Node> nodes_;
+  std::vector<Port> ports_;
+  std::vector<Reach> reach_;
+  std::vector<PerformanceAgent> agents_;
+  std::vector<std::uint32_t> switch_capability_masks_;
+  std::vector<DuplicateGuid> duplicates_;
+  std::unordered_map<NodeGuid, NodeIndex> by_guid_;
+  std::vector<NodeIndex> queue_;  // of recompute_routes, kept for its memory
+};
+
+}  // namespace weft::infiniband

@@ -1,0 +1,296 @@
+#include "collectors/infiniband/sweeper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::infiniband {
+namespace {
+
+// Every cable is looked at again, and every name asked again, once in so many sweeps: what no port state shows (a cable moved
+// between two readings, a renamed host) shows then.
+constexpr std::size_t kVerifyWithin = 60;
+// A node that does not answer is asked again after 1, 2, 4 … and at most so many sweeps.
+constexpr std::uint64_t kLongestBackOff = 16;
+// So many sweeps a node whose LID route fails is asked by directed route before the LID is tried again.
+constexpr std::uint64_t kDirectedSweeps = 16;
+// Questions to the subnet administrator in one sweep: it has other work.
+constexpr std::size_t kServiceLevelsAtOnce = 512;
+
+std::uint16_t default_pkey_index(const std::vector<std::uint16_t>& pkeys) {
+  // The default partition, full or limited member (10.9.1.2).
+  for (const std::uint16_t wanted : {std::uint16_t{0xFFFF}, std::uint16_t{0x7FFF}})
+    if (const auto found = std::find(pkeys.begin(), pkeys.end(), wanted); found != pkeys.end())
+      return static_cast<std::uint16_t>(found - pkeys.begin());
+  return 0;
+}
+
+}  // namespace
+
+Sweeper::Sweeper(MadPort& port, SweeperOptions options)
+    : port_(port), options_(std::move(options)), engine_(port, options_.engine), epoch_(options_.first_epoch) {}
+
+Result<Sweep> Sweeper::sweep() {
+  const TimePoint started = SystemClock{}.now();
+  auto local = port_.describe();
+  if (!local) return tl::unexpected(local.error());
+  services_.pkey_index = options_.pkey_index.value_or(default_pkey_index(local->pkeys));
+  engine_.forget_abandoned();
+  if (std::exchange(discover_next_, false))
+    if (auto done = discover(); !done) return tl::unexpected(done.error());
+  ++number_;
+  if (auto done = learn_agents(); !done) return tl::unexpected(done.error());
+  if (auto done = learn_service_levels(*local); !done) return tl::unexpected(done.error());
+  if (auto done = read_ports(); !done) return tl::unexpected(done.error());
+  if (options_.clear_saturated_counters)
+    if (auto done = clear_saturated(); !done) return tl::unexpected(done.error());
+
+  if (!topology_ || subnet_->changed()) topology_ = subnet_->publish();
+  Sweep result;
+  result.fabric = options_.fabric;
+  result.number = number_;
+  result.started = started;
+  result.interval = options_.interval;
+  result.local_port = {subnet_->node(subnet_->local_node()).guid, subnet_->local_port()};
+  result.topology = topology_;
+  const auto borrowed = [](const SampleTable& table) { return std::shared_ptr<const SampleTable>(std::shared_ptr<void>(), &table); };
+  result.counters = borrowed(counters_);
+  if (details_.columns() > 0) result.details = borrowed(details_);
+  result.state_read_at = state_read_at_;
+  result.statistics.requests = engine_.results();
+  result.statistics.window = engine_.window();
+  for (NodeIndex i = 0; i < subnet_->node_count(); ++i)
+    result.statistics.nodes_backed_off += subnet_->reach(i).ask_again_at > number_ ? 1U : 0U;
+  result.finished = SystemClock{}.now();
+  result.statistics.duration = result.finished - started;
+  return result;
+}
+
+Result<void> Sweeper::discover() {
+  const auto before = std::chrono::steady_clock::now();
+  const std::uint64_t sent_before = engine_.sent();
+  subnet_ = std::make_unique<Subnet>(topology_ ? ++epoch_ : epoch_);
+  discovery_ = std::make_unique<Discovery>(*subnet_, options_.names);
+  topology_.reset();
+  number_ = 0;
+  discovery_->begin();
+  do {
+    if (auto done = engine_.run(*discovery_); !done) return done;
+    discovery_->finish();
+  } while (discovery_->has_questions());
+  if (subnet_->node_count() == 0) {
+    discover_next_ = true;
+    return fail(ErrorCode::kUnavailable, "the local port does not answer subnet management");
+  }
+  subnet_->recompute_routes();
+  counters_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);
+  details_ = SampleTable{};
+  state_read_at_.clear();
+  next_to_verify_ = next_detail_ = 0;
+  grow_tables();
+  discovery_time_ = std::chrono::steady_clock::now() - before;
+  discovery_requests_ = engine_.sent() - sent_before;
+  return {};
+}
+
+void Sweeper::grow_tables() {
+  counters_.grow(subnet_->port_count());
+  if (details_.columns() > 0) details_.grow(subnet_->port_count());
+  state_read_at_.resize(subnet_->port_count(), kNever);
+}
+
+std::vector<NodeIndex> Sweeper::nodes_due() const {
+  std::vector<NodeIndex> due;
+  due.reserve(subnet_->node_count());
+  for (NodeIndex i = 0; i < subnet_->node_count(); ++i)
+    if (subnet_->node(i).reachable && subnet_->reach(i).ask_again_at <= number_) due.push_back(i);
+  return due;
+}
+
+Result<void> Sweeper::learn_agents() {
+  std::vector<NodeIndex> unknown;
+  for (const NodeIndex node : nodes_due())
+    if (!subnet_->agent(node).known && subnet_->reach(node).by_lid) unknown.push_back(node);
+  if (unknown.empty()) return {};
+  AgentQuestions questions(*subnet_, services_, std::move(unknown));
+  return engine_.run(questions);
+}
+
+Result<void> Sweeper::learn_service_levels(const LocalPort& local) {
+  if (options_.service_level) {
+    for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).service_level = *options_.service_level;
+    return {};
+  }
+  if (!local.subnet_manager_lid.is_unicast() || !local.lid.is_unicast()) return {};
+  // Own port first: when the administrator does not answer for it, it is not asked for others in this sweep.
+  std::vector<NodeIndex> unknown;
+  for (NodeIndex i = 0; i < subnet_->node_count() && unknown.size() < kServiceLevelsAtOnce; ++i)
+    if (subnet_->node(i).reachable && subnet_->agent(i).known && !subnet_->agent(i).service_level_known)
+      unknown.push_back(i);
+  if (unknown.empty() || number_ % 4 != 1) return {};
+  ServiceLevelQuestions probe(*subnet_, services_, local.lid, local.subnet_manager_lid, local.subnet_manager_sl,
+                              {unknown.front()});
+  if (auto done = engine_.run(probe); !done || probe.answers() == 0) return done;
+  ServiceLevelQuestions rest(*subnet_, services_, local.lid, local.subnet_manager_lid, local.subnet_manager_sl,
+                             std::vector<NodeIndex>(unknown.begin() + 1, unknown.end()));
+  return engine_.run(rest);
+}
+
+Result<void> Sweeper::read_ports() {
+  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) {
+    Reach& reach = subnet_->reach(i);
+    if (!reach.by_lid && reach.try_lid_at <= number_) reach.by_lid = true;
+  }
+  // One try only: those that stay silent are asked again below, once the port states have told who is still reachable.
+  IdentityCheck check(*subnet_, nodes_due(), false, 0);
+  if (auto done = engine_.run(check); !done) return done;
+  discover_next_ |= check.needs_new_epoch();
+  for (const NodeIndex node : check.present()) {
+    subnet_->reach(node).silent_sweeps = 0;
+    subnet_->reach(node).ask_again_at = 0;
+  }
+  engine_.forget_abandoned();
+
+  PortReadings readings(*subnet_, services_, check.present(), counters_, state_read_at_);
+  if (auto done = engine_.run(readings); !done) return done;
+  if (readings.links_changed()) subnet_->recompute_routes();
+  drop_settled_duplicates();
+
+  std::vector<PortIndex> to_look = readings.to_look_behind();
+  const std::vector<PortIndex> to_verify = links_to_verify();
+  to_look.insert(to_look.end(), to_verify.begin(), to_verify.end());
+  if (auto done = look_behind(to_look); !done) return done;
+  if (auto done = find_missing(check.missing()); !done) return done;
+  return read_details(readings.moved());
+}
+
+Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
+  std::vector<NodeIndex> still;
+  for (const NodeIndex node : missing)
+    if (subnet_->node(node).reachable) still.push_back(node);
+  if (still.empty()) return {};
+  engine_.forget_abandoned();
+  IdentityCheck check(*subnet_, std::move(still), true, static_cast<std::uint8_t>(options_.engine.retries));
+  if (auto done = engine_.run(check); !done) return done;
+  for (const NodeIndex node : check.missing()) {
+    Reach& reach = subnet_->reach(node);
+    reach.silent_sweeps = std::min(reach.silent_sweeps + 1, 16U);
+    reach.ask_again_at = number_ + std::min(kLongestBackOff, std::uint64_t{1} << reach.silent_sweeps);
+  }
+  if (check.present().empty()) return {};
+  const auto lid_of = [this](NodeIndex node) { return subnet_->port(subnet_->node(node).first_port).lid; };
+  std::vector<Lid> before;
+  for (const NodeIndex node : check.present()) {
+    Reach& reach = subnet_->reach(node);
+    reach.silent_sweeps = 0;
+    reach.ask_again_at = 0;
+    reach.by_lid = false;
+    reach.try_lid_at = number_ + kDirectedSweeps;
+    before.push_back(lid_of(node));
+  }
+  PortReadings readings(*subnet_, services_, check.present(), counters_, state_read_at_);
+  if (auto done = engine_.run(readings); !done) return done;
+  // It only moved to another LID: the new one is as good as the old one was.
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (const NodeIndex node = check.present()[i]; lid_of(node) != before[i]) subnet_->reach(node).by_lid = true;
+  if (readings.links_changed()) subnet_->recompute_routes();
+  return look_behind(readings.to_look_behind());
+}
+
+std::vector<PortIndex> Sweeper::links_to_verify() {
+  std::vector<PortIndex> chosen;
+  const std::size_t ports = subnet_->port_count();
+  for (std::size_t i = 0; i < ports / kVerifyWithin + 1 && ports > 0; ++i) {
+    const PortIndex index = next_to_verify_;
+    next_to_verify_ = static_cast<PortIndex>((next_to_verify_ + 1) % ports);
+    const Port& port = subnet_->port(index);
+    const Node& node = subnet_->node(port.node);
+    if (node.type == NodeType::kSwitch && port.number.value != 0 && node.reachable &&
+        port.physical_state == PortPhysicalState::kLinkUp)
+      chosen.push_back(index);
+  }
+  const std::size_t nodes = subnet_->node_count();
+  for (std::size_t i = 0; i < nodes / kVerifyWithin + 1 && nodes > 0; ++i) {
+    next_to_describe_ = static_cast<NodeIndex>((next_to_describe_ + 1) % nodes);
+    if (subnet_->node(next_to_describe_).reachable && subnet_->reach(next_to_describe_).silent_sweeps == 0)
+      discovery_->refresh_description(next_to_describe_);
+  }
+  return chosen;
+}
+
+Result<void> Sweeper::look_behind(const std::vector<PortIndex>& ports) {
+  for (const PortIndex port : ports)
+    if (subnet_->node(subnet_->port(port).node).reachable) discovery_->look_behind(port);
+  while (discovery_->has_questions()) {
+    if (auto done = engine_.run(*discovery_); !done) return done;
+    discovery_->finish();
+  }
+  discover_next_ |= discovery_->needs_new_epoch();
+  if (subnet_->changed()) subnet_->recompute_routes();
+  grow_tables();
+  return {};
+}
+
+void Sweeper::drop_settled_duplicates() {
+  const auto settled = [this](const DuplicateGuid& duplicate) {
+    const NodeIndex node = subnet_->find(duplicate.second_seen_behind.node);
+    if (node == kNoIndex) return true;
+    const Port& port = subnet_->port(subnet_->port_of(node, duplicate.second_seen_behind.port));
+    return port.physical_state != PortPhysicalState::kLinkUp || port.peer != kNoIndex;
+  };
+  if (std::erase_if(subnet_->duplicates(), settled) > 0) subnet_->mark_changed();
+}
+
+Result<void> Sweeper::read_details(const std::vector<PortIndex>& moved) {
+  const std::size_t ports = subnet_->port_count();
+  std::vector<PortIndex> chosen = moved;
+  const double share = seconds(options_.interval) / std::max(seconds(options_.detail_interval), 1e-3);
+  const auto slice = static_cast<std::size_t>(static_cast<double>(ports) * std::min(share, 1.0)) + 1;
+  for (std::size_t i = 0; i < std::min(slice, ports); ++i) {
+    const PortIndex index = next_detail_;
+    next_detail_ = static_cast<PortIndex>((next_detail_ + 1) % ports);
+    const Port& port = subnet_->port(index);
+    const Node& node = subnet_->node(port.node);
+    const bool external = node.type != NodeType::kSwitch || port.number.value != 0;
+    if (external && node.reachable && port.is_up() && subnet_->reach(port.node).silent_sweeps == 0 &&
+        subnet_->reach(port.node).by_lid)
+      chosen.push_back(index);
+  }
+  if (chosen.empty()) return {};
+  if (details_.columns() == 0) details_ = SampleTable::of_group(CounterGroup::kDetail, ports);
+  DetailReadings readings(*subnet_, services_, std::move(chosen), details_);
+  return engine_.run(readings);
+}
+
+Result<void> Sweeper::clear_saturated() {
+  // Only the narrow counters that stick, only where they did (CounterSelect bits, 16.1.3.5).
+  struct Clearable {
+    CounterId counter;
+    std::uint16_t select;
+  };
+  static constexpr std::array<Clearable, 12> kClearable{{{CounterId::kSymbolErrors, 1 << 0},
+                                                         {CounterId::kLinkErrorRecovery, 1 << 1},
+                                                         {CounterId::kLinkDowned, 1 << 2},
+                                                         {CounterId::kReceiveErrors, 1 << 3},
+                                                         {CounterId::kReceiveRemotePhysicalErrors, 1 << 4},
+                                                         {CounterId::kReceiveSwitchRelayErrors, 1 << 5},
+                                                         {CounterId::kTransmitDiscards, 1 << 6},
+                                                         {CounterId::kTransmitConstraintErrors, 1 << 7},
+                                                         {CounterId::kReceiveConstraintErrors, 1 << 8},
+                                                         {CounterId::kLocalLinkIntegrityErrors, 1 << 9},
+                                                         {CounterId::kExcessiveBufferOverrunErrors, 1 << 10},
+                                                         {CounterId::kVl15Dropped, 1 << 11}}};
+  std::vector<std::pair<PortIndex, std::uint16_t>> what;
+  for (PortIndex p = 0; p < subnet_->port_count(); ++p) {
+    const PerformanceAgent& agent = subnet_->agent(subnet_->port(p).node);
+    if (!agent.known || agent.info.has_wide_errors() || !subnet_->node(subnet_->port(p).node).reachable) continue;
+    unsigned select = 0;
+    for (const auto& [counter, bit] : kClearable)
+      if (const auto c = counters_.column(counter); counters_.present(p, c) && counters_.saturated(p, c)) select |= bit;
+    if (select) what.emplace_back(p, static_cast<std::uint16_t>(select));
+  }
+  if (what.empty()) return {};
+  CounterClears clears(*subnet_, services_, std::move(what));
+  return engine_.run(clears);
+}
+
+}  // namespace weft::infiniband

@@ -1,0 +1,80 @@
+#pragma once
+// Watches one subnet through one port: discovers it, then reads all of it again and again.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectors/infiniband/discovery.hpp"
+#include "collectors/infiniband/mad_engine.hpp"
+#include "collectors/infiniband/port_sweep.hpp"
+#include "collectors/infiniband/subnet.hpp"
+#include "fabric/result.hpp"
+#include "fabric/sweep.hpp"
+
+namespace weft::infiniband {
+
+struct SweeperOptions {
+  std::string fabric;                  ///< name put into each Sweep
+  MadEngineOptions engine;
+  Duration interval = std::chrono::seconds(1);
+  Duration detail_interval = std::chrono::seconds(60);  ///< each port's optional attributes once in this time
+  std::optional<std::uint8_t> service_level;  ///< of performance management; nullopt: ask the subnet administrator
+  std::optional<std::uint16_t> pkey_index;    ///< nullopt: that of the default partition
+  bool clear_saturated_counters = false;      ///< the one Set this class ever sends, and only when told to
+  NodeNameMap names;
+  std::uint64_t first_epoch = 1;
+};
+
+/// Not thread-safe; blocks for as long as a sweep takes.
+class Sweeper {
+ public:
+  Sweeper(MadPort& port, SweeperOptions options);
+
+  /// One sweep; the first one, and one after a change that indices cannot show, discovers from nothing (a new epoch).
+  /// The tables in the result are this object's own: valid, and unchanged, until the next call.
+  /// kUnavailable when the local port is gone or does not take datagrams.
+  Result<Sweep> sweep();
+
+  /// How long the last discovery from nothing took, and how many requests it sent.
+  Duration discovery_time() const { return discovery_time_; }
+  std::uint64_t discovery_requests() const { return discovery_requests_; }
+  std::uint64_t requests_sent() const { return engine_.sent(); }
+
+ private:
+  Result<void> discover();
+  Result<void> look_behind(const std::vector<PortIndex>& ports);
+  Result<void> learn_agents();
+  Result<void> learn_service_levels(const LocalPort& local);
+  Result<void> read_ports();
+  Result<void> find_missing(const std::vector<NodeIndex>& missing);
+  Result<void> read_details(const std::vector<PortIndex>& moved);
+  Result<void> clear_saturated();
+  void grow_tables();
+  std::vector<PortIndex> links_to_verify();
+  std::vector<NodeIndex> nodes_due() const;
+  void drop_settled_duplicates();
+
+  MadPort& port_;
+  SweeperOptions options_;
+  MadEngine engine_;
+  GeneralServices services_;
+  std::uint64_t epoch_;
+  std::uint64_t number_ = 0;
+  bool discover_next_ = true;
+  std::unique_ptr<Subnet> subnet_;
+  std::unique_ptr<Discovery> discovery_;
+  std::shared_ptr<const Topology> topology_;
+  SampleTable counters_;
+  SampleTable details_;
+  std::vector<TimePoint> state_read_at_;
+  PortIndex next_to_verify_ = 0;
+  NodeIndex next_to_describe_ = 0;
+  PortIndex next_detail_ = 0;
+  Duration discovery_time_{};
+  std::uint64_t discovery_requests_ = 0;
+};
+
+}  // namespace weft::infiniband

@@ -1,0 +1,66 @@
+#pragma once
+// What weft-sweeper tells weftd, over the stream socket between them. Both are of one build; the reader trusts nothing all the
+// same: every count is bounded and every graph is checked.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fabric/result.hpp"
+#include "fabric/sweep.hpp"
+
+namespace weft::sweeper {
+
+/// Bounds of what a frame may claim.
+struct FrameLimits {
+  static constexpr std::uint32_t kMostNodes = 131'072;
+  static constexpr std::uint32_t kMostPorts = 4'000'000;
+  static constexpr std::uint32_t kLongestText = 4'096;
+};
+
+/// The sweeper cannot go on; it exits after this. The message is for people: "cannot open mlx5_0 port 1: …".
+struct Trouble {
+  std::string message;
+};
+
+/// Writes octets to the other side; false when it is gone.
+using ByteSink = std::function<bool(std::span<const std::byte>)>;
+/// Fills the whole span; false at the end of the stream.
+using ByteSource = std::function<bool(std::span<std::byte>)>;
+
+/// Writes sweeps. Keeps track of what the other side already has: the graph goes only when it changed, of the detail table only
+/// the rows that were read since.
+class FrameWriter {
+ public:
+  explicit FrameWriter(ByteSink sink) : sink_(std::move(sink)) {}
+  /// False when the other side is gone.
+  bool write(const Sweep& sweep);
+  bool write(const Trouble& trouble);
+
+ private:
+  ByteSink sink_;
+  const Topology* sent_topology_ = nullptr;
+  std::shared_ptr<const Topology> keep_;  // so that the address above stays its own
+  TimePoint details_sent_until_ = kNever;
+};
+
+/// Reads what FrameWriter wrote and puts sweeps together again.
+class FrameReader {
+ public:
+  explicit FrameReader(ByteSource source) : source_(std::move(source)) {}
+  /// The next sweep or trouble; blocks as long as the source does. kUnavailable at the end of the stream, kCorrupt when what
+  /// came is no frame: the stream is of no further use then.
+  Result<std::variant<Sweep, Trouble>> read();
+
+ private:
+  ByteSource source_;
+  std::shared_ptr<const Topology> topology_;
+  std::shared_ptr<const SampleTable> details_;
+};
+
+}  // namespace weft::sweeper

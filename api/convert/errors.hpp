@@ -1,0 +1,16 @@
+#pragma once
+// The one table from our errors to gRPC's and HTTP's.
+
+#include <grpc/status.h>
+
+#include "fabric/result.hpp"
+
+namespace weft::api {
+
+grpc_status_code grpc_code(ErrorCode code);
+/// The code's name as gRPC prints it, "NOT_FOUND": the `code` of an error in JSON.
+const char* code_name(ErrorCode code);
+/// 400, 404, 409, …
+unsigned http_status(ErrorCode code);
+
+}  // namespace weft::api

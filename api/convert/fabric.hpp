@@ -1,0 +1,23 @@
+#pragma once
+// Subnets, nodes, ports and links as messages.
+
+#include "fabric/snapshot.hpp"
+#include "weft/v1/fabric.pb.h"
+
+namespace weft::api {
+
+/// Name, status, counts and the last sweep.
+void to_proto(const FabricView& from, v1::Fabric& to);
+void to_proto(const Sweep& from, v1::SweepSummary& to);
+
+/// The functions below want a fabric that has a sweep, and an index of its topology.
+void node_to_proto(const FabricView& fabric, NodeIndex index, v1::Node& to);
+/// What of a port's message is wanted.
+enum class PortDetail { kStates, kRates, kCounters };
+void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail, TimePoint now, v1::Port& to);
+/// `index` is the end with the smaller key, see starts_link().
+void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to);
+/// There is a cable at the port, and this is the end it is listed under: each cable once.
+bool starts_link(const Topology& topology, PortIndex index);
+
+}  // namespace weft::api

@@ -1,0 +1,95 @@
+#include "api/convert/incidents.hpp"
+
+#include "api/convert/times.hpp"
+#include "api/publication/utf8.hpp"
+
+namespace weft::api {
+
+// The messages' enums are ours moved up by one, for their "unspecified" zero.
+static_assert(v1::Incident::LINK_DOWN == static_cast<int>(IncidentKind::kLinkDown) + 1);
+static_assert(v1::Incident::STRAGGLER == static_cast<int>(IncidentKind::kStraggler) + 1);
+static_assert(v1::Incident::TELEMETRY_LOST == static_cast<int>(IncidentKind::kTelemetryLost) + 1);
+static_assert(v1::Incident::CRITICAL == static_cast<int>(Severity::kCritical) + 1);
+static_assert(v1::Incident::RESOLVED == static_cast<int>(IncidentState::kResolved) + 1);
+static_assert(v1::Entity::COLLECTOR == static_cast<int>(EntityKind::kCollector) + 1);
+static_assert(v1::NodeHealth::UNHEALTHY == static_cast<int>(HealthVerdict::kUnhealthy));
+static_assert(v1::NodeHealth::DRAIN == static_cast<int>(RecommendedAction::kDrain));
+
+v1::Incident::Kind to_proto(IncidentKind kind) { return static_cast<v1::Incident::Kind>(static_cast<int>(kind) + 1); }
+v1::Incident::Severity to_proto(Severity severity) {
+  return static_cast<v1::Incident::Severity>(static_cast<int>(severity) + 1);
+}
+v1::Incident::State to_proto(IncidentState state) {
+  return static_cast<v1::Incident::State>(static_cast<int>(state) + 1);
+}
+v1::NodeHealth::Verdict to_proto(HealthVerdict verdict) { return static_cast<v1::NodeHealth::Verdict>(verdict); }
+v1::NodeHealth::RecommendedAction to_proto(RecommendedAction action) {
+  return static_cast<v1::NodeHealth::RecommendedAction>(action);
+}
+
+void to_proto(const Entity& from, v1::Entity& to) {
+  to.set_kind(static_cast<v1::Entity::Kind>(static_cast<int>(from.kind) + 1));
+  to.set_fabric(valid_utf8(from.fabric));
+  to.set_label(valid_utf8(from.label));
+  to.set_identity(valid_utf8(from.identity()));
+  const bool has_node = from.kind == EntityKind::kNode || from.kind == EntityKind::kPort || from.kind == EntityKind::kLink;
+  if (has_node) to.set_node_guid(to_string(from.port.node));
+  if (from.kind == EntityKind::kPort || from.kind == EntityKind::kLink) to.set_port(from.port.port.value);
+  if (from.kind == EntityKind::kLink) {
+    to.set_peer_guid(to_string(from.peer.node));
+    to.set_peer_port(from.peer.port.value);
+  }
+}
+
+void to_proto(const Incident& from, v1::Incident& to) {
+  to.set_id(incident_name(from.id));
+  to.set_revision(from.revision);
+  to.set_kind(to_proto(from.kind));
+  to.set_severity(to_proto(from.severity));
+  to.set_state(to_proto(from.state));
+  to.set_summary(valid_utf8(from.summary));
+  to_proto(from.cause, *to.mutable_cause());
+  for (const Entity& victim : from.affected) to_proto(victim, *to.add_affected());
+  for (const Evidence& fact : from.evidence) {
+    v1::Evidence& evidence = *to.add_evidence();
+    evidence.set_signal(valid_utf8(fact.signal));
+    evidence.set_description(valid_utf8(fact.description));
+    evidence.set_value(fact.value);
+    if (fact.threshold != 0) evidence.set_threshold(fact.threshold);
+    evidence.set_unit(valid_utf8(fact.unit));
+    if (fact.observed != kNever) set_timestamp(*evidence.mutable_observed(), fact.observed);
+    to_proto(fact.where, *evidence.mutable_where());
+  }
+  for (const std::string& job : from.jobs) to.add_jobs(valid_utf8(job));
+  to.set_confidence(from.confidence);
+  if (from.opened != kNever) set_timestamp(*to.mutable_opened(), from.opened);
+  if (from.updated != kNever) set_timestamp(*to.mutable_updated(), from.updated);
+  if (from.resolved != kNever) set_timestamp(*to.mutable_resolved(), from.resolved);
+  to.set_occurrences(from.occurrences);
+  to.set_acknowledged_by(valid_utf8(from.acknowledged_by));
+  if (from.silenced_until != kNever) set_timestamp(*to.mutable_silenced_until(), from.silenced_until);
+}
+
+void to_proto(const NodeHealth& from, v1::NodeHealth& to) {
+  to.set_node(valid_utf8(from.node));
+  to.set_fabric(valid_utf8(from.fabric));
+  for (const NodeGuid guid : from.guids) to.add_guids(to_string(guid));
+  to.set_verdict(to_proto(from.verdict));
+  to.set_recommended_action(to_proto(from.action));
+  for (const HealthReason& why : from.reasons) {
+    v1::HealthReason& reason = *to.add_reasons();
+    reason.set_incident_id(incident_name(why.incident));
+    reason.set_kind(to_proto(why.kind));
+    reason.set_severity(to_proto(why.severity));
+    if (why.since != kNever) set_timestamp(*reason.mutable_since(), why.since);
+    reason.set_message(valid_utf8(why.message));
+    for (const PortKey& key : why.ports) {
+      v1::HealthReason::Port& port = *reason.add_ports();
+      port.set_node_guid(to_string(key.node));
+      port.set_port(key.port.value);
+    }
+  }
+  set_duration(*to.mutable_data_age(), from.data_age);
+}
+
+}  // namespace weft::api

@@ -1,0 +1,226 @@
+#include "api/convert/queries.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "api/convert/fabric.hpp"
+#include "api/convert/incidents.hpp"
+#include "api/convert/pages.hpp"
+#include "api/convert/times.hpp"
+#include "api/publication/picture.hpp"
+#include "api/publication/utf8.hpp"
+
+namespace weft::api {
+namespace {
+
+std::uint32_t count_nodes(const Topology& topology) { return static_cast<std::uint32_t>(topology.nodes().size()); }
+std::uint32_t count_ports(const Topology& topology) { return static_cast<std::uint32_t>(topology.ports().size()); }
+
+template <typename Request, typename Response, typename Add>
+Result<Response> page(const Snapshot& snapshot, const Request& request, CountEntries count_entries, Add&& add) {
+  Response response;
+  auto next = walk_page(snapshot, request.fabric(), request.page_size(), request.page_token(), count_entries,
+                        [&](const FabricView& fabric, std::uint32_t index) { return add(response, fabric, index); });
+  if (!next) return tl::unexpected(next.error());
+  response.set_next_page_token(std::move(*next));
+  return response;
+}
+
+template <typename Wanted, typename Value>
+bool wanted(const Wanted& list, Value value) {
+  return list.empty() || std::find(list.begin(), list.end(), static_cast<int>(value)) != list.end();
+}
+
+Error unknown_node(std::string_view name) {
+  return {ErrorCode::kNotFound, name.empty() ? "no node was named" : "no node named " + valid_utf8(name)};
+}
+
+std::size_t add_node(v1::ListNodesResponse& response, const FabricView& fabric, std::uint32_t index) {
+  v1::Node& node = *response.add_nodes();
+  node_to_proto(fabric, index, node);
+  return node.ByteSizeLong();
+}
+
+}  // namespace
+
+v1::Status status(const Snapshot& snapshot) {
+  v1::Status status;
+  for (const FabricView& fabric : snapshot.fabrics) to_proto(fabric, *status.add_fabrics());
+  std::uint32_t by_severity[3] = {};
+  if (snapshot.incidents)
+    for (const auto& incident : *snapshot.incidents)
+      if (incident->is_open()) ++by_severity[static_cast<std::size_t>(incident->severity) % 3];
+  v1::Status::Incidents& open = *status.mutable_open_incidents();
+  open.set_info(by_severity[0]);
+  open.set_warning(by_severity[1]);
+  open.set_critical(by_severity[2]);
+  status.set_ready(is_ready(snapshot));
+  status.set_store_ok(snapshot.figures.store_ok);
+  status.set_store_status(valid_utf8(snapshot.figures.store_status));
+  status.set_revision(snapshot.revision);
+  if (snapshot.taken != kNever) set_timestamp(*status.mutable_taken(), snapshot.taken);
+  return status;
+}
+
+Result<v1::ListNodesResponse> list_nodes(const Snapshot& snapshot, const v1::ListNodesRequest& request) {
+  return page<v1::ListNodesRequest, v1::ListNodesResponse>(snapshot, request, count_nodes, add_node);
+}
+
+Result<v1::GetNodeResponse> get_node(const Snapshot& snapshot, std::string_view name, TimePoint now) {
+  v1::GetNodeResponse response;
+  std::size_t bytes = 0;
+  for (const FoundNode& found : find_nodes(snapshot, name, kPageBytes)) {
+    v1::Node& node = *response.add_nodes();
+    node_to_proto(*found.fabric, found.node, node);
+    const Node& source = found.fabric->sweep->topology->node(found.node);
+    for (PortIndex i = 0; i < source.port_entries(); ++i)
+      port_to_proto(*found.fabric, source.first_port + i, PortDetail::kCounters, now, *node.add_ports());
+    bytes += node.ByteSizeLong();
+    if (bytes > 3 * kPageBytes)
+      return fail(ErrorCode::kFailedPrecondition, "too many nodes are named " + valid_utf8(name) + ": ask by GUID");
+  }
+  if (response.nodes().empty()) return tl::unexpected(unknown_node(name));
+  return response;
+}
+
+Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::ListPortsRequest& request, TimePoint now) {
+  std::vector<FoundNode> nodes;
+  if (!request.node().empty()) {
+    nodes = find_nodes(snapshot, request.node(), kPageBytes);
+    if (nodes.empty()) return tl::unexpected(unknown_node(request.node()));
+  }
+  const auto of_node = [&](const FabricView& fabric, PortIndex index) {
+    const NodeIndex node = fabric.sweep->topology->port(index).node;
+    return nodes.empty() || std::any_of(nodes.begin(), nodes.end(), [&](const FoundNode& found) {
+             return found.fabric == &fabric && found.node == node;
+           });
+  };
+  const PortDetail detail = request.without_counters() ? PortDetail::kRates : PortDetail::kCounters;
+  return page<v1::ListPortsRequest, v1::ListPortsResponse>(
+      snapshot, request, count_ports, [&](v1::ListPortsResponse& response, const FabricView& fabric, PortIndex index) {
+        if (!of_node(fabric, index)) return std::size_t{0};
+        v1::Port& port = *response.add_ports();
+        port_to_proto(fabric, index, detail, now, port);
+        return port.ByteSizeLong();
+      });
+}
+
+Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::ListLinksRequest& request) {
+  return page<v1::ListLinksRequest, v1::ListLinksResponse>(
+      snapshot, request, count_ports, [](v1::ListLinksResponse& response, const FabricView& fabric, PortIndex index) {
+        if (!starts_link(*fabric.sweep->topology, index)) return std::size_t{0};
+        v1::Link& link = *response.add_links();
+        link_to_proto(fabric, index, link);
+        return link.ByteSizeLong();
+      });
+}
+
+Result<v1::ListIncidentsResponse> list_incidents(const Snapshot& snapshot, const v1::ListIncidentsRequest& request) {
+  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  // The token is the id of the last incident of the page before: it stays right whatever opens or goes meanwhile.
+  std::uint64_t after = 0;
+  if (!request.page_token().empty()) {
+    const auto id = parse_incident_name(request.page_token());
+    if (!id) return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+    after = *id;
+  }
+  v1::ListIncidentsResponse response;
+  if (!snapshot.incidents) return response;
+  PageBudget budget(request.page_size());
+  std::uint64_t last = after;
+  for (const auto& incident : *snapshot.incidents) {
+    if (incident->id <= after || !wanted(request.states(), to_proto(incident->state)) ||
+        !wanted(request.kinds(), to_proto(incident->kind)))
+      continue;
+    if (budget.full()) {
+      response.set_next_page_token(incident_name(last));
+      break;
+    }
+    v1::Incident& added = *response.add_incidents();
+    to_proto(*incident, added);
+    budget.spend(added.ByteSizeLong());
+    last = incident->id;
+  }
+  return response;
+}
+
+Result<v1::Incident> get_incident(const Snapshot& snapshot, std::string_view id) {
+  const auto number = parse_incident_name(id);
+  if (!number) return fail(ErrorCode::kInvalidArgument, "an incident's id is like INC-17, not " + valid_utf8(id));
+  const auto incident = find_incident(snapshot, *number);
+  if (!incident) return fail(ErrorCode::kNotFound, "no incident " + incident_name(*number));
+  v1::Incident message;
+  to_proto(*incident, message);
+  return message;
+}
+
+Result<v1::ListHealthResponse> list_health(const Snapshot& snapshot, const v1::ListHealthRequest& request) {
+  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  v1::ListHealthResponse response;
+  if (!snapshot.health) return response;
+  const auto& health = *snapshot.health;
+  // The token is "SKIP:NAME": go on at NAME, leaving out so many of that name.
+  auto at = health.begin();
+  if (const std::string_view token = request.page_token(); !token.empty()) {
+    std::ptrdiff_t skip = 0;
+    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), skip);
+    if (error != std::errc{} || end == token.data() + token.size() || *end != ':' || skip < 0)
+      return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+    const std::string_view name = token.substr(static_cast<std::size_t>(end - token.data()) + 1);
+    at = std::find_if(health.begin(), health.end(), [&](const NodeHealth& entry) { return entry.node >= name; });
+    for (; skip > 0 && at != health.end() && at->node == name; --skip) ++at;
+  }
+  PageBudget budget(request.page_size());
+  for (; at != health.end(); ++at) {
+    if (!wanted(request.verdicts(), to_proto(at->verdict))) continue;
+    if (budget.full()) {
+      const auto same = std::find_if(health.begin(), at, [&](const NodeHealth& entry) { return entry.node == at->node; });
+      response.set_next_page_token(std::to_string(at - same) + ':' + valid_utf8(at->node));
+      break;
+    }
+    v1::NodeHealth& added = *response.add_nodes();
+    to_proto(*at, added);
+    budget.spend(added.ByteSizeLong());
+  }
+  return response;
+}
+
+Result<v1::NodeHealth> get_health(const Snapshot& snapshot, std::string_view node) {
+  const NodeHealth* health = find_health(snapshot, node);
+  if (!health) return tl::unexpected(unknown_node(node));
+  v1::NodeHealth message;
+  to_proto(*health, message);
+  return message;
+}
+
+TopologyParts::TopologyParts(std::shared_ptr<const Snapshot> snapshot, std::string fabric, TimePoint now,
+                             std::int32_t page_size)
+    : snapshot_(std::move(snapshot)), fabric_(std::move(fabric)), now_(now), page_size_(page_size) {}
+
+Result<bool> TopologyParts::next(v1::Topology& part) {
+  part.Clear();
+  const auto add = [&](const FabricView& fabric, std::uint32_t index) -> std::size_t {
+    if (section_ == Section::kNodes) {
+      v1::Node& node = *part.add_nodes();
+      node_to_proto(fabric, index, node);
+      return node.ByteSizeLong();
+    }
+    if (section_ == Section::kPorts) {
+      v1::Port& port = *part.add_ports();
+      port_to_proto(fabric, index, PortDetail::kStates, now_, port);
+      return port.ByteSizeLong();
+    }
+    if (!starts_link(*fabric.sweep->topology, index)) return 0;
+    v1::Link& link = *part.add_links();
+    link_to_proto(fabric, index, link);
+    return link.ByteSizeLong();
+  };
+  if (section_ == Section::kEnd) return false;
+  auto next = walk_page(*snapshot_, fabric_, page_size_, token_, section_ == Section::kNodes ? count_nodes : count_ports, add);
+  if (!next) return tl::unexpected(next.error());
+  token_ = std::move(*next);
+  if (token_.empty()) section_ = static_cast<Section>(static_cast<int>(section_) + 1);
+  return true;
+}
+
+}  // namespace weft::api

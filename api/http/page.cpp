@@ -1,0 +1,126 @@
+#include "api/http/page.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "api/publication/age.hpp"
+#include "api/publication/picture.hpp"
+#include "api/publication/utf8.hpp"
+
+namespace weft::api {
+namespace {
+
+constexpr std::size_t kMostIncidents = 200;
+
+constexpr const char* kHead = R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="5">
+<meta name="viewport" content="width=device-width"><title>Weft</title><style>
+body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#1c2530;background:#fafafa}
+h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:.35em .8em .35em 0;border-bottom:1px solid #dde;vertical-align:top}
+th{font-weight:600;color:#567}.CRITICAL{color:#b00020;font-weight:600}.WARNING{color:#9a5b00;font-weight:600}
+.good{color:#1b6e3a}.dim{color:#678}a{color:#0b57a4}
+@media(prefers-color-scheme:dark){body{background:#14181d;color:#dde3ea}th,td{border-color:#2c343d}a{color:#7db7ff}
+.CRITICAL{color:#ff6b7d}.WARNING{color:#ffb454}.good{color:#6fce93}}
+</style></head><body><h1>Weft</h1>
+)";
+
+constexpr const char* kFoot = R"(<h2>For programs</h2><p><a href="/metrics">/metrics</a> &middot;
+<a href="/api/v1/status">/api/v1/status</a> &middot; <a href="/api/v1/topology">topology</a> &middot;
+<a href="/api/v1/nodes">nodes</a> &middot; <a href="/api/v1/ports">ports</a> &middot; <a href="/api/v1/links">links</a> &middot;
+<a href="/api/v1/health">health</a> &middot; <a href="/api/v1/incidents?state=open">open incidents</a> &middot;
+<a href="/api/v1/incidents">all incidents</a> &middot; <a href="/healthz">healthz</a> &middot; <a href="/readyz">readyz</a></p>
+</body></html>
+)";
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : valid_utf8(text)) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      default: result += c;
+    }
+  }
+  return result;
+}
+
+std::string cell(const std::string& html) { return "<td>" + html + "</td>"; }
+
+void append_fabrics(std::string& page, const Snapshot& snapshot, TimePoint now) {
+  page += "<h2>Fabrics</h2><table><tr><th>Fabric<th>Status<th>Switches<th>Adapters<th>Links up<th>Last sweep</tr>";
+  for (const FabricView& fabric : snapshot.fabrics) {
+    const bool seen = fabric.sweep && fabric.sweep->topology;
+    const FabricCounts counts = seen ? count(*fabric.sweep->topology) : FabricCounts{};
+    page += "<tr>" + cell(escaped(fabric.name)) +
+            cell("<span class=\"" + std::string(fabric.watching ? "good" : "WARNING") + "\">" + escaped(fabric.status) +
+                 "</span>");
+    if (seen) {
+      page += cell(std::to_string(counts.nodes[static_cast<std::size_t>(NodeType::kSwitch)])) +
+              cell(std::to_string(counts.nodes[static_cast<std::size_t>(NodeType::kChannelAdapter)])) +
+              cell(std::to_string(counts.links_up) + " of " + std::to_string(counts.links)) +
+              cell(age_text(now - fabric.sweep->finished));
+    } else {
+      page += "<td class=\"dim\" colspan=\"4\">no sweep yet</td>";
+    }
+    page += "</tr>";
+  }
+  page += "</table>";
+}
+
+void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now) {
+  std::vector<const Incident*> open;
+  if (snapshot.incidents)
+    for (const auto& incident : *snapshot.incidents)
+      if (incident->is_open()) open.push_back(incident.get());
+  std::stable_sort(open.begin(), open.end(), [](const Incident* a, const Incident* b) {
+    return a->severity != b->severity ? a->severity > b->severity : a->id > b->id;
+  });
+  page += "<h2>Open incidents: " + std::to_string(open.size()) + "</h2>";
+  if (open.empty()) {
+    page += is_ready(snapshot) ? "<p class=\"good\">None.</p>"
+                               : "<p class=\"dim\">Nothing is known yet: there is no complete first picture.</p>";
+    return;
+  }
+  page += "<table><tr><th>Id<th>Severity<th>Kind<th>What<th>Opened<th>State</tr>";
+  for (std::size_t i = 0; i < open.size() && i < kMostIncidents; ++i) {
+    const Incident& incident = *open[i];
+    const std::string name = incident_name(incident.id);
+    const std::string severity = to_string(incident.severity);
+    page += "<tr>" + cell("<a href=\"/api/v1/incidents/" + name + "\">" + name + "</a>") +
+            cell("<span class=\"" + severity + "\">" + severity + "</span>") + cell(to_string(incident.kind)) +
+            cell(escaped(incident.summary)) + cell(age_text(now - incident.opened)) + cell(to_string(incident.state)) +
+            "</tr>";
+  }
+  page += "</table>";
+  if (open.size() > kMostIncidents)
+    page += "<p class=\"dim\">and " + std::to_string(open.size() - kMostIncidents) + " more</p>";
+}
+
+void append_health(std::string& page, const Snapshot& snapshot) {
+  if (!snapshot.health) return;
+  std::size_t by_verdict[4] = {};
+  for (const NodeHealth& entry : *snapshot.health) ++by_verdict[static_cast<std::size_t>(entry.verdict) & 3];
+  page += "<h2>Nodes</h2><p>";
+  for (const HealthVerdict verdict :
+       {HealthVerdict::kUnhealthy, HealthVerdict::kDegraded, HealthVerdict::kUnknown, HealthVerdict::kHealthy})
+    page += std::to_string(by_verdict[static_cast<std::size_t>(verdict)]) + ' ' + to_string(verdict) + " &nbsp; ";
+  page += "</p>";
+}
+
+}  // namespace
+
+std::string status_page(const Snapshot& snapshot, TimePoint now) {
+  std::string page = kHead;
+  if (snapshot.fabrics.empty()) page += "<p class=\"dim\">No fabric is watched yet.</p>";
+  if (!snapshot.figures.store_ok)
+    page += "<p class=\"WARNING\">History is not being written: " + escaped(snapshot.figures.store_status) + "</p>";
+  append_fabrics(page, snapshot, now);
+  append_incidents(page, snapshot, now);
+  append_health(page, snapshot);
+  return page + kFoot;
+}
+
+}  // namespace weft::api

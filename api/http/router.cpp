@@ -1,0 +1,290 @@
+#include "api/http/router.hpp"
+
+#include <google/protobuf/struct.pb.h>
+
+#include <memory>
+#include <optional>
+
+#include "api/convert/errors.hpp"
+#include "api/convert/queries.hpp"
+#include "api/http/json.hpp"
+#include "api/http/page.hpp"
+#include "api/http/target.hpp"
+#include "api/metrics/exposition.hpp"
+#include "api/metrics/gzip.hpp"
+#include "api/publication/picture.hpp"
+
+namespace weft::api {
+namespace {
+
+/// Entries converted at once: some milliseconds, after which other connections get their turn.
+constexpr std::int32_t kEntriesAtOnce = 200;
+
+struct Question {
+  std::shared_ptr<const Snapshot> snapshot;
+  TimePoint now;
+  HttpTarget target;
+};
+
+HttpReply json_reply(std::string json) {
+  HttpReply reply;
+  reply.body = std::move(json);
+  return reply;
+}
+
+template <typename Message>
+HttpReply reply_of(const Result<Message>& message) {
+  return message ? json_reply(to_json(*message)) : error_reply(message.error());
+}
+
+/// A list: one page where one is asked for, else all pages as one, made as they are sent. `query(question, request)` gives
+/// a page; `list` is the name of its repeated field.
+template <typename Request, typename Query>
+HttpReply list_reply(Question question, Request request, const std::string& list, Query query) {
+  const auto page_size = question.target.number("page_size");
+  if (!page_size) return error_reply(page_size.error());
+  request.set_page_size(*page_size);
+  request.set_page_token(question.target.parameter("page_token"));
+  if (*page_size > 0 || !request.page_token().empty()) return reply_of(query(question, request));
+
+  request.set_page_size(kEntriesAtOnce);
+  auto first = query(question, request);
+  if (!first) return error_reply(first.error());
+  if (first->next_page_token().empty()) return json_reply(to_json(*first));
+
+  struct State {
+    Question question;
+    Request request;
+    std::optional<std::remove_reference_t<decltype(*first)>> page;
+    bool ended = false;
+  };
+  auto state = std::make_shared<State>(State{std::move(question), std::move(request), std::move(*first), false});
+  HttpReply reply;
+  reply.stream = [state, list, query](std::string& piece) {
+    if (state->ended) return false;
+    if (state->page) {
+      piece = "{\"" + list + "\":[";
+    } else {
+      auto next = query(state->question, state->request);
+      // The snapshot is the same one, so a page that follows a good one is good.
+      if (!next) return false;
+      state->page = std::move(*next);
+      piece = ",";
+    }
+    state->request.set_page_token(state->page->next_page_token());
+    state->ended = state->page->next_page_token().empty();
+    piece += list_elements(*state->page, list);
+    state->page.reset();
+    if (state->ended) piece += "],\"nextPageToken\":\"\"}";
+    return true;
+  };
+  return reply;
+}
+
+HttpReply topology_reply(const Question& question) {
+  struct State {
+    TopologyParts parts;
+    v1::Topology part;
+    int section = 0;  ///< list that is open: nodes, ports, links
+    bool first_of_list = true;
+    bool ended = false;
+  };
+  static constexpr const char* kLists[] = {"nodes", "ports", "links"};
+  auto state = std::make_shared<State>(
+      State{TopologyParts(question.snapshot, question.target.parameter("fabric"), question.now, kEntriesAtOnce), {}});
+  const auto first = state->parts.next(state->part);
+  if (!first) return error_reply(first.error());
+  HttpReply reply;
+  reply.stream = [state, begun = false](std::string& piece) mutable {
+    if (state->ended) return false;
+    if (!begun) {
+      piece = "{\"nodes\":[";
+      begun = true;
+    } else {
+      const auto more = state->parts.next(state->part);
+      piece.clear();
+      state->ended = !more || !*more;
+    }
+    const int section = state->ended                      ? 2
+                        : state->part.links_size() > 0 ? 2
+                        : state->part.ports_size() > 0 ? 1
+                                                       : state->section;
+    for (; state->section < section; state->first_of_list = true)
+      piece += std::string("],\"") + kLists[++state->section] + "\":[";
+    if (state->ended) {
+      piece += "]}";
+      return true;
+    }
+    const std::string elements = list_elements(state->part, kLists[section]);
+    if (!elements.empty() && !state->first_of_list) piece += ',';
+    if (!elements.empty()) state->first_of_list = false;
+    piece += elements;
+    return true;
+  };
+  return reply;
+}
+
+Result<v1::ListIncidentsRequest> incidents_request(const std::string& state) {
+  v1::ListIncidentsRequest request;
+  if (state == "open" || state == "OPEN") {
+    // Whoever asks what is open wants all that goes on, seen by somebody or not.
+    request.add_states(v1::Incident::OPEN);
+    request.add_states(v1::Incident::ACKNOWLEDGED);
+  } else if (state == "acknowledged" || state == "ACKNOWLEDGED") {
+    request.add_states(v1::Incident::ACKNOWLEDGED);
+  } else if (state == "resolved" || state == "RESOLVED") {
+    request.add_states(v1::Incident::RESOLVED);
+  } else if (!state.empty() && state != "all") {
+    return fail(ErrorCode::kInvalidArgument, "state is one of open, acknowledged, resolved, all");
+  }
+  return request;
+}
+
+/// Segments `from` up to `to` as one name: names of switches have slashes in them, and not everybody encodes them.
+std::string joined(const std::vector<std::string>& path, std::size_t from, std::size_t to) {
+  std::string name;
+  for (std::size_t i = from; i < to; ++i) name += (i > from ? "/" : "") + path[i];
+  return name;
+}
+
+HttpReply api_reply(Question question) {
+  const std::vector<std::string>& path = question.target.path;
+  const std::size_t depth = path.size();
+  const std::string what = depth > 2 ? path[2] : "";
+  if (depth == 3) {
+    if (what == "status" || what == "fabrics") return json_reply(to_json(status(*question.snapshot)));
+    if (what == "topology") return topology_reply(question);
+    if (what == "nodes") {
+      v1::ListNodesRequest request;
+      request.set_fabric(question.target.parameter("fabric"));
+      return list_reply(std::move(question), std::move(request), "nodes", [](const Question& asked, const auto& page) {
+        return list_nodes(*asked.snapshot, page);
+      });
+    }
+    if (what == "ports") {
+      v1::ListPortsRequest request;
+      request.set_fabric(question.target.parameter("fabric"));
+      request.set_node(question.target.parameter("node"));
+      return list_reply(std::move(question), std::move(request), "ports", [](const Question& asked, const auto& page) {
+        return list_ports(*asked.snapshot, page, asked.now);
+      });
+    }
+    if (what == "links") {
+      v1::ListLinksRequest request;
+      request.set_fabric(question.target.parameter("fabric"));
+      return list_reply(std::move(question), std::move(request), "links", [](const Question& asked, const auto& page) {
+        return list_links(*asked.snapshot, page);
+      });
+    }
+    if (what == "health") {
+      return list_reply(std::move(question), v1::ListHealthRequest(), "nodes",
+                        [](const Question& asked, const auto& page) { return list_health(*asked.snapshot, page); });
+    }
+    if (what == "incidents") {
+      auto request = incidents_request(question.target.parameter("state"));
+      if (!request) return error_reply(request.error());
+      return list_reply(std::move(question), std::move(*request), "incidents",
+                        [](const Question& asked, const auto& page) { return list_incidents(*asked.snapshot, page); });
+    }
+  }
+  if (depth == 4 && what == "incidents") return reply_of(get_incident(*question.snapshot, path[3]));
+  if (depth >= 5 && what == "nodes" && path.back() == "health")
+    return reply_of(get_health(*question.snapshot, joined(path, 3, depth - 1)));
+  if (depth >= 4 && what == "nodes") return reply_of(get_node(*question.snapshot, joined(path, 3, depth), question.now));
+  return error_reply({ErrorCode::kNotFound, "there is nothing at this path"});
+}
+
+HttpReply text_reply(unsigned status, std::string text) {
+  HttpReply reply;
+  reply.status = status;
+  reply.content_type = "text/plain; charset=utf-8";
+  reply.body = std::move(text);
+  return reply;
+}
+
+HttpReply readiness(const Snapshot& snapshot) {
+  if (is_ready(snapshot)) return text_reply(200, "ready\n");
+  std::string text = "not ready: there is no complete first picture yet\n";
+  for (const FabricView& fabric : snapshot.fabrics) text += fabric.name + ": " + fabric.status + '\n';
+  return text_reply(503, std::move(text));
+}
+
+}  // namespace
+
+HttpReply error_reply(unsigned status, const std::string& code, const std::string& message) {
+  google::protobuf::Struct object;
+  (*object.mutable_fields())["code"].set_string_value(code);
+  (*object.mutable_fields())["message"].set_string_value(message);
+  HttpReply reply = json_reply(to_json(object));
+  reply.status = status;
+  return reply;
+}
+
+HttpReply error_reply(const Error& error) {
+  HttpReply reply = json_reply(to_json(error));
+  reply.status = http_status(error.code);
+  return reply;
+}
+
+Router::Router(const Publication& publication, const Clock& clock, Collectables collectables)
+    : publication_(&publication), clock_(&clock), collectables_(std::move(collectables)) {}
+
+HttpReply Router::handle(const HttpRequest& request) const {
+  auto target = parse_target(request.target);
+  if (!target) return error_reply(target.error());
+  if (request.method != "GET" && request.method != "HEAD") {
+    HttpReply reply = error_reply(405, "UNIMPLEMENTED", "only GET and HEAD are served here");
+    reply.headers.emplace_back("Allow", "GET, HEAD");
+    return reply;
+  }
+  const std::vector<std::string>& path = target->path;
+  const std::string front = path.empty() ? "" : path.front();
+  if (path.size() == 1) {
+    if (front == "metrics") return metrics(request);
+    if (front == "healthz") return text_reply(200, "ok\n");
+    if (front == "readyz") return readiness(*publication_->load());
+  }
+  if (path.empty()) {
+    HttpReply reply;
+    reply.content_type = "text/html; charset=utf-8";
+    reply.headers.emplace_back("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+    reply.body = status_page(*publication_->load(), clock_->now());
+    return reply;
+  }
+  if (front == "api" && path.size() > 1 && path[1] == "v1")
+    return api_reply({publication_->load(), clock_->now(), std::move(*target)});
+  return error_reply({ErrorCode::kNotFound, "there is nothing at this path"});
+}
+
+HttpReply Router::metrics(const HttpRequest& request) const {
+  const MetricsFormat format = choose_format(request.accept);
+  HttpReply reply;
+  reply.content_type = std::string(content_type(format));
+  reply.headers.emplace_back("Vary", "Accept, Accept-Encoding");
+  auto exposition = std::make_shared<Exposition>(publication_->load(), clock_->now(), format, collectables_);
+  if (!accepts_gzip(request.accept_encoding)) {
+    reply.stream = [exposition](std::string& piece) {
+      piece = exposition->next();
+      return !piece.empty();
+    };
+    return reply;
+  }
+  reply.headers.emplace_back("Content-Encoding", "gzip");
+  auto gzip = std::make_shared<GzipStream>();
+  reply.stream = [exposition, gzip, ended = false](std::string& piece) mutable {
+    piece.clear();
+    while (piece.empty() && !ended) {
+      const std::string_view text = exposition->next();
+      ended = text.empty();
+      if (ended) {
+        gzip->finish(piece);
+      } else {
+        gzip->compress(text, piece);
+      }
+    }
+    return !piece.empty();
+  };
+  return reply;
+}
+
+}  // namespace weft::api

@@ -1,0 +1,51 @@
+#pragma once
+// The HTTP server: metrics, JSON, the page and the probes, on a thread of its own.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/metrics/daemon_metrics.hpp"
+#include "api/publication/publication.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::api {
+
+struct HttpOptions {
+  std::string address = "127.0.0.1";  ///< an address or a name of this machine
+  std::uint16_t port = 9640;          ///< 0: any free one
+  unsigned max_connections = 256;     ///< further ones get 503 at once
+  unsigned max_streams = 8;           ///< scrapes and whole lists being sent at the same time; further ones get 503
+  std::chrono::milliseconds request_timeout{10'000};  ///< from the connection to the end of its first request
+  std::chrono::milliseconds idle_timeout{60'000};     ///< the same for each further request
+  std::chrono::milliseconds write_timeout{30'000};    ///< for the reader to take one piece
+  std::chrono::milliseconds answer_timeout{300'000};  ///< for a whole answer
+  std::size_t max_header = 16 * 1024;                 ///< 431 above
+  std::size_t max_body = 64 * 1024;                   ///< 413 above
+};
+
+class HttpServer {
+ public:
+  /// Listens and starts the thread. kInvalidArgument for an address that is none, kUnavailable for one that is taken or not
+  /// ours. `publication` and `clock` must outlive it.
+  static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, const Publication& publication,
+                                                   const Clock& clock, Collectables collectables);
+  /// Stops.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// The port that it listens on.
+  std::uint16_t port() const;
+  /// Closes all connections and joins the thread. May be called more than once.
+  void stop();
+
+ private:
+  struct State;
+  explicit HttpServer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace weft::api

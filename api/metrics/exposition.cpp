@@ -1,0 +1,41 @@
+#include "api/metrics/exposition.hpp"
+
+#include <utility>
+
+#include "api/metrics/fabric_families.hpp"
+
+namespace weft::api {
+
+Exposition::Exposition(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
+                       Collectables collectables)
+    : snapshot_(std::move(snapshot)),
+      format_(format),
+      collectables_(std::move(collectables)),
+      ports_(snapshot_, now, format) {}
+
+std::string_view Exposition::next() {
+  text_.clear();
+  switch (part_) {
+    case Part::kFabrics:
+      append_fabric_families(text_, *snapshot_, format_);
+      part_ = Part::kHealth;
+      return text_;
+    case Part::kHealth:
+      if (append_node_health(text_, *snapshot_, format_, health_position_)) return text_;
+      part_ = Part::kPorts;
+      [[fallthrough]];
+    case Part::kPorts:
+      if (const std::string_view piece = ports_.next(); !piece.empty()) return piece;
+      part_ = Part::kDaemon;
+      [[fallthrough]];
+    case Part::kDaemon:
+      append_daemon_metrics(text_, collectables_, format_);
+      if (format_ == MetricsFormat::kOpenMetrics) text_ += "# EOF\n";
+      part_ = Part::kEnd;
+      return text_;
+    case Part::kEnd: break;
+  }
+  return {};
+}
+
+}  // namespace weft::api

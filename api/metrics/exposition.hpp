@@ -1,0 +1,35 @@
+#pragma once
+// A whole scrape, piece by piece, from one immutable snapshot: no second copy of series or text ever exists.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/metrics/daemon_metrics.hpp"
+#include "api/metrics/negotiate.hpp"
+#include "api/metrics/port_families.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::api {
+
+class Exposition {
+ public:
+  /// `now` tells what is stale; `collectables` are the daemon's own metrics, appended at the end.
+  Exposition(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format, Collectables collectables = {});
+
+  /// The next piece, seldom more than 192 KiB; good until the next call. Empty at the end.
+  std::string_view next();
+
+ private:
+  enum class Part { kFabrics, kHealth, kPorts, kDaemon, kEnd };
+
+  std::shared_ptr<const Snapshot> snapshot_;
+  MetricsFormat format_;
+  Collectables collectables_;
+  PortFamilies ports_;
+  Part part_ = Part::kFabrics;
+  std::size_t health_position_ = 0;
+  std::string text_;
+};
+
+}  // namespace weft::api

@@ -1,0 +1,207 @@
+#include "api/metrics/fabric_families.hpp"
+
+#include <array>
+#include <charconv>
+#include <initializer_list>
+#include <utility>
+
+#include "api/metrics/labels.hpp"
+#include "api/publication/picture.hpp"
+
+namespace weft::api {
+namespace {
+
+constexpr std::size_t kChunk = 64 * 1024;
+constexpr std::size_t kKindCount = static_cast<std::size_t>(IncidentKind::kCount);
+
+using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+template <typename Number>
+void append_sample(std::string& out, std::string_view name, Labels labels, Number value) {
+  out += name;
+  char separator = '{';
+  for (const auto& [label, text] : labels) {
+    out += separator;
+    out += label;
+    out += "=\"";
+    append_label_value(out, text);
+    out += '"';
+    separator = ',';
+  }
+  if (labels.size() > 0) out += '}';
+  std::array<char, 40> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  out += ' ';
+  out.append(digits.data(), end);
+  out += '\n';
+}
+
+/// One family with one sample for each fabric, or none when `each` appends none.
+template <typename Each>
+void per_fabric(std::string& out, const Snapshot& snapshot, MetricsFormat format, const MetricFamily& family, Each&& each) {
+  std::string samples;
+  for (const FabricView& fabric : snapshot.fabrics) each(samples, fabric);
+  if (samples.empty()) return;
+  append_head(out, family, format);
+  out += samples;
+}
+
+template <typename Each>
+void per_sweep(std::string& out, const Snapshot& snapshot, MetricsFormat format, const MetricFamily& family, Each&& each) {
+  per_fabric(out, snapshot, format, family, [&](std::string& samples, const FabricView& fabric) {
+    if (fabric.sweep && fabric.sweep->topology) each(samples, fabric, *fabric.sweep);
+  });
+}
+
+void append_graph(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+  std::vector<FabricCounts> counts;
+  for (const FabricView& fabric : snapshot.fabrics)
+    counts.push_back(fabric.sweep && fabric.sweep->topology ? count(*fabric.sweep->topology) : FabricCounts{});
+  const auto of = [&](const FabricView& fabric) -> const FabricCounts& {
+    return counts[static_cast<std::size_t>(&fabric - snapshot.fabrics.data())];
+  };
+  constexpr MetricFamily kNodes{"weft_fabric_nodes", MetricType::kGauge, "Nodes of the subnet as last seen, by type."};
+  per_sweep(out, snapshot, format, kNodes, [&](std::string& samples, const FabricView& fabric, const Sweep&) {
+    for (const NodeType type : {NodeType::kChannelAdapter, NodeType::kSwitch, NodeType::kRouter, NodeType::kUnknown})
+      append_sample(samples, kNodes.name, {{"subnet", fabric.name}, {"type", to_string(type)}},
+                    of(fabric).nodes[static_cast<std::size_t>(type)]);
+  });
+  constexpr MetricFamily kUnreachable{"weft_fabric_unreachable_nodes", MetricType::kGauge,
+                                      "Nodes that did not answer the last sweep that asked them."};
+  per_sweep(out, snapshot, format, kUnreachable, [&](std::string& samples, const FabricView& fabric, const Sweep&) {
+    append_sample(samples, kUnreachable.name, {{"subnet", fabric.name}}, of(fabric).unreachable_nodes);
+  });
+  constexpr MetricFamily kPorts{"weft_fabric_ports", MetricType::kGauge, "External ports of the subnet, by logical state."};
+  per_sweep(out, snapshot, format, kPorts, [&](std::string& samples, const FabricView& fabric, const Sweep&) {
+    constexpr std::array kStates{"unknown", "down", "initialize", "armed", "active"};
+    for (std::size_t i = 0; i < kStates.size(); ++i)
+      append_sample(samples, kPorts.name, {{"subnet", fabric.name}, {"state", kStates[i]}}, of(fabric).ports[i]);
+  });
+  constexpr MetricFamily kLinks{"weft_fabric_links", MetricType::kGauge,
+                                "Cables of the subnet seen now or before, by whether both ends are active."};
+  per_sweep(out, snapshot, format, kLinks, [&](std::string& samples, const FabricView& fabric, const Sweep&) {
+    append_sample(samples, kLinks.name, {{"subnet", fabric.name}, {"state", "up"}}, of(fabric).links_up);
+    append_sample(samples, kLinks.name, {{"subnet", fabric.name}, {"state", "down"}},
+                  of(fabric).links - of(fabric).links_up);
+  });
+}
+
+void append_sweeps(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+  constexpr MetricFamily kDuration{"weft_sweep_duration_seconds", MetricType::kGauge,
+                                   "Time that the last sweep took, first request to last answer."};
+  per_sweep(out, snapshot, format, kDuration, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    append_sample(samples, kDuration.name, {{"subnet", fabric.name}}, seconds(sweep.statistics.duration));
+  });
+  constexpr MetricFamily kInterval{"weft_sweep_interval_seconds", MetricType::kGauge,
+                                   "Configured time from the start of one sweep to the start of the next."};
+  per_sweep(out, snapshot, format, kInterval, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    append_sample(samples, kInterval.name, {{"subnet", fabric.name}}, seconds(sweep.interval));
+  });
+  constexpr MetricFamily kFinished{"weft_sweep_finished_timestamp_seconds", MetricType::kGauge,
+                                   "When the last sweep finished, in seconds since 1970 UTC."};
+  per_sweep(out, snapshot, format, kFinished, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    append_sample(samples, kFinished.name, {{"subnet", fabric.name}}, seconds(sweep.finished.time_since_epoch()));
+  });
+  constexpr MetricFamily kRequests{"weft_sweep_requests_total", MetricType::kCounter,
+                                   "Management datagrams sent by the sweeper, by how they ended."};
+  per_sweep(out, snapshot, format, kRequests, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    for (std::size_t i = 0; i < kMadResultCount; ++i)
+      append_sample(samples, kRequests.name,
+                    {{"subnet", fabric.name}, {"result", to_string(static_cast<MadResult>(i))}},
+                    sweep.statistics.requests[i]);
+  });
+  constexpr MetricFamily kWindow{"weft_sweep_window", MetricType::kGauge,
+                                 "Requests that the sweeper keeps outstanding at once."};
+  per_sweep(out, snapshot, format, kWindow, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    append_sample(samples, kWindow.name, {{"subnet", fabric.name}}, sweep.statistics.window);
+  });
+  constexpr MetricFamily kBackedOff{"weft_sweep_nodes_backed_off", MetricType::kGauge,
+                                    "Nodes left out of the last sweep because they did not answer before."};
+  per_sweep(out, snapshot, format, kBackedOff, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    append_sample(samples, kBackedOff.name, {{"subnet", fabric.name}}, sweep.statistics.nodes_backed_off);
+  });
+}
+
+void append_incidents(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+  constexpr std::size_t kSeverities = 3;
+  std::array<std::array<std::uint32_t, kSeverities>, kKindCount> open{};
+  if (snapshot.incidents)
+    for (const auto& incident : *snapshot.incidents)
+      if (incident->is_open() && incident->kind < IncidentKind::kCount)
+        ++open[static_cast<std::size_t>(incident->kind)][static_cast<std::size_t>(incident->severity) % kSeverities];
+  constexpr MetricFamily kOpen{"weft_incidents", MetricType::kGauge, "Incidents that are not resolved."};
+  append_head(out, kOpen, format);
+  for (std::size_t kind = 0; kind < kKindCount; ++kind)
+    for (std::size_t severity = 0; severity < kSeverities; ++severity)
+      append_sample(out, kOpen.name,
+                    {{"kind", to_string(static_cast<IncidentKind>(kind))},
+                     {"severity", to_string(static_cast<Severity>(severity))}},
+                    open[kind][severity]);
+  constexpr MetricFamily kOpened{"weft_incidents_opened_total", MetricType::kCounter,
+                                 "Incidents opened or re-opened since the store began."};
+  append_head(out, kOpened, format);
+  for (std::size_t kind = 0; kind < kKindCount; ++kind)
+    append_sample(out, kOpened.name, {{"kind", to_string(static_cast<IncidentKind>(kind))}},
+                  snapshot.figures.incidents_opened[kind]);
+}
+
+/// Bad news first: what is said of a name that several nodes share.
+int badness(HealthVerdict verdict) {
+  switch (verdict) {
+    case HealthVerdict::kUnhealthy: return 3;
+    case HealthVerdict::kDegraded: return 2;
+    case HealthVerdict::kUnknown: return 1;
+    case HealthVerdict::kHealthy: break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void append_head(std::string& out, const MetricFamily& family, MetricsFormat format) {
+  std::string_view name = family.name;
+  std::string_view type = family.type == MetricType::kCounter ? "counter" : "gauge";
+  if (format == MetricsFormat::kOpenMetrics) {
+    if (family.type == MetricType::kCounter) name.remove_suffix(std::string_view("_total").size());
+    if (family.type == MetricType::kInfo) {
+      name.remove_suffix(std::string_view("_info").size());
+      type = "info";
+    }
+  }
+  out.append("# HELP ").append(name).append(" ").append(family.help).append("\n");
+  out.append("# TYPE ").append(name).append(" ").append(type).append("\n");
+}
+
+void append_fabric_families(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+  constexpr MetricFamily kWatching{"weft_fabric_watching", MetricType::kGauge,
+                                   "1 while the subnet is swept; 0 before the first sweep and while the adapter is gone."};
+  per_fabric(out, snapshot, format, kWatching, [&](std::string& samples, const FabricView& fabric) {
+    append_sample(samples, kWatching.name, {{"subnet", fabric.name}}, fabric.watching ? 1 : 0);
+  });
+  append_graph(out, snapshot, format);
+  append_sweeps(out, snapshot, format);
+  append_incidents(out, snapshot, format);
+  constexpr MetricFamily kStore{"weft_store_ok", MetricType::kGauge, "1 while history and incidents can be written."};
+  append_head(out, kStore, format);
+  append_sample(out, kStore.name, {}, snapshot.figures.store_ok ? 1 : 0);
+}
+
+bool append_node_health(std::string& out, const Snapshot& snapshot, MetricsFormat format, std::size_t& position) {
+  if (!snapshot.health) return false;
+  const auto& health = *snapshot.health;
+  if (position >= health.size()) return false;
+  constexpr MetricFamily kHealth{"weft_node_health", MetricType::kGauge,
+                                 "1 for the node's present verdict; no data is UNKNOWN."};
+  if (position == 0) append_head(out, kHealth, format);
+  while (position < health.size() && out.size() < kChunk) {
+    const NodeHealth* worst = &health[position];
+    std::size_t next = position + 1;
+    for (; next < health.size() && health[next].node == worst->node; ++next)
+      if (badness(health[next].verdict) > badness(worst->verdict)) worst = &health[next];
+    append_sample(out, kHealth.name, {{"node", worst->node}, {"verdict", to_string(worst->verdict)}}, 1);
+    position = next;
+  }
+  return true;
+}
+
+}  // namespace weft::api

@@ -1,0 +1,57 @@
+#pragma once
+// The families of port series: by far the most of an exposition, written straight from the sweep's tables.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/metrics/family.hpp"
+#include "api/metrics/labels.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::api {
+
+/// Writes family after family (the formats want a family's series together), port after port, some 128 KiB at a time. It
+/// allocates per scrape and per family, not per series.
+class PortFamilies {
+ public:
+  /// `now` tells what is stale.
+  PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format);
+  ~PortFamilies();
+  PortFamilies(PortFamilies&&) noexcept;
+
+  /// The next piece, good until the next call; empty at the end.
+  std::string_view next();
+
+ private:
+  struct View;
+  struct Family;
+  struct Line;
+
+  void begin_family();
+  void write_family();
+  template <typename Row>
+  void rows(Row&& row);
+  void write_counter();
+  void write_rate(double PortRates::* field);
+  void write_saturated();
+  void write_info();
+
+  std::shared_ptr<const Snapshot> snapshot_;
+  TimePoint now_;
+  MetricsFormat format_;
+  std::vector<View> views_;
+  std::vector<Family> families_;
+  std::vector<char> buffer_;
+  char* at_ = nullptr;
+  const char* full_ = nullptr;  ///< beyond it there is still room for the series of one port
+
+  // Where the next call goes on.
+  std::size_t family_ = 0;
+  std::size_t fabric_ = 0;
+  PortIndex port_ = 0;
+  bool headed_ = false;
+  std::string head_;
+};
+
+}  // namespace weft::api

@@ -1,0 +1,50 @@
+#pragma once
+// What all readers derive from a snapshot in the same way: readiness, staleness, names.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "fabric/snapshot.hpp"
+
+namespace weft::api {
+
+/// There is a complete first sweep of every fabric, and an analysis of it.
+bool is_ready(const Snapshot& snapshot);
+
+/// Nothing is known of the port: never read, state unknown. Such a port has no series. (The second port of an adapter whose
+/// ports sit in two subnets is listed in both and known in one.)
+bool never_seen(const Sweep& sweep, PortIndex port);
+
+/// When the port's counters were last read; kNever when they never were.
+TimePoint counters_read_at(const Sweep& sweep, PortIndex port);
+
+/// The last reading of the port is older than the fabric's limit. Of a port that is up both its state and, where it has any,
+/// its counters must be fresh; of one that is not, the state: its counters do not move.
+bool is_stale(const FabricView& fabric, PortIndex port, TimePoint now);
+
+struct FabricCounts {
+  std::array<std::uint32_t, 4> nodes{};  ///< by NodeType
+  std::array<std::uint32_t, 5> ports{};  ///< external ports, by PortState
+  std::uint32_t unreachable_nodes = 0;
+  std::uint32_t links = 0;     ///< cables seen now or before
+  std::uint32_t links_up = 0;  ///< both ends active
+};
+FabricCounts count(const Topology& topology);
+
+/// A node of one of the fabrics.
+struct FoundNode {
+  const FabricView* fabric;
+  NodeIndex node;
+};
+/// Nodes of that GUID, node name, or host name, at most `limit`; of whichever of these three first gives any.
+std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view name, std::size_t limit);
+
+/// Health of the host or switch of that name, or of the one that the node of that name or GUID belongs to; or nullptr.
+const NodeHealth* find_health(const Snapshot& snapshot, std::string_view name);
+
+/// The incident of that id, or nullptr.
+std::shared_ptr<const Incident> find_incident(const Snapshot& snapshot, std::uint64_t id);
+
+}  // namespace weft::api

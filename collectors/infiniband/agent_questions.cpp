@@ -63,7 +63,8 @@ void AgentQuestions::answered(const MadRequest& request, MadResult result, Const
     return;
   }
   if (result == MadResult::kOk) agent.tick = decode_samples_tick(mad);
-  if (result != MadResult::kTimeout) agent.tick_asked = true;
+  // An agent that just answered ClassPortInfo and is silent now does not have it: some drop what they do not know.
+  agent.tick_asked = true;
   const Node& node = subnet_.node(request.node);
   for (PortIndex p = node.first_port; p < node.first_port + node.port_entries(); ++p) {
     Port& port = subnet_.port(p);
@@ -141,7 +142,8 @@ void DetailReadings::answered(const MadRequest& request, MadResult result, Const
       mode_known_.emplace_back(request.port, result == MadResult::kOk && decode_rs_fec_active(mad));
     return;
   }
-  if (result == MadResult::kUnsupported) {
+  // Some agents say "unsupported", some say nothing: in both cases it is left alone for a while.
+  if (result == MadResult::kUnsupported || result == MadResult::kTimeout) {
     const auto which = std::find(kDetailAttributes.begin(), kDetailAttributes.end(), request.attribute);
     agent.unsupported_details |= static_cast<std::uint8_t>(1U << (which - kDetailAttributes.begin()));
     return;

@@ -13,6 +13,8 @@ constexpr std::size_t kVerifyWithin = 60;
 constexpr std::uint64_t kLongestBackOff = 16;
 // So many sweeps a node whose LID route fails is asked by directed route before the LID is tried again.
 constexpr std::uint64_t kDirectedSweeps = 16;
+// Optional attributes that an agent did not have are asked for again after so many sweeps: firmware changes, losses happen.
+constexpr std::uint64_t kOptionalAgainAfter = 4096;
 // Questions to the subnet administrator in one sweep: it has other work.
 constexpr std::size_t kServiceLevelsAtOnce = 512;
 
@@ -241,6 +243,8 @@ void Sweeper::drop_settled_duplicates() {
 }
 
 Result<void> Sweeper::read_details(const std::vector<PortIndex>& moved) {
+  if (number_ % kOptionalAgainAfter == 0)
+    for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).unsupported_details = 0;
   const std::size_t ports = subnet_->port_count();
   std::vector<PortIndex> chosen = moved;
   const double share = seconds(options_.interval) / std::max(seconds(options_.detail_interval), 1e-3);

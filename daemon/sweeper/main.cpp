@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <thread>
 
 #include "collectors/infiniband/mad_port.hpp"
 #include "collectors/infiniband/node_name_map.hpp"
@@ -47,6 +48,15 @@ struct Options {
   bool list = false;
   unsigned benchmark_sweeps = 0;
 };
+
+// Leaves with `code` even when a library's exit handler hangs, as libumad2sim's does when a datagram arrives at the wrong moment.
+int leave(int code) {
+  std::thread([code] {
+    std::this_thread::sleep_for(1s);
+    ::_exit(code);
+  }).detach();
+  return code;
+}
 
 int parse(int argc, char** argv, Options& options) {
   CLI::App app{"Reads one InfiniBand subnet through one port, for weftd. By hand it is of use with --list and --benchmark-sweeps."};
@@ -186,13 +196,13 @@ int sweep_for_parent(infiniband::Sweeper& sweeper, const Options& options, sweep
 int main(int argc, char** argv) {
   Options options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
-  if (options.list) return list_ports();
+  if (options.list) return leave(list_ports());
 
   const bool by_hand = options.benchmark_sweeps > 0;
   sweeper::FrameWriter writer([](std::span<const std::byte> octets) { return sweeper::write_all(kParentSocket, octets); });
   const auto give_up = [&](const Error& error) {
     if (by_hand || !writer.write(sweeper::Trouble{error.message})) std::cerr << "weft-sweeper: " << error.message << '\n';
-    return kExitTrouble;
+    return leave(kExitTrouble);
   };
   auto prepared = sweeper_options(options);
   if (!prepared) return give_up(prepared.error());
@@ -207,5 +217,5 @@ int main(int argc, char** argv) {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
   infiniband::Sweeper sweeper(**port, std::move(*prepared));
-  return by_hand ? benchmark(sweeper, options.benchmark_sweeps) : sweep_for_parent(sweeper, options, writer);
+  return leave(by_hand ? benchmark(sweeper, options.benchmark_sweeps) : sweep_for_parent(sweeper, options, writer));
 }

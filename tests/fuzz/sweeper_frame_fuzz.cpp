@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "daemon/sweeper/frame.hpp"
+#include "fuzz.hpp"
+
+namespace {
+
+using namespace weft;
+using weft::fuzz::demand;
+
+/// A stream of octets that ends.
+class Stream {
+ public:
+  explicit Stream(std::span<const std::byte> octets) : rest_(octets) {}
+  bool fill(std::span<std::byte> wanted) {
+    if (wanted.size() > rest_.size()) return false;
+    std::copy_n(rest_.begin(), wanted.size(), wanted.begin());
+    rest_ = rest_.subspan(wanted.size());
+    return true;
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+void check(const Sweep& sweep) {
+  demand(sweep.topology != nullptr && sweep.counters != nullptr, "a sweep is whole");
+  demand(Topology::validate(sweep.topology->nodes(), sweep.topology->ports()).empty(), "its graph is sound");
+  const std::size_t rows = sweep.topology->ports().size();
+  demand(sweep.counters->rows() == rows && sweep.state_read_at.size() == rows, "a row for each port");
+  demand(sweep.details == nullptr || sweep.details->rows() == rows, "a detail row for each port");
+  for (const Node& node : sweep.topology->nodes()) demand(to_string(node.type) != nullptr, "types have names");
+  for (const Port& port : sweep.topology->ports()) demand(to_string(port.state) != nullptr, "states have names");
+}
+
+/// What was read can be written, and reads the same again.
+void round_trip(const Sweep& sweep) {
+  std::vector<std::byte> written;
+  sweeper::FrameWriter writer([&](std::span<const std::byte> octets) {
+    written.insert(written.end(), octets.begin(), octets.end());
+    return true;
+  });
+  demand(writer.write(sweep), "a memory takes everything");
+  Stream stream(written);
+  sweeper::FrameReader reader([&](std::span<std::byte> wanted) { return stream.fill(wanted); });
+  const auto again = reader.read();
+  demand(again && std::holds_alternative<Sweep>(*again), "what we write we read");
+  const auto& same = std::get<Sweep>(*again);
+  demand(same.number == sweep.number && same.fabric == sweep.fabric, "the same sweep");
+  demand(std::ranges::equal(same.counters->raw_values(), sweep.counters->raw_values()), "the same readings");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Stream stream(std::as_bytes(std::span(data, size)));
+  sweeper::FrameReader reader([&](std::span<std::byte> wanted) { return stream.fill(wanted); });
+  bool first = true;
+  while (true) {
+    const auto frame = reader.read();
+    if (!frame) {
+      demand(frame.error().code == ErrorCode::kUnavailable || frame.error().code == ErrorCode::kCorrupt,
+             "a stream ends or is corrupt");
+      return 0;
+    }
+    if (const auto* sweep = std::get_if<Sweep>(&*frame)) {
+      check(*sweep);
+      if (first) round_trip(*sweep);
+      first = false;
+    }
+  }
+}

@@ -1,6 +1,7 @@
 #pragma once
 // The life of incidents: findings of successive sweeps become one incident that opens, changes, resolves and re-opens.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,6 +19,10 @@ namespace weft::analyzer {
 using IncidentPtr = std::shared_ptr<const Incident>;
 using IncidentList = std::vector<IncidentPtr>;
 
+/// Kind and cause make the identity of trouble: the same trouble is one incident that re-opens, not many. An incident
+/// changes visibly (its revision grows) when something changed that a person should see, not because a number moved a
+/// little. Trouble that turns out to be part of something greater — a link of a switch that is down, a link that keeps
+/// flapping — is folded into that: resolved with a pointer to it.
 class IncidentBook {
  public:
   /// `restored` are the incidents of the store (open ones and recently resolved ones, any order); `next_id` is the id
@@ -25,11 +30,12 @@ class IncidentBook {
   IncidentBook(IncidentPolicy policy, std::vector<Incident> restored, std::uint64_t next_id);
 
   /// Takes the findings of one sweep of `fabric` (or of silence, with a blind coverage) and gives the incidents that a
-  /// person would see changed, each with its revision grown by one. Persist them before showing them.
+  /// person would see changed, each with its revision grown. Persist them before showing them.
   std::vector<Incident> update(std::string_view fabric, std::vector<Finding> findings, const Coverage& coverage,
                                TimePoint now);
 
-  /// Somebody looks after it. kNotFound; kFailedPrecondition when it is already resolved.
+  /// Somebody looks after it. kNotFound; kInvalidArgument without a name; kFailedPrecondition when it is already
+  /// resolved.
   Result<Incident> acknowledge(std::uint64_t id, std::string_view who, TimePoint now);
   /// No notifications until `until`; a time not after `now` ends a silence. kNotFound.
   Result<Incident> silence(std::uint64_t id, TimePoint until, TimePoint now);
@@ -48,21 +54,28 @@ class IncidentBook {
     IncidentPtr incident;
     std::string key;                    ///< kind and identity of the cause
     unsigned clean_sweeps = 0;          ///< consecutive observed sweeps without the finding
-    TimePoint evidence_shown = kNever;  ///< when evidence last made a revision
+    std::uint64_t seen_in = 0;          ///< the last update that had the finding
+    TimePoint evidence_shown = kNever;  ///< when its evidence last made a revision
   };
+  using Changed = std::vector<Incident>;
 
-  Entry* find_entry(std::uint64_t id);
-  void change(Entry& entry, Incident next, TimePoint now, std::vector<Incident>& changed);
-  void take(Finding finding, TimePoint now, std::vector<Incident>& changed);
-  void open(Finding finding, std::string key, TimePoint now, std::vector<Incident>& changed);
-  void resolve(Entry& entry, std::string why, TimePoint now, std::vector<Incident>& changed);
+  std::size_t position(std::uint64_t id) const;
+  void change(Entry& entry, Incident next, TimePoint now, Changed& changed);
+  std::uint64_t take(const Finding& finding, TimePoint now, Changed& changed);
+  void refresh(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
+  void reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
+  void open(const Finding& finding, std::string key, TimePoint now, Changed& changed);
+  void resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed);
+  void close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,
+             const Coverage& coverage, TimePoint now, Changed& changed);
   void expire(TimePoint now);
 
   IncidentPolicy policy_;
   std::uint64_t next_id_ = 1;
+  std::uint64_t updates_ = 0;
   std::vector<Entry> entries_;                             ///< ascending by id
   std::unordered_map<std::string, std::uint64_t> newest_;  ///< key → id of the newest incident with it
-  std::uint64_t opened_[static_cast<std::size_t>(IncidentKind::kCount)]{};
+  std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_{};
   mutable std::shared_ptr<const IncidentList> all_;  ///< null when it must be made again
 };
 

@@ -1,0 +1,58 @@
+#include "analyzer/detect/coverage.hpp"
+
+namespace weft::analyzer {
+
+std::uint8_t Coverage::bits(PortKey key) const {
+  const PortIndex port = topology_->find_port(key);
+  return port < ports_.size() ? ports_[port] : std::uint8_t{0};
+}
+
+bool Coverage::node_observed(NodeGuid guid) const {
+  const NodeIndex index = topology_->find_node(guid);
+  if (index == kNoIndex) return false;
+  const Node& node = topology_->node(index);
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries() && port < ports_.size(); ++port)
+    if (ports_[port] & kStateFresh) return true;
+  return false;
+}
+
+bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
+  const std::uint8_t low = bits(cause.port);
+  const std::uint8_t high = bits(cause.peer);
+  switch (kind) {
+    // One end is enough: were the link down, that end would say so.
+    case IncidentKind::kLinkDown:
+    case IncidentKind::kLinkFlap:
+    case IncidentKind::kMiscabled:
+      return ((low | high) & kStateFresh) != 0;
+    case IncidentKind::kLinkErrors:
+      return (low & high & kActive) != 0 && (low & high & kCountersFresh) != 0 && (low & high & kErrorsJudged) != 0;
+    // A link that is down does not prove that it would run at full width.
+    default:
+      return (low & high & kActive) != 0;
+  }
+}
+
+bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
+  if (is_blind()) return false;
+  switch (cause.kind) {
+    case EntityKind::kFabric:
+      return true;
+    case EntityKind::kLink:
+      return link_observed(kind, cause);
+    case EntityKind::kPort: {
+      const std::uint8_t port = bits(cause.port);
+      if (kind == IncidentKind::kCounterStuck) return (port & kCountersFresh) != 0 && counters_warm_;
+      if (kind == IncidentKind::kLinkErrors) return (port & kCountersFresh) != 0 && (port & kErrorsJudged) != 0;
+      return (port & kStateFresh) != 0;
+    }
+    // Two nodes with one GUID, or a host that does not answer: the graph itself is the observation.
+    case EntityKind::kNode:
+      return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node);
+    case EntityKind::kCollector:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,164 @@
+#include "analyzer/detect/fabric_analyzer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/counters/rates.hpp"
+#include "analyzer/detect/degraded.hpp"
+#include "analyzer/detect/describe.hpp"
+#include "analyzer/detect/error_windows.hpp"
+#include "analyzer/detect/flaps.hpp"
+#include "analyzer/detect/link_table.hpp"
+#include "analyzer/detect/miscabled.hpp"
+#include "analyzer/detect/outage_findings.hpp"
+#include "analyzer/detect/outages.hpp"
+#include "analyzer/detect/stuck.hpp"
+
+namespace weft::analyzer {
+
+struct FabricAnalyzer::Implementation {
+  Implementation(std::string name, Thresholds limits, std::shared_ptr<const Topology> expected)
+      : fabric(std::move(name)),
+        thresholds(limits),
+        table(thresholds, expected.get()),
+        describe(fabric, table),
+        outages(thresholds),
+        flaps(thresholds),
+        errors(thresholds),
+        stuck(thresholds),
+        cabling(thresholds, std::move(expected)) {}
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+
+  Coverage coverage(const Sweep& sweep) const;
+
+  // The parts below refer to these two and to the table: the object never moves.
+  std::string fabric;
+  Thresholds thresholds;
+  LinkTable table;
+  Describe describe;
+  CounterTracker counters;
+  OutageFinder outages;
+  FlapTracker flaps;
+  ErrorWindows errors;
+  DegradedLinks degraded;
+  StuckCounters stuck;
+  Cabling cabling;
+
+  std::shared_ptr<const Topology> topology;  ///< of the last sweep
+  TimePoint last_sweep = kNever;
+  TimePoint silent_since = kNever;
+  Duration interval = std::chrono::seconds(1);
+};
+
+FabricAnalyzer::FabricAnalyzer(std::string fabric, Thresholds thresholds, std::shared_ptr<const Topology> expected)
+    : implementation_(std::make_unique<Implementation>(std::move(fabric), thresholds, std::move(expected))) {}
+FabricAnalyzer::~FabricAnalyzer() = default;
+FabricAnalyzer::FabricAnalyzer(FabricAnalyzer&&) noexcept = default;
+FabricAnalyzer& FabricAnalyzer::operator=(FabricAnalyzer&&) noexcept = default;
+
+const std::string& FabricAnalyzer::fabric() const {
+  return implementation_->fabric;
+}
+
+void FabricAnalyzer::restore(const AnalyzerState& state) {
+  implementation_->table.restore(state.links);
+  implementation_->flaps.restore(state.flaps, implementation_->table);
+  implementation_->errors.restore(state.errors);
+}
+
+AnalyzerState FabricAnalyzer::state() const {
+  const Implementation& self = *implementation_;
+  return {self.table.known_links(), self.flaps.state(self.table), self.errors.state()};
+}
+
+std::uint64_t FabricAnalyzer::links_revision() const {
+  return implementation_->table.revision();
+}
+
+std::uint64_t FabricAnalyzer::history_revision() const {
+  return implementation_->flaps.revision() + implementation_->errors.revision();
+}
+
+Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep) const {
+  const Topology& seen = *sweep.topology;
+  const Duration stale_after = sweep.interval * thresholds.stale_intervals;
+  std::vector<std::uint8_t> ports(seen.ports().size(), 0);
+  const bool have_counters = sweep.counters && sweep.counters->rows() >= ports.size();
+  for (PortIndex port = 0; port < ports.size(); ++port) {
+    unsigned bits = 0;
+    if (table.state_fresh(port)) {
+      bits |= Coverage::kStateFresh;
+      if (seen.port(port).is_up()) bits |= Coverage::kActive;
+    }
+    if (have_counters) {
+      const TimePoint read_at = sweep.counters->read_at(port);
+      if (read_at != kNever && read_at + stale_after >= sweep.finished) bits |= Coverage::kCountersFresh;
+    }
+    if (errors.judged(port)) bits |= Coverage::kErrorsJudged;
+    ports[port] = static_cast<std::uint8_t>(bits);
+  }
+  return Coverage(sweep.topology, std::move(ports), stuck.warm());
+}
+
+Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
+  Implementation& self = *implementation_;
+  if (!sweep.topology || (sweep.counters && sweep.counters->rows() < sweep.topology->ports().size()))
+    return silent(now, "the last sweep was not complete");
+  const bool changed = self.topology != sweep.topology;
+  const bool new_epoch = !self.topology || self.topology->epoch() != sweep.topology->epoch();
+  self.topology = sweep.topology;
+  self.last_sweep = std::max(now, sweep.finished);
+  self.silent_since = kNever;
+  if (sweep.interval > Duration::zero()) self.interval = sweep.interval;
+
+  self.table.observe(sweep);
+  const CounterPass& pass = self.counters.update(sweep, self.interval * self.thresholds.stale_intervals);
+  const OutageReport outages = self.outages.find(self.table, sweep, now);
+  self.flaps.update(self.table, pass, new_epoch || outages.blind, now);
+  self.errors.update(*sweep.topology, pass, self.counters.line_rates());
+  self.stuck.update(sweep, self.table, pass);
+  if (changed) {
+    self.degraded.update(*sweep.topology, self.table);
+    self.cabling.update(*sweep.topology, self.table, self.describe, now);
+  }
+
+  Analysis analysis;
+  analysis.rates = pass.rates;
+  std::vector<Finding>& findings = analysis.findings;
+  report_outages(outages, self.describe, self.table, self.flaps, self.thresholds, sweep, findings);
+  if (outages.blind) return analysis;
+  self.flaps.report(self.describe, self.table, now, findings);
+  self.degraded.report(*sweep.topology, self.table, self.describe, now, findings);
+  self.errors.report(*sweep.topology, self.table, self.describe, now, findings);
+  self.stuck.report(sweep, self.describe, pass, findings);
+  findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
+  report_duplicates(*sweep.topology, self.table, self.describe, now, findings);
+  analysis.coverage = self.coverage(sweep);
+  return analysis;
+}
+
+Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
+  Implementation& self = *implementation_;
+  if (self.silent_since == kNever) self.silent_since = self.last_sweep == kNever ? now : self.last_sweep;
+  Analysis analysis;
+  const Duration age = now - self.silent_since;
+  if (reason.empty() && age < self.interval * self.thresholds.telemetry_lost_intervals) return analysis;
+  Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, self.describe.fabric());
+  finding.confidence = 0.99;
+  finding.summary = "Fabric " + self.fabric +
+                    " is not watched: " + (reason.empty() ? std::string("no sweep arrives") : std::string(reason));
+  finding.evidence.push_back(
+      {.signal = "sweep_age",
+       .description = self.last_sweep == kNever ? "no sweep has arrived since the start"
+                                                : "the last sweep is " + short_duration(now - self.last_sweep) + " old",
+       .value = seconds(age),
+       .threshold = seconds(self.interval * self.thresholds.telemetry_lost_intervals),
+       .unit = "s",
+       .observed = now,
+       .where = finding.cause});
+  analysis.findings.push_back(std::move(finding));
+  return analysis;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,58 @@
+#pragma once
+// LINK_FLAP: penalties that grow with each time a link goes down and decay with time, on two time scales.
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "analyzer/counters/rates.hpp"
+#include "analyzer/detect/describe.hpp"
+#include "analyzer/detect/link_table.hpp"
+#include "analyzer/detect/state.hpp"
+#include "analyzer/detect/thresholds.hpp"
+
+namespace weft::analyzer {
+
+/// One flap is one going down of the link, however often it is noticed: by the state of either end, or by the
+/// LinkDowned counter of either end (which also sees flaps shorter than a sweep). The four counts of one busy spell are
+/// compared and the greatest holds; after a few quiet sweeps they start again.
+class FlapTracker {
+ public:
+  explicit FlapTracker(const Thresholds& thresholds) : thresholds_(thresholds) {}
+
+  void restore(std::span<const FlapState> states, const LinkTable& table);
+  std::vector<FlapState> state(const LinkTable& table) const;
+  /// Grows when a flap was counted or a link changed sides.
+  std::uint64_t revision() const { return revision_; }
+
+  /// Counts what this sweep shows. `settling`: first sweep of an epoch, or a blind one; states are noted, nothing
+  /// counts.
+  void update(const LinkTable& table, const CounterPass& pass, bool settling, TimePoint now);
+
+  bool is_flapping(LinkId link) const;
+  void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;
+
+ private:
+  struct Record {
+    FlapState state;
+    bool fast_suppressed = false;
+    bool slow_suppressed = false;
+    std::uint32_t seen[4]{};    ///< this spell: low state, high state, low LinkDowned, high LinkDowned
+    std::uint32_t counted = 0;  ///< of this spell
+    unsigned quiet_sweeps = 0;
+  };
+
+  Record& record(LinkId link, const LinkTable& table, TimePoint now);
+  void note(LinkId link, unsigned source, std::uint64_t count, const LinkTable& table, TimePoint now);
+  void count(Record& record, std::uint32_t flaps, TimePoint now);
+  void settle(Record& record, TimePoint now);
+  double decayed(double penalty, const Damping& damping, TimePoint since, TimePoint now) const;
+
+  const Thresholds& thresholds_;
+  std::map<LinkId, Record> records_;
+  std::vector<std::uint8_t> ends_up_;  ///< by link: bit 0 the low end was up, bit 1 the high end
+  std::uint64_t revision_ = 0;
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,91 @@
+#include "analyzer/detect/stuck.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::analyzer {
+
+void StuckCounters::update(const Sweep& sweep, const LinkTable& table, const CounterPass& pass) {
+  const Topology& topology = *sweep.topology;
+  if (sweeps_ == 0 || epoch_ != topology.epoch()) {
+    epoch_ = topology.epoch();
+    sweeps_ = 0;
+    standing_.clear();
+  }
+  if (sweeps_ <= thresholds_.stuck_sweeps) ++sweeps_;
+  standing_.resize(topology.ports().size());
+  auto error = pass.errors.begin();
+  for (PortIndex port = 0; port < standing_.size(); ++port) {
+    const bool errors = error != pass.errors.end() && error->port == port;
+    if (errors) ++error;
+    const PortIndex peer = topology.port(port).peer;
+    if (peer == kNoIndex || pass.receive_packets[port] != 0 || errors || !topology.port(port).is_up() ||
+        !table.state_fresh(port)) {
+      // A reading that is missing says nothing either way.
+      if (pass.receive_packets[port] > 0 || errors || peer == kNoIndex) standing_[port] = 0;
+      continue;
+    }
+    const auto sent = static_cast<double>(pass.transmit_packets[peer]);
+    if (sent > thresholds_.stuck_packets)
+      standing_[port] = static_cast<std::uint8_t>(std::min<unsigned>(standing_[port] + 1U, 255));
+    else if (sent >= 0 && standing_[port] < thresholds_.stuck_sweeps)
+      standing_[port] = 0;
+  }
+}
+
+void StuckCounters::report(const Sweep& sweep, const Describe& describe, const CounterPass& pass,
+                           std::vector<Finding>& findings) const {
+  const Topology& topology = *sweep.topology;
+  const auto start = [&](PortIndex port) {
+    Finding finding = make_finding(IncidentKind::kCounterStuck, Severity::kInfo, describe.port(topology.key_of(port)));
+    finding.confidence = 0.99;
+    return finding;
+  };
+  auto saturated = pass.saturated.begin();
+  for (PortIndex port = 0; port < standing_.size(); ++port) {
+    const bool full = saturated != pass.saturated.end() && *saturated == port;
+    if (full) ++saturated;
+    const bool still = standing_[port] >= thresholds_.stuck_sweeps;
+    if (!full && !still) continue;
+    Finding finding = start(port);
+    std::string names;
+    if (full) {
+      for (const CounterId id : sweep.counters->counters()) {
+        const CounterInfo& info = counter_info(id);
+        const SampleTable::Column column = sweep.counters->column(id);
+        if (!info.is_error || !sweep.counters->saturated(port, column)) continue;
+        names += (names.empty() ? "" : ", ") + std::string(info.name);
+        const auto value = static_cast<double>(sweep.counters->value(port, column));
+        finding.evidence.push_back({.signal = std::string(info.name),
+                                    .description = std::string(info.name) + " stands at its greatest value, " +
+                                                   std::to_string(sweep.counters->value(port, column)),
+                                    .value = value,
+                                    .threshold = value,
+                                    .unit = "events",
+                                    .observed = sweep.counters->read_at(port),
+                                    .where = finding.cause});
+      }
+      finding.summary =
+          finding.cause.label + ": " + names + " stuck at all ones; its movement can not be seen until it is cleared";
+    }
+    if (still) {
+      finding.severity = Severity::kWarning;
+      finding.confidence = 0.8;
+      finding.summary = finding.cause.label + ": receive_packets stands still while the peer keeps sending" +
+                        (names.empty() ? "" : "; " + names + " stuck at all ones");
+      finding.evidence.push_back({.signal = "receive_packets",
+                                  .description = "did not move for " + std::to_string(thresholds_.stuck_sweeps) +
+                                                 " sweeps and more, in each of which the peer sent more than " +
+                                                 std::to_string(static_cast<long>(thresholds_.stuck_packets)) +
+                                                 " packets",
+                                  .value = 0,
+                                  .threshold = thresholds_.stuck_packets,
+                                  .unit = "packets",
+                                  .observed = sweep.finished,
+                                  .where = finding.cause});
+    }
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace weft::analyzer

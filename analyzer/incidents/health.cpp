@@ -1,0 +1,251 @@
+#include "analyzer/incidents/health.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace weft::analyzer {
+namespace {
+
+/// How bad a verdict is, for taking the worst.
+int rank(HealthVerdict verdict) {
+  switch (verdict) {
+    case HealthVerdict::kHealthy:
+      return 0;
+    case HealthVerdict::kDegraded:
+      return 1;
+    case HealthVerdict::kUnknown:
+      return 2;
+    case HealthVerdict::kUnhealthy:
+      return 3;
+  }
+  return 2;
+}
+
+void worsen(NodeHealth& health, HealthVerdict verdict, RecommendedAction action) {
+  if (rank(verdict) > rank(health.verdict)) health.verdict = verdict;
+  health.action = std::max(health.action, action);
+}
+
+/// One host or switch while its verdict is being made.
+struct Subject {
+  NodeHealth health;
+  bool is_switch = false;
+  TimePoint oldest = TimePoint::max();
+  // Of the fabric that is being looked at:
+  std::uint32_t links = 0;    ///< ports that a cable is known for
+  std::vector<PortKey> down;  ///< of those, the ones that an incident calls down
+};
+
+class Assessment {
+ public:
+  explicit Assessment(TimePoint now) : now_(now) {}
+
+  void look_at(const FabricView& view, const IncidentList& incidents);
+  std::vector<NodeHealth> finish();
+
+ private:
+  Subject& subject(std::string_view name, bool is_switch, const FabricView& view);
+  void read_ages(const FabricView& view);
+  void read(const FabricView& view, const Incident& incident);
+  void blame(const FabricView& view, const Incident& incident, const Entity& entity, bool is_cause);
+  Subject* subject_of(const FabricView& view, NodeGuid guid);
+  void add_reason(Subject& subject, const Incident& incident, PortKey port);
+  void mark_down(const FabricView& view, const Incident& incident, PortKey port);
+
+  TimePoint now_;
+  std::vector<Subject> subjects_;
+  std::unordered_map<std::string, std::uint32_t> by_name_;
+  std::vector<std::uint32_t> by_node_;  ///< of the present fabric's topology
+};
+
+Subject& Assessment::subject(std::string_view name, bool is_switch, const FabricView& view) {
+  const auto [found, added] = by_name_.try_emplace(std::string(name), static_cast<std::uint32_t>(subjects_.size()));
+  if (added) {
+    Subject& subject = subjects_.emplace_back();
+    subject.health.node = name;
+    subject.health.fabric = view.name;
+    subject.health.verdict = HealthVerdict::kHealthy;
+    subject.is_switch = is_switch;
+  }
+  return subjects_[found->second];
+}
+
+Subject* Assessment::subject_of(const FabricView& view, NodeGuid guid) {
+  const NodeIndex index = view.sweep->topology->find_node(guid);
+  if (index == kNoIndex || by_node_[index] == kNoIndex) return nullptr;
+  return &subjects_[by_node_[index]];
+}
+
+void Assessment::read_ages(const FabricView& view) {
+  const Sweep& sweep = *view.sweep;
+  const Topology& topology = *sweep.topology;
+  by_node_.assign(topology.nodes().size(), kNoIndex);
+  for (NodeIndex index = 0; index < topology.nodes().size(); ++index) {
+    const Node& node = topology.node(index);
+    const bool is_switch = node.type == NodeType::kSwitch;
+    if (node.aggregation_node || (node.type != NodeType::kChannelAdapter && !is_switch)) continue;
+    Subject& of = subject(host_name(node), is_switch, view);
+    by_node_[index] = static_cast<std::uint32_t>(&of - subjects_.data());
+    of.health.guids.push_back(node.guid);
+    if (!view.watching || !node.reachable) worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+    TimePoint newest_counters = kNever;
+    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+      if (topology.port(port).peer != kNoIndex) ++of.links;
+      of.oldest = std::min(of.oldest, port < sweep.state_read_at.size() ? sweep.state_read_at[port] : kNever);
+      if (sweep.counters && port < sweep.counters->rows())
+        newest_counters = std::max(newest_counters, sweep.counters->read_at(port));
+    }
+    // Ports without counters exist (a switch's port 0, a port that is down); a node without any does not.
+    of.oldest = std::min(of.oldest, newest_counters);
+    if (of.oldest == kNever || of.oldest + view.stale_after < now_)
+      worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+  }
+}
+
+void Assessment::add_reason(Subject& subject, const Incident& incident, PortKey port) {
+  std::vector<HealthReason>& reasons = subject.health.reasons;
+  // Incidents come one after the other: the reason that this one made is the last.
+  if (reasons.empty() || reasons.back().incident != incident.id)
+    reasons.push_back({incident.id, incident.kind, incident.severity, incident.opened, incident.summary, {}});
+  std::vector<PortKey>& ports = reasons.back().ports;
+  if (port.port.value != 0 && std::ranges::find(ports, port) == ports.end()) ports.push_back(port);
+}
+
+void Assessment::mark_down(const FabricView& view, const Incident& incident, PortKey port) {
+  Subject* of = subject_of(view, port.node);
+  if (!of || of->is_switch) return;
+  add_reason(*of, incident, port);
+  if (std::ranges::find(of->down, port) == of->down.end()) of->down.push_back(port);
+  worsen(of->health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
+}
+
+void Assessment::blame(const FabricView& view, const Incident& incident, const Entity& entity, bool is_cause) {
+  const bool outage = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kSwitchDown ||
+                      incident.kind == IncidentKind::kNodeDown;
+  if (entity.kind == EntityKind::kLink) {
+    for (const PortKey& end : {entity.port, entity.peer}) {
+      if (outage) {
+        mark_down(view, incident, end);
+        continue;
+      }
+      Subject* of = subject_of(view, end.node);
+      if (!of || of->is_switch) continue;
+      add_reason(*of, incident, end);
+      worsen(of->health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
+    }
+    return;
+  }
+  if (entity.kind != EntityKind::kNode && entity.kind != EntityKind::kPort) return;
+  Subject* of = subject_of(view, entity.port.node);
+  if (!of) {
+    // A host that is not even in the graph any more: it is known by what took it down.
+    if (!is_cause || incident.kind != IncidentKind::kNodeDown || entity.label.empty()) return;
+    of = &subject(entity.label, false, view);
+    if (of->health.guids.empty()) of->health.guids.push_back(entity.port.node);
+  }
+  if (incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kNodeDown) {
+    add_reason(*of, incident, entity.port);
+    if (is_cause) return worsen(of->health, HealthVerdict::kUnhealthy, RecommendedAction::kDrain);
+  }
+  if (outage) {
+    // Out of reach behind it: all ports of that adapter are cut off. The adapter at the cable itself loses one port
+    // only.
+    const bool at_the_cable =
+        incident.kind == IncidentKind::kLinkDown &&
+        (entity.port.node == incident.cause.port.node || entity.port.node == incident.cause.peer.node);
+    const NodeIndex index = view.sweep->topology->find_node(entity.port.node);
+    if (of->is_switch || at_the_cable || index == kNoIndex) return;
+    const bool behind_switch = incident.kind == IncidentKind::kSwitchDown;
+    for (const Port& port : view.sweep->topology->ports_of(view.sweep->topology->node(index))) {
+      if (port.peer == kNoIndex) continue;
+      const Node& peer = view.sweep->topology->node_of(view.sweep->topology->port(port.peer));
+      // Of an adapter at the switch itself, the links to it are listed one by one.
+      const bool other_switch = behind_switch && peer.reachable && peer.guid != incident.cause.port.node;
+      if (!other_switch) mark_down(view, incident, {entity.port.node, port.number});
+    }
+    return;
+  }
+  if (!is_cause) return;
+  add_reason(*of, incident, entity.port);
+  switch (incident.kind) {
+    case IncidentKind::kTelemetryLost:
+      worsen(of->health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+      break;
+    case IncidentKind::kCounterStuck:
+      worsen(of->health, HealthVerdict::kHealthy, RecommendedAction::kWatch);
+      break;
+    case IncidentKind::kDuplicateGuid:
+      worsen(of->health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
+      break;
+    default:
+      if (!of->is_switch) worsen(of->health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
+      break;
+  }
+}
+
+void Assessment::read(const FabricView& view, const Incident& incident) {
+  if (incident.cause.kind == EntityKind::kFabric) {
+    if (incident.kind != IncidentKind::kTelemetryLost) return;
+    for (const std::uint32_t of : by_node_) {
+      if (of == kNoIndex) continue;
+      add_reason(subjects_[of], incident, {});
+      worsen(subjects_[of].health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+    }
+    return;
+  }
+  blame(view, incident, incident.cause, true);
+  if (incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kSwitchDown ||
+      incident.kind == IncidentKind::kNodeDown)
+    for (const Entity& entity : incident.affected) blame(view, incident, entity, false);
+}
+
+void Assessment::look_at(const FabricView& view, const IncidentList& incidents) {
+  if (!view.sweep || !view.sweep->topology) return;
+  for (Subject& subject : subjects_) {
+    subject.links = 0;
+    subject.down.clear();
+  }
+  read_ages(view);
+  for (const IncidentPtr& incident : incidents)
+    if (incident->is_open() && incident->cause.fabric == view.name) read(view, *incident);
+  for (Subject& subject : subjects_) {
+    if (subject.is_switch || subject.down.empty()) continue;
+    // A port that is down in a graph made anew has no peer, but an incident that knows it.
+    const Topology& topology = *view.sweep->topology;
+    std::uint32_t links = subject.links;
+    for (const PortKey& key : subject.down) {
+      const PortIndex port = topology.find_port(key);
+      if (port == kNoIndex || topology.port(port).peer == kNoIndex) ++links;
+    }
+    if (subject.down.size() >= links) worsen(subject.health, HealthVerdict::kUnhealthy, RecommendedAction::kDrain);
+  }
+  // What was seen before the sight was lost is no verdict any more.
+  if (!view.watching)
+    for (const std::uint32_t of : by_node_)
+      if (of != kNoIndex) subjects_[of].health.verdict = HealthVerdict::kUnknown;
+}
+
+std::vector<NodeHealth> Assessment::finish() {
+  std::vector<NodeHealth> all;
+  all.reserve(subjects_.size());
+  for (Subject& subject : subjects_) {
+    const bool never = subject.oldest == kNever || subject.oldest == TimePoint::max();
+    subject.health.data_age = never ? Duration::max() : std::max(Duration::zero(), now_ - subject.oldest);
+    all.push_back(std::move(subject.health));
+  }
+  std::ranges::sort(all, {}, &NodeHealth::node);
+  return all;
+}
+
+}  // namespace
+
+std::vector<NodeHealth> assess(std::span<const FabricView> fabrics, const IncidentList& incidents, TimePoint now) {
+  Assessment assessment(now);
+  for (const FabricView& view : fabrics) assessment.look_at(view, incidents);
+  return assessment.finish();
+}
+
+}  // namespace weft::analyzer

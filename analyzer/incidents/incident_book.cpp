@@ -1,0 +1,278 @@
+#include "analyzer/incidents/incident_book.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace weft::analyzer {
+namespace {
+
+constexpr std::size_t kLongestName = 256;
+
+std::string key_of(IncidentKind kind, const Entity& cause) {
+  return std::string(to_string(kind)) + '|' + cause.identity();
+}
+
+/// Entity::same_as without making two strings; labels are not part of identity.
+bool same(const Entity& a, const Entity& b) {
+  return a.kind == b.kind && a.port == b.port && a.peer == b.peer && a.fabric == b.fabric &&
+         (a.kind != EntityKind::kCollector || a.label == b.label);
+}
+
+bool moved(double a, double b) {
+  return std::abs(a - b) > 0.5 * std::max(std::abs(a), std::abs(b));
+}
+
+/// Does the finding bring evidence that is new, or a number that has moved a lot?
+struct EvidenceNews {
+  bool fresh = false;
+  bool numbers = false;
+};
+
+EvidenceNews compare_evidence(const std::vector<Evidence>& known, const std::vector<Evidence>& found) {
+  EvidenceNews news;
+  for (const Evidence& evidence : found) {
+    const auto old = std::ranges::find_if(
+        known, [&](const Evidence& e) { return e.signal == evidence.signal && same(e.where, evidence.where); });
+    if (old == known.end())
+      news.fresh = true;
+    else if (moved(old->value, evidence.value))
+      news.numbers = true;
+  }
+  return news;
+}
+
+/// What was known, with the newer numbers; bounded by dropping from the middle: how it began and how it is now matter.
+void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& found, std::size_t limit) {
+  for (const Evidence& evidence : found) {
+    const auto old = std::ranges::find_if(
+        known, [&](const Evidence& e) { return e.signal == evidence.signal && same(e.where, evidence.where); });
+    if (old == known.end())
+      known.push_back(evidence);
+    else
+      *old = evidence;
+  }
+  if (known.size() > limit) {
+    const auto from = known.begin() + static_cast<std::ptrdiff_t>(limit / 2);
+    known.erase(from, from + static_cast<std::ptrdiff_t>(known.size() - limit));
+  }
+}
+
+}  // namespace
+
+IncidentBook::IncidentBook(IncidentPolicy policy, std::vector<Incident> restored, std::uint64_t next_id)
+    : policy_(policy), next_id_(std::max<std::uint64_t>(1, next_id)) {
+  policy_.evidence_limit = std::max(2U, policy_.evidence_limit);
+  std::ranges::sort(restored, {}, &Incident::id);
+  entries_.reserve(restored.size());
+  for (Incident& incident : restored) {
+    next_id_ = std::max(next_id_, incident.id + 1);
+    Entry entry;
+    entry.key = key_of(incident.kind, incident.cause);
+    entry.incident = std::make_shared<const Incident>(std::move(incident));
+    newest_[entry.key] = entry.incident->id;
+    entries_.push_back(std::move(entry));
+  }
+}
+
+std::size_t IncidentBook::position(std::uint64_t id) const {
+  const auto found = std::ranges::lower_bound(entries_, id, {}, [](const Entry& e) { return e.incident->id; });
+  if (found == entries_.end() || found->incident->id != id) return entries_.size();
+  return static_cast<std::size_t>(found - entries_.begin());
+}
+
+IncidentPtr IncidentBook::find(std::uint64_t id) const {
+  const std::size_t at = position(id);
+  return at < entries_.size() ? entries_[at].incident : nullptr;
+}
+
+std::shared_ptr<const IncidentList> IncidentBook::all() const {
+  if (!all_) {
+    auto list = std::make_shared<IncidentList>();
+    list->reserve(entries_.size());
+    for (const Entry& entry : entries_) list->push_back(entry.incident);
+    all_ = std::move(list);
+  }
+  return all_;
+}
+
+void IncidentBook::change(Entry& entry, Incident next, TimePoint now, Changed& changed) {
+  ++next.revision;
+  next.updated = now;
+  entry.incident = std::make_shared<const Incident>(std::move(next));
+  all_.reset();
+  const auto twice = std::ranges::find(changed, entry.incident->id, &Incident::id);
+  if (twice != changed.end())
+    *twice = *entry.incident;
+  else
+    changed.push_back(*entry.incident);
+}
+
+void IncidentBook::open(const Finding& finding, std::string key, TimePoint now, Changed& changed) {
+  Incident incident;
+  incident.id = next_id_++;
+  incident.kind = finding.kind;
+  incident.severity = finding.severity;
+  incident.cause = finding.cause;
+  incident.affected = finding.affected;
+  merge_evidence(incident.evidence, finding.evidence, policy_.evidence_limit);
+  incident.confidence = finding.confidence;
+  incident.summary = finding.summary;
+  incident.opened = now;
+  newest_[key] = incident.id;
+  ++opened_[static_cast<std::size_t>(finding.kind)];
+  Entry& entry = entries_.emplace_back();
+  entry.key = std::move(key);
+  entry.evidence_shown = now;
+  entry.seen_in = updates_;
+  change(entry, std::move(incident), now, changed);
+}
+
+void IncidentBook::reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed) {
+  Incident next = *entry.incident;
+  next.state = IncidentState::kOpen;
+  next.severity = finding.severity;
+  next.cause = finding.cause;
+  next.affected = finding.affected;
+  next.confidence = finding.confidence;
+  next.summary = finding.summary;
+  next.resolved = kNever;
+  next.acknowledged_by.clear();
+  ++next.occurrences;
+  merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
+  ++opened_[static_cast<std::size_t>(finding.kind)];
+  entry.evidence_shown = now;
+  change(entry, std::move(next), now, changed);
+}
+
+void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, Changed& changed) {
+  const Incident& shown = *entry.incident;
+  const EvidenceNews news = compare_evidence(shown.evidence, finding.evidence);
+  const bool material = shown.severity != finding.severity || shown.summary != finding.summary ||
+                        std::abs(shown.confidence - finding.confidence) >= 0.1 ||
+                        !std::ranges::equal(shown.affected, finding.affected, same);
+  // New evidence can be pushed out by still newer one: it too is shown at a bounded pace.
+  const bool due = now - entry.evidence_shown >= policy_.evidence_refresh;
+  if (!material && !((news.fresh || news.numbers) && due)) return;
+  Incident next = shown;
+  next.severity = finding.severity;
+  next.cause = finding.cause;
+  next.affected = finding.affected;
+  next.confidence = finding.confidence;
+  next.summary = finding.summary;
+  merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
+  entry.evidence_shown = now;
+  change(entry, std::move(next), now, changed);
+}
+
+std::uint64_t IncidentBook::take(const Finding& finding, TimePoint now, Changed& changed) {
+  std::string key = key_of(finding.kind, finding.cause);
+  const auto known = newest_.find(key);
+  const std::size_t at = known == newest_.end() ? entries_.size() : position(known->second);
+  if (at < entries_.size()) {
+    Entry& entry = entries_[at];
+    if (entry.incident->is_open()) {
+      // A second finding of the same trouble in one sweep adds nothing.
+      if (entry.seen_in != updates_) refresh(entry, finding, now, changed);
+    } else if (now - entry.incident->resolved < policy_.reopen_window) {
+      reopen(entry, finding, now, changed);
+    } else {
+      open(finding, std::move(key), now, changed);
+      return entries_.back().incident->id;
+    }
+    entry.clean_sweeps = 0;
+    entry.seen_in = updates_;
+    return entry.incident->id;
+  }
+  open(finding, std::move(key), now, changed);
+  return entries_.back().incident->id;
+}
+
+void IncidentBook::resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed) {
+  Incident next = *entry.incident;
+  next.state = IncidentState::kResolved;
+  next.resolved = now;
+  if (!why.empty()) next.summary += " (" + why + ")";
+  entry.clean_sweeps = 0;
+  change(entry, std::move(next), now, changed);
+}
+
+void IncidentBook::close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,
+                         const Coverage& coverage, TimePoint now, Changed& changed) {
+  for (Entry& entry : entries_) {
+    const Incident& incident = *entry.incident;
+    if (!incident.is_open() || entry.seen_in == updates_ || incident.cause.fabric != fabric) continue;
+    const bool foldable = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kNodeDown ||
+                          incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kTelemetryLost;
+    if (foldable && !wholes.empty()) {
+      const auto whole = wholes.find(incident.cause.identity());
+      if (whole != wholes.end()) {
+        resolve(entry, "now part of " + incident_name(whole->second), now, changed);
+        continue;
+      }
+    }
+    if (!coverage.observed(incident.kind, incident.cause)) continue;
+    if (++entry.clean_sweeps >= policy_.resolve_sweeps) resolve(entry, {}, now, changed);
+  }
+}
+
+std::vector<Incident> IncidentBook::update(std::string_view fabric, std::vector<Finding> findings,
+                                           const Coverage& coverage, TimePoint now) {
+  ++updates_;
+  Changed changed;
+  // What the greater troubles of this sweep contain: entity → incident.
+  std::unordered_map<std::string, std::uint64_t> wholes;
+  for (const Finding& finding : findings) {
+    const std::uint64_t id = take(finding, now, changed);
+    const bool whole = finding.kind == IncidentKind::kSwitchDown || finding.kind == IncidentKind::kNodeDown;
+    if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
+    if (whole || finding.kind == IncidentKind::kLinkDown)
+      for (const Entity& part : finding.affected) wholes.emplace(part.identity(), id);
+  }
+  close(fabric, wholes, coverage, now, changed);
+  expire(now);
+  return changed;
+}
+
+void IncidentBook::expire(TimePoint now) {
+  std::size_t resolved = 0;
+  for (const Entry& entry : entries_) resolved += entry.incident->is_open() ? 0U : 1U;
+  std::size_t surplus = resolved > policy_.retained_incidents ? resolved - policy_.retained_incidents : 0;
+  const std::size_t erased = std::erase_if(entries_, [&](const Entry& entry) {
+    if (entry.incident->is_open()) return false;
+    const bool old = now - entry.incident->resolved > policy_.retention;
+    if (!old && surplus == 0) return false;
+    if (surplus > 0) --surplus;
+    const auto newest = newest_.find(entry.key);
+    if (newest != newest_.end() && newest->second == entry.incident->id) newest_.erase(newest);
+    return true;
+  });
+  if (erased > 0) all_.reset();
+}
+
+Result<Incident> IncidentBook::acknowledge(std::uint64_t id, std::string_view who, TimePoint now) {
+  const std::size_t at = position(id);
+  if (at == entries_.size()) return fail(ErrorCode::kNotFound, "there is no incident " + incident_name(id));
+  if (who.empty()) return fail(ErrorCode::kInvalidArgument, "an acknowledgement needs a name");
+  Entry& entry = entries_[at];
+  if (!entry.incident->is_open())
+    return fail(ErrorCode::kFailedPrecondition, incident_name(id) + " is already resolved");
+  Incident next = *entry.incident;
+  next.state = IncidentState::kAcknowledged;
+  next.acknowledged_by = who.substr(0, kLongestName);
+  Changed changed;
+  change(entry, std::move(next), now, changed);
+  return *entry.incident;
+}
+
+Result<Incident> IncidentBook::silence(std::uint64_t id, TimePoint until, TimePoint now) {
+  const std::size_t at = position(id);
+  if (at == entries_.size()) return fail(ErrorCode::kNotFound, "there is no incident " + incident_name(id));
+  Incident next = *entries_[at].incident;
+  next.silenced_until = until > now ? until : kNever;
+  Changed changed;
+  change(entries_[at], std::move(next), now, changed);
+  return *entries_[at].incident;
+}
+
+}  // namespace weft::analyzer

@@ -23,10 +23,11 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
       if (i + 2 >= text.size()) return std::nullopt;
       const int high = hexadecimal_digit(text[i + 1]);
       const int low = hexadecimal_digit(text[i + 2]);
-      if (high < 0 || low < 0 || (high == 0 && low == 0)) return std::nullopt;
+      if (high < 0 || low < 0) return std::nullopt;
       c = static_cast<char>(high * 16 + low);
       i += 2;
     }
+    if (c == '\0') return std::nullopt;
     result += c;
   }
   return result;

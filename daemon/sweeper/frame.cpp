@@ -267,9 +267,11 @@ Result<std::variant<Sweep, Trouble>> FrameReader::read() {
       return trouble;
     }
     if (in.ok() && type == Type::kTopology) {
+      const std::uint64_t epoch = topology_ ? topology_->epoch() : 0;
       topology_ = get_topology(in);
       if (!in.ok()) return tl::unexpected(in.error());
-      if (details_ && details_->rows() > topology_->ports().size()) details_.reset();
+      // In another epoch the same row is another port: its readings must not pass for the new one's.
+      if (details_ && (topology_->epoch() != epoch || details_->rows() > topology_->ports().size())) details_.reset();
       continue;
     }
     if (type != Type::kSweep) in.refuse("a frame of unknown type");

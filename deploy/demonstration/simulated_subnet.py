@@ -36,6 +36,7 @@ force_log_flush TRUE
 daemon FALSE
 qos FALSE
 log_max_size 0
+exit_on_fatal FALSE
 """
 
 

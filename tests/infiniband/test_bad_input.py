@@ -1,0 +1,244 @@
+"""weftd given what it cannot use: it says everything that is wrong, where, and ends with the right code."""
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import unittest
+
+import weft_testing
+from weft_testing import Weftd, free_address, program, run_weftd
+
+USAGE = 2
+
+
+class BadInput(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not os.access(program("weftd"), os.X_OK):
+            raise unittest.SkipTest(f"weftd is not built in {weft_testing.BUILD}")
+
+    def setUp(self):
+        self.place = tempfile.mkdtemp(prefix="weft-test-")
+        self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
+        self.state = os.path.join(self.place, "state")
+
+    def write(self, name: str, text: str) -> str:
+        path = os.path.join(self.place, name)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        return path
+
+    def run_it(self, *arguments: str):
+        return run_weftd(["--state-dir", self.state, "--http", free_address(), "--grpc", free_address(), *arguments])
+
+    # -- configuration and flags
+
+    def test_all_errors_of_a_configuration_at_once_with_their_lines(self):
+        path = self.write("weftd.toml", "\n".join((
+            'log_level = "loud"',                   # 1
+            "[infiniband]",                         # 2
+            'sweep_interval = "soon"',              # 3
+            "window = 99999",                       # 4
+            "no_such_key = 1",                      # 5
+            'retries = "two"',                      # 6
+            "[listen]",                             # 7
+            'http = "127.0.0.1:99999"',             # 8
+            "")))
+        for more in ((), ("--check-config",)):
+            done = run_weftd(["--config", path, *more])
+            self.assertEqual(USAGE, done.returncode, done.stderr)
+            for line, word in ((1, "loud"), (3, "soon"), (4, "99999"), (5, "no_such_key"), (6, "retries"), (8, "http")):
+                with self.subTest(line):
+                    self.assertRegex(done.stderr, rf"(?m)weftd\.toml:{line}\b.*{word}")
+
+    def test_a_configuration_that_is_not_toml(self):
+        path = self.write("weftd.toml", "[infiniband\nwindow = 3\n")
+        done = run_weftd(["--config", path])
+        self.assertEqual(USAGE, done.returncode)
+        self.assertIn("weftd.toml:1", done.stderr)
+
+    def test_a_good_configuration_is_said_to_be_good(self):
+        path = self.write("weftd.toml", '[infiniband]\nsweep_interval = "2s"\n')
+        done = run_weftd(["--config", path, "--check-config"])
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertFalse(os.path.exists(self.state))
+
+    def test_files_and_flags_that_are_not_there(self):
+        for arguments, words in ((("--config", os.path.join(self.place, "none.toml")), "none.toml"), (("--no-such-flag",), "no-such-flag"),
+                                 (("--sweep-interval", "fast"), "fast"), (("--http", "nowhere"), "nowhere")):
+            with self.subTest(arguments):
+                done = run_weftd(list(arguments))
+                self.assertEqual(USAGE, done.returncode, done.stderr)
+                self.assertIn(words, done.stderr + done.stdout)
+
+    def test_version(self):
+        done = run_weftd(["--version"])
+        self.assertEqual(0, done.returncode)
+        self.assertRegex(done.stdout, r"\d+\.\d+\.\d+")
+
+    def test_an_expected_topology_that_does_not_parse(self):
+        topology = self.write("expected.ibnetdiscover", 'Switch\t4 "S-0000000000000001"\t\t# "a"\n[9]\t"S-0000000000000002"[1]\n')
+        path = self.write("weftd.toml", f'[infiniband]\nexpected_topology = "{topology}"\n')
+        done = self.run_it("--config", path)
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("expected.ibnetdiscover", done.stderr)
+        self.assertRegex(done.stderr, r"expected\.ibnetdiscover\D{0,12}[12]\b", "the line")
+
+    # -- what is taken or out of reach
+
+    def test_a_port_in_use_is_named(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            for flag in ("--http", "--grpc"):
+                with self.subTest(flag):
+                    done = self.run_it(flag, address)
+                    self.assertNotIn(done.returncode, (0, None))
+                    self.assertIn(address, done.stderr)
+
+    def test_a_state_directory_that_is_none(self):
+        self.write("file", "x")
+        for path in (os.path.join(self.place, "file"), os.path.join(self.place, "file", "below"), "/proc/weft-state"):
+            with self.subTest(path):
+                done = run_weftd(["--state-dir", path, "--http", free_address(), "--grpc", free_address()])
+                self.assertNotEqual(0, done.returncode)
+                self.assertIn(path, done.stderr)
+
+    # -- the store
+
+    def started(self, **options) -> Weftd:
+        weftd = Weftd(dict(os.environ), state_dir=self.state, **options)
+        self.addCleanup(weftd.stop)
+        weftd.start(wait=False)
+        weft_testing.wait_until(lambda: weftd.client.text("/healthz"), 20, why=lambda: f"weftd is not alive: {weftd.log()}")
+        return weftd
+
+    def database(self) -> str:
+        """A database that weftd made itself."""
+        self.started().stop()
+        found = []
+        for place, _, names in os.walk(self.state):
+            for name in names:
+                with open(os.path.join(place, name), "rb") as stream:
+                    if stream.read(15) == b"SQLite format 3":
+                        found.append(os.path.join(place, name))
+        self.assertTrue(found, os.listdir(self.state))
+        return sorted(found, key=lambda path: "incident" not in path and "weft" not in os.path.basename(path))[0]
+
+    def refused(self, path: str, words: str):
+        with open(path, "rb") as stream:
+            before = stream.read()
+        done = self.run_it()
+        self.assertNotEqual(0, done.returncode, "it went on")
+        self.assertIn(os.path.basename(path), done.stderr)
+        self.assertRegex(done.stderr.lower(), words)
+        with open(path, "rb") as stream:
+            self.assertEqual(before, stream.read(), "it touched what it refused")
+
+    def test_a_corrupt_database_is_refused_and_left_alone(self):
+        path = self.database()
+        with open(path, "r+b") as stream:
+            stream.seek(40)
+            stream.write(b"\xde\xad\xbe\xef" * 2000)
+        self.refused(path, "corrupt|malformed|not a database|damaged")
+
+    def test_a_file_that_is_no_database_is_refused(self):
+        path = self.database()
+        for suffix in ("-wal", "-shm"):
+            if os.path.exists(path + suffix):
+                os.unlink(path + suffix)
+        with open(path, "wb") as stream:
+            stream.write(b"these are my notes, do not lose them\n" * 100)
+        self.refused(path, "not a database|corrupt|no database")
+
+    def test_a_newer_database_is_refused(self):
+        path = self.database()
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA user_version = 9999")
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        self.refused(path, "newer|9999")
+
+    def test_a_second_weftd_on_the_same_state_is_refused(self):
+        self.started()
+        done = self.run_it()
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn(self.state, done.stderr)
+
+    # -- from the network
+
+    def test_nonsense_on_the_listeners_does_no_harm(self):
+        weftd = self.started()
+        junk = (b"", b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00" * 50, b"G" * 100_000,
+                b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n", b"GET /api/v1/nodes/%zz%00/../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+                b"POST /api/v1/incidents HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
+                b"GET /metrics HTTP/1.1\r\n" + b"X: y\r\n" * 20_000 + b"\r\n")
+        for address in (weftd.http, weftd.grpc):
+            host, _, port = address.rpartition(":")
+            for data in junk:
+                with socket.create_connection((host, int(port)), 10) as connection:
+                    try:
+                        connection.sendall(data)
+                        connection.shutdown(socket.SHUT_WR)
+                        connection.settimeout(10)
+                        while connection.recv(65536):
+                            pass
+                    except OSError:
+                        pass  # it may well hang up on us
+        self.assertIsNone(weftd.process.poll(), weftd.log())
+        self.assertEqual("ok\n", weftd.client.text("/healthz"))
+
+    def test_wrong_questions_get_json_errors(self):
+        weftd = self.started()
+        for path, status in (("/api/v1/incidents/INC-999", 404), ("/api/v1/nodes/nobody", 404), ("/api/v1/nodes/nobody/health", 404),
+                             ("/api/v1/incidents?state=sideways", 400), ("/api/v1/ports?page_size=many", 400), ("/api/v1/nothing", 404),
+                             ("/nothing", 404)):
+            with self.subTest(path), self.assertRaises(weft_testing.Answer) as caught:
+                weftd.client.text(path)
+            self.assertEqual(status, caught.exception.status)
+            self.assertIn('"message"', str(caught.exception))
+
+    # -- without a fabric
+
+    def test_without_an_adapter_it_lives_waits_and_says_so(self):
+        weftd = self.started()
+        self.assertFalse(weftd.client.ready())
+        self.assertEqual([], weftd.client.incidents("open"))
+        done = weft_testing.weftctl(weftd, "status")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertEqual(0, weftd.stop(remove=False), "asked to end, it ends with 0")
+
+
+class SystemdUnit(unittest.TestCase):
+    UNIT = os.path.join(weft_testing.ROOT, "deploy", "systemd", "weftd.service")
+
+    def setUp(self):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("not installed: systemd-analyze")
+        self.place = tempfile.mkdtemp(prefix="weft-test-")
+        self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
+
+    def analyze(self, *arguments: str):
+        return subprocess.run(["systemd-analyze", *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+    def test_verifies(self):
+        path = os.path.join(self.place, "weftd.service")
+        with open(self.UNIT, encoding="utf-8") as unit, open(path, "w", encoding="utf-8") as copy:
+            copy.write(unit.read().replace("/usr/bin/weftd", "/bin/true").replace("Documentation=file:/usr/share", "Documentation=file:/"))
+        done = self.analyze("verify", "--man=no", path)
+        self.assertEqual((0, ""), (done.returncode, done.stderr.strip()))
+
+    def test_is_hardened(self):
+        done = self.analyze("security", "--offline=true", "--threshold=25", self.UNIT)
+        if "Unknown" in done.stderr or "unrecognized" in done.stderr:
+            self.skipTest("this systemd-analyze cannot judge files")
+        self.assertEqual(0, done.returncode, "exposure above 2.5: " + done.stdout[-300:])
+
+
+if __name__ == "__main__":
+    weft_testing.main()

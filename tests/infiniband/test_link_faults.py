@@ -1,0 +1,156 @@
+"""Links and nodes broken through ibsim's console: the right kind, the right name, within two sweeps, and an end."""
+
+import unittest
+
+import weft_testing
+from weft_testing import fat_tree
+
+
+class LinkFaults(weft_testing.SubnetTest):
+    # The damping's shape with times that a test can wait for.
+    analyzer = 'flap_fast.half_life = "4s"'
+    TRUNK = ("leaf-r0-p01", 10)
+    OTHER_TRUNK = ("leaf-r1-p02", 13)
+    ADAPTER = "gpu-0003 mlx5_1"
+
+    def tearDown(self):
+        super().tearDown()
+        self.expect_quiet(sweeps=1)
+
+    def test_unplugged_trunk(self):
+        self.subnet.unlink(*self.TRUNK)
+        incident = self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link(*self.TRUNK)))
+        self.assertEqual(1, len(self.weftd.incidents()), self.shown())
+        self.assertTrue(incident["evidence"])
+        self.assertIn("leaf-r0-p01", incident["cause"]["label"])
+        down = self.weftd.ports("leaf-r0-p01")[self.TRUNK[1]]
+        self.assertEqual("DOWN", down["state"])
+        self.assertEqual("spine-01", down["peer"]["node"], "the other end stays known while the link is down")
+        self.subnet.relink(*self.TRUNK)
+        self.expect_resolved(incident)
+
+    def test_the_same_link_again_opens_the_same_incident(self):
+        names = lambda incident: self.is_link(incident, self.link(*self.OTHER_TRUNK))  # noqa: E731
+        ids = set()
+        for _ in range(2):
+            self.subnet.unlink(*self.OTHER_TRUNK)
+            incident = self.expect("LINK_DOWN", names)
+            ids.add(incident["id"])
+            self.subnet.relink(*self.OTHER_TRUNK)
+            last = self.expect_resolved(incident)
+        self.assertEqual(1, len(ids))
+        self.assertGreaterEqual(last["occurrences"], 2)
+
+    def test_unplugged_adapter(self):
+        self.subnet.unlink(self.ADAPTER, 1)
+        incident = self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link(self.ADAPTER, 1)))
+        self.assertEqual([incident["id"]], [i["id"] for i in self.weftd.incidents()], self.shown())
+        health = self.weftd.client.json("/api/v1/nodes/gpu-0003/health")
+        self.assertIn(health["verdict"], ("DEGRADED", "UNHEALTHY"))
+        self.assertEqual([incident["id"]], [reason["incidentId"] for reason in health["reasons"]])
+        self.subnet.relink(self.ADAPTER, 1)
+        self.expect_resolved(incident)
+        weft_testing.wait_until(lambda: self.weftd.client.json("/api/v1/nodes/gpu-0003/health")["verdict"] == "HEALTHY",
+                                why="gpu-0003 does not become healthy again")
+
+    def test_host_gone_is_one_incident(self):
+        for rail in range(2):
+            self.subnet.unlink(f"gpu-0005 mlx5_{rail}", 1)
+        incident = self.expect("NODE_DOWN", lambda i: "gpu-0005" in i["cause"].get("label", ""))
+        self.weftd.wait_sweeps(2)
+        self.assertEqual([incident["id"]], [i["id"] for i in self.weftd.incidents()], self.shown())
+        self.assertEqual("UNHEALTHY", self.weftd.client.json("/api/v1/nodes/gpu-0005/health")["verdict"])
+        for rail in range(2):
+            self.subnet.relink(f"gpu-0005 mlx5_{rail}", 1)
+        self.expect_resolved(incident)
+
+    def test_switch_cut_off_is_one_incident(self):
+        self.subnet.unlink("spine-02")
+        incident = self.expect("SWITCH_DOWN", lambda i: self.is_node(i, "spine-02"))
+        self.weftd.wait_sweeps(2)
+        self.assertEqual([incident["id"]], [i["id"] for i in self.weftd.incidents()], self.shown())
+        self.subnet.relink("spine-02")
+        self.expect_resolved(incident)
+
+    def test_five_flaps(self):
+        link = self.link("leaf-r0-p02", 11)
+        for _ in range(5):
+            self.subnet.unlink("leaf-r0-p02", 11)
+            self.weftd.wait_sweeps(1)
+            self.subnet.relink("leaf-r0-p02", 11)
+            weft_testing.wait_until(lambda: self.weftd.ports("leaf-r0-p02")[11]["state"] == "ACTIVE", why="OpenSM does not take it up")
+        incident = self.expect("LINK_FLAP", lambda i: self.is_link(i, link))
+        self.expect_resolved(incident)
+
+    def test_flaps_between_two_sweeps(self):
+        """Up at every look, but LinkDowned moved on both ends."""
+        link = self.link("leaf-r1-p01", 12)
+        peer, port = "spine-01", self.network.find("leaf-r1-p01").ports[12].port
+        for name, number in (("leaf-r1-p01", 12), (peer, port)):
+            self.subnet.set_counter(name, number, "PortCounters.LinkDownedCounter", 1)
+        self.weftd.wait_sweeps(2)
+        for count in range(2, 7):
+            for name, number in (("leaf-r1-p01", 12), (peer, port)):
+                self.subnet.set_counter(name, number, "PortCounters.LinkDownedCounter", count)
+            self.weftd.wait_sweeps(0)
+        incident = self.expect("LINK_FLAP", lambda i: self.is_link(i, link))
+        self.expect_resolved(incident)
+
+
+class LinkAtOneLane(weft_testing.SubnetTest):
+    @classmethod
+    def make_network(cls):
+        network = fat_tree.build(32, rails=2, radix=16)
+        network.set_width(network.find("leaf-r0-p01").identity, 9, 1)
+        return network
+
+    def test_is_degraded_until_it_comes_up_wide(self):
+        incident = self.expect("LINK_DEGRADED", lambda i: self.is_link(i, self.link("leaf-r0-p01", 9)))
+        self.assertEqual([incident["id"]], [i["id"] for i in self.weftd.incidents()], self.shown())
+        self.assertEqual("1X", self.weftd.ports("leaf-r0-p01")[9]["width"])
+        # The cable is changed for a good one: the same fabric with that link at four lanes.
+        self.subnet.kill_opensm()
+        self.subnet.kill_ibsim()
+        self.network.set_width(self.network.find("leaf-r0-p01").identity, 9, 4)
+        self.subnet.start()
+        self.expect_resolved(incident)
+        self.assertEqual("4X", self.weftd.ports("leaf-r0-p01")[9]["width"])
+
+
+class WrongCables(weft_testing.SubnetTest):
+    """Two cables of the fabric are crossed with respect to the expected topology."""
+
+    @classmethod
+    def setUpClass(cls):
+        weft_testing.require_simulator()
+        expected = fat_tree.build(32, rails=2, radix=16)
+        cls.addClassCleanup(cls._remove_expected)
+        cls.expected_path = weft_testing.tempfile.mkstemp(prefix="weft-expected-")[1]
+        with open(cls.expected_path, "w", encoding="utf-8") as stream:
+            expected.write(stream)
+        cls.infiniband = f'expected_topology = "{cls.expected_path}"'
+        super().setUpClass()
+
+    @classmethod
+    def _remove_expected(cls):
+        weft_testing.os.unlink(cls.expected_path)
+
+    @classmethod
+    def make_network(cls):
+        network = fat_tree.build(32, rails=2, radix=16)
+        leaf = network.find("leaf-r0-p01")
+        first, second = (network.find(f"gpu-000{number} mlx5_0") for number in (2, 3))
+        network.connect(leaf, first.ports[1].port, second, 1)
+        network.connect(leaf, 3, first, 1)
+        return network
+
+    def test_are_named(self):
+        found = weft_testing.wait_until(lambda: self.weftd.incidents("MISCABLED"), why=lambda: f"no MISCABLED: {self.shown()}")
+        text = " ".join(str(incident) for incident in found)
+        for words in ("gpu-0002", "gpu-0003", "leaf-r0-p01"):
+            self.assertIn(words, text)
+        self.assertEqual({"MISCABLED"}, {incident["kind"] for incident in self.weftd.incidents()}, self.shown())
+
+
+if __name__ == "__main__":
+    weft_testing.main()

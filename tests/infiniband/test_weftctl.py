@@ -1,0 +1,89 @@
+"""The command line as people and scripts use it: tables, --json, exit codes."""
+
+import signal
+import subprocess
+
+import weft_testing
+from weft_testing import free_address, guid_text, program, weftctl, weftctl_json
+
+
+class Weftctl(weft_testing.SubnetTest):
+    def test_status(self):
+        done = weftctl(self.weftd, "status")
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        shown = weftctl_json(self.weftd, "status")
+        self.assertEqual(len(self.network.switches), shown["fabrics"][0]["switches"])
+
+    def test_lists_are_complete(self):
+        self.assertEqual({guid_text(node.guid) for node in self.network.nodes.values()},
+                         {node["guid"] for node in weftctl_json(self.weftd, "nodes")["nodes"]})
+        self.assertEqual(self.network.port_entries(), len(weftctl_json(self.weftd, "ports")["ports"]))
+        self.assertEqual(self.network.links(), len(weftctl_json(self.weftd, "links")["links"]))
+        ports = weftctl_json(self.weftd, "ports", "leaf-r0-p01")["ports"]
+        self.assertEqual(list(range(17)), [port["port"] for port in ports])
+        for verb in (("nodes",), ("ports", "leaf-r0-p01"), ("links",), ("topology",), ("incidents",), ("incidents", "--all")):
+            with self.subTest(verb):
+                done = weftctl(self.weftd, *verb)
+                self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn("leaf-r0-p01", weftctl(self.weftd, "nodes").stdout)
+
+    def test_incidents_and_health(self):
+        self.assertEqual(0, weftctl(self.weftd, "health", "gpu-0006").returncode)
+        self.subnet.unlink("gpu-0006 mlx5_0", 1)
+        self.subnet.unlink("gpu-0006 mlx5_1", 1)
+        opened = self.expect("NODE_DOWN", lambda i: "gpu-0006" in i["cause"].get("label", ""))
+        self.assertIn(opened["id"], weftctl(self.weftd, "incidents").stdout)
+        detail = weftctl(self.weftd, "incident", opened["id"])
+        self.assertEqual(0, detail.returncode)
+        self.assertIn("gpu-0006", detail.stdout)
+        self.assertEqual(1, weftctl(self.weftd, "health", "gpu-0006").returncode, "the answer is bad news")
+        for rail in range(2):
+            self.subnet.relink(f"gpu-0006 mlx5_{rail}", 1)
+        self.expect_resolved(opened)
+        weft_testing.wait_until(lambda: weftctl(self.weftd, "health", "gpu-0006").returncode == 0, why="gpu-0006 stays unhealthy")
+        self.assertNotIn(opened["id"], weftctl(self.weftd, "incidents").stdout)
+        self.assertIn(opened["id"], weftctl(self.weftd, "incidents", "--all").stdout)
+
+    def test_watch_tells_what_happens(self):
+        watching = subprocess.Popen([program("weftctl"), "--server", self.weftd.grpc, "watch"], stdout=subprocess.PIPE, text=True,
+                                    stdin=subprocess.DEVNULL)
+        self.addCleanup(watching.stdout.close)
+        try:
+            self.weftd.wait_sweeps(1)
+            self.subnet.unlink("leaf-r1-p01", 9)
+            opened = self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link("leaf-r1-p01", 9)))
+            self.subnet.relink("leaf-r1-p01", 9)
+            self.expect_resolved(opened)
+            self.weftd.wait_sweeps(1)
+        finally:
+            watching.send_signal(signal.SIGINT)
+            try:
+                watching.wait(20)
+            except subprocess.TimeoutExpired:
+                watching.kill()
+                watching.wait()
+        text = watching.stdout.read()
+        self.assertIn(opened["id"], text)
+        self.assertIn("LINK_DOWN", text)
+        self.assertIn("RESOLVED", text.upper())
+
+    def test_wrong_usage_is_2(self):
+        for arguments in ((), ("frobnicate",), ("incident",), ("incidents", "--sideways")):
+            with self.subTest(arguments):
+                self.assertEqual(2, weftctl(self.weftd, *arguments).returncode)
+
+    def test_a_server_that_is_not_there_is_3(self):
+        done = subprocess.run([program("weftctl"), "--server", free_address(), "status"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(3, done.returncode, done.stderr)
+        self.assertTrue(done.stderr)
+
+    def test_what_is_not_known_is_said(self):
+        for arguments in (("incident", "INC-999999"), ("health", "nobody")):
+            with self.subTest(arguments):
+                done = weftctl(self.weftd, *arguments)
+                self.assertNotEqual(0, done.returncode)
+                self.assertTrue(done.stderr)
+
+
+if __name__ == "__main__":
+    weft_testing.main()

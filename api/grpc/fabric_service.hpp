@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+
+#include "api/grpc/watch_hall.hpp"
+#include "api/publication/publication.hpp"
+#include "fabric/clock.hpp"
+#include "weft/v1/fabric.grpc.pb.h"
+
+namespace weft::api {
+
+/// weft.v1.FabricService from the published snapshot.
+class FabricService final : public v1::FabricService::CallbackService {
+ public:
+  FabricService(const Publication& publication, const Clock& clock, WatchHall& hall, unsigned most_topologies)
+      : publication_(publication), clock_(clock), hall_(hall), most_topologies_(most_topologies) {}
+
+  grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context, const v1::GetStatusRequest* request,
+                                      v1::Status* response) override;
+  grpc::ServerWriteReactor<v1::Topology>* GetTopology(grpc::CallbackServerContext* context,
+                                                      const v1::GetTopologyRequest* request) override;
+  grpc::ServerUnaryReactor* ListNodes(grpc::CallbackServerContext* context, const v1::ListNodesRequest* request,
+                                      v1::ListNodesResponse* response) override;
+  grpc::ServerUnaryReactor* GetNode(grpc::CallbackServerContext* context, const v1::GetNodeRequest* request,
+                                    v1::GetNodeResponse* response) override;
+  grpc::ServerUnaryReactor* ListPorts(grpc::CallbackServerContext* context, const v1::ListPortsRequest* request,
+                                      v1::ListPortsResponse* response) override;
+  grpc::ServerUnaryReactor* ListLinks(grpc::CallbackServerContext* context, const v1::ListLinksRequest* request,
+                                      v1::ListLinksResponse* response) override;
+  grpc::ServerWriteReactor<v1::WatchFabricResponse>* Watch(grpc::CallbackServerContext* context,
+                                                           const v1::WatchFabricRequest* request) override;
+
+ private:
+  const Publication& publication_;
+  const Clock& clock_;
+  WatchHall& hall_;
+  unsigned most_topologies_;
+  std::atomic<unsigned> topologies_ = 0;  ///< being sent now; each holds a snapshot
+};
+
+}  // namespace weft::api

@@ -1,0 +1,80 @@
+#include "api/grpc/feeds.hpp"
+
+#include <functional>
+
+#include "api/convert/incidents.hpp"
+#include "api/publication/utf8.hpp"
+
+namespace weft::api {
+namespace {
+
+void mix(std::uint64_t& digest, std::uint64_t value) { digest = (digest ^ value) * 0x100000001B3ULL + (digest >> 29); }
+
+std::uint64_t digest_of(const NodeHealth& health) {
+  std::uint64_t digest = 0xCBF29CE484222325ULL;
+  mix(digest, static_cast<std::uint64_t>(health.verdict));
+  mix(digest, static_cast<std::uint64_t>(health.action));
+  for (const HealthReason& reason : health.reasons) {
+    mix(digest, reason.incident);
+    mix(digest, static_cast<std::uint64_t>(reason.severity));
+    mix(digest, std::hash<std::string>{}(reason.message));
+  }
+  return digest;
+}
+
+}  // namespace
+
+bool IncidentFeed::next(const Snapshot& snapshot, Message& message) {
+  if (!snapshot.incidents) return false;
+  const auto& incidents = *snapshot.incidents;
+  message.Clear();
+  told_.observe(snapshot.revision);
+  while (const auto index = told_.next_index(incidents.size())) {
+    const Incident& incident = *incidents[*index];
+    const bool wanted = incident.is_open() || include_resolved_ || !initial_;
+    const auto news = told_.note(incident.id, incident.revision, wanted);
+    if (news == Ledger<std::uint64_t>::News::kNone) continue;
+    const bool first = initial_ && news == Ledger<std::uint64_t>::News::kNew;
+    message.set_type(first ? Message::INITIAL : Message::CHANGED);
+    to_proto(incident, *message.mutable_incident());
+    return true;
+  }
+  if (const auto gone = told_.next_gone()) {
+    message.set_type(Message::EXPIRED);
+    message.mutable_incident()->set_id(incident_name(*gone));
+    return true;
+  }
+  if (!initial_) return false;
+  initial_ = false;
+  message.set_type(Message::INITIAL_COMPLETE);
+  return true;
+}
+
+bool HealthFeed::next(const Snapshot& snapshot, Message& message) {
+  if (!snapshot.health) return false;
+  using News = decltype(told_)::News;
+  const auto& health = *snapshot.health;
+  message.Clear();
+  told_.observe(snapshot.revision);
+  while (const auto index = told_.next_index(health.size())) {
+    const NodeHealth& entry = health[*index];
+    if (!nodes_.empty() && !nodes_.contains(entry.node)) continue;
+    const std::uint64_t guid = entry.guids.empty() ? 0 : entry.guids.front().value;
+    const News news = told_.note({entry.node, guid}, digest_of(entry), true);
+    if (news == News::kNone) continue;
+    message.set_type(initial_ && news == News::kNew ? Message::INITIAL : Message::CHANGED);
+    to_proto(entry, *message.mutable_health());
+    return true;
+  }
+  if (const auto gone = told_.next_gone()) {
+    message.set_type(Message::REMOVED);
+    message.mutable_health()->set_node(valid_utf8(gone->first));
+    return true;
+  }
+  if (!initial_) return false;
+  initial_ = false;
+  message.set_type(Message::INITIAL_COMPLETE);
+  return true;
+}
+
+}  // namespace weft::api

@@ -1,0 +1,25 @@
+#include "api/grpc/health_service.hpp"
+
+#include "api/convert/queries.hpp"
+#include "api/grpc/answer.hpp"
+#include "api/grpc/feeds.hpp"
+#include "api/grpc/watch_stream.hpp"
+
+namespace weft::api {
+
+grpc::ServerUnaryReactor* HealthService::Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
+                                             v1::NodeHealth* response) {
+  return answer(context, get_health(*publication_.load(), request->node()), response);
+}
+
+grpc::ServerUnaryReactor* HealthService::List(grpc::CallbackServerContext* context, const v1::ListHealthRequest* request,
+                                              v1::ListHealthResponse* response) {
+  return answer(context, list_health(*publication_.load(), *request), response);
+}
+
+grpc::ServerWriteReactor<v1::WatchHealthResponse>* HealthService::Watch(grpc::CallbackServerContext*,
+                                                                        const v1::WatchHealthRequest* request) {
+  return WatchStream<HealthFeed>::start(hall_, HealthFeed(*request));
+}
+
+}  // namespace weft::api

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "api/grpc/watch_hall.hpp"
+#include "api/publication/publication.hpp"
+#include "weft/v1/health.grpc.pb.h"
+
+namespace weft::api {
+
+/// weft.v1.HealthService from the published snapshot. (grpc.health.v1, the health of this server, is gRPC's own.)
+class HealthService final : public v1::HealthService::CallbackService {
+ public:
+  HealthService(const Publication& publication, WatchHall& hall) : publication_(publication), hall_(hall) {}
+
+  grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
+                                v1::NodeHealth* response) override;
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListHealthRequest* request,
+                                 v1::ListHealthResponse* response) override;
+  grpc::ServerWriteReactor<v1::WatchHealthResponse>* Watch(grpc::CallbackServerContext* context,
+                                                           const v1::WatchHealthRequest* request) override;
+
+ private:
+  const Publication& publication_;
+  WatchHall& hall_;
+};
+
+}  // namespace weft::api

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "api/grpc/watch_hall.hpp"
+#include "api/publication/commands.hpp"
+#include "api/publication/publication.hpp"
+#include "fabric/clock.hpp"
+#include "weft/v1/incident.grpc.pb.h"
+
+namespace weft::api {
+
+/// weft.v1.IncidentService: reads the published snapshot, passes commands on.
+class IncidentService final : public v1::IncidentService::CallbackService {
+ public:
+  IncidentService(const Publication& publication, Commands& commands, const Clock& clock, WatchHall& hall)
+      : publication_(publication), commands_(commands), clock_(clock), hall_(hall) {}
+
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListIncidentsRequest* request,
+                                 v1::ListIncidentsResponse* response) override;
+  grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::GetIncidentRequest* request,
+                                v1::Incident* response) override;
+  grpc::ServerWriteReactor<v1::WatchIncidentsResponse>* Watch(grpc::CallbackServerContext* context,
+                                                              const v1::WatchIncidentsRequest* request) override;
+  grpc::ServerUnaryReactor* Acknowledge(grpc::CallbackServerContext* context,
+                                        const v1::AcknowledgeIncidentRequest* request, v1::Incident* response) override;
+  grpc::ServerUnaryReactor* Silence(grpc::CallbackServerContext* context, const v1::SilenceIncidentRequest* request,
+                                    v1::Incident* response) override;
+
+ private:
+  const Publication& publication_;
+  Commands& commands_;
+  const Clock& clock_;
+  WatchHall& hall_;
+};
+
+}  // namespace weft::api

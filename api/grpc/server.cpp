@@ -1,0 +1,131 @@
+#include "api/grpc/server.hpp"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "api/grpc/fabric_service.hpp"
+#include "api/grpc/health_service.hpp"
+#include "api/grpc/incident_service.hpp"
+#include "api/grpc/watch_hall.hpp"
+#include "api/publication/picture.hpp"
+
+namespace weft::api {
+namespace {
+
+constexpr const char* kServices[] = {"weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService"};
+
+std::string endpoint_text(const GrpcOptions& options) {
+  const bool bare_v6 = options.address.find(':') != std::string::npos && options.address.front() != '[';
+  return (bare_v6 ? '[' + options.address + ']' : options.address) + ':' + std::to_string(options.port);
+}
+
+/// gRPC does not say why it cannot listen: try it by hand, for the operating system's words.
+Error cannot_listen(const GrpcOptions& options) {
+  addrinfo hints{};
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const std::string port = std::to_string(options.port);
+  if (getaddrinfo(options.address.c_str(), port.c_str(), &hints, &found) != 0 || !found)
+    return {ErrorCode::kInvalidArgument, "gRPC: no address of this machine: " + options.address};
+  std::string why = "refused";
+  const int descriptor = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0 || bind(descriptor, found->ai_addr, found->ai_addrlen) != 0) why = std::strerror(errno);
+  if (descriptor >= 0) close(descriptor);
+  freeaddrinfo(found);
+  return {ErrorCode::kUnavailable, "gRPC: cannot listen on " + endpoint_text(options) + ": " + why};
+}
+
+void set_limits(grpc::ServerBuilder& builder, const GrpcOptions& options) {
+  builder.SetMaxReceiveMessageSize(options.max_request_bytes);
+  // With it, a second weftd on the same port would get half of the calls instead of an error.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 128);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+  grpc::ResourceQuota quota("weft");
+  quota.Resize(256UL * 1024 * 1024);
+  builder.SetResourceQuota(quota);
+}
+
+}  // namespace
+
+struct GrpcServer::State {
+  State(const GrpcOptions& the_options, const Publication& publication, Commands& commands, const Clock& clock)
+      : options(the_options),
+        hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
+        fabric(publication, clock, hall, the_options.max_topologies),
+        health(publication, hall),
+        incidents(publication, commands, clock, hall) {}
+
+  /// On the hall's thread.
+  void show_readiness(const Snapshot& snapshot) {
+    const std::lock_guard lock(readiness);
+    if (!server || !server->GetHealthCheckService()) return;
+    const bool now = is_ready(snapshot);
+    if (now == ready) return;
+    ready = now;
+    set_all(now);
+  }
+  void set_all(bool serving) {
+    grpc::HealthCheckServiceInterface& service = *server->GetHealthCheckService();
+    service.SetServingStatus("", serving);
+    for (const char* name : kServices) service.SetServingStatus(name, serving);
+  }
+
+  GrpcOptions options;
+  std::mutex readiness;
+  bool ready = false;
+  std::unique_ptr<grpc::Server> server;  ///< set under `readiness`
+  int port = 0;
+  WatchHall hall;
+  FabricService fabric;
+  HealthService health;
+  IncidentService incidents;
+};
+
+Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options, const Publication& publication,
+                                                      Commands& commands, const Clock& clock) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  auto state = std::make_unique<State>(options, publication, commands, clock);
+  grpc::ServerBuilder builder;
+  set_limits(builder, options);
+  builder.AddListeningPort(endpoint_text(options), grpc::InsecureServerCredentials(), &state->port);
+  builder.RegisterService(&state->fabric);
+  builder.RegisterService(&state->health);
+  builder.RegisterService(&state->incidents);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (!server || state->port <= 0) return tl::unexpected(cannot_listen(options));
+  {
+    const std::lock_guard lock(state->readiness);
+    state->server = std::move(server);
+    state->set_all(false);
+  }
+  state->hall.nudge();
+  return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(state)));
+}
+
+GrpcServer::GrpcServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+GrpcServer::~GrpcServer() { stop(); }
+std::uint16_t GrpcServer::port() const { return static_cast<std::uint16_t>(state_->port); }
+
+void GrpcServer::stop() {
+  state_->hall.stop();
+  if (!state_->server) return;
+  if (auto* health = state_->server->GetHealthCheckService()) health->Shutdown();
+  state_->server->Shutdown(std::chrono::system_clock::now() + state_->options.stop_grace);
+  state_->server->Wait();
+  state_->server.reset();  // it refers to the services
+}
+
+}  // namespace weft::api

@@ -1,0 +1,48 @@
+#pragma once
+// The gRPC server: FabricService, HealthService, IncidentService, grpc.health.v1 and reflection.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/publication/commands.hpp"
+#include "api/publication/publication.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::api {
+
+struct GrpcOptions {
+  std::string address = "127.0.0.1";  ///< an address or a name of this machine
+  std::uint16_t port = 9641;          ///< 0: any free one
+  unsigned max_watchers = 128;        ///< Watch streams at once; further ones get RESOURCE_EXHAUSTED
+  unsigned max_topologies = 16;       ///< GetTopology streams at once
+  int max_request_bytes = 256 * 1024;
+  std::chrono::milliseconds stop_grace{2'000};  ///< for calls under way when stopping
+};
+
+class GrpcServer {
+ public:
+  /// Listens and serves. kInvalidArgument for an address that is none, kUnavailable for one that is taken or not ours. What is
+  /// passed by reference must outlive it.
+  static Result<std::unique_ptr<GrpcServer>> start(const GrpcOptions& options, const Publication& publication,
+                                                   Commands& commands, const Clock& clock);
+  /// Stops.
+  ~GrpcServer();
+  GrpcServer(const GrpcServer&) = delete;
+  GrpcServer& operator=(const GrpcServer&) = delete;
+
+  /// The port that it listens on.
+  std::uint16_t port() const;
+  /// Ends all streams and calls, and joins. Commands that were passed on must be answered for it to return early; their
+  /// callbacks may still come later. May be called more than once.
+  void stop();
+
+ private:
+  struct State;
+  explicit GrpcServer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace weft::api

@@ -382,6 +382,8 @@ def main() -> int:
             say(f"subnet of {len(network.adapters)} adapters and {len(network.switches)} switches is up")
             host = options.host or subnet.manager_host
             if options.command:
+                if os.path.exists(options.command[0]):  # it runs in another folder
+                    options.command[0] = os.path.abspath(options.command[0])
                 with tempfile.TemporaryDirectory(dir=subnet.directory) as place:
                     return subprocess.run(options.command, env=subnet.environment(host), cwd=place, check=False).returncode
             environment = subnet.environment(host)

@@ -1,0 +1,56 @@
+#pragma once
+// One chunk of history: what the counters of up to 256 ports grew by in one interval, packed.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fabric/counters.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::store {
+
+inline constexpr std::size_t kChunkPorts = 256;
+/// The counters kept, in the order of a chunk. The first kDenseCounters move on every busy port and are rounded to 9
+/// significant bits (0.2 %); the others are errors, mostly still, and kept exactly.
+inline constexpr std::array kHistoryCounters{
+    CounterId::kTransmitBytes,
+    CounterId::kReceiveBytes,
+    CounterId::kTransmitPackets,
+    CounterId::kReceivePackets,
+    CounterId::kTransmitWait,
+    CounterId::kSymbolErrors,
+    CounterId::kLinkErrorRecovery,
+    CounterId::kLinkDowned,
+    CounterId::kReceiveErrors,
+    CounterId::kReceiveRemotePhysicalErrors,
+    CounterId::kReceiveSwitchRelayErrors,
+    CounterId::kTransmitDiscards,
+    CounterId::kTransmitConstraintErrors,
+    CounterId::kReceiveConstraintErrors,
+    CounterId::kLocalLinkIntegrityErrors,
+    CounterId::kExcessiveBufferOverrunErrors,
+    CounterId::kQp1Dropped,
+    CounterId::kVl15Dropped,
+};
+inline constexpr std::size_t kDenseCounters = 5;
+
+/// One port in one interval. Bit i of the masks speaks of kHistoryCounters[i].
+struct ChunkPort {
+  std::uint32_t present = 0;   ///< it was read at both ends of the interval
+  std::uint32_t at_least = 0;  ///< and stuck at its top
+  std::array<std::uint64_t, kHistoryCounters.size()> increase{};
+  bool operator==(const ChunkPort&) const = default;
+};
+
+/// `value` as it comes back from history: within 0.2 %, exact below 512.
+std::uint64_t round_dense(std::uint64_t value);
+
+/// From 1 to kChunkPorts ports.
+std::vector<std::byte> encode_chunk(std::span<const ChunkPort> ports);
+/// kCorrupt for anything that encode_chunk did not make.
+Result<std::vector<ChunkPort>> decode_chunk(std::span<const std::byte> data);
+
+}  // namespace weft::store

@@ -1,0 +1,176 @@
+#include "daemon/store/schema.hpp"
+
+#include <array>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+namespace weft::store {
+namespace {
+
+// Times are nanoseconds since 1970 UTC, 0 is never. GUIDs are 64 bits in a signed column: printf('%016x', guid) shows
+// them.
+constexpr std::array kStateMigrations{R"sql(
+CREATE TABLE number (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO number VALUES ('next_incident', 1);
+CREATE TABLE opened (kind TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE incident (
+  id INTEGER PRIMARY KEY, revision INTEGER NOT NULL, kind TEXT NOT NULL, severity TEXT NOT NULL, state TEXT NOT NULL,
+  confidence REAL, summary TEXT NOT NULL, opened INTEGER NOT NULL, updated INTEGER NOT NULL, resolved INTEGER NOT NULL,
+  occurrences INTEGER NOT NULL, acknowledged_by TEXT NOT NULL, silenced_until INTEGER NOT NULL) STRICT;
+CREATE INDEX incident_by_state ON incident (state, resolved);
+CREATE TABLE entity (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE,
+  role TEXT NOT NULL, -- cause, affected, evidence (where the piece of that position was read)
+  position INTEGER NOT NULL, kind TEXT NOT NULL, fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL,
+  peer_node INTEGER NOT NULL, peer_port INTEGER NOT NULL, label TEXT NOT NULL,
+  PRIMARY KEY (incident, role, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE evidence (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, position INTEGER NOT NULL, signal TEXT NOT NULL,
+  description TEXT NOT NULL, value REAL, threshold REAL, unit TEXT NOT NULL, observed INTEGER NOT NULL,
+  PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE job (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,
+  PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE event (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, incident INTEGER NOT NULL, what TEXT NOT NULL,
+  who TEXT NOT NULL, detail TEXT NOT NULL) STRICT;
+CREATE INDEX event_by_incident ON event (incident);
+
+CREATE TABLE node (
+  fabric TEXT NOT NULL, guid INTEGER NOT NULL, type INTEGER NOT NULL, name TEXT NOT NULL, description TEXT NOT NULL,
+  first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL, PRIMARY KEY (fabric, guid)) STRICT, WITHOUT ROWID;
+CREATE TABLE link (
+  fabric TEXT NOT NULL, low_node INTEGER NOT NULL, low_port INTEGER NOT NULL, high_node INTEGER NOT NULL,
+  high_port INTEGER NOT NULL, low_name TEXT NOT NULL, low_type INTEGER NOT NULL, high_name TEXT NOT NULL,
+  high_type INTEGER NOT NULL,
+  PRIMARY KEY (fabric, low_node, low_port, high_node, high_port)) STRICT, WITHOUT ROWID;
+CREATE TABLE flap (
+  fabric TEXT NOT NULL, low_node INTEGER NOT NULL, low_port INTEGER NOT NULL, high_node INTEGER NOT NULL,
+  high_port INTEGER NOT NULL, fast REAL, slow REAL, updated INTEGER NOT NULL, slow_counted INTEGER NOT NULL,
+  last_flap INTEGER NOT NULL, flaps INTEGER NOT NULL, both_ends INTEGER NOT NULL, suppressed INTEGER NOT NULL,
+  PRIMARY KEY (fabric, low_node, low_port, high_node, high_port)) STRICT, WITHOUT ROWID;
+CREATE TABLE error_port (
+  fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL, rate REAL,
+  PRIMARY KEY (fabric, node, port)) STRICT, WITHOUT ROWID;
+)sql"};
+
+constexpr std::array kHistoryMigrations{R"sql(
+CREATE TABLE port (
+  slot INTEGER PRIMARY KEY, fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL, seen INTEGER NOT NULL,
+  UNIQUE (fabric, node, port)) STRICT;
+CREATE TABLE moment (id INTEGER PRIMARY KEY AUTOINCREMENT, fabric TEXT NOT NULL, at INTEGER NOT NULL,
+  span INTEGER NOT NULL) STRICT;
+CREATE INDEX moment_by_time ON moment (fabric, at);
+CREATE TABLE chunk (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT; -- id = moment << 24 | slot / 256
+)sql"};
+
+Result<void> refuse(ErrorCode code, const std::filesystem::path& path, const std::string& why) {
+  return fail(code, path.string() + ' ' + why + "; it is left as it is. Move it away to start anew");
+}
+
+std::string newer(std::uint32_t version, std::size_t known) {
+  return "has schema version " + std::to_string(version) + ", and this weftd knows versions up to " +
+         std::to_string(known) + ": a newer weftd wrote it";
+}
+
+/// Looks at the header without opening the database, because opening one can change it (its log is worked in).
+/// Format: https://www.sqlite.org/fileformat.html, 1.3.
+Result<void> inspect(const std::filesystem::path& path, const Schema& schema) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return {};
+  if (!std::filesystem::is_regular_file(status)) return refuse(ErrorCode::kCorrupt, path, "is not a file");
+  std::array<unsigned char, 100> header{};
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return fail(ErrorCode::kUnavailable, path.string() + " cannot be read: check its owner and mode");
+  stream.read(reinterpret_cast<char*>(header.data()), static_cast<std::streamsize>(header.size()));
+  const auto got = static_cast<std::size_t>(stream.gcount());
+  if (got == 0) return {};  // made, then the machine stopped
+  const std::string_view magic("SQLite format 3\0", 16);
+  if (got < header.size() || std::string_view(reinterpret_cast<const char*>(header.data()), 16) != magic)
+    return refuse(ErrorCode::kCorrupt, path, "is not a database");
+  const auto word = [&header](std::size_t at) {
+    return static_cast<std::uint32_t>(header[at] << 24 | header[at + 1] << 16 | header[at + 2] << 8 | header[at + 3]);
+  };
+  const std::uint32_t version = word(60);
+  const std::uint32_t application = word(68);
+  if (application != 0 && application != schema.application_id)
+    return refuse(ErrorCode::kCorrupt, path, "belongs to another program");
+  if (application != 0 && version > schema.migrations.size())
+    return refuse(ErrorCode::kFailedPrecondition, path, newer(version, schema.migrations.size()));
+  return {};
+}
+
+/// The same questions once it is open, with its log taken into account.
+Result<void> inspect_open(Database& database, const Schema& schema) {
+  const auto version = static_cast<std::uint32_t>(database.number("PRAGMA user_version"));
+  const auto application = static_cast<std::uint32_t>(database.number("PRAGMA application_id"));
+  const std::int64_t tables = database.number("SELECT count(*) FROM sqlite_schema");
+  std::string complaint;
+  if (schema.verify && !database.failed()) {
+    Statement check(database, "PRAGMA quick_check(1)");
+    check.query();
+    if (check.next() && check.text(0) != "ok") complaint = check.text(0);
+  }
+  if (const auto outcome = database.outcome(); !outcome) {
+    if (outcome.error().code != ErrorCode::kCorrupt) return outcome;
+    return refuse(ErrorCode::kCorrupt, database.path(), "is damaged (" + outcome.error().message + ")");
+  }
+  if (!complaint.empty()) return refuse(ErrorCode::kCorrupt, database.path(), "is damaged (" + complaint + ")");
+  if (application != schema.application_id && (application != 0 || tables != 0))
+    return refuse(ErrorCode::kCorrupt, database.path(), "belongs to another program");
+  if (version > schema.migrations.size())
+    return refuse(ErrorCode::kFailedPrecondition, database.path(), newer(version, schema.migrations.size()));
+  return {};
+}
+
+Result<void> migrate(Database& database, const Schema& schema) {
+  const auto found = static_cast<std::size_t>(database.number("PRAGMA user_version"));
+  for (std::size_t version = found; version < schema.migrations.size(); ++version) {
+    Transaction transaction(database);
+    database.run(schema.migrations[version]);
+    database.run(("PRAGMA application_id = " + std::to_string(schema.application_id)).c_str());
+    database.run(("PRAGMA user_version = " + std::to_string(version + 1)).c_str());
+    if (auto done = transaction.commit(); !done) return done;
+  }
+  // So that the header alone tells the version (see inspect).
+  if (found < schema.migrations.size()) database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return database.outcome();
+}
+
+}  // namespace
+
+Schema state_schema() {
+  return {.application_id = 0x57656674,  // "Weft"
+          .migrations = kStateMigrations,
+          .creation = "PRAGMA journal_mode = WAL",
+          .connection = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 16777216",
+          .verify = true};
+}
+
+Schema history_schema() {
+  return {.application_id = 0x57656668,  // "Wefh"
+          .migrations = kHistoryMigrations,
+          // Chunks are two or three thousand octets: large pages waste less of their ends.
+          .creation = "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL",
+          .connection = "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192",
+          .verify = false};
+}
+
+Result<Database> open_database(const std::filesystem::path& path, const Schema& schema) {
+  if (auto inspected = inspect(path, schema); !inspected) return tl::unexpected<Error>(inspected.error());
+  auto database = Database::open(path);
+  if (!database) return database;
+  // Closing would work the log into the file, and one that we refuse is not ours to change.
+  sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (auto inspected = inspect_open(*database, schema); !inspected) return tl::unexpected<Error>(inspected.error());
+  sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  database->run(schema.creation);
+  database->run(schema.connection);
+  if (auto migrated = migrate(*database, schema); !migrated) return tl::unexpected<Error>(migrated.error());
+  return database;
+}
+
+}  // namespace weft::store

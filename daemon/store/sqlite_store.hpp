@@ -1,0 +1,58 @@
+#pragma once
+// The Store on two SQLite files: weft.db for what must not be lost, history.db for what may.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "daemon/runtime/unique_fd.hpp"
+#include "daemon/store/history.hpp"
+#include "daemon/store/sqlite.hpp"
+#include "daemon/store/store.hpp"
+
+namespace weft::store {
+
+class SqliteStore final : public Store {
+ public:
+  /// See open_store().
+  static Result<std::unique_ptr<SqliteStore>> open(const std::filesystem::path& state_dir, const StoreOptions& options);
+
+  Result<Restored> restore(TimePoint resolved_since) override;
+  Result<void> save_incidents(std::span<const Incident> incidents, std::span<const Event> events) override;
+  Result<std::vector<Event>> events(std::uint64_t incident) override;
+  Result<void> save_links(std::string_view fabric, std::span<const analyzer::KnownLink> links) override;
+  Result<void> save_conditions(std::string_view fabric, std::span<const analyzer::FlapState> flaps,
+                               std::span<const analyzer::ErrorState> errors) override;
+  Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) override;
+  Result<std::vector<KnownNode>> nodes(std::string_view fabric) override;
+  Result<void> append_history(std::shared_ptr<const Sweep> sweep) override;
+  Result<std::vector<HistoryPoint>> history(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
+                                            TimePoint to) override;
+  Result<bool> maintain(TimePoint now) override;
+  StoreStatus status() const override;
+
+  /// Lets neither file grow beyond its present size plus `pages` (0: no limit): a full disk for tests.
+  void limit_growth(std::uint32_t pages);
+
+ private:
+  SqliteStore(runtime::UniqueFd lock, Database state, Database history, const StoreOptions& options)
+      : lock_(std::move(lock)), options_(options), state_(std::move(state)), history_(std::move(history), options) {}
+  Result<void> write_waiting();
+  void publish_status();
+
+  runtime::UniqueFd lock_;  ///< first, so that it is given up last
+  StoreOptions options_;
+  Database state_;
+  History history_;
+  std::map<std::uint64_t, Incident> waiting_;  ///< not on disk yet, by id
+  std::deque<Event> waiting_events_;
+  std::string state_problem_;    ///< why incidents are not written; empty when they are
+  std::string history_problem_;  ///< the same of history
+  StoreStatus figures_;          ///< the lane's own copy
+  mutable std::mutex status_mutex_;
+  StoreStatus status_;  ///< for everybody
+};
+
+}  // namespace weft::store

@@ -1,0 +1,125 @@
+#pragma once
+// What weftd remembers across restarts. One small interface; SQLite stands behind it.
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/detect/state.hpp"
+#include "fabric/counters.hpp"
+#include "fabric/incident.hpp"
+#include "fabric/result.hpp"
+#include "fabric/sweep.hpp"
+
+namespace weft::store {
+
+/// Something that happened to an incident. Only ever added.
+struct Event {
+  TimePoint at = kNever;
+  std::uint64_t incident = 0;
+  std::string what;  ///< "opened", "updated", "resolved", "reopened", "acknowledged", "silenced"
+  std::string who;   ///< a person's name; empty for weftd itself
+  std::string detail;
+  bool operator==(const Event&) const = default;
+};
+
+/// A node that was seen at some time.
+struct KnownNode {
+  NodeGuid guid;
+  NodeType type = NodeType::kUnknown;
+  std::string name;
+  std::string description;
+  TimePoint first_seen = kNever;
+  TimePoint last_seen = kNever;  ///< to the hour
+};
+
+/// What FabricAnalyzer::restore() wants, for one fabric.
+struct FabricMemory {
+  std::string fabric;
+  analyzer::AnalyzerState state;
+};
+
+struct Restored {
+  std::vector<Incident> incidents;     ///< ascending by id
+  std::uint64_t next_incident_id = 1;  ///< never given before, even if its predecessors are deleted
+  std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened{};  ///< opened or re-opened, ever
+  std::vector<FabricMemory> fabrics;
+};
+
+/// How much a counter grew up to `at`.
+struct HistoryPoint {
+  TimePoint at = kNever;
+  Duration span{};             ///< since the moment before; increase ÷ span is the mean rate
+  std::uint64_t increase = 0;  ///< traffic and waits within 0.2 %, errors exact
+  bool at_least = false;       ///< the counter was stuck at its top
+};
+
+/// How the store itself is doing. Readable from any thread.
+struct StoreStatus {
+  bool ok = true;
+  std::string message = "ok";         ///< "ok", or what is not written and why
+  std::size_t incidents_waiting = 0;  ///< not on disk yet; tried again with each save and maintain
+  std::uint64_t history_written = 0;  ///< moments written since start
+  std::uint64_t history_dropped = 0;  ///< moments that could not be written
+  std::uint64_t history_bytes = 0;    ///< room that history takes now
+  std::uint64_t events_dropped = 0;   ///< events given up because too many waited
+};
+
+/// Everything blocks: call it on one lane. status() alone may be called from anywhere.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  /// All that a new weftd needs: incidents that are open or were resolved after `resolved_since`, and the rest.
+  virtual Result<Restored> restore(TimePoint resolved_since) = 0;
+
+  /// When this returns success they are on disk for good, whatever happens to the process or the machine. On failure
+  /// they are kept in memory, newest revision of each, and written by the next call that succeeds; it is fine to go on.
+  virtual Result<void> save_incidents(std::span<const Incident> incidents, std::span<const Event> events) = 0;
+  /// What happened to one incident, oldest first.
+  virtual Result<std::vector<Event>> events(std::uint64_t incident) = 0;
+
+  /// Replace what is stored of a fabric by this; only differences are written. On failure nothing changed: call again.
+  virtual Result<void> save_links(std::string_view fabric, std::span<const analyzer::KnownLink> links) = 0;
+  virtual Result<void> save_conditions(std::string_view fabric, std::span<const analyzer::FlapState> flaps,
+                                       std::span<const analyzer::ErrorState> errors) = 0;
+  /// Adds the nodes of `topology` to the inventory, or notes that they were seen at `now`.
+  virtual Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) = 0;
+  virtual Result<std::vector<KnownNode>> nodes(std::string_view fabric) = 0;
+
+  /// Offer every sweep: one in each history interval is taken, the others cost nothing. A failure is counted in
+  /// status() and the next moment covers the longer span.
+  virtual Result<void> append_history(std::shared_ptr<const Sweep> sweep) = 0;
+  /// Growth of `counter` at `port` in [from, to], oldest first. Moments without a reading are absent. kNotFound when
+  /// the port has no history; kInvalidArgument for a counter that history does not keep (see history_counters()).
+  virtual Result<std::vector<HistoryPoint>> history(std::string_view fabric, PortKey port, CounterId counter,
+                                                    TimePoint from, TimePoint to) = 0;
+
+  /// Housekeeping in small steps: retries what waits, deletes what is too old or too much. True: there is more to do,
+  /// call again soon. Call it once a minute otherwise.
+  virtual Result<bool> maintain(TimePoint now) = 0;
+
+  virtual StoreStatus status() const = 0;
+};
+
+/// Counters that history keeps: those of every sweep, without the split by unicast and multicast.
+std::span<const CounterId> history_counters();
+
+struct StoreOptions {
+  Duration history_interval = std::chrono::seconds(60);
+  Duration history_retention = std::chrono::hours(30 * 24);
+  std::uint64_t max_history_bytes = 8ULL << 30;
+  Duration incident_retention = std::chrono::hours(365 * 24);
+};
+
+/// Opens weft.db and history.db in `state_dir`, made when missing, and keeps every other weftd out of it while it
+/// lives. Refuses, with a sentence for the operator: a directory in use, unreadable or unwritable; a file that is
+/// damaged, is no database of ours or is newer than we are. Nothing refused is changed.
+Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir, const StoreOptions& options);
+
+}  // namespace weft::store

@@ -1,0 +1,83 @@
+// kill -9 at any moment loses no incident whose save returned.
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <random>
+
+#include "store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+struct Saved {
+  std::uint64_t id = 0;
+  std::uint64_t revision = 0;
+};
+
+/// Saves for ever, and says through `report` what was saved only after it was.
+[[noreturn]] void save_for_ever(const std::filesystem::path& path, int report, std::uint64_t first_id) {
+  auto store = SqliteStore::open(path, {.history_interval = std::chrono::milliseconds(1)});
+  if (!store) ::_exit(3);
+  std::int64_t tick = 0;
+  for (std::uint64_t id = first_id;; ++id)
+    for (std::uint64_t revision = 1; revision <= 3; ++revision) {
+      Incident incident = make_incident(id);
+      incident.revision = revision;
+      incident.affected.assign(20, incident.cause);
+      incident.evidence.resize(revision);
+      if (!(*store)->save_incidents({{incident}}, {{{at_second(tick), id, "updated", "", std::to_string(revision)}}}))
+        ::_exit(4);
+      const Saved saved{id, revision};
+      if (::write(report, &saved, sizeof saved) != sizeof saved) ::_exit(5);
+      ++tick;
+      const auto sweep = share(make_sweep(at_second(tick), static_cast<std::uint64_t>(tick), 250));
+      static_cast<void>((*store)->append_history(sweep));
+    }
+}
+
+TEST(Durability, KillLosesNoIncidentWhoseSaveReturned) {
+  const TempDir dir;
+  std::mt19937 random(std::random_device{}());
+  std::map<std::uint64_t, std::uint64_t> promised;  // id → newest revision that was reported
+  std::uint64_t next_id = 1;
+  for (int round = 0; round < 25; ++round) {
+    int pipes[2];
+    ASSERT_EQ(::pipe(pipes), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(pipes[0]);
+      save_for_ever(dir.path(), pipes[1], next_id);
+    }
+    ::close(pipes[1]);
+    ::usleep(static_cast<useconds_t>(1000 + random() % 60'000));
+    ::kill(child, SIGKILL);
+    for (Saved saved; ::read(pipes[0], &saved, sizeof saved) == sizeof saved;) promised[saved.id] = saved.revision;
+    ::close(pipes[0]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child failed with " << WEXITSTATUS(status);
+
+    auto store = must_open(dir.path());
+    ASSERT_NE(store, nullptr);
+    const auto restored = store->restore(kNever);
+    ASSERT_TRUE(restored) << restored.error().message;
+    std::map<std::uint64_t, const Incident*> found;
+    for (const Incident& incident : restored->incidents) found[incident.id] = &incident;
+    for (const auto& [id, revision] : promised) {
+      ASSERT_TRUE(found.contains(id)) << "incident " << id << " is lost";
+      ASSERT_GE(found[id]->revision, revision);
+      ASSERT_EQ(found[id]->evidence.size(), found[id]->revision);
+      ASSERT_EQ(found[id]->affected.size(), 20U);
+      ASSERT_GE(store->events(id)->size(), revision);
+    }
+    ASSERT_GE(restored->next_incident_id, promised.empty() ? 1 : promised.rbegin()->first + 1);
+    next_id = restored->next_incident_id;
+  }
+  EXPECT_GT(promised.size(), 5U) << "the children hardly got to save";
+}
+
+}  // namespace
+}  // namespace weft::store

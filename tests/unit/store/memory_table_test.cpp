@@ -1,0 +1,96 @@
+#include "store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+LinkKey link(std::uint64_t a, std::uint64_t b) {
+  return make_link_key({NodeGuid{a}, PortNum{1}}, {NodeGuid{b}, PortNum{2}});
+}
+
+const analyzer::AnalyzerState* find(const Restored& restored, const std::string& fabric) {
+  for (const FabricMemory& memory : restored.fabrics)
+    if (memory.fabric == fabric) return &memory.state;
+  return nullptr;
+}
+
+TEST(Memory, LinksAreReplacedFabricByFabric) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  const analyzer::KnownLink first{
+      link(0xF000000000000001, 2), {"leaf-1", NodeType::kSwitch}, {"dgx-04 mlx5_0", NodeType::kChannelAdapter}};
+  const analyzer::KnownLink second{link(3, 4), {}, {}};
+  ASSERT_TRUE(store->save_links("a", std::vector{first, second}));
+  ASSERT_TRUE(store->save_links("b", std::vector{second}));
+  analyzer::KnownLink renamed = first;
+  renamed.low.node_name = "leaf-one";
+  ASSERT_TRUE(store->save_links("a", std::vector{renamed}));
+  const auto restored = store->restore(kNever);
+  ASSERT_TRUE(restored) << restored.error().message;
+  ASSERT_EQ(restored->fabrics.size(), 2U);
+  ASSERT_EQ(find(*restored, "a")->links.size(), 1U);
+  const analyzer::KnownLink& back = find(*restored, "a")->links[0];
+  EXPECT_EQ(back.key, first.key);
+  EXPECT_EQ(back.low.node_name, "leaf-one");
+  EXPECT_EQ(back.low.type, NodeType::kSwitch);
+  EXPECT_EQ(back.high.node_name, "dgx-04 mlx5_0");
+  EXPECT_EQ(back.high.type, NodeType::kChannelAdapter);
+  EXPECT_EQ(find(*restored, "b")->links.size(), 1U);
+}
+
+TEST(Memory, ConditionsComeBackAsTheyWere) {
+  const TempDir dir;
+  analyzer::FlapState flap;
+  flap.link = link(1, 2);
+  flap.fast = 1234.5;
+  flap.slow = 0.25;
+  flap.updated = at_second(1);
+  flap.slow_counted = at_second(2);
+  flap.last_flap = at_second(3);
+  flap.flaps = 7;
+  flap.both_ends = true;
+  flap.suppressed = true;
+  const analyzer::ErrorState error{{NodeGuid{9}, PortNum{3}}, 3e-11};
+  ASSERT_TRUE(must_open(dir.path())->save_conditions("a", std::vector{flap}, std::vector{error}));
+  auto store = must_open(dir.path());
+  auto restored = store->restore(kNever);
+  const analyzer::AnalyzerState* state = find(*restored, "a");
+  ASSERT_NE(state, nullptr);
+  ASSERT_EQ(state->flaps.size(), 1U);
+  EXPECT_EQ(state->flaps[0].link, flap.link);
+  EXPECT_EQ(state->flaps[0].fast, flap.fast);
+  EXPECT_EQ(state->flaps[0].slow, flap.slow);
+  EXPECT_EQ(state->flaps[0].updated, flap.updated);
+  EXPECT_EQ(state->flaps[0].slow_counted, flap.slow_counted);
+  EXPECT_EQ(state->flaps[0].last_flap, flap.last_flap);
+  EXPECT_EQ(state->flaps[0].flaps, 7U);
+  EXPECT_TRUE(state->flaps[0].both_ends);
+  EXPECT_TRUE(state->flaps[0].suppressed);
+  ASSERT_EQ(state->errors.size(), 1U);
+  EXPECT_EQ(state->errors[0].port, error.port);
+  EXPECT_EQ(state->errors[0].rate, error.rate);
+  ASSERT_TRUE(store->save_conditions("a", {}, {}));
+  EXPECT_TRUE(store->restore(kNever)->fabrics.empty());
+}
+
+TEST(Memory, NodesKeepTheTimeTheyWereFirstSeen) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  const Sweep sweep = make_sweep(at_second(0), 0);
+  ASSERT_TRUE(store->save_nodes("a", *sweep.topology, at_second(0)));
+  ASSERT_TRUE(store->save_nodes("a", *sweep.topology, at_second(60)));
+  auto nodes = store->nodes("a");
+  ASSERT_TRUE(nodes) << nodes.error().message;
+  ASSERT_EQ(nodes->size(), 1U);
+  EXPECT_EQ((*nodes)[0].name, "leaf-1");
+  EXPECT_EQ((*nodes)[0].type, NodeType::kSwitch);
+  EXPECT_EQ((*nodes)[0].first_seen, at_second(0));
+  EXPECT_EQ((*nodes)[0].last_seen, at_second(0));
+  ASSERT_TRUE(store->save_nodes("a", *sweep.topology, at_second(7200)));
+  nodes = store->nodes("a");
+  EXPECT_EQ((*nodes)[0].first_seen, at_second(0));
+  EXPECT_EQ((*nodes)[0].last_seen, at_second(7200));
+  EXPECT_TRUE(store->nodes("b")->empty());
+}
+
+}  // namespace
+}  // namespace weft::store

@@ -11,23 +11,38 @@ struct Mapping {
 
 Mapping mapping(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalidArgument: return {GRPC_STATUS_INVALID_ARGUMENT, "INVALID_ARGUMENT", 400};
-    case ErrorCode::kNotFound: return {GRPC_STATUS_NOT_FOUND, "NOT_FOUND", 404};
-    case ErrorCode::kFailedPrecondition: return {GRPC_STATUS_FAILED_PRECONDITION, "FAILED_PRECONDITION", 409};
-    case ErrorCode::kUnavailable: return {GRPC_STATUS_UNAVAILABLE, "UNAVAILABLE", 503};
-    case ErrorCode::kTimeout: return {GRPC_STATUS_DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", 504};
-    case ErrorCode::kProtocol: return {GRPC_STATUS_INTERNAL, "INTERNAL", 502};
-    case ErrorCode::kCorrupt: return {GRPC_STATUS_DATA_LOSS, "DATA_LOSS", 500};
-    case ErrorCode::kResourceExhausted: return {GRPC_STATUS_RESOURCE_EXHAUSTED, "RESOURCE_EXHAUSTED", 503};
-    case ErrorCode::kInternal: break;
+    case ErrorCode::kInvalidArgument:
+      return {GRPC_STATUS_INVALID_ARGUMENT, "INVALID_ARGUMENT", 400};
+    case ErrorCode::kNotFound:
+      return {GRPC_STATUS_NOT_FOUND, "NOT_FOUND", 404};
+    case ErrorCode::kFailedPrecondition:
+      return {GRPC_STATUS_FAILED_PRECONDITION, "FAILED_PRECONDITION", 409};
+    case ErrorCode::kUnavailable:
+      return {GRPC_STATUS_UNAVAILABLE, "UNAVAILABLE", 503};
+    case ErrorCode::kTimeout:
+      return {GRPC_STATUS_DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", 504};
+    case ErrorCode::kProtocol:
+      return {GRPC_STATUS_INTERNAL, "INTERNAL", 502};
+    case ErrorCode::kCorrupt:
+      return {GRPC_STATUS_DATA_LOSS, "DATA_LOSS", 500};
+    case ErrorCode::kResourceExhausted:
+      return {GRPC_STATUS_RESOURCE_EXHAUSTED, "RESOURCE_EXHAUSTED", 503};
+    case ErrorCode::kInternal:
+      break;
   }
   return {GRPC_STATUS_INTERNAL, "INTERNAL", 500};
 }
 
 }  // namespace
 
-grpc_status_code grpc_code(ErrorCode code) { return mapping(code).grpc; }
-const char* code_name(ErrorCode code) { return mapping(code).name; }
-unsigned http_status(ErrorCode code) { return mapping(code).http; }
+grpc_status_code grpc_code(ErrorCode code) {
+  return mapping(code).grpc;
+}
+const char* code_name(ErrorCode code) {
+  return mapping(code).name;
+}
+unsigned http_status(ErrorCode code) {
+  return mapping(code).http;
+}
 
 }  // namespace weft::api

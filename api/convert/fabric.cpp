@@ -17,19 +17,29 @@ static_assert(v1::Port::PHY_TEST == static_cast<int>(PortPhysicalState::kPhyTest
 
 const char* unit_name(CounterUnit unit) {
   switch (unit) {
-    case CounterUnit::kBytes: return "bytes";
-    case CounterUnit::kPackets: return "packets";
-    case CounterUnit::kEvents: return "events";
-    case CounterUnit::kTicks: return "ticks";
+    case CounterUnit::kBytes:
+      return "bytes";
+    case CounterUnit::kPackets:
+      return "packets";
+    case CounterUnit::kEvents:
+      return "events";
+    case CounterUnit::kTicks:
+      return "ticks";
   }
   return "";
 }
 
-std::string hexadecimal(std::uint64_t guid) { return to_string(NodeGuid{guid}); }
+std::string hexadecimal(std::uint64_t guid) {
+  return to_string(NodeGuid{guid});
+}
 
 /// "4X", or empty where nothing is known.
-std::string width_text(int lane_count) { return lane_count > 0 ? std::to_string(lane_count) + "X" : std::string(); }
-std::string speed_text(SpeedMask speed) { return speed != 0 ? speed_name(speed) : std::string(); }
+std::string width_text(int lane_count) {
+  return lane_count > 0 ? std::to_string(lane_count) + "X" : std::string();
+}
+std::string speed_text(SpeedMask speed) {
+  return speed != 0 ? speed_name(speed) : std::string();
+}
 
 void reference(const Topology& topology, PortIndex index, v1::PortReference& to) {
   const Port& port = topology.port(index);

@@ -15,14 +15,18 @@ static_assert(v1::Entity::COLLECTOR == static_cast<int>(EntityKind::kCollector) 
 static_assert(v1::NodeHealth::UNHEALTHY == static_cast<int>(HealthVerdict::kUnhealthy));
 static_assert(v1::NodeHealth::DRAIN == static_cast<int>(RecommendedAction::kDrain));
 
-v1::Incident::Kind to_proto(IncidentKind kind) { return static_cast<v1::Incident::Kind>(static_cast<int>(kind) + 1); }
+v1::Incident::Kind to_proto(IncidentKind kind) {
+  return static_cast<v1::Incident::Kind>(static_cast<int>(kind) + 1);
+}
 v1::Incident::Severity to_proto(Severity severity) {
   return static_cast<v1::Incident::Severity>(static_cast<int>(severity) + 1);
 }
 v1::Incident::State to_proto(IncidentState state) {
   return static_cast<v1::Incident::State>(static_cast<int>(state) + 1);
 }
-v1::NodeHealth::Verdict to_proto(HealthVerdict verdict) { return static_cast<v1::NodeHealth::Verdict>(verdict); }
+v1::NodeHealth::Verdict to_proto(HealthVerdict verdict) {
+  return static_cast<v1::NodeHealth::Verdict>(verdict);
+}
 v1::NodeHealth::RecommendedAction to_proto(RecommendedAction action) {
   return static_cast<v1::NodeHealth::RecommendedAction>(action);
 }
@@ -32,7 +36,8 @@ void to_proto(const Entity& from, v1::Entity& to) {
   to.set_fabric(valid_utf8(from.fabric));
   to.set_label(valid_utf8(from.label));
   to.set_identity(valid_utf8(from.identity()));
-  const bool has_node = from.kind == EntityKind::kNode || from.kind == EntityKind::kPort || from.kind == EntityKind::kLink;
+  const bool has_node =
+      from.kind == EntityKind::kNode || from.kind == EntityKind::kPort || from.kind == EntityKind::kLink;
   if (has_node) to.set_node_guid(to_string(from.port.node));
   if (from.kind == EntityKind::kPort || from.kind == EntityKind::kLink) to.set_port(from.port.port.value);
   if (from.kind == EntityKind::kLink) {

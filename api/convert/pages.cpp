@@ -44,7 +44,8 @@ Result<std::string> walk_page(const Snapshot& snapshot, std::string_view fabric,
   GraphCursor at;
   if (!token.empty()) {
     const auto parsed = parse_token(token);
-    if (!parsed || parsed->fabric >= fabrics.size()) return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+    if (!parsed || parsed->fabric >= fabrics.size())
+      return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
     at = *parsed;
     const auto& sweep = fabrics[at.fabric].sweep;
     if (!sweep || !sweep->topology || sweep->topology->epoch() != at.epoch)

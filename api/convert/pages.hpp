@@ -46,8 +46,8 @@ using AddEntry = std::function<std::size_t(const FabricView& fabric, std::uint32
 using CountEntries = std::uint32_t (*)(const Topology& topology);
 
 /// Walks the entries of all fabrics (or of the one named) from `token` on until the page is full; the token of the next
-/// page, empty at the end. kInvalidArgument for a bad size, a token that is none or one of an earlier epoch; kNotFound for
-/// an unknown fabric.
+/// page, empty at the end. kInvalidArgument for a bad size, a token that is none or one of an earlier epoch; kNotFound
+/// for an unknown fabric.
 Result<std::string> walk_page(const Snapshot& snapshot, std::string_view fabric, std::int32_t page_size,
                               std::string_view token, CountEntries count_entries, const AddEntry& add);
 

@@ -13,8 +13,12 @@
 namespace weft::api {
 namespace {
 
-std::uint32_t count_nodes(const Topology& topology) { return static_cast<std::uint32_t>(topology.nodes().size()); }
-std::uint32_t count_ports(const Topology& topology) { return static_cast<std::uint32_t>(topology.ports().size()); }
+std::uint32_t count_nodes(const Topology& topology) {
+  return static_cast<std::uint32_t>(topology.nodes().size());
+}
+std::uint32_t count_ports(const Topology& topology) {
+  return static_cast<std::uint32_t>(topology.ports().size());
+}
 
 template <typename Request, typename Response, typename Add>
 Result<Response> page(const Snapshot& snapshot, const Request& request, CountEntries count_entries, Add&& add) {
@@ -174,7 +178,8 @@ Result<v1::ListHealthResponse> list_health(const Snapshot& snapshot, const v1::L
   for (; at != health.end(); ++at) {
     if (!wanted(request.verdicts(), to_proto(at->verdict))) continue;
     if (budget.full()) {
-      const auto same = std::find_if(health.begin(), at, [&](const NodeHealth& entry) { return entry.node == at->node; });
+      const auto same =
+          std::find_if(health.begin(), at, [&](const NodeHealth& entry) { return entry.node == at->node; });
       response.set_next_page_token(std::to_string(at - same) + ':' + valid_utf8(at->node));
       break;
     }
@@ -216,7 +221,8 @@ Result<bool> TopologyParts::next(v1::Topology& part) {
     return link.ByteSizeLong();
   };
   if (section_ == Section::kEnd) return false;
-  auto next = walk_page(*snapshot_, fabric_, page_size_, token_, section_ == Section::kNodes ? count_nodes : count_ports, add);
+  auto next =
+      walk_page(*snapshot_, fabric_, page_size_, token_, section_ == Section::kNodes ? count_nodes : count_ports, add);
   if (!next) return tl::unexpected(next.error());
   token_ = std::move(*next);
   if (token_.empty()) section_ = static_cast<Section>(static_cast<int>(section_) + 1);

@@ -33,7 +33,8 @@ Result<v1::NodeHealth> get_health(const Snapshot& snapshot, std::string_view nod
 class TopologyParts {
  public:
   /// At most `page_size` entries in a part; 0: as many as fit.
-  TopologyParts(std::shared_ptr<const Snapshot> snapshot, std::string fabric, TimePoint now, std::int32_t page_size = 0);
+  TopologyParts(std::shared_ptr<const Snapshot> snapshot, std::string fabric, TimePoint now,
+                std::int32_t page_size = 0);
   /// The next part into `part`; false at the end. Fails as walk_page() does, at once if at all.
   Result<bool> next(v1::Topology& part);
 

@@ -11,8 +11,8 @@
 
 namespace weft::api {
 
-/// Summaries of sweeps and changed ports and nodes. It keeps eight bytes for each port and one for each node, so that a slow
-/// reader holds no old topology alive; between two messages it is the difference that counts, not the steps.
+/// Summaries of sweeps and changed ports and nodes. It keeps eight bytes for each port and one for each node, so that a
+/// slow reader holds no old topology alive; between two messages it is the difference that counts, not the steps.
 class FabricFeed {
  public:
   using Message = v1::WatchFabricResponse;

@@ -66,8 +66,8 @@ grpc::ServerUnaryReactor* FabricService::ListNodes(grpc::CallbackServerContext* 
   return answer(context, list_nodes(*publication_.load(), *request), response);
 }
 
-grpc::ServerUnaryReactor* FabricService::GetNode(grpc::CallbackServerContext* context, const v1::GetNodeRequest* request,
-                                                 v1::GetNodeResponse* response) {
+grpc::ServerUnaryReactor* FabricService::GetNode(grpc::CallbackServerContext* context,
+                                                 const v1::GetNodeRequest* request, v1::GetNodeResponse* response) {
   return answer(context, get_node(*publication_.load(), request->node(), clock_.now()), response);
 }
 

@@ -8,7 +8,9 @@
 namespace weft::api {
 namespace {
 
-void mix(std::uint64_t& digest, std::uint64_t value) { digest = (digest ^ value) * 0x100000001B3ULL + (digest >> 29); }
+void mix(std::uint64_t& digest, std::uint64_t value) {
+  digest = (digest ^ value) * 0x100000001B3ULL + (digest >> 29);
+}
 
 std::uint64_t digest_of(const NodeHealth& health) {
   std::uint64_t digest = 0xCBF29CE484222325ULL;

@@ -12,7 +12,8 @@
 
 namespace weft::api {
 
-/// Incidents: those there are, then the mark, then changes. The latest revision of each; none is ever left at an old one.
+/// Incidents: those there are, then the mark, then changes. The latest revision of each; none is ever left at an old
+/// one.
 class IncidentFeed {
  public:
   using Message = v1::WatchIncidentsResponse;

@@ -12,8 +12,8 @@ grpc::ServerUnaryReactor* HealthService::Get(grpc::CallbackServerContext* contex
   return answer(context, get_health(*publication_.load(), request->node()), response);
 }
 
-grpc::ServerUnaryReactor* HealthService::List(grpc::CallbackServerContext* context, const v1::ListHealthRequest* request,
-                                              v1::ListHealthResponse* response) {
+grpc::ServerUnaryReactor* HealthService::List(grpc::CallbackServerContext* context,
+                                              const v1::ListHealthRequest* request, v1::ListHealthResponse* response) {
   return answer(context, list_health(*publication_.load(), *request), response);
 }
 

@@ -12,8 +12,8 @@
 namespace weft::api {
 namespace {
 
-/// A call that waits for the daemon's answer. The reader's cancelling or deadline ends it earlier; the command is carried
-/// out all the same. Whichever comes first finishes, and the other finds that out.
+/// A call that waits for the daemon's answer. The reader's cancelling or deadline ends it earlier; the command is
+/// carried out all the same. Whichever comes first finishes, and the other finds that out.
 class CommandCall final : public grpc::ServerUnaryReactor {
  public:
   explicit CommandCall(v1::Incident* response) : state_(std::make_shared<State>()) {

@@ -1,5 +1,6 @@
 #pragma once
-// What one watcher was told, so that the next message can be the next difference, however long it took to read the last.
+// What one watcher was told, so that the next message can be the next difference, however long it took to read the
+// last.
 
 #include <cstdint>
 #include <map>
@@ -8,12 +9,13 @@
 
 namespace weft::api {
 
-/// Remembers a digest for each thing that was sent. Its size is that of the picture, not that of the changes: a reader that
-/// sleeps for an hour and a thousand changes finds the latest state of each thing, once.
+/// Remembers a digest for each thing that was sent. Its size is that of the picture, not that of the changes: a reader
+/// that sleeps for an hour and a thousand changes finds the latest state of each thing, once.
 ///
-/// Use, for each look at a list of `count` entries in snapshot `revision`: observe(); then visit entries by next_index(),
-/// calling note() for each, until one is news; when there is no further index, next_gone() gives what has vanished.
-/// The walk goes round, and goes on where it stopped, so that busy entries at the front starve none at the back.
+/// Use, for each look at a list of `count` entries in snapshot `revision`: observe(); then visit entries by
+/// next_index(), calling note() for each, until one is news; when there is no further index, next_gone() gives what has
+/// vanished. The walk goes round, and goes on where it stopped, so that busy entries at the front starve none at the
+/// back.
 template <typename Key>
 class Ledger {
  public:

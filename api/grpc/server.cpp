@@ -116,8 +116,12 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
 }
 
 GrpcServer::GrpcServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
-GrpcServer::~GrpcServer() { stop(); }
-std::uint16_t GrpcServer::port() const { return static_cast<std::uint16_t>(state_->port); }
+GrpcServer::~GrpcServer() {
+  stop();
+}
+std::uint16_t GrpcServer::port() const {
+  return static_cast<std::uint16_t>(state_->port);
+}
 
 void GrpcServer::stop() {
   state_->hall.stop();

@@ -24,8 +24,8 @@ struct GrpcOptions {
 
 class GrpcServer {
  public:
-  /// Listens and serves. kInvalidArgument for an address that is none, kUnavailable for one that is taken or not ours. What is
-  /// passed by reference must outlive it.
+  /// Listens and serves. kInvalidArgument for an address that is none, kUnavailable for one that is taken or not ours.
+  /// What is passed by reference must outlive it.
   static Result<std::unique_ptr<GrpcServer>> start(const GrpcOptions& options, const Publication& publication,
                                                    Commands& commands, const Clock& clock);
   /// Stops.

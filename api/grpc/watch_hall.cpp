@@ -17,7 +17,9 @@ WatchHall::WatchHall(const Publication& publication, std::size_t most_watchers,
   subscription_ = publication.subscribe([this] { nudge(); });
 }
 
-WatchHall::~WatchHall() { stop(); }
+WatchHall::~WatchHall() {
+  stop();
+}
 
 bool WatchHall::admit(std::shared_ptr<Watcher> watcher) {
   {
@@ -32,7 +34,8 @@ bool WatchHall::admit(std::shared_ptr<Watcher> watcher) {
 void WatchHall::leave(const Watcher* watcher) {
   std::shared_ptr<Watcher> last;  // freed after the lock
   const std::lock_guard lock(mutex_);
-  const auto at = std::find_if(watchers_.begin(), watchers_.end(), [&](const auto& one) { return one.get() == watcher; });
+  const auto at =
+      std::find_if(watchers_.begin(), watchers_.end(), [&](const auto& one) { return one.get() == watcher; });
   if (at == watchers_.end()) return;
   last = std::move(*at);
   watchers_.erase(at);

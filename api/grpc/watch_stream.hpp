@@ -18,7 +18,8 @@ class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message
   static grpc::ServerWriteReactor<typename Feed::Message>* start(WatchHall& hall, Feed feed) {
     std::shared_ptr<WatchStream> stream(new WatchStream(hall, std::move(feed)));
     stream->self_ = stream;
-    if (!hall.admit(stream)) stream->finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many watchers: try again later"});
+    if (!hall.admit(stream))
+      stream->finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many watchers: try again later"});
     return stream.get();
   }
 

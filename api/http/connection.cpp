@@ -63,9 +63,7 @@ asio::awaitable<bool> write_whole(beast::tcp_stream& stream, HttpReply reply, un
 asio::awaitable<bool> write_stream(beast::tcp_stream& stream, HttpReply reply, unsigned version, bool keep_alive,
                                    const HttpOptions& options) {
   const auto deadline = Steady::now() + options.answer_timeout;
-  const auto give_time = [&] {
-    stream.expires_at(std::min(deadline, Steady::now() + options.write_timeout));
-  };
+  const auto give_time = [&] { stream.expires_at(std::min(deadline, Steady::now() + options.write_timeout)); };
   const bool chunked = version >= 11;  // an HTTP/1.0 reader learns from the closing that it was all
   auto head = head_of<http::empty_body>(reply, version, keep_alive && chunked);
   if (chunked) head.chunked(true);
@@ -136,9 +134,11 @@ asio::awaitable<void> serve_connection(beast::tcp_stream stream, HttpHall& hall)
     if (reply.stream && !head_only) {
       const Count one(hall.streams);
       const bool chunked = request.version() >= 11;
-      go_on = co_await write_stream(stream, std::move(reply), request.version(), keep_alive, options) && keep_alive && chunked;
+      go_on = co_await write_stream(stream, std::move(reply), request.version(), keep_alive, options) && keep_alive &&
+              chunked;
     } else {
-      go_on = co_await write_whole(stream, std::move(reply), request.version(), keep_alive, head_only, options) && keep_alive;
+      go_on = co_await write_whole(stream, std::move(reply), request.version(), keep_alive, head_only, options) &&
+              keep_alive;
     }
   }
   beast::error_code ignored;

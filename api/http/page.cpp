@@ -37,17 +37,28 @@ std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : valid_utf8(text)) {
     switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
     }
   }
   return result;
 }
 
-std::string cell(const std::string& html) { return "<td>" + html + "</td>"; }
+std::string cell(const std::string& html) {
+  return "<td>" + html + "</td>";
+}
 
 void append_fabrics(std::string& page, const Snapshot& snapshot, TimePoint now) {
   page += "<h2>Fabrics</h2><table><tr><th>Fabric<th>Status<th>Switches<th>Adapters<th>Links up<th>Last sweep</tr>";

@@ -37,8 +37,8 @@ HttpReply reply_of(const Result<Message>& message) {
   return message ? json_reply(to_json(*message)) : error_reply(message.error());
 }
 
-/// A list: one page where one is asked for, else all pages as one, made as they are sent. `query(question, request)` gives
-/// a page; `list` is the name of its repeated field.
+/// A list: one page where one is asked for, else all pages as one, made as they are sent. `query(question, request)`
+/// gives a page; `list` is the name of its repeated field.
 template <typename Request, typename Query>
 HttpReply list_reply(Question question, Request request, const std::string& list, Query query) {
   const auto page_size = question.target.number("page_size");
@@ -105,7 +105,7 @@ HttpReply topology_reply(const Question& question) {
       piece.clear();
       state->ended = !more || !*more;
     }
-    const int section = state->ended                      ? 2
+    const int section = state->ended                   ? 2
                         : state->part.links_size() > 0 ? 2
                         : state->part.ports_size() > 0 ? 1
                                                        : state->section;
@@ -157,9 +157,8 @@ HttpReply api_reply(Question question) {
     if (what == "nodes") {
       v1::ListNodesRequest request;
       request.set_fabric(question.target.parameter("fabric"));
-      return list_reply(std::move(question), std::move(request), "nodes", [](const Question& asked, const auto& page) {
-        return list_nodes(*asked.snapshot, page);
-      });
+      return list_reply(std::move(question), std::move(request), "nodes",
+                        [](const Question& asked, const auto& page) { return list_nodes(*asked.snapshot, page); });
     }
     if (what == "ports") {
       v1::ListPortsRequest request;
@@ -172,9 +171,8 @@ HttpReply api_reply(Question question) {
     if (what == "links") {
       v1::ListLinksRequest request;
       request.set_fabric(question.target.parameter("fabric"));
-      return list_reply(std::move(question), std::move(request), "links", [](const Question& asked, const auto& page) {
-        return list_links(*asked.snapshot, page);
-      });
+      return list_reply(std::move(question), std::move(request), "links",
+                        [](const Question& asked, const auto& page) { return list_links(*asked.snapshot, page); });
     }
     if (what == "health") {
       return list_reply(std::move(question), v1::ListHealthRequest(), "nodes",
@@ -190,7 +188,8 @@ HttpReply api_reply(Question question) {
   if (depth == 4 && what == "incidents") return reply_of(get_incident(*question.snapshot, path[3]));
   if (depth >= 5 && what == "nodes" && path.back() == "health")
     return reply_of(get_health(*question.snapshot, joined(path, 3, depth - 1)));
-  if (depth >= 4 && what == "nodes") return reply_of(get_node(*question.snapshot, joined(path, 3, depth), question.now));
+  if (depth >= 4 && what == "nodes")
+    return reply_of(get_node(*question.snapshot, joined(path, 3, depth), question.now));
   return error_reply({ErrorCode::kNotFound, "there is nothing at this path"});
 }
 
@@ -247,7 +246,8 @@ HttpReply Router::handle(const HttpRequest& request) const {
   if (path.empty()) {
     HttpReply reply;
     reply.content_type = "text/html; charset=utf-8";
-    reply.headers.emplace_back("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+    reply.headers.emplace_back("Content-Security-Policy",
+                               "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
     reply.body = status_page(*publication_->load(), clock_->now());
     return reply;
   }

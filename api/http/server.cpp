@@ -64,9 +64,9 @@ Result<tcp::endpoint> find_endpoint(asio::io_context& context, const HttpOptions
 }
 
 Error cannot_listen(const tcp::endpoint& endpoint, const boost::system::error_code& error) {
-  const std::string where = (endpoint.address().is_v6() ? '[' + endpoint.address().to_string() + ']'
-                                                        : endpoint.address().to_string()) +
-                            ':' + std::to_string(endpoint.port());
+  const std::string where =
+      (endpoint.address().is_v6() ? '[' + endpoint.address().to_string() + ']' : endpoint.address().to_string()) + ':' +
+      std::to_string(endpoint.port());
   return {ErrorCode::kUnavailable, "HTTP: cannot listen on " + where + ": " + error.message()};
 }
 
@@ -104,8 +104,12 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
 }
 
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
-HttpServer::~HttpServer() { stop(); }
-std::uint16_t HttpServer::port() const { return state_->port; }
+HttpServer::~HttpServer() {
+  stop();
+}
+std::uint16_t HttpServer::port() const {
+  return state_->port;
+}
 
 void HttpServer::stop() {
   state_->context.stop();

@@ -28,8 +28,8 @@ struct HttpOptions {
 
 class HttpServer {
  public:
-  /// Listens and starts the thread. kInvalidArgument for an address that is none, kUnavailable for one that is taken or not
-  /// ours. `publication` and `clock` must outlive it.
+  /// Listens and starts the thread. kInvalidArgument for an address that is none, kUnavailable for one that is taken or
+  /// not ours. `publication` and `clock` must outlive it.
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, const Publication& publication,
                                                    const Clock& clock, Collectables collectables);
   /// Stops.

@@ -72,7 +72,8 @@ Result<HttpTarget> parse_target(std::string_view target) {
     if (pair.empty()) continue;
     const auto name = decode(take(pair, '='), true);
     const auto value = decode(pair, true);
-    if (!name || !value) return fail(ErrorCode::kInvalidArgument, "a percent sign in the query is not followed by two digits");
+    if (!name || !value)
+      return fail(ErrorCode::kInvalidArgument, "a percent sign in the query is not followed by two digits");
     if (!result.query.emplace(*name, *value).second)
       return fail(ErrorCode::kInvalidArgument, "a parameter of the query is given twice");
   }

@@ -21,8 +21,8 @@ struct HttpTarget {
   Result<std::int32_t> number(const std::string& name) const;
 };
 
-/// Takes apart what stands in the request line. kInvalidArgument for one that is no path, or has a bad percent sign, a NUL
-/// or a parameter given twice.
+/// Takes apart what stands in the request line. kInvalidArgument for one that is no path, or has a bad percent sign, a
+/// NUL or a parameter given twice.
 Result<HttpTarget> parse_target(std::string_view target);
 
 }  // namespace weft::api

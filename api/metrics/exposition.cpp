@@ -33,7 +33,8 @@ std::string_view Exposition::next() {
       if (format_ == MetricsFormat::kOpenMetrics) text_ += "# EOF\n";
       part_ = Part::kEnd;
       return text_;
-    case Part::kEnd: break;
+    case Part::kEnd:
+      break;
   }
   return {};
 }

@@ -15,7 +15,8 @@ namespace weft::api {
 class Exposition {
  public:
   /// `now` tells what is stale; `collectables` are the daemon's own metrics, appended at the end.
-  Exposition(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format, Collectables collectables = {});
+  Exposition(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
+             Collectables collectables = {});
 
   /// The next piece, seldom more than 192 KiB; good until the next call. Empty at the end.
   std::string_view next();

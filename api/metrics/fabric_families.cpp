@@ -38,7 +38,8 @@ void append_sample(std::string& out, std::string_view name, Labels labels, Numbe
 
 /// One family with one sample for each fabric, or none when `each` appends none.
 template <typename Each>
-void per_fabric(std::string& out, const Snapshot& snapshot, MetricsFormat format, const MetricFamily& family, Each&& each) {
+void per_fabric(std::string& out, const Snapshot& snapshot, MetricsFormat format, const MetricFamily& family,
+                Each&& each) {
   std::string samples;
   for (const FabricView& fabric : snapshot.fabrics) each(samples, fabric);
   if (samples.empty()) return;
@@ -47,7 +48,8 @@ void per_fabric(std::string& out, const Snapshot& snapshot, MetricsFormat format
 }
 
 template <typename Each>
-void per_sweep(std::string& out, const Snapshot& snapshot, MetricsFormat format, const MetricFamily& family, Each&& each) {
+void per_sweep(std::string& out, const Snapshot& snapshot, MetricsFormat format, const MetricFamily& family,
+               Each&& each) {
   per_fabric(out, snapshot, format, family, [&](std::string& samples, const FabricView& fabric) {
     if (fabric.sweep && fabric.sweep->topology) each(samples, fabric, *fabric.sweep);
   });
@@ -71,7 +73,8 @@ void append_graph(std::string& out, const Snapshot& snapshot, MetricsFormat form
   per_sweep(out, snapshot, format, kUnreachable, [&](std::string& samples, const FabricView& fabric, const Sweep&) {
     append_sample(samples, kUnreachable.name, {{"subnet", fabric.name}}, of(fabric).unreachable_nodes);
   });
-  constexpr MetricFamily kPorts{"weft_fabric_ports", MetricType::kGauge, "External ports of the subnet, by logical state."};
+  constexpr MetricFamily kPorts{"weft_fabric_ports", MetricType::kGauge,
+                                "External ports of the subnet, by logical state."};
   per_sweep(out, snapshot, format, kPorts, [&](std::string& samples, const FabricView& fabric, const Sweep&) {
     constexpr std::array kStates{"unknown", "down", "initialize", "armed", "active"};
     for (std::size_t i = 0; i < kStates.size(); ++i)
@@ -148,10 +151,14 @@ void append_incidents(std::string& out, const Snapshot& snapshot, MetricsFormat 
 /// Bad news first: what is said of a name that several nodes share.
 int badness(HealthVerdict verdict) {
   switch (verdict) {
-    case HealthVerdict::kUnhealthy: return 3;
-    case HealthVerdict::kDegraded: return 2;
-    case HealthVerdict::kUnknown: return 1;
-    case HealthVerdict::kHealthy: break;
+    case HealthVerdict::kUnhealthy:
+      return 3;
+    case HealthVerdict::kDegraded:
+      return 2;
+    case HealthVerdict::kUnknown:
+      return 1;
+    case HealthVerdict::kHealthy:
+      break;
   }
   return 0;
 }
@@ -173,8 +180,9 @@ void append_head(std::string& out, const MetricFamily& family, MetricsFormat for
 }
 
 void append_fabric_families(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
-  constexpr MetricFamily kWatching{"weft_fabric_watching", MetricType::kGauge,
-                                   "1 while the subnet is swept; 0 before the first sweep and while the adapter is gone."};
+  constexpr MetricFamily kWatching{
+      "weft_fabric_watching", MetricType::kGauge,
+      "1 while the subnet is swept; 0 before the first sweep and while the adapter is gone."};
   per_fabric(out, snapshot, format, kWatching, [&](std::string& samples, const FabricView& fabric) {
     append_sample(samples, kWatching.name, {{"subnet", fabric.name}}, fabric.watching ? 1 : 0);
   });

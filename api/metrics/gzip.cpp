@@ -20,8 +20,12 @@ GzipStream::~GzipStream() = default;
 GzipStream::GzipStream(GzipStream&&) noexcept = default;
 GzipStream& GzipStream::operator=(GzipStream&&) noexcept = default;
 
-void GzipStream::compress(std::string_view in, std::string& out) { run(in, Z_NO_FLUSH, out); }
-void GzipStream::finish(std::string& out) { run({}, Z_FINISH, out); }
+void GzipStream::compress(std::string_view in, std::string& out) {
+  run(in, Z_NO_FLUSH, out);
+}
+void GzipStream::finish(std::string& out) {
+  run({}, Z_FINISH, out);
+}
 
 void GzipStream::run(std::string_view in, int flush, std::string& out) {
   z_stream& stream = state_->stream;

@@ -24,10 +24,17 @@ void append_label_value(std::string& text, std::string_view value) {
       continue;
     }
     switch (value.front()) {
-      case '\\': text += "\\\\"; break;
-      case '"': text += "\\\""; break;
-      case '\n': text += "\\n"; break;
-      default: text += value.substr(0, length);
+      case '\\':
+        text += "\\\\";
+        break;
+      case '"':
+        text += "\\\"";
+        break;
+      case '\n':
+        text += "\\n";
+        break;
+      default:
+        text += value.substr(0, length);
     }
     value.remove_prefix(length);
   }

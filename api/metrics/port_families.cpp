@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kChunk = 128 * 1024;
 constexpr std::size_t kLongestNumber = 40;
 
-enum class Source : std::uint8_t { kUp, kStale, kInfo, kBitRate, kLanes, kRate, kCounter, kSaturated };
+enum class Source : std::uint8_t { kUp, kStale, kInfo, kByteRate, kLanes, kRate, kCounter, kSaturated };
 
 }  // namespace
 
@@ -37,7 +37,7 @@ struct PortFamilies::Family {
   MetricType type = MetricType::kGauge;
   Source source = Source::kUp;
   CounterId counter = CounterId::kCount;
-  double PortRates::* rate = nullptr;
+  double PortRates::*rate = nullptr;
 };
 
 /// Writes the parts of one series; the caller has made sure of the room.
@@ -82,18 +82,20 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
     longest = std::max(longest, view.labels.longest() + 3 * fabric.name.size());
     views_.push_back(std::move(view));
   }
-  // The longest line is weft_port_info with two nodes' and a host's names; the most lines of a port are the saturated ones.
+  // The longest line is weft_port_info with two nodes' and a host's names; the most lines of a port are the saturated
+  // ones.
   buffer_.resize(kChunk + (3 * longest + 512) * kCounterCount);
   full_ = buffer_.data() + kChunk;
 
-  const auto gauge = [&](const char* name, std::string_view help, Source source, double PortRates::* rate = nullptr) {
+  const auto gauge = [&](const char* name, std::string_view help, Source source, double PortRates::*rate = nullptr) {
     families_.push_back({name, help, MetricType::kGauge, source, CounterId::kCount, rate});
   };
   gauge("weft_port_up", "1 when the port is logically active.", Source::kUp);
   gauge("weft_port_stale", "1 when the port's last reading is older than three sweep intervals.", Source::kStale);
   families_.push_back({"weft_port_info", "What else is known of the port and of the other end of its cable.",
                        MetricType::kInfo, Source::kInfo, CounterId::kCount, nullptr});
-  gauge("weft_port_rate_bits_per_second", "Active data rate of the port after line coding.", Source::kBitRate);
+  // In bytes: "promtool check metrics" objects to bits, whatever the name says besides.
+  gauge("weft_port_rate_bytes_per_second", "Active data rate of the port after line coding.", Source::kByteRate);
   gauge("weft_port_width_lanes", "Active lanes of the port.", Source::kLanes);
   for (const CounterInfo& info : counter_catalogue()) {
     std::string name = "weft_port_" + std::string(info.name);
@@ -180,13 +182,13 @@ void PortFamilies::write_family() {
         line.begin(name, view, view.topology->port(index));
         line.end(is_stale(*view.fabric, index, now_) ? 1 : 0);
       });
-    case Source::kBitRate:
+    case Source::kByteRate:
       return rows([&](Line line, const View& view, PortIndex index) {
         const Port& port = view.topology->port(index);
         const double rate = link_bits_per_second(port.width_active, port.speed_active);
         if (rate <= 0) return;
         line.begin(name, view, port);
-        line.end(static_cast<std::uint64_t>(rate));
+        line.end(static_cast<std::uint64_t>(rate / 8));
       });
     case Source::kLanes:
       return rows([&](Line line, const View& view, PortIndex index) {
@@ -196,10 +198,14 @@ void PortFamilies::write_family() {
         line.begin(name, view, port);
         line.end(count);
       });
-    case Source::kInfo: return write_info();
-    case Source::kRate: return write_rate(family.rate);
-    case Source::kCounter: return write_counter();
-    case Source::kSaturated: return write_saturated();
+    case Source::kInfo:
+      return write_info();
+    case Source::kRate:
+      return write_rate(family.rate);
+    case Source::kCounter:
+      return write_counter();
+    case Source::kSaturated:
+      return write_saturated();
   }
 }
 
@@ -235,7 +241,7 @@ void PortFamilies::write_info() {
   });
 }
 
-void PortFamilies::write_rate(double PortRates::* field) {
+void PortFamilies::write_rate(double PortRates::*field) {
   const std::string_view name = families_[family_].name;
   rows([&](Line line, const View& view, PortIndex index) {
     const auto* rates = view.fabric->rates.get();
@@ -252,8 +258,7 @@ void PortFamilies::write_counter() {
   const CounterInfo& info = counter_info(families_[family_].counter);
   rows([&](Line line, const View& view, PortIndex index) {
     const Sweep& sweep = *view.fabric->sweep;
-    const SampleTable* table =
-        (info.group == CounterGroup::kEverySweep ? sweep.counters : sweep.details).get();
+    const SampleTable* table = (info.group == CounterGroup::kEverySweep ? sweep.counters : sweep.details).get();
     if (!table || index >= table->rows()) return;
     const SampleTable::Column first = table->column(info.id);
     if (first == SampleTable::kNoColumn) return;

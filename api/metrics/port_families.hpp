@@ -11,8 +11,8 @@
 
 namespace weft::api {
 
-/// Writes family after family (the formats want a family's series together), port after port, some 128 KiB at a time. It
-/// allocates per scrape and per family, not per series.
+/// Writes family after family (the formats want a family's series together), port after port, some 128 KiB at a time.
+/// It allocates per scrape and per family, not per series.
 class PortFamilies {
  public:
   /// `now` tells what is stale.
@@ -33,7 +33,7 @@ class PortFamilies {
   template <typename Row>
   void rows(Row&& row);
   void write_counter();
-  void write_rate(double PortRates::* field);
+  void write_rate(double PortRates::*field);
   void write_saturated();
   void write_info();
 

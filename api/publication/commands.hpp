@@ -10,8 +10,8 @@
 
 namespace weft::api {
 
-/// Commands return at once and may be called from any thread. The callback is called exactly once, from any thread, when
-/// the change is durable and shown, or with the reason why it was refused: kNotFound for an id that is not known,
+/// Commands return at once and may be called from any thread. The callback is called exactly once, from any thread,
+/// when the change is durable and shown, or with the reason why it was refused: kNotFound for an id that is not known,
 /// kFailedPrecondition when the incident's state does not allow it. A daemon that stops answers kUnavailable.
 class Commands {
  public:

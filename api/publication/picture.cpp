@@ -75,8 +75,9 @@ const NodeHealth* find_health(const Snapshot& snapshot, std::string_view name) {
   if (!snapshot.health) return nullptr;
   const auto& health = *snapshot.health;
   const auto by_name = [&](std::string_view wanted) -> const NodeHealth* {
-    const auto found = std::lower_bound(health.begin(), health.end(), wanted,
-                                        [](const NodeHealth& entry, std::string_view text) { return entry.node < text; });
+    const auto found =
+        std::lower_bound(health.begin(), health.end(), wanted,
+                         [](const NodeHealth& entry, std::string_view text) { return entry.node < text; });
     return found != health.end() && found->node == wanted ? &*found : nullptr;
   };
   if (const NodeHealth* found = by_name(name)) return found;

@@ -13,15 +13,15 @@ namespace weft::api {
 /// There is a complete first sweep of every fabric, and an analysis of it.
 bool is_ready(const Snapshot& snapshot);
 
-/// Nothing is known of the port: never read, state unknown. Such a port has no series. (The second port of an adapter whose
-/// ports sit in two subnets is listed in both and known in one.)
+/// Nothing is known of the port: never read, state unknown. Such a port has no series. (The second port of an adapter
+/// whose ports sit in two subnets is listed in both and known in one.)
 bool never_seen(const Sweep& sweep, PortIndex port);
 
 /// When the port's counters were last read; kNever when they never were.
 TimePoint counters_read_at(const Sweep& sweep, PortIndex port);
 
-/// The last reading of the port is older than the fabric's limit. Of a port that is up both its state and, where it has any,
-/// its counters must be fresh; of one that is not, the state: its counters do not move.
+/// The last reading of the port is older than the fabric's limit. Of a port that is up both its state and, where it has
+/// any, its counters must be fresh; of one that is not, the state: its counters do not move.
 bool is_stale(const FabricView& fabric, PortIndex port, TimePoint now);
 
 struct FabricCounts {

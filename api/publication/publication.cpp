@@ -29,8 +29,8 @@ void Subscription::reset() {
   entry_.reset();
 }
 
-// A mutex around a pointer copy rather than std::atomic<std::shared_ptr>: libstdc++ 12 implements that one with a lock bit
-// whose release on load is relaxed, which is a race by the letter and to ThreadSanitizer. The lock is held for two
+// A mutex around a pointer copy rather than std::atomic<std::shared_ptr>: libstdc++ 12 implements that one with a lock
+// bit whose release on load is relaxed, which is a race by the letter and to ThreadSanitizer. The lock is held for two
 // instructions and one count.
 struct Publication::State {
   mutable std::mutex snapshot_mutex;

@@ -1,5 +1,6 @@
 #pragma once
-// UTF-8 as every format we serve demands it. Descriptions come valid from the decoder; a node map file or a peer may not.
+// UTF-8 as every format we serve demands it. Descriptions come valid from the decoder; a node map file or a peer may
+// not.
 
 #include <cstddef>
 #include <string>

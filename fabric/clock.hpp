@@ -12,7 +12,9 @@ using Duration = std::chrono::nanoseconds;
 inline constexpr TimePoint kNever{};
 
 /// Seconds as a floating-point number, for rates and Prometheus.
-constexpr double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+constexpr double seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 /// The one interface to time, so that thirty simulated days pass in a second of test.
 class Clock {

@@ -8,7 +8,8 @@ using enum CounterUnit;
 using enum CounterGroup;
 constexpr auto kStick = CounterBehaviour::kSticks;
 
-// Widths: vol. 1, tables of 16.1.3.5 (PortCounters), 16.1.4 (optional attributes); infiniband/mad.h names the same fields.
+// Widths: vol. 1, tables of 16.1.3.5 (PortCounters), 16.1.4 (optional attributes); infiniband/mad.h names the same
+// fields.
 constexpr std::array<CounterInfo, kCounterCount> kCatalogue{{
     {kTransmitBytes, "transmit_bytes", kBytes, 32, 64, kStick, kEverySweep, 1, "", false,
      "Octets sent on all virtual lanes, link packets not included."},
@@ -107,9 +108,13 @@ static_assert(in_order(), "the catalogue is read by position");
 
 }  // namespace
 
-std::span<const CounterInfo, kCounterCount> counter_catalogue() { return kCatalogue; }
+std::span<const CounterInfo, kCounterCount> counter_catalogue() {
+  return kCatalogue;
+}
 
-const CounterInfo& counter_info(CounterId id) { return kCatalogue[static_cast<std::size_t>(id)]; }
+const CounterInfo& counter_info(CounterId id) {
+  return kCatalogue[static_cast<std::size_t>(id)];
+}
 
 const CounterInfo* find_counter(std::string_view name) {
   for (const CounterInfo& info : kCatalogue)

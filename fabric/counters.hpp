@@ -89,10 +89,10 @@ struct CounterInfo {
   std::uint8_t wide_bits;    ///< width in the extended attribute: 64, or 0 where there is none
   CounterBehaviour behaviour;
   CounterGroup group;
-  std::uint8_t instances;        ///< 1, or 16 virtual lanes, or 12 lanes
+  std::uint8_t instances;           ///< 1, or 16 virtual lanes, or 12 lanes
   std::string_view instance_label;  ///< "" or "vl" or "lane": the extra metric label
-  bool is_error;                 ///< any movement is worth a look (discards and errors; not traffic, not waits)
-  std::string_view help;         ///< one sentence for people and for # HELP
+  bool is_error;                    ///< any movement is worth a look (discards and errors; not traffic, not waits)
+  std::string_view help;            ///< one sentence for people and for # HELP
 };
 
 /// The whole catalogue, in the order of CounterId.

@@ -12,8 +12,12 @@ std::string hexadecimal(std::uint64_t value) {
 
 }  // namespace
 
-std::string to_string(NodeGuid guid) { return hexadecimal(guid.value); }
-std::string to_string(PortGuid guid) { return hexadecimal(guid.value); }
+std::string to_string(NodeGuid guid) {
+  return hexadecimal(guid.value);
+}
+std::string to_string(PortGuid guid) {
+  return hexadecimal(guid.value);
+}
 
 std::optional<std::uint64_t> parse_guid(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);

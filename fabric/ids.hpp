@@ -54,7 +54,9 @@ struct LinkKey {
 };
 
 /// The link between `a` and `b`, in whichever order they come.
-inline LinkKey make_link_key(PortKey a, PortKey b) { return a < b ? LinkKey{a, b} : LinkKey{b, a}; }
+inline LinkKey make_link_key(PortKey a, PortKey b) {
+  return a < b ? LinkKey{a, b} : LinkKey{b, a};
+}
 
 /// Position of a node in Topology::nodes(); stable while the topology's epoch stays the same.
 using NodeIndex = std::uint32_t;

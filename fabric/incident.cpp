@@ -8,12 +8,25 @@
 namespace weft {
 namespace {
 
-constexpr std::array<const char*, static_cast<std::size_t>(IncidentKind::kCount)> kKinds{
-    "LINK_DOWN",       "LINK_FLAP",         "LINK_DEGRADED",           "LINK_ERRORS",
-    "SWITCH_DOWN",     "NODE_DOWN",         "CONGESTION_INCAST",       "CONGESTION_UNEVEN_LOAD",
-    "CONGESTION_OVERSUBSCRIBED", "SLOW_RECEIVER", "PFC_STORM",         "DEADLOCK",
-    "SILENT_LOSS",     "RDMA_ERRORS",       "STRAGGLER",               "MISCABLED",
-    "DUPLICATE_GUID",  "COUNTER_STUCK",     "TELEMETRY_LOST"};
+constexpr std::array<const char*, static_cast<std::size_t>(IncidentKind::kCount)> kKinds{"LINK_DOWN",
+                                                                                         "LINK_FLAP",
+                                                                                         "LINK_DEGRADED",
+                                                                                         "LINK_ERRORS",
+                                                                                         "SWITCH_DOWN",
+                                                                                         "NODE_DOWN",
+                                                                                         "CONGESTION_INCAST",
+                                                                                         "CONGESTION_UNEVEN_LOAD",
+                                                                                         "CONGESTION_OVERSUBSCRIBED",
+                                                                                         "SLOW_RECEIVER",
+                                                                                         "PFC_STORM",
+                                                                                         "DEADLOCK",
+                                                                                         "SILENT_LOSS",
+                                                                                         "RDMA_ERRORS",
+                                                                                         "STRAGGLER",
+                                                                                         "MISCABLED",
+                                                                                         "DUPLICATE_GUID",
+                                                                                         "COUNTER_STUCK",
+                                                                                         "TELEMETRY_LOST"};
 constexpr std::array<const char*, 3> kSeverities{"INFO", "WARNING", "CRITICAL"};
 constexpr std::array<const char*, 3> kStates{"OPEN", "ACKNOWLEDGED", "RESOLVED"};
 constexpr std::array<const char*, 5> kEntities{"fabric", "node", "port", "link", "collector"};
@@ -33,27 +46,52 @@ const char* name(std::span<const char* const> names, Enum value) {
   return index < names.size() ? names[index] : "UNKNOWN";
 }
 
-void append(std::string& text, PortKey key) { text += to_string(key.node) + '/' + std::to_string(key.port.value); }
+void append(std::string& text, PortKey key) {
+  text += to_string(key.node) + '/' + std::to_string(key.port.value);
+}
 
 }  // namespace
 
-const char* to_string(IncidentKind kind) { return name(kKinds, kind); }
-const char* to_string(Severity severity) { return name(kSeverities, severity); }
-const char* to_string(IncidentState state) { return name(kStates, state); }
-const char* to_string(EntityKind kind) { return name(kEntities, kind); }
-const char* to_string(HealthVerdict verdict) { return name(kVerdicts, verdict); }
-const char* to_string(RecommendedAction action) { return name(kActions, action); }
+const char* to_string(IncidentKind kind) {
+  return name(kKinds, kind);
+}
+const char* to_string(Severity severity) {
+  return name(kSeverities, severity);
+}
+const char* to_string(IncidentState state) {
+  return name(kStates, state);
+}
+const char* to_string(EntityKind kind) {
+  return name(kEntities, kind);
+}
+const char* to_string(HealthVerdict verdict) {
+  return name(kVerdicts, verdict);
+}
+const char* to_string(RecommendedAction action) {
+  return name(kActions, action);
+}
 
-std::optional<IncidentKind> parse_incident_kind(std::string_view text) { return parse<IncidentKind>(kKinds, text); }
-std::optional<Severity> parse_severity(std::string_view text) { return parse<Severity>(kSeverities, text); }
-std::optional<IncidentState> parse_incident_state(std::string_view text) { return parse<IncidentState>(kStates, text); }
-std::optional<EntityKind> parse_entity_kind(std::string_view text) { return parse<EntityKind>(kEntities, text); }
+std::optional<IncidentKind> parse_incident_kind(std::string_view text) {
+  return parse<IncidentKind>(kKinds, text);
+}
+std::optional<Severity> parse_severity(std::string_view text) {
+  return parse<Severity>(kSeverities, text);
+}
+std::optional<IncidentState> parse_incident_state(std::string_view text) {
+  return parse<IncidentState>(kStates, text);
+}
+std::optional<EntityKind> parse_entity_kind(std::string_view text) {
+  return parse<EntityKind>(kEntities, text);
+}
 
 std::string Entity::identity() const {
   std::string text = std::string(to_string(kind)) + ':' + fabric;
   switch (kind) {
-    case EntityKind::kFabric: break;
-    case EntityKind::kNode: text += ':' + to_string(port.node); break;
+    case EntityKind::kFabric:
+      break;
+    case EntityKind::kNode:
+      text += ':' + to_string(port.node);
+      break;
     case EntityKind::kPort:
       text += ':';
       append(text, port);
@@ -64,12 +102,16 @@ std::string Entity::identity() const {
       text += '-';
       append(text, peer);
       break;
-    case EntityKind::kCollector: text += ':' + label; break;
+    case EntityKind::kCollector:
+      text += ':' + label;
+      break;
   }
   return text;
 }
 
-std::string incident_name(std::uint64_t id) { return "INC-" + std::to_string(id); }
+std::string incident_name(std::uint64_t id) {
+  return "INC-" + std::to_string(id);
+}
 
 std::optional<std::uint64_t> parse_incident_name(std::string_view text) {
   if (text.size() > 4 && std::toupper(text[0]) == 'I' && std::toupper(text[1]) == 'N' && std::toupper(text[2]) == 'C' &&

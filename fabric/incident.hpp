@@ -50,15 +50,15 @@ enum class EntityKind : std::uint8_t { kFabric, kNode, kPort, kLink, kCollector 
 const char* to_string(EntityKind kind);  ///< "fabric", "node", "port", "link", "collector"
 std::optional<EntityKind> parse_entity_kind(std::string_view text);
 
-/// A thing that incidents speak of. Which fields are set follows from `kind`: a fabric has none but its name; a node its
-/// GUID; a port a key; a link both keys (canonical order, see LinkKey); a collector its host's name in `label`.
+/// A thing that incidents speak of. Which fields are set follows from `kind`: a fabric has none but its name; a node
+/// its GUID; a port a key; a link both keys (canonical order, see LinkKey); a collector its host's name in `label`.
 /// Equality and identity are kind, fabric and keys (and the label of a collector); names may change.
 struct Entity {
   EntityKind kind = EntityKind::kFabric;
   std::string fabric;
-  PortKey port;        ///< node and port; port 0 for a node
-  PortKey peer;        ///< the other end, of a link
-  std::string label;   ///< for people: "leaf-1 port 12 - dgx-04 mlx5_0 port 1"
+  PortKey port;       ///< node and port; port 0 for a node
+  PortKey peer;       ///< the other end, of a link
+  std::string label;  ///< for people: "leaf-1 port 12 - dgx-04 mlx5_0 port 1"
 
   /// Text that is equal exactly when the entity is the same: key of maps and of the store.
   std::string identity() const;
@@ -70,10 +70,10 @@ struct Evidence {
   std::string signal;       ///< "port_state", "link_downed", "symbol_errors", …
   std::string description;  ///< one sentence with the numbers in it
   double value = 0;
-  double threshold = 0;     ///< 0 where none applies
-  std::string unit;         ///< "", "events", "errors/bit", "Gb/s", "s"
+  double threshold = 0;  ///< 0 where none applies
+  std::string unit;      ///< "", "events", "errors/bit", "Gb/s", "s"
   TimePoint observed = kNever;
-  Entity where;             ///< the port or node that the signal was read from
+  Entity where;  ///< the port or node that the signal was read from
 };
 
 /// What a detection rule says of one snapshot: stateless towards incidents, which live in analyzer/incidents.
@@ -101,9 +101,9 @@ struct Incident {
   std::vector<std::string> jobs;
   double confidence = 0;
   std::string summary;
-  TimePoint opened = kNever;    ///< first opened; a re-opening keeps it
+  TimePoint opened = kNever;  ///< first opened; a re-opening keeps it
   TimePoint updated = kNever;
-  TimePoint resolved = kNever;  ///< kNever while not resolved
+  TimePoint resolved = kNever;    ///< kNever while not resolved
   std::uint32_t occurrences = 1;  ///< 1 + how often it was re-opened
   std::string acknowledged_by;    ///< who acknowledged it, empty if nobody
   TimePoint silenced_until = kNever;

@@ -35,12 +35,18 @@ const Speed* find(SpeedMask bit) {
 
 int lanes(WidthMask width) {
   switch (width) {
-    case 1: return 1;
-    case 2: return 4;
-    case 4: return 8;
-    case 8: return 12;
-    case 16: return 2;
-    default: return 0;
+    case 1:
+      return 1;
+    case 2:
+      return 4;
+    case 4:
+      return 8;
+    case 8:
+      return 12;
+    case 16:
+      return 2;
+    default:
+      return 0;
   }
 }
 
@@ -51,14 +57,18 @@ int widest_lanes(WidthMask mask) {
   return most;
 }
 
-SpeedMask fastest(SpeedMask mask) { return std::bit_floor(mask); }
+SpeedMask fastest(SpeedMask mask) {
+  return std::bit_floor(mask);
+}
 
 double lane_bits_per_second(SpeedMask speed) {
   const Speed* found = find(speed);
   return found ? found->bits_per_second : 0.0;
 }
 
-double link_bits_per_second(WidthMask width, SpeedMask speed) { return lanes(width) * lane_bits_per_second(speed); }
+double link_bits_per_second(WidthMask width, SpeedMask speed) {
+  return lanes(width) * lane_bits_per_second(speed);
+}
 
 std::string width_name(WidthMask width) {
   const int count = lanes(width);

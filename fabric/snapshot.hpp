@@ -17,25 +17,26 @@ namespace weft {
 struct PortRates {
   double transmit_bits_per_second;
   double receive_bits_per_second;
-  double utilization_ratio;  ///< the busier direction ÷ the active rate, 0..1
-  double stall_ratio;        ///< share of time with data and no credit, 0..1
-  double error_rate;         ///< errors per bit seen in the error window (analyzer/detect, LINK_ERRORS)
+  double utilization_ratio;            ///< the busier direction ÷ the active rate, 0..1
+  double stall_ratio;                  ///< share of time with data and no credit, 0..1
+  double error_rate;                   ///< errors per bit seen in the error window (analyzer/detect, LINK_ERRORS)
   double transmit_wait_seconds_total;  ///< accumulated with the tick valid at the time
 };
 
 /// One subnet, as of its last sweep.
 struct FabricView {
   std::string name;
-  bool watching = false;   ///< false: no complete sweep yet, or the adapter is gone
-  std::string status;      ///< one sentence: "watching 896 switches, 10240 adapters", "waiting for mlx5_0 port 1"
-  std::shared_ptr<const Sweep> sweep;                    ///< null before the first one
-  std::shared_ptr<const std::vector<PortRates>> rates;   ///< one for each port of the sweep's topology; may be null
+  bool watching = false;  ///< false: no complete sweep yet, or the adapter is gone
+  std::string status;     ///< one sentence: "watching 896 switches, 10240 adapters", "waiting for mlx5_0 port 1"
+  std::shared_ptr<const Sweep> sweep;                   ///< null before the first one
+  std::shared_ptr<const std::vector<PortRates>> rates;  ///< one for each port of the sweep's topology; may be null
   Duration stale_after{};  ///< a port whose last reading is older is stale (three intervals)
 };
 
 /// Figures of the daemon itself.
 struct DaemonFigures {
-  std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> incidents_opened{};  ///< since the store began
+  std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)>
+      incidents_opened{};  ///< since the store began
   bool store_ok = true;
   std::string store_status;  ///< "ok", or why history is not written
 };

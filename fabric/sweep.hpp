@@ -31,19 +31,19 @@ const char* to_string(MadResult result);
 
 struct SweepStatistics {
   std::array<std::uint64_t, kMadResultCount> requests{};  ///< by result, since the sweeper started
-  Duration duration{};        ///< of this sweep, first request to last answer
-  std::uint32_t window = 0;   ///< requests kept outstanding at its end
-  std::uint32_t nodes_backed_off = 0;  ///< nodes left out because they did not answer before
+  Duration duration{};                                    ///< of this sweep, first request to last answer
+  std::uint32_t window = 0;                               ///< requests kept outstanding at its end
+  std::uint32_t nodes_backed_off = 0;                     ///< nodes left out because they did not answer before
 };
 
 /// One sweep, complete. The tables have one row for each port of `topology`.
 struct Sweep {
-  std::string fabric;           ///< name of the subnet: unique in one weftd
-  std::uint64_t number = 0;     ///< counts from 1 in each epoch
+  std::string fabric;        ///< name of the subnet: unique in one weftd
+  std::uint64_t number = 0;  ///< counts from 1 in each epoch
   TimePoint started = kNever;
   TimePoint finished = kNever;
-  Duration interval{};          ///< from the start of one sweep to the start of the next, as configured
-  PortKey local_port;           ///< the port that we ask through: never to be cut
+  Duration interval{};  ///< from the start of one sweep to the start of the next, as configured
+  PortKey local_port;   ///< the port that we ask through: never to be cut
   std::shared_ptr<const Topology> topology;
   std::shared_ptr<const SampleTable> counters;  ///< CounterGroup::kEverySweep
   std::shared_ptr<const SampleTable> details;   ///< CounterGroup::kDetail; null until a first one was read

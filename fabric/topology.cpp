@@ -6,35 +6,52 @@ namespace weft {
 
 const char* to_string(NodeType type) {
   switch (type) {
-    case NodeType::kChannelAdapter: return "ca";
-    case NodeType::kSwitch: return "switch";
-    case NodeType::kRouter: return "router";
-    case NodeType::kUnknown: break;
+    case NodeType::kChannelAdapter:
+      return "ca";
+    case NodeType::kSwitch:
+      return "switch";
+    case NodeType::kRouter:
+      return "router";
+    case NodeType::kUnknown:
+      break;
   }
   return "unknown";
 }
 
 const char* to_string(PortState state) {
   switch (state) {
-    case PortState::kDown: return "Down";
-    case PortState::kInitialize: return "Initialize";
-    case PortState::kArmed: return "Armed";
-    case PortState::kActive: return "Active";
-    case PortState::kUnknown: break;
+    case PortState::kDown:
+      return "Down";
+    case PortState::kInitialize:
+      return "Initialize";
+    case PortState::kArmed:
+      return "Armed";
+    case PortState::kActive:
+      return "Active";
+    case PortState::kUnknown:
+      break;
   }
   return "Unknown";
 }
 
 const char* to_string(PortPhysicalState state) {
   switch (state) {
-    case PortPhysicalState::kSleep: return "Sleep";
-    case PortPhysicalState::kPolling: return "Polling";
-    case PortPhysicalState::kDisabled: return "Disabled";
-    case PortPhysicalState::kTraining: return "PortConfigurationTraining";
-    case PortPhysicalState::kLinkUp: return "LinkUp";
-    case PortPhysicalState::kLinkErrorRecovery: return "LinkErrorRecovery";
-    case PortPhysicalState::kPhyTest: return "PhyTest";
-    case PortPhysicalState::kUnknown: break;
+    case PortPhysicalState::kSleep:
+      return "Sleep";
+    case PortPhysicalState::kPolling:
+      return "Polling";
+    case PortPhysicalState::kDisabled:
+      return "Disabled";
+    case PortPhysicalState::kTraining:
+      return "PortConfigurationTraining";
+    case PortPhysicalState::kLinkUp:
+      return "LinkUp";
+    case PortPhysicalState::kLinkErrorRecovery:
+      return "LinkErrorRecovery";
+    case PortPhysicalState::kPhyTest:
+      return "PhyTest";
+    case PortPhysicalState::kUnknown:
+      break;
   }
   return "Unknown";
 }

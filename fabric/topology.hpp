@@ -46,10 +46,10 @@ struct Node {
   std::uint16_t device_id = 0;
   bool enhanced_port0 = false;    ///< SwitchInfo: port 0 has counters of its own
   bool aggregation_node = false;  ///< a switch's SHARP engine, seen as a channel adapter
-  bool reachable = true;          ///< a way over links that are up leads to it; whether it answers is state_read_at's matter
-  PortIndex first_port = 0;       ///< its ports stand together in Topology::ports(), lowest number first
-  std::string name;               ///< for people: from the node name map, else the description; never a key
-  std::string description;        ///< NodeDescription as valid UTF-8 (bad bytes replaced)
+  bool reachable = true;     ///< a way over links that are up leads to it; whether it answers is state_read_at's matter
+  PortIndex first_port = 0;  ///< its ports stand together in Topology::ports(), lowest number first
+  std::string name;          ///< for people: from the node name map, else the description; never a key
+  std::string description;   ///< NodeDescription as valid UTF-8 (bad bytes replaced)
 
   /// 0 for a switch, 1 otherwise.
   std::uint8_t lowest_port() const { return type == NodeType::kSwitch ? 0 : 1; }
@@ -59,8 +59,8 @@ struct Node {
 
 struct Port {
   NodeIndex node = kNoIndex;
-  PortIndex peer = kNoIndex;  ///< other end of the cable; kept as last seen while the link is down
-  PortGuid guid;              ///< of a channel adapter's port, or of the switch for each of its ports
+  PortIndex peer = kNoIndex;    ///< other end of the cable; kept as last seen while the link is down
+  PortGuid guid;                ///< of a channel adapter's port, or of the switch for each of its ports
   float wait_tick_seconds = 0;  ///< length of one transmit_wait tick at the present rate; 0 when unknown
   Lid lid;                      ///< of the port, or of the switch's port 0
   PortNum number;
@@ -90,9 +90,10 @@ struct DuplicateGuid {
 class Topology {
  public:
   Topology() = default;
-  /// `nodes` and `ports` must agree: each node's ports stand at first_port … first_port + port_entries() - 1 and name the
-  /// node; every peer is in range and mutual. Use validate() on data that came from outside.
-  Topology(std::uint64_t epoch, std::vector<Node> nodes, std::vector<Port> ports, std::vector<DuplicateGuid> duplicates);
+  /// `nodes` and `ports` must agree: each node's ports stand at first_port … first_port + port_entries() - 1 and name
+  /// the node; every peer is in range and mutual. Use validate() on data that came from outside.
+  Topology(std::uint64_t epoch, std::vector<Node> nodes, std::vector<Port> ports,
+           std::vector<DuplicateGuid> duplicates);
 
   /// Changes when indices may mean something else: a new discovery from nothing.
   std::uint64_t epoch() const { return epoch_; }
@@ -126,8 +127,8 @@ class Topology {
   std::unordered_map<NodeGuid, NodeIndex> by_guid_;
 };
 
-/// The host that an adapter sits in, from its description: "dgx-04 mlx5_5", "dgx-04 HCA-1" → "dgx-04"; a switch, a router
-/// or a description of one word gives the whole name. Health is asked and given for hosts.
+/// The host that an adapter sits in, from its description: "dgx-04 mlx5_5", "dgx-04 HCA-1" → "dgx-04"; a switch, a
+/// router or a description of one word gives the whole name. Health is asked and given for hosts.
 std::string_view host_name(const Node& node);
 
 /// "leaf-1 port 12" for people.

@@ -69,7 +69,8 @@ void AgentQuestions::answered(const MadRequest& request, MadResult result, Const
   for (PortIndex p = node.first_port; p < node.first_port + node.port_entries(); ++p) {
     Port& port = subnet_.port(p);
     const double rate = link_bits_per_second(port.width_active, port.speed_active);
-    if (rate > 0) port.wait_tick_seconds = static_cast<float>(wait_tick_seconds(agent.tick, lanes(port.width_active), rate));
+    if (rate > 0)
+      port.wait_tick_seconds = static_cast<float>(wait_tick_seconds(agent.tick, lanes(port.width_active), rate));
   }
   subnet_.mark_changed();
 }
@@ -174,7 +175,11 @@ bool ServiceLevelQuestions::next(MadRequest& request) {
     request.tag = node;
     request.attribute = attribute::kPathRecord;
     request.tries_left = 0;
-    request.address = {MadClass::kSubnetAdministration, subnet_manager_, 1, services_.queue_key, subnet_manager_sl_,
+    request.address = {MadClass::kSubnetAdministration,
+                       subnet_manager_,
+                       1,
+                       services_.queue_key,
+                       subnet_manager_sl_,
                        services_.pkey_index};
     return true;
   }

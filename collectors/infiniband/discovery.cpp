@@ -14,7 +14,9 @@ constexpr std::size_t kMostPorts = 4'000'000;
 
 }  // namespace
 
-void Discovery::begin() { ask({Kind::kSelf}); }
+void Discovery::begin() {
+  ask({Kind::kSelf});
+}
 
 void Discovery::look_behind(PortIndex port) {
   if (port >= looked_behind_.size()) looked_behind_.resize(std::max<std::size_t>(port + 1, subnet_.port_count()));
@@ -23,7 +25,9 @@ void Discovery::look_behind(PortIndex port) {
   ask({Kind::kBehind, subnet_.port(port).node, port});
 }
 
-void Discovery::refresh_description(NodeIndex node) { ask({Kind::kDescription, node}); }
+void Discovery::refresh_description(NodeIndex node) {
+  ask({Kind::kDescription, node});
+}
 
 bool Discovery::goes_behind(Kind kind) {
   return kind == Kind::kBehind || kind == Kind::kOldCable || kind == Kind::kOtherSide || kind == Kind::kSecondName;
@@ -43,8 +47,12 @@ bool Discovery::next(MadRequest& request) {
         request.attribute = attribute::kNodeInfo;
         request.node = kNoIndex;  // an answer or silence of the one behind says nothing of this node
         break;
-      case Kind::kDescription: request.attribute = attribute::kNodeDescription; break;
-      case Kind::kSwitchInfo: request.attribute = attribute::kSwitchInfo; break;
+      case Kind::kDescription:
+        request.attribute = attribute::kNodeDescription;
+        break;
+      case Kind::kSwitchInfo:
+        request.attribute = attribute::kSwitchInfo;
+        break;
       case Kind::kPortInfo:
         request.attribute = attribute::kPortInfo;
         request.modifier = subnet_.port(question.port).number.value;
@@ -73,8 +81,7 @@ void Discovery::encode(const MadRequest& request, MadBytes mad) {
   const Question& question = questions_[request.tag];
   DirectedRoute route;
   if (question.kind != Kind::kSelf) route = subnet_.route_to(question.node).value_or(DirectedRoute{});
-  if (goes_behind(question.kind))
-    route = route.then(subnet_.port(question.port).number).value_or(route);
+  if (goes_behind(question.kind)) route = route.then(subnet_.port(question.port).number).value_or(route);
   encode_subnet_get(mad, request.attribute, request.modifier, &route);
 }
 
@@ -99,8 +106,7 @@ void Discovery::answered(const MadRequest& request, MadResult result, ConstMadBy
       } else {
         // `other` claims the same far end as `port` had. Both see it: two nodes with one GUID. Else the cable moved.
         const PortIndex old_peer = subnet_.port(question.port).peer;
-        const bool still_there = old_peer != kNoIndex &&
-                                 info->guid == subnet_.node(subnet_.port(old_peer).node).guid &&
+        const bool still_there = old_peer != kNoIndex && info->guid == subnet_.node(subnet_.port(old_peer).node).guid &&
                                  info->local_port == subnet_.port(old_peer).number.value;
         if (still_there)
           report_duplicate(info->guid, question.port, question.other);
@@ -109,14 +115,18 @@ void Discovery::answered(const MadRequest& request, MadResult result, ConstMadBy
       }
       return;
     }
-    case Kind::kDescription: subnet_.describe(question.node, decode_node_description(mad), names_); return;
+    case Kind::kDescription:
+      subnet_.describe(question.node, decode_node_description(mad), names_);
+      return;
     case Kind::kSwitchInfo: {
       Node& node = subnet_.node(question.node);
       if (node.enhanced_port0 != decode_enhanced_port0(mad)) subnet_.mark_changed();
       node.enhanced_port0 = decode_enhanced_port0(mad);
       return;
     }
-    case Kind::kPortInfo: port_info(question.port, mad); return;
+    case Kind::kPortInfo:
+      port_info(question.port, mad);
+      return;
     case Kind::kSecondName: {
       const auto octets = std::as_bytes(decode_node_description(mad));
       for (DuplicateGuid& duplicate : subnet_.duplicates())
@@ -176,7 +186,8 @@ void Discovery::found(PortIndex behind, const NodeInfo& info) {
   }
   if (subnet_.node(known).type != NodeType::kSwitch) subnet_.port(arrival).guid = info.port_guid;
   const PortIndex had = subnet_.port(arrival).peer;
-  const bool had_is_up = had != kNoIndex && had != behind && subnet_.port(had).physical_state == PortPhysicalState::kLinkUp;
+  const bool had_is_up =
+      had != kNoIndex && had != behind && subnet_.port(had).physical_state == PortPhysicalState::kLinkUp;
   if (had_is_up)
     ask({Kind::kOldCable, subnet_.port(had).node, had, behind});
   else
@@ -207,7 +218,8 @@ void Discovery::port_info(PortIndex port, ConstMadBytes mad) {
 void Discovery::report_duplicate(NodeGuid guid, PortIndex first_behind, PortIndex second_behind) {
   auto& all = subnet_.duplicates();
   const PortKey second = subnet_.key_of(second_behind);
-  if (std::any_of(all.begin(), all.end(), [&](const DuplicateGuid& d) { return d.second_seen_behind == second; })) return;
+  if (std::any_of(all.begin(), all.end(), [&](const DuplicateGuid& d) { return d.second_seen_behind == second; }))
+    return;
   all.push_back({guid, subnet_.key_of(first_behind), second, {}});
   ask({Kind::kSecondName, subnet_.port(second_behind).node, second_behind});
   subnet_.mark_changed();

@@ -63,7 +63,7 @@ class Discovery final : public MadAsker {
   const NodeNameMap& names_;
   std::vector<Question> questions_;
   std::size_t next_ = 0;
-  std::vector<bool> looked_behind_;  // by port: asked in this run
+  std::vector<bool> looked_behind_;   // by port: asked in this run
   std::vector<PortIndex> connected_;  // ports whose cable this run found
   bool needs_new_epoch_ = false;
   std::uint64_t absurd_replies_ = 0;

@@ -11,10 +11,16 @@ namespace {
 constexpr std::uint32_t kExtendedSpeedsSupported = 1U << 14;  // PortInfo.CapabilityMask (14.2.5.6)
 
 // libibmad takes void* even where it only reads.
-void* bytes(ConstMadBytes mad) { return const_cast<std::uint8_t*>(mad.data()); }
+void* bytes(ConstMadBytes mad) {
+  return const_cast<std::uint8_t*>(mad.data());
+}
 
-std::uint32_t field(ConstMadBytes mad, int base, MAD_FIELDS which) { return mad_get_field(bytes(mad), base, which); }
-std::uint64_t field64(ConstMadBytes mad, int base, MAD_FIELDS which) { return mad_get_field64(bytes(mad), base, which); }
+std::uint32_t field(ConstMadBytes mad, int base, MAD_FIELDS which) {
+  return mad_get_field(bytes(mad), base, which);
+}
+std::uint64_t field64(ConstMadBytes mad, int base, MAD_FIELDS which) {
+  return mad_get_field64(bytes(mad), base, which);
+}
 
 void encode_header(MadBytes mad, MadClass mad_class, int class_version, int method, std::uint16_t attribute,
                    std::uint32_t modifier) {
@@ -28,9 +34,13 @@ void encode_header(MadBytes mad, MadClass mad_class, int class_version, int meth
 }
 
 // LinkSpeed* has SDR, DDR, QDR in its low three bits; 0 as active, and 8 upwards, are reserved (14.2.5.6).
-SpeedMask base_speeds(std::uint32_t bits) { return static_cast<SpeedMask>(bits & 0x7); }
+SpeedMask base_speeds(std::uint32_t bits) {
+  return static_cast<SpeedMask>(bits & 0x7);
+}
 // LinkSpeedExt*: FDR, EDR, HDR, NDR from bit 0; they start at kSpeedFdr here.
-SpeedMask extended_speeds(std::uint32_t bits) { return static_cast<SpeedMask>((bits & 0xF) << 4); }
+SpeedMask extended_speeds(std::uint32_t bits) {
+  return static_cast<SpeedMask>((bits & 0xF) << 4);
+}
 
 }  // namespace
 
@@ -55,8 +65,8 @@ void encode_subnet_get(MadBytes mad, std::uint16_t attribute, std::uint32_t modi
 
 void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port) {
   encode_header(mad, MadClass::kPerformance, 1, IB_MAD_METHOD_GET, attribute, 0);
-  mad_set_field(mad.data(), IB_PC_DATA_OFFS, attribute == attribute::kPortSamplesControl ? IB_PSC_PORT_SELECT_F : IB_PC_PORT_SELECT_F,
-                port.value);
+  mad_set_field(mad.data(), IB_PC_DATA_OFFS,
+                attribute == attribute::kPortSamplesControl ? IB_PSC_PORT_SELECT_F : IB_PC_PORT_SELECT_F, port.value);
   // All parts of the extended speeds attribute; the others ignore the field in a Get (16.1.4.12).
   if (attribute == attribute::kPortExtendedSpeedsCounters)
     mad_set_field64(mad.data(), IB_PC_DATA_OFFS, IB_PESC_COUNTER_SELECT_F, ~0ULL);
@@ -81,7 +91,9 @@ void set_transaction(MadBytes mad, std::uint32_t transaction) {
   mad_set_field64(mad.data(), 0, IB_MAD_TRID_F, transaction);
 }
 
-std::uint32_t transaction_of(ConstMadBytes mad) { return static_cast<std::uint32_t>(field64(mad, 0, IB_MAD_TRID_F)); }
+std::uint32_t transaction_of(ConstMadBytes mad) {
+  return static_cast<std::uint32_t>(field64(mad, 0, IB_MAD_TRID_F));
+}
 
 std::uint16_t status_of(ConstMadBytes mad) {
   return static_cast<std::uint16_t>(field(mad, 0, IB_MAD_STATUS_F) & 0x7FFF);
@@ -127,7 +139,9 @@ std::span<const std::uint8_t> decode_node_description(ConstMadBytes mad) {
   return mad.subspan(IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE);
 }
 
-bool decode_enhanced_port0(ConstMadBytes mad) { return field(mad, IB_SMP_DATA_OFFS, IB_SW_ENHANCED_PORT0_F) != 0; }
+bool decode_enhanced_port0(ConstMadBytes mad) {
+  return field(mad, IB_SMP_DATA_OFFS, IB_SW_ENHANCED_PORT0_F) != 0;
+}
 
 PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capability_mask) {
   const auto get = [mad](MAD_FIELDS which) { return field(mad, IB_SMP_DATA_OFFS, which); };

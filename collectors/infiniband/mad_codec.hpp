@@ -70,8 +70,9 @@ std::uint32_t transaction_of(ConstMadBytes mad);
 /// Status without the direction bit that directed-route replies carry (13.4.7, 14.2.1.2).
 std::uint16_t status_of(ConstMadBytes mad);
 
-/// Is `mad`, of which `length` octets arrived, the reply to a Get or Set of that class and attribute? kOk when it is and its
-/// status is 0; kUnsupported for status "method or attribute not supported"; kBadStatus for others; else kMalformed.
+/// Is `mad`, of which `length` octets arrived, the reply to a Get or Set of that class and attribute? kOk when it is
+/// and its status is 0; kUnsupported for status "method or attribute not supported"; kBadStatus for others; else
+/// kMalformed.
 MadResult check_reply(ConstMadBytes mad, std::size_t length, MadClass mad_class, std::uint16_t attribute);
 
 /// NodeInfo (14.2.5.3).
@@ -85,7 +86,8 @@ struct NodeInfo {
   NodeGuid guid;
   PortGuid port_guid;
 };
-/// nullopt when the reply contradicts itself: no GUID, an unknown node type, a port number beyond port_count or 254 ports.
+/// nullopt when the reply contradicts itself: no GUID, an unknown node type, a port number beyond port_count or 254
+/// ports.
 std::optional<NodeInfo> decode_node_info(ConstMadBytes mad);
 
 /// NodeDescription (14.2.5.2): 64 octets as they came; see to_valid_utf8 for people.
@@ -108,8 +110,8 @@ struct PortInfo {
 
   bool is_link_up() const { return physical_state == PortPhysicalState::kLinkUp && state >= PortState::kInitialize; }
 };
-/// `capability_mask`: of the port itself, or of port 0 for a switch's external ports; it says whether the extended speeds mean
-/// anything (bit 14). nullopt: take the reply's own.
+/// `capability_mask`: of the port itself, or of port 0 for a switch's external ports; it says whether the extended
+/// speeds mean anything (bit 14). nullopt: take the reply's own.
 PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capability_mask);
 
 /// Service level of a PathRecord reply (15.2.5.16).

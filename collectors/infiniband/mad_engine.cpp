@@ -11,10 +11,13 @@ constexpr std::uint32_t kFailedSendsMeanLost = 8;
 // Two requests out of tries: the node is dead or hangs, do not wait for it a third time.
 constexpr std::uint8_t kExhaustedMeansGivenUp = 2;
 constexpr std::uint32_t kSmallestWindow = 8;
-// The kernel gives a request back after its time-out; only where it does not (a simulator over UDP) this slack runs out.
+// The kernel gives a request back after its time-out; only where it does not (a simulator over UDP) this slack runs
+// out.
 constexpr std::int64_t kSlackNanoseconds = 50'000'000;
 
-std::size_t index(MadResult result) { return static_cast<std::size_t>(result); }
+std::size_t index(MadResult result) {
+  return static_cast<std::size_t>(result);
+}
 
 }  // namespace
 

@@ -14,21 +14,21 @@ namespace weft::infiniband {
 
 /// How hard to press. See the configuration reference for reasons.
 struct MadEngineOptions {
-  std::uint32_t window = 256;            ///< most requests outstanding, 1..4096
+  std::uint32_t window = 256;              ///< most requests outstanding, 1..4096
   std::uint32_t per_node_outstanding = 8;  ///< most requests outstanding at one node
   std::chrono::milliseconds timeout{500};  ///< for one try
-  std::uint32_t retries = 2;             ///< further tries after the first
+  std::uint32_t retries = 2;               ///< further tries after the first
 };
 
 /// One thing to ask. `tag` and `port` are the asker's.
 struct MadRequest {
   MadAddress address;
   std::uint16_t attribute = 0;
-  std::uint32_t modifier = 0;       ///< AttributeModifier, of subnet management
-  NodeIndex node = kNoIndex;        ///< whom the limits and the back-off count for; kNoIndex: nobody
+  std::uint32_t modifier = 0;  ///< AttributeModifier, of subnet management
+  NodeIndex node = kNoIndex;   ///< whom the limits and the back-off count for; kNoIndex: nobody
   PortIndex port = kNoIndex;
   std::uint32_t tag = 0;
-  std::uint8_t tries_left = 0xFF;   ///< 0xFF: as configured
+  std::uint8_t tries_left = 0xFF;  ///< 0xFF: as configured
 };
 
 /// Whoever has questions. Called by MadEngine::run only, on its thread.
@@ -47,11 +47,12 @@ class MadEngine {
  public:
   MadEngine(MadPort& port, MadEngineOptions options);
 
-  /// Asks until `asker` has no more questions and all are answered. kUnavailable when the port is gone; then every question
-  /// still open has been answered with kTimeout.
+  /// Asks until `asker` has no more questions and all are answered. kUnavailable when the port is gone; then every
+  /// question still open has been answered with kTimeout.
   Result<void> run(MadAsker& asker);
 
-  /// Stops waiting for a node: what is outstanding there, and asked of it later in this run, ends with kTimeout at once.
+  /// Stops waiting for a node: what is outstanding there, and asked of it later in this run, ends with kTimeout at
+  /// once.
   void abandon(NodeIndex node);
   /// A new run: nodes that were given up get their chance again.
   void forget_abandoned();
@@ -73,15 +74,15 @@ class MadEngine {
   struct Slot {
     MadRequest request;
     std::uint32_t transaction = 0;
-    std::int64_t deadline = 0;  // steady clock, ns
+    std::int64_t deadline = 0;                   // steady clock, ns
     std::uint32_t older = kNone, newer = kNone;  // by time sent: the oldest times out first
     bool used = false;
   };
   struct NodeLoad {
     std::uint8_t outstanding = 0;
-    std::uint8_t exhausted = 0;   // requests in a row that ran out of tries
+    std::uint8_t exhausted = 0;  // requests in a row that ran out of tries
     bool gave_up = false;
-    bool answered = false;        // ever: its silence then means congestion or death, not absence
+    bool answered = false;  // ever: its silence then means congestion or death, not absence
     std::uint32_t parked_first = kNone, parked_last = kNone;
   };
   struct Parked {
@@ -123,7 +124,7 @@ class MadEngine {
   std::int64_t last_shrink_ = 0;
   TimePoint wall_now_ = kNever;
   bool port_lost_ = false;
-  MadRequest held_;        // taken from the asker while the parking place was full
+  MadRequest held_;  // taken from the asker while the parking place was full
   bool holding_ = false;
   std::uint64_t sent_ = 0;
   std::array<std::uint64_t, kMadResultCount> results_{};

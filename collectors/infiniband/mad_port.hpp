@@ -46,8 +46,8 @@ Result<std::vector<LocalPort>> list_local_ports();
 class MadPort {
  public:
   struct Arrival {
-    bool timed_out = false;   ///< the kernel gave a request back unanswered; `mad` holds the request
-    std::size_t length = 0;   ///< octets that arrived; at most kMadSize are in `mad`
+    bool timed_out = false;  ///< the kernel gave a request back unanswered; `mad` holds the request
+    std::size_t length = 0;  ///< octets that arrived; at most kMadSize are in `mad`
   };
 
   virtual ~MadPort() = default;

@@ -84,7 +84,9 @@ constexpr std::array kFlowControl{
     FieldOf{kReceiveFlowControlPackets, IB_PC_PORT_RCV_FLOW_PKTS_F, 32},
 };
 
-void* bytes(ConstMadBytes mad) { return const_cast<std::uint8_t*>(mad.data()); }
+void* bytes(ConstMadBytes mad) {
+  return const_cast<std::uint8_t*>(mad.data());
+}
 
 void store(const FieldOf& from, unsigned instance, ConstMadBytes mad, SampleTable& table, PortIndex row) {
   const SampleTable::Column column = table.column(from.counter, instance);
@@ -155,9 +157,15 @@ void decode_port_counters_extended(ConstMadBytes mad, const PerformanceAgentInfo
 
 bool decode_detail(std::uint16_t attribute, ConstMadBytes mad, bool rs_fec_active, SampleTable& table, PortIndex row) {
   switch (attribute) {
-    case attribute::kPortRcvErrorDetails: store_all(kReceiveErrorDetails, mad, table, row); return true;
-    case attribute::kPortXmitDiscardDetails: store_all(kTransmitDiscardDetails, mad, table, row); return true;
-    case attribute::kPortFlowCtlCounters: store_all(kFlowControl, mad, table, row); return true;
+    case attribute::kPortRcvErrorDetails:
+      store_all(kReceiveErrorDetails, mad, table, row);
+      return true;
+    case attribute::kPortXmitDiscardDetails:
+      store_all(kTransmitDiscardDetails, mad, table, row);
+      return true;
+    case attribute::kPortFlowCtlCounters:
+      store_all(kFlowControl, mad, table, row);
+      return true;
     case attribute::kPortVlXmitWaitCounters:
       store_instances({kVirtualLaneTransmitWait, IB_PC_PORT_VL_XMIT_WAIT0_F, 16}, mad, table, row);
       return true;
@@ -176,14 +184,14 @@ bool decode_detail(std::uint16_t attribute, ConstMadBytes mad, bool rs_fec_activ
         store_instances({kFecUncorrectableBlocks, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE0_F, 32}, mad, table, row);
       }
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
 bool decode_rs_fec_active(ConstMadBytes mad) {
   // FECModeActive: 0 none, 1 FireCode, 2 RS-FEC, 3 low-latency RS-FEC, 4 RS(544,514) (14.2.5.19).
-  const std::uint32_t mode =
-      mad_get_field(bytes(mad), IB_SMP_DATA_OFFS, IB_PORT_EXT_FEC_MODE_ACTIVE_F) & 0xFFFF;
+  const std::uint32_t mode = mad_get_field(bytes(mad), IB_SMP_DATA_OFFS, IB_PORT_EXT_FEC_MODE_ACTIVE_F) & 0xFFFF;
   return mode >= 2 && mode <= 4;
 }
 

@@ -35,15 +35,17 @@ PerformanceAgentInfo decode_performance_class_port_info(ConstMadBytes mad);
 /// PortSamplesControl.Tick (16.1.3.2).
 std::uint8_t decode_samples_tick(ConstMadBytes mad);
 
-/// Length in seconds of one transmit-wait tick. Devices from Quantum on count (tick + 1) octets a port, Switch-IB and older
-/// (tick + 1) octets a lane; `tick` nullopt (no PortSamplesControl): 7 for the former, 31 for the latter. 0 when the rate is 0.
+/// Length in seconds of one transmit-wait tick. Devices from Quantum on count (tick + 1) octets a port, Switch-IB and
+/// older (tick + 1) octets a lane; `tick` nullopt (no PortSamplesControl): 7 for the former, 31 for the latter. 0 when
+/// the rate is 0.
 double wait_tick_seconds(std::optional<std::uint8_t> tick, int lanes, double bits_per_second);
 
 /// PortCounters (16.1.3.5). `wide`: PortCountersExtended is read too, so only what it lacks is taken from here.
 /// A counter at all ones of its width is marked saturated.
 void decode_port_counters(ConstMadBytes mad, const PerformanceAgentInfo& agent, SampleTable& table, PortIndex row);
 /// PortCountersExtended (16.1.4.11), the 64-bit error counters included where the agent has them.
-void decode_port_counters_extended(ConstMadBytes mad, const PerformanceAgentInfo& agent, SampleTable& table, PortIndex row);
+void decode_port_counters_extended(ConstMadBytes mad, const PerformanceAgentInfo& agent, SampleTable& table,
+                                   PortIndex row);
 
 /// The optional attributes that go into the detail table; false when `attribute` is none of them.
 bool decode_detail(std::uint16_t attribute, ConstMadBytes mad, bool rs_fec_active, SampleTable& table, PortIndex row);

@@ -5,7 +5,6 @@
 namespace weft::infiniband {
 namespace {
 
-
 MadAddress subnet_address(const Subnet& subnet, NodeIndex node, bool by_lid) {
   if (!by_lid) return {};
   const Node& n = subnet.node(node);
@@ -120,7 +119,9 @@ bool PortReadings::prepare(MadRequest& request, NodeIndex node, PortIndex index,
     request.address = subnet_address(subnet_, node, subnet_.reach(node).by_lid);
   } else {
     const Node& n = subnet_.node(node);
-    if (!agent.known || !subnet_.reach(node).by_lid || (agent.info.capability_mask & PerformanceAgentInfo::kSamplesOnly)) return false;
+    if (!agent.known || !subnet_.reach(node).by_lid ||
+        (agent.info.capability_mask & PerformanceAgentInfo::kSamplesOnly))
+      return false;
     // Port 0 of a switch has counters only when it is an enhanced one.
     if (port.number.value == 0 && !n.enhanced_port0) return false;
     // An adapter's own port that is down cannot be reached; its neighbour's half of the story stays readable.
@@ -150,8 +151,7 @@ void PortReadings::encode(const MadRequest& request, MadBytes mad) {
 }
 
 void PortReadings::answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) {
-  if (result == MadResult::kBadStatus && request.address.mad_class == MadClass::kPerformance &&
-      (status_of(mad) & 0x2))
+  if (result == MadResult::kBadStatus && request.address.mad_class == MadClass::kPerformance && (status_of(mad) & 0x2))
     subnet_.agent(request.node).known = false;  // redirected: learn where to before the next sweep
   if (result != MadResult::kOk) return;
   const PortIndex port = request.port;
@@ -161,7 +161,9 @@ void PortReadings::answered(const MadRequest& request, MadResult result, ConstMa
   }
   const PerformanceAgentInfo& agent = subnet_.agent(request.node).info;
   if (request.attribute == attribute::kPortCounters) {
-    const auto watched = [&](SampleTable::Column c) { return counters_.present(port, c) ? counters_.value(port, c) : 0; };
+    const auto watched = [&](SampleTable::Column c) {
+      return counters_.present(port, c) ? counters_.value(port, c) : 0;
+    };
     const std::uint64_t before = watched(receive_errors_) + watched(relay_errors_) + watched(discards_);
     decode_port_counters(mad, agent, counters_, port);
     if (watched(receive_errors_) + watched(relay_errors_) + watched(discards_) != before) moved_.push_back(port);

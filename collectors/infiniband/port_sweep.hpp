@@ -14,7 +14,7 @@ namespace weft::infiniband {
 
 /// How performance management is addressed.
 struct GeneralServices {
-  std::uint16_t pkey_index = 0;  ///< of the default partition in our port's table
+  std::uint16_t pkey_index = 0;          ///< of the default partition in our port's table
   std::uint32_t queue_key = 0x80010000;  ///< the well-known one of queue pair 1 (10.2.5)
 };
 
@@ -78,9 +78,9 @@ class PortReadings final : public MadAsker {
   std::span<const NodeIndex> nodes_;
   SampleTable& counters_;
   std::vector<TimePoint>& state_read_at_;
-  std::size_t group_ = 0;      // first of the group in nodes_
-  std::size_t member_ = 0;     // within the group
-  std::uint32_t entry_ = 0;    // port entry of all members
+  std::size_t group_ = 0;    // first of the group in nodes_
+  std::size_t member_ = 0;   // within the group
+  std::uint32_t entry_ = 0;  // port entry of all members
   std::uint8_t step_ = kState;
   bool group_has_more_ = false;
   SampleTable::Column receive_errors_, relay_errors_, discards_;
@@ -144,7 +144,8 @@ class ServiceLevelQuestions final : public MadAsker {
   std::size_t answers_ = 0;
 };
 
-/// Clears counters: PortCounters CounterSelect bits (16.1.3.5) for each port. Only ever used when an operator turned it on.
+/// Clears counters: PortCounters CounterSelect bits (16.1.3.5) for each port. Only ever used when an operator turned it
+/// on.
 class CounterClears final : public MadAsker {
  public:
   using Selection = std::pair<PortIndex, std::uint16_t>;

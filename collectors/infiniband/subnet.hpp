@@ -16,7 +16,7 @@ namespace weft::infiniband {
 
 /// What is known of a node's performance management agent.
 struct PerformanceAgent {
-  bool known = false;         ///< ClassPortInfo was read
+  bool known = false;  ///< ClassPortInfo was read
   PerformanceAgentInfo info;
   std::optional<std::uint8_t> tick;  ///< PortSamplesControl.Tick, where there is one
   bool tick_asked = false;

@@ -6,14 +6,15 @@
 namespace weft::infiniband {
 namespace {
 
-// Every cable is looked at again, and every name asked again, once in so many sweeps: what no port state shows (a cable moved
-// between two readings, a renamed host) shows then.
+// Every cable is looked at again, and every name asked again, once in so many sweeps: what no port state shows (a cable
+// moved between two readings, a renamed host) shows then.
 constexpr std::size_t kVerifyWithin = 60;
 // A node that does not answer is asked again after 1, 2, 4 … and at most so many sweeps.
 constexpr std::uint64_t kLongestBackOff = 16;
 // So many sweeps a node whose LID route fails is asked by directed route before the LID is tried again.
 constexpr std::uint64_t kDirectedSweeps = 16;
-// Optional attributes that an agent did not have are asked for again after so many sweeps: firmware changes, losses happen.
+// Optional attributes that an agent did not have are asked for again after so many sweeps: firmware changes, losses
+// happen.
 constexpr std::uint64_t kOptionalAgainAfter = 4096;
 // Questions to the subnet administrator in one sweep: it has other work.
 constexpr std::size_t kServiceLevelsAtOnce = 512;
@@ -54,7 +55,9 @@ Result<Sweep> Sweeper::sweep() {
   result.interval = options_.interval;
   result.local_port = {subnet_->node(subnet_->local_node()).guid, subnet_->local_port()};
   result.topology = topology_;
-  const auto borrowed = [](const SampleTable& table) { return std::shared_ptr<const SampleTable>(std::shared_ptr<void>(), &table); };
+  const auto borrowed = [](const SampleTable& table) {
+    return std::shared_ptr<const SampleTable>(std::shared_ptr<void>(), &table);
+  };
   result.counters = borrowed(counters_);
   if (details_.columns() > 0) result.details = borrowed(details_);
   result.state_read_at = state_read_at_;

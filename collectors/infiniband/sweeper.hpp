@@ -17,7 +17,7 @@
 namespace weft::infiniband {
 
 struct SweeperOptions {
-  std::string fabric;                  ///< name put into each Sweep
+  std::string fabric;  ///< name put into each Sweep
   MadEngineOptions engine;
   Duration interval = std::chrono::seconds(1);
   Duration detail_interval = std::chrono::seconds(60);  ///< each port's optional attributes once in this time

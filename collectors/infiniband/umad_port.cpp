@@ -11,7 +11,9 @@
 namespace weft::infiniband {
 namespace {
 
-std::string reason(int error) { return std::generic_category().message(error < 0 ? -error : error); }
+std::string reason(int error) {
+  return std::generic_category().message(error < 0 ? -error : error);
+}
 
 LocalPort to_local_port(const umad_port_t& port, NodeGuid node) {
   LocalPort local;
@@ -72,7 +74,8 @@ class UmadPort final : public MadPort {
 
   Result<void> send(const MadAddress& to, ConstMadBytes mad, std::chrono::milliseconds timeout) override {
     auto* packet = outgoing_.data();
-    umad_set_addr(packet, to.lid.value, static_cast<int>(to.queue_pair), to.service_level, static_cast<int>(to.queue_key));
+    umad_set_addr(packet, to.lid.value, static_cast<int>(to.queue_pair), to.service_level,
+                  static_cast<int>(to.queue_key));
     umad_set_pkey(packet, to.pkey_index);
     std::memcpy(umad_get_mad(packet), mad.data(), mad.size());
     const int sent = umad_send(fd_, agent_of(to.mad_class), packet, static_cast<int>(mad.size()),

@@ -302,8 +302,8 @@ Result<std::variant<Sweep, Trouble>> FrameReader::read() {
     const auto row_count = in.get<std::uint32_t>();
     if (row_count > rows) in.refuse("more detail rows than ports");
     if (!in.ok()) return tl::unexpected(in.error());
-    const bool same = details_ && std::equal(detail_counters.begin(), detail_counters.end(), details_->counters().begin(),
-                                             details_->counters().end());
+    const bool same = details_ && std::equal(detail_counters.begin(), detail_counters.end(),
+                                             details_->counters().begin(), details_->counters().end());
     if (row_count > 0 || !same || details_->rows() != rows) {
       auto details = same ? std::make_shared<SampleTable>(*details_)
                           : std::make_shared<SampleTable>(std::move(detail_counters), rows);

@@ -1,6 +1,6 @@
 #pragma once
-// What weft-sweeper tells weftd, over the stream socket between them. Both are of one build; the reader trusts nothing all the
-// same: every count is bounded and every graph is checked.
+// What weft-sweeper tells weftd, over the stream socket between them. Both are of one build; the reader trusts nothing
+// all the same: every count is bounded and every graph is checked.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +33,8 @@ using ByteSink = std::function<bool(std::span<const std::byte>)>;
 /// Fills the whole span; false at the end of the stream.
 using ByteSource = std::function<bool(std::span<std::byte>)>;
 
-/// Writes sweeps. Keeps track of what the other side already has: the graph goes only when it changed, of the detail table only
-/// the rows that were read since.
+/// Writes sweeps. Keeps track of what the other side already has: the graph goes only when it changed, of the detail
+/// table only the rows that were read since.
 class FrameWriter {
  public:
   explicit FrameWriter(ByteSink sink) : sink_(std::move(sink)) {}
@@ -53,8 +53,8 @@ class FrameWriter {
 class FrameReader {
  public:
   explicit FrameReader(ByteSource source) : source_(std::move(source)) {}
-  /// The next sweep or trouble; blocks as long as the source does. kUnavailable at the end of the stream, kCorrupt when what
-  /// came is no frame: the stream is of no further use then.
+  /// The next sweep or trouble; blocks as long as the source does. kUnavailable at the end of the stream, kCorrupt when
+  /// what came is no frame: the stream is of no further use then.
   Result<std::variant<Sweep, Trouble>> read();
 
  private:

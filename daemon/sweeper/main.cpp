@@ -33,7 +33,9 @@ constexpr int kExitTrouble = 3;
 
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "written by a signal handler");
-extern "C" void ask_to_stop(int) { stop_asked = true; }
+extern "C" void ask_to_stop(int) {
+  stop_asked = true;
+}
 
 struct Options {
   std::string adapter;
@@ -49,7 +51,8 @@ struct Options {
   unsigned benchmark_sweeps = 0;
 };
 
-// Leaves with `code` even when a library's exit handler hangs, as libumad2sim's does when a datagram arrives at the wrong moment.
+// Leaves with `code` even when a library's exit handler hangs, as libumad2sim's does when a datagram arrives at the
+// wrong moment.
 int leave(int code) {
   std::thread([code] {
     std::this_thread::sleep_for(1s);
@@ -59,7 +62,9 @@ int leave(int code) {
 }
 
 int parse(int argc, char** argv, Options& options) {
-  CLI::App app{"Reads one InfiniBand subnet through one port, for weftd. By hand it is of use with --list and --benchmark-sweeps."};
+  CLI::App app{
+      "Reads one InfiniBand subnet through one port, for weftd. By hand it is of use with --list and "
+      "--benchmark-sweeps."};
   app.set_version_flag("--version", WEFT_VERSION);
   app.add_flag("--list", options.list, "Print the InfiniBand ports of this machine and exit");
   app.add_option("--benchmark-sweeps", options.benchmark_sweeps,
@@ -67,8 +72,10 @@ int parse(int argc, char** argv, Options& options) {
   app.add_option("--adapter", options.adapter, "Channel adapter, such as mlx5_0 (default: the first one)");
   app.add_option("--port", options.port, "Port of the adapter (default: the first one that is up)");
   app.add_option("--fabric", options.fabric, "Name of the subnet in what is sent");
-  app.add_option("--interval-ms", options.interval_ms, "From the start of one sweep to the next")->check(CLI::Range(10, 3600000));
-  app.add_option("--detail-interval-ms", options.detail_interval_ms, "Optional attributes of each port once in this time")
+  app.add_option("--interval-ms", options.interval_ms, "From the start of one sweep to the next")
+      ->check(CLI::Range(10, 3600000));
+  app.add_option("--detail-interval-ms", options.detail_interval_ms,
+                 "Optional attributes of each port once in this time")
       ->check(CLI::Range(10, 86400000));
   app.add_option("--timeout-ms", options.timeout_ms, "For one try of one request")->check(CLI::Range(1, 60000));
   app.add_option("--retries", options.retries, "Further tries after the first")->check(CLI::Range(0, 10));
@@ -76,7 +83,8 @@ int parse(int argc, char** argv, Options& options) {
   app.add_option("--per-node", options.per_node, "Most requests outstanding at one node")->check(CLI::Range(1, 255));
   app.add_option("--service-level", options.service_level, "0..15; default: as the subnet administrator says")
       ->check(CLI::Range(0, 15));
-  app.add_option("--pkey-index", options.pkey_index, "Default: that of the default partition")->check(CLI::Range(0, 65535));
+  app.add_option("--pkey-index", options.pkey_index, "Default: that of the default partition")
+      ->check(CLI::Range(0, 65535));
   app.add_option("--node-name-map", options.node_name_map, "File of names by GUID, as for infiniband-diags");
   app.add_option("--first-epoch", options.first_epoch, "Number of the first discovery");
   app.add_flag("--clear-saturated-counters", options.clear_saturated, "Clear counters that stuck at all ones");
@@ -98,10 +106,11 @@ Result<infiniband::LocalPort> choose_port(const Options& options) {
     if (!chosen || (port.state == PortState::kActive && chosen->state != PortState::kActive)) chosen = &port;
   }
   if (!chosen)
-    return fail(ErrorCode::kUnavailable,
-                "there is no InfiniBand port" +
-                    (options.adapter.empty() ? std::string() : " " + options.adapter + ":" + std::to_string(options.port)) +
-                    " on this machine");
+    return fail(
+        ErrorCode::kUnavailable,
+        "there is no InfiniBand port" +
+            (options.adapter.empty() ? std::string() : " " + options.adapter + ":" + std::to_string(options.port)) +
+            " on this machine");
   return *chosen;
 }
 
@@ -155,10 +164,11 @@ int benchmark(infiniband::Sweeper& sweeper, unsigned sweeps) {
       continue;  // the first one also learns what agents can do
     }
     const double took = seconds(sweep->statistics.duration);
-    std::printf("{\"sweep\": %u, \"mads\": %llu, \"seconds\": %.4f, \"mads_per_second\": %.0f, \"window\": %u, \"timeouts\": %llu}\n", i,
-                static_cast<unsigned long long>(sent), took, static_cast<double>(sent) / took, sweep->statistics.window,
-                static_cast<unsigned long long>(
-                    sweep->statistics.requests[static_cast<std::size_t>(MadResult::kTimeout)]));
+    std::printf(
+        "{\"sweep\": %u, \"mads\": %llu, \"seconds\": %.4f, \"mads_per_second\": %.0f, \"window\": %u, \"timeouts\": "
+        "%llu}\n",
+        i, static_cast<unsigned long long>(sent), took, static_cast<double>(sent) / took, sweep->statistics.window,
+        static_cast<unsigned long long>(sweep->statistics.requests[static_cast<std::size_t>(MadResult::kTimeout)]));
     std::fflush(stdout);
   }
   return 0;
@@ -199,9 +209,11 @@ int main(int argc, char** argv) {
   if (options.list) return leave(list_ports());
 
   const bool by_hand = options.benchmark_sweeps > 0;
-  sweeper::FrameWriter writer([](std::span<const std::byte> octets) { return sweeper::write_all(kParentSocket, octets); });
+  sweeper::FrameWriter writer(
+      [](std::span<const std::byte> octets) { return sweeper::write_all(kParentSocket, octets); });
   const auto give_up = [&](const Error& error) {
-    if (by_hand || !writer.write(sweeper::Trouble{error.message})) std::cerr << "weft-sweeper: " << error.message << '\n';
+    if (by_hand || !writer.write(sweeper::Trouble{error.message}))
+      std::cerr << "weft-sweeper: " << error.message << '\n';
     return leave(kExitTrouble);
   };
   auto prepared = sweeper_options(options);
@@ -210,8 +222,8 @@ int main(int argc, char** argv) {
   if (!chosen) return give_up(chosen.error());
   const auto port = infiniband::open_umad_port(chosen->adapter, chosen->number);
   if (!port) return give_up(port.error());
-  // From here on exit by the front door when asked to stop: a simulator's client library says good-bye there. Not before: while it
-  // waits for its simulator it would not notice.
+  // From here on exit by the front door when asked to stop: a simulator's client library says good-bye there. Not
+  // before: while it waits for its simulator it would not notice.
   struct sigaction action = {};
   action.sa_handler = ask_to_stop;
   sigaction(SIGTERM, &action, nullptr);

@@ -1,0 +1,289 @@
+#include "daemon/weftd/application.hpp"
+
+#include <systemd/sd-daemon.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "api/grpc/server.hpp"
+#include "api/http/server.hpp"
+#include "collectors/infiniband/topology_file.hpp"
+#include "daemon/weftd/core.hpp"
+#include "daemon/weftd/fabric_watcher.hpp"
+#include "daemon/weftd/logging.hpp"
+#include "daemon/weftd/port_finder.hpp"
+#include "daemon/weftd/self_metrics.hpp"
+
+#ifndef WEFT_VERSION
+#define WEFT_VERSION "unknown"
+#endif
+
+namespace weft::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+constexpr auto kLookForPortsEvery = 60s;
+constexpr auto kLookForFirstPortEvery = 5s;
+
+Result<std::shared_ptr<const Topology>> read_expected(const std::filesystem::path& path) {
+  if (path.empty()) return std::shared_ptr<const Topology>();
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return fail(ErrorCode::kInvalidArgument, "cannot read the expected topology " + path.string());
+  auto topology = infiniband::parse_topology_file(text.str());
+  if (!topology) return fail(topology.error().code, path.string() + ": " + topology.error().message);
+  return std::make_shared<const Topology>(std::move(*topology));
+}
+
+std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
+  if (!infiniband.sweeper.empty()) return infiniband.sweeper;
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "weft-sweeper";
+}
+
+// Brings commands from the servers' threads to the main one.
+class CommandDesk final : public api::Commands {
+ public:
+  CommandDesk(asio::io_context& main, Core& core) : main_(main), core_(core) {}
+  void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
+    asio::post(main_, [this, incident, who = std::move(who), callback = std::move(callback)]() mutable {
+      core_.acknowledge(incident, std::move(who), std::move(callback));
+    });
+  }
+  void silence(std::uint64_t incident, TimePoint until, std::string who, Callback callback) override {
+    asio::post(main_, [this, incident, until, who = std::move(who), callback = std::move(callback)]() mutable {
+      core_.silence(incident, until, std::move(who), std::move(callback));
+    });
+  }
+
+ private:
+  asio::io_context& main_;
+  Core& core_;
+};
+
+// Which ports are watched. In automatic mode ports come and go, and of two ports on one subnet one is enough.
+class Watchers {
+ public:
+  Watchers(asio::io_context& main, const config::WeftdConfig& config, Core& core)
+      : main_(main),
+        config_(config),
+        core_(core),
+        program_(sweeper_program(config.infiniband)),
+        look_(main),
+        finder_({.name = "port-finder", .capacity = 2, .when_full = runtime::WhenFull::kRefuse}) {}
+
+  void start() {
+    if (!config_.infiniband.enabled) return;
+    if (!config_.infiniband.ports.automatic) {
+      for (const config::InfinibandPort& port : config_.infiniband.ports.named) add(port);
+      return;
+    }
+    look();
+  }
+
+  void stop() {
+    stopped_ = true;
+    look_.cancel();
+    finder_.stop();
+    for (auto& [name, watcher] : watchers_) watcher->stop();
+  }
+
+  void report(SelfMetrics& metrics) const {
+    for (const auto& [name, watcher] : watchers_) {
+      const auto analysis = core_.analysis_seconds().find(name);
+      metrics.set_fabric(name, analysis == core_.analysis_seconds().end() ? 0 : analysis->second, watcher->restarts(),
+                         watcher->skipped());
+    }
+  }
+
+ private:
+  std::filesystem::path scratch(const std::string& name) const {
+    return std::filesystem::absolute(config_.state_dir) / "run" / name;
+  }
+
+  void look() {
+    finder_.post([this] {
+      auto ports = find_ports(program_, scratch("port-finder"), 10s);
+      asio::post(main_, [this, ports = std::move(ports)] { looked(ports); });
+    });
+  }
+
+  void looked(const Result<std::vector<config::InfinibandPort>>& ports) {
+    if (stopped_) return;
+    if (!ports && ports.error().message != complaint_) {
+      complaint_ = ports.error().message;
+      logger("infiniband")->warn("no port to watch yet: {}", complaint_);
+    } else if (ports) {
+      if (ports->empty() && watchers_.empty() && complaint_.empty()) {
+        complaint_ = "no active InfiniBand port";
+        logger("infiniband")->warn("no port to watch yet: {}", complaint_);
+      }
+      for (const config::InfinibandPort& port : *ports)
+        if (!watchers_.contains(port.fabric) && !has_another_way(port)) add(port);
+    }
+    look_.expires_after(watchers_.empty() ? kLookForFirstPortEvery : kLookForPortsEvery);
+    look_.async_wait([this](boost::system::error_code error) {
+      if (!error) look();
+    });
+  }
+
+  void add(const config::InfinibandPort& port) {
+    core_.add_fabric(port.fabric);
+    auto watcher = std::make_unique<FabricWatcher>(
+        main_, FabricWatcher::Options{port, config_.infiniband, program_, scratch(port.fabric)},
+        [this, name = port.fabric](Sweep sweep) { take(name, std::move(sweep)); },
+        [this, name = port.fabric](const std::string& why) { core_.take_trouble(name, why); });
+    watcher->start();
+    watchers_[port.fabric] = std::move(watcher);
+  }
+
+  void take(const std::string& name, Sweep sweep) {
+    if (config_.infiniband.ports.automatic && sweep.number == 1) {
+      if (const std::string other = also_seen_by(name, sweep); !other.empty()) {
+        logger("infiniband")->info("{} is on the same subnet as {}: kept in reserve", name, other);
+        reserve_[name] = other;
+        // Not from within its own callback.
+        asio::post(main_, [this, name] {
+          watchers_.erase(name);
+          core_.remove_fabric(name);
+        });
+        return;
+      }
+    }
+    core_.take_sweep(std::move(sweep));
+  }
+
+  // The fabric in whose last sweep the port that this sweep came through is cabled up; empty when there is none.
+  std::string also_seen_by(const std::string& name, const Sweep& sweep) const {
+    for (const auto& [other, watcher] : watchers_) {
+      if (other == name || !core_.is_watching(other)) continue;
+      const auto last = core_.last_sweep(other);
+      if (!last) continue;
+      const PortIndex port = last->topology->find_port(sweep.local_port);
+      // An adapter on two subnets shows both of its ports in each, but a cable only in one.
+      if (port != kNoIndex && last->topology->port(port).is_up() && last->topology->port(port).peer != kNoIndex)
+        return other;
+    }
+    return {};
+  }
+
+  bool has_another_way(const config::InfinibandPort& port) {
+    const auto reserved = reserve_.find(port.fabric);
+    if (reserved == reserve_.end()) return false;
+    if (core_.is_watching(reserved->second)) return true;
+    reserve_.erase(reserved);
+    return false;
+  }
+
+  asio::io_context& main_;
+  const config::WeftdConfig& config_;
+  Core& core_;
+  std::filesystem::path program_;
+  std::map<std::string, std::unique_ptr<FabricWatcher>> watchers_;
+  std::map<std::string, std::string> reserve_;  // port → the fabric that has it in view
+  asio::steady_timer look_;
+  runtime::Lane finder_;
+  std::string complaint_;
+  bool stopped_ = false;
+};
+
+// The beat of the daemon: silences, ages, figures, and the word to systemd that we are alive.
+class Beat {
+ public:
+  Beat(asio::io_context& main, Duration every, std::function<void()> each)
+      : timer_(main), every_(every), each_(std::move(each)) {}
+  void start() {
+    timer_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(every_));
+    timer_.async_wait([this](boost::system::error_code error) {
+      if (error) return;
+      each_();
+      start();
+    });
+  }
+  void stop() { timer_.cancel(); }
+
+ private:
+  asio::steady_timer timer_;
+  Duration every_;
+  std::function<void()> each_;
+};
+
+}  // namespace
+
+Result<void> run(const config::WeftdConfig& config) {
+  const SystemClock clock;
+  auto expected = read_expected(config.infiniband.expected_topology);
+  if (!expected) return tl::unexpected(expected.error());
+  auto store =
+      store::open_store(config.state_dir, {config.store.history_interval, config.store.history_retention,
+                                           config.store.max_history_bytes.value, config.store.incident_retention});
+  if (!store) return tl::unexpected(store.error());
+  auto restored = (*store)->restore(clock.now() - config.incidents.retention);
+  if (!restored) return tl::unexpected(restored.error());
+  logger("weftd")->info("weftd {}: {} incidents remembered in {}", WEFT_VERSION, restored->incidents.size(),
+                        config.state_dir.string());
+
+  // What is declared first is destroyed last: the servers stop before the state they show, the lanes after their last
+  // job.
+  asio::io_context main(1);
+  api::Publication publication;
+  SelfMetrics metrics(WEFT_VERSION);
+  runtime::Lane store_lane({.name = "store",
+                            .capacity = 64,
+                            .when_full = runtime::WhenFull::kRefuse,
+                            .on_failure = [](const std::string& what) { logger("store")->error("{}", what); }});
+  Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, publication, clock,
+            [&main](std::function<void()> job) { asio::post(main, std::move(job)); });
+  CommandDesk commands(main, core);
+  Watchers watchers(main, config, core);
+
+  auto http = api::HttpServer::start(
+      {.address = config.listen.http.host,
+       .port = config.listen.http.port,
+       .max_connections = config.http.max_connections,
+       .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout)},
+      publication, clock, {metrics.collectable()});
+  if (!http) return tl::unexpected(http.error());
+  auto grpc = api::GrpcServer::start(
+      {.address = config.listen.grpc.host, .port = config.listen.grpc.port, .max_watchers = config.grpc.max_watchers},
+      publication, commands, clock);
+  if (!grpc) return tl::unexpected(grpc.error());
+  logger("weftd")->info("HTTP on http://{}:{}/, gRPC on {}:{}", config.listen.http.host, (*http)->port(),
+                        config.listen.grpc.host, (*grpc)->port());
+
+  Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
+    core.tick();
+    metrics.set(store_lane.name(), store_lane.figures());
+    metrics.set((*store)->status());
+    watchers.report(metrics);
+    sd_notify(0, "WATCHDOG=1");
+  });
+  asio::signal_set signals(main, SIGTERM, SIGINT);
+  signals.async_wait([&](boost::system::error_code, int signal) {
+    logger("weftd")->info("stopping on signal {}", signal);
+    sd_notify(0, "STOPPING=1");
+    beat.stop();
+    watchers.stop();
+    main.stop();
+  });
+  watchers.start();
+  beat.start();
+  sd_notify(0, "READY=1");
+  main.run();
+
+  (*http)->stop();
+  (*grpc)->stop();
+  store_lane.stop();
+  return {};
+}
+
+}  // namespace weft::daemon

@@ -1,0 +1,95 @@
+#pragma once
+// The state of weftd: what every fabric looks like, what is wrong, what is shown. One thread owns it.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/incidents/incident_book.hpp"
+#include "api/publication/commands.hpp"
+#include "api/publication/publication.hpp"
+#include "daemon/config/config.hpp"
+#include "daemon/runtime/lane.hpp"
+#include "daemon/store/store.hpp"
+
+namespace weft::daemon {
+
+/// Takes sweeps and silences in, has them judged, remembers, and publishes. No incident is shown before it is on disk;
+/// when the disk refuses, that is said, incidents are shown all the same and written when it takes them again. All
+/// members are called on one thread; `post` brings the store lane's answers back to it.
+class Core {
+ public:
+  using Post = std::function<void(std::function<void()>)>;
+
+  Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
+       store::Restored restored, runtime::Lane& store_lane, api::Publication& publication, const Clock& clock,
+       Post post);
+
+  /// A subnet that shall be watched: it is shown, as waited for, from now on.
+  void add_fabric(const std::string& name);
+  /// It is watched through another port already, or not any more.
+  void remove_fabric(const std::string& name);
+  void take_sweep(Sweep sweep);
+  void take_trouble(const std::string& fabric, const std::string& why);
+  /// Time passes: silences are noticed, the store is tended, ages grow. Call it a few times in each sweep interval.
+  void tick();
+  /// The last sweep of that fabric, or null.
+  std::shared_ptr<const Sweep> last_sweep(const std::string& fabric) const;
+  bool is_watching(const std::string& fabric) const;
+
+  void acknowledge(std::uint64_t incident, std::string who, api::Commands::Callback callback);
+  void silence(std::uint64_t incident, TimePoint until, std::string who, api::Commands::Callback callback);
+
+  /// Time the last analysis took, by fabric, in seconds.
+  const std::map<std::string, double>& analysis_seconds() const { return analysis_seconds_; }
+
+ private:
+  struct Fabric {
+    analyzer::FabricAnalyzer analyzer;
+    FabricView view;
+    std::string trouble;            // why there are no sweeps; empty while there are
+    TimePoint last_sweep = kNever;  // when one arrived, or when we began to wait
+    std::uint64_t saved_links = 0, saved_history = 0;
+    TimePoint nodes_saved = kNever;
+  };
+  struct Waiting {
+    std::uint64_t incident;
+    api::Commands::Callback callback;
+  };
+
+  void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
+  void note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what);
+  void save();
+  void saved(bool ok, std::shared_ptr<const analyzer::IncidentList> shown, std::vector<Waiting> answered);
+  void remember(Fabric& fabric, TimePoint now);
+  void publish();
+
+  const config::WeftdConfig& config_;
+  std::shared_ptr<const Topology> expected_;
+  store::Store& store_;
+  runtime::Lane& store_lane_;
+  api::Publication& publication_;
+  const Clock& clock_;
+  Post post_;
+  analyzer::IncidentBook book_;
+  std::map<std::string, analyzer::AnalyzerState> memories_;
+  std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};
+  std::map<std::string, Fabric> fabrics_;
+  std::map<std::string, double> analysis_seconds_;
+
+  // Incidents on their way to the disk: at most one batch is there, the next one gathers.
+  std::map<std::uint64_t, Incident> unsaved_;
+  std::vector<store::Event> unsaved_events_;
+  std::vector<Waiting> waiting_;
+  bool saving_ = false;
+  std::shared_ptr<const analyzer::IncidentList> shown_;
+  std::uint64_t revision_ = 0;
+  TimePoint maintained_ = kNever;
+  TimePoint published_ = kNever;
+};
+
+}  // namespace weft::daemon

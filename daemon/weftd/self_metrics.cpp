@@ -1,0 +1,79 @@
+#include "daemon/weftd/self_metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+namespace weft::daemon {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+
+void raise_to(Counter& counter, std::uint64_t value) {
+  counter.Increment(static_cast<double>(value) - counter.Value());
+}
+
+}  // namespace
+
+struct SelfMetrics::Families {
+  std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+  Family<Gauge>& build = gauge("weft_build_info", "Constant 1, with the version of weftd.");
+  Family<Gauge>& depth = gauge("weft_lane_queue_depth", "Jobs that wait for this thread.");
+  Family<Counter>& refused = counter("weft_lane_refused_total", "Jobs not taken because too many waited.");
+  Family<Counter>& busy = counter("weft_lane_busy_seconds_total", "Time this thread spent in jobs.");
+  Family<Gauge>& store_ok = gauge("weft_store_ok", "1 while incidents and history reach the disk.");
+  Family<Gauge>& waiting = gauge("weft_store_incidents_waiting", "Incidents not on disk yet.");
+  Family<Counter>& written = counter("weft_store_history_written_total", "Moments of port history written.");
+  Family<Counter>& dropped =
+      counter("weft_store_history_dropped_total", "Moments of port history that were not written.");
+  Family<Gauge>& bytes = gauge("weft_store_history_bytes", "Room that port history takes on disk.");
+  Family<Gauge>& analysis = gauge("weft_analysis_duration_seconds", "Time the last analysis of a sweep took.");
+  Family<Counter>& restarts =
+      counter("weft_sweeper_restarts_total", "Times the process that sweeps this subnet was started again.");
+  Family<Counter>& skipped =
+      counter("weft_sweeps_skipped_total", "Sweeps replaced by newer ones before they were looked at.");
+
+  Family<Gauge>& gauge(const char* name, const char* help) {
+    return prometheus::BuildGauge().Name(name).Help(help).Register(*registry);
+  }
+  Family<Counter>& counter(const char* name, const char* help) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(*registry);
+  }
+};
+
+SelfMetrics::SelfMetrics(const std::string& version) : families_(std::make_unique<Families>()) {
+  families_->build.Add({{"version", version}}).Set(1);
+}
+SelfMetrics::~SelfMetrics() = default;
+
+std::shared_ptr<prometheus::Collectable> SelfMetrics::collectable() const {
+  return families_->registry;
+}
+
+void SelfMetrics::set(const std::string& lane, const runtime::LaneFigures& figures) {
+  const prometheus::Labels labels{{"lane", lane}};
+  families_->depth.Add(labels).Set(static_cast<double>(figures.queue.depth));
+  raise_to(families_->refused.Add(labels), figures.queue.refused + figures.queue.dropped);
+  Counter& busy = families_->busy.Add(labels);
+  busy.Increment(seconds(figures.busy) - busy.Value());
+}
+
+void SelfMetrics::set(const store::StoreStatus& status) {
+  families_->store_ok.Add({}).Set(status.ok ? 1 : 0);
+  families_->waiting.Add({}).Set(static_cast<double>(status.incidents_waiting));
+  raise_to(families_->written.Add({}), status.history_written);
+  raise_to(families_->dropped.Add({}), status.history_dropped);
+  families_->bytes.Add({}).Set(static_cast<double>(status.history_bytes));
+}
+
+void SelfMetrics::set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,
+                             std::uint64_t sweeps_skipped) {
+  const prometheus::Labels labels{{"fabric", fabric}};
+  families_->analysis.Add(labels).Set(analysis_seconds);
+  raise_to(families_->restarts.Add(labels), sweeper_restarts);
+  raise_to(families_->skipped.Add(labels), sweeps_skipped);
+}
+
+}  // namespace weft::daemon

@@ -117,13 +117,14 @@ void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
   std::ranges::sort(by_slot, {}, [&fabric](PortIndex i) { return fabric.slots[i]; });
   Statement insert(database_, "INSERT INTO chunk VALUES (?, ?)");
   std::vector<ChunkPort> ports;
+  constexpr auto kChunk = static_cast<std::uint32_t>(kChunkPorts);
   for (std::size_t next = 0; next < by_slot.size();) {
-    const std::uint32_t chunk = fabric.slots[by_slot[next]] / kChunkPorts;
+    const std::uint32_t chunk = fabric.slots[by_slot[next]] / kChunk;
     ports.clear();
-    for (; next < by_slot.size() && fabric.slots[by_slot[next]] / kChunkPorts == chunk; ++next) {
+    for (; next < by_slot.size() && fabric.slots[by_slot[next]] / kChunk == chunk; ++next) {
       const PortIndex index = by_slot[next];
       const PortIndex before = aligned ? index : last.topology->find_port(sweep.topology->key_of(index));
-      ports.resize(fabric.slots[index] % kChunkPorts + 1);  // slots between belong to other fabrics or to ports gone
+      ports.resize(fabric.slots[index] % kChunk + 1);  // slots between belong to other fabrics or to ports gone
       if (before != kNoIndex) ports.back() = growth(*last.counters, before, *sweep.counters, index);
     }
     insert.run(id << kChunkBits | chunk, encode_chunk(ports));

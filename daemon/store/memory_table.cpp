@@ -19,16 +19,16 @@ LinkKey read_link_key(const Statement& row, int first) {
   return {read_port(row, first), read_port(row, first + 2)};
 }
 
-analyzer::KnownEnd read_end(const Statement& row, int first) {
+KnownEnd read_end(const Statement& row, int first) {
   return {row.text(first), static_cast<NodeType>(row.integer(first + 1))};
 }
 
-bool same(const analyzer::KnownEnd& a, const analyzer::KnownEnd& b) {
+bool same(const KnownEnd& a, const KnownEnd& b) {
   return a.node_name == b.node_name && a.type == b.type;
 }
 
-std::vector<analyzer::KnownLink> read_links(Database& database, std::string_view fabric) {
-  std::vector<analyzer::KnownLink> links;
+std::vector<KnownLink> read_links(Database& database, std::string_view fabric) {
+  std::vector<KnownLink> links;
   Statement rows(database,
                  "SELECT low_node, low_port, high_node, high_port, low_name, low_type, high_name, high_type FROM link "
                  "WHERE fabric = ?");
@@ -37,15 +37,15 @@ std::vector<analyzer::KnownLink> read_links(Database& database, std::string_view
   return links;
 }
 
-std::vector<analyzer::FlapState> read_flaps(Database& database, std::string_view fabric) {
-  std::vector<analyzer::FlapState> flaps;
+std::vector<FlapState> read_flaps(Database& database, std::string_view fabric) {
+  std::vector<FlapState> flaps;
   Statement rows(
       database,
       "SELECT low_node, low_port, high_node, high_port, fast, slow, updated, slow_counted, last_flap, flaps, "
       "both_ends, suppressed FROM flap WHERE fabric = ?");
   rows.query(fabric);
   while (rows.next()) {
-    analyzer::FlapState flap;
+    FlapState flap;
     flap.link = read_link_key(rows, 0);
     flap.fast = rows.real(4);
     flap.slow = rows.real(5);
@@ -60,8 +60,8 @@ std::vector<analyzer::FlapState> read_flaps(Database& database, std::string_view
   return flaps;
 }
 
-std::vector<analyzer::ErrorState> read_errors(Database& database, std::string_view fabric) {
-  std::vector<analyzer::ErrorState> errors;
+std::vector<ErrorState> read_errors(Database& database, std::string_view fabric) {
+  std::vector<ErrorState> errors;
   Statement rows(database, "SELECT node, port, rate FROM error_port WHERE fabric = ?");
   rows.query(fabric);
   while (rows.next()) errors.push_back({read_port(rows, 0), rows.real(2)});
@@ -70,11 +70,11 @@ std::vector<analyzer::ErrorState> read_errors(Database& database, std::string_vi
 
 }  // namespace
 
-void write_links(Database& database, std::string_view fabric, std::span<const analyzer::KnownLink> links) {
-  std::unordered_map<LinkKey, analyzer::KnownLink> stored;
-  for (analyzer::KnownLink& link : read_links(database, fabric)) stored.emplace(link.key, std::move(link));
+void write_links(Database& database, std::string_view fabric, std::span<const KnownLink> links) {
+  std::unordered_map<LinkKey, KnownLink> stored;
+  for (KnownLink& link : read_links(database, fabric)) stored.emplace(link.key, std::move(link));
   Statement put(database, "INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const analyzer::KnownLink& link : links) {
+  for (const KnownLink& link : links) {
     const auto found = stored.find(link.key);
     const bool unchanged =
         found != stored.end() && same(found->second.low, link.low) && same(found->second.high, link.high);
@@ -91,16 +91,16 @@ void write_links(Database& database, std::string_view fabric, std::span<const an
     drop.run(fabric, key.low.node.value, key.low.port.value, key.high.node.value, key.high.port.value);
 }
 
-void write_conditions(Database& database, std::string_view fabric, std::span<const analyzer::FlapState> flaps,
-                      std::span<const analyzer::ErrorState> errors) {
+void write_conditions(Database& database, std::string_view fabric, std::span<const FlapState> flaps,
+                      std::span<const ErrorState> errors) {
   Statement(database, "DELETE FROM flap WHERE fabric = ?").run(fabric);
   Statement(database, "DELETE FROM error_port WHERE fabric = ?").run(fabric);
   Statement flap(database, "INSERT OR REPLACE INTO flap VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const analyzer::FlapState& f : flaps)
+  for (const FlapState& f : flaps)
     flap.run(fabric, f.link.low.node.value, f.link.low.port.value, f.link.high.node.value, f.link.high.port.value,
              f.fast, f.slow, f.updated, f.slow_counted, f.last_flap, f.flaps, f.both_ends, f.suppressed);
   Statement error(database, "INSERT OR REPLACE INTO error_port VALUES (?, ?, ?, ?)");
-  for (const analyzer::ErrorState& e : errors) error.run(fabric, e.port.node.value, e.port.port.value, e.rate);
+  for (const ErrorState& e : errors) error.run(fabric, e.port.node.value, e.port.port.value, e.rate);
 }
 
 void write_nodes(Database& database, std::string_view fabric, const Topology& topology, TimePoint now) {

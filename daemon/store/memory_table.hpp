@@ -11,9 +11,9 @@
 
 namespace weft::store {
 
-void write_links(Database& database, std::string_view fabric, std::span<const analyzer::KnownLink> links);
-void write_conditions(Database& database, std::string_view fabric, std::span<const analyzer::FlapState> flaps,
-                      std::span<const analyzer::ErrorState> errors);
+void write_links(Database& database, std::string_view fabric, std::span<const KnownLink> links);
+void write_conditions(Database& database, std::string_view fabric, std::span<const FlapState> flaps,
+                      std::span<const ErrorState> errors);
 void write_nodes(Database& database, std::string_view fabric, const Topology& topology, TimePoint now);
 
 std::vector<FabricMemory> read_memories(Database& database);

@@ -76,14 +76,14 @@ Result<std::vector<Event>> SqliteStore::events(std::uint64_t incident) {
   return events;
 }
 
-Result<void> SqliteStore::save_links(std::string_view fabric, std::span<const analyzer::KnownLink> links) {
+Result<void> SqliteStore::save_links(std::string_view fabric, std::span<const KnownLink> links) {
   Transaction transaction(state_);
   write_links(state_, fabric, links);
   return transaction.commit();
 }
 
-Result<void> SqliteStore::save_conditions(std::string_view fabric, std::span<const analyzer::FlapState> flaps,
-                                          std::span<const analyzer::ErrorState> errors) {
+Result<void> SqliteStore::save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
+                                          std::span<const ErrorState> errors) {
   Transaction transaction(state_);
   write_conditions(state_, fabric, flaps, errors);
   return transaction.commit();

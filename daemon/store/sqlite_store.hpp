@@ -22,9 +22,9 @@ class SqliteStore final : public Store {
   Result<Restored> restore(TimePoint resolved_since) override;
   Result<void> save_incidents(std::span<const Incident> incidents, std::span<const Event> events) override;
   Result<std::vector<Event>> events(std::uint64_t incident) override;
-  Result<void> save_links(std::string_view fabric, std::span<const analyzer::KnownLink> links) override;
-  Result<void> save_conditions(std::string_view fabric, std::span<const analyzer::FlapState> flaps,
-                               std::span<const analyzer::ErrorState> errors) override;
+  Result<void> save_links(std::string_view fabric, std::span<const KnownLink> links) override;
+  Result<void> save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
+                               std::span<const ErrorState> errors) override;
   Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) override;
   Result<std::vector<KnownNode>> nodes(std::string_view fabric) override;
   Result<void> append_history(std::shared_ptr<const Sweep> sweep) override;

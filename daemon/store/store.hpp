@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/detect/state.hpp"
+#include "fabric/analyzer_state.hpp"
 #include "fabric/counters.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/result.hpp"
@@ -41,7 +41,7 @@ struct KnownNode {
 /// What FabricAnalyzer::restore() wants, for one fabric.
 struct FabricMemory {
   std::string fabric;
-  analyzer::AnalyzerState state;
+  AnalyzerState state;
 };
 
 struct Restored {
@@ -85,9 +85,9 @@ class Store {
   virtual Result<std::vector<Event>> events(std::uint64_t incident) = 0;
 
   /// Replace what is stored of a fabric by this; only differences are written. On failure nothing changed: call again.
-  virtual Result<void> save_links(std::string_view fabric, std::span<const analyzer::KnownLink> links) = 0;
-  virtual Result<void> save_conditions(std::string_view fabric, std::span<const analyzer::FlapState> flaps,
-                                       std::span<const analyzer::ErrorState> errors) = 0;
+  virtual Result<void> save_links(std::string_view fabric, std::span<const KnownLink> links) = 0;
+  virtual Result<void> save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
+                                       std::span<const ErrorState> errors) = 0;
   /// Adds the nodes of `topology` to the inventory, or notes that they were seen at `now`.
   virtual Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) = 0;
   virtual Result<std::vector<KnownNode>> nodes(std::string_view fabric) = 0;

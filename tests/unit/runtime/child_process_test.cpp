@@ -59,9 +59,9 @@ TEST(ChildProcess, HasNoOtherDescriptorOfOursAndDefaultSignals) {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, &before);
-  auto child =
-      ChildProcess::spawn(shell("for fd in 4 5 6 7 8 9 10 11 12 13 14 15; do [ -e /proc/$$/fd/$fd ] && echo $fd >&3; done; "
-                                "grep SigIgn /proc/$$/status >&3"));
+  auto child = ChildProcess::spawn(
+      shell("for fd in 4 5 6 7 8 9 10 11 12 13 14 15; do [ -e /proc/$$/fd/$fd ] && echo $fd >&3; done; "
+            "grep SigIgn /proc/$$/status >&3"));
   ::sigaction(SIGPIPE, &before, nullptr);
   ASSERT_TRUE(child) << child.error().message;
   EXPECT_EQ(read_all(child->socket()), "SigIgn:\t0000000000000000\n");

@@ -7,7 +7,7 @@ LinkKey link(std::uint64_t a, std::uint64_t b) {
   return make_link_key({NodeGuid{a}, PortNum{1}}, {NodeGuid{b}, PortNum{2}});
 }
 
-const analyzer::AnalyzerState* find(const Restored& restored, const std::string& fabric) {
+const AnalyzerState* find(const Restored& restored, const std::string& fabric) {
   for (const FabricMemory& memory : restored.fabrics)
     if (memory.fabric == fabric) return &memory.state;
   return nullptr;
@@ -16,19 +16,19 @@ const analyzer::AnalyzerState* find(const Restored& restored, const std::string&
 TEST(Memory, LinksAreReplacedFabricByFabric) {
   const TempDir dir;
   auto store = must_open(dir.path());
-  const analyzer::KnownLink first{
+  const KnownLink first{
       link(0xF000000000000001, 2), {"leaf-1", NodeType::kSwitch}, {"dgx-04 mlx5_0", NodeType::kChannelAdapter}};
-  const analyzer::KnownLink second{link(3, 4), {}, {}};
+  const KnownLink second{link(3, 4), {}, {}};
   ASSERT_TRUE(store->save_links("a", std::vector{first, second}));
   ASSERT_TRUE(store->save_links("b", std::vector{second}));
-  analyzer::KnownLink renamed = first;
+  KnownLink renamed = first;
   renamed.low.node_name = "leaf-one";
   ASSERT_TRUE(store->save_links("a", std::vector{renamed}));
   const auto restored = store->restore(kNever);
   ASSERT_TRUE(restored) << restored.error().message;
   ASSERT_EQ(restored->fabrics.size(), 2U);
   ASSERT_EQ(find(*restored, "a")->links.size(), 1U);
-  const analyzer::KnownLink& back = find(*restored, "a")->links[0];
+  const KnownLink& back = find(*restored, "a")->links[0];
   EXPECT_EQ(back.key, first.key);
   EXPECT_EQ(back.low.node_name, "leaf-one");
   EXPECT_EQ(back.low.type, NodeType::kSwitch);
@@ -39,7 +39,7 @@ TEST(Memory, LinksAreReplacedFabricByFabric) {
 
 TEST(Memory, ConditionsComeBackAsTheyWere) {
   const TempDir dir;
-  analyzer::FlapState flap;
+  FlapState flap;
   flap.link = link(1, 2);
   flap.fast = 1234.5;
   flap.slow = 0.25;
@@ -49,11 +49,11 @@ TEST(Memory, ConditionsComeBackAsTheyWere) {
   flap.flaps = 7;
   flap.both_ends = true;
   flap.suppressed = true;
-  const analyzer::ErrorState error{{NodeGuid{9}, PortNum{3}}, 3e-11};
+  const ErrorState error{{NodeGuid{9}, PortNum{3}}, 3e-11};
   ASSERT_TRUE(must_open(dir.path())->save_conditions("a", std::vector{flap}, std::vector{error}));
   auto store = must_open(dir.path());
   auto restored = store->restore(kNever);
-  const analyzer::AnalyzerState* state = find(*restored, "a");
+  const AnalyzerState* state = find(*restored, "a");
   ASSERT_NE(state, nullptr);
   ASSERT_EQ(state->flaps.size(), 1U);
   EXPECT_EQ(state->flaps[0].link, flap.link);

@@ -1,0 +1,52 @@
+#pragma once
+// What an analyzer must remember across a restart, as plain values: it gives them, the store keeps them.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/clock.hpp"
+#include "fabric/ids.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft {
+
+/// What is remembered of one end of a known link: enough to name a node that is gone.
+struct KnownEnd {
+  std::string node_name;  ///< empty: named by its GUID
+  NodeType type = NodeType::kUnknown;
+};
+
+/// A link that was seen up. If it is not up later, that is LINK_DOWN, even if it died while nobody watched.
+struct KnownLink {
+  LinkKey key;
+  KnownEnd low;   ///< of key.low
+  KnownEnd high;  ///< of key.high
+};
+
+/// Flap penalties of one link; they decay with time, so the time belongs to them.
+struct FlapState {
+  LinkKey link;
+  double fast = 0;                  ///< penalty of the fast layer at `updated` (points)
+  double slow = 0;                  ///< penalty of the slow layer at `updated` (points)
+  TimePoint updated = kNever;       ///< when the penalties had these values
+  TimePoint slow_counted = kNever;  ///< the flap that last counted in the slow layer
+  TimePoint last_flap = kNever;
+  std::uint32_t flaps = 0;  ///< flaps since the link was last quiet
+  bool both_ends = false;   ///< both ends saw them
+  bool suppressed = false;  ///< LINK_FLAP is open
+};
+
+/// A port condemned by the error-rate rule.
+struct ErrorState {
+  PortKey port;
+  double rate = 0;  ///< errors per bit in the window that condemned it
+};
+
+struct AnalyzerState {
+  std::vector<KnownLink> links;
+  std::vector<FlapState> flaps;
+  std::vector<ErrorState> errors;
+};
+
+}  // namespace weft

@@ -58,7 +58,7 @@ void DegradedLinks::update(const Topology& topology, const LinkTable& table) {
     if (!narrow && !slow) {
       int expected = 13;
       for (const Port* end : {&a, &b})
-        if (topology.node_of(*end).type == NodeType::kSwitch) expected = std::min(expected, custom[end->node]);
+        if (custom[end->node] > 0) expected = std::min(expected, custom[end->node]);
       const int supported = widest_lanes(static_cast<WidthMask>(a.width_supported & b.width_supported));
       if (expected == 13 || found.lanes == 0 || found.lanes >= expected || supported < expected) continue;
       found.best_lanes = expected;

@@ -166,6 +166,7 @@ void LinkTable::observe_nodes(const Sweep& sweep) {
     }
     known.lost = !node.reachable || newest == kNever || newest + stale_after < sweep.finished;
     known.quiet = known.lost || newest < sweep.started;
+    if (!known.lost) known.silent_sweeps = 0;
   }
 }
 

@@ -34,6 +34,7 @@ struct Subject {
   NodeHealth health;
   bool is_switch = false;
   TimePoint oldest = TimePoint::max();
+  HealthVerdict elsewhere = HealthVerdict::kHealthy;  ///< what the fabrics before say
   // Of the fabric that is being looked at:
   std::uint32_t links = 0;    ///< ports that a cable is known for
   std::vector<PortKey> down;  ///< of those, the ones that an incident calls down
@@ -207,6 +208,7 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
   for (Subject& subject : subjects_) {
     subject.links = 0;
     subject.down.clear();
+    subject.elsewhere = std::exchange(subject.health.verdict, HealthVerdict::kHealthy);
   }
   read_ages(view);
   for (const IncidentPtr& incident : incidents)
@@ -226,6 +228,7 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
   if (!view.watching)
     for (const std::uint32_t of : by_node_)
       if (of != kNoIndex) subjects_[of].health.verdict = HealthVerdict::kUnknown;
+  for (Subject& subject : subjects_) worsen(subject.health, subject.elsewhere, RecommendedAction::kNone);
 }
 
 std::vector<NodeHealth> Assessment::finish() {

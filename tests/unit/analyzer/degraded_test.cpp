@@ -1,0 +1,88 @@
+#include "tests/unit/analyzer/watch.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using fakes::FabricBuilder;
+constexpr WidthMask k1X = 1;
+
+struct Degraded : testing::Test {
+  Degraded() : watch(FabricBuilder::fat_tree(2, 3, 4)), end(watch.fabric.port_towards("leaf-1", "spine-0")) {
+    watch.sweeps(3);
+    peer = watch.fabric.ports()[end].peer;
+  }
+  Watch watch;
+  PortIndex end;
+  PortIndex peer = 0;
+};
+
+TEST_F(Degraded, ANarrowLinkNamesItsWidths) {
+  watch.fabric.port(end).width_active = watch.fabric.port(peer).width_active = k1X;
+  watch.sweeps(1);
+  const Incident slow = watch.only();
+  EXPECT_EQ(slow.kind, IncidentKind::kLinkDegraded);
+  EXPECT_EQ(link_of(slow), watch.fabric.link_of(end));
+  EXPECT_NE(slow.summary.find("1X of 4X"), std::string::npos) << slow.summary;
+  watch.restart();
+  watch.sweeps(5);
+  EXPECT_EQ(watch.only().id, slow.id);
+  watch.fabric.relink(end);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(Degraded, ASlowLinkNamesItsSpeeds) {
+  watch.fabric.port(end).speed_active = watch.fabric.port(peer).speed_active = kSpeedEdr;
+  watch.sweeps(1);
+  EXPECT_NE(watch.only().summary.find("EDR of HDR"), std::string::npos) << watch.only().summary;
+}
+
+TEST_F(Degraded, AnEndThatCannotDoMoreIsNone) {
+  for (const PortIndex port : {end, peer}) watch.fabric.port(port).speed_active = kSpeedEdr;
+  watch.fabric.port(peer).speed_supported = kSpeedSdr | kSpeedEdr;
+  watch.sweeps(5);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
+TEST_F(Degraded, ASpeedThatSomebodyChoseIsNone) {
+  for (const PortIndex port : {end, peer}) watch.fabric.port(port).speed_active = kSpeedEdr;
+  watch.fabric.port(end).speed_enabled = kSpeedSdr | kSpeedEdr;
+  watch.sweeps(5);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
+TEST_F(Degraded, OneReadingThatIsAheadOfTheOtherIsNone) {
+  watch.fabric.port(end).width_active = k1X;
+  watch.sweeps(1);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(Degraded, ALinkHeldToOneLaneAmongWideOnesIsReportedAsSuch) {
+  for (const PortIndex port : {end, peer})
+    watch.fabric.port(port).width_active = watch.fabric.port(port).width_enabled = k1X;
+  watch.sweeps(1);
+  const Incident slow = watch.only();
+  EXPECT_EQ(slow.kind, IncidentKind::kLinkDegraded);
+  EXPECT_NE(slow.summary.find("enabled widths"), std::string::npos) << slow.summary;
+  EXPECT_LT(slow.confidence, 0.9);
+}
+
+TEST_F(Degraded, AWholeFabricOfNarrowLinksIsItsCustom) {
+  for (PortIndex port = 0; port < watch.fabric.ports().size(); ++port)
+    watch.fabric.port(port).width_active = watch.fabric.port(port).width_enabled = k1X;
+  watch.sweeps(5);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
+TEST_F(Degraded, BeingDownIsNoRecovery) {
+  watch.fabric.port(end).width_active = watch.fabric.port(peer).width_active = k1X;
+  watch.sweeps(2);
+  watch.fabric.unlink(end);
+  watch.sweeps(10);
+  ASSERT_EQ(watch.open().size(), 2U) << watch.describe();
+  EXPECT_EQ(watch.open()[0].kind, IncidentKind::kLinkDegraded);
+  EXPECT_EQ(watch.open()[1].kind, IncidentKind::kLinkDown);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -1,0 +1,171 @@
+#include "tests/unit/analyzer/watch.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using fakes::FabricBuilder;
+using std::chrono::hours;
+using std::chrono::minutes;
+
+struct Flapping : testing::Test {
+  Flapping() : watch(FabricBuilder::fat_tree(2, 3, 4)), end(watch.fabric.port_towards("leaf-1", "spine-0")) {
+    watch.sweeps(3);
+  }
+  /// Down for one sweep, up for one.
+  void flap(unsigned times) {
+    for (unsigned i = 0; i < times; ++i) {
+      watch.fabric.unlink(end);
+      watch.sweeps(1);
+      watch.fabric.relink(end);
+      watch.sweeps(1);
+    }
+  }
+  /// Time goes by with a sweep each minute.
+  void wait(Duration duration) {
+    const Duration interval = watch.fabric.interval();
+    watch.fabric.set_interval(minutes(1));
+    watch.sweeps(static_cast<unsigned>(duration / minutes(1)));
+    watch.fabric.set_interval(interval);
+  }
+  std::vector<Incident> flaps() const {
+    std::vector<Incident> found;
+    for (const Incident& incident : watch.open())
+      if (incident.kind == IncidentKind::kLinkFlap) found.push_back(incident);
+    return found;
+  }
+
+  Watch watch;
+  PortIndex end;
+};
+
+TEST_F(Flapping, OneUnplugIsNone) {
+  flap(1);
+  watch.sweeps(10);
+  EXPECT_TRUE(flaps().empty());
+}
+
+TEST_F(Flapping, FiveTimesIsOneWithinTwoSweepsAndTheDownsAreInside) {
+  flap(5);
+  const Incident flapping = watch.only();
+  EXPECT_EQ(flapping.kind, IncidentKind::kLinkFlap) << watch.describe();
+  EXPECT_EQ(link_of(flapping), watch.fabric.link_of(end));
+  EXPECT_GT(flapping.confidence, 0.9) << "both ends saw it";
+  wait(hours(1));
+  EXPECT_TRUE(watch.open().empty()) << "a bad minute is forgotten by both layers: " << watch.describe();
+}
+
+TEST_F(Flapping, ShorterThanASweepIsSeenByTheLinkDownedCounter) {
+  for (int i = 0; i < 3; ++i) {
+    watch.fabric.add_counter(end, CounterId::kLinkDowned, 1);
+    watch.fabric.add_counter(watch.fabric.ports()[end].peer, CounterId::kLinkDowned, 1);
+    watch.sweeps(2);
+  }
+  const Incident flapping = watch.only();
+  EXPECT_EQ(flapping.kind, IncidentKind::kLinkFlap);
+  EXPECT_EQ(link_of(flapping), watch.fabric.link_of(end));
+  EXPECT_GT(flapping.confidence, 0.9);
+}
+
+TEST_F(Flapping, SeenAtOneEndOnlyIsLessSure) {
+  watch.fabric.add_counter(end, CounterId::kLinkDowned, 4);
+  watch.sweeps(2);
+  EXPECT_LT(watch.only().confidence, 0.8);
+}
+
+TEST_F(Flapping, StatesAndCountersOfBothEndsAreOneFlapNotFour) {
+  const PortIndex far = watch.fabric.ports()[end].peer;
+  for (int i = 0; i < 2; ++i) {
+    watch.fabric.unlink(end);
+    watch.fabric.add_counter(end, CounterId::kLinkDowned, 1);
+    watch.sweeps(1);
+    // The far end's counter is read a sweep later.
+    watch.fabric.add_counter(far, CounterId::kLinkDowned, 1);
+    watch.fabric.relink(end);
+    watch.sweeps(1);
+  }
+  watch.sweeps(5);
+  EXPECT_TRUE(flaps().empty()) << "two flaps, noticed four times each";
+  ASSERT_EQ(watch.analyzer.state().flaps.size(), 1U);
+  EXPECT_EQ(watch.analyzer.state().flaps[0].flaps, 2U);
+}
+
+TEST_F(Flapping, ClearedCountersAreNoFlaps) {
+  watch.fabric.set_counter(end, CounterId::kLinkDowned, 200);
+  watch.sweeps(2);
+  watch.fabric.set_counter(end, CounterId::kLinkDowned, 0);
+  watch.sweeps(5);
+  EXPECT_EQ(watch.analyzer.state().flaps[0].flaps, 200U) << "the 200 were seen, the reset added nothing";
+}
+
+TEST_F(Flapping, BringUpDoesNotCount) {
+  FabricBuilder fabric = FabricBuilder::fat_tree(2, 3, 4);
+  const PortIndex port = fabric.port_towards("leaf-1", "spine-0");
+  fabric.set_counter(port, CounterId::kLinkDowned, 77);
+  Watch fresh(std::move(fabric));
+  fresh.sweeps(3);
+  fresh.fabric.rediscover();
+  fresh.sweeps(3);
+  EXPECT_TRUE(fresh.analyzer.state().flaps.empty());
+}
+
+TEST_F(Flapping, PlannedWorkDoesNotCount) {
+  for (int i = 0; i < 5; ++i) {
+    watch.fabric.unlink(end);
+    watch.fabric.port(end).physical_state = PortPhysicalState::kDisabled;
+    watch.sweeps(2);
+    watch.fabric.relink(end);
+    watch.sweeps(2);
+  }
+  EXPECT_TRUE(flaps().empty());
+}
+
+TEST_F(Flapping, ARebootingSwitchIsNotSixtyFourFlappingLinks) {
+  const NodeIndex spine = watch.fabric.find("spine-1");
+  for (int i = 0; i < 5; ++i) {
+    watch.fabric.power_off(spine);
+    watch.sweeps(3);
+    watch.fabric.power_on(spine);
+    watch.sweeps(3);
+  }
+  EXPECT_TRUE(flaps().empty()) << watch.describe();
+}
+
+TEST_F(Flapping, OnceADayTripsTheSlowLayerOnTheFifthDay) {
+  for (int day = 1; day <= 5; ++day) {
+    EXPECT_TRUE(flaps().empty()) << "day " << day;
+    flap(1);
+    if (day < 5) wait(hours(24));
+  }
+  EXPECT_EQ(flaps().size(), 1U) << watch.describe();
+  wait(hours(24) * 3);
+  EXPECT_EQ(flaps().size(), 1U) << "not forgotten at once";
+  wait(hours(24) * 3);
+  EXPECT_TRUE(flaps().empty()) << "but not condemned for ever";
+}
+
+TEST_F(Flapping, IsNotClosedByARestart) {
+  flap(5);
+  const Incident before = watch.only();
+  const std::uint64_t saved = watch.analyzer.history_revision();
+  EXPECT_GT(saved, 0U);
+  watch.restart();
+  watch.fabric.rediscover();
+  watch.sweeps(20);
+  EXPECT_EQ(watch.only().id, before.id);
+  EXPECT_EQ(watch.only().occurrences, 1U);
+  wait(hours(1));
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(Flapping, ThatStaysDownIsDownAsWell) {
+  flap(5);
+  watch.fabric.unlink(end);
+  watch.sweeps(30);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkFlap);
+  watch.sweeps(40);
+  ASSERT_EQ(watch.open().size(), 2U) << watch.describe();
+  EXPECT_EQ(watch.open()[0].kind, IncidentKind::kLinkDown);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

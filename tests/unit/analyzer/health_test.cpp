@@ -1,0 +1,146 @@
+#include <algorithm>
+
+#include "analyzer/incidents/health.hpp"
+#include "tests/unit/analyzer/watch.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using fakes::FabricBuilder;
+using std::chrono::seconds;
+
+struct Health : testing::Test {
+  Health() : watch(build()) { watch.sweeps(3); }
+
+  static FabricBuilder build() {
+    FabricBuilder fabric = FabricBuilder::fat_tree(2, 4, 4);
+    const NodeIndex a = fabric.add_switch("rail-0", 8);
+    const NodeIndex b = fabric.add_switch("rail-1", 8);
+    for (PortIndex h = 0; h < 4; ++h) {
+      const std::string name = "dgx-" + std::to_string(h);
+      fabric.connect(fabric.nodes()[a].first_port + 1 + h,
+                     fabric.nodes()[fabric.add_adapter(name + " mlx5_0")].first_port);
+      fabric.connect(fabric.nodes()[b].first_port + 1 + h,
+                     fabric.nodes()[fabric.add_adapter(name + " mlx5_1")].first_port);
+    }
+    return fabric;
+  }
+  FabricView view() const {
+    FabricView view;
+    view.name = "test";
+    view.watching = true;
+    view.sweep = std::make_shared<const Sweep>(watch.last_sweep);
+    view.stale_after = seconds(3);
+    return view;
+  }
+  std::vector<NodeHealth> all() const {
+    const FabricView views[] = {view()};
+    return assess(views, *watch.book.all(), watch.fabric.now());
+  }
+  NodeHealth of(const std::string& name) const {
+    for (const NodeHealth& health : all())
+      if (health.node == name) return health;
+    ADD_FAILURE() << "nobody knows " << name;
+    return {};
+  }
+
+  Watch watch;
+};
+
+TEST_F(Health, OfAQuietFabricIsGoodAndSorted) {
+  const std::vector<NodeHealth> hosts = all();
+  EXPECT_EQ(hosts.size(), 16U + 4U + 8U) << "single-rail hosts, two-rail hosts, switches";
+  EXPECT_TRUE(std::ranges::is_sorted(hosts, {}, &NodeHealth::node));
+  for (const NodeHealth& health : hosts) {
+    EXPECT_EQ(health.verdict, HealthVerdict::kHealthy) << health.node;
+    EXPECT_EQ(health.action, RecommendedAction::kNone) << health.node;
+    EXPECT_LE(health.data_age, seconds(1));
+  }
+  EXPECT_EQ(of("dgx-2").guids.size(), 2U);
+}
+
+TEST_F(Health, OneOfTwoLinksDownIsDegradedBothAreUnhealthy) {
+  watch.fabric.unlink(watch.fabric.port_towards("rail-0", "dgx-2 mlx5_0"));
+  watch.sweeps(2);
+  const NodeHealth one = of("dgx-2");
+  EXPECT_EQ(one.verdict, HealthVerdict::kDegraded);
+  EXPECT_EQ(one.action, RecommendedAction::kAvoidNewJobs);
+  ASSERT_EQ(one.reasons.size(), 1U);
+  EXPECT_EQ(one.reasons[0].kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(one.reasons[0].ports, std::vector<PortKey>{watch.fabric.key_of(watch.fabric.port_of("dgx-2 mlx5_0", 1))});
+  EXPECT_EQ(of("rail-0").verdict, HealthVerdict::kHealthy) << "a switch is not ill for a link of it";
+  watch.fabric.unlink(watch.fabric.port_towards("rail-1", "dgx-2 mlx5_1"));
+  watch.sweeps(2);
+  EXPECT_EQ(of("dgx-2").verdict, HealthVerdict::kUnhealthy);
+  EXPECT_EQ(of("dgx-2").action, RecommendedAction::kDrain);
+  EXPECT_EQ(of("dgx-1").verdict, HealthVerdict::kHealthy);
+}
+
+TEST_F(Health, OnlyLinkDownIsUnhealthy) {
+  watch.fabric.power_off(watch.fabric.find("host-1-1 mlx5_0"));
+  watch.sweeps(2);
+  EXPECT_EQ(of("host-1-1").verdict, HealthVerdict::kUnhealthy) << watch.describe();
+}
+
+TEST_F(Health, ADeadLeafTakesItsHostsAlong) {
+  watch.fabric.power_off(watch.fabric.find("leaf-3"));
+  for (int h = 0; h < 4; ++h) watch.fabric.silence(watch.fabric.find("host-3-" + std::to_string(h) + " mlx5_0"));
+  watch.sweeps(2);
+  ASSERT_EQ(watch.only().kind, IncidentKind::kSwitchDown);
+  EXPECT_EQ(of("leaf-3").verdict, HealthVerdict::kUnhealthy);
+  EXPECT_EQ(of("host-3-2").verdict, HealthVerdict::kUnhealthy);
+  EXPECT_EQ(of("host-2-2").verdict, HealthVerdict::kHealthy);
+}
+
+TEST_F(Health, OneRailLostIsDegradedForAllOnIt) {
+  watch.fabric.power_off(watch.fabric.find("rail-1"));
+  watch.sweeps(2);
+  ASSERT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+  for (int h = 0; h < 4; ++h) EXPECT_EQ(of("dgx-" + std::to_string(h)).verdict, HealthVerdict::kDegraded);
+}
+
+TEST_F(Health, NoDataIsUnknownNeverHealthy) {
+  const NodeIndex host = watch.fabric.find("host-1-1 mlx5_0");
+  watch.fabric.silence(host);
+  watch.sweeps(1);
+  EXPECT_EQ(of("host-1-1").verdict, HealthVerdict::kUnknown) << "before any incident says so";
+  watch.fabric.silence(host, false);
+  watch.fabric.freeze_counters(host);
+  watch.sweeps(4);
+  EXPECT_EQ(of("host-1-1").verdict, HealthVerdict::kUnknown) << "states alone are half the truth";
+  EXPECT_GT(of("host-1-1").data_age, seconds(3));
+  EXPECT_EQ(of("host-1-2").verdict, HealthVerdict::kHealthy);
+}
+
+TEST_F(Health, AFabricThatIsNotWatchedIsUnknown) {
+  FabricView view = this->view();
+  view.watching = false;
+  for (const NodeHealth& health : assess(std::span(&view, 1), *watch.book.all(), watch.fabric.now()))
+    EXPECT_EQ(health.verdict, HealthVerdict::kUnknown) << health.node;
+  view.watching = true;
+  for (const NodeHealth& health : assess(std::span(&view, 1), *watch.book.all(), watch.fabric.now() + seconds(10)))
+    EXPECT_EQ(health.verdict, HealthVerdict::kUnknown) << "old data: " << health.node;
+  view.sweep = nullptr;
+  EXPECT_TRUE(assess(std::span(&view, 1), *watch.book.all(), watch.fabric.now()).empty());
+}
+
+TEST_F(Health, ADegradedLinkIsDegraded) {
+  const PortIndex end = watch.fabric.port_towards("leaf-1", "host-1-1 mlx5_0");
+  watch.fabric.port(end).width_active = watch.fabric.port(watch.fabric.ports()[end].peer).width_active = 1;
+  watch.sweeps(1);
+  EXPECT_EQ(of("host-1-1").verdict, HealthVerdict::kDegraded);
+  EXPECT_EQ(of("host-1-1").action, RecommendedAction::kAvoidNewJobs);
+}
+
+TEST_F(Health, AHostOnTwoFabricsHasTheWorstOfBoth) {
+  FabricView views[] = {view(), view()};
+  views[1].name = "second";
+  views[1].watching = false;
+  for (const NodeHealth& health : assess(views, *watch.book.all(), watch.fabric.now())) {
+    EXPECT_EQ(health.fabric, "test");
+    EXPECT_EQ(health.verdict, HealthVerdict::kUnknown);
+  }
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -1,0 +1,197 @@
+#include <gtest/gtest.h>
+
+#include "analyzer/incidents/incident_book.hpp"
+#include "tests/fakes/fabric_builder.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+struct Book : testing::Test {
+  Book() : fabric(fakes::FabricBuilder::fat_tree(2, 2, 2)) {
+    Sweep sweep = fabric.sweep();
+    coverage = Coverage(sweep.topology, std::vector<std::uint8_t>(sweep.topology->ports().size(), 0xFF), true);
+    now = fabric.now();
+  }
+  Finding down(const std::string& a = "leaf-1", const std::string& b = "spine-0") const {
+    const LinkKey key = fabric.link_of(fabric.port_towards(a, b));
+    Finding finding;
+    finding.kind = IncidentKind::kLinkDown;
+    finding.cause = {EntityKind::kLink, "test", key.low, key.high, a + " - " + b};
+    finding.evidence = {{"port_state", "Down", 1, 4, "", now, {EntityKind::kPort, "test", key.low, {}, a}}};
+    finding.confidence = 0.9;
+    finding.summary = "link " + a + " - " + b + " is down";
+    return finding;
+  }
+  std::vector<Incident> update(std::vector<Finding> findings) {
+    now += seconds(1);
+    return book.update("test", std::move(findings), coverage, now);
+  }
+  void resolve() {
+    for (unsigned i = 0; i < IncidentPolicy{}.resolve_sweeps; ++i) update({});
+  }
+
+  fakes::FabricBuilder fabric;
+  Coverage coverage;
+  TimePoint now;
+  IncidentBook book{IncidentPolicy{}, {}, 1};
+};
+
+TEST_F(Book, OpensOnceAndShowsOnlyWhatAPersonShouldSee) {
+  const std::vector<Incident> opened = update({down()});
+  ASSERT_EQ(opened.size(), 1U);
+  EXPECT_EQ(opened[0].id, 1U);
+  EXPECT_EQ(opened[0].revision, 1U);
+  EXPECT_EQ(opened[0].opened, now);
+  const auto shown = book.all();
+  Finding moved = down();
+  moved.evidence[0].value = 1.2;
+  EXPECT_TRUE(update({moved}).empty()) << "a number moved a little";
+  EXPECT_EQ(book.all(), shown) << "the same list as before";
+  moved.severity = Severity::kCritical;
+  ASSERT_EQ(update({moved}).size(), 1U);
+  EXPECT_EQ(book.find(1)->revision, 2U);
+}
+
+TEST_F(Book, ANumberThatDoublesIsShownOnceAMinute) {
+  update({down()});
+  Finding moved = down();
+  unsigned shown = 0;
+  for (int i = 1; i <= 180; ++i) {
+    moved.evidence[0].value *= 2;
+    shown += static_cast<unsigned>(update({moved}).size());
+  }
+  EXPECT_EQ(shown, 3U);
+}
+
+TEST_F(Book, ResolvesAfterCleanSweepsThatReallyLooked) {
+  update({down()});
+  update({});
+  update({});
+  EXPECT_TRUE(book.find(1)->is_open());
+  update({down()});
+  update({});
+  update({});
+  for (int i = 0; i < 20; ++i) book.update("test", {}, Coverage::blind(), now += seconds(1));
+  for (int i = 0; i < 20; ++i) book.update("other", {}, coverage, now += seconds(1));
+  EXPECT_TRUE(book.find(1)->is_open()) << "blindness and other fabrics say nothing";
+  const std::vector<Incident> resolved = update({});
+  ASSERT_EQ(resolved.size(), 1U);
+  EXPECT_EQ(resolved[0].state, IncidentState::kResolved);
+  EXPECT_EQ(resolved[0].resolved, now);
+  EXPECT_FALSE(book.find(1)->is_open());
+}
+
+TEST_F(Book, ReopensRatherThanMultiplies) {
+  update({down()});
+  const TimePoint opened = now;
+  resolve();
+  now += hours(1);
+  update({down()});
+  ASSERT_EQ(book.all()->size(), 1U);
+  EXPECT_EQ(book.find(1)->occurrences, 2U);
+  EXPECT_EQ(book.find(1)->state, IncidentState::kOpen);
+  EXPECT_EQ(book.find(1)->opened, opened);
+  EXPECT_EQ(book.find(1)->resolved, kNever);
+  resolve();
+  now += hours(25);
+  update({down()});
+  EXPECT_EQ(book.all()->size(), 2U) << "the next day it is another one";
+  EXPECT_EQ(book.find(2)->occurrences, 1U);
+}
+
+TEST_F(Book, SameTroubleTwiceInOneSweepIsOne) {
+  Finding again = down();
+  again.summary = "the same in other words";
+  EXPECT_EQ(update({down(), again}).size(), 1U);
+  EXPECT_EQ(book.all()->size(), 1U);
+}
+
+TEST_F(Book, FoldsALinkIntoTheSwitchThatTookItAlong) {
+  update({down(), down("leaf-1", "spine-1")});
+  Finding whole;
+  whole.kind = IncidentKind::kSwitchDown;
+  whole.cause = {EntityKind::kNode, "test", {fabric.nodes()[fabric.find("leaf-1")].guid, {}}, {}, "leaf-1"};
+  whole.affected = {down().cause};
+  update({whole, down("leaf-1", "spine-1")});
+  EXPECT_FALSE(book.find(1)->is_open());
+  EXPECT_NE(book.find(1)->summary.find("INC-3"), std::string::npos) << book.find(1)->summary;
+  EXPECT_TRUE(book.find(2)->is_open()) << "not part of it";
+  update({down()});
+  EXPECT_EQ(book.find(1)->occurrences, 2U);
+}
+
+TEST_F(Book, AcknowledgementLastsUntilItIsResolved) {
+  update({down()});
+  EXPECT_EQ(book.acknowledge(7, "ada", now).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(book.acknowledge(1, "", now).error().code, ErrorCode::kInvalidArgument);
+  const auto taken = book.acknowledge(1, "ada", now);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->state, IncidentState::kAcknowledged);
+  EXPECT_EQ(taken->revision, 2U);
+  Finding worse = down();
+  worse.severity = Severity::kCritical;
+  update({worse});
+  EXPECT_EQ(book.find(1)->state, IncidentState::kAcknowledged);
+  EXPECT_EQ(book.find(1)->acknowledged_by, "ada");
+  resolve();
+  EXPECT_EQ(book.acknowledge(1, "ada", now).error().code, ErrorCode::kFailedPrecondition);
+  update({down()});
+  EXPECT_EQ(book.find(1)->state, IncidentState::kOpen);
+  EXPECT_EQ(book.find(1)->acknowledged_by, "");
+}
+
+TEST_F(Book, SilenceEndsAtItsTimeOrOnRequest) {
+  update({down()});
+  EXPECT_EQ(book.silence(1, now + hours(1), now)->silenced_until, now + hours(1));
+  EXPECT_EQ(book.silence(1, now, now)->silenced_until, kNever);
+  EXPECT_FALSE(book.silence(2, now, now));
+}
+
+TEST_F(Book, ContinuesAfterARestart) {
+  update({down(), down("leaf-0", "spine-0")});
+  ASSERT_TRUE(book.acknowledge(2, "ada", now));
+  std::vector<Incident> stored;
+  for (const IncidentPtr& incident : *book.all()) stored.insert(stored.begin(), *incident);
+  book = IncidentBook(IncidentPolicy{}, stored, 1);
+  EXPECT_EQ(book.next_id(), 3U) << "ids are never given twice";
+  EXPECT_TRUE(update({down(), down("leaf-0", "spine-0")}).empty());
+  EXPECT_EQ(book.find(2)->acknowledged_by, "ada");
+  resolve();
+  EXPECT_FALSE(book.find(1)->is_open());
+}
+
+TEST_F(Book, ForgetsResolvedOnesAfterTheirTimeOrWhenThereAreTooMany) {
+  IncidentPolicy policy;
+  policy.retained_incidents = 1;
+  book = IncidentBook(policy, {}, 1);
+  update({down(), down("leaf-0", "spine-0"), down("leaf-0", "spine-1")});
+  for (int i = 0; i < 4; ++i) update({down()});
+  ASSERT_EQ(book.all()->size(), 2U);
+  EXPECT_TRUE(book.find(1)->is_open()) << "open ones stay, however many";
+  EXPECT_EQ(book.find(2), nullptr) << "the oldest goes first";
+  now += hours(8 * 24);
+  update({down()});
+  EXPECT_EQ(book.all()->size(), 1U);
+  update({down(), down("leaf-0", "spine-1")});
+  EXPECT_EQ(book.all()->back()->id, 4U) << "a new one, with a new id";
+}
+
+TEST_F(Book, EvidenceIsBoundedAndKeepsItsBeginning) {
+  Finding finding = down();
+  for (int i = 0; i < 50; ++i) {
+    now += minutes(2);
+    finding.evidence[0].signal = "signal_" + std::to_string(i);
+    update({finding});
+  }
+  const Incident& incident = *book.find(1);
+  EXPECT_EQ(incident.evidence.size(), IncidentPolicy{}.evidence_limit);
+  EXPECT_EQ(incident.evidence.front().signal, "signal_0");
+  EXPECT_EQ(incident.evidence.back().signal, "signal_49");
+}
+
+}  // namespace
+}  // namespace weft::analyzer

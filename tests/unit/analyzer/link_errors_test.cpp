@@ -1,0 +1,120 @@
+#include "tests/unit/analyzer/watch.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using fakes::FabricBuilder;
+
+struct LinkErrors : testing::Test {
+  LinkErrors() : watch(FabricBuilder::fat_tree(2, 3, 4)), port(watch.fabric.port_towards("leaf-1", "spine-0")) {
+    watch.sweeps(3);
+  }
+  void errors(unsigned sweeps, CounterId id, std::uint64_t each) {
+    watch.sweeps(sweeps, [&] { watch.fabric.add_counter(port, id, each); });
+  }
+
+  Watch watch;
+  PortIndex port;
+};
+
+TEST_F(LinkErrors, AboveTheLimitCondemnTheLinkAndABetterTimeReinstatesIt) {
+  // 5 a second at 200 Gb/s is 2.5e-11 a bit, 25 times the limit; a window is 15 s long.
+  errors(14, CounterId::kSymbolErrors, 5);
+  EXPECT_TRUE(watch.open().empty()) << "one window is not enough";
+  errors(20, CounterId::kSymbolErrors, 5);
+  const Incident bad = watch.only();
+  EXPECT_EQ(bad.kind, IncidentKind::kLinkErrors);
+  EXPECT_EQ(link_of(bad), watch.fabric.link_of(port));
+  ASSERT_FALSE(bad.evidence.empty());
+  EXPECT_EQ(bad.evidence[0].signal, "error_rate");
+  EXPECT_NEAR(bad.evidence[0].value, 2.5e-11, 1e-12);
+  EXPECT_EQ(bad.evidence[0].threshold, 1e-12);
+  EXPECT_NEAR((*watch.analysis.rates)[port].error_rate, 2.5e-11, 5e-12);
+  watch.sweeps(40);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(LinkErrors, FarAboveTheLimitTakeTwoSweeps) {
+  errors(2, CounterId::kSymbolErrors, 100'000);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkErrors);
+}
+
+TEST_F(LinkErrors, BelowTheLimitAreNone) {
+  for (int i = 0; i < 60; ++i) {
+    watch.fabric.add_counter(port, CounterId::kSymbolErrors, 1);
+    watch.sweeps(15);
+  }
+  EXPECT_TRUE(watch.book.all()->empty()) << "one in fifteen seconds is 3e-13: " << watch.describe();
+}
+
+TEST_F(LinkErrors, InOneBurstAreNone) {
+  watch.sweeps(20);
+  errors(1, CounterId::kSymbolErrors, 3000);
+  watch.sweeps(60);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
+TEST_F(LinkErrors, LostPacketsOnAnAlmostIdleLinkCount) {
+  // What error injection in a simulator looks like: a few management packets, half of them bad.
+  watch.sweeps(2, [&] {
+    watch.fabric.add_counter(port, CounterId::kReceiveErrors, 10);
+    watch.fabric.add_counter(port, CounterId::kReceivePackets, 10);
+    watch.fabric.add_counter(port, CounterId::kReceiveBytes, 2880);
+  });
+  const Incident bad = watch.only();
+  EXPECT_EQ(bad.kind, IncidentKind::kLinkErrors);
+  EXPECT_EQ(link_of(bad), watch.fabric.link_of(port)) << "the receiving end blames its link";
+  watch.sweeps(40);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(LinkErrors, ThatAnUpstreamSwitchMarkedAreNotThisLinks) {
+  errors(60, CounterId::kReceiveRemotePhysicalErrors, 100'000);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
+TEST_F(LinkErrors, WhileALinkTrainsDoNotCount) {
+  for (int i = 0; i < 2; ++i) {
+    watch.fabric.unlink(port);
+    watch.fabric.add_counter(port, CounterId::kSymbolErrors, 50'000);
+    watch.sweeps(2);
+    watch.fabric.relink(port);
+    watch.fabric.add_counter(port, CounterId::kSymbolErrors, 50'000);
+    watch.sweeps(6);
+  }
+  for (const IncidentPtr& incident : *watch.book.all()) EXPECT_NE(incident->kind, IncidentKind::kLinkErrors);
+}
+
+TEST_F(LinkErrors, AreStillKnownAfterARestart) {
+  errors(40, CounterId::kSymbolErrors, 5);
+  const Incident before = watch.only();
+  watch.restart();
+  watch.fabric.rediscover();
+  port = watch.fabric.port_towards("leaf-1", "spine-0");
+  errors(60, CounterId::kSymbolErrors, 5);
+  EXPECT_EQ(watch.only().id, before.id) << watch.describe();
+  EXPECT_EQ(watch.only().occurrences, 1U);
+  watch.sweeps(60);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(LinkErrors, AtBothEndsAreOneIncident) {
+  const PortIndex far = watch.fabric.ports()[port].peer;
+  watch.sweeps(40, [&] {
+    watch.fabric.add_counter(port, CounterId::kSymbolErrors, 5);
+    watch.fabric.add_counter(far, CounterId::kSymbolErrors, 9);
+  });
+  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkErrors);
+}
+
+TEST_F(LinkErrors, AlreadyAtAllOnesAtFirstSightAreNoRate) {
+  FabricBuilder fabric = FabricBuilder::fat_tree(2, 2, 2);
+  const PortIndex old = fabric.port_towards("leaf-1", "spine-0");
+  fabric.set_counter(old, CounterId::kSymbolErrors, 65535, true);
+  Watch fresh(std::move(fabric));
+  fresh.sweeps(60);
+  EXPECT_EQ(fresh.only().kind, IncidentKind::kCounterStuck);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -1,0 +1,308 @@
+// LINK_DOWN, SWITCH_DOWN, NODE_DOWN: the nearest culprit, once, with what it took along.
+#include <algorithm>
+
+#include "tests/unit/analyzer/watch.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using fakes::FabricBuilder;
+
+bool affects(const Incident& incident, EntityKind kind, PortKey key) {
+  return std::ranges::any_of(incident.affected, [&](const Entity& e) { return e.kind == kind && e.port == key; });
+}
+
+TEST(LinkDown, NamesBothEndsWithinTwoSweepsAndResolves) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(5);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
+  watch.fabric.unlink(end);
+  watch.sweeps(1);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(down.severity, Severity::kCritical);
+  EXPECT_EQ(link_of(down), watch.fabric.link_of(end));
+  EXPECT_NE(down.cause.label.find("leaf-1 port 1"), std::string::npos) << down.cause.label;
+  EXPECT_NE(down.cause.label.find("spine-0 port 2"), std::string::npos) << down.cause.label;
+  EXPECT_GT(down.confidence, 0.95);
+  EXPECT_EQ(down.evidence.size(), 2U);
+  watch.sweeps(10);
+  EXPECT_EQ(watch.only().revision, down.revision) << "nothing a person sees has changed";
+  watch.fabric.relink(end);
+  watch.sweeps(IncidentPolicy{}.resolve_sweeps);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  EXPECT_EQ(watch.book.all()->size(), 1U);
+}
+
+TEST(LinkDown, OfAHostAffectsTheHost) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  const NodeIndex host = watch.fabric.find("host-1-2 mlx5_0");
+  watch.fabric.power_off(host);
+  watch.sweeps(2);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.kind, IncidentKind::kLinkDown) << "one link: cable or host, nobody can tell";
+  EXPECT_EQ(link_of(down), watch.link("leaf-1", "host-1-2 mlx5_0"));
+  EXPECT_TRUE(affects(down, EntityKind::kNode, {watch.fabric.nodes()[host].guid, {}}));
+  EXPECT_LT(down.confidence, 0.95) << "only one end was seen";
+}
+
+TEST(LinkDown, IsNotAPortThatWasNeverUp) {
+  FabricBuilder fabric = FabricBuilder::fat_tree(2, 2, 2);
+  const NodeIndex spare = fabric.add_adapter("spare mlx5_0");
+  const NodeIndex leaf = fabric.add_switch("leaf-x", 4);
+  fabric.connect(fabric.nodes()[spare].first_port, fabric.nodes()[leaf].first_port + 1);
+  fabric.unlink(fabric.nodes()[spare].first_port);
+  Watch watch(std::move(fabric));
+  watch.sweeps(20);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
+TEST(LinkDown, WaitsForTheSubnetManagerToActivateAPort) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
+  watch.fabric.relink(end, PortState::kInitialize);
+  watch.sweeps(2);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  watch.sweeps(1);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(down.severity, Severity::kWarning);
+  EXPECT_NE(down.summary.find("subnet manager"), std::string::npos) << down.summary;
+  watch.fabric.relink(end);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty());
+}
+
+TEST(LinkDown, ThatIsSomebodysDecisionIsNoAlarm) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
+  watch.fabric.unlink(end);
+  watch.fabric.port(end).physical_state = PortPhysicalState::kDisabled;
+  watch.sweeps(2);
+  const Incident down = watch.only();
+  EXPECT_LT(down.severity, Severity::kCritical);
+  EXPECT_NE(down.summary.find("administratively disabled at leaf-1 port 1"), std::string::npos) << down.summary;
+}
+
+TEST(LinkDown, EndsThatDisagreeAreGivenASweepAndThenLessConfidence) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
+  watch.fabric.port(end).state = PortState::kDown;
+  watch.sweeps(1);
+  EXPECT_TRUE(watch.open().empty()) << "the two ends were read at different moments";
+  watch.sweeps(1);
+  EXPECT_LT(watch.only().confidence, 0.7);
+  EXPECT_EQ(link_of(watch.only()), watch.fabric.link_of(end));
+}
+
+TEST(LinkDown, SurvivesARestartAndIsSeenWhenItHappenedMeanwhile) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  const LinkKey first = watch.link("leaf-1", "spine-0");
+  const LinkKey second = watch.link("leaf-2", "host-2-1 mlx5_0");
+  watch.fabric.unlink(watch.fabric.port_towards("leaf-1", "spine-0"));
+  watch.sweeps(2);
+  const std::uint64_t id = watch.only().id;
+  watch.fabric.power_off(watch.fabric.find("host-2-1 mlx5_0"));
+  watch.restart();
+  watch.fabric.rediscover();
+  watch.sweeps(6);
+  const std::vector<Incident> open = watch.open();
+  ASSERT_EQ(open.size(), 2U) << watch.describe();
+  EXPECT_EQ(open[0].id, id);
+  EXPECT_EQ(open[0].occurrences, 1U);
+  EXPECT_EQ(link_of(open[0]), first);
+  EXPECT_EQ(link_of(open[1]), second);
+  EXPECT_NE(open[1].cause.label.find("host-2-1"), std::string::npos) << "named although it is in no graph any more";
+}
+
+TEST(LinkDown, OfARecabledPortGoesAway) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  const PortIndex end = watch.fabric.port_towards("leaf-1", "host-1-0 mlx5_0");
+  const PortIndex old = watch.fabric.ports()[end].peer;
+  watch.fabric.unlink(end);
+  watch.sweeps(2);
+  EXPECT_EQ(watch.open().size(), 1U);
+  const NodeIndex replacement = watch.fabric.add_adapter("host-1-0b mlx5_0");
+  watch.fabric.port(old).peer = kNoIndex;
+  watch.fabric.connect(end, watch.fabric.nodes()[replacement].first_port);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST(SwitchDown, IsOneIncidentWithItsLinksAndHostsInside) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  const NodeIndex leaf = watch.fabric.find("leaf-3");
+  watch.fabric.power_off(leaf);
+  for (int h = 0; h < 8; ++h) watch.fabric.silence(watch.fabric.find("host-3-" + std::to_string(h) + " mlx5_0"));
+  watch.sweeps(2);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.kind, IncidentKind::kSwitchDown);
+  EXPECT_EQ(down.cause.port.node, watch.fabric.nodes()[leaf].guid);
+  EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kLink, &Entity::kind), 12);
+  EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kNode, &Entity::kind), 8);
+  watch.fabric.power_on(leaf);
+  for (int h = 0; h < 8; ++h) watch.fabric.silence(watch.fabric.find("host-3-" + std::to_string(h) + " mlx5_0"), false);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST(SwitchDown, TakesInTheLinksThatWereReportedBeforeIt) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  watch.fabric.unlink(watch.fabric.port_towards("leaf-3", "spine-1"));
+  watch.sweeps(5);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown);
+  watch.fabric.power_off(watch.fabric.find("leaf-3"));
+  watch.sweeps(2);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+}
+
+TEST(SwitchDown, WhoseLinksComeBackOneByOneLeavesNoCrumbs) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  const NodeIndex spine = watch.fabric.find("spine-2");
+  watch.fabric.power_off(spine);
+  watch.sweeps(4);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown);
+  watch.fabric.power_on(spine);
+  for (int l = 1; l < 6; ++l) watch.fabric.unlink(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)));
+  watch.sweeps(1);
+  for (int l = 1; l < 6; ++l) watch.fabric.relink(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)));
+  watch.sweeps(4);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+}
+
+TEST(SwitchDown, ReadBeforeItsNeighboursIsNotTakenForItsLinks) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  // Its last words in this sweep were "Active"; the neighbours, read later, already see it gone.
+  const NodeIndex spine = watch.fabric.find("spine-2");
+  watch.fabric.power_off(spine);
+  watch.fabric.silence(spine, false);
+  watch.sweeps(1);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  watch.fabric.silence(spine);
+  watch.sweeps(1);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+}
+
+TEST(LinkDown, InFrontOfAPodIsTheOnlyCulprit) {
+  FabricBuilder fabric = FabricBuilder::fat_tree(2, 6, 4);
+  const NodeIndex far = fabric.add_switch("edge", 6);
+  const NodeIndex leaf = fabric.add_switch("middle", 4);
+  fabric.connect(fabric.nodes()[leaf].first_port + 1, fabric.nodes()[far].first_port + 1);
+  for (int h = 0; h < 4; ++h) {
+    const NodeIndex host = fabric.add_adapter("edge-host-" + std::to_string(h) + " mlx5_0");
+    fabric.connect(fabric.nodes()[far].first_port + 2 + static_cast<PortIndex>(h), fabric.nodes()[host].first_port);
+  }
+  const NodeIndex spine = fabric.add_switch("bridge", 2);
+  fabric.connect(fabric.nodes()[spine].first_port + 1, fabric.nodes()[leaf].first_port + 2);
+  fabric.connect(fabric.nodes()[spine].first_port + 2, [&] {
+    const NodeIndex extra = fabric.add_switch("anchor", 2);
+    const NodeIndex host = fabric.add_adapter("anchor-host mlx5_0");
+    fabric.connect(fabric.nodes()[extra].first_port + 2, fabric.nodes()[host].first_port);
+    return fabric.nodes()[extra].first_port + 1;
+  }());
+  Watch watch(std::move(fabric));
+  watch.sweeps(3);
+  const LinkKey cut = watch.link("middle", "edge");
+  watch.fabric.unlink(watch.fabric.port_towards("middle", "edge"));
+  watch.fabric.silence(watch.fabric.find("edge"));
+  for (int h = 0; h < 4; ++h) watch.fabric.silence(watch.fabric.find("edge-host-" + std::to_string(h) + " mlx5_0"));
+  watch.sweeps(4);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(link_of(down), cut);
+  EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kNode, &Entity::kind), 5);
+}
+
+FabricBuilder two_rails() {
+  FabricBuilder fabric = FabricBuilder::fat_tree(2, 2, 8);
+  const NodeIndex a = fabric.add_switch("rail-0", 12);
+  const NodeIndex b = fabric.add_switch("rail-1", 12);
+  for (PortIndex h = 0; h < 10; ++h) {
+    const std::string name = "dgx-0" + std::to_string(h);
+    fabric.connect(fabric.nodes()[a].first_port + 1 + h,
+                   fabric.nodes()[fabric.add_adapter(name + " mlx5_0")].first_port);
+    fabric.connect(fabric.nodes()[b].first_port + 1 + h,
+                   fabric.nodes()[fabric.add_adapter(name + " mlx5_1")].first_port);
+  }
+  return fabric;
+}
+
+TEST(NodeDown, IsAHostWithAllOfItsLinksDownAtOnce) {
+  Watch watch(two_rails());
+  watch.sweeps(3);
+  watch.fabric.power_off(watch.fabric.find("dgx-04 mlx5_0"));
+  watch.sweeps(2);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown);
+  watch.fabric.power_off(watch.fabric.find("dgx-04 mlx5_1"));
+  watch.sweeps(2);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.kind, IncidentKind::kNodeDown) << watch.describe();
+  EXPECT_EQ(down.cause.label, "dgx-04");
+  EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kLink, &Entity::kind), 2);
+}
+
+TEST(MassGuard, LosingMostOfTheFabricAtOnceIsLossOfSight) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  watch.fabric.unlink(watch.fabric.port_towards("leaf-5", "host-5-0 mlx5_0"));
+  watch.sweeps(2);
+  const Incident before = watch.only();
+  // Our own leaf loses its uplinks: everything beyond is out of reach, and none of it is broken.
+  for (int s = 0; s < 4; ++s) watch.fabric.unlink(watch.fabric.port_towards("leaf-0", "spine-" + std::to_string(s)));
+  for (NodeIndex i = 0; i < watch.fabric.nodes().size(); ++i) {
+    const std::string& name = watch.fabric.nodes()[i].name;
+    if (name != "leaf-0" && name.find("host-0-") == std::string::npos) watch.fabric.silence(i);
+  }
+  watch.sweeps(20);
+  std::vector<Incident> open = watch.open();
+  ASSERT_EQ(open.size(), 2U) << watch.describe();
+  EXPECT_EQ(open[0].id, before.id) << "blindness is no recovery";
+  EXPECT_EQ(open[0].revision, before.revision);
+  EXPECT_EQ(open[1].kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(open[1].cause.kind, EntityKind::kFabric);
+  for (NodeIndex i = 0; i < watch.fabric.nodes().size(); ++i) watch.fabric.silence(i, false);
+  for (int s = 0; s < 4; ++s) watch.fabric.relink(watch.fabric.port_towards("leaf-0", "spine-" + std::to_string(s)));
+  watch.sweeps(3);
+  EXPECT_EQ(watch.only().id, before.id) << watch.describe();
+}
+
+TEST(MassGuard, OwnLinkDownIsLossOfSightToo) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  watch.fabric.unlink(watch.fabric.port_towards("leaf-0", "host-0-0 mlx5_0"));
+  for (NodeIndex i = 0; i < watch.fabric.nodes().size(); ++i)
+    if (watch.fabric.nodes()[i].name != "host-0-0 mlx5_0") watch.fabric.silence(i);
+  watch.sweeps(5);
+  const Incident lost = watch.only();
+  EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost);
+  EXPECT_TRUE(affects(lost, EntityKind::kLink, watch.link("leaf-0", "host-0-0 mlx5_0").low)) << lost.summary;
+}
+
+TEST(MassGuard, AFabricThatIsBeingActivatedIsNotThousandsOfLinks) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  for (PortIndex port = 0; port < watch.fabric.ports().size(); ++port)
+    if (watch.fabric.ports()[port].peer != kNoIndex) watch.fabric.relink(port, PortState::kInitialize);
+  watch.sweeps(10);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kTelemetryLost) << watch.describe();
+  for (PortIndex port = 0; port < watch.fabric.ports().size(); ++port)
+    if (watch.fabric.ports()[port].peer != kNoIndex) watch.fabric.relink(port);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty());
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -1,0 +1,122 @@
+// TELEMETRY_LOST: not seeing is neither up nor down.
+#include "tests/unit/analyzer/watch.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using fakes::FabricBuilder;
+using std::chrono::seconds;
+
+void silence(Watch& watch, std::string_view reason) {
+  watch.fabric.advance(seconds(1));
+  watch.analysis = watch.analyzer.silent(watch.fabric.now(), reason);
+  watch.changed = watch.book.update("test", watch.analysis.findings, watch.analysis.coverage, watch.fabric.now());
+}
+
+TEST(TelemetryLost, ASwitchThatDoesNotAnswerWhileItsLinksAreUpIsNotDown) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  const NodeIndex spine = watch.fabric.find("spine-2");
+  watch.fabric.silence(spine);
+  watch.sweeps(1);
+  EXPECT_TRUE(watch.open().empty()) << "one sweep may fail";
+  watch.sweeps(1);
+  const Incident lost = watch.only();
+  EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(lost.cause.port.node, watch.fabric.nodes()[spine].guid);
+  watch.restart();
+  watch.sweeps(5);
+  EXPECT_EQ(watch.only().id, lost.id);
+  watch.fabric.silence(spine, false);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST(TelemetryLost, ASilentLeafHidesItsHosts) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  watch.fabric.silence(watch.fabric.find("leaf-2"));
+  for (int h = 0; h < 8; ++h) watch.fabric.silence(watch.fabric.find("host-2-" + std::to_string(h) + " mlx5_0"));
+  watch.sweeps(3);
+  const Incident lost = watch.only();
+  EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost) << watch.describe();
+  EXPECT_EQ(lost.affected.size(), 8U);
+}
+
+TEST(TelemetryLost, ThatTurnsOutToBeAPowerCutIsFoldedIn) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  const NodeIndex spine = watch.fabric.find("spine-2");
+  watch.fabric.silence(spine);
+  watch.sweeps(3);
+  watch.fabric.power_off(spine);
+  watch.sweeps(2);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+}
+
+TEST(TelemetryLost, CountersThatCanNoLongerBeRead) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  const NodeIndex leaf = watch.fabric.find("leaf-1");
+  watch.fabric.freeze_counters(leaf);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  watch.sweeps(1);
+  const Incident lost = watch.only();
+  EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost);
+  EXPECT_NE(lost.summary.find("counters"), std::string::npos);
+  watch.fabric.freeze_counters(leaf, false);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty());
+}
+
+TEST(TelemetryLost, OfManyNodesAtOnceIsOneIncident) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  for (int h = 0; h < 8; ++h) watch.fabric.silence(watch.fabric.find("host-2-" + std::to_string(h) + " mlx5_0"));
+  watch.sweeps(3);
+  const Incident lost = watch.only();
+  EXPECT_EQ(lost.cause.kind, EntityKind::kFabric) << watch.describe();
+  EXPECT_EQ(lost.affected.size(), 8U);
+}
+
+TEST(TelemetryLost, NoSweepForThreeIntervals) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  watch.fabric.unlink(watch.fabric.port_towards("leaf-1", "spine-0"));
+  watch.sweeps(2);
+  const std::uint64_t down = watch.only().id;
+  silence(watch, "");
+  silence(watch, "");
+  EXPECT_EQ(watch.open().size(), 1U);
+  silence(watch, "");
+  ASSERT_EQ(watch.open().size(), 2U);
+  EXPECT_EQ(watch.open()[1].kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(watch.open()[1].severity, Severity::kCritical);
+  const std::uint64_t revision = watch.open()[1].revision;
+  for (int i = 0; i < 50; ++i) silence(watch, "");
+  ASSERT_EQ(watch.open().size(), 2U) << "nothing resolves while nobody looks";
+  EXPECT_EQ(watch.open()[0].id, down);
+  EXPECT_EQ(watch.open()[1].revision, revision);
+  watch.sweeps(3);
+  EXPECT_EQ(watch.only().id, down) << watch.describe();
+}
+
+TEST(TelemetryLost, AnAdapterThatIsGoneIsSaidAtOnce) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  silence(watch, "adapter mlx5_0 is gone");
+  EXPECT_NE(watch.only().summary.find("adapter mlx5_0 is gone"), std::string::npos);
+}
+
+TEST(TelemetryLost, ASweepWithoutItsTablesIsNone) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(3);
+  Sweep broken = watch.fabric.sweep();
+  broken.counters = std::make_shared<const SampleTable>(SampleTable::of_group(CounterGroup::kEverySweep, 1));
+  EXPECT_TRUE(watch.analyzer.analyze(broken, watch.fabric.now()).coverage.is_blind());
+  broken.topology = nullptr;
+  EXPECT_TRUE(watch.analyzer.analyze(broken, watch.fabric.now()).coverage.is_blind());
+}
+
+}  // namespace
+}  // namespace weft::analyzer

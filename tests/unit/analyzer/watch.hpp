@@ -1,0 +1,84 @@
+#pragma once
+// A made-up fabric, an analyzer that watches it and a book that remembers: what weftd does, in simulated time.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/incidents/incident_book.hpp"
+#include "tests/fakes/fabric_builder.hpp"
+
+namespace weft::analyzer {
+
+struct Watch {
+  explicit Watch(fakes::FabricBuilder built, Thresholds limits = {}, std::shared_ptr<const Topology> expected = nullptr)
+      : fabric(std::move(built)),
+        thresholds(limits),
+        expected_topology(std::move(expected)),
+        analyzer(fabric.name(), thresholds, expected_topology),
+        book(IncidentPolicy{}, {}, 1) {}
+
+  /// So many sweeps, each judged; `before_each` changes the fabric first.
+  void sweeps(unsigned count, const std::function<void()>& before_each = {}) {
+    for (unsigned i = 0; i < count; ++i) {
+      if (before_each) before_each();
+      last_sweep = fabric.sweep();
+      analysis = analyzer.analyze(last_sweep, fabric.now());
+      changed = book.update(fabric.name(), analysis.findings, analysis.coverage, fabric.now());
+    }
+  }
+
+  /// The process dies and another takes over what the store kept.
+  void restart() {
+    const AnalyzerState state = analyzer.state();
+    std::vector<Incident> stored;
+    for (const IncidentPtr& incident : *book.all()) stored.push_back(*incident);
+    analyzer = FabricAnalyzer(fabric.name(), thresholds, expected_topology);
+    analyzer.restore(state);
+    book = IncidentBook(IncidentPolicy{}, std::move(stored), 1);
+  }
+
+  std::vector<Incident> open() const {
+    std::vector<Incident> found;
+    for (const IncidentPtr& incident : *book.all())
+      if (incident->is_open()) found.push_back(*incident);
+    return found;
+  }
+
+  /// The only open incident; a test failure says what there is when there is another number of them.
+  Incident only() const {
+    const std::vector<Incident> found = open();
+    EXPECT_EQ(found.size(), 1U) << describe();
+    return found.empty() ? Incident{} : found.front();
+  }
+
+  std::string describe() const {
+    std::string text;
+    for (const IncidentPtr& incident : *book.all())
+      text += incident_name(incident->id) + " " + to_string(incident->kind) + " " + to_string(incident->state) + ": " +
+              incident->summary + "\n";
+    return text;
+  }
+
+  LinkKey link(const std::string& a, const std::string& b) const { return fabric.link_of(fabric.port_towards(a, b)); }
+
+  fakes::FabricBuilder fabric;
+  Thresholds thresholds;
+  std::shared_ptr<const Topology> expected_topology;
+  FabricAnalyzer analyzer;
+  IncidentBook book;
+  Sweep last_sweep;
+  Analysis analysis;
+  std::vector<Incident> changed;
+};
+
+inline LinkKey link_of(const Incident& incident) {
+  return {incident.cause.port, incident.cause.peer};
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,50 @@
+#include "daemon/ctl/client.hpp"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+
+#include <chrono>
+
+namespace weft::ctl {
+namespace {
+
+std::shared_ptr<grpc::Channel> connect(const std::string& server) {
+  grpc::ChannelArguments arguments;
+  // weftd stands in the management network; a proxy for the web is not the way there.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetMaxReceiveMessageSize(64 * 1024 * 1024);
+  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+}
+
+}  // namespace
+
+void check(const grpc::Status& status, const std::string& server) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::OK:
+      return;
+    case grpc::StatusCode::INVALID_ARGUMENT:
+      throw Failure(Exit::kWrongUsage, status.error_message());
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      throw Failure(Exit::kUnreachable, "cannot reach weftd at " + server + ": " + status.error_message());
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      throw Failure(Exit::kUnreachable, status.error_message());
+    case grpc::StatusCode::FAILED_PRECONDITION:
+    case grpc::StatusCode::PERMISSION_DENIED:
+    case grpc::StatusCode::UNAUTHENTICATED:
+      throw Failure(Exit::kRefused, status.error_message());
+    case grpc::StatusCode::UNIMPLEMENTED:
+      throw Failure(Exit::kUnreachable, "what answers at " + server + " is not a weftd of this version");
+    default:
+      throw Failure(Exit::kBadNews, status.error_message());
+  }
+}
+
+Client::Client(std::string where)
+    : server(std::move(where)), channel(connect(server)), fabric(channel), health(channel), incidents(channel) {}
+
+void Client::set_deadline(grpc::ClientContext& context) {
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(15));
+}
+
+}  // namespace weft::ctl

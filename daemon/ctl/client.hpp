@@ -1,0 +1,58 @@
+#pragma once
+// The connection to weftd, and what its answers mean for the exit status.
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "weft/v1/fabric.grpc.pb.h"
+#include "weft/v1/health.grpc.pb.h"
+#include "weft/v1/incident.grpc.pb.h"
+
+namespace weft::ctl {
+
+/// How the command ends.
+enum class Exit : int {
+  kGood = 0,
+  kBadNews = 1,      ///< the answer is bad news
+  kWrongUsage = 2,   ///< also: the server calls the arguments wrong
+  kUnreachable = 3,  ///< the server cannot be reached, or is too busy
+  kRefused = 4,      ///< a guard, a missing right, a state that does not allow it
+};
+
+/// Ends the command: thrown by calls, caught in main alone.
+struct Failure : std::runtime_error {
+  Failure(Exit how, const std::string& why) : std::runtime_error(why), exit(how) {}
+  Exit exit;
+};
+
+/// Throws the fitting Failure unless the call went well.
+void check(const grpc::Status& status, const std::string& server);
+
+class Client {
+ public:
+  /// Connects when the first call is made.
+  explicit Client(std::string server);
+
+  template <typename Stub, typename Request, typename Response>
+  Response call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                const Request& request) const {
+    grpc::ClientContext context;
+    set_deadline(context);
+    Response response;
+    check((stub.*method)(&context, request, &response), server);
+    return response;
+  }
+  static void set_deadline(grpc::ClientContext& context);
+
+  std::string server;
+  std::shared_ptr<grpc::Channel> channel;
+  v1::FabricService::Stub fabric;
+  v1::HealthService::Stub health;
+  v1::IncidentService::Stub incidents;
+};
+
+}  // namespace weft::ctl

@@ -1,0 +1,106 @@
+#include "daemon/ctl/table.hpp"
+#include "daemon/ctl/text.hpp"
+#include "daemon/ctl/verbs.hpp"
+
+namespace weft::ctl {
+namespace {
+
+std::string label(const v1::Entity& entity) {
+  if (!entity.label().empty()) return printable(entity.label());
+  return printable(entity.kind() == v1::Entity::FABRIC ? entity.fabric() : entity.identity());
+}
+
+void print_incident(const Session& session, const v1::Incident& incident) {
+  std::ostream& out = session.out;
+  out << incident.id() << "  " << v1::Incident::Severity_Name(incident.severity()) << "  "
+      << v1::Incident::Kind_Name(incident.kind()) << "  " << v1::Incident::State_Name(incident.state()) << '\n';
+  out << printable(incident.summary()) << "\n\n";
+  out << "cause       " << label(incident.cause()) << "  (confidence " << percent_text(incident.confidence()) << ")\n";
+  out << "opened      " << time_text(incident.opened()) << ", " << age_text(true, incident.opened(), session.now)
+      << '\n';
+  if (incident.has_updated())
+    out << "updated     " << time_text(incident.updated()) << ", " << age_text(true, incident.updated(), session.now)
+        << '\n';
+  if (incident.has_resolved())
+    out << "resolved    " << time_text(incident.resolved()) << ", " << age_text(true, incident.resolved(), session.now)
+        << '\n';
+  if (incident.occurrences() > 1) out << "opened      " << incident.occurrences() << " times\n";
+  if (!incident.acknowledged_by().empty()) out << "seen by     " << printable(incident.acknowledged_by()) << '\n';
+  if (incident.has_silenced_until()) out << "silenced    until " << time_text(incident.silenced_until()) << '\n';
+  for (const v1::Entity& victim : incident.affected()) out << "affects     " << label(victim) << '\n';
+  for (const std::string& job : incident.jobs()) out << "job         " << printable(job) << '\n';
+  for (const v1::Evidence& fact : incident.evidence())
+    out << "evidence    " << printable(fact.description()) << "  [" << printable(fact.signal()) << ", "
+        << age_text(fact.has_observed(), fact.observed(), session.now) << "]\n";
+}
+
+Exit print_changed(const Session& session, const v1::Incident& incident) {
+  if (session.json) {
+    session.out << json_text(incident, false) << '\n';
+  } else {
+    print_incident(session, incident);
+  }
+  return Exit::kGood;
+}
+
+}  // namespace
+
+Exit show_incidents(const Session& session, bool all, bool ids_only) {
+  v1::ListIncidentsRequest request;
+  if (!all) {
+    request.add_states(v1::Incident::OPEN);
+    request.add_states(v1::Incident::ACKNOWLEDGED);
+  }
+  v1::ListIncidentsResponse incidents;
+  do {
+    const auto page = session.client.call(session.client.incidents, &v1::IncidentService::Stub::List, request);
+    incidents.mutable_incidents()->MergeFrom(page.incidents());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  if (ids_only) {
+    for (const v1::Incident& incident : incidents.incidents()) session.out << incident.id() << '\n';
+    return Exit::kGood;
+  }
+  if (session.json) {
+    session.out << json_text(incidents, false) << '\n';
+    return Exit::kGood;
+  }
+  if (incidents.incidents().empty()) {
+    session.out << (all ? "No incidents.\n" : "No open incidents.\n");
+    return Exit::kGood;
+  }
+  Table table({"ID", "SEVERITY", "KIND", "STATE", "OPENED", "WHAT"});
+  for (const v1::Incident& incident : incidents.incidents())
+    table.add({incident.id(), v1::Incident::Severity_Name(incident.severity()),
+               v1::Incident::Kind_Name(incident.kind()), v1::Incident::State_Name(incident.state()),
+               age_text(incident.has_opened(), incident.opened(), session.now), incident.summary()});
+  table.print(session.out);
+  return Exit::kGood;
+}
+
+Exit show_incident(const Session& session, const std::string& id) {
+  v1::GetIncidentRequest request;
+  request.set_id(id);
+  return print_changed(session,
+                       session.client.call(session.client.incidents, &v1::IncidentService::Stub::Get, request));
+}
+
+Exit acknowledge(const Session& session, const std::string& id, const std::string& who) {
+  v1::AcknowledgeIncidentRequest request;
+  request.set_id(id);
+  request.set_who(who);
+  return print_changed(session,
+                       session.client.call(session.client.incidents, &v1::IncidentService::Stub::Acknowledge, request));
+}
+
+Exit silence(const Session& session, const std::string& id, Duration how_long, const std::string& who) {
+  v1::SilenceIncidentRequest request;
+  request.set_id(id);
+  request.set_who(who);
+  request.mutable_until()->set_seconds(
+      std::chrono::floor<std::chrono::seconds>((session.now + how_long).time_since_epoch()).count());
+  return print_changed(session,
+                       session.client.call(session.client.incidents, &v1::IncidentService::Stub::Silence, request));
+}
+
+}  // namespace weft::ctl

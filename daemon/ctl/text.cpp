@@ -1,0 +1,98 @@
+#include "daemon/ctl/text.hpp"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+
+#include "api/publication/age.hpp"
+
+namespace weft::ctl {
+
+std::string printable(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  // The C1 control characters, U+0080 to U+009F, are C2 80 to C2 9F.
+  for (std::size_t i = 0; i + 1 < result.size(); ++i)
+    if (result[i] == '\xC2' && static_cast<unsigned char>(result[i + 1]) <= 0x9F) result.replace(i, 2, "?");
+  return result;
+}
+
+std::string bits_per_second_text(double rate) {
+  static constexpr std::array kUnits{"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"};
+  if (!(rate > 0)) return "0";
+  std::size_t unit = 0;
+  for (; rate >= 1000 && unit + 1 < kUnits.size(); ++unit) rate /= 1000;
+  std::array<char, 48> buffer;
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.3g %s", rate, kUnits[unit]);
+  return std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+std::string percent_text(double ratio) {
+  std::array<char, 48> buffer;
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.1f %%", ratio * 100);
+  return std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+std::string age_text(bool is_set, const google::protobuf::Timestamp& when, TimePoint now) {
+  if (!is_set) return "-";
+  return api::age_text(now - TimePoint(std::chrono::seconds(when.seconds()) + std::chrono::nanoseconds(when.nanos())));
+}
+
+std::string time_text(const google::protobuf::Timestamp& when) {
+  const std::time_t seconds = when.seconds();
+  std::tm parts{};
+  if (gmtime_r(&seconds, &parts) == nullptr) return "-";
+  std::array<char, 64> buffer;
+  const std::size_t length = std::strftime(buffer.data(), buffer.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return std::string(buffer.data(), length);
+}
+
+std::optional<Duration> parse_duration(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  std::chrono::seconds total{0};
+  while (!text.empty()) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto used = static_cast<std::size_t>(end - text.data());
+    constexpr std::int64_t kMost = 100'000'000;  // three years in seconds; nothing here overflows with it
+    if (error != std::errc{} || used == text.size() || number < 0 || number > kMost) return std::nullopt;
+    std::int64_t unit = 0;
+    switch (text[used]) {
+      case 's':
+        unit = 1;
+        break;
+      case 'm':
+        unit = 60;
+        break;
+      case 'h':
+        unit = 3600;
+        break;
+      case 'd':
+        unit = 86400;
+        break;
+      default:
+        return std::nullopt;
+    }
+    total += std::chrono::seconds(number * unit);
+    text.remove_prefix(used + 1);
+    constexpr std::chrono::hours kLongest{24 * 365 * 10};
+    if (total > kLongest) return std::nullopt;
+  }
+  return total;
+}
+
+std::string json_text(const google::protobuf::Message& message, bool one_line) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  options.add_whitespace = !one_line;
+  std::string json;
+  if (!google::protobuf::util::MessageToJsonString(message, &json, options).ok()) return "{}";
+  while (!json.empty() && json.back() == '\n') json.pop_back();
+  return json;
+}
+
+}  // namespace weft::ctl

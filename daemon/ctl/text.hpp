@@ -1,0 +1,30 @@
+#pragma once
+// Values as people read them in a terminal.
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/timestamp.pb.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fabric/clock.hpp"
+
+namespace weft::ctl {
+
+/// Control characters replaced by '?': a node's description comes from the fabric and must not steer the terminal.
+std::string printable(std::string_view text);
+/// "400 Gb/s", "2.5 Mb/s", "0".
+std::string bits_per_second_text(double rate);
+/// "12.3 %".
+std::string percent_text(double ratio);
+/// "3 min ago"; "-" when it is not set.
+std::string age_text(bool is_set, const google::protobuf::Timestamp& when, TimePoint now);
+/// "2026-01-31 12:00:00 UTC".
+std::string time_text(const google::protobuf::Timestamp& when);
+/// "90s", "15m", "2h", "1d", "1h30m"; nullopt for anything else and for nothing at all.
+std::optional<Duration> parse_duration(std::string_view text);
+/// Protobuf's JSON mapping, fields that hold zero printed too; on one line or indented.
+std::string json_text(const google::protobuf::Message& message, bool one_line);
+
+}  // namespace weft::ctl

@@ -1,0 +1,43 @@
+#pragma once
+// What weftctl can do. Each verb asks, prints to `out`, and says how it went; a call that fails throws Failure.
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "daemon/ctl/client.hpp"
+#include "fabric/clock.hpp"
+
+namespace weft::ctl {
+
+struct Session {
+  Client& client;
+  std::ostream& out;
+  bool json = false;
+  bool terminal = false;  ///< `out` is one: colours and redrawing are welcome
+  TimePoint now = kNever;
+};
+
+/// kBadNews when a fabric is not being watched, or there is no complete first picture yet.
+Exit show_status(const Session& session);
+/// `names_only`: host and switch names, one a line.
+Exit show_nodes(const Session& session, const std::string& fabric, bool names_only);
+/// `node` empty: all ports, without counters. `counters`: each counter on a line of its own.
+Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters);
+/// `down_only`: cables with an end that is not active.
+Exit show_links(const Session& session, const std::string& fabric, bool down_only);
+Exit show_topology(const Session& session, const std::string& fabric);
+
+/// `all`: resolved ones too. `ids_only`: ids, one a line.
+Exit show_incidents(const Session& session, bool all, bool ids_only);
+Exit show_incident(const Session& session, const std::string& id);
+Exit acknowledge(const Session& session, const std::string& id, const std::string& who);
+Exit silence(const Session& session, const std::string& id, Duration how_long, const std::string& who);
+
+/// No nodes: those that are not HEALTHY. kBadNews when any is not HEALTHY.
+Exit show_health(const Session& session, const std::vector<std::string>& nodes);
+
+/// Incidents as they come, until the server ends it (kUnreachable) or a signal does.
+Exit watch(const Session& session);
+
+}  // namespace weft::ctl

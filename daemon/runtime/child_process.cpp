@@ -68,7 +68,7 @@ void prepare(const ChildSpec& spec, Prepared& prepared) {
     [[maybe_unused]] const auto written = ::write(report, &error, sizeof error);
     ::_exit(127);
   };
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);       // not SIGKILL: who holds a device may say good-bye to it
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   sigset_t none;

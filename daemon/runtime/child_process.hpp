@@ -36,7 +36,7 @@ struct ChildExit {
 std::string describe(const ChildExit& exit);
 
 /// The child has its signals at their defaults, standard streams of ours, the socket as descriptor 3 and no other of
-/// our descriptors. It gets SIGKILL when the *thread* that spawned it ends (PR_SET_PDEATHSIG): spawn from a thread that
+/// our descriptors. It gets SIGTERM when the *thread* that spawned it ends (PR_SET_PDEATHSIG): spawn from a thread that
 /// lives as long as the process. It also reads end of file from its socket when we are gone. The destructor kills and
 /// reaps. One thread at a time.
 class ChildProcess {

@@ -136,7 +136,7 @@ TEST(ChildProcess, DiesWithItsParent) {
   int status = 0;
   ASSERT_EQ(::waitpid(grandchild, &status, 0), grandchild);
   EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   ::close(pipes[0]);
   ::close(pipes[1]);

@@ -5,6 +5,13 @@
 #include "collectors/infiniband/node_description.hpp"
 
 namespace weft::infiniband {
+namespace {
+
+bool not_down(const Port& port) {
+  return port.physical_state == PortPhysicalState::kLinkUp || port.physical_state == PortPhysicalState::kUnknown;
+}
+
+}  // namespace
 
 NodeIndex Subnet::find(NodeGuid guid) const {
   const auto found = by_guid_.find(guid);
@@ -101,10 +108,10 @@ void Subnet::describe(NodeIndex index, std::span<const std::uint8_t> description
 }
 
 bool Subnet::link_usable(const Port& port) const {
-  const auto not_down = [](const Port& p) {
-    return p.physical_state == PortPhysicalState::kLinkUp || p.physical_state == PortPhysicalState::kUnknown;
-  };
-  return port.peer != kNoIndex && not_down(port) && not_down(ports_[port.peer]);
+  if (port.peer == kNoIndex || !not_down(port)) return false;
+  // What a node that could not be reached said last is out of date; of one that is read in each sweep it counts.
+  const Port& far = ports_[port.peer];
+  return not_down(far) || !nodes_[far.node].reachable;
 }
 
 bool Subnet::recompute_routes() {
@@ -128,6 +135,12 @@ bool Subnet::recompute_routes() {
       const NodeIndex there = ports_[port.peer].node;
       if (reached[there]) continue;
       reached[there] = true;
+      if (Port& arrival = ports_[port.peer]; !not_down(arrival)) {
+        // It said so before it was cut off, and this side knows better: unknown until it is read again.
+        arrival.state = PortState::kUnknown;
+        arrival.physical_state = PortPhysicalState::kUnknown;
+        changed_ = true;
+      }
       Reach& reach = reach_[there];
       reach.parent = here;
       reach.parent_exit = port.number;

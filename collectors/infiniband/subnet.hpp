@@ -70,7 +70,7 @@ class Subnet {
   bool update(PortIndex port, const PortInfo& info);
   void describe(NodeIndex node, std::span<const std::uint8_t> description, const NodeNameMap& names);
 
-  /// Finds the shortest directed route to every node over links that are up at both ends (or not known to be down), and
+  /// Finds the shortest directed route to every node over links that no end known to be fresh calls down, and
   /// marks all others unreachable. Returns whether any node's reachability changed. O(ports).
   bool recompute_routes();
   /// The route to `node`; nullopt when it is unreachable or too far.

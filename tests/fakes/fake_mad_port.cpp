@@ -1,0 +1,243 @@
+#include "tests/fakes/fake_mad_port.hpp"
+
+#include <infiniband/mad.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace weft::fakes {
+namespace {
+
+using infiniband::MadClass;
+
+std::uint32_t get(FakeMadPort::Reply& mad, int base, MAD_FIELDS field) {
+  return mad_get_field(mad.data(), base, field);
+}
+void put(FakeMadPort::Reply& mad, int base, MAD_FIELDS field, std::uint32_t value) {
+  mad_set_field(mad.data(), base, field, value);
+}
+
+}  // namespace
+
+std::size_t FakeMadPort::add_adapter(std::uint64_t guid, std::string description, std::uint8_t ports) {
+  FakeNode node;
+  node.guid = guid;
+  node.type = 1;
+  node.description = std::move(description);
+  node.ports.resize(ports + 1U);
+  for (std::uint8_t p = 1; p <= ports; ++p) node.ports[p].lid = next_lid_++;
+  nodes_.push_back(std::move(node));
+  return nodes_.size() - 1;
+}
+
+std::size_t FakeMadPort::add_switch(std::uint64_t guid, std::string description, std::uint8_t ports) {
+  FakeNode node;
+  node.guid = guid;
+  node.type = 2;
+  node.description = std::move(description);
+  node.ports.resize(ports + 1U);
+  node.ports[0].lid = next_lid_++;
+  nodes_.push_back(std::move(node));
+  return nodes_.size() - 1;
+}
+
+void FakeMadPort::connect(std::size_t a, std::uint8_t a_port, std::size_t b, std::uint8_t b_port) {
+  for (const auto& [node, number] : {std::pair{a, a_port}, std::pair{b, b_port}}) {
+    FakePort& end = port(node, number);
+    if (end.peer_node != SIZE_MAX) port(end.peer_node, end.peer_port).peer_node = SIZE_MAX;
+  }
+  port(a, a_port).peer_node = b;
+  port(a, a_port).peer_port = b_port;
+  port(b, b_port).peer_node = a;
+  port(b, b_port).peer_port = a_port;
+}
+
+void FakeMadPort::set_link(std::size_t node, std::uint8_t number, bool up) {
+  FakePort& end = port(node, number);
+  FakePort& other = port(end.peer_node, end.peer_port);
+  end.state = other.state = up ? 4 : 1;
+  end.physical = other.physical = up ? 5 : 2;
+}
+
+bool FakeMadPort::is_up(std::size_t node, std::uint8_t number) const {
+  const FakePort& port = nodes_[node].ports[number];
+  return port.peer_node != SIZE_MAX && port.physical == 5;
+}
+
+Result<infiniband::LocalPort> FakeMadPort::describe() const {
+  if (gone) return fail(ErrorCode::kUnavailable, "it is gone");
+  infiniband::LocalPort local;
+  local.adapter = "fake0";
+  local.number = {1};
+  local.lid = {nodes_[0].ports[1].lid};
+  local.state = PortState::kActive;
+  local.pkeys = {0xFFFF};
+  return local;
+}
+
+bool FakeMadPort::is_reachable(std::size_t wanted) const {
+  std::vector<bool> seen(nodes_.size(), false);
+  std::vector<std::size_t> queue{0};
+  seen[0] = true;
+  for (std::size_t head = 0; head < queue.size(); ++head) {
+    const std::size_t here = queue[head];
+    if (here == wanted) return true;
+    if (nodes_[here].type != 2 && here != 0) continue;
+    for (std::size_t p = 1; p < nodes_[here].ports.size(); ++p) {
+      const FakePort& port = nodes_[here].ports[p];
+      if (!is_up(here, static_cast<std::uint8_t>(p)) || seen[port.peer_node]) continue;
+      seen[port.peer_node] = true;
+      queue.push_back(port.peer_node);
+    }
+  }
+  return false;
+}
+
+std::size_t FakeMadPort::by_lid(std::uint16_t lid, std::uint8_t& number) const {
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    for (std::size_t p = 0; p < nodes_[n].ports.size(); ++p)
+      if (lid != 0 && nodes_[n].ports[p].lid == lid && is_reachable(n)) {
+        number = static_cast<std::uint8_t>(p);
+        return n;
+      }
+  return SIZE_MAX;
+}
+
+std::size_t FakeMadPort::by_route(const Reply& mad, std::uint8_t& entered) const {
+  std::size_t here = 0;
+  entered = 1;
+  const std::size_t hops = mad[7];
+  for (std::size_t hop = 1; hop <= hops; ++hop) {
+    const std::uint8_t exit = mad[128 + hop];
+    if (exit >= nodes_[here].ports.size() || !is_up(here, exit)) return SIZE_MAX;
+    if (hop > 1 && nodes_[here].type != 2) return SIZE_MAX;
+    const FakePort& port = nodes_[here].ports[exit];
+    here = port.peer_node;
+    entered = port.peer_port;
+  }
+  return here;
+}
+
+Result<void> FakeMadPort::send(const infiniband::MadAddress& to, infiniband::ConstMadBytes bytes,
+                               std::chrono::milliseconds) {
+  if (gone) return fail(ErrorCode::kUnavailable, "it is gone");
+  ++requests;
+  Reply mad;
+  std::memcpy(mad.data(), bytes.data(), mad.size());
+  if (mad[3] != IB_MAD_METHOD_GET) ++sets;
+  const Reply request = mad;
+  std::uint8_t entered = 0;
+  const std::size_t index =
+      to.mad_class == MadClass::kSubnetDirectedRoute ? by_route(mad, entered) : by_lid(to.lid.value, entered);
+  std::size_t length = 0;
+  if (index != SIZE_MAX && !nodes_[index].silent && answer(to, index, entered, mad)) {
+    mad[3] = IB_MAD_METHOD_GET_RESPONSE;
+    length = tamper ? tamper(to, mad) : mad.size();
+  }
+  auto& outstanding = outstanding_by_lid[to.lid.value];
+  most_by_lid[to.lid.value] = std::max(most_by_lid[to.lid.value], ++outstanding);
+  if (length > 0)
+    arrivals_.push_back({mad, length, false, to.lid.value});
+  else if (answers_time_outs)
+    arrivals_.push_back({request, 24, true, to.lid.value});
+  most_outstanding = std::max(most_outstanding, static_cast<std::uint32_t>(arrivals_.size()));
+  return {};
+}
+
+Result<std::optional<infiniband::MadPort::Arrival>> FakeMadPort::receive(infiniband::MadBytes mad) {
+  if (gone) return fail(ErrorCode::kUnavailable, "it is gone");
+  if (arrivals_.empty()) return std::optional<Arrival>{};
+  const Waiting waiting = arrivals_.front();
+  arrivals_.pop_front();
+  --outstanding_by_lid[waiting.lid];
+  std::memcpy(mad.data(), waiting.reply.data(), mad.size());
+  return std::optional<Arrival>{{waiting.timed_out, waiting.length}};
+}
+
+void FakeMadPort::wait(std::chrono::milliseconds timeout) {
+  if (arrivals_.empty()) std::this_thread::sleep_for(timeout);
+}
+
+bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, std::uint8_t entered, Reply& mad) {
+  FakeNode& node = nodes_[index];
+  const auto attribute = get(mad, 0, IB_MAD_ATTRID_F);
+  if (to.mad_class == MadClass::kPerformance) {
+    answer_performance(node, entered, mad);
+    return true;
+  }
+  if (to.mad_class == MadClass::kSubnetAdministration) return false;
+  switch (attribute) {
+    case IB_ATTR_NODE_INFO:
+      put(mad, IB_SMP_DATA_OFFS, IB_NODE_BASE_VERS_F, 1);
+      put(mad, IB_SMP_DATA_OFFS, IB_NODE_TYPE_F, node.type);
+      put(mad, IB_SMP_DATA_OFFS, IB_NODE_NPORTS_F, static_cast<std::uint32_t>(node.ports.size() - 1));
+      put(mad, IB_SMP_DATA_OFFS, IB_NODE_LOCAL_PORT_F, entered);
+      mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_GUID_F, node.guid);
+      mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_SYSTEM_GUID_F, node.guid);
+      mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_PORT_GUID_F, node.guid + entered);
+      return true;
+    case IB_ATTR_NODE_DESC:
+      std::memcpy(mad.data() + IB_SMP_DATA_OFFS, node.description.data(),
+                  std::min<std::size_t>(64, node.description.size()));
+      return true;
+    case IB_ATTR_SWITCH_INFO:
+      return true;
+    case IB_ATTR_PORT_INFO: {
+      auto number = static_cast<std::uint8_t>(get(mad, 0, IB_MAD_ATTRMOD_F));
+      if (number == 0 && node.type != 2) number = entered;
+      if (number >= node.ports.size()) return false;
+      answer_port_info(node, index, number, mad);
+      return true;
+    }
+    default:
+      put(mad, 0, IB_MAD_STATUS_F, IB_MAD_STS_METHOD_ATTR_NOT_SUPPORTED);
+      return true;
+  }
+}
+
+void FakeMadPort::answer_port_info(const FakeNode& node, std::size_t index, std::uint8_t number, Reply& mad) const {
+  const FakePort& port = node.ports[number];
+  const bool management = number == 0;
+  const bool up = management || is_up(index, number);
+  const auto set = [&mad](MAD_FIELDS field, std::uint32_t value) { put(mad, IB_SMP_DATA_OFFS, field, value); };
+  set(IB_PORT_STATE_F, management ? 4U : up ? port.state : 1U);
+  set(IB_PORT_PHYS_STATE_F, management ? 5U : port.peer_node == SIZE_MAX ? 2U : port.physical);
+  set(IB_PORT_LID_F, port.lid);
+  set(IB_PORT_LOCAL_PORT_F, number);
+  set(IB_PORT_CAPMASK_F, 1U << 14);
+  set(IB_PORT_LINK_WIDTH_ACTIVE_F, 2);
+  set(IB_PORT_LINK_WIDTH_ENABLED_F, 3);
+  set(IB_PORT_LINK_WIDTH_SUPPORTED_F, 3);
+  set(IB_PORT_LINK_SPEED_ACTIVE_F, 4);
+  set(IB_PORT_LINK_SPEED_ENABLED_F, 7);
+  set(IB_PORT_LINK_SPEED_SUPPORTED_F, 7);
+  set(IB_PORT_LINK_SPEED_EXT_ACTIVE_F, 4);
+  set(IB_PORT_LINK_SPEED_EXT_ENABLED_F, 7);
+  set(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, 7);
+}
+
+void FakeMadPort::answer_performance(FakeNode& node, std::uint8_t entered, Reply& mad) {
+  const auto attribute = get(mad, 0, IB_MAD_ATTRID_F);
+  if (attribute == CLASS_PORT_INFO) {
+    put(mad, IB_PC_DATA_OFFS, IB_CPI_CAPMASK_F, node.performance_capabilities);
+    put(mad, IB_PC_DATA_OFFS, IB_CPI_REDIRECT_LID_F, node.redirect_lid);
+    put(mad, IB_PC_DATA_OFFS, IB_CPI_REDIRECT_QP_F, 1);
+    return;
+  }
+  const auto select = get(mad, IB_PC_DATA_OFFS, IB_PC_PORT_SELECT_F);
+  FakePort& port = node.ports[node.type == 2 && select < node.ports.size() ? select : entered];
+  if (attribute == IB_GSI_PORT_COUNTERS && mad[3] == IB_MAD_METHOD_GET) {
+    for (const auto& [field, value] : port.counters)
+      put(mad, IB_PC_DATA_OFFS, static_cast<MAD_FIELDS>(field), static_cast<std::uint32_t>(value));
+  } else if (attribute == IB_GSI_PORT_COUNTERS) {
+    port.counters.clear();
+  } else if (attribute == IB_GSI_PORT_COUNTERS_EXT) {
+    for (const auto& [field, value] : port.extended_counters)
+      mad_set_field64(mad.data(), IB_PC_DATA_OFFS, static_cast<MAD_FIELDS>(field), value);
+  } else {
+    put(mad, 0, IB_MAD_STATUS_F, IB_MAD_STS_METHOD_ATTR_NOT_SUPPORTED);
+  }
+}
+
+}  // namespace weft::fakes

@@ -1,0 +1,86 @@
+#pragma once
+// A small InfiniBand subnet behind MadPort, in memory: it answers what real agents answer, unless a test makes it lie.
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectors/infiniband/mad_port.hpp"
+
+namespace weft::fakes {
+
+struct FakePort {
+  std::size_t peer_node = SIZE_MAX;
+  std::uint8_t peer_port = 0;
+  std::uint8_t state = 4, physical = 5;  ///< as PortInfo has them; used where there is a peer
+  std::uint16_t lid = 0;
+  std::map<int, std::uint64_t> counters;           ///< by MAD_FIELDS of PortCounters
+  std::map<int, std::uint64_t> extended_counters;  ///< by MAD_FIELDS of PortCountersExtended
+};
+
+struct FakeNode {
+  std::uint64_t guid = 0;
+  std::uint8_t type = 1;  ///< 1 adapter, 2 switch
+  std::string description;
+  std::vector<FakePort> ports;  ///< from port 0
+  bool silent = false;
+  std::uint16_t performance_capabilities = 0x0200 | 0x1000;
+  std::uint16_t redirect_lid = 0;
+};
+
+/// Node 0 is the adapter we sit on, by its port 1.
+class FakeMadPort final : public infiniband::MadPort {
+ public:
+  using Reply = std::array<std::uint8_t, 256>;
+  /// Sees every reply before it goes out and may change it; the returned length is what arrives (256: all of it). A
+  /// returned 0 loses the reply.
+  using Tamper = std::function<std::size_t(const infiniband::MadAddress&, Reply&)>;
+
+  std::size_t add_adapter(std::uint64_t guid, std::string description, std::uint8_t ports = 1);
+  std::size_t add_switch(std::uint64_t guid, std::string description, std::uint8_t ports);
+  void connect(std::size_t a, std::uint8_t a_port, std::size_t b, std::uint8_t b_port);
+  void set_link(std::size_t node, std::uint8_t port, bool up);
+  FakeNode& node(std::size_t index) { return nodes_[index]; }
+  FakePort& port(std::size_t node, std::uint8_t number) { return nodes_[node].ports[number]; }
+
+  Tamper tamper;
+  bool gone = false;              ///< sends fail
+  bool answers_time_outs = true;  ///< false: a lost request is never given back, as over UDP
+  std::uint64_t requests = 0;     ///< asked so far
+  std::uint32_t most_outstanding = 0;
+  std::map<std::uint16_t, std::uint32_t> outstanding_by_lid, most_by_lid;
+  std::uint64_t sets = 0;  ///< anything but a Get
+
+  Result<infiniband::LocalPort> describe() const override;
+  Result<void> send(const infiniband::MadAddress& to, infiniband::ConstMadBytes mad,
+                    std::chrono::milliseconds timeout) override;
+  Result<std::optional<Arrival>> receive(infiniband::MadBytes mad) override;
+  void wait(std::chrono::milliseconds timeout) override;
+
+ private:
+  struct Waiting {
+    Reply reply;
+    std::size_t length;
+    bool timed_out;
+    std::uint16_t lid;
+  };
+  std::size_t by_lid(std::uint16_t lid, std::uint8_t& port) const;
+  std::size_t by_route(const Reply& mad, std::uint8_t& entered) const;
+  bool is_reachable(std::size_t wanted) const;
+  bool is_up(std::size_t node, std::uint8_t port) const;
+  bool answer(const infiniband::MadAddress& to, std::size_t node, std::uint8_t entered, Reply& mad);
+  void answer_port_info(const FakeNode& node, std::size_t index, std::uint8_t number, Reply& mad) const;
+  void answer_performance(FakeNode& node, std::uint8_t entered, Reply& mad);
+
+  std::vector<FakeNode> nodes_;
+  std::deque<Waiting> arrivals_;
+  std::uint16_t next_lid_ = 1;
+};
+
+}  // namespace weft::fakes

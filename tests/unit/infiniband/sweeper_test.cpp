@@ -1,0 +1,294 @@
+#include "collectors/infiniband/sweeper.hpp"
+
+#include <gtest/gtest.h>
+#include <infiniband/mad.h>
+
+#include "tests/fakes/fake_mad_port.hpp"
+
+namespace weft::infiniband {
+namespace {
+
+using fakes::FakeMadPort;
+
+// self - left switch - right switch - host, with two cables between the switches.
+class SweeperTest : public ::testing::Test {
+ protected:
+  SweeperTest() {
+    self = port.add_adapter(0x100, "self mlx5_0");
+    left = port.add_switch(0x200, "left", 8);
+    right = port.add_switch(0x300, "right", 8);
+    host = port.add_adapter(0x400, "host mlx5_0");
+    port.connect(self, 1, left, 1);
+    port.connect(left, 2, right, 2);
+    port.connect(left, 3, right, 3);
+    port.connect(right, 1, host, 1);
+    options.engine = {64, 8, std::chrono::milliseconds(20), 1};
+    options.service_level = 0;
+    options.fabric = "test";
+  }
+  Sweep sweep(Sweeper& sweeper) {
+    auto result = sweeper.sweep();
+    EXPECT_TRUE(result) << result.error().message;
+    return result ? *result : Sweep{};
+  }
+  static const Port& find(const Sweep& sweep, std::uint64_t guid, std::uint8_t number) {
+    return sweep.topology->port(sweep.topology->find_port({{guid}, {number}}));
+  }
+  static bool joined(const Sweep& sweep, PortKey a, PortKey b) {
+    const PortIndex index = sweep.topology->find_port(a);
+    return index != kNoIndex && sweep.topology->port(index).peer != kNoIndex &&
+           sweep.topology->port(index).peer == sweep.topology->find_port(b);
+  }
+  FakeMadPort port;
+  SweeperOptions options;
+  std::size_t self, left, right, host;
+};
+
+TEST_F(SweeperTest, FindsTheWholeGraphWithBothEndsOfEveryLink) {
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(result.topology->nodes().size(), 4U);
+  EXPECT_TRUE(joined(result, {{0x200}, {2}}, {{0x300}, {2}}));
+  EXPECT_TRUE(joined(result, {{0x200}, {3}}, {{0x300}, {3}}));
+  EXPECT_TRUE(joined(result, {{0x400}, {1}}, {{0x300}, {1}}));
+  EXPECT_EQ(result.topology->node(result.topology->find_node({0x400})).name, "host mlx5_0");
+  EXPECT_EQ(find(result, 0x200, 2).speed_active, kSpeedHdr);
+  EXPECT_EQ(find(result, 0x200, 2).width_active, 2);
+  EXPECT_EQ(find(result, 0x200, 7).state, PortState::kDown);
+  EXPECT_EQ(Topology::validate(result.topology->nodes(), result.topology->ports()), "");
+  EXPECT_EQ(result.local_port, (PortKey{{0x100}, {1}}));
+}
+
+TEST_F(SweeperTest, CountersAreReadWithTheirWidthsAndUnits) {
+  port.port(left, 2).counters = {{IB_PC_ERR_SYM_F, 0xFFFF}, {IB_PC_LINK_DOWNED_F, 3}, {IB_PC_XMT_WAIT_F, 12}};
+  port.port(left, 2).extended_counters = {{IB_PC_EXT_XMT_BYTES_F, 1000}, {IB_PC_EXT_RCV_PKTS_F, 1ULL << 40}};
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  const PortIndex row = result.topology->find_port({{0x200}, {2}});
+  const SampleTable& table = *result.counters;
+  const auto value = [&](CounterId id) { return table.value(row, table.column(id)); };
+  EXPECT_EQ(value(CounterId::kTransmitBytes), 4000U) << "words of four octets";
+  EXPECT_EQ(value(CounterId::kReceivePackets), 1ULL << 40);
+  EXPECT_EQ(value(CounterId::kLinkDowned), 3U);
+  EXPECT_EQ(value(CounterId::kTransmitWait), 12U);
+  EXPECT_TRUE(table.saturated(row, table.column(CounterId::kSymbolErrors)));
+  EXPECT_FALSE(table.saturated(row, table.column(CounterId::kLinkDowned)));
+  EXPECT_FALSE(table.present(row, table.column(CounterId::kQp1Dropped))) << "the agent does not have it";
+  EXPECT_NE(table.read_at(row), kNever);
+}
+
+TEST_F(SweeperTest, A32BitAgentGivesSticking32BitTraffic) {
+  port.node(right).performance_capabilities = 0;
+  port.port(right, 2).counters = {{IB_PC_XMT_BYTES_F, 0xFFFFFFFF}, {IB_PC_RCV_BYTES_F, 5}};
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  const PortIndex row = result.topology->find_port({{0x300}, {2}});
+  const SampleTable& table = *result.counters;
+  EXPECT_TRUE(table.saturated(row, table.column(CounterId::kTransmitBytes)));
+  EXPECT_EQ(table.value(row, table.column(CounterId::kReceiveBytes)), 20U);
+  EXPECT_FALSE(table.present(row, table.column(CounterId::kTransmitWait)));
+}
+
+TEST_F(SweeperTest, ALinkThatGoesDownShowsInTheNextSweepAndKeepsItsPeer) {
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  port.set_link(left, 2, false);
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(find(result, 0x200, 2).state, PortState::kDown);
+  EXPECT_EQ(find(result, 0x300, 2).state, PortState::kDown) << "the other switch is still reached by the second cable";
+  EXPECT_TRUE(joined(result, {{0x200}, {2}}, {{0x300}, {2}}));
+  EXPECT_EQ(find(result, 0x200, 2).speed_active, 0);
+  EXPECT_NE(find(result, 0x200, 2).speed_supported, 0) << "what it can do stays known";
+}
+
+TEST_F(SweeperTest, WhatIsBehindACutIsUnreachableNotDownAndComesBack) {
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  port.set_link(left, 2, false);
+  port.set_link(left, 3, false);
+  Sweep result = sweep(sweeper);
+  EXPECT_FALSE(result.topology->node(result.topology->find_node({0x300})).reachable);
+  EXPECT_FALSE(result.topology->node(result.topology->find_node({0x400})).reachable);
+  EXPECT_EQ(find(result, 0x300, 1).state, PortState::kActive) << "nobody has said otherwise";
+  const std::uint64_t before = port.requests;
+  sweep(sweeper);
+  const std::uint64_t asked = port.requests - before;
+  EXPECT_LT(asked, 60U) << "what cannot be reached is not asked";
+  port.set_link(left, 3, true);
+  result = sweep(sweeper);
+  EXPECT_TRUE(result.topology->node(result.topology->find_node({0x400})).reachable);
+}
+
+TEST_F(SweeperTest, AFarEndThatWasLastReadDownDoesNotBarTheWayBack) {
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  port.set_link(left, 2, false);
+  sweep(sweeper);  // read at both ends: the third cable is still there
+  port.set_link(left, 3, false);
+  sweep(sweeper);
+  port.set_link(left, 2, true);
+  sweep(sweeper);
+  const Sweep result = sweep(sweeper);
+  EXPECT_TRUE(result.topology->node(result.topology->find_node({0x400})).reachable);
+  EXPECT_EQ(find(result, 0x300, 2).state, PortState::kActive);
+}
+
+TEST_F(SweeperTest, ACableMovedToAnotherPortIsFound) {
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  port.set_link(right, 1, false);
+  sweep(sweeper);
+  port.connect(left, 5, host, 1);
+  port.set_link(left, 5, true);
+  const Sweep result = sweep(sweeper);
+  EXPECT_TRUE(joined(result, {{0x400}, {1}}, {{0x200}, {5}}));
+}
+
+TEST_F(SweeperTest, ANewNodeIsFoundWithoutANewEpoch) {
+  Sweeper sweeper(port, options);
+  const Sweep before = sweep(sweeper);
+  const std::size_t guest = port.add_adapter(0x500, "guest mlx5_0");
+  port.connect(right, 6, guest, 1);
+  sweep(sweeper);
+  const Sweep result = sweep(sweeper);
+  EXPECT_TRUE(joined(result, {{0x500}, {1}}, {{0x300}, {6}}));
+  EXPECT_EQ(result.topology->epoch(), before.topology->epoch());
+  EXPECT_EQ(result.counters->rows(), result.topology->ports().size());
+  EXPECT_EQ(result.topology->find_port({{0x200}, {2}}), before.topology->find_port({{0x200}, {2}}));
+}
+
+TEST_F(SweeperTest, DuplicateGuidsAreShownNotMerged) {
+  const std::size_t twin = port.add_adapter(0x400, "twin mlx5_0");
+  port.connect(left, 6, twin, 1);
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  ASSERT_EQ(result.topology->duplicates().size(), 1U);
+  const DuplicateGuid& duplicate = result.topology->duplicates()[0];
+  EXPECT_EQ(duplicate.guid, NodeGuid{0x400});
+  const std::pair<PortKey, PortKey> seen{duplicate.first_seen_behind, duplicate.second_seen_behind};
+  const PortKey a{{0x200}, {6}}, b{{0x300}, {1}};
+  EXPECT_TRUE(seen == std::pair(a, b) || seen == std::pair(b, a));
+  EXPECT_EQ(result.topology->nodes().size(), 4U);
+  port.set_link(left, 6, false);
+  port.set_link(right, 1, true);
+  sweep(sweeper);
+  EXPECT_TRUE(sweep(sweeper).topology->duplicates().empty() || seen.second == b);
+}
+
+TEST_F(SweeperTest, ASilentNodeGoesStaleIsBackedOffAndOthersAreRead) {
+  Sweeper sweeper(port, options);
+  const Sweep first = sweep(sweeper);
+  port.node(host).silent = true;
+  const Sweep second = sweep(sweeper);
+  const PortIndex row = second.topology->find_port({{0x400}, {1}});
+  EXPECT_EQ(second.state_read_at[row], first.state_read_at[row]) << "no new reading";
+  EXPECT_TRUE(second.topology->node(second.topology->find_node({0x400})).reachable) << "its link is up";
+  const PortIndex other = second.topology->find_port({{0x300}, {1}});
+  EXPECT_GT(second.state_read_at[other], first.state_read_at[other]);
+  Sweep later;
+  for (int i = 0; i < 4; ++i) later = sweep(sweeper);
+  EXPECT_EQ(later.statistics.nodes_backed_off, 1U);
+  port.node(host).silent = false;
+  for (int i = 0; i < 20; ++i) later = sweep(sweeper);
+  EXPECT_EQ(later.statistics.nodes_backed_off, 0U);
+  EXPECT_GT(later.state_read_at[row], second.state_read_at[row]);
+}
+
+TEST_F(SweeperTest, LidsThatMoveDoNotMixUpNodes) {
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  std::swap(port.port(left, 0).lid, port.port(right, 0).lid);
+  port.port(right, 2).counters = {{IB_PC_ERR_SYM_F, 77}};
+  sweep(sweeper);
+  const Sweep result = sweep(sweeper);
+  const SampleTable& table = *result.counters;
+  const auto column = table.column(CounterId::kSymbolErrors);
+  EXPECT_EQ(table.value(result.topology->find_port({{0x300}, {2}}), column), 77U);
+  EXPECT_EQ(table.value(result.topology->find_port({{0x200}, {2}}), column), 0U);
+}
+
+TEST_F(SweeperTest, WithoutASubnetManagerTheGraphIsStillSeen) {
+  for (const std::size_t node : {self, left, right, host})
+    for (fakes::FakePort& p : port.node(node).ports) p.lid = 0;
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(result.topology->nodes().size(), 4U);
+  EXPECT_NE(result.state_read_at[result.topology->find_port({{0x400}, {1}})], kNever);
+  EXPECT_EQ(result.counters->read_at(result.topology->find_port({{0x200}, {2}})), kNever);
+}
+
+TEST_F(SweeperTest, NothingIsEverClearedUnlessAnOperatorSaidSo) {
+  port.port(left, 2).counters = {{IB_PC_ERR_SYM_F, 0xFFFF}};
+  Sweeper careful(port, options);
+  for (int i = 0; i < 3; ++i) sweep(careful);
+  EXPECT_EQ(port.sets, 0U);
+  options.clear_saturated_counters = true;
+  Sweeper told(port, options);
+  sweep(told);
+  EXPECT_EQ(port.sets, 1U);
+}
+
+TEST_F(SweeperTest, ARedirectedAgentIsAskedWhereItSaysItIs) {
+  const std::size_t proxy = port.add_adapter(0x600, "proxy");
+  port.connect(left, 8, proxy, 1);
+  port.node(host).redirect_lid = port.port(proxy, 1).lid;
+  port.port(proxy, 1).counters = {{IB_PC_LINK_DOWNED_F, 9}};
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  const SampleTable& table = *result.counters;
+  EXPECT_EQ(table.value(result.topology->find_port({{0x400}, {1}}), table.column(CounterId::kLinkDowned)), 9U);
+}
+
+// ---- replies that no sane agent gives
+
+TEST_F(SweeperTest, AbsurdPortCountsAreRefused) {
+  port.tamper = [](const MadAddress& to, FakeMadPort::Reply& mad) {
+    const bool is_host = mad_get_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_GUID_F) == 0x400;
+    if (to.mad_class == MadClass::kSubnetDirectedRoute && mad[17] == 0x11 && is_host)
+      mad_set_field(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_NPORTS_F, 255);
+    return mad.size();
+  };
+  Sweeper sweeper(port, options);
+  EXPECT_EQ(sweep(sweeper).topology->nodes().size(), 3U) << "the others are seen all the same";
+}
+
+TEST_F(SweeperTest, DescriptionsThatAreNoUtf8BecomeText) {
+  port.node(host).description = "caf\xE9 \x01\xFF";
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(result.topology->node(result.topology->find_node({0x400})).name, "caf\xEF\xBF\xBD  \xEF\xBF\xBD");
+}
+
+TEST_F(SweeperTest, ALoopOfCablesEnds) {
+  port.connect(left, 6, left, 7);
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  EXPECT_TRUE(joined(result, {{0x200}, {6}}, {{0x200}, {7}}));
+}
+
+TEST_F(SweeperTest, AnEndlessFabricIsBounded) {
+  // Every switch claims to be a new one: the hop limit of a directed route must end it.
+  std::uint64_t next = 0x1000;
+  port.tamper = [&next](const MadAddress& to, FakeMadPort::Reply& mad) {
+    const bool is_right = mad_get_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_GUID_F) == 0x300;
+    if (to.mad_class == MadClass::kSubnetDirectedRoute && mad[17] == 0x11 && is_right)
+      mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_GUID_F, ++next);
+    return mad.size();
+  };
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  EXPECT_LT(result.topology->nodes().size(), 1000U);
+  EXPECT_EQ(Topology::validate(result.topology->nodes(), result.topology->ports()), "");
+}
+
+TEST_F(SweeperTest, AGoneAdapterIsAnErrorNotACrash) {
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  port.gone = true;
+  const auto result = sweeper.sweep();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace weft::infiniband

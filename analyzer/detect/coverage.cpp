@@ -7,12 +7,15 @@ std::uint8_t Coverage::bits(PortKey key) const {
   return port < ports_.size() ? ports_[port] : std::uint8_t{0};
 }
 
-bool Coverage::node_observed(NodeGuid guid) const {
+bool Coverage::node_observed(NodeGuid guid, bool from_outside) const {
   const NodeIndex index = topology_->find_node(guid);
   if (index == kNoIndex) return false;
   const Node& node = topology_->node(index);
-  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries() && port < ports_.size(); ++port)
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries() && port < ports_.size(); ++port) {
     if (ports_[port] & kStateFresh) return true;
+    const PortIndex peer = topology_->port(port).peer;
+    if (from_outside && peer < ports_.size() && (ports_[peer] & kStateFresh)) return true;
+  }
   return false;
 }
 
@@ -46,9 +49,11 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
       if (kind == IncidentKind::kLinkErrors) return (port & kCountersFresh) != 0 && (port & kErrorsJudged) != 0;
       return (port & kStateFresh) != 0;
     }
-    // Two nodes with one GUID, or a host that does not answer: the graph itself is the observation.
-    case EntityKind::kNode:
-      return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node);
+    // That a node is down is seen from its neighbours; that it answers, from itself; two with one GUID, from the graph.
+    case EntityKind::kNode: {
+      const bool outage = kind == IncidentKind::kSwitchDown || kind == IncidentKind::kNodeDown;
+      return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, outage);
+    }
     case EntityKind::kCollector:
       return false;
   }

@@ -36,7 +36,7 @@ class Coverage {
  private:
   std::uint8_t bits(PortKey key) const;
   bool link_observed(IncidentKind kind, const Entity& cause) const;
-  bool node_observed(NodeGuid guid) const;
+  bool node_observed(NodeGuid guid, bool from_outside) const;
 
   std::shared_ptr<const Topology> topology_;
   std::vector<std::uint8_t> ports_;

@@ -8,6 +8,7 @@
 #include "analyzer/detect/describe.hpp"
 #include "analyzer/detect/error_windows.hpp"
 #include "analyzer/detect/flaps.hpp"
+#include "analyzer/detect/freshness.hpp"
 #include "analyzer/detect/link_table.hpp"
 #include "analyzer/detect/miscabled.hpp"
 #include "analyzer/detect/outage_findings.hpp"
@@ -82,7 +83,7 @@ std::uint64_t FabricAnalyzer::history_revision() const {
 
 Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep) const {
   const Topology& seen = *sweep.topology;
-  const Duration stale_after = sweep.interval * thresholds.stale_intervals;
+  const Duration stale = stale_after(sweep, thresholds);
   std::vector<std::uint8_t> ports(seen.ports().size(), 0);
   const bool have_counters = sweep.counters && sweep.counters->rows() >= ports.size();
   for (PortIndex port = 0; port < ports.size(); ++port) {
@@ -93,7 +94,7 @@ Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep) const {
     }
     if (have_counters) {
       const TimePoint read_at = sweep.counters->read_at(port);
-      if (read_at != kNever && read_at + stale_after >= sweep.finished) bits |= Coverage::kCountersFresh;
+      if (read_at != kNever && read_at + stale >= sweep.finished) bits |= Coverage::kCountersFresh;
     }
     if (errors.judged(port)) bits |= Coverage::kErrorsJudged;
     ports[port] = static_cast<std::uint8_t>(bits);
@@ -110,10 +111,10 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.topology = sweep.topology;
   self.last_sweep = std::max(now, sweep.finished);
   self.silent_since = kNever;
-  if (sweep.interval > Duration::zero()) self.interval = sweep.interval;
+  self.interval = effective_interval(sweep);
 
   self.table.observe(sweep);
-  const CounterPass& pass = self.counters.update(sweep, self.interval * self.thresholds.stale_intervals);
+  const CounterPass& pass = self.counters.update(sweep, stale_after(sweep, self.thresholds));
   const OutageReport outages = self.outages.find(self.table, sweep, now);
   self.flaps.update(self.table, pass, new_epoch || outages.blind, now);
   self.errors.update(*sweep.topology, pass, self.counters.line_rates());
@@ -143,7 +144,9 @@ Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
   if (self.silent_since == kNever) self.silent_since = self.last_sweep == kNever ? now : self.last_sweep;
   Analysis analysis;
   const Duration age = now - self.silent_since;
-  if (reason.empty() && age < self.interval * self.thresholds.telemetry_lost_intervals) return analysis;
+  Duration patience = self.interval * self.thresholds.telemetry_lost_intervals;
+  if (self.last_sweep == kNever) patience = std::max(patience, self.thresholds.telemetry_start_grace);
+  if (reason.empty() && age < patience) return analysis;
   Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, self.describe.fabric());
   finding.confidence = 0.99;
   finding.summary = "Fabric " + self.fabric +
@@ -153,7 +156,7 @@ Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
        .description = self.last_sweep == kNever ? "no sweep has arrived since the start"
                                                 : "the last sweep is " + short_duration(now - self.last_sweep) + " old",
        .value = seconds(age),
-       .threshold = seconds(self.interval * self.thresholds.telemetry_lost_intervals),
+       .threshold = seconds(patience),
        .unit = "s",
        .observed = now,
        .where = finding.cause});

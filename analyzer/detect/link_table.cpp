@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/detect/freshness.hpp"
+
 namespace weft::analyzer {
 
 LinkTable::LinkTable(const Thresholds& thresholds, const Topology* expected) : thresholds_(thresholds) {
@@ -150,7 +152,7 @@ void LinkTable::observe(const Sweep& sweep) {
 
 void LinkTable::observe_nodes(const Sweep& sweep) {
   const Topology& topology = *sweep.topology;
-  const Duration stale_after = sweep.interval * thresholds_.stale_intervals;
+  const Duration stale = stale_after(sweep, thresholds_);
   const std::size_t readings = sweep.state_read_at.size();
   fresh_.assign(topology.ports().size(), 0);
   for (KnownNode& known : nodes_) {
@@ -162,9 +164,9 @@ void LinkTable::observe_nodes(const Sweep& sweep) {
     for (PortIndex port = node.first_port; port < end; ++port) {
       const TimePoint read_at = sweep.state_read_at[port];
       newest = std::max(newest, read_at);
-      fresh_[port] = node.reachable && read_at != kNever && read_at + stale_after >= sweep.finished;
+      fresh_[port] = node.reachable && read_at != kNever && read_at + stale >= sweep.finished;
     }
-    known.lost = !node.reachable || newest == kNever || newest + stale_after < sweep.finished;
+    known.lost = !node.reachable || newest == kNever || newest + stale < sweep.finished;
     known.quiet = known.lost || newest < sweep.started;
     if (!known.lost) known.silent_sweeps = 0;
   }

@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/detect/freshness.hpp"
+
 namespace weft::analyzer {
 
 /// What one judgement needs, by node unless said otherwise.
@@ -102,7 +104,7 @@ void OutageFinder::blame_nodes(LinkTable& table, Work& work) const {
 void OutageFinder::blame_counters(const LinkTable& table, const Sweep& sweep, Work& work) const {
   if (!sweep.counters) return;
   const std::span<const TimePoint> read_at = sweep.counters->raw_read_at();
-  const Duration stale_after = sweep.interval * thresholds_.stale_intervals;
+  const Duration stale = stale_after(sweep, thresholds_);
   for (NodeId id = 0; id < table.nodes().size(); ++id) {
     const KnownNode& known = table.nodes()[id];
     if (known.lost || known.index == kNoIndex) continue;
@@ -110,7 +112,7 @@ void OutageFinder::blame_counters(const LinkTable& table, const Sweep& sweep, Wo
     TimePoint newest = kNever;
     const std::size_t end = std::min<std::size_t>(node.first_port + node.port_entries(), read_at.size());
     for (std::size_t port = node.first_port; port < end; ++port) newest = std::max(newest, read_at[port]);
-    if (newest != kNever && newest + stale_after < sweep.finished)
+    if (newest != kNever && newest + stale < sweep.finished)
       work.outages.push_back({.kind = OutageKind::kCountersSilent, .node = id});
   }
 }
@@ -225,14 +227,14 @@ bool OutageFinder::mass(const LinkTable& table, const Sweep& sweep, const Work& 
   };
   const bool dark = most(work.dark_nodes, work.counting_nodes) && culprits > 1;
   const bool training = most(work.training_links, work.counting_links);
-  if (!dark && !training) {
+  if (!dark)
     mass_since_ = kNever;
-    return false;
-  }
-  if (mass_since_ == kNever) mass_since_ = now;
-  if (now - mass_since_ >= thresholds_.mass_hold) return false;
-  fabric.reason = dark ? "most nodes are out of reach at once: our own place in the fabric is suspected"
-                       : "most links are cabled but not activated: no subnet manager seems to be at work";
+  else if (mass_since_ == kNever)
+    mass_since_ = now;
+  const bool suspect = dark && now - mass_since_ < thresholds_.mass_hold;
+  if (!suspect && !training) return false;
+  fabric.reason = suspect ? "most nodes are out of reach at once: our own place in the fabric is suspected"
+                          : "most links are cabled but not activated: no subnet manager seems to be at work";
   return true;
 }
 

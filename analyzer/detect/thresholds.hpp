@@ -25,8 +25,8 @@ struct Thresholds {
   double mass_share = 0.5;
   /// Fewer links than this (count) are too few for a share to mean anything.
   unsigned mass_minimum_links = 8;
-  /// After this long the missing part is taken to be really gone (half a cluster switched off) and is reported link by
-  /// link.
+  /// After this long the dark part is taken to be really gone (half a cluster switched off) and its culprits are
+  /// reported.
   Duration mass_hold = std::chrono::minutes(10);
 
   // --- LINK_FLAP
@@ -66,6 +66,8 @@ struct Thresholds {
   unsigned node_silent_sweeps = 2;
   /// Sweep intervals without any sweep before the whole fabric's telemetry is called lost.
   unsigned telemetry_lost_intervals = 3;
+  /// The first sweep of all may take so long: it discovers the fabric from nothing.
+  Duration telemetry_start_grace = std::chrono::minutes(1);
   /// When at least telemetry_mass_minimum nodes and (telemetry_mass_nodes nodes, or telemetry_mass_share of all) fall
   /// silent with their links up, the sensor is suspected: one incident for the fabric.
   unsigned telemetry_mass_minimum = 5;

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/detect/freshness.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -83,6 +85,7 @@ Subject* Assessment::subject_of(const FabricView& view, NodeGuid guid) {
 void Assessment::read_ages(const FabricView& view) {
   const Sweep& sweep = *view.sweep;
   const Topology& topology = *sweep.topology;
+  const Duration stale = view.stale_after > Duration::zero() ? view.stale_after : stale_after(sweep, Thresholds{});
   by_node_.assign(topology.nodes().size(), kNoIndex);
   for (NodeIndex index = 0; index < topology.nodes().size(); ++index) {
     const Node& node = topology.node(index);
@@ -101,7 +104,7 @@ void Assessment::read_ages(const FabricView& view) {
     }
     // Ports without counters exist (a switch's port 0, a port that is down); a node without any does not.
     of.oldest = std::min(of.oldest, newest_counters);
-    if (of.oldest == kNever || of.oldest + view.stale_after < now_)
+    if (of.oldest == kNever || of.oldest + stale < now_)
       worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
   }
 }

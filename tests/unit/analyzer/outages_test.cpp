@@ -251,6 +251,26 @@ TEST(NodeDown, IsAHostWithAllOfItsLinksDownAtOnce) {
   EXPECT_EQ(down.kind, IncidentKind::kNodeDown) << watch.describe();
   EXPECT_EQ(down.cause.label, "dgx-04");
   EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kLink, &Entity::kind), 2);
+  watch.fabric.power_on(watch.fabric.find("dgx-04 mlx5_1"));
+  watch.sweeps(6);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown) << "the host lives, one adapter does not: " << watch.describe();
+  EXPECT_EQ(link_of(watch.only()), watch.link("rail-0", "dgx-04 mlx5_0"));
+}
+
+TEST(MassGuard, AHalfThatIsReallyGoneIsReportedInTheEnd) {
+  Watch watch(FabricBuilder::fat_tree(2, 6, 4));
+  watch.sweeps(3);
+  for (NodeIndex i = 0; i < watch.fabric.nodes().size(); ++i) {
+    const std::string name = watch.fabric.nodes()[i].name;
+    if (name.starts_with("leaf-") && name != "leaf-0") watch.fabric.power_off(i);
+    if (name.starts_with("host-") && !name.starts_with("host-0-")) watch.fabric.silence(i);
+  }
+  watch.sweeps(10);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kTelemetryLost) << watch.describe();
+  watch.sweeps(600);
+  const std::vector<Incident> open = watch.open();
+  EXPECT_EQ(open.size(), 5U) << watch.describe();
+  for (const Incident& incident : open) EXPECT_EQ(incident.kind, IncidentKind::kSwitchDown);
 }
 
 TEST(MassGuard, LosingMostOfTheFabricAtOnceIsLossOfSight) {

@@ -108,6 +108,32 @@ TEST(TelemetryLost, AnAdapterThatIsGoneIsSaidAtOnce) {
   EXPECT_NE(watch.only().summary.find("adapter mlx5_0 is gone"), std::string::npos);
 }
 
+TEST(TelemetryLost, AFirstDiscoveryMayTakeItsTime) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  for (int i = 0; i < 60; ++i) silence(watch, "");
+  EXPECT_TRUE(watch.open().empty());
+  silence(watch, "");
+  EXPECT_EQ(watch.only().kind, IncidentKind::kTelemetryLost);
+}
+
+TEST(TelemetryLost, ASweepThatTakesLongerThanItsIntervalIsNotStale) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 4));
+  watch.sweeps(2);
+  for (int i = 0; i < 10; ++i) {
+    // Six seconds on the way, at an interval of one: the first readings are six seconds old at the end.
+    Sweep slow = watch.fabric.sweep();
+    watch.fabric.advance(seconds(6));
+    slow.started = slow.finished;
+    slow.finished = watch.fabric.now();
+    const Analysis analysis = watch.analyzer.analyze(slow, watch.fabric.now());
+    EXPECT_TRUE(analysis.findings.empty());
+    EXPECT_FALSE(analysis.coverage.is_blind());
+    for (const PortIndex end : {0U, 1U})
+      EXPECT_TRUE(analysis.coverage.observed(IncidentKind::kTelemetryLost,
+                                             {EntityKind::kPort, "test", watch.fabric.key_of(end), {}, ""}));
+  }
+}
+
 TEST(TelemetryLost, ASweepWithoutItsTablesIsNone) {
   Watch watch(FabricBuilder::fat_tree(2, 3, 4));
   watch.sweeps(3);

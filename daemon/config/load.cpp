@@ -182,10 +182,11 @@ LoadOutcome finish(LoadOutcome outcome, const std::vector<Key>& keys, std::span<
   std::ranges::stable_sort(outcome.errors, {}, &ConfigError::line);
   apply_flags(keys, flags, outcome);
   if (!outcome.errors.empty()) return outcome;
-  for (auto& [key, message] : contradictions(outcome.config)) {
+  for (auto& problem : contradictions(outcome.config)) {
+    const std::string& key = problem.first;
     const bool from_flag = std::ranges::any_of(flags, [&key](const FlagSetting& flag) { return flag.key == key; });
     const unsigned line = from_flag ? 0 : reader.line_of(key);
-    outcome.errors.push_back({from_flag ? kCommandLine : file, line, key, std::move(message)});
+    outcome.errors.push_back({from_flag ? kCommandLine : file, line, key, std::move(problem.second)});
   }
   return outcome;
 }

@@ -69,11 +69,14 @@ HttpReply list_reply(Question question, Request request, const std::string& list
       // The snapshot is the same one, so a page that follows a good one is good.
       if (!next) return false;
       state->page = std::move(*next);
-      piece = ",";
+      piece.clear();
     }
     state->request.set_page_token(state->page->next_page_token());
     state->ended = state->page->next_page_token().empty();
-    piece += list_elements(*state->page, list);
+    // The page after the last entry is empty when the one before was just full.
+    const std::string elements = list_elements(*state->page, list);
+    if (piece.empty() && !elements.empty()) piece = ",";
+    piece += elements;
     state->page.reset();
     if (state->ended) piece += "],\"nextPageToken\":\"\"}";
     return true;

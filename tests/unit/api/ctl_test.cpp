@@ -1,0 +1,49 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "daemon/ctl/completion.hpp"
+#include "daemon/ctl/table.hpp"
+#include "daemon/ctl/text.hpp"
+
+namespace weft::ctl {
+namespace {
+
+TEST(Text, DurationsAreReadAsPeopleWriteThem) {
+  using namespace std::chrono;
+  EXPECT_EQ(parse_duration("90s"), Duration(std::chrono::seconds(90)));
+  EXPECT_EQ(parse_duration("1h30m"), Duration(minutes(90)));
+  EXPECT_EQ(parse_duration("1d"), Duration(hours(24)));
+  for (const char* bad : {"", "2", "h", "-1h", "1h-", "2w", "1.5h", "99999999999h", "100000000d", "9000000d9000000d"})
+    EXPECT_FALSE(parse_duration(bad)) << bad;
+}
+
+TEST(Text, RatesAndRatios) {
+  EXPECT_EQ(bits_per_second_text(400e9), "400 Gb/s");
+  EXPECT_EQ(bits_per_second_text(2.5e6), "2.5 Mb/s");
+  EXPECT_EQ(bits_per_second_text(0), "0");
+  EXPECT_EQ(percent_text(0.1234), "12.3 %");
+}
+
+TEST(Text, NamesCannotSteerTheTerminal) {
+  EXPECT_EQ(printable("a\x1b[2Jb\x7f"), "a?[2Jb?");
+  EXPECT_EQ(printable("x\xC2\x9By"), "x?y") << "the eight-bit CSI";
+  EXPECT_EQ(printable("caf\xC3\xA9"), "caf\xC3\xA9");
+}
+
+TEST(Table, ColumnsLineUpByCharacters) {
+  Table table({"NODE", "STATE"});
+  table.add({"caf\xC3\xA9", "up"});
+  table.add({"n", "down"});
+  std::ostringstream out;
+  table.print(out);
+  EXPECT_EQ(out.str(), "NODE  STATE\ncaf\xC3\xA9  up\nn     down\n");
+}
+
+TEST(Completion, KnowsThreeShells) {
+  for (const char* shell : {"bash", "zsh", "fish"}) EXPECT_TRUE(completion_script(shell)) << shell;
+  EXPECT_FALSE(completion_script("csh"));
+}
+
+}  // namespace
+}  // namespace weft::ctl

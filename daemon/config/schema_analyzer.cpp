@@ -48,6 +48,12 @@ std::vector<Key> availability_schema() {
       {"analyzer.telemetry_lost_intervals",
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_lost_intervals; }, kSweeps, "intervals",
        "Sweep intervals without any sweep before the whole fabric is TELEMETRY_LOST."},
+      {"analyzer.telemetry_start_grace",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_start_grace; },
+       {0, kHour},
+       "",
+       "The first sweep of all may take so long before telemetry is called lost: it discovers the fabric from "
+       "nothing."},
       {"analyzer.telemetry_mass_minimum",
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_mass_minimum; },
        {1, 1e6},

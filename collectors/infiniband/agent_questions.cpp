@@ -43,6 +43,7 @@ bool AgentQuestions::next(MadRequest& request) {
     request.port = port;
     request.attribute = attribute;
     request.address = *address;
+    request.optional = attribute == attribute::kPortSamplesControl;
     return true;
   }
   return false;
@@ -108,6 +109,7 @@ bool DetailReadings::next(MadRequest& request) {
       }
       request.node = port.node;
       request.port = index;
+      request.optional = true;
       return true;
     }
     ++port_;
@@ -124,6 +126,7 @@ bool DetailReadings::next(MadRequest& request) {
     request.attribute = kDetailAttributes[kSpeeds];
     request.address = *address;
     request.tag = rs_fec;
+    request.optional = true;
     return true;
   }
   return false;

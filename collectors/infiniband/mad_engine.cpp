@@ -124,7 +124,10 @@ bool MadEngine::start(MadAsker& asker, const MadRequest& request) {
   const std::uint32_t slot = free_.back();
   free_.pop_back();
   slots_[slot].request = request;
-  if (request.tries_left == 0xFF) slots_[slot].request.tries_left = static_cast<std::uint8_t>(options_.retries);
+  if (request.optional)
+    slots_[slot].request.tries_left = 0;
+  else if (request.tries_left == 0xFF)
+    slots_[slot].request.tries_left = static_cast<std::uint8_t>(options_.retries);
   slots_[slot].used = true;
   ++outstanding_;
   link_newest(slot);
@@ -200,7 +203,7 @@ void MadEngine::unanswered(MadAsker& asker, std::uint32_t slot) {
   Slot& s = slots_[slot];
   NodeLoad* load = load_of(s.request.node);
   // Only one that answers otherwise tells us that we press too hard; the dead do not.
-  if (load && load->answered && !load->exhausted) shrink_window();
+  if (load && load->answered && !load->exhausted && !s.request.optional) shrink_window();
   if (s.request.tries_left > 0 && !(load && load->gave_up)) {
     --s.request.tries_left;
     ++results_[index(MadResult::kRetried)];
@@ -209,7 +212,7 @@ void MadEngine::unanswered(MadAsker& asker, std::uint32_t slot) {
     transmit(asker, slot);
     return;
   }
-  if (load && ++load->exhausted >= kExhaustedMeansGivenUp) abandon(s.request.node);
+  if (load && !s.request.optional && ++load->exhausted >= kExhaustedMeansGivenUp) abandon(s.request.node);
   finish(asker, slot, MadResult::kTimeout, buffer_);
 }
 

@@ -29,6 +29,7 @@ struct MadRequest {
   PortIndex port = kNoIndex;
   std::uint32_t tag = 0;
   std::uint8_t tries_left = 0xFF;  ///< 0xFF: as configured
+  bool optional = false;           ///< silence means that the agent does not have it: one try, and no sign of trouble
 };
 
 /// Whoever has questions. Called by MadEngine::run only, on its thread.

@@ -18,7 +18,7 @@ namespace weft::api {
 namespace {
 
 /// Entries converted at once: some milliseconds, after which other connections get their turn.
-constexpr std::int32_t kEntriesAtOnce = 200;
+constexpr std::int32_t kEntriesAtOnce = 50;
 
 struct Question {
   std::shared_ptr<const Snapshot> snapshot;

@@ -181,7 +181,7 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
     session.out << json_text(links, false) << '\n';
     return Exit::kGood;
   }
-  Table table({"LINK", "", "STATE", "RATE", "DATA RATE", "FABRIC"});
+  Table table({"ONE END", "OTHER END", "STATE", "RATE", "DATA RATE", "FABRIC"});
   for (const v1::Link& link : links.links())
     table.add({end_text(link.a()), end_text(link.b()), link.up() ? "up" : "down", link_text(link.width(), link.speed()),
                bits_per_second_text(link.rate_bits_per_second()), link.fabric()});

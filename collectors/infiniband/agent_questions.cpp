@@ -60,7 +60,7 @@ void AgentQuestions::answered(const MadRequest& request, MadResult result, Const
     if (result != MadResult::kOk && !redirected) return;
     agent.info = decode_performance_class_port_info(mad);
     agent.known = true;
-    if (!agent.tick_asked) questions_.emplace_back(request.node, attribute::kPortSamplesControl);
+    if (!agent.tick_asked && !agent.spared) questions_.emplace_back(request.node, attribute::kPortSamplesControl);
     return;
   }
   if (result == MadResult::kOk) agent.tick = decode_samples_tick(mad);
@@ -88,7 +88,7 @@ bool DetailReadings::next(MadRequest& request) {
     const PerformanceAgent& agent = subnet_.agent(port.node);
     while (attribute_ < kDetailAttributes.size()) {
       const std::size_t which = attribute_++;
-      if (!agent.known || (agent.unsupported_details >> which) & 1) continue;
+      if (!agent.known || agent.spared || (agent.unsupported_details >> which) & 1) continue;
       const auto address = performance_address(subnet_, services_, index);
       if (!address) continue;
       if (which == kSpeeds) {

@@ -23,6 +23,9 @@ struct PerformanceAgent {
   std::uint8_t unsupported_details = 0;  ///< bit for each entry of kDetailAttributes the agent does not have
   std::uint8_t service_level = 0;
   bool service_level_known = false;
+  /// It sits beside the subnet manager: asked for nothing that it may lack. A request that the adapter itself leaves
+  /// unanswered goes up to the subnet manager's program, and OpenSM 3.3.23 does not survive it.
+  bool spared = false;
 };
 
 /// How the sweeper gets on with a node.

@@ -41,6 +41,7 @@ Result<Sweep> Sweeper::sweep() {
   if (std::exchange(discover_next_, false))
     if (auto done = discover(); !done) return tl::unexpected(done.error());
   ++number_;
+  spare_subnet_manager(local->subnet_manager_lid);
   if (auto done = learn_agents(); !done) return tl::unexpected(done.error());
   if (auto done = learn_service_levels(*local); !done) return tl::unexpected(done.error());
   if (auto done = read_ports(); !done) return tl::unexpected(done.error());
@@ -109,6 +110,13 @@ std::vector<NodeIndex> Sweeper::nodes_due() const {
   for (NodeIndex i = 0; i < subnet_->node_count(); ++i)
     if (subnet_->node(i).reachable && subnet_->reach(i).ask_again_at <= number_) due.push_back(i);
   return due;
+}
+
+void Sweeper::spare_subnet_manager(Lid lid) {
+  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).spared = false;
+  if (!lid.is_unicast()) return;
+  for (PortIndex p = 0; p < subnet_->port_count(); ++p)
+    if (subnet_->port(p).lid == lid) subnet_->agent(subnet_->port(p).node).spared = true;
 }
 
 Result<void> Sweeper::learn_agents() {

@@ -46,6 +46,7 @@ class Sweeper {
  private:
   Result<void> discover();
   Result<void> look_behind(const std::vector<PortIndex>& ports);
+  void spare_subnet_manager(Lid lid);
   Result<void> learn_agents();
   Result<void> learn_service_levels(const LocalPort& local);
   Result<void> read_ports();

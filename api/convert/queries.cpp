@@ -13,6 +13,8 @@
 namespace weft::api {
 namespace {
 
+constexpr std::size_t kAll = static_cast<std::size_t>(-1);
+
 std::uint32_t count_nodes(const Topology& topology) {
   return static_cast<std::uint32_t>(topology.nodes().size());
 }
@@ -73,7 +75,7 @@ Result<v1::ListNodesResponse> list_nodes(const Snapshot& snapshot, const v1::Lis
 Result<v1::GetNodeResponse> get_node(const Snapshot& snapshot, std::string_view name, TimePoint now) {
   v1::GetNodeResponse response;
   std::size_t bytes = 0;
-  for (const FoundNode& found : find_nodes(snapshot, name, kPageBytes)) {
+  for (const FoundNode& found : find_nodes(snapshot, name, kAll)) {
     v1::Node& node = *response.add_nodes();
     node_to_proto(*found.fabric, found.node, node);
     const Node& source = found.fabric->sweep->topology->node(found.node);
@@ -90,7 +92,7 @@ Result<v1::GetNodeResponse> get_node(const Snapshot& snapshot, std::string_view 
 Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::ListPortsRequest& request, TimePoint now) {
   std::vector<FoundNode> nodes;
   if (!request.node().empty()) {
-    nodes = find_nodes(snapshot, request.node(), kPageBytes);
+    nodes = find_nodes(snapshot, request.node(), kAll);
     if (nodes.empty()) return tl::unexpected(unknown_node(request.node()));
   }
   const auto of_node = [&](const FabricView& fabric, PortIndex index) {

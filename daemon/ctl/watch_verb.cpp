@@ -46,6 +46,8 @@ void print_line(const Session& session, const v1::WatchIncidentsResponse& event)
 Exit watch(const Session& session) {
   grpc::ClientContext context;
   const auto stream = session.client.incidents.Watch(&context, v1::WatchIncidentsRequest());
+  if (session.terminal && !session.json)
+    session.out << "Waiting for the picture of weftd at " << session.client.server << " ...\n" << std::flush;
   std::map<std::string, v1::Incident> open;
   bool complete = false;
   v1::WatchIncidentsResponse event;

@@ -194,7 +194,7 @@ def demonstrate(options) -> int:
         programs.start_view()
         player = threading.Thread(target=play_all, args=(subnet, watcher, programs.client, stop), daemon=True)
         player.start()
-        return wait_for_end(process)
+        return wait_for_end(process, subnet.ended)
     finally:
         stop.set()
         if programs:
@@ -220,9 +220,11 @@ def watch_adapters(options) -> int:
         programs.stop()
 
 
-def wait_for_end(process: subprocess.Popen) -> int:
+def wait_for_end(process: subprocess.Popen, others=lambda: []) -> int:
     say("Ctrl-C stops all of it")
     while process.poll() is None:
+        if ended := others():
+            raise Failure(f"{', '.join(ended)} by itself")
         time.sleep(0.2)
     raise Failure(f"weftd ended by itself with {process.returncode}")
 

@@ -243,9 +243,10 @@ class SimulatedSubnet:
             os.close(self._console)
             self._console = -1
 
-    @property
-    def ibsim_pid(self) -> int | None:
-        return self._ibsim.pid if self._ibsim else None
+    def ended(self) -> list[str]:
+        """Which of the two ended by itself."""
+        processes = (("ibsim", self._ibsim), ("OpenSM", self._opensm))
+        return [f"{name} ended with {process.poll()}" for name, process in processes if process and process.poll() is not None]
 
     # -- OpenSM
 

@@ -203,6 +203,7 @@ class SubnetTest(unittest.TestCase):
 
     def tearDown(self):
         self.assertIsNone(self.weftd.process.poll(), "weftd ended; it says:\n" + self.weftd.log())
+        self.assertEqual([], self.subnet.ended(), "that is no fault of weftd's, or the worse one")
 
     # -- names of things
 
@@ -318,7 +319,10 @@ class _Results(unittest.TextTestResult):
 
 def main() -> None:
     """Runs the tests of the file that was started; writes their results where tests/run looks for them."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupted)
     runner = unittest.TextTestRunner(resultclass=_Results, verbosity=2)
     ended = unittest.main(module="__main__", testRunner=runner, exit=False)
     folder = os.environ.get("WEFT_TEST_RESULTS")

@@ -1,0 +1,93 @@
+"""One weftd watches two subnets: each is its own fabric, and what befalls one leaves the other alone."""
+
+import os
+import stat
+import unittest
+
+import weft_testing
+from weft_testing import fat_tree, simulated_subnet
+
+
+class TwoSubnets(unittest.TestCase):
+    """A machine with adapters on two subnets, as weft-sweeper sees it: each one's simulator is chosen by the fabric's name."""
+
+    @classmethod
+    def setUpClass(cls):
+        weft_testing.require_simulator()
+        cls.weftd = None
+        cls.subnets = {}
+        try:
+            for name, adapters in (("compute", 32), ("storage", 16)):
+                cls.subnets[name] = simulated_subnet.SimulatedSubnet(fat_tree.build(adapters, rails=2, radix=16))
+                cls.subnets[name].start()
+            environment = dict(os.environ)
+            cls.weftd = weft_testing.Weftd(environment)
+            cls.weftd.extra = ("--infiniband-ports", "compute=ibsim0:1,storage=ibsim0:2", "--infiniband-sweeper",
+                               cls.write_sweeper(cls.weftd.place))
+            cls.weftd.start()
+            weft_testing.wait_until(lambda: all(f.get("watching") for f in cls.fabrics().values()) and len(cls.fabrics()) == 2,
+                                    why=lambda: f"not both are watched: {cls.fabrics()}\n{cls.weftd.log()}")
+        except BaseException:
+            cls.tearDownClass()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.weftd:
+            cls.weftd.stop()
+        for subnet in cls.subnets.values():
+            subnet.stop()
+
+    @classmethod
+    def write_sweeper(cls, place: str) -> str:
+        path = os.path.join(place, "sweeper")
+        with open(path, "w", encoding="utf-8") as script:
+            script.write("#!/bin/sh\ncase \"$*\" in\n")
+            for name, subnet in cls.subnets.items():
+                client = subnet.environment(subnet.network.hosts()[-1].identity)
+                wanted = {key: value for key, value in client.items() if os.environ.get(key) != value}
+                exports = " ".join(f"{key}='{value}'" for key, value in wanted.items())
+                script.write(f"  *\"--fabric {name}\"*) export {exports} ;;\n")
+            # A simulated client has one port, so the second one stands for the first one of the other simulator.
+            script.write(f"esac\nexec {weft_testing.program('weft-sweeper')} $(echo \"$@\" | sed 's/--port 2/--port 1/')\n")
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+        return path
+
+    @classmethod
+    def fabrics(cls) -> dict:
+        return {f["name"]: f for f in cls.weftd.client.json("/api/v1/fabrics")["fabrics"]}
+
+    def test_1_each_has_its_own_nodes(self):
+        fabrics = self.fabrics()
+        for name, subnet in self.subnets.items():
+            adapters = len(subnet.network.hosts())
+            self.assertEqual(adapters, fabrics[name]["adapters"])
+            self.assertEqual(len(subnet.network.nodes) - adapters, fabrics[name]["switches"])
+
+    def test_2_a_fault_is_told_of_its_own_fabric(self):
+        subnet = self.subnets["storage"]
+        leaf = next(node for node in subnet.network.nodes.values() if node.name.startswith("leaf"))
+        port = max(leaf.ports)
+        subnet.unlink(leaf.name, port)
+        incident = weft_testing.wait_until(lambda: next(iter(self.weftd.incidents("LINK_DOWN")), None), why="no LINK_DOWN")
+        self.assertEqual("storage", incident["cause"]["fabric"])
+        subnet.relink(leaf.name, port)
+        weft_testing.wait_until(lambda: not self.weftd.incidents(), why=lambda: f"still open: {self.weftd.incidents()}")
+
+    def test_3_losing_one_leaves_the_other_alone(self):
+        self.subnets["storage"].kill_opensm()
+        self.subnets["storage"].kill_ibsim()
+        incident = weft_testing.wait_until(lambda: next(iter(self.weftd.incidents("TELEMETRY_LOST")), None), why="no TELEMETRY_LOST")
+        self.assertEqual("storage", incident["cause"]["fabric"])
+        before = int(self.fabrics()["compute"]["lastSweep"]["number"])
+        weft_testing.wait_until(lambda: int(self.fabrics()["compute"]["lastSweep"]["number"]) > before + 3,
+                                why="the other subnet is not swept any more")
+        self.assertTrue(self.fabrics()["compute"]["watching"])
+        self.assertFalse(self.fabrics()["storage"]["watching"])
+        self.assertEqual([incident["id"]], [i["id"] for i in self.weftd.incidents()])
+        self.subnets["storage"].start()
+        weft_testing.wait_until(lambda: not self.weftd.incidents(), 90, why=lambda: f"still open: {self.weftd.incidents()}")
+
+
+if __name__ == "__main__":
+    weft_testing.main()

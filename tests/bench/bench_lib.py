@@ -56,11 +56,17 @@ def parse(parser):
 _realtime = False
 
 
+def children(name):
+    """Process ids of our own children that are called that."""
+    pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+    return [int(pid) for pid in pids if Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip() == name]
+
+
 class Measured:
     """While it is entered, clients and ibsim are measured: at real-time priority if that was asked for."""
 
-    def __init__(self, net):
-        self._processes = (net.ibsim_pid, 0) if _realtime else ()
+    def __init__(self):
+        self._processes = (*children("ibsim"), 0) if _realtime else ()
 
     def __enter__(self):
         for process in self._processes:

@@ -23,7 +23,7 @@ def ours_seconds(net, build, variables):
 
 
 def measure(adapters, build, most_windows):
-    with bench.subnet(adapters, with_manager=False) as net, bench.Measured(net):
+    with bench.subnet(adapters, with_manager=False) as net, bench.Measured():
         variables = bench.environment(net, build)
         ours = ours_seconds(net, build, variables)
         windows = (WINDOWS if adapters < 2 * SLOW else WINDOWS[2:3])[:most_windows]

@@ -13,7 +13,7 @@ DELAY_US = 200
 
 
 def measure(adapters, build):
-    with bench.subnet(adapters) as net, bench.Measured(net):
+    with bench.subnet(adapters) as net, bench.Measured():
         variables = bench.environment(net, build, DELAY_US)
         round_trip = 1 / bench.bare_loop(net, build, (1,), DELAY_US)[1]
         bench.say(f"{adapters} adapters: one request takes {round_trip * 1e6:.0f} microseconds")

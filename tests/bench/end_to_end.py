@@ -90,7 +90,7 @@ def measure(adapters, build):
         http, grpc = free_ports(2)
         command = [bench.program(build, "weftd"), "--state-dir", f"{folder}/state", "--http", f"127.0.0.1:{http}",
                    "--grpc", f"127.0.0.1:{grpc}", "--log-level", "warn"]
-        with bench.Measured(net):
+        with bench.Measured():
             weftd = subprocess.Popen(command, env=variables, cwd=folder, stdin=subprocess.DEVNULL, stdout=sys.stderr)
             try:
                 times = watch(weftd, http, 300)

@@ -14,7 +14,7 @@ ROUNDS = 3
 
 
 def measure(adapters, build):
-    with bench.subnet(adapters) as net, bench.Placement(*bench.APART), bench.Measured(net):
+    with bench.subnet(adapters) as net, bench.Placement(*bench.APART), bench.Measured():
         variables = bench.environment(net, build)
         ours, bare = [], {}
         for _ in range(ROUNDS):

@@ -209,6 +209,7 @@ void Discovery::port_info(PortIndex port, ConstMadBytes mad) {
   const PortInfo info = decode_port_info(mad, mask);
   if (is_switch && !is_external) subnet_.switch_capability_mask(index) = info.capability_mask;
   subnet_.update(port, info);
+  subnet_.note_subnet_manager(port, info);
   // Adapters do not forward: only switches and the port we sit on have something behind them that we can ask.
   const bool is_ours = index == subnet_.local_node() && subnet_.port(port).number == subnet_.local_port();
   if (info.is_link_up() && (is_external || (is_ours && !is_switch)) && subnet_.port(port).peer == kNoIndex)

@@ -184,6 +184,7 @@ void PortReadings::state(PortIndex index, ConstMadBytes mad, TimePoint now) {
   const PortInfo info = decode_port_info(mad, mask);
   if (is_switch && !is_external) subnet_.switch_capability_mask(node) = info.capability_mask;
   state_read_at_[index] = now;
+  subnet_.note_subnet_manager(index, info);
   const bool is_up = info.physical_state == PortPhysicalState::kLinkUp;
   if (subnet_.update(index, info)) refresh_ticks(index);
   if (is_up != was_up) links_changed_ = true;

@@ -7,6 +7,8 @@
 namespace weft::infiniband {
 namespace {
 
+constexpr std::uint32_t kIsSubnetManager = 1U << 1;  // PortInfo.CapabilityMask.IsSM (14.2.5.6)
+
 bool not_down(const Port& port) {
   return port.physical_state == PortPhysicalState::kLinkUp || port.physical_state == PortPhysicalState::kUnknown;
 }
@@ -50,6 +52,12 @@ NodeIndex Subnet::add(const NodeInfo& info) {
   return index;
 }
 
+void Subnet::note_subnet_manager(PortIndex index, const PortInfo& info) {
+  if (ports_[index].node != local_node() || ports_[index].number != local_port_) return;
+  subnet_manager_lid_ = info.subnet_manager_lid;
+  subnet_manager_sl_ = info.subnet_manager_sl;
+}
+
 bool Subnet::connect(PortIndex a, PortIndex b) {
   if (ports_[a].peer == b && ports_[b].peer == a) return false;
   for (const PortIndex end : {a, b})
@@ -68,6 +76,7 @@ bool Subnet::update(PortIndex index, const PortInfo& info) {
   if (port.number.value == 0 || nodes_[port.node].type != NodeType::kSwitch) {
     port.lid = info.lid;
     port.lid_mask_control = info.lid_mask_control;
+    agents_[port.node].beside_subnet_manager = info.capability_mask & kIsSubnetManager;
   }
   if (info.is_link_up()) {
     port.width_active = info.width_active;

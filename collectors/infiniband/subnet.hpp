@@ -26,6 +26,7 @@ struct PerformanceAgent {
   /// It sits beside the subnet manager: asked for nothing that it may lack. A request that the adapter itself leaves
   /// unanswered goes up to the subnet manager's program, and OpenSM 3.3.23 does not survive it.
   bool spared = false;
+  bool beside_subnet_manager = false;  ///< PortInfo.CapabilityMask.IsSM of one of its ports: master or standby
 };
 
 /// How the sweeper gets on with a node.
@@ -63,6 +64,10 @@ class Subnet {
 
   /// Adds a node and its ports, all of unknown state. The first one added is the one we sit on.
   NodeIndex add(const NodeInfo& info);
+  /// Takes over what the PortInfo of our own port says of the subnet manager (the kernel's files may be older).
+  void note_subnet_manager(PortIndex port, const PortInfo& info);
+  Lid subnet_manager_lid() const { return subnet_manager_lid_; }
+  std::uint8_t subnet_manager_sl() const { return subnet_manager_sl_; }
   NodeIndex local_node() const { return 0; }
   PortNum local_port() const { return local_port_; }
   void set_local_port(PortNum port) { local_port_ = port; }
@@ -92,6 +97,8 @@ class Subnet {
 
   std::uint64_t epoch_;
   PortNum local_port_{1};
+  Lid subnet_manager_lid_;
+  std::uint8_t subnet_manager_sl_ = 0;
   bool changed_ = true;
   std::vector<Node> nodes_;
   std::vector<Port> ports_;

@@ -41,9 +41,9 @@ Result<Sweep> Sweeper::sweep() {
   if (std::exchange(discover_next_, false))
     if (auto done = discover(); !done) return tl::unexpected(done.error());
   ++number_;
-  spare_subnet_manager(local->subnet_manager_lid);
+  spare_subnet_managers();
   if (auto done = learn_agents(); !done) return tl::unexpected(done.error());
-  if (auto done = learn_service_levels(*local); !done) return tl::unexpected(done.error());
+  if (auto done = learn_service_levels(); !done) return tl::unexpected(done.error());
   if (auto done = read_ports(); !done) return tl::unexpected(done.error());
   if (options_.clear_saturated_counters)
     if (auto done = clear_saturated(); !done) return tl::unexpected(done.error());
@@ -112,11 +112,14 @@ std::vector<NodeIndex> Sweeper::nodes_due() const {
   return due;
 }
 
-void Sweeper::spare_subnet_manager(Lid lid) {
-  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).spared = false;
-  if (!lid.is_unicast()) return;
-  for (PortIndex p = 0; p < subnet_->port_count(); ++p)
-    if (subnet_->port(p).lid == lid) subnet_->agent(subnet_->port(p).node).spared = true;
+void Sweeper::spare_subnet_managers() {
+  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) {
+    PerformanceAgent& agent = subnet_->agent(i);
+    agent.spared = agent.beside_subnet_manager;
+  }
+  const Lid master = subnet_->subnet_manager_lid();
+  for (PortIndex p = 0; p < subnet_->port_count() && master.is_unicast(); ++p)
+    if (subnet_->port(p).lid == master) subnet_->agent(subnet_->port(p).node).spared = true;
 }
 
 Result<void> Sweeper::learn_agents() {
@@ -128,22 +131,24 @@ Result<void> Sweeper::learn_agents() {
   return engine_.run(questions);
 }
 
-Result<void> Sweeper::learn_service_levels(const LocalPort& local) {
+Result<void> Sweeper::learn_service_levels() {
   if (options_.service_level) {
     for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).service_level = *options_.service_level;
     return {};
   }
-  if (!local.subnet_manager_lid.is_unicast() || !local.lid.is_unicast()) return {};
+  const Lid own = subnet_->port(subnet_->port_of(subnet_->local_node(), subnet_->local_port())).lid;
+  const Lid manager = subnet_->subnet_manager_lid();
+  const std::uint8_t manager_sl = subnet_->subnet_manager_sl();
+  if (!manager.is_unicast() || !own.is_unicast()) return {};
   // Own port first: when the administrator does not answer for it, it is not asked for others in this sweep.
   std::vector<NodeIndex> unknown;
   for (NodeIndex i = 0; i < subnet_->node_count() && unknown.size() < kServiceLevelsAtOnce; ++i)
     if (subnet_->node(i).reachable && subnet_->agent(i).known && !subnet_->agent(i).service_level_known)
       unknown.push_back(i);
   if (unknown.empty() || number_ % 4 != 1) return {};
-  ServiceLevelQuestions probe(*subnet_, services_, local.lid, local.subnet_manager_lid, local.subnet_manager_sl,
-                              {unknown.front()});
+  ServiceLevelQuestions probe(*subnet_, services_, own, manager, manager_sl, {unknown.front()});
   if (auto done = engine_.run(probe); !done || probe.answers() == 0) return done;
-  ServiceLevelQuestions rest(*subnet_, services_, local.lid, local.subnet_manager_lid, local.subnet_manager_sl,
+  ServiceLevelQuestions rest(*subnet_, services_, own, manager, manager_sl,
                              std::vector<NodeIndex>(unknown.begin() + 1, unknown.end()));
   return engine_.run(rest);
 }

@@ -46,9 +46,9 @@ class Sweeper {
  private:
   Result<void> discover();
   Result<void> look_behind(const std::vector<PortIndex>& ports);
-  void spare_subnet_manager(Lid lid);
+  void spare_subnet_managers();
   Result<void> learn_agents();
-  Result<void> learn_service_levels(const LocalPort& local);
+  Result<void> learn_service_levels();
   Result<void> read_ports();
   Result<void> find_missing(const std::vector<NodeIndex>& missing);
   Result<void> read_details(const std::vector<PortIndex>& moved);

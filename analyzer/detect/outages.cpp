@@ -7,6 +7,12 @@
 #include "analyzer/detect/freshness.hpp"
 
 namespace weft::analyzer {
+namespace {
+
+/// Silent nodes among which a hub is looked for; the search is quadratic.
+constexpr std::size_t kMostToSort = 256;
+
+}  // namespace
 
 /// What one judgement needs, by node unless said otherwise.
 struct OutageFinder::Work {
@@ -192,6 +198,50 @@ void OutageFinder::attribute(const LinkTable& table, Work& work) const {
   }
 }
 
+void OutageFinder::blame_hubs(const LinkTable& table, Work& work) const {
+  // Our requests to a node lead through its neighbours: a silent node with several silent neighbours is what silences
+  // them.
+  std::unordered_map<NodeId, std::size_t> silent;
+  for (std::size_t i = 0; i < work.outages.size(); ++i)
+    if (work.outages[i].kind == OutageKind::kNodeSilent) silent.emplace(work.outages[i].node, i);
+  if (silent.size() < 3 || silent.size() > kMostToSort) return;  // so many become the fabric's trouble anyway
+  const auto neighbours = [&](NodeId node) {
+    std::vector<NodeId> found;
+    for (const LinkId id : table.links_of(node)) {
+      const LinkState& link = table.links()[id];
+      const NodeId other = link.low_node == node ? link.high_node : link.low_node;
+      if (link.counts() && silent.contains(other)) found.push_back(other);
+    }
+    std::ranges::sort(found);
+    const auto [first, last] = std::ranges::unique(found);
+    found.erase(first, last);
+    return found;
+  };
+  std::vector<std::uint8_t> hidden(work.outages.size(), 0);
+  while (true) {
+    std::vector<NodeId> most;
+    NodeId hub = kNoIndex;
+    for (const auto& [node, at] : silent) {
+      std::vector<NodeId> found = neighbours(node);
+      if (found.size() < 2 || found.size() < most.size() || (found.size() == most.size() && node > hub)) continue;
+      most = std::move(found);
+      hub = node;
+    }
+    if (hub == kNoIndex) break;
+    Outage& blamed = work.outages[silent.at(hub)];
+    for (const NodeId node : most) {
+      const std::size_t at = silent.at(node);
+      blamed.nodes.push_back(node);
+      blamed.nodes.insert(blamed.nodes.end(), work.outages[at].nodes.begin(), work.outages[at].nodes.end());
+      hidden[at] = 1;
+      silent.erase(node);
+    }
+    silent.erase(hub);
+  }
+  std::size_t at = 0;
+  std::erase_if(work.outages, [&](const Outage&) { return hidden[at++] != 0; });
+}
+
 void OutageFinder::merge_silent(const LinkTable& table, Work& work) const {
   const auto is_silent = [](const Outage& outage) {
     return outage.kind == OutageKind::kNodeSilent || outage.kind == OutageKind::kCountersSilent;
@@ -270,7 +320,10 @@ OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint 
     if (culprits > 0) report.outages.push_back(std::move(fabric));
     return report;
   }
-  if (work.trouble) attribute(table, work);
+  if (work.trouble) {
+    attribute(table, work);
+    blame_hubs(table, work);
+  }
   blame_counters(table, sweep, work);
   merge_silent(table, work);
   mark(table, work);

@@ -58,6 +58,7 @@ class OutageFinder {
   void blame_links(LinkTable& table, Work& work) const;
   void group_hosts(const LinkTable& table, Work& work) const;
   void attribute(const LinkTable& table, Work& work) const;
+  void blame_hubs(const LinkTable& table, Work& work) const;
   void merge_silent(const LinkTable& table, Work& work) const;
   void mark(LinkTable& table, const Work& work);
 

@@ -205,7 +205,8 @@ void IncidentBook::close(std::string_view fabric, const std::unordered_map<std::
     const bool foldable = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kNodeDown ||
                           incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kTelemetryLost;
     if (foldable && !wholes.empty()) {
-      const auto whole = wholes.find(incident.cause.identity());
+      auto whole = wholes.find(incident.cause.identity());
+      if (whole == wholes.end()) whole = wholes.find(entry.key);
       if (whole != wholes.end()) {
         resolve(entry, "now part of " + incident_name(whole->second), now, changed);
         continue;
@@ -228,6 +229,9 @@ std::vector<Incident> IncidentBook::update(std::string_view fabric, std::vector<
     if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
     if (whole || finding.kind == IncidentKind::kLinkDown)
       for (const Entity& part : finding.affected) wholes.emplace(part.identity(), id);
+    // A node that is merely out of sight behind another is no trouble of its own, but one that is down stays down.
+    if (finding.kind == IncidentKind::kTelemetryLost)
+      for (const Entity& part : finding.affected) wholes.emplace(key_of(finding.kind, part), id);
   }
   close(fabric, wholes, coverage, now, changed);
   expire(now);

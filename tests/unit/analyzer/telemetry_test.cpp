@@ -43,6 +43,26 @@ TEST(TelemetryLost, ASilentLeafHidesItsHosts) {
   EXPECT_EQ(lost.affected.size(), 8U);
 }
 
+TEST(TelemetryLost, ASilentSwitchIsBlamedForTheNeighboursBehindIt) {
+  Watch watch(FabricBuilder::fat_tree(4, 10, 20));
+  watch.sweeps(3);
+  // The way to three leaves led through spine-1; their other uplinks look well.
+  std::vector<std::string> leaves{"leaf-2", "leaf-3", "leaf-5"};
+  for (const std::string& leaf : leaves) watch.fabric.silence(watch.fabric.find(leaf));
+  watch.sweeps(2);
+  EXPECT_EQ(watch.open().size(), 3U) << watch.describe();
+  const NodeIndex spine = watch.fabric.find("spine-1");
+  watch.fabric.silence(spine);
+  watch.sweeps(2);
+  const Incident lost = watch.only();
+  EXPECT_EQ(lost.cause.port.node, watch.fabric.nodes()[spine].guid) << watch.describe();
+  EXPECT_EQ(lost.affected.size(), 3U);
+  for (const std::string& leaf : leaves) watch.fabric.silence(watch.fabric.find(leaf), false);
+  watch.fabric.silence(spine, false);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
 TEST(TelemetryLost, ThatTurnsOutToBeAPowerCutIsFoldedIn) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);

@@ -1,6 +1,7 @@
 // weftd: reads its configuration, then runs.
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <iostream>
 #include <map>
 
@@ -14,6 +15,7 @@
 #endif
 
 int main(int argc, char** argv) {
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong with a listener is said by us, once
   CLI::App app{
       "weftd watches InfiniBand subnets: it finds failed, flapping and degrading links and serves what it knows over "
       "gRPC,\n"

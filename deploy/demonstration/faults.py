@@ -59,7 +59,7 @@ def schedule(subnet: SimulatedSubnet, keep_away: set[str]) -> list[Fault]:
         ends, words = _link(network, node, port)
 
         def count(second):
-            subnet.set_counter(node.identity, port, "PortCounters.SymbolErrorCounter", min(400 * (second + 1), 60000))
+            subnet.set_counter(node.identity, port, "PortCounters.SymbolErrorCounter", min(2500 * (second + 1), 65000))
 
         return Fault(f"symbol errors on {words}", ("LINK_ERRORS",), ends, lambda: count(0), lambda: None, count)
 

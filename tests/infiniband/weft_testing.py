@@ -201,6 +201,20 @@ class SubnetTest(unittest.TestCase):
             cls.weftd.stop()
         cls.subnet.stop()
 
+    spoiled = False  # the test before left trouble behind: the next one gets a new subnet
+
+    def setUp(self):
+        if type(self).spoiled:
+            type(self).spoiled = False
+            type(self).tearDownClass()
+            type(self).setUpClass()
+
+    def run(self, result=None):
+        before = len(result.failures) + len(result.errors)
+        super().run(result)
+        type(self).spoiled = type(self).spoiled or len(result.failures) + len(result.errors) > before
+        return result
+
     def tearDown(self):
         self.assertIsNone(self.weftd.process.poll(), "weftd ended; it says:\n" + self.weftd.log())
         self.assertEqual([], self.subnet.ended(), "that is no fault of weftd's, or the worse one")
@@ -299,12 +313,17 @@ class _Results(unittest.TextTestResult):
         super().addSuccess(test)
         self._write(test)
 
+    def _tell(self, err):
+        self.stream.writeln("    " + str(err[1])[:1500])
+
     def addFailure(self, test, err):
         super().addFailure(test, err)
+        self._tell(err)
         self._write(test, "failure", str(err[1])[:2000])
 
     def addError(self, test, err):
         super().addError(test, err)
+        self._tell(err)
         self._write(test, "error", str(err[1])[:2000])
 
     def addSkip(self, test, reason):

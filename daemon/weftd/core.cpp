@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/detect/freshness.hpp"
 #include "analyzer/incidents/health.hpp"
 #include "daemon/weftd/logging.hpp"
 
@@ -84,8 +85,7 @@ void Core::take_sweep(Sweep sweep) {
 
   fabric.view.watching = true;
   fabric.view.status = watching_status(*sweep.topology);
-  fabric.view.stale_after = std::max(sweep.interval, sweep.statistics.duration) *
-                            static_cast<Duration::rep>(config_.analyzer.stale_intervals);
+  fabric.view.stale_after = analyzer::stale_after(sweep, config_.analyzer);
   fabric.view.rates = analysis.rates;
   fabric.view.sweep = std::make_shared<const Sweep>(std::move(sweep));
   judged(fabric, std::move(analysis), now);

@@ -42,7 +42,7 @@ class Exposition(weft_testing.SubnetTest):
 
     def test_the_names_that_dashboards_rely_on(self):
         text = self.weftd.metrics()
-        for name in ("weft_port_up", "weft_port_stale", "weft_port_info", "weft_port_rate_bits_per_second", "weft_port_width_lanes",
+        for name in ("weft_port_up", "weft_port_stale", "weft_port_info", "weft_port_rate_bytes_per_second", "weft_port_width_lanes",
                      "weft_port_transmit_bytes_total", "weft_port_receive_bytes_total", "weft_port_transmit_packets_total",
                      "weft_port_receive_packets_total", "weft_port_transmit_wait_seconds_total", "weft_port_link_downed_total",
                      "weft_port_link_error_recovery_total", "weft_port_symbol_errors_total", "weft_port_receive_errors_total",

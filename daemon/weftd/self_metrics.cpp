@@ -23,7 +23,6 @@ struct SelfMetrics::Families {
   Family<Gauge>& depth = gauge("weft_lane_queue_depth", "Jobs that wait for this thread.");
   Family<Counter>& refused = counter("weft_lane_refused_total", "Jobs not taken because too many waited.");
   Family<Counter>& busy = counter("weft_lane_busy_seconds_total", "Time this thread spent in jobs.");
-  Family<Gauge>& store_ok = gauge("weft_store_ok", "1 while incidents and history reach the disk.");
   Family<Gauge>& waiting = gauge("weft_store_incidents_waiting", "Incidents not on disk yet.");
   Family<Counter>& written = counter("weft_store_history_written_total", "Moments of port history written.");
   Family<Counter>& dropped =
@@ -61,7 +60,6 @@ void SelfMetrics::set(const std::string& lane, const runtime::LaneFigures& figur
 }
 
 void SelfMetrics::set(const store::StoreStatus& status) {
-  families_->store_ok.Add({}).Set(status.ok ? 1 : 0);
   families_->waiting.Add({}).Set(static_cast<double>(status.incidents_waiting));
   raise_to(families_->written.Add({}), status.history_written);
   raise_to(families_->dropped.Add({}), status.history_dropped);
@@ -70,7 +68,7 @@ void SelfMetrics::set(const store::StoreStatus& status) {
 
 void SelfMetrics::set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,
                              std::uint64_t sweeps_skipped) {
-  const prometheus::Labels labels{{"fabric", fabric}};
+  const prometheus::Labels labels{{"subnet", fabric}};
   families_->analysis.Add(labels).Set(analysis_seconds);
   raise_to(families_->restarts.Add(labels), sweeper_restarts);
   raise_to(families_->skipped.Add(labels), sweeps_skipped);

@@ -96,8 +96,7 @@ class WeftdKilled(weft_testing.SubnetTest):
     def test_databases_are_sound_after_all_that(self):
         self.restart()
         self.weftd.kill()
-        found = [os.path.join(place, name) for place, _, names in os.walk(self.weftd.state_dir) for name in names
-                 if open(os.path.join(place, name), "rb").read(15) == b"SQLite format 3"]
+        found = [os.path.join(self.weftd.state_dir, name) for name in os.listdir(self.weftd.state_dir) if name.endswith(".db")]
         self.assertTrue(found, os.listdir(self.weftd.state_dir))
         for path in found:
             connection = sqlite3.connect(path)

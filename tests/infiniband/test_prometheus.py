@@ -112,8 +112,9 @@ class Scraped(weft_testing.SubnetTest):
         self.addCleanup(scraper.stop)
         weft_testing.wait_until(lambda: scraper.query('up{job="weft"} == 1'), 60, why=lambda: f"never scraped: {scraper.log()}")
         cabled = sum(len(node.ports) for node in self.network.nodes.values())
-        weft_testing.wait_until(lambda: scraper.query("sum(weft_port_up)")[0]["value"][1] == str(cabled), 30,
-                                why=lambda: f"ports up: {scraper.query('sum(weft_port_up)')}, cabled: {cabled}")
+        up = 'sum(weft_port_up{port!="0"})'
+        weft_testing.wait_until(lambda: scraper.query(up)[0]["value"][1] == str(cabled), 30,
+                                why=lambda: f"ports up: {scraper.query(up)}, cabled: {cabled}")
         joined = scraper.query('weft_port_up * on (node, guid, port) group_left (peer_node) weft_port_info{node="gpu-0001 mlx5_0"}')
         self.assertEqual(["leaf-r0-p01"], [series["metric"]["peer_node"] for series in joined])
         self.subnet.unlink("leaf-r1-p01", 9)

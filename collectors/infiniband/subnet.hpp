@@ -33,6 +33,7 @@ struct PerformanceAgent {
 struct Reach {
   bool by_lid = true;               ///< subnet management by LID; else by directed route until `try_lid_at`
   std::uint64_t try_lid_at = 0;     ///< sweep number
+  std::uint32_t lid_failures = 0;   ///< in a row: answered by directed route, not by LID
   std::uint32_t silent_sweeps = 0;  ///< sweeps in a row without an answer
   std::uint64_t ask_again_at = 0;   ///< sweep number: back-off grows with silent_sweeps
   NodeIndex parent = kNoIndex;      ///< next hop towards us in the tree of directed routes

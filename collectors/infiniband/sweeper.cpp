@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t kVerifyWithin = 60;
 // A node that does not answer is asked again after 1, 2, 4 … and at most so many sweeps.
 constexpr std::uint64_t kLongestBackOff = 16;
-// So many sweeps a node whose LID route fails is asked by directed route before the LID is tried again.
+// A node whose LID route fails is asked by directed route for 1, 2, 4 … and at most so many sweeps until the LID is tried
+// again.
 constexpr std::uint64_t kDirectedSweeps = 16;
 // Optional attributes that an agent did not have are asked for again after so many sweeps: firmware changes, losses
 // happen.
@@ -163,8 +164,10 @@ Result<void> Sweeper::read_ports() {
   if (auto done = engine_.run(check); !done) return done;
   discover_next_ |= check.needs_new_epoch();
   for (const NodeIndex node : check.present()) {
-    subnet_->reach(node).silent_sweeps = 0;
-    subnet_->reach(node).ask_again_at = 0;
+    Reach& reach = subnet_->reach(node);
+    reach.silent_sweeps = 0;
+    reach.ask_again_at = 0;
+    if (reach.by_lid) reach.lid_failures = 0;
   }
   engine_.forget_abandoned();
 
@@ -202,7 +205,8 @@ Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
     reach.silent_sweeps = 0;
     reach.ask_again_at = 0;
     reach.by_lid = false;
-    reach.try_lid_at = number_ + kDirectedSweeps;
+    // A subnet manager that is changing routes is done in a moment; counters can be read by LID only.
+    reach.try_lid_at = number_ + std::min(kDirectedSweeps, std::uint64_t{1} << std::min(reach.lid_failures++, 16U));
     before.push_back(lid_of(node));
   }
   PortReadings readings(*subnet_, services_, check.present(), counters_, state_read_at_);

@@ -134,6 +134,9 @@ def play(fault: faults.Fault, client: WeftClient, stop: threading.Event) -> str:
     finally:
         fault.end()
     say("demonstration: mended")
+    if fault.damped:
+        say(f"demonstration: {incident['id']} stays open until the link has been quiet for long enough")
+        return ""
     began = time.monotonic()
 
     def resolved():

@@ -18,6 +18,7 @@ class Fault:
     begin: Callable[[], None]
     end: Callable[[], None]
     step: Callable[[int], None] = field(default=lambda second: None)
+    damped: bool = False  # the incident outlives its cause on purpose
 
     def found_in(self, incidents: list[dict]) -> dict | None:
         """The open incident that is this fault."""
@@ -66,16 +67,24 @@ def schedule(subnet: SimulatedSubnet, keep_away: set[str]) -> list[Fault]:
     def flapping(node, port):
         ends, words = _link(network, node, port)
 
-        def flap(second):
-            if second % 2:
-                subnet.relink(node.identity, port)
-            elif second < 10:
-                subnet.unlink(node.identity, port)
-                for guid, number in ends:
-                    peer = next(n for n in (node, network.nodes[node.ports[port].node]) if guid_text(n.guid) == guid)
-                    subnet.set_counter(peer.identity, number, "PortCounters.LinkDownedCounter", second // 2 + 1)
+        peer = network.nodes[node.ports[port].node]
+        state = {"downs": 0, "down": False}
 
-        return Fault(f"flapping {words}", ("LINK_FLAP",), ends, lambda: flap(0), lambda: None, lambda second: flap(second + 1))
+        def up():
+            if state["down"]:
+                subnet.relink(node.identity, port)
+                state["down"] = False
+
+        def flap(second):
+            if state["down"]:
+                up()
+            elif state["downs"] < 5:
+                subnet.unlink(node.identity, port)
+                state.update(down=True, downs=state["downs"] + 1)
+                for end, number in ((node, port), (peer, node.ports[port].port)):
+                    subnet.set_counter(end.identity, number, "PortCounters.LinkDownedCounter", state["downs"])
+
+        return Fault(f"flapping {words}", ("LINK_FLAP",), ends, lambda: None, up, flap, damped=True)
 
     def silent(node):
         return Fault(f"{node.name} answers no more", ("TELEMETRY_LOST", "NODE_DOWN"), {(guid_text(node.guid), 0)},

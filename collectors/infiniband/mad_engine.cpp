@@ -37,9 +37,8 @@ void MadEngine::read_clock() {
   wall_now_ = SystemClock{}.now();
 }
 
-MadEngine::NodeLoad* MadEngine::load_of(NodeIndex node) {
-  if (node == kNoIndex) return nullptr;
-  if (node >= nodes_.size()) nodes_.resize(std::max<std::size_t>(node + 1, nodes_.size() * 2));
+MadEngine::NodeLoad* MadEngine::grown_load_of(NodeIndex node) {
+  nodes_.resize(std::max<std::size_t>(node + 1, nodes_.size() * 2));
   return &nodes_[node];
 }
 

@@ -101,7 +101,11 @@ class MadEngine {
   void finish(MadAsker& asker, std::uint32_t slot, MadResult result, ConstMadBytes mad);
   void unlink(std::uint32_t slot);
   void link_newest(std::uint32_t slot);
-  NodeLoad* load_of(NodeIndex node);
+  NodeLoad* load_of(NodeIndex node) {
+    if (node < nodes_.size()) return &nodes_[node];
+    return node == kNoIndex ? nullptr : grown_load_of(node);
+  }
+  NodeLoad* grown_load_of(NodeIndex node);
   bool park(NodeLoad& load, const MadRequest& request);
   void unpark(MadAsker& asker, NodeIndex node);
   void shrink_window();

@@ -3,6 +3,9 @@
 #include <infiniband/mad.h>
 
 #include <array>
+#include <vector>
+
+#include "collectors/infiniband/field_reader.hpp"
 
 namespace weft::infiniband {
 namespace {
@@ -88,20 +91,47 @@ void* bytes(ConstMadBytes mad) {
   return const_cast<std::uint8_t*>(mad.data());
 }
 
-void store(const FieldOf& from, unsigned instance, ConstMadBytes mad, SampleTable& table, PortIndex row) {
-  const SampleTable::Column column = table.column(from.counter, instance);
-  const auto field = static_cast<MAD_FIELDS>(static_cast<unsigned>(from.field) + instance);
-  std::uint64_t value = 0;
-  std::uint64_t top = ~0ULL;
-  if (from.bits == 64) {
-    value = mad_get_field64(bytes(mad), IB_PC_DATA_OFFS, field);
-  } else {
-    value = mad_get_field(bytes(mad), IB_PC_DATA_OFFS, field);
-    top = (1ULL << from.bits) - 1;
-  }
+// A field of the tables above with its place in the datagram learned.
+struct Place {
+  CounterId counter;
+  std::uint8_t octets;
+  FieldReader reader;
+};
+
+void store(const Place& from, unsigned instance, ConstMadBytes mad, SampleTable& table, PortIndex row) {
+  const std::uint64_t value = from.reader.read(mad);
   // A count so high that octets do not fit is one that saturated, or never happens.
-  const std::uint64_t most = ~0ULL / from.octets;
-  table.set(row, column, value > most ? ~0ULL : value * from.octets, value == top);
+  const bool fits = from.octets == 1 || value <= ~0ULL / 4;
+  table.set(row, table.column(from.counter, instance), fits ? value * from.octets : ~0ULL, value == from.reader.top());
+}
+
+Place learn(const FieldOf& from, unsigned instance = 0) {
+  return {from.counter, from.octets,
+          FieldReader(static_cast<int>(from.field) + static_cast<int>(instance), IB_PC_DATA_OFFS, from.bits)};
+}
+
+template <std::size_t N>
+std::vector<Place> learn_all(const std::array<FieldOf, N>& fields) {
+  std::vector<Place> places;
+  for (const FieldOf& field : fields) places.push_back(learn(field));
+  return places;
+}
+
+const std::vector<Place> kNarrowErrorPlaces = learn_all(kNarrowErrors);
+const std::vector<Place> kNarrowTrafficPlaces = learn_all(kNarrowTraffic);
+const std::vector<Place> kWideTrafficPlaces = learn_all(kWideTraffic);
+const std::vector<Place> kWideIetfPlaces = learn_all(kWideIetf);
+const std::vector<Place> kWideErrorPlaces = learn_all(kWideErrors);
+const Place kTransmitWaitPlace = learn({kTransmitWait, IB_PC_XMT_WAIT_F, 32});
+const Place kQp1DroppedPlace = learn({kQp1Dropped, IB_PC_QP1_DROP_F, 16});
+
+void store_all(const std::vector<Place>& places, ConstMadBytes mad, SampleTable& table, PortIndex row) {
+  for (const Place& place : places) store(place, 0, mad, table, row);
+}
+
+// Details are read seldom: their places are looked up each time.
+void store(const FieldOf& from, unsigned instance, ConstMadBytes mad, SampleTable& table, PortIndex row) {
+  store(learn(from, instance), instance, mad, table, row);
 }
 
 template <std::size_t N>
@@ -140,19 +170,17 @@ double wait_tick_seconds(std::optional<std::uint8_t> tick, int lanes, double bit
 }
 
 void decode_port_counters(ConstMadBytes mad, const PerformanceAgentInfo& agent, SampleTable& table, PortIndex row) {
-  store_all(kNarrowErrors, mad, table, row);
-  if (!agent.has_extended()) store_all(kNarrowTraffic, mad, table, row);
-  if (agent.capability_mask & PerformanceAgentInfo::kTransmitWait)
-    store(FieldOf{kTransmitWait, IB_PC_XMT_WAIT_F, 32}, 0, mad, table, row);
-  if (agent.capability_mask & PerformanceAgentInfo::kQp1Drop)
-    store(FieldOf{kQp1Dropped, IB_PC_QP1_DROP_F, 16}, 0, mad, table, row);
+  store_all(kNarrowErrorPlaces, mad, table, row);
+  if (!agent.has_extended()) store_all(kNarrowTrafficPlaces, mad, table, row);
+  if (agent.capability_mask & PerformanceAgentInfo::kTransmitWait) store(kTransmitWaitPlace, 0, mad, table, row);
+  if (agent.capability_mask & PerformanceAgentInfo::kQp1Drop) store(kQp1DroppedPlace, 0, mad, table, row);
 }
 
 void decode_port_counters_extended(ConstMadBytes mad, const PerformanceAgentInfo& agent, SampleTable& table,
                                    PortIndex row) {
-  store_all(kWideTraffic, mad, table, row);
-  if (agent.capability_mask & PerformanceAgentInfo::kExtendedWidth) store_all(kWideIetf, mad, table, row);
-  if (agent.has_wide_errors()) store_all(kWideErrors, mad, table, row);
+  store_all(kWideTrafficPlaces, mad, table, row);
+  if (agent.capability_mask & PerformanceAgentInfo::kExtendedWidth) store_all(kWideIetfPlaces, mad, table, row);
+  if (agent.has_wide_errors()) store_all(kWideErrorPlaces, mad, table, row);
 }
 
 bool decode_detail(std::uint16_t attribute, ConstMadBytes mad, bool rs_fec_active, SampleTable& table, PortIndex row) {
@@ -171,14 +199,14 @@ bool decode_detail(std::uint16_t attribute, ConstMadBytes mad, bool rs_fec_activ
       return true;
     case attribute::kPortExtendedSpeedsCounters:
       if (rs_fec_active) {
-        store({kSyncHeaderErrors, IB_PESC_RSFEC_SYNC_HDR_ERR_CTR_F, 16}, 0, mad, table, row);
-        store({kUnknownBlocks, IB_PESC_RSFEC_UNK_BLOCK_CTR_F, 16}, 0, mad, table, row);
+        store(FieldOf{kSyncHeaderErrors, IB_PESC_RSFEC_SYNC_HDR_ERR_CTR_F, 16}, 0, mad, table, row);
+        store(FieldOf{kUnknownBlocks, IB_PESC_RSFEC_UNK_BLOCK_CTR_F, 16}, 0, mad, table, row);
         store_instances({kRsFecCorrectedSymbols, IB_PESC_RSFEC_FEC_CORR_SYMBOL_CTR_LANE0_F, 32}, mad, table, row);
-        store({kRsFecCorrectableBlocks, IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F, 32}, 0, mad, table, row);
-        store({kRsFecUncorrectableBlocks, IB_PESC_PORT_FEC_UNCORR_BLOCK_CTR_F, 32}, 0, mad, table, row);
+        store(FieldOf{kRsFecCorrectableBlocks, IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F, 32}, 0, mad, table, row);
+        store(FieldOf{kRsFecUncorrectableBlocks, IB_PESC_PORT_FEC_UNCORR_BLOCK_CTR_F, 32}, 0, mad, table, row);
       } else {
-        store({kSyncHeaderErrors, IB_PESC_SYNC_HDR_ERR_CTR_F, 16}, 0, mad, table, row);
-        store({kUnknownBlocks, IB_PESC_UNK_BLOCK_CTR_F, 16}, 0, mad, table, row);
+        store(FieldOf{kSyncHeaderErrors, IB_PESC_SYNC_HDR_ERR_CTR_F, 16}, 0, mad, table, row);
+        store(FieldOf{kUnknownBlocks, IB_PESC_UNK_BLOCK_CTR_F, 16}, 0, mad, table, row);
         store_instances({kLaneErrorsDetected, IB_PESC_ERR_DET_CTR_LANE0_F, 16}, mad, table, row);
         store_instances({kFecCorrectableBlocks, IB_PESC_FEC_CORR_BLOCK_CTR_LANE0_F, 32}, mad, table, row);
         store_instances({kFecUncorrectableBlocks, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE0_F, 32}, mad, table, row);

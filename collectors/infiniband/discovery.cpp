@@ -62,6 +62,10 @@ bool Discovery::next(MadRequest& request) {
         request.modifier = subnet_.port(question.other).number.value;
         request.node = kNoIndex;
         break;
+      case Kind::kOwnSide:
+        request.attribute = attribute::kPortInfo;
+        request.modifier = subnet_.port(question.other).number.value;
+        break;
       case Kind::kSecondName:
         request.attribute = attribute::kNodeDescription;
         request.node = kNoIndex;
@@ -139,7 +143,14 @@ void Discovery::answered(const MadRequest& request, MadResult result, ConstMadBy
       // Asked through the cable in question, the port says it is up; asked by the node's own route it says it is not.
       const PortInfo info = decode_port_info(mad, std::nullopt);
       const Port& other = subnet_.port(question.other);
-      if (!info.is_link_up() || other.physical_state == PortPhysicalState::kLinkUp) return;
+      if (info.is_link_up() && other.physical_state != PortPhysicalState::kLinkUp)
+        ask({Kind::kOwnSide, other.node, question.port, question.other});
+      return;
+    }
+    case Kind::kOwnSide: {
+      port_info(question.other, mad);
+      const Port& other = subnet_.port(question.other);
+      if (other.physical_state == PortPhysicalState::kLinkUp) return;
       const Node& node = subnet_.node(other.node);
       PortIndex first = kNoIndex;
       for (PortIndex p = node.first_port; p < node.first_port + node.port_entries() && first == kNoIndex; ++p)

@@ -42,6 +42,7 @@ class Discovery final : public MadAsker {
     kPortInfo,     // of `port`
     kOldCable,     // NodeInfo behind `port`: is the cable that `other` contradicts still there?
     kOtherSide,    // PortInfo of `other`, asked by way of `port`: does it agree with what the node said of it?
+    kOwnSide,      // the same by the node's own route and afresh: what we knew of it may be from before it came back
     kSecondName,   // NodeDescription behind `port`, of the second node with one GUID
   };
   struct Question {

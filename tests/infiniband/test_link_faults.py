@@ -73,6 +73,18 @@ class LinkFaults(weft_testing.SubnetTest):
         self.subnet.relink("spine-02")
         self.expect_resolved(incident)
 
+    def test_switch_that_comes_back_is_not_taken_for_a_second_one(self):
+        """One of its links was down before it was cut off: what was known of that end is old when it answers again."""
+        before = {i["id"] for i in self.weftd.incidents(open_only=False)}
+        self.subnet.unlink("leaf-r0-p02", 15)
+        self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link("leaf-r0-p02", 15)))
+        self.subnet.unlink("spine-02")
+        self.expect("SWITCH_DOWN", lambda i: self.is_node(i, "spine-02"))
+        self.subnet.relink("spine-02")
+        weft_testing.wait_until(lambda: not self.weftd.incidents(), why=lambda: f"still open: {self.shown()}")
+        opened = [i for i in self.weftd.incidents(open_only=False) if i["id"] not in before]
+        self.assertNotIn("DUPLICATE_GUID", {i["kind"] for i in opened}, [i["summary"] for i in opened])
+
     def test_five_flaps(self):
         link = self.link("leaf-r0-p02", 11)
         for _ in range(5):

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kVerifyWithin = 60;
 // A node that does not answer is asked again after 1, 2, 4 … and at most so many sweeps.
 constexpr std::uint64_t kLongestBackOff = 16;
-// A node whose LID route fails is asked by directed route for 1, 2, 4 … and at most so many sweeps until the LID is tried
-// again.
+// A node whose LID route fails is asked by directed route for 1, 2, 4 … and at most so many sweeps until the LID is
+// tried again.
 constexpr std::uint64_t kDirectedSweeps = 16;
 // Optional attributes that an agent did not have are asked for again after so many sweeps: firmware changes, losses
 // happen.

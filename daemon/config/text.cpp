@@ -44,8 +44,9 @@ std::string format_quantity(std::uint64_t value, std::span<const Unit> units, st
 }
 
 /// Names become file names, metric labels and URLs.
+// It becomes the name of a folder that is emptied: "." and ".." must not pass.
 bool is_plain_name(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
+  return !name.empty() && name.front() != '.' && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
            c == '.';
   });
@@ -62,7 +63,7 @@ Parsed<InfinibandPort> parse_port(std::string_view text) {
   InfinibandPort port{{}, std::string(place.substr(0, colon)), static_cast<std::uint8_t>(*number)};
   port.fabric = equals == std::string_view::npos ? port.device + '-' + std::to_string(*number) : text.substr(0, equals);
   if (!is_plain_name(port.fabric))
-    return wrong(text, "names its fabric with something else than letters, digits, _, - and .");
+    return wrong(text, "names its fabric with something else than letters, digits, _, - and ., the first of them no .");
   return port;
 }
 

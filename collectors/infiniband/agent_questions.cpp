@@ -11,7 +11,9 @@ namespace {
 PortIndex speaking_port(const Subnet& subnet, NodeIndex node) {
   const Node& n = subnet.node(node);
   for (PortIndex p = n.first_port; p < n.first_port + n.port_entries(); ++p)
-    if (const Port& port = subnet.port(p); port.lid.is_unicast() && (port.is_up() || port.number.value == 0)) return p;
+    if (const Port& port = subnet.port(p);
+        port.lid.is_unicast() && (port.is_up() || port.number.value == 0) && subnet.is_here(p))
+      return p;
   return kNoIndex;
 }
 

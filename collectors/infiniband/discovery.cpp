@@ -27,10 +27,13 @@ void Discovery::look_behind(PortIndex port) {
 
 void Discovery::refresh_description(NodeIndex node) {
   ask({Kind::kDescription, node});
+  if (subnet_.node(node).type == NodeType::kSwitch)
+    ask({Kind::kSwitchInfo, node});  // its one answer may have been lost
 }
 
 bool Discovery::goes_behind(Kind kind) {
-  return kind == Kind::kBehind || kind == Kind::kOldCable || kind == Kind::kOtherSide || kind == Kind::kSecondName;
+  return kind == Kind::kBehind || kind == Kind::kOldCable || kind == Kind::kOtherSide || kind == Kind::kOldPlace ||
+         kind == Kind::kSecondName;
 }
 
 bool Discovery::next(MadRequest& request) {
@@ -44,6 +47,7 @@ bool Discovery::next(MadRequest& request) {
       case Kind::kSelf:
       case Kind::kBehind:
       case Kind::kOldCable:
+      case Kind::kOldPlace:
         request.attribute = attribute::kNodeInfo;
         request.node = kNoIndex;  // an answer or silence of the one behind says nothing of this node
         break;
@@ -95,7 +99,8 @@ void Discovery::answered(const MadRequest& request, MadResult result, ConstMadBy
   switch (question.kind) {
     case Kind::kSelf:
     case Kind::kBehind:
-    case Kind::kOldCable: {
+    case Kind::kOldCable:
+    case Kind::kOldPlace: {
       const auto info = decode_node_info(mad);
       if (!info) {
         ++absurd_replies_;
@@ -107,6 +112,16 @@ void Discovery::answered(const MadRequest& request, MadResult result, ConstMadBy
         ask_about(self);
       } else if (question.kind == Kind::kBehind) {
         found(question.port, *info);
+      } else if (question.kind == Kind::kOldPlace) {
+        const NodeIndex known = subnet_.find(info->guid);
+        const PortIndex peer = subnet_.port(question.port).peer;
+        const bool unchanged = known != kNoIndex && peer != kNoIndex && subnet_.port(peer).node == known &&
+                               subnet_.node(known).port_count == info->port_count &&
+                               subnet_.node(known).type == info->type;
+        if (unchanged)
+          report_duplicate(info->guid, question.port, question.other);
+        else
+          needs_new_epoch_ = true;
       } else {
         // `other` claims the same far end as `port` had. Both see it: two nodes with one GUID. Else the cable moved.
         const PortIndex old_peer = subnet_.port(question.port).peer;
@@ -187,7 +202,7 @@ void Discovery::found(PortIndex behind, const NodeInfo& info) {
     return;
   }
   if (subnet_.node(known).port_count != info.port_count || subnet_.node(known).type != info.type) {
-    needs_new_epoch_ = true;
+    found_different(known, behind);
     return;
   }
   const PortIndex arrival = subnet_.port_of(known, {info.local_port});
@@ -203,6 +218,25 @@ void Discovery::found(PortIndex behind, const NodeInfo& info) {
     ask({Kind::kOldCable, subnet_.port(had).node, had, behind});
   else
     connect(behind, arrival);
+}
+
+// The GUID of a known node, another number of ports or another type: it was rebuilt, or it is a second one.
+void Discovery::found_different(NodeIndex known, PortIndex behind) {
+  PortIndex first = kNoIndex;
+  if (known == subnet_.local_node()) {
+    first = subnet_.port(subnet_.port_of(known, subnet_.local_port())).peer;
+    if (first == behind) needs_new_epoch_ = true;
+    if (first == behind || first == kNoIndex) return;  // ours has not been looked behind yet: next time
+    report_duplicate(subnet_.node(known).guid, first, behind);
+    return;
+  }
+  const Reach& reach = subnet_.reach(known);
+  if (subnet_.node(known).reachable && reach.parent != kNoIndex)
+    first = subnet_.port_of(reach.parent, reach.parent_exit);
+  if (first == kNoIndex || first == behind || subnet_.port(first).physical_state != PortPhysicalState::kLinkUp)
+    needs_new_epoch_ = true;
+  else
+    ask({Kind::kOldPlace, reach.parent, first, behind});
 }
 
 void Discovery::connect(PortIndex a, PortIndex b) {

@@ -18,7 +18,7 @@ class Discovery final : public MadAsker {
   void begin();
   /// Asks who is behind a port whose link is up.
   void look_behind(PortIndex port);
-  /// Asks a node for its description again.
+  /// Asks a node for its description again, and a switch for its SwitchInfo.
   void refresh_description(NodeIndex node);
   bool has_questions() const { return next_ < questions_.size(); }
 
@@ -43,6 +43,7 @@ class Discovery final : public MadAsker {
     kOldCable,     // NodeInfo behind `port`: is the cable that `other` contradicts still there?
     kOtherSide,    // PortInfo of `other`, asked by way of `port`: does it agree with what the node said of it?
     kOwnSide,      // the same by the node's own route and afresh: what we knew of it may be from before it came back
+    kOldPlace,     // NodeInfo behind `port`, where a node was found first: is it still what it was? `other` says not
     kSecondName,   // NodeDescription behind `port`, of the second node with one GUID
   };
   struct Question {
@@ -56,6 +57,7 @@ class Discovery final : public MadAsker {
   void ask(Question question) { questions_.push_back(question); }
   void ask_about(NodeIndex node);
   void found(PortIndex behind, const NodeInfo& info);
+  void found_different(NodeIndex known, PortIndex behind);
   void connect(PortIndex a, PortIndex b);
   void report_duplicate(NodeGuid guid, PortIndex first_behind, PortIndex second_behind);
   void port_info(PortIndex port, ConstMadBytes mad);

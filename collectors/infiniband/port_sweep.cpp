@@ -8,9 +8,10 @@ namespace {
 MadAddress subnet_address(const Subnet& subnet, NodeIndex node, bool by_lid) {
   if (!by_lid) return {};
   const Node& n = subnet.node(node);
-  // Of an adapter any port with a LID that is up will do; the agent behind it is one.
+  // Of an adapter any port with a LID of this subnet that is up will do; the agent behind it is one.
   for (PortIndex p = n.first_port; p < n.first_port + n.port_entries(); ++p)
-    if (const Port& port = subnet.port(p); port.lid.is_unicast() && (port.is_up() || port.number.value == 0))
+    if (const Port& port = subnet.port(p);
+        port.lid.is_unicast() && (port.is_up() || port.number.value == 0) && subnet.is_here(p))
       return {MadClass::kSubnetLidRouted, port.lid, 0, 0, 0, 0};
   return {};
 }
@@ -66,7 +67,14 @@ void IdentityCheck::answered(const MadRequest& request, MadResult result, ConstM
     missing_.push_back(node);
     return;
   }
-  if (info->port_count != subnet_.node(node).port_count) needs_new_epoch_ = true;
+  if (info->port_count != subnet_.node(node).port_count) {
+    // A LID may lead to a second node with this GUID; the directed route leads to where the first one was.
+    if (!directed_) {
+      missing_.push_back(node);
+      return;
+    }
+    needs_new_epoch_ = true;
+  }
   present_.push_back(node);
 }
 
@@ -126,6 +134,7 @@ bool PortReadings::prepare(MadRequest& request, NodeIndex node, PortIndex index,
     if (port.number.value == 0 && !n.enhanced_port0) return false;
     // An adapter's own port that is down cannot be reached; its neighbour's half of the story stays readable.
     if (n.type != NodeType::kSwitch && port.physical_state != PortPhysicalState::kLinkUp) return false;
+    if (!subnet_.is_here(index)) return false;
     if (step == kNarrow && agent.info.has_wide_errors()) return false;  // the 64-bit form says all of it
     if (step == kWide && !agent.info.has_extended()) return false;
     const auto address = performance_address(subnet_, services_, index);

@@ -116,6 +116,13 @@ void Subnet::describe(NodeIndex index, std::span<const std::uint8_t> description
   changed_ = true;
 }
 
+bool Subnet::is_here(PortIndex index) const {
+  const Port& port = ports_[index];
+  if (nodes_[port.node].type == NodeType::kSwitch) return true;
+  if (port.node == local_node() && port.number == local_port_) return true;
+  return port.peer != kNoIndex && not_down(ports_[port.peer]);
+}
+
 bool Subnet::link_usable(const Port& port) const {
   if (port.peer == kNoIndex || !not_down(port)) return false;
   // What a node that could not be reached said last is out of date; of one that is read in each sweep it counts.

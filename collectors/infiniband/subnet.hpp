@@ -85,6 +85,10 @@ class Subnet {
   /// The route to `node`; nullopt when it is unreachable or too far.
   std::optional<DirectedRoute> route_to(NodeIndex node) const;
 
+  /// Is the port, which says it is up, up in this subnet? The other port of an adapter may be in another one, whose
+  /// LIDs are not ours: it is here only when we sit on it or know its cable's other end.
+  bool is_here(PortIndex port) const;
+
   std::vector<DuplicateGuid>& duplicates() { return duplicates_; }
 
   /// Something a Topology shows has changed since the last publish().

@@ -1,6 +1,7 @@
 #include "collectors/infiniband/sweeper.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace weft::infiniband {
@@ -42,6 +43,8 @@ Result<Sweep> Sweeper::sweep() {
   if (std::exchange(discover_next_, false))
     if (auto done = discover(); !done) return tl::unexpected(done.error());
   ++number_;
+  if (local->state == PortState::kDown)
+    if (auto done = read_own_node(); !done) return tl::unexpected(done.error());
   spare_subnet_managers();
   if (auto done = learn_agents(); !done) return tl::unexpected(done.error());
   if (auto done = learn_service_levels(); !done) return tl::unexpected(done.error());
@@ -154,6 +157,20 @@ Result<void> Sweeper::learn_service_levels() {
   return engine_.run(rest);
 }
 
+// Our own port is down: say so before everybody behind it is waited for in vain.
+Result<void> Sweeper::read_own_node() {
+  const std::array<NodeIndex, 1> own{subnet_->local_node()};
+  Reach& reach = subnet_->reach(own[0]);
+  reach.by_lid = false;  // its LID may lead out of that port
+  reach.try_lid_at = number_ + 1;
+  PortReadings readings(*subnet_, services_, own, counters_, state_read_at_);
+  if (auto done = engine_.run(readings); !done) return done;
+  if (readings.links_changed()) subnet_->recompute_routes();
+  const Port& port = subnet_->port(subnet_->port_of(own[0], subnet_->local_port()));
+  if (port.physical_state == PortPhysicalState::kLinkUp) reach.by_lid = true;  // it came up this very moment
+  return {};
+}
+
 Result<void> Sweeper::read_ports() {
   for (NodeIndex i = 0; i < subnet_->node_count(); ++i) {
     Reach& reach = subnet_->reach(i);
@@ -192,6 +209,7 @@ Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
   engine_.forget_abandoned();
   IdentityCheck check(*subnet_, std::move(still), true, static_cast<std::uint8_t>(options_.engine.retries));
   if (auto done = engine_.run(check); !done) return done;
+  discover_next_ |= check.needs_new_epoch();
   for (const NodeIndex node : check.missing()) {
     Reach& reach = subnet_->reach(node);
     reach.silent_sweeps = std::min(reach.silent_sweeps + 1, 16U);
@@ -275,8 +293,8 @@ Result<void> Sweeper::read_details(const std::vector<PortIndex>& moved) {
     const Port& port = subnet_->port(index);
     const Node& node = subnet_->node(port.node);
     const bool external = node.type != NodeType::kSwitch || port.number.value != 0;
-    if (external && node.reachable && port.is_up() && subnet_->reach(port.node).silent_sweeps == 0 &&
-        subnet_->reach(port.node).by_lid)
+    if (external && node.reachable && port.is_up() && subnet_->is_here(index) &&
+        subnet_->reach(port.node).silent_sweeps == 0 && subnet_->reach(port.node).by_lid)
       chosen.push_back(index);
   }
   if (chosen.empty()) return {};

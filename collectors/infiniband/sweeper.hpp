@@ -49,6 +49,7 @@ class Sweeper {
   void spare_subnet_managers();
   Result<void> learn_agents();
   Result<void> learn_service_levels();
+  Result<void> read_own_node();
   Result<void> read_ports();
   Result<void> find_missing(const std::vector<NodeIndex>& missing);
   Result<void> read_details(const std::vector<PortIndex>& moved);

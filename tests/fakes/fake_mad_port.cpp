@@ -71,7 +71,7 @@ Result<infiniband::LocalPort> FakeMadPort::describe() const {
   local.adapter = "fake0";
   local.number = {1};
   local.lid = {nodes_[0].ports[1].lid};
-  local.state = PortState::kActive;
+  local.state = is_up(0, 1) ? PortState::kActive : PortState::kDown;
   local.pkeys = {0xFFFF};
   return local;
 }

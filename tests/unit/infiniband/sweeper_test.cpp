@@ -239,6 +239,78 @@ TEST_F(SweeperTest, ARedirectedAgentIsAskedWhereItSaysItIs) {
   EXPECT_EQ(table.value(result.topology->find_port({{0x400}, {1}}), table.column(CounterId::kLinkDowned)), 9U);
 }
 
+TEST_F(SweeperTest, AnAdaptersPortInAnotherSubnetIsNotTakenForOneOfOurs) {
+  const std::size_t two = port.add_adapter(0x500, "two mlx5_0", 2);
+  const std::size_t other = port.add_switch(0x600, "in another subnet", 4);
+  port.connect(two, 1, other, 1);
+  port.connect(left, 6, two, 2);
+  port.port(two, 1).lid = port.port(host, 1).lid;  // each subnet counts its LIDs from one
+  port.port(host, 1).counters = {{IB_PC_LINK_DOWNED_F, 9}};
+  port.port(two, 2).counters = {{IB_PC_LINK_DOWNED_F, 4}};
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  const Sweep result = sweep(sweeper);
+  const SampleTable& table = *result.counters;
+  const PortIndex there = result.topology->find_port({{0x500}, {1}}), here = result.topology->find_port({{0x500}, {2}});
+  EXPECT_EQ(table.read_at(there), kNever) << "those would be the counters of whoever has its LID here";
+  ASSERT_NE(table.read_at(here), kNever);
+  EXPECT_EQ(table.value(here, table.column(CounterId::kLinkDowned)), 4U);
+}
+
+TEST_F(SweeperTest, NodesOfDifferentMakeWithOneGuidAreDuplicatesAndKeepTheEpoch) {
+  const std::size_t twin = port.add_switch(0x400, "twin", 4);
+  port.connect(left, 6, twin, 1);
+  Sweeper sweeper(port, options);
+  const Sweep first = sweep(sweeper);
+  sweep(sweeper);
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(result.topology->epoch(), first.topology->epoch());
+  ASSERT_EQ(result.topology->duplicates().size(), 1U);
+  EXPECT_EQ(result.topology->duplicates()[0].guid, NodeGuid{0x400});
+}
+
+TEST_F(SweeperTest, ANodeThatComesBackWithMorePortsIsShownSo) {
+  Sweeper sweeper(port, options);
+  const Sweep first = sweep(sweeper);
+  port.node(host).ports.resize(3);
+  sweep(sweeper);
+  const Sweep result = sweep(sweeper);
+  EXPECT_GT(result.topology->epoch(), first.topology->epoch());
+  EXPECT_EQ(result.topology->node(result.topology->find_node({0x400})).port_count, 2);
+}
+
+TEST_F(SweeperTest, WhatADiscoveryMissedOfASwitchIsLearntLater) {
+  bool lossy = true;
+  port.tamper = [&lossy](const MadAddress& to, FakeMadPort::Reply& mad) -> std::size_t {
+    if (to.mad_class != MadClass::kSubnetDirectedRoute || mad[17] != 0x12) return mad.size();
+    mad_set_field(mad.data(), IB_SMP_DATA_OFFS, IB_SW_ENHANCED_PORT0_F, 1);
+    return lossy ? 0 : mad.size();
+  };
+  options.engine.timeout = std::chrono::milliseconds(1);
+  Sweeper sweeper(port, options);
+  Sweep result = sweep(sweeper);
+  EXPECT_FALSE(result.topology->node(result.topology->find_node({0x200})).enhanced_port0);
+  lossy = false;
+  for (int i = 0; i < 60; ++i) result = sweep(sweeper);
+  EXPECT_TRUE(result.topology->node(result.topology->find_node({0x200})).enhanced_port0);
+}
+
+TEST_F(SweeperTest, NobodyIsAskedThroughAPortThatIsDown) {
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  port.set_link(self, 1, false);
+  port.most_by_lid.clear();
+  Sweep result = sweep(sweeper);
+  EXPECT_EQ(find(result, 0x100, 1).state, PortState::kDown);
+  EXPECT_FALSE(port.most_by_lid.contains(port.port(left, 0).lid)) << "a great subnet would take a minute of time-outs";
+  EXPECT_FALSE(result.topology->node(result.topology->find_node({0x200})).reachable);
+  port.set_link(self, 1, true);
+  sweep(sweeper);
+  result = sweep(sweeper);
+  EXPECT_TRUE(result.topology->node(result.topology->find_node({0x400})).reachable);
+  EXPECT_NE(result.counters->read_at(result.topology->find_port({{0x100}, {1}})), kNever);
+}
+
 // ---- replies that no sane agent gives
 
 TEST_F(SweeperTest, AbsurdPortCountsAreRefused) {

@@ -54,8 +54,8 @@ TEST(Ports, RefusesWhatWouldBeWatchedTwice) {
   EXPECT_FALSE(parse_ports({"auto", "mlx5_0:1"}));
   EXPECT_FALSE(parse_ports({"a=mlx5_0:1", "b=mlx5_0:1"}));
   EXPECT_FALSE(parse_ports({"a=mlx5_0:1", "a=mlx5_1:1"}));
-  for (const char* text : {"mlx5_0", "mlx5_0:0", "mlx5_0:255", ":1", "../x:1", "a b=mlx5_0:1", "=mlx5_0:1", "..=mlx5_0:1",
-                           ".=mlx5_0:1", "..:1"})
+  for (const char* text : {"mlx5_0", "mlx5_0:0", "mlx5_0:255", ":1", "../x:1", "a b=mlx5_0:1", "=mlx5_0:1",
+                           "..=mlx5_0:1", ".=mlx5_0:1", "..:1"})
     EXPECT_FALSE(parse_ports({text})) << text;
 }
 

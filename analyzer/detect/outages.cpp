@@ -213,8 +213,7 @@ void OutageFinder::blame_hubs(const LinkTable& table, Work& work) const {
       if (link.counts() && silent.contains(other)) found.push_back(other);
     }
     std::ranges::sort(found);
-    const auto [first, last] = std::ranges::unique(found);
-    found.erase(first, last);
+    found.erase(std::unique(found.begin(), found.end()), found.end());  // clang 14 knows no ranges::unique
     return found;
   };
   std::vector<std::uint8_t> hidden(work.outages.size(), 0);

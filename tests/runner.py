@@ -3,6 +3,7 @@
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -244,6 +245,11 @@ def main() -> int:
     if unknown:
         print(f"tests/run: no suite {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
         return 2
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupted)
     builder = Builder(os.path.abspath(options.build_root))
     chosen = [known[name] for name in dict.fromkeys(options.suites)] or list(SUITES)
     tallies: dict[str, Tally] = {}

@@ -54,6 +54,12 @@ void Database::run(const char* sql) {
   if (const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr); code != SQLITE_OK) note(code);
 }
 
+void Database::require_in_place() {
+  int moved = 0;
+  if (!failed() && sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+    fail(ErrorCode::kUnavailable, "was removed or replaced while in use: put it back, or restart weftd");
+}
+
 Result<void> Database::outcome() {
   if (!failure_) return {};
   Error error = std::move(*failure_);

@@ -31,6 +31,9 @@ class Database {
   /// Notes a failure that was found by looking at the data.
   void fail(ErrorCode code, std::string message);
   bool failed() const { return failure_.has_value(); }
+  /// Fails when the file was removed, or another stands in its place: SQLite would go on writing where nobody can find
+  /// it again.
+  void require_in_place();
   /// What has happened since the last call: nothing wrong, or the first failure, which is forgotten by this.
   Result<void> outcome();
 

@@ -55,6 +55,7 @@ Result<void> SqliteStore::write_waiting() {
   std::vector<Incident> incidents;
   incidents.reserve(waiting_.size());
   for (const auto& [id, incident] : waiting_) incidents.push_back(incident);
+  state_.require_in_place();
   Transaction transaction(state_);
   write_incidents(state_, incidents);
   write_events(state_, std::vector<Event>(waiting_events_.begin(), waiting_events_.end()));
@@ -119,9 +120,11 @@ Result<std::vector<HistoryPoint>> SqliteStore::history(std::string_view fabric, 
 Result<bool> SqliteStore::maintain(TimePoint now) {
   // Each part is tried whatever became of the others; the first failure is the answer.
   const Result<void> saved = write_waiting();
+  state_.require_in_place();
   Transaction transaction(state_);
   bool more = delete_old_incidents(state_, now - options_.incident_retention, kIncidentsDeletedAtOnce);
   const Result<void> deleted = transaction.commit();
+  if (saved) state_problem_ = deleted ? "" : deleted.error().message;
   const Result<bool> shrunk = history_.shrink(now);
   publish_status();
   if (!saved) return tl::unexpected<Error>(saved.error());

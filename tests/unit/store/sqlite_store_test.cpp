@@ -112,6 +112,23 @@ TEST(Store, TheSameOnAFileSystemThatIsReallyFull) {
   EXPECT_EQ(::umount(dir.path().c_str()), 0);
 }
 
+TEST(Store, FilesRemovedUnderItAreMissedAndNotWrittenOn) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  ASSERT_TRUE(store->save_incidents(std::vector{make_incident(1)}, {}));
+  std::filesystem::rename(dir.path() / "weft.db", dir.path() / "aside");
+  EXPECT_FALSE(store->maintain(at_second(0))) << "also when nothing is to be written";
+  EXPECT_FALSE(store->status().ok);
+  const auto saved = store->save_incidents(std::vector{make_incident(2)}, {});
+  ASSERT_FALSE(saved);
+  EXPECT_NE(saved.error().message.find("was removed or replaced"), std::string::npos) << saved.error().message;
+  EXPECT_EQ(store->status().incidents_waiting, 1U);
+  std::filesystem::rename(dir.path() / "aside", dir.path() / "weft.db");
+  EXPECT_TRUE(store->maintain(at_second(60)));
+  EXPECT_TRUE(store->status().ok) << store->status().message;
+  EXPECT_EQ(store->status().incidents_waiting, 0U);
+}
+
 TEST(Store, NewestRevisionWinsWhileWaiting) {
   const TempDir dir;
   auto store = must_open(dir.path());

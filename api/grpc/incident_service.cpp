@@ -8,6 +8,7 @@
 #include "api/grpc/answer.hpp"
 #include "api/grpc/feeds.hpp"
 #include "api/grpc/watch_stream.hpp"
+#include "api/publication/utf8.hpp"
 
 namespace weft::api {
 namespace {
@@ -54,8 +55,18 @@ class CommandCall final : public grpc::ServerUnaryReactor {
   std::shared_ptr<State> state_;
 };
 
+constexpr std::size_t kLongestName = 256;  ///< octets; every command writes it into the record, which is kept long
+
+/// The name for the record, cut between two characters where it is too long.
 std::string who_asks(const std::string& named, const grpc::CallbackServerContext& context) {
-  return named.empty() ? context.peer() : named;
+  if (named.empty()) return context.peer();
+  std::size_t length = 0;
+  while (length < named.size()) {
+    const std::size_t more = utf8_sequence_length(std::string_view(named).substr(length));
+    if (more == 0 || length + more > kLongestName) break;
+    length += more;
+  }
+  return named.substr(0, length);
 }
 
 Result<std::uint64_t> parse_id(const std::string& text) {

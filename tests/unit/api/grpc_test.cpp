@@ -252,6 +252,12 @@ TEST_F(Grpc, CommandsArePassedOnAndRefusalsBack) {
   ASSERT_TRUE(call(stub, &v1::IncidentService::Stub::Acknowledge, request, incident).ok());
   EXPECT_EQ(incident.state(), v1::Incident::ACKNOWLEDGED);
   EXPECT_EQ(incident.acknowledged_by(), "ann");
+  // Each command's name is written into the record: unbounded, a few thousand calls would fill the disk.
+  std::string robots;
+  for (int i = 0; i < 50'000; ++i) robots += "\xF0\x9F\xA4\x96";
+  request.set_who("x" + robots);
+  ASSERT_TRUE(call(stub, &v1::IncidentService::Stub::Acknowledge, request, incident).ok());
+  EXPECT_EQ(incident.acknowledged_by(), "x" + robots.substr(0, 252)) << "cut between two characters";
   request.set_id("2");
   EXPECT_EQ(call(stub, &v1::IncidentService::Stub::Acknowledge, request, incident).error_code(),
             grpc::StatusCode::FAILED_PRECONDITION);

@@ -212,8 +212,8 @@ Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
   discover_next_ |= check.needs_new_epoch();
   for (const NodeIndex node : check.missing()) {
     Reach& reach = subnet_->reach(node);
-    reach.silent_sweeps = std::min(reach.silent_sweeps + 1, 16U);
     reach.ask_again_at = number_ + std::min(kLongestBackOff, std::uint64_t{1} << reach.silent_sweeps);
+    reach.silent_sweeps = std::min(reach.silent_sweeps + 1, 16U);
   }
   if (check.present().empty()) return {};
   const auto lid_of = [this](NodeIndex node) { return subnet_->port(subnet_->node(node).first_port).lid; };
@@ -275,7 +275,9 @@ void Sweeper::drop_settled_duplicates() {
     const NodeIndex node = subnet_->find(duplicate.second_seen_behind.node);
     if (node == kNoIndex) return true;
     const Port& port = subnet_->port(subnet_->port_of(node, duplicate.second_seen_behind.port));
-    return port.physical_state != PortPhysicalState::kLinkUp || port.peer != kNoIndex;
+    if (port.physical_state != PortPhysicalState::kLinkUp) return true;
+    // Somebody is known behind it, and agrees that this cable is up: a twin's port would be down at the first node.
+    return port.peer != kNoIndex && subnet_->port(port.peer).physical_state == PortPhysicalState::kLinkUp;
   };
   if (std::erase_if(subnet_->duplicates(), settled) > 0) subnet_->mark_changed();
 }

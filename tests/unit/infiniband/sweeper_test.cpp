@@ -311,6 +311,30 @@ TEST_F(SweeperTest, NobodyIsAskedThroughAPortThatIsDown) {
   EXPECT_NE(result.counters->read_at(result.topology->find_port({{0x100}, {1}})), kNever);
 }
 
+TEST_F(SweeperTest, TwinSwitchesCabledByDifferentPortsStayDuplicates) {
+  const std::size_t twin = port.add_switch(0x300, "twin of right", 8);
+  port.connect(left, 6, twin, 7);
+  Sweeper sweeper(port, options);
+  Sweep result = sweep(sweeper);
+  ASSERT_EQ(result.topology->duplicates().size(), 1U);
+  for (int i = 0; i < 5; ++i) result = sweep(sweeper);
+  EXPECT_EQ(result.topology->duplicates().size(), 1U) << "nothing has changed";
+  port.set_link(left, 6, false);
+  result = sweep(sweeper);
+  EXPECT_TRUE(result.topology->duplicates().empty());
+}
+
+TEST_F(SweeperTest, ANodeThatMissedOneSweepIsAskedInTheNext) {
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  port.node(host).silent = true;
+  const Sweep missed = sweep(sweeper);
+  port.node(host).silent = false;
+  const Sweep result = sweep(sweeper);
+  const PortIndex row = result.topology->find_port({{0x400}, {1}});
+  EXPECT_GT(result.state_read_at[row], missed.state_read_at[row]);
+}
+
 // ---- replies that no sane agent gives
 
 TEST_F(SweeperTest, AbsurdPortCountsAreRefused) {

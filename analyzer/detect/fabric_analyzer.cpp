@@ -141,6 +141,9 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
 
 Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
   Implementation& self = *implementation_;
+  // A clock that was set back must not hide the silence until it has caught up.
+  self.last_sweep = std::min(self.last_sweep, now);
+  self.silent_since = std::min(self.silent_since, now);
   if (self.silent_since == kNever) self.silent_since = self.last_sweep == kNever ? now : self.last_sweep;
   Analysis analysis;
   const Duration age = now - self.silent_since;

@@ -238,6 +238,13 @@ std::vector<Incident> IncidentBook::update(std::string_view fabric, std::vector<
   return changed;
 }
 
+std::vector<Incident> IncidentBook::give_up(std::string_view fabric, const std::string& why, TimePoint now) {
+  Changed changed;
+  for (Entry& entry : entries_)
+    if (entry.incident->is_open() && entry.incident->cause.fabric == fabric) resolve(entry, why, now, changed);
+  return changed;
+}
+
 void IncidentBook::expire(TimePoint now) {
   std::size_t resolved = 0;
   for (const Entry& entry : entries_) resolved += entry.incident->is_open() ? 0U : 1U;

@@ -34,6 +34,9 @@ class IncidentBook {
   std::vector<Incident> update(std::string_view fabric, std::vector<Finding> findings, const Coverage& coverage,
                                TimePoint now);
 
+  /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
+  std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
+
   /// Somebody looks after it. kNotFound; kInvalidArgument without a name; kFailedPrecondition when it is already
   /// resolved.
   Result<Incident> acknowledge(std::uint64_t id, std::string_view who, TimePoint now);

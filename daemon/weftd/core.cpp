@@ -1,6 +1,10 @@
 #include "daemon/weftd/core.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <iterator>
+#include <set>
+#include <utility>
 
 #include "analyzer/detect/freshness.hpp"
 #include "analyzer/incidents/health.hpp"
@@ -15,6 +19,14 @@ constexpr std::size_t kMostUnsavedEvents = 10'000;
 constexpr Duration kMaintainEvery = 60s;
 constexpr Duration kSaveNodesEvery = 1h;
 constexpr Duration kLongestWithoutNews = 1s;
+// A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
+constexpr Duration kWaitForSubnets = 10min;
+constexpr std::uint64_t kNothingSaved = ~std::uint64_t{0};
+
+// True as well when the clock was set back: better early than not for hours.
+bool passed(TimePoint now, TimePoint since, Duration span) {
+  return now < since || now - since > span;
+}
 
 std::string watching_status(const Topology& topology) {
   std::size_t switches = 0, adapters = 0, unreachable = 0;
@@ -35,6 +47,10 @@ const char* what_happened(const Incident& incident) {
   return "updated";
 }
 
+tl::unexpected<Error> stopping() {
+  return fail(ErrorCode::kUnavailable, "weftd is stopping");
+}
+
 }  // namespace
 
 Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
@@ -49,7 +65,8 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
       post_(std::move(post)),
       book_(config.incidents, std::move(restored.incidents), restored.next_incident_id),
       opened_before_(restored.opened),
-      shown_(book_.all()) {
+      shown_(book_.all()),
+      started_(clock.now()) {
   for (store::FabricMemory& memory : restored.fabrics) memories_[memory.fabric] = std::move(memory.state);
   publish();
 }
@@ -67,7 +84,23 @@ void Core::add_fabric(const std::string& name) {
 }
 
 void Core::remove_fabric(const std::string& name) {
-  if (fabrics_.erase(name) > 0) publish();
+  if (fabrics_.erase(name) == 0) return;
+  analysis_seconds_.erase(name);
+  give_up(name, clock_.now());
+  publish();
+}
+
+void Core::give_up(const std::string& fabric, TimePoint now) {
+  note(book_.give_up(fabric, "its subnet is not watched any more under this name", now), now, {}, nullptr);
+}
+
+void Core::give_up_what_nobody_watches(TimePoint now) {
+  if (!passed(now, started_, kWaitForSubnets)) return;
+  std::set<std::string> others;
+  for (const auto& incident : *book_.all())
+    if (incident->is_open() && !incident->cause.fabric.empty() && !fabrics_.contains(incident->cause.fabric))
+      others.insert(incident->cause.fabric);
+  for (const std::string& fabric : others) give_up(fabric, now);
 }
 
 void Core::take_sweep(Sweep sweep) {
@@ -92,7 +125,8 @@ void Core::take_sweep(Sweep sweep) {
   // Full: the store is behind. This moment is left out of the history; the next one covers it.
   store_lane_.post([&store = store_, sweep = fabric.view.sweep] { (void)store.append_history(sweep); });
   remember(fabric, now);
-  if (!saving_ || now - published_ > kLongestWithoutNews) publish();  // else with the incidents, once they are on disk
+  if (!saving_ || passed(now, published_, kLongestWithoutNews))
+    publish();  // else with the incidents, once they are on disk
 }
 
 void Core::take_trouble(const std::string& name, const std::string& why) {
@@ -104,8 +138,9 @@ void Core::take_trouble(const std::string& name, const std::string& why) {
 
 void Core::tick() {
   const TimePoint now = clock_.now();
-  bool news = now - published_ > kLongestWithoutNews;  // ages grow even when nothing else happens
+  bool news = passed(now, published_, kLongestWithoutNews);  // ages grow even when nothing else happens
   for (auto& [name, fabric] : fabrics_) {
+    fabric.last_sweep = std::min(fabric.last_sweep, now);  // the clock may have been set back
     const Duration quiet = now - fabric.last_sweep;
     const Duration interval = std::max(config_.infiniband.sweep_interval,
                                        fabric.view.sweep ? fabric.view.sweep->statistics.duration : Duration{});
@@ -121,11 +156,13 @@ void Core::tick() {
       fabric.view.status = fabric.trouble.empty() ? "no sweep has arrived yet" : "waiting: " + fabric.trouble;
     }
   }
-  if (now - maintained_ > kMaintainEvery && store_lane_.post([this, now] {
+  if (passed(now, maintained_, kMaintainEvery) && store_lane_.post([this, now] {
         const auto more = store_.maintain(now);
         if (more && *more) post_([this] { maintained_ = kNever; });
-      }))
+      })) {
     maintained_ = now;
+    give_up_what_nobody_watches(now);
+  }
   save();
   if (news) publish();
 }
@@ -150,63 +187,90 @@ void Core::note(std::vector<Incident> changed, TimePoint now, const std::string&
 
 void Core::save() {
   if (saving_ || (unsaved_.empty() && waiting_.empty())) return;
-  struct Batch {
-    std::vector<Incident> incidents;
-    std::vector<store::Event> events;
-    std::vector<Waiting> waiting;
-  };
   auto batch = std::make_shared<Batch>();
   for (auto& [id, incident] : unsaved_) batch->incidents.push_back(std::move(incident));
   unsaved_.clear();
   batch->events.swap(unsaved_events_);
   batch->waiting.swap(waiting_);
   saving_ = store_lane_.post([this, batch, shown = book_.all()] {
-    const auto written = store_.save_incidents(batch->incidents, batch->events);
-    if (!written) logger("store")->error("incidents are not on disk: {}", written.error().message);
-    // On failure the store keeps them and tries again: watching goes on, and the status says so.
-    post_([this, batch, shown, ok = written.has_value()] { saved(ok, shown, std::move(batch->waiting)); });
+    Saved result = Saved::kWritten;
+    std::string why;
+    try {
+      if (const auto written = store_.save_incidents(batch->incidents, batch->events); !written) {
+        // The store keeps them and tries again: watching goes on, and the status says so.
+        result = Saved::kKept;
+        why = written.error().message;
+      }
+    } catch (const std::exception& error) {
+      result = Saved::kLost;
+      why = error.what();
+    }
+    if (!why.empty()) logger("store")->error("incidents are not on disk: {}", why);
+    post_([this, batch, shown, result] { saved(result, shown, std::move(*batch)); });
   });
-  if (saving_) return;
-  // The lane has no room: back with them until the next call.
-  for (Incident& incident : batch->incidents) unsaved_[incident.id] = std::move(incident);
-  batch->events.swap(unsaved_events_);
-  batch->waiting.swap(waiting_);
+  if (!saving_) take_back(std::move(*batch));  // the lane has no room: until the next call
 }
 
-void Core::saved(bool ok, std::shared_ptr<const analyzer::IncidentList> shown, std::vector<Waiting> answered) {
+void Core::take_back(Batch batch) {
+  for (Incident& incident : batch.incidents) unsaved_.try_emplace(incident.id, std::move(incident));
+  batch.events.insert(batch.events.end(), std::make_move_iterator(unsaved_events_.begin()),
+                      std::make_move_iterator(unsaved_events_.end()));
+  unsaved_events_ = std::move(batch.events);
+  waiting_.insert(waiting_.begin(), std::make_move_iterator(batch.waiting.begin()),
+                  std::make_move_iterator(batch.waiting.end()));
+}
+
+void Core::saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch) {
   saving_ = false;
+  std::vector<Waiting> answered = std::exchange(batch.waiting, {});
+  if (result == Saved::kLost) take_back(std::move(batch));
   shown_ = std::move(shown);
   publish();
   for (Waiting& waiting : answered) {
     const auto incident = book_.find(waiting.incident);
-    if (!ok)
+    if (result != Saved::kWritten)
       waiting.callback(fail(ErrorCode::kResourceExhausted, "it is in force, but could not be written to disk yet"));
     else if (incident)
       waiting.callback(*incident);
     else
       waiting.callback(fail(ErrorCode::kNotFound, "no incident " + incident_name(waiting.incident)));
   }
-  save();
+  if (result != Saved::kLost) save();  // else with the next tick: not at once again and again
+}
+
+void Core::stop() {
+  stopped_ = true;
+  for (const Waiting& waiting : std::exchange(waiting_, {})) waiting.callback(stopping());
 }
 
 void Core::remember(Fabric& fabric, TimePoint now) {
   const std::string& name = fabric.view.name;
+  // What was not written is offered again with the next sweep.
+  const auto offer = [&](auto job, auto forget) {
+    return store_lane_.post([this, name, job = std::move(job), forget] {
+      if (!job(store_))
+        post_([this, name, forget] {
+          if (const auto found = fabrics_.find(name); found != fabrics_.end()) forget(found->second);
+        });
+    });
+  };
   if (const auto revision = fabric.analyzer.links_revision(); revision != fabric.saved_links) {
-    if (store_lane_.post(
-            [&store = store_, name, links = fabric.analyzer.state().links] { (void)store.save_links(name, links); }))
+    if (offer([name, links = fabric.analyzer.state().links](
+                  store::Store& store) { return store.save_links(name, links).has_value(); },
+              [](Fabric& unsaved) { unsaved.saved_links = kNothingSaved; }))
       fabric.saved_links = revision;
   }
   if (const auto revision = fabric.analyzer.history_revision(); revision != fabric.saved_history) {
     const auto state = fabric.analyzer.state();
-    if (store_lane_.post([&store = store_, name, flaps = state.flaps, errors = state.errors] {
-          (void)store.save_conditions(name, flaps, errors);
-        }))
+    if (offer([name, flaps = state.flaps, errors = state.errors](
+                  store::Store& store) { return store.save_conditions(name, flaps, errors).has_value(); },
+              [](Fabric& unsaved) { unsaved.saved_history = kNothingSaved; }))
       fabric.saved_history = revision;
   }
-  if (now - fabric.nodes_saved > kSaveNodesEvery &&
-      store_lane_.post([&store = store_, name, topology = fabric.view.sweep->topology, now] {
-        (void)store.save_nodes(name, *topology, now);
-      }))
+  if (passed(now, fabric.nodes_saved, kSaveNodesEvery) &&
+      offer([name, topology = fabric.view.sweep->topology,
+             now](store::Store& store) { return store.save_nodes(name, *topology, now).has_value(); },
+            [](Fabric& unsaved) { unsaved.nodes_saved = kNever; }))
     fabric.nodes_saved = now;
 }
 
@@ -221,6 +285,7 @@ bool Core::is_watching(const std::string& name) const {
 }
 
 void Core::acknowledge(std::uint64_t id, std::string who, api::Commands::Callback callback) {
+  if (stopped_) return callback(stopping());
   const TimePoint now = clock_.now();
   auto incident = book_.acknowledge(id, who, now);
   if (!incident) return callback(tl::unexpected(incident.error()));
@@ -229,6 +294,7 @@ void Core::acknowledge(std::uint64_t id, std::string who, api::Commands::Callbac
 }
 
 void Core::silence(std::uint64_t id, TimePoint until, std::string who, api::Commands::Callback callback) {
+  if (stopped_) return callback(stopping());
   const TimePoint now = clock_.now();
   auto incident = book_.silence(id, until, now);
   if (!incident) return callback(tl::unexpected(incident.error()));
@@ -242,6 +308,7 @@ void Core::publish() {
   snapshot->revision = ++revision_;
   snapshot->taken = now;
   for (const auto& [name, fabric] : fabrics_) snapshot->fabrics.push_back(fabric.view);
+  if (!saving_ && unsaved_.empty()) shown_ = book_.all();  // without those that have become too old to be kept
   snapshot->incidents = shown_;
   snapshot->health = std::make_shared<const std::vector<NodeHealth>>(analyzer::assess(snapshot->fabrics, *shown_, now));
   for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)

@@ -44,6 +44,10 @@ class Core {
   void acknowledge(std::uint64_t incident, std::string who, api::Commands::Callback callback);
   void silence(std::uint64_t incident, TimePoint until, std::string who, api::Commands::Callback callback);
 
+  /// The end: commands whose change did not reach the disk, and all later ones, get kUnavailable. Call it when the
+  /// store lane has stopped and its last answers were posted.
+  void stop();
+
   /// Time the last analysis took, by fabric, in seconds.
   const std::map<std::string, double>& analysis_seconds() const { return analysis_seconds_; }
 
@@ -61,10 +65,21 @@ class Core {
     api::Commands::Callback callback;
   };
 
+  struct Batch {
+    std::vector<Incident> incidents;
+    std::vector<store::Event> events;
+    std::vector<Waiting> waiting;
+  };
+  /// kKept: the store has them and will try again. kLost: it broke off, they are ours again.
+  enum class Saved : std::uint8_t { kWritten, kKept, kLost };
+
+  void give_up(const std::string& fabric, TimePoint now);
+  void give_up_what_nobody_watches(TimePoint now);
   void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
   void note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what);
   void save();
-  void saved(bool ok, std::shared_ptr<const analyzer::IncidentList> shown, std::vector<Waiting> answered);
+  void take_back(Batch batch);
+  void saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch);
   void remember(Fabric& fabric, TimePoint now);
   void publish();
 
@@ -86,8 +101,10 @@ class Core {
   std::vector<store::Event> unsaved_events_;
   std::vector<Waiting> waiting_;
   bool saving_ = false;
+  bool stopped_ = false;
   std::shared_ptr<const analyzer::IncidentList> shown_;
   std::uint64_t revision_ = 0;
+  TimePoint started_;
   TimePoint maintained_ = kNever;
   TimePoint published_ = kNever;
 };

@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <set>
 #include <sstream>
 
@@ -50,24 +51,45 @@ std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "weft-sweeper";
 }
 
-// Brings commands from the servers' threads to the main one.
+// Brings commands from the servers' threads to the main one, until it is closed.
 class CommandDesk final : public api::Commands {
  public:
   CommandDesk(asio::io_context& main, Core& core) : main_(main), core_(core) {}
   void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
-    asio::post(main_, [this, incident, who = std::move(who), callback = std::move(callback)]() mutable {
-      core_.acknowledge(incident, std::move(who), std::move(callback));
+    bring(std::move(callback), [this, incident, who = std::move(who)](Callback answer) mutable {
+      core_.acknowledge(incident, std::move(who), std::move(answer));
     });
   }
   void silence(std::uint64_t incident, TimePoint until, std::string who, Callback callback) override {
-    asio::post(main_, [this, incident, until, who = std::move(who), callback = std::move(callback)]() mutable {
-      core_.silence(incident, until, std::move(who), std::move(callback));
+    bring(std::move(callback), [this, incident, until, who = std::move(who)](Callback answer) mutable {
+      core_.silence(incident, until, std::move(who), std::move(answer));
     });
+  }
+  /// Nothing is posted to main after this.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
   }
 
  private:
+  template <typename Command>
+  void bring(Callback callback, Command command) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!closed_) {
+        asio::post(main_, [callback = std::move(callback), command = std::move(command)]() mutable {
+          command(std::move(callback));
+        });
+        return;
+      }
+    }
+    callback(fail(ErrorCode::kUnavailable, "weftd is stopping"));
+  }
+
   asio::io_context& main_;
   Core& core_;
+  std::mutex mutex_;
+  bool closed_ = false;
 };
 
 // Which ports are watched. In automatic mode ports come and go, and of two ports on one subnet one is enough.
@@ -147,10 +169,12 @@ class Watchers {
   }
 
   void take(const std::string& name, Sweep sweep) {
-    if (config_.infiniband.ports.automatic && sweep.number == 1) {
-      if (const std::string other = also_seen_by(name, sweep); !other.empty()) {
+    if (!watchers_.contains(name)) return;  // on its way out
+    if (config_.infiniband.ports.automatic) {
+      // In each sweep: the first one may have been replaced by a newer one before we looked, and cables move.
+      if (const std::string other = also_seen_by(name, sweep.local_port); !other.empty()) {
         logger("infiniband")->info("{} is on the same subnet as {}: kept in reserve", name, other);
-        reserve_[name] = other;
+        reserve_[name] = sweep.local_port;
         // Not from within its own callback.
         asio::post(main_, [this, name] {
           watchers_.erase(name);
@@ -162,13 +186,13 @@ class Watchers {
     core_.take_sweep(std::move(sweep));
   }
 
-  // The fabric in whose last sweep the port that this sweep came through is cabled up; empty when there is none.
-  std::string also_seen_by(const std::string& name, const Sweep& sweep) const {
+  // The other fabric in whose last sweep that port of ours is cabled up; empty when there is none.
+  std::string also_seen_by(const std::string& name, PortKey local_port) const {
     for (const auto& [other, watcher] : watchers_) {
       if (other == name || !core_.is_watching(other)) continue;
       const auto last = core_.last_sweep(other);
       if (!last) continue;
-      const PortIndex port = last->topology->find_port(sweep.local_port);
+      const PortIndex port = last->topology->find_port(local_port);
       // An adapter on two subnets shows both of its ports in each, but a cable only in one.
       if (port != kNoIndex && last->topology->port(port).is_up() && last->topology->port(port).peer != kNoIndex)
         return other;
@@ -179,7 +203,7 @@ class Watchers {
   bool has_another_way(const config::InfinibandPort& port) {
     const auto reserved = reserve_.find(port.fabric);
     if (reserved == reserve_.end()) return false;
-    if (core_.is_watching(reserved->second)) return true;
+    if (!also_seen_by(port.fabric, reserved->second).empty()) return true;
     reserve_.erase(reserved);
     return false;
   }
@@ -189,7 +213,7 @@ class Watchers {
   Core& core_;
   std::filesystem::path program_;
   std::map<std::string, std::unique_ptr<FabricWatcher>> watchers_;
-  std::map<std::string, std::string> reserve_;  // port → the fabric that has it in view
+  std::map<std::string, PortKey> reserve_;  // by fabric: ports that another fabric has in view
   asio::steady_timer look_;
   runtime::Lane finder_;
   std::string complaint_;
@@ -281,8 +305,13 @@ Result<void> run(const config::WeftdConfig& config) {
   main.run();
 
   (*http)->stop();
-  (*grpc)->stop();
+  commands.close();
   store_lane.stop();
+  // Those whose commands reached the disk are told so, all others that they came too late.
+  main.restart();
+  main.poll();
+  core.stop();
+  (*grpc)->stop();
   return {};
 }
 

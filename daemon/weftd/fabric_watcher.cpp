@@ -94,11 +94,8 @@ void FabricWatcher::spawn() {
   const std::uint64_t generation = ++generation_;
   if (inbox_) skipped_before_ += inbox_->figures().dropped;
   // Two: the sweep being looked at does not count, one waits, and the word of the end must find room beside it.
-  inbox_ = std::make_shared<Inbox>("sweeps " + fabric(), 2, runtime::WhenFull::kDropOldest, [this, generation] {
-    boost::asio::post(main_, [this, generation] {
-      if (!stopped_ && generation == generation_) drain();
-    });
-  });
+  inbox_ = std::make_shared<Inbox>("sweeps " + fabric(), 2, runtime::WhenFull::kDropOldest,
+                                   [this, generation] { drain_later(generation); });
   reader_ = std::thread([inbox = inbox_, fd = socket_.get(), name = fabric()] {
     runtime::name_this_thread("ib-" + name);
     sweeper::FrameReader frames([fd](std::span<std::byte> octets) { return sweeper::read_all(fd, octets); });
@@ -117,25 +114,34 @@ void FabricWatcher::spawn() {
 void FabricWatcher::watch_silence() {
   const auto longest = std::max<Duration>(kLongestSilence, 10 * options_.infiniband.sweep_interval);
   silence_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(longest));
-  silence_.async_wait([this](boost::system::error_code error) {
-    if (!error && !stopped_ && child_) ended("the sweeper has said nothing for too long");
+  silence_.async_wait([this, alive = std::weak_ptr<const int>(alive_)](boost::system::error_code error) {
+    if (!error && !alive.expired() && !stopped_ && child_) ended("the sweeper has said nothing for too long");
   });
 }
 
+// One message at a time: where judging a sweep takes as long as making one, there would always be another, and nothing
+// else would ever get its turn.
 void FabricWatcher::drain() {
-  while (auto message = inbox_->try_pop()) {
-    if (auto* sweep = std::get_if<Sweep>(&*message)) {
-      backoff_.reset();
-      watch_silence();
-      on_sweep_(std::move(*sweep));
-    } else if (auto* trouble = std::get_if<sweeper::Trouble>(&*message)) {
-      trouble_ = trouble->message;
-    } else {
-      ended(trouble_.empty() ? std::get<Ended>(*message).why : trouble_);
-      return;
-    }
-    if (stopped_) return;
+  auto message = inbox_->try_pop();
+  if (!message) return;
+  const std::uint64_t generation = generation_;
+  if (auto* sweep = std::get_if<Sweep>(&*message)) {
+    backoff_.reset();
+    watch_silence();
+    on_sweep_(std::move(*sweep));
+  } else if (auto* trouble = std::get_if<sweeper::Trouble>(&*message)) {
+    trouble_ = trouble->message;
+  } else {
+    ended(trouble_.empty() ? std::get<Ended>(*message).why : trouble_);
+    return;
   }
+  drain_later(generation);
+}
+
+void FabricWatcher::drain_later(std::uint64_t generation) {
+  boost::asio::post(main_, [this, generation, alive = std::weak_ptr<const int>(alive_)] {
+    if (!alive.expired() && !stopped_ && generation == generation_) drain();
+  });
 }
 
 void FabricWatcher::ended(const std::string& why) {
@@ -146,8 +152,8 @@ void FabricWatcher::ended(const std::string& why) {
   ++restarts_;
   on_trouble_(why);
   retry_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(delay));
-  retry_.async_wait([this](boost::system::error_code error) {
-    if (!error) spawn();
+  retry_.async_wait([this, alive = std::weak_ptr<const int>(alive_)](boost::system::error_code error) {
+    if (!error && !alive.expired()) spawn();
   });
 }
 

@@ -59,6 +59,7 @@ class FabricWatcher {
   std::vector<std::string> arguments() const;
   void spawn();
   void drain();
+  void drain_later(std::uint64_t generation);
   void ended(const std::string& why);
   void retire();
   void watch_silence();
@@ -79,6 +80,8 @@ class FabricWatcher {
   std::uint64_t generation_ = 0;
   std::uint64_t skipped_before_ = 0;
   bool stopped_ = false;
+  // What was posted to main may come to its turn when this object is gone: it asks here first.
+  std::shared_ptr<const int> alive_ = std::make_shared<const int>(0);
 };
 
 }  // namespace weft::daemon

@@ -113,7 +113,7 @@ Exit show_status(const Session& session) {
   session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
               << open.info() << " info\n";
   if (!status.ready()) session.out << "There is no complete first picture yet.\n";
-  if (!status.store_ok()) session.out << "History is not being written: " << printable(status.store_status()) << '\n';
+  if (!status.store_ok()) session.out << "Not everything is on disk: " << printable(status.store_status()) << '\n';
   return good ? Exit::kGood : Exit::kBadNews;
 }
 

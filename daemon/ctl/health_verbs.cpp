@@ -28,7 +28,10 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
     request.set_node(node);
     *answer.add_nodes() = session.client.call(session.client.health, &v1::HealthService::Stub::Get, request);
   }
-  bool good = true;
+  // An empty list of what is not healthy is good news only from one who has looked at every fabric.
+  bool good =
+      !nodes.empty() ||
+      session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest()).ready();
   for (const v1::NodeHealth& health : answer.nodes()) good = good && health.verdict() == v1::NodeHealth::HEALTHY;
   const Exit result = good ? Exit::kGood : Exit::kBadNews;
   if (session.json) {
@@ -36,7 +39,8 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
     return result;
   }
   if (answer.nodes().empty()) {
-    session.out << "All nodes are healthy.\n";
+    session.out << (result == Exit::kGood ? "All nodes are healthy.\n"
+                                          : "Not known: weftd has no complete picture yet.\n");
     return result;
   }
   Table table({"NODE", "VERDICT", "DO", "WHY"});

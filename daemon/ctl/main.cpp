@@ -117,7 +117,7 @@ Exit run(const Arguments& given, const Verb& verb) {
   Client client(given.server);
   const Session session{client, std::cout, given.json, isatty(STDOUT_FILENO) != 0, SystemClock().now()};
   const Exit exit = verb(session);
-  std::cout.flush();
+  if (!std::cout.flush()) throw Failure(Exit::kBadNews, "the answer could not be written out whole");
   return exit;
 }
 

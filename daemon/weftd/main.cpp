@@ -1,6 +1,9 @@
 // weftd: reads its configuration, then runs.
 
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -14,7 +17,21 @@
 #define WEFT_VERSION "unknown"
 #endif
 
+namespace {
+
+/// gRPC 1.51 stops listening for good when accept() finds no free descriptor, and a shell's usual 1024 are soon gone.
+void allow_many_descriptors() {
+  constexpr rlim_t kEnough = 65536;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
+  limit.rlim_cur = std::min(kEnough, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // what is refused stays as it was
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  allow_many_descriptors();
   ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong with a listener is said by us, once
   CLI::App app{
       "weftd watches InfiniBand subnets: it finds failed, flapping and degrading links and serves what it knows over "

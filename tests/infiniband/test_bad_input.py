@@ -1,6 +1,7 @@
 """weftd given what it cannot use: it says everything that is wrong, where, and ends with the right code."""
 
 import os
+import resource
 import shutil
 import socket
 import sqlite3
@@ -189,6 +190,24 @@ class BadInput(unittest.TestCase):
         self.assertIsNone(weftd.process.poll(), weftd.log())
         self.assertEqual("ok\n", weftd.client.text("/healthz"))
 
+    def test_many_connections_do_not_end_the_listening(self):
+        """gRPC stops accepting for good when it once finds no free descriptor: weftd must not stay at a shell's few."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < 2048:
+            self.skipTest("the limit of descriptors can not be raised here")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
+        try:
+            weftd = self.started()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        host, _, port = weftd.grpc.rpartition(":")
+        connections = [socket.create_connection((host, int(port)), 10) for _ in range(300)]
+        self.assertEqual("ok\n", weftd.client.text("/healthz"))
+        for connection in connections:
+            connection.close()
+        done = weft_testing.weftctl(weftd, "status")
+        self.assertEqual(1, done.returncode, done.stderr)  # 1: it answers, and has nothing to watch
+
     def test_wrong_questions_get_json_errors(self):
         weftd = self.started()
         for path, status in (("/api/v1/incidents/INC-999", 404), ("/api/v1/nodes/nobody", 404), ("/api/v1/nodes/nobody/health", 404),
@@ -207,6 +226,12 @@ class BadInput(unittest.TestCase):
         self.assertEqual([], weftd.client.incidents("open"))
         done = weft_testing.weftctl(weftd, "status")
         self.assertIn(done.returncode, (0, 1), done.stderr)  # 1: the answer is bad news
+        done = weft_testing.weftctl(weftd, "health")
+        self.assertEqual(1, done.returncode, "nobody looked at anything, which is not health: " + done.stdout)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([program("weftctl"), "--server", weftd.grpc, "nodes"], stdout=full, stderr=subprocess.PIPE, timeout=60,
+                                  text=True, check=False)
+        self.assertNotEqual(0, done.returncode, "half an answer is none")
         self.assertEqual(0, weftd.stop(remove=False), "asked to end, it ends with 0")
 
 

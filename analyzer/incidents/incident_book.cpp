@@ -268,9 +268,12 @@ Result<Incident> IncidentBook::acknowledge(std::uint64_t id, std::string_view wh
   Entry& entry = entries_[at];
   if (!entry.incident->is_open())
     return fail(ErrorCode::kFailedPrecondition, incident_name(id) + " is already resolved");
+  const std::string_view name = who.substr(0, kLongestName);
+  if (entry.incident->state == IncidentState::kAcknowledged && entry.incident->acknowledged_by == name)
+    return *entry.incident;
   Incident next = *entry.incident;
   next.state = IncidentState::kAcknowledged;
-  next.acknowledged_by = who.substr(0, kLongestName);
+  next.acknowledged_by = name;
   Changed changed;
   change(entry, std::move(next), now, changed);
   return *entry.incident;

@@ -37,8 +37,8 @@ class IncidentBook {
   /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
   std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
 
-  /// Somebody looks after it. kNotFound; kInvalidArgument without a name; kFailedPrecondition when it is already
-  /// resolved.
+  /// Somebody looks after it; saying so again changes nothing. kNotFound; kInvalidArgument without a name;
+  /// kFailedPrecondition when it is already resolved.
   Result<Incident> acknowledge(std::uint64_t id, std::string_view who, TimePoint now);
   /// No notifications until `until`; a time not after `now` ends a silence. kNotFound.
   Result<Incident> silence(std::uint64_t id, TimePoint until, TimePoint now);

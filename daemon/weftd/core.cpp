@@ -40,11 +40,13 @@ std::string watching_status(const Topology& topology) {
   return text;
 }
 
-// What happened to an incident, in the words of the event log.
-const char* what_happened(const Incident& incident) {
+// What happened to an incident since it was shown, in the words of the event log.
+const char* what_happened(const Incident& incident, const analyzer::IncidentList& shown) {
   if (incident.state == IncidentState::kResolved) return "resolved";
   if (incident.revision <= 1) return "opened";
-  return "updated";
+  const auto before = std::ranges::lower_bound(shown, incident.id, {}, [](const auto& one) { return one->id; });
+  const bool was_over = before != shown.end() && (*before)->id == incident.id && !(*before)->is_open();
+  return was_over ? "reopened" : "updated";
 }
 
 tl::unexpected<Error> stopping() {
@@ -153,7 +155,9 @@ void Core::tick() {
       news = true;
     }
     if (!fabric.view.watching) {
-      fabric.view.status = fabric.trouble.empty() ? "no sweep has arrived yet" : "waiting: " + fabric.trouble;
+      fabric.view.status = !fabric.trouble.empty() ? "waiting: " + fabric.trouble
+                           : fabric.view.sweep     ? "waiting: sweeps have stopped arriving"
+                                                   : "no sweep has arrived yet";
     }
   }
   if (passed(now, maintained_, kMaintainEvery) && store_lane_.post([this, now] {
@@ -173,7 +177,7 @@ void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
 
 void Core::note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what) {
   for (Incident& incident : changed) {
-    const char* happened = what ? what : what_happened(incident);
+    const char* happened = what ? what : what_happened(incident, *shown_);
     if (happened != std::string_view("updated"))
       logger("incidents")
           ->info("{} {} {} {}: {}", incident_name(incident.id), happened, to_string(incident.kind),
@@ -287,9 +291,12 @@ bool Core::is_watching(const std::string& name) const {
 void Core::acknowledge(std::uint64_t id, std::string who, api::Commands::Callback callback) {
   if (stopped_) return callback(stopping());
   const TimePoint now = clock_.now();
+  const auto before = book_.find(id);
   auto incident = book_.acknowledge(id, who, now);
   if (!incident) return callback(tl::unexpected(incident.error()));
   waiting_.push_back({id, std::move(callback)});
+  // Said once already: a client that repeats itself must not fill the record and the log.
+  if (before && before->state == IncidentState::kAcknowledged && before->revision == incident->revision) return save();
   note({std::move(*incident)}, now, who, "acknowledged");
 }
 

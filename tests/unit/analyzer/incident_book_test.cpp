@@ -132,6 +132,7 @@ TEST_F(Book, AcknowledgementLastsUntilItIsResolved) {
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->state, IncidentState::kAcknowledged);
   EXPECT_EQ(taken->revision, 2U);
+  EXPECT_EQ(book.acknowledge(1, "ada", now)->revision, 2U) << "saying it again changes nothing";
   Finding worse = down();
   worse.severity = Severity::kCritical;
   update({worse});

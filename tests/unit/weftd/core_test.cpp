@@ -25,12 +25,13 @@ class FakeClock final : public Clock {
 class FakeStore final : public store::Store {
  public:
   Result<store::Restored> restore(TimePoint) override { return store::Restored{}; }
-  Result<void> save_incidents(std::span<const Incident> incidents, std::span<const store::Event>) override {
+  Result<void> save_incidents(std::span<const Incident> incidents, std::span<const store::Event> happened) override {
     std::unique_lock lock(mutex);
     changed.wait(lock, [this] { return !held; });
     if (throws) throw std::runtime_error("no memory");
     if (refuses) return fail(ErrorCode::kResourceExhausted, "disk full");
     for (const Incident& incident : incidents) saved[incident.id] = incident;
+    for (const store::Event& event : happened) words.push_back(event.what);
     return {};
   }
   Result<std::vector<store::Event>> events(std::uint64_t) override { return std::vector<store::Event>{}; }
@@ -55,6 +56,10 @@ class FakeStore final : public store::Store {
     }
     changed.notify_all();
   }
+  std::vector<std::string> copy_of_words() {
+    const std::lock_guard lock(mutex);
+    return words;
+  }
   std::map<std::uint64_t, Incident> copy_of_saved() {
     const std::lock_guard lock(mutex);
     return saved;
@@ -73,6 +78,7 @@ class FakeStore final : public store::Store {
   std::condition_variable changed;
   bool held = false;
   std::map<std::uint64_t, Incident> saved;
+  std::vector<std::string> words;
 };
 
 class CoreTest : public ::testing::Test {
@@ -178,6 +184,24 @@ TEST_F(CoreTest, NoIncidentIsShownBeforeItIsOnDisk) {
   settle();
   ASSERT_EQ(shown().size(), 1U);
   EXPECT_EQ(store.copy_of_saved().size(), 1U);
+}
+
+TEST_F(CoreTest, TheRecordTellsAnIncidentsLifeAndNothingTwice) {
+  start();
+  core->add_fabric("test");
+  const std::uint64_t id = open_one();
+  for (int i = 0; i < 3; ++i) core->acknowledge(id, "ann", note_answer());
+  settle();
+  EXPECT_EQ(answers.size(), 3U) << "each gets its answer";
+  fabric.relink(fabric.port_towards("leaf-1", "spine-0"));
+  sweep(8);
+  settle();
+  fabric.unlink(fabric.port_towards("leaf-1", "spine-0"));
+  sweep(3);
+  settle();
+  std::vector<std::string> words = store.copy_of_words();
+  std::erase(words, "updated");
+  EXPECT_EQ(words, (std::vector<std::string>{"opened", "acknowledged", "resolved", "reopened"}));
 }
 
 TEST_F(CoreTest, WhatIsShownIsNeverNewerThanWhatIsOnDisk) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/sweep.hpp"
 
@@ -45,6 +46,8 @@ struct Snapshot {
   std::uint64_t revision = 0;  ///< grows by one with each publication
   TimePoint taken = kNever;
   std::vector<FabricView> fabrics;
+  /// Hosts with a collector, sorted by name; null where there never was one.
+  std::shared_ptr<const std::vector<std::shared_ptr<const HostView>>> hosts;
   /// All open incidents and those resolved within the configured retention, newest id last.
   std::shared_ptr<const std::vector<std::shared_ptr<const Incident>>> incidents;
   std::shared_ptr<const std::vector<NodeHealth>> health;  ///< sorted by node name

@@ -55,6 +55,7 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
       return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, outage);
     }
     case EntityKind::kCollector:
+    case EntityKind::kHostPort:  // what hosts tell is judged elsewhere
       return false;
   }
   return false;

@@ -39,7 +39,10 @@ void to_proto(const Entity& from, v1::Entity& to) {
   const bool has_node =
       from.kind == EntityKind::kNode || from.kind == EntityKind::kPort || from.kind == EntityKind::kLink;
   if (has_node) to.set_node_guid(to_string(from.port.node));
-  if (from.kind == EntityKind::kPort || from.kind == EntityKind::kLink) to.set_port(from.port.port.value);
+  to.set_host(valid_utf8(from.host));
+  to.set_device(valid_utf8(from.device));
+  if (from.kind == EntityKind::kPort || from.kind == EntityKind::kLink || from.kind == EntityKind::kHostPort)
+    to.set_port(from.port.port.value);
   if (from.kind == EntityKind::kLink) {
     to.set_peer_guid(to_string(from.peer.node));
     to.set_peer_port(from.peer.port.value);

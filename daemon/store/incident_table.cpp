@@ -19,7 +19,7 @@ struct Writer {
                  "resolved, "
                  "occurrences, acknowledged_by, silenced_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         clear(database, "DELETE FROM incident WHERE id = ?"),
-        entity(database, "INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        entity(database, "INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         evidence(database, "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
         job(database, "INSERT INTO job VALUES (?, ?, ?)"),
         next_id(database, "UPDATE number SET value = max(value, ?) WHERE name = 'next_incident'"),
@@ -27,7 +27,7 @@ struct Writer {
 
   void write_entity(std::uint64_t id, const char* role, std::size_t position, const Entity& e) {
     entity.run(id, role, position, to_string(e.kind), e.fabric, e.port.node.value, e.port.port.value, e.peer.node.value,
-               e.peer.port.value, e.label);
+               e.peer.port.value, e.label, e.host, e.device);
   }
 
   void write(const Incident& i) {
@@ -67,6 +67,8 @@ Entity read_entity(Database& database, const Statement& row, int first) {
   entity.port = {NodeGuid{row.bits(first + 2)}, PortNum{static_cast<std::uint8_t>(row.integer(first + 3))}};
   entity.peer = {NodeGuid{row.bits(first + 4)}, PortNum{static_cast<std::uint8_t>(row.integer(first + 5))}};
   entity.label = row.text(first + 6);
+  entity.host = row.text(first + 7);
+  entity.device = row.text(first + 8);
   return entity;
 }
 
@@ -96,7 +98,7 @@ struct PartsReader {
                  "SELECT signal, description, value, threshold, unit, observed FROM evidence WHERE incident = ? "
                  "ORDER BY position"),
         entity(d,
-               "SELECT role, position, kind, fabric, node, port, peer_node, peer_port, label FROM entity "
+               "SELECT role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device FROM entity "
                "WHERE incident = ? ORDER BY role, position"),
         job(d, "SELECT name FROM job WHERE incident = ? ORDER BY position") {}
 

@@ -54,6 +54,15 @@ CREATE TABLE flap (
 CREATE TABLE error_port (
   fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL, rate REAL,
   PRIMARY KEY (fabric, node, port)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // Ports that only a collector sees; and how far each collector was heard.
+                                      R"sql(
+ALTER TABLE entity ADD COLUMN host TEXT NOT NULL DEFAULT '';
+ALTER TABLE entity ADD COLUMN device TEXT NOT NULL DEFAULT '';
+CREATE TABLE collector (
+  host TEXT PRIMARY KEY, spool INTEGER NOT NULL, -- of which the sequence numbers count
+  sequence INTEGER NOT NULL, batches INTEGER NOT NULL, late INTEGER NOT NULL, lost INTEGER NOT NULL,
+  first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -63,7 +63,7 @@ Incident full_incident() {
   for (std::uint8_t i = 0; i < 12; ++i)  // more than ten: positions sort as numbers
     incident.affected.push_back(
         {EntityKind::kPort, "compute", {NodeGuid{i}, PortNum{i}}, {}, "port " + std::to_string(i)});
-  incident.affected.push_back({EntityKind::kCollector, "", {}, {}, "dgx-04"});
+  incident.affected.push_back({EntityKind::kCollector, "", {}, {}, "the collector of dgx-04", "dgx-04"});
   incident.evidence = {
       {"port_state",
        "was Active",

@@ -1,0 +1,133 @@
+#pragma once
+// What a collector reads on its host, and what weftd knows of that host: devices, series of values, events.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/clock.hpp"
+#include "fabric/counters.hpp"
+#include "fabric/host_counters.hpp"
+#include "fabric/ids.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft {
+
+enum class LinkLayer : std::uint8_t { kUnknown, kInfiniBand, kEthernet };
+const char* to_string(LinkLayer layer);  ///< "Unspecified", "InfiniBand", "Ethernet": as sysfs spells them
+
+/// A port of a host: of an RDMA device, with the network interface that belongs to it, or of a network interface alone.
+/// Identity on its host is (device, number).
+struct HostPort {
+  std::string device;       ///< RDMA device "mlx5_0"; the interface's name where there is no RDMA device
+  std::uint8_t number = 0;  ///< port of the RDMA device, from 1; 0 for an interface alone
+  std::string netdev;       ///< "eth2"; empty where none belongs to it
+  std::string bond;         ///< the bond above the interface; empty without one
+  std::string pci_address;  ///< "0000:17:00.0"; empty for software devices
+  std::string driver;       ///< of the RDMA device if there is one ("mlx5", "rxe"), else of the interface ("ice")
+  std::string firmware;
+  LinkLayer link_layer = LinkLayer::kUnknown;
+  bool is_virtual_function = false;
+  NodeGuid node_guid;  ///< 0 where the device has none
+  PortGuid port_guid;  ///< EUI-64 of GID 0: joins the port with the subnet's; 0 where it has none
+  Lid lid;
+  PortState state = PortState::kUnknown;  ///< of an interface alone: carrier → kActive, kDown
+  PortPhysicalState physical_state = PortPhysicalState::kUnknown;  ///<
+  std::uint64_t rate_bits_per_second = 0;                          ///< 0 when unknown or down
+  std::string down_reason;             ///< ethtool's extended link state, "No cable"; empty when up or not told
+  bool administratively_down = false;  ///< IFF_UP is not set: nobody wants it up
+
+  bool operator==(const HostPort&) const = default;
+};
+
+enum class Direction : std::uint8_t { kNone, kTransmit, kReceive };
+const char* to_string(Direction direction);  ///< "", "transmit", "receive": the value of the label direction
+
+inline constexpr std::uint8_t kNoPriority = 0xFF;
+inline constexpr std::uint8_t kNoLane = 0xFF;
+
+/// What one value of a reading means. Identity is all of (device, port, name, direction, priority, lane).
+struct HostSeries {
+  std::string device;     ///< as HostPort::device
+  std::uint8_t port = 0;  ///< as HostPort::number; 0 also for what belongs to a whole RDMA device
+  std::string name;       ///< canonical, or the driver's own where `is_raw`
+  bool is_raw = false;    ///< the driver's own name: not in the catalogue; unit kEvents
+  Direction direction = Direction::kNone;
+  std::uint8_t priority = kNoPriority;  ///< 0..7
+  std::uint8_t lane = kNoLane;
+  std::uint8_t bits = 64;  ///< width of the driver's counter: where it wraps or sticks
+  CounterBehaviour behaviour = CounterBehaviour::kWraps;
+
+  bool operator==(const HostSeries&) const = default;
+};
+
+/// Who is there. Made anew only when something of it changed; readings share it by pointer.
+struct HostInventory {
+  std::vector<HostPort> ports;     ///< sorted by (device, number)
+  std::vector<HostSeries> series;  ///< one for each value of a reading
+};
+
+/// How one source of the collector fares: each on its own.
+struct SourceStatus {
+  std::string name;  ///< "sysfs", "rdma_netlink", "rtnetlink", "ethtool", "dcb", "module", "jobs"
+  bool ok = true;
+  std::string message;  ///< why not, or what is missing (a right); empty when all is well
+
+  bool operator==(const SourceStatus&) const = default;
+};
+
+/// One reading of everything, complete. What was not read is absent, not zero.
+struct HostReading {
+  TimePoint taken = kNever;  ///< on the clock of whoever holds it: the host's there, corrected in weftd
+  std::shared_ptr<const HostInventory> inventory;
+  std::vector<std::uint64_t> values;  ///< one for each series; signed units as two's complement
+  std::vector<std::uint8_t> present;  ///< 1 where the value was read this time
+  std::vector<SourceStatus> sources;
+  std::vector<std::string> jobs;  ///< that hold the host: "slurm:1234", "kubernetes:<pod uid>", or a prolog's line
+};
+
+/// A carrier or port state change, told at once.
+struct LinkEvent {
+  TimePoint at = kNever;  ///< when the collector heard of it, on the clock of whoever holds it
+  std::string device;     ///< as HostPort
+  std::uint8_t port = 0;
+  std::string netdev;
+  bool up = false;
+  std::optional<std::uint32_t> carrier_up_count;    ///< IFLA_CARRIER_UP_COUNT after the change
+  std::optional<std::uint32_t> carrier_down_count;  ///< IFLA_CARRIER_DOWN_COUNT after the change
+  bool administrative = false;                      ///< somebody set the interface down or up
+  std::string reason;                               ///< ethtool's extended state; may be empty
+
+  bool operator==(const LinkEvent&) const = default;
+};
+
+/// What a collector hands on at once: a reading, or events between two readings.
+struct HostBatch {
+  std::uint64_t sequence = 0;  ///< grows by one; a gap means that batches were lost
+  bool is_late = false;        ///< it waited in the spool: history, not news
+  std::optional<HostReading> reading;
+  std::vector<LinkEvent> events;
+};
+
+enum class CollectorState : std::uint8_t { kConnected, kSilent, kDisconnected };
+const char* to_string(CollectorState state);  ///< "connected", "silent", "disconnected": label of weft_collectors
+
+/// One host, as its collector last told. Immutable once published.
+struct HostView {
+  std::string host;
+  std::string collector_version;
+  CollectorState state = CollectorState::kDisconnected;
+  std::shared_ptr<const HostReading> reading;  ///< null before the first; `taken` is on weftd's clock
+  TimePoint heard = kNever;                    ///< when anything last came
+  Duration interval{};                         ///< between its readings, as it says
+  Duration clock_offset{};                     ///< weftd's clock minus the host's
+  std::uint64_t sequence = 0;                  ///< of the last batch taken
+  std::uint64_t batches = 0;                   ///< taken, ever (survives restarts)
+  std::uint64_t late_batches = 0;              ///< of those, late
+  std::uint64_t lost_batches = 0;              ///< never arrived: the spool was full, or gone
+};
+
+}  // namespace weft

@@ -1,0 +1,166 @@
+#include "fabric/host_counters.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace weft {
+namespace {
+
+using enum HostUnit;
+constexpr auto kPort = HostFamily::kPort;
+constexpr auto kRdmaError = HostFamily::kRdmaError;
+
+constexpr HostCounterInfo counter(std::string_view name, HostUnit unit, bool is_error, std::string_view help) {
+  return {name, kPort, unit, false, false, false, false, is_error, help};
+}
+constexpr HostCounterInfo by_direction(std::string_view name, HostUnit unit, bool by_priority, std::string_view help) {
+  return {name, kPort, unit, false, by_priority, true, false, false, help};
+}
+constexpr HostCounterInfo gauge(std::string_view name, HostUnit unit, bool by_lane, std::string_view help) {
+  return {name, kPort, unit, true, false, false, by_lane, false, help};
+}
+constexpr HostCounterInfo rdma(std::string_view name, std::string_view help) {
+  return {name, kRdmaError, kEvents, false, false, false, false, true, help};
+}
+
+// Meanings: Documentation/ABI/stable/sysfs-class-infiniband for counters/, the drivers' counter documents for the rest
+// (NVIDIA "Understanding mlx5 ethtool counters", Documentation/networking/ethtool-netlink.rst, linux/dcbnl.h).
+constexpr auto kCatalogue = std::to_array<HostCounterInfo>({
+    counter("transmit_bytes", kBytes, false, "Octets sent."),
+    counter("receive_bytes", kBytes, false, "Octets received."),
+    counter("transmit_packets", kPackets, false, "Packets sent."),
+    counter("receive_packets", kPackets, false, "Packets received."),
+    counter("unicast_transmit_packets", kPackets, false, "Unicast packets sent."),
+    counter("unicast_receive_packets", kPackets, false, "Unicast packets received."),
+    counter("multicast_transmit_packets", kPackets, false, "Multicast packets sent."),
+    counter("multicast_receive_packets", kPackets, false, "Multicast packets received."),
+    counter("transmit_wait", kTicks, false, "Ticks in which there was data to send and no credit to send it."),
+    counter("symbol_errors", kEvents, true, "Minor link errors seen on the physical lanes."),
+    counter("link_error_recovery", kEvents, true, "Times the link completed the error recovery process."),
+    counter("link_downed", kEvents, true, "Times the link failed error recovery and went down."),
+    counter("receive_errors", kEvents, true, "Packets received with an error."),
+    counter("transmit_errors", kEvents, true, "Packets that could not be sent for an error."),
+    counter("receive_remote_physical_errors", kEvents, true, "Packets received that were already marked bad."),
+    counter("receive_switch_relay_errors", kEvents, true, "Packets that could not be forwarded."),
+    counter("receive_discards", kPackets, true, "Packets dropped on arrival for want of a buffer."),
+    counter("transmit_discards", kPackets, true, "Packets dropped before they were sent."),
+    {"priority_receive_discards", kPort, kPackets, false, true, false, false, true,
+     "Packets of one priority dropped on arrival."},
+    counter("transmit_constraint_errors", kEvents, true, "Packets not sent by partition or raw filters."),
+    counter("receive_constraint_errors", kEvents, true, "Packets discarded on arrival by partition or raw filters."),
+    counter("local_link_integrity_errors", kEvents, true, "Times local physical errors exceeded the threshold."),
+    counter("excessive_buffer_overrun_errors", kEvents, true, "Times buffer overruns persisted."),
+    counter("vl15_dropped", kEvents, true, "Subnet management packets dropped for lack of buffers."),
+    counter("carrier_up", kEvents, false, "Times the interface gained its carrier."),
+    counter("carrier_down", kEvents, true, "Times the interface lost its carrier."),
+    counter("link_down_events", kEvents, true, "Times the physical link went down, as the adapter counts."),
+    counter("crc_errors", kFrames, true, "Frames received with a bad check sequence."),
+    counter("physical_symbol_errors", kEvents, true, "Symbols received that no code explains."),
+    counter("fec_corrected_bits", kBits, false, "Bits that forward error correction put right: normal with PAM4."),
+    counter("fec_corrected_blocks", kBlocks, false, "Blocks that forward error correction put right."),
+    counter("fec_uncorrectable_blocks", kBlocks, true, "Blocks that forward error correction could not put right."),
+    {"fec_lane_corrected_bits", kPort, kBits, false, false, false, true, false,
+     "Bits of one lane that forward error correction put right."},
+    counter("cnp_sent", kPackets, false, "Congestion notification packets sent: we received marked packets."),
+    counter("cnp_handled", kPackets, false, "Congestion notification packets received and obeyed."),
+    counter("cnp_ignored", kPackets, true, "Congestion notification packets received and not obeyed."),
+    counter("ecn_marked_packets", kPackets, false, "RoCE packets received with the congestion experienced mark."),
+    by_direction("pfc_frames", kFrames, true, "Priority flow control frames (IEEE 802.1Qbb)."),
+    by_direction("pfc_pause", kMicroseconds, true, "Time that a priority was paused."),
+    by_direction("pause_frames", kFrames, false, "Pause frames of the whole link (IEEE 802.3x)."),
+    by_direction("pause", kMicroseconds, false, "Time that the whole link was paused."),
+    counter("pause_storm_warnings", kEvents, true, "Times the adapter stalled long enough to be warned of."),
+    counter("pause_storm_errors", kEvents, true, "Times the adapter stalled so long that it stopped pausing."),
+    gauge("pcie_read_stall", kPercent, false, "Share of the last second in which PCIe reads were stalled."),
+    gauge("pcie_write_stall", kPercent, false, "Share of the last second in which PCIe writes were stalled."),
+    counter("pcie_read_stall_events", kEvents, true, "Seconds in which PCIe reads stalled beyond the limit."),
+    counter("pcie_write_stall_events", kEvents, true, "Seconds in which PCIe writes stalled beyond the limit."),
+    counter("pcie_buffer_overflows", kPackets, true, "Packets dropped because PCIe did not drain the buffer."),
+    gauge("signal_quality_index", kState, false, "Signal quality of the link as its PHY says, 0 to its own top."),
+    gauge("module_temperature", kMilliCelsius, false, "Temperature of the optical module or cable."),
+    gauge("module_supply", kMicrovolts, false, "Supply voltage of the module."),
+    gauge("module_transmit_power", kNanowatts, true, "Light sent on one lane."),
+    gauge("module_receive_power", kNanowatts, true, "Light received on one lane."),
+    gauge("module_bias", kMicroamperes, true, "Laser bias current of one lane."),
+    rdma("out_of_sequence", "Packets that arrived out of order: something before them was lost."),
+    rdma("sequence_nak", "Sequence NAKs received: the peer missed a packet of ours."),
+    rdma("implied_nak", "Acknowledgements that implied a lost packet of ours."),
+    rdma("ack_timeout", "Times no acknowledgement came in time."),
+    rdma("retransmit", "Packets or requests that were sent again."),
+    rdma("retries_exhausted", "Times the retries of a queue pair were used up: it went into error."),
+    rdma("rnr_nak", "Receiver-not-ready NAKs received: the peer had no receive request posted."),
+    rdma("rnr_retries_exhausted", "Times the receiver-not-ready retries of a queue pair were used up."),
+    rdma("out_of_buffer", "Packets dropped because no receive request was posted."),
+    rdma("duplicate_request", "Requests that had arrived before."),
+    rdma("adaptive_retransmit", "Retransmissions by the adapter's adaptive rule."),
+    rdma("slow_restart", "Times a queue pair restarted slowly after a loss."),
+    rdma("request_completion_error", "Requests that ended with an error."),
+    rdma("response_completion_error", "Responses that ended with an error."),
+    rdma("remote_access_error", "Requests refused by the peer's memory protection."),
+    rdma("local_length_error", "Requests whose length did not fit."),
+    rdma("remote_invalid_request", "Requests that the peer found invalid."),
+    rdma("send_error", "Packets that the driver could not send."),
+    rdma("receive_drop", "RDMA packets dropped on arrival."),
+    rdma("read_write_error", "RDMA reads or writes that failed."),
+});
+
+std::string_view unit_suffix(HostUnit unit) {
+  switch (unit) {
+    case kMicroseconds:
+    case kTicks:
+      return "_seconds";
+    case kPercent:
+      return "_ratio";
+    case kMilliCelsius:
+      return "_celsius";
+    case kNanowatts:
+      return "_watts";
+    case kMicroamperes:
+      return "_amperes";
+    case kMicrovolts:
+      return "_volts";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::span<const HostCounterInfo> host_counter_catalogue() {
+  return kCatalogue;
+}
+
+const HostCounterInfo* find_host_counter(std::string_view name) {
+  const auto found = std::ranges::find(kCatalogue, name, &HostCounterInfo::name);
+  return found == kCatalogue.end() ? nullptr : &*found;
+}
+
+std::string host_metric_name(const HostCounterInfo& info) {
+  if (info.family == HostFamily::kRdmaError) return "weft_rdma_errors_total";
+  std::string name = "weft_port_" + std::string(info.name);
+  name += unit_suffix(info.unit);
+  if (!info.is_gauge) name += "_total";
+  return name;
+}
+
+double host_metric_value(HostUnit unit, std::uint64_t value) {
+  const auto whole = static_cast<double>(value);
+  const auto with_sign = static_cast<double>(static_cast<std::int64_t>(value));
+  switch (unit) {
+    case kMicroseconds:
+    case kMicroamperes:
+      return whole / 1e6;
+    case kMicrovolts:
+      return with_sign / 1e6;
+    case kPercent:
+      return whole / 100;
+    case kMilliCelsius:
+      return with_sign / 1e3;
+    case kNanowatts:
+      return whole / 1e9;
+    default:
+      return whole;
+  }
+}
+
+}  // namespace weft

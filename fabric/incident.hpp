@@ -58,11 +58,11 @@ std::optional<EntityKind> parse_entity_kind(std::string_view text);
 struct Entity {
   EntityKind kind = EntityKind::kFabric;
   std::string fabric;
-  PortKey port;        ///< node and port; port 0 for a node
-  PortKey peer;        ///< the other end, of a link
-  std::string label;   ///< for people: "leaf-1 port 12 - dgx-04 mlx5_0 port 1"
-  std::string host;    ///< of a collector or host_port
-  std::string device;  ///< of a host_port, as HostPort::device
+  PortKey port;          ///< node and port; port 0 for a node
+  PortKey peer;          ///< the other end, of a link
+  std::string label;     ///< for people: "leaf-1 port 12 - dgx-04 mlx5_0 port 1"
+  std::string host{};    ///< of a collector or host_port
+  std::string device{};  ///< of a host_port, as HostPort::device
 
   /// Text that is equal exactly when the entity is the same: key of maps and of the store.
   std::string identity() const;

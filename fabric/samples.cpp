@@ -30,10 +30,4 @@ void SampleTable::grow(std::size_t rows) {
   read_at_.resize(rows, kNever);
 }
 
-void SampleTable::clear_row(std::size_t row) {
-  std::fill_n(present_.begin() + static_cast<std::ptrdiff_t>(row * words_), words_, 0);
-  std::fill_n(saturated_.begin() + static_cast<std::ptrdiff_t>(row * words_), words_, 0);
-  read_at_[row] = kNever;
-}
-
 }  // namespace weft

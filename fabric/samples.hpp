@@ -53,8 +53,6 @@ class SampleTable {
     saturated_[word] = is_saturated ? saturated_[word] | mask : saturated_[word] & ~mask;
   }
   void set_read_at(std::size_t row, TimePoint when) { read_at_[row] = when; }
-  /// Forgets a row's readings: the port there is another one now.
-  void clear_row(std::size_t row);
 
   // The bare arrays, for whoever stores or sends a whole table.
   std::size_t words_per_row() const { return words_; }

@@ -20,7 +20,7 @@ enum class MadResult : std::uint8_t {
   kRetried,      ///< no answer to one try; another followed
   kBadStatus,    ///< the answer's status was not 0
   kUnsupported,  ///< status said: method or attribute not supported
-  kMalformed,    ///< too short, wrong class, attribute or base version
+  kMalformed,    ///< too short, wrong class, attribute or base version; or it says what no graph can be
   kUnexpected,   ///< an answer to nothing outstanding: late, doubled or forged
   kSendFailed,   ///< the kernel did not take the request
   kCount,

@@ -10,8 +10,8 @@
 #include "analyzer/counters/error_bounds.hpp"
 #include "analyzer/counters/rates.hpp"
 #include "analyzer/detect/describe.hpp"
-#include "analyzer/detect/state.hpp"
 #include "analyzer/detect/thresholds.hpp"
+#include "fabric/analyzer_state.hpp"
 
 namespace weft::analyzer {
 

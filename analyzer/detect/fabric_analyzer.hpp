@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/detect/coverage.hpp"
-#include "analyzer/detect/state.hpp"
 #include "analyzer/detect/thresholds.hpp"
+#include "fabric/analyzer_state.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/snapshot.hpp"
 #include "fabric/sweep.hpp"

@@ -9,8 +9,8 @@
 #include "analyzer/counters/rates.hpp"
 #include "analyzer/detect/describe.hpp"
 #include "analyzer/detect/link_table.hpp"
-#include "analyzer/detect/state.hpp"
 #include "analyzer/detect/thresholds.hpp"
+#include "fabric/analyzer_state.hpp"
 
 namespace weft::analyzer {
 

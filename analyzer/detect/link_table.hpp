@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/detect/state.hpp"
 #include "analyzer/detect/thresholds.hpp"
+#include "fabric/analyzer_state.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft::analyzer {

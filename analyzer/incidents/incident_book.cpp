@@ -15,8 +15,8 @@ std::string key_of(IncidentKind kind, const Entity& cause) {
 
 /// Entity::same_as without making two strings; labels are not part of identity.
 bool same(const Entity& a, const Entity& b) {
-  return a.kind == b.kind && a.port == b.port && a.peer == b.peer && a.fabric == b.fabric &&
-         a.host == b.host && a.device == b.device;
+  return a.kind == b.kind && a.port == b.port && a.peer == b.peer && a.fabric == b.fabric && a.host == b.host &&
+         a.device == b.device;
 }
 
 bool moved(double a, double b) {

@@ -86,61 +86,69 @@ constexpr std::array kFlowControl{
     FieldOf{kTransmitFlowControlPackets, IB_PC_PORT_XMIT_FLOW_PKTS_F, 32},
     FieldOf{kReceiveFlowControlPackets, IB_PC_PORT_RCV_FLOW_PKTS_F, 32},
 };
+constexpr std::array kVirtualLaneWaits{FieldOf{kVirtualLaneTransmitWait, IB_PC_PORT_VL_XMIT_WAIT0_F, 16}};
+constexpr std::array kRsFec{
+    FieldOf{kSyncHeaderErrors, IB_PESC_RSFEC_SYNC_HDR_ERR_CTR_F, 16},
+    FieldOf{kUnknownBlocks, IB_PESC_RSFEC_UNK_BLOCK_CTR_F, 16},
+    FieldOf{kRsFecCorrectedSymbols, IB_PESC_RSFEC_FEC_CORR_SYMBOL_CTR_LANE0_F, 32},
+    FieldOf{kRsFecCorrectableBlocks, IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F, 32},
+    FieldOf{kRsFecUncorrectableBlocks, IB_PESC_PORT_FEC_UNCORR_BLOCK_CTR_F, 32},
+};
+constexpr std::array kPlainFec{
+    FieldOf{kSyncHeaderErrors, IB_PESC_SYNC_HDR_ERR_CTR_F, 16},
+    FieldOf{kUnknownBlocks, IB_PESC_UNK_BLOCK_CTR_F, 16},
+    FieldOf{kLaneErrorsDetected, IB_PESC_ERR_DET_CTR_LANE0_F, 16},
+    FieldOf{kFecCorrectableBlocks, IB_PESC_FEC_CORR_BLOCK_CTR_LANE0_F, 32},
+    FieldOf{kFecUncorrectableBlocks, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE0_F, 32},
+};
 
 void* bytes(ConstMadBytes mad) {
   return const_cast<std::uint8_t*>(mad.data());
 }
 
-// A field of the tables above with its place in the datagram learned.
+// One instance of a field of the tables above with its place in the datagram learned.
 struct Place {
   CounterId counter;
+  std::uint8_t instance;
   std::uint8_t octets;
   FieldReader reader;
 };
 
-void store(const Place& from, unsigned instance, ConstMadBytes mad, SampleTable& table, PortIndex row) {
+void store(const Place& from, ConstMadBytes mad, SampleTable& table, PortIndex row) {
   const std::uint64_t value = from.reader.read(mad);
   // A count so high that octets do not fit is one that saturated, or never happens.
   const bool fits = from.octets == 1 || value <= ~0ULL / 4;
-  table.set(row, table.column(from.counter, instance), fits ? value * from.octets : ~0ULL, value == from.reader.top());
+  table.set(row, table.column(from.counter, from.instance), fits ? value * from.octets : ~0ULL,
+            value == from.reader.top());
 }
 
-Place learn(const FieldOf& from, unsigned instance = 0) {
-  return {from.counter, from.octets,
-          FieldReader(static_cast<int>(from.field) + static_cast<int>(instance), IB_PC_DATA_OFFS, from.bits)};
-}
-
+// The fields of all lanes or virtual lanes follow each other, in libibmad's list and in the datagram.
 template <std::size_t N>
-std::vector<Place> learn_all(const std::array<FieldOf, N>& fields) {
+std::vector<Place> learn(const std::array<FieldOf, N>& fields) {
   std::vector<Place> places;
-  for (const FieldOf& field : fields) places.push_back(learn(field));
+  for (const FieldOf& field : fields)
+    for (std::uint8_t i = 0; i < counter_info(field.counter).instances; ++i)
+      places.push_back({field.counter, i, field.octets,
+                        FieldReader(static_cast<int>(field.field) + i, IB_PC_DATA_OFFS, field.bits)});
   return places;
 }
 
-const std::vector<Place> kNarrowErrorPlaces = learn_all(kNarrowErrors);
-const std::vector<Place> kNarrowTrafficPlaces = learn_all(kNarrowTraffic);
-const std::vector<Place> kWideTrafficPlaces = learn_all(kWideTraffic);
-const std::vector<Place> kWideIetfPlaces = learn_all(kWideIetf);
-const std::vector<Place> kWideErrorPlaces = learn_all(kWideErrors);
-const Place kTransmitWaitPlace = learn({kTransmitWait, IB_PC_XMT_WAIT_F, 32});
-const Place kQp1DroppedPlace = learn({kQp1Dropped, IB_PC_QP1_DROP_F, 16});
+const std::vector<Place> kNarrowErrorPlaces = learn(kNarrowErrors);
+const std::vector<Place> kNarrowTrafficPlaces = learn(kNarrowTraffic);
+const std::vector<Place> kWideTrafficPlaces = learn(kWideTraffic);
+const std::vector<Place> kWideIetfPlaces = learn(kWideIetf);
+const std::vector<Place> kWideErrorPlaces = learn(kWideErrors);
+const std::vector<Place> kTransmitWaitPlace = learn(std::array{FieldOf{kTransmitWait, IB_PC_XMT_WAIT_F, 32}});
+const std::vector<Place> kQp1DroppedPlace = learn(std::array{FieldOf{kQp1Dropped, IB_PC_QP1_DROP_F, 16}});
+const std::vector<Place> kReceiveErrorDetailPlaces = learn(kReceiveErrorDetails);
+const std::vector<Place> kTransmitDiscardDetailPlaces = learn(kTransmitDiscardDetails);
+const std::vector<Place> kFlowControlPlaces = learn(kFlowControl);
+const std::vector<Place> kVirtualLaneWaitPlaces = learn(kVirtualLaneWaits);
+const std::vector<Place> kRsFecPlaces = learn(kRsFec);
+const std::vector<Place> kPlainFecPlaces = learn(kPlainFec);
 
 void store_all(const std::vector<Place>& places, ConstMadBytes mad, SampleTable& table, PortIndex row) {
-  for (const Place& place : places) store(place, 0, mad, table, row);
-}
-
-// Details are read seldom: their places are looked up each time.
-void store(const FieldOf& from, unsigned instance, ConstMadBytes mad, SampleTable& table, PortIndex row) {
-  store(learn(from, instance), instance, mad, table, row);
-}
-
-template <std::size_t N>
-void store_all(const std::array<FieldOf, N>& fields, ConstMadBytes mad, SampleTable& table, PortIndex row) {
-  for (const FieldOf& from : fields) store(from, 0, mad, table, row);
-}
-
-void store_instances(const FieldOf& from, ConstMadBytes mad, SampleTable& table, PortIndex row) {
-  for (unsigned i = 0; i < counter_info(from.counter).instances; ++i) store(from, i, mad, table, row);
+  for (const Place& place : places) store(place, mad, table, row);
 }
 
 }  // namespace
@@ -172,8 +180,8 @@ double wait_tick_seconds(std::optional<std::uint8_t> tick, int lanes, double bit
 void decode_port_counters(ConstMadBytes mad, const PerformanceAgentInfo& agent, SampleTable& table, PortIndex row) {
   store_all(kNarrowErrorPlaces, mad, table, row);
   if (!agent.has_extended()) store_all(kNarrowTrafficPlaces, mad, table, row);
-  if (agent.capability_mask & PerformanceAgentInfo::kTransmitWait) store(kTransmitWaitPlace, 0, mad, table, row);
-  if (agent.capability_mask & PerformanceAgentInfo::kQp1Drop) store(kQp1DroppedPlace, 0, mad, table, row);
+  if (agent.capability_mask & PerformanceAgentInfo::kTransmitWait) store_all(kTransmitWaitPlace, mad, table, row);
+  if (agent.capability_mask & PerformanceAgentInfo::kQp1Drop) store_all(kQp1DroppedPlace, mad, table, row);
 }
 
 void decode_port_counters_extended(ConstMadBytes mad, const PerformanceAgentInfo& agent, SampleTable& table,
@@ -186,31 +194,19 @@ void decode_port_counters_extended(ConstMadBytes mad, const PerformanceAgentInfo
 bool decode_detail(std::uint16_t attribute, ConstMadBytes mad, bool rs_fec_active, SampleTable& table, PortIndex row) {
   switch (attribute) {
     case attribute::kPortRcvErrorDetails:
-      store_all(kReceiveErrorDetails, mad, table, row);
+      store_all(kReceiveErrorDetailPlaces, mad, table, row);
       return true;
     case attribute::kPortXmitDiscardDetails:
-      store_all(kTransmitDiscardDetails, mad, table, row);
+      store_all(kTransmitDiscardDetailPlaces, mad, table, row);
       return true;
     case attribute::kPortFlowCtlCounters:
-      store_all(kFlowControl, mad, table, row);
+      store_all(kFlowControlPlaces, mad, table, row);
       return true;
     case attribute::kPortVlXmitWaitCounters:
-      store_instances({kVirtualLaneTransmitWait, IB_PC_PORT_VL_XMIT_WAIT0_F, 16}, mad, table, row);
+      store_all(kVirtualLaneWaitPlaces, mad, table, row);
       return true;
     case attribute::kPortExtendedSpeedsCounters:
-      if (rs_fec_active) {
-        store(FieldOf{kSyncHeaderErrors, IB_PESC_RSFEC_SYNC_HDR_ERR_CTR_F, 16}, 0, mad, table, row);
-        store(FieldOf{kUnknownBlocks, IB_PESC_RSFEC_UNK_BLOCK_CTR_F, 16}, 0, mad, table, row);
-        store_instances({kRsFecCorrectedSymbols, IB_PESC_RSFEC_FEC_CORR_SYMBOL_CTR_LANE0_F, 32}, mad, table, row);
-        store(FieldOf{kRsFecCorrectableBlocks, IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F, 32}, 0, mad, table, row);
-        store(FieldOf{kRsFecUncorrectableBlocks, IB_PESC_PORT_FEC_UNCORR_BLOCK_CTR_F, 32}, 0, mad, table, row);
-      } else {
-        store(FieldOf{kSyncHeaderErrors, IB_PESC_SYNC_HDR_ERR_CTR_F, 16}, 0, mad, table, row);
-        store(FieldOf{kUnknownBlocks, IB_PESC_UNK_BLOCK_CTR_F, 16}, 0, mad, table, row);
-        store_instances({kLaneErrorsDetected, IB_PESC_ERR_DET_CTR_LANE0_F, 16}, mad, table, row);
-        store_instances({kFecCorrectableBlocks, IB_PESC_FEC_CORR_BLOCK_CTR_LANE0_F, 32}, mad, table, row);
-        store_instances({kFecUncorrectableBlocks, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE0_F, 32}, mad, table, row);
-      }
+      store_all(rs_fec_active ? kRsFecPlaces : kPlainFecPlaces, mad, table, row);
       return true;
     default:
       return false;

@@ -18,6 +18,16 @@ MadAddress subnet_address(const Subnet& subnet, NodeIndex node, bool by_lid) {
 
 }  // namespace
 
+std::optional<std::uint16_t> find_pkey(std::span<const std::uint16_t> pkeys, std::uint16_t pkey) {
+  constexpr std::uint16_t kFullMember = 0x8000;
+  const auto partition = static_cast<std::uint16_t>(pkey & ~kFullMember);
+  if (partition == 0) return std::nullopt;
+  auto found = std::ranges::find(pkeys, static_cast<std::uint16_t>(partition | kFullMember));
+  if (found == pkeys.end() && (pkey & kFullMember)) found = std::ranges::find(pkeys, partition);
+  if (found == pkeys.end()) return std::nullopt;
+  return static_cast<std::uint16_t>(found - pkeys.begin());
+}
+
 std::optional<MadAddress> performance_address(Subnet& subnet, const GeneralServices& services, PortIndex index) {
   const Port& port = subnet.port(index);
   const PerformanceAgent& agent = subnet.agent(port.node);
@@ -27,6 +37,12 @@ std::optional<MadAddress> performance_address(Subnet& subnet, const GeneralServi
     address.queue_pair = agent.info.redirect_qpn;
     address.queue_key = agent.info.redirect_qkey;
     address.service_level = agent.info.redirect_sl;
+    // An agent that names no partition means the one we asked in.
+    if (const std::uint16_t pkey = agent.info.redirect_pkey; (pkey & 0x7FFF) != 0) {
+      const auto pkey_index = find_pkey(services.pkeys, pkey);
+      if (!pkey_index) return std::nullopt;
+      address.pkey_index = *pkey_index;
+    }
   }
   if (!address.lid.is_unicast()) return std::nullopt;
   return address;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,7 +17,13 @@ namespace weft::infiniband {
 struct GeneralServices {
   std::uint16_t pkey_index = 0;          ///< of the default partition in our port's table
   std::uint32_t queue_key = 0x80010000;  ///< the well-known one of queue pair 1 (10.2.5)
+  std::vector<std::uint16_t> pkeys;      ///< our port's table
 };
+
+/// Where in our port's table stands what talks to a member of partition `pkey`: the full membership, else the limited
+/// one if theirs is full (vol. 1, 10.9.3). nullopt when we are no member, or when `pkey` is invalid (its low 15 bits
+/// are zero).
+std::optional<std::uint16_t> find_pkey(std::span<const std::uint16_t> pkeys, std::uint16_t pkey);
 
 /// Optional attributes, in the order of PerformanceAgent::unsupported_details.
 inline constexpr std::array<std::uint16_t, 5> kDetailAttributes{
@@ -161,7 +168,8 @@ class CounterClears final : public MadAsker {
   std::size_t next_ = 0;
 };
 
-/// Where performance management of `port` is asked; nullopt when it has no LID yet.
+/// Where performance management of `port` is asked; nullopt when it has no LID yet, or was redirected into a partition
+/// that is not ours.
 std::optional<MadAddress> performance_address(Subnet& subnet, const GeneralServices& services, PortIndex port);
 
 }  // namespace weft::infiniband

@@ -21,13 +21,7 @@ constexpr std::uint64_t kOptionalAgainAfter = 4096;
 // Questions to the subnet administrator in one sweep: it has other work.
 constexpr std::size_t kServiceLevelsAtOnce = 512;
 
-std::uint16_t default_pkey_index(const std::vector<std::uint16_t>& pkeys) {
-  // The default partition, full or limited member (10.9.1.2).
-  for (const std::uint16_t wanted : {std::uint16_t{0xFFFF}, std::uint16_t{0x7FFF}})
-    if (const auto found = std::find(pkeys.begin(), pkeys.end(), wanted); found != pkeys.end())
-      return static_cast<std::uint16_t>(found - pkeys.begin());
-  return 0;
-}
+constexpr std::uint16_t kDefaultPartition = 0xFFFF;  // vol. 1, 10.9.1.2
 
 }  // namespace
 
@@ -38,7 +32,8 @@ Result<Sweep> Sweeper::sweep() {
   const TimePoint started = SystemClock{}.now();
   auto local = port_.describe();
   if (!local) return tl::unexpected(local.error());
-  services_.pkey_index = options_.pkey_index.value_or(default_pkey_index(local->pkeys));
+  services_.pkeys = std::move(local->pkeys);
+  services_.pkey_index = options_.pkey_index.value_or(find_pkey(services_.pkeys, kDefaultPartition).value_or(0));
   engine_.forget_abandoned();
   if (std::exchange(discover_next_, false))
     if (auto done = discover(); !done) return tl::unexpected(done.error());
@@ -67,6 +62,10 @@ Result<Sweep> Sweeper::sweep() {
   if (details_.columns() > 0) result.details = borrowed(details_);
   result.state_read_at = state_read_at_;
   result.statistics.requests = engine_.results();
+  // Well-formed to the engine, impossible to the graph.
+  const std::uint64_t absurd = absurd_before_ + discovery_->absurd_replies();
+  result.statistics.requests[static_cast<std::size_t>(MadResult::kOk)] -= absurd;
+  result.statistics.requests[static_cast<std::size_t>(MadResult::kMalformed)] += absurd;
   result.statistics.window = engine_.window();
   for (NodeIndex i = 0; i < subnet_->node_count(); ++i)
     result.statistics.nodes_backed_off += subnet_->reach(i).ask_again_at > number_ ? 1U : 0U;
@@ -79,6 +78,7 @@ Result<void> Sweeper::discover() {
   const auto before = std::chrono::steady_clock::now();
   const std::uint64_t sent_before = engine_.sent();
   subnet_ = std::make_unique<Subnet>(topology_ ? ++epoch_ : epoch_);
+  if (discovery_) absurd_before_ += discovery_->absurd_replies();
   discovery_ = std::make_unique<Discovery>(*subnet_, options_.names);
   topology_.reset();
   number_ = 0;

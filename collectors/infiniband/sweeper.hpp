@@ -77,6 +77,7 @@ class Sweeper {
   PortIndex next_detail_ = 0;
   Duration discovery_time_{};
   std::uint64_t discovery_requests_ = 0;
+  std::uint64_t absurd_before_ = 0;  ///< replies that discoveries of earlier epochs could not believe
 };
 
 }  // namespace weft::infiniband

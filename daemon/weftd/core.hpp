@@ -91,7 +91,7 @@ class Core {
   const Clock& clock_;
   Post post_;
   analyzer::IncidentBook book_;
-  std::map<std::string, analyzer::AnalyzerState> memories_;
+  std::map<std::string, AnalyzerState> memories_;
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};
   std::map<std::string, Fabric> fabrics_;
   std::map<std::string, double> analysis_seconds_;

@@ -72,7 +72,7 @@ Result<infiniband::LocalPort> FakeMadPort::describe() const {
   local.number = {1};
   local.lid = {nodes_[0].ports[1].lid};
   local.state = is_up(0, 1) ? PortState::kActive : PortState::kDown;
-  local.pkeys = {0xFFFF};
+  local.pkeys = pkeys;
   return local;
 }
 
@@ -163,6 +163,9 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
   FakeNode& node = nodes_[index];
   const auto attribute = get(mad, 0, IB_MAD_ATTRID_F);
   if (to.mad_class == MadClass::kPerformance) {
+    // A packet of another partition is dropped, not answered (vol. 1, 10.9.3).
+    const std::uint16_t pkey = to.pkey_index < pkeys.size() ? pkeys[to.pkey_index] : std::uint16_t{0};
+    if (node.partition != 0 && (pkey & 0x7FFF) != (node.partition & 0x7FFF)) return false;
     answer_performance(node, entered, mad);
     return true;
   }
@@ -223,6 +226,7 @@ void FakeMadPort::answer_performance(FakeNode& node, std::uint8_t entered, Reply
     put(mad, IB_PC_DATA_OFFS, IB_CPI_CAPMASK_F, node.performance_capabilities);
     put(mad, IB_PC_DATA_OFFS, IB_CPI_REDIRECT_LID_F, node.redirect_lid);
     put(mad, IB_PC_DATA_OFFS, IB_CPI_REDIRECT_QP_F, 1);
+    put(mad, IB_PC_DATA_OFFS, IB_CPI_REDIRECT_PKEY_F, node.redirect_pkey);
     return;
   }
   const auto select = get(mad, IB_PC_DATA_OFFS, IB_PC_PORT_SELECT_F);

@@ -32,6 +32,8 @@ struct FakeNode {
   bool silent = false;
   std::uint16_t performance_capabilities = 0x0200 | 0x1000;
   std::uint16_t redirect_lid = 0;
+  std::uint16_t redirect_pkey = 0xFFFF;
+  std::uint16_t partition = 0;  ///< its agent answers in this partition alone; 0: in any
 };
 
 /// Node 0 is the adapter we sit on, by its port 1.
@@ -55,7 +57,8 @@ class FakeMadPort final : public infiniband::MadPort {
   std::uint64_t requests = 0;     ///< asked so far
   std::uint32_t most_outstanding = 0;
   std::map<std::uint16_t, std::uint32_t> outstanding_by_lid, most_by_lid;
-  std::uint64_t sets = 0;  ///< anything but a Get
+  std::uint64_t sets = 0;                    ///< anything but a Get
+  std::vector<std::uint16_t> pkeys{0xFFFF};  ///< the table of our own port
 
   Result<infiniband::LocalPort> describe() const override;
   Result<void> send(const infiniband::MadAddress& to, infiniband::ConstMadBytes mad,

@@ -239,6 +239,31 @@ TEST_F(SweeperTest, ARedirectedAgentIsAskedWhereItSaysItIs) {
   EXPECT_EQ(table.value(result.topology->find_port({{0x400}, {1}}), table.column(CounterId::kLinkDowned)), 9U);
 }
 
+TEST_F(SweeperTest, ARedirectionIsFollowedIntoItsPartition) {
+  const std::size_t proxy = port.add_adapter(0x600, "proxy");
+  port.connect(left, 8, proxy, 1);
+  port.pkeys = {0xFFFF, 0x0000, 0x8005};
+  port.node(host).redirect_lid = port.port(proxy, 1).lid;
+  port.node(host).redirect_pkey = 0x0005;  // a limited member of the partition that we are a full one of
+  port.node(proxy).partition = 0x0005;
+  port.port(proxy, 1).counters = {{IB_PC_LINK_DOWNED_F, 9}};
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  const PortIndex index = result.topology->find_port({{0x400}, {1}});
+  ASSERT_NE(result.counters->read_at(index), kNever);
+  EXPECT_EQ(result.counters->value(index, result.counters->column(CounterId::kLinkDowned)), 9U);
+}
+
+TEST_F(SweeperTest, ARedirectionIntoAPartitionThatIsNotOursIsNotAskedInAnother) {
+  const std::size_t proxy = port.add_adapter(0x600, "proxy");
+  port.connect(left, 8, proxy, 1);
+  port.node(host).redirect_lid = port.port(proxy, 1).lid;
+  port.node(host).redirect_pkey = 0x8007;
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(result.counters->read_at(result.topology->find_port({{0x400}, {1}})), kNever);
+}
+
 TEST_F(SweeperTest, AnAdaptersPortInAnotherSubnetIsNotTakenForOneOfOurs) {
   const std::size_t two = port.add_adapter(0x500, "two mlx5_0", 2);
   const std::size_t other = port.add_switch(0x600, "in another subnet", 4);
@@ -345,7 +370,9 @@ TEST_F(SweeperTest, AbsurdPortCountsAreRefused) {
     return mad.size();
   };
   Sweeper sweeper(port, options);
-  EXPECT_EQ(sweep(sweeper).topology->nodes().size(), 3U) << "the others are seen all the same";
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(result.topology->nodes().size(), 3U) << "the others are seen all the same";
+  EXPECT_GT(result.statistics.requests[static_cast<std::size_t>(MadResult::kMalformed)], 0U) << "not good ones";
 }
 
 TEST_F(SweeperTest, DescriptionsThatAreNoUtf8BecomeText) {

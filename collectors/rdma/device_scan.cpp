@@ -1,0 +1,141 @@
+#include "collectors/rdma/device_scan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "collectors/rdma/driver_tables.hpp"
+#include "collectors/rdma/sysfs_files.hpp"
+#include "collectors/rdma/sysfs_text.hpp"
+
+namespace weft::rdma {
+namespace {
+
+constexpr std::size_t kMostDevices = 1024;
+
+/// The address in ".../0000:17:00.0/mlx5_core.sf.2": the last part that is one, for a subfunction stands below its
+/// function.
+std::string pci_address_in(std::string_view path) {
+  while (!path.empty()) {
+    const std::size_t slash = path.rfind('/');
+    const std::string_view part = slash == std::string_view::npos ? path : path.substr(slash + 1);
+    if (is_pci_address(part)) return std::string(part);
+    if (slash == std::string_view::npos) break;
+    path = path.substr(0, slash);
+  }
+  return {};
+}
+
+std::string driver_of(const std::string& device_path, const std::string& device) {
+  if (const std::string bus_driver = link_name(device_path + "/device/driver"); !bus_driver.empty())
+    return std::string(rdma_driver_of(bus_driver));
+  // Only soft-RoCE tells its parent interface this way (drivers/infiniband/sw/rxe/rxe_verbs.c).
+  if (!exists(device_path + "/device") && exists(device_path + "/parent")) return "rxe";
+  return std::string(rdma_driver_from_device_name(device));
+}
+
+/// A representor stands for another function's port, not for this one: "pf0vf3", "pf0sf88".
+bool is_representor(const std::string& net_path) {
+  const std::string name = read_text(net_path + "/phys_port_name");
+  return name.find("vf") != std::string::npos || name.find("sf") != std::string::npos;
+}
+
+/// Among the interfaces of the device's function the one of this port: drivers number them by dev_port from 0. Further
+/// interfaces on top (IPoIB children) came later and have larger indices.
+std::string netdev_of_function(const std::string& device_path, std::uint8_t number) {
+  std::string best;
+  std::uint64_t best_index = std::numeric_limits<std::uint64_t>::max();
+  for (const DirectoryEntry& entry : list_directory(device_path + "/device/net")) {
+    const std::string path = device_path + "/device/net/" + entry.name;
+    const std::uint64_t dev_port = parse_counter(read_text(path + "/dev_port")).value_or(0);
+    const std::uint64_t index = parse_counter(read_text(path + "/ifindex")).value_or(0);
+    if (dev_port + 1 != number || index >= best_index || is_representor(path)) continue;
+    best = entry.name;
+    best_index = index;
+  }
+  return best;
+}
+
+std::string netdev_of(const std::string& device_path, const std::string& port_path, std::uint8_t number) {
+  if (std::string netdev = netdev_of_function(device_path, number); !netdev.empty()) return netdev;
+  if (std::string parent = read_text(device_path + "/parent"); !parent.empty()) return parent;
+  // The kernel answers EINVAL for an index without a GID, so that it need not be the first one.
+  constexpr std::size_t kMostGids = 16;
+  std::size_t seen = 0;
+  for (const DirectoryEntry& entry : list_directory(port_path + "/gid_attrs/ndevs")) {
+    if (std::string netdev = read_text(port_path + "/gid_attrs/ndevs/" + entry.name); !netdev.empty()) return netdev;
+    if (++seen == kMostGids) break;
+  }
+  return {};
+}
+
+std::string bond_of(const std::string& sysfs_root, const std::string& netdev) {
+  if (netdev.empty()) return {};
+  const std::string path = sysfs_root + "/class/net/" + netdev + "/master";
+  return exists(path + "/bonding") ? link_name(path) : std::string();
+}
+
+std::vector<std::string> counter_names(const std::string& path) {
+  std::vector<std::string> names;
+  for (DirectoryEntry& entry : list_directory(path))
+    // "lifespan" is a setting: how long the kernel keeps what it read.
+    if (entry.name != "lifespan") names.push_back(std::move(entry.name));
+  return names;
+}
+
+ScannedPort scan_port(const std::string& sysfs_root, const std::string& device_path, const HostPort& device,
+                      std::uint8_t number) {
+  ScannedPort scanned;
+  scanned.path = device_path + "/ports/" + std::to_string(number);
+  HostPort& port = scanned.port;
+  port = device;
+  port.number = number;
+  port.link_layer = parse_link_layer(read_text(scanned.path + "/link_layer"));
+  port.netdev = netdev_of(device_path, scanned.path, number);
+  port.bond = bond_of(sysfs_root, port.netdev);
+  port.port_guid = parse_gid(read_text(scanned.path + "/gids/0"), port.link_layer == LinkLayer::kEthernet);
+  port.state = parse_port_state(read_text(scanned.path + "/state"));
+  port.physical_state = parse_physical_state(read_text(scanned.path + "/phys_state"));
+  port.lid = parse_lid(read_text(scanned.path + "/lid"));
+  // What the kernel says of a port that is down is its slowest rate, not a fact.
+  if (port.state != PortState::kDown) port.rate_bits_per_second = parse_rate(read_text(scanned.path + "/rate"));
+  scanned.counters = counter_names(scanned.path + "/counters");
+  scanned.hw_counters = counter_names(scanned.path + "/hw_counters");
+  return scanned;
+}
+
+ScannedDevice scan_device(const std::string& sysfs_root, const std::string& name) {
+  ScannedDevice scanned;
+  scanned.name = name;
+  scanned.path = sysfs_root + "/class/infiniband/" + name;
+  scanned.driver = driver_of(scanned.path, name);
+  scanned.hw_counters = counter_names(scanned.path + "/hw_counters");
+  HostPort device;
+  device.device = name;
+  device.driver = scanned.driver;
+  device.pci_address = pci_address_in(real_path(scanned.path + "/device"));
+  device.firmware = read_text(scanned.path + "/fw_ver");
+  device.is_virtual_function = exists(scanned.path + "/device/physfn");
+  device.node_guid = parse_node_guid(read_text(scanned.path + "/node_guid"));
+  for (const DirectoryEntry& entry : list_directory(scanned.path + "/ports")) {
+    const std::optional<std::uint64_t> number = parse_counter(entry.name);
+    if (!number || *number == 0 || *number > std::numeric_limits<std::uint8_t>::max()) continue;
+    scanned.ports.push_back(scan_port(sysfs_root, scanned.path, device, static_cast<std::uint8_t>(*number)));
+  }
+  std::ranges::sort(scanned.ports, {}, [](const ScannedPort& port) { return port.port.number; });
+  return scanned;
+}
+
+}  // namespace
+
+std::vector<ScannedDevice> scan_devices(const std::string& sysfs_root) {
+  std::vector<ScannedDevice> devices;
+  for (const DirectoryEntry& entry : list_directory(sysfs_root + "/class/infiniband")) {
+    if (devices.size() == kMostDevices) break;
+    devices.push_back(scan_device(sysfs_root, entry.name));
+  }
+  return devices;
+}
+
+}  // namespace weft::rdma

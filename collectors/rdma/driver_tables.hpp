@@ -1,0 +1,24 @@
+#pragma once
+// The counters of RDMA drivers under their exact names, and which driver a device has.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "collectors/series/driver_counter.hpp"
+
+namespace weft::rdma {
+
+/// The counters of ports/P/counters (Documentation/ABI/stable/sysfs-class-infiniband): the same for every driver.
+std::span<const DriverCounter> port_counter_table();
+/// The hw_counters of a driver, of its ports and of the device; empty for a driver that nobody knows.
+std::span<const DriverCounter> hw_counter_table(std::string_view driver);
+
+/// The RDMA driver that belongs to the PCI or platform driver of that name: "mlx5_core" → "mlx5", "bnxt_en" →
+/// "bnxt_re". A name that is not known is returned as it is.
+std::string_view rdma_driver_of(std::string_view bus_driver);
+/// For a device without a bus driver (recorded trees, software devices): the driver whose default names look like
+/// this, "mlx5_0" → "mlx5"; empty when none does.
+std::string_view rdma_driver_from_device_name(std::string_view device);
+
+}  // namespace weft::rdma

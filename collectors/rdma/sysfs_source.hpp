@@ -1,0 +1,83 @@
+#pragma once
+// RDMA devices as /sys/class/infiniband shows them: ports, their states, counters/ and hw_counters/. A reading costs
+// one pread for each value; files stay open between readings.
+
+#include <array>
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectors/rdma/device_scan.hpp"
+#include "collectors/rdma/sysfs_files.hpp"
+#include "collectors/series/driver_counter.hpp"
+#include "collectors/series/series_book.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/host.hpp"
+
+namespace weft::rdma {
+
+class SysfsSource {
+ public:
+  struct Options {
+    std::string sysfs_root = "/sys";
+    bool raw_names = false;                               ///< also what the tables do not know, under its own name
+    Duration rescan_interval = std::chrono::seconds(10);  ///< for what changes without a device coming or going
+  };
+
+  explicit SysfsSource(Options options) : options_(std::move(options)) {}
+
+  /// Looks which devices there are. True when devices or counters came or went: enter() must be called again.
+  bool refresh(TimePoint now);
+  /// The next refresh() looks at everything again.
+  void suspect() { scanned_at_ = kNever; }
+  /// The devices as of the last refresh().
+  std::span<const ScannedDevice> devices() const { return devices_; }
+
+  /// Enters what this source reads and opens the files for it. Forgets the files of before.
+  void enter(SeriesBook& book);
+  /// Reads everything; a value that cannot be read is left out, alone.
+  void read(ValueSink& sink);
+  /// Adds the ports, with the states of the last read(), to `ports`.
+  void add_ports(std::vector<HostPort>& ports) const;
+
+  SourceStatus status() const;
+
+ private:
+  struct ValueFile {
+    SysfsFile file;
+    SeriesPosition position;
+    std::uint32_t factor;
+  };
+  /// A file of a port's state, and what it said last.
+  struct StateFile {
+    SysfsFile file;
+    std::array<char, 64> last{};
+    std::size_t last_size = 0;
+
+    /// Whether it says something else now. An error is said by an empty text.
+    bool changed();
+    std::string_view text() const { return {last.data(), last_size}; }
+  };
+  struct PortFiles {
+    std::size_t device;
+    std::size_t port;
+    StateFile state;
+    StateFile physical_state;
+  };
+
+  void open_values(SeriesBook& book, const std::string& folder, const std::vector<std::string>& names,
+                   std::span<const DriverCounter> table, std::string_view device, std::uint8_t port);
+  void read_states();
+
+  Options options_;
+  TimePoint scanned_at_ = kNever;
+  std::vector<DirectoryEntry> listed_;
+  std::vector<ScannedDevice> devices_;
+  std::vector<ValueFile> values_;
+  std::vector<PortFiles> ports_;
+  std::size_t not_opened_ = 0;
+  int open_error_ = 0;
+};
+
+}  // namespace weft::rdma

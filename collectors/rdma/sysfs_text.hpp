@@ -1,0 +1,36 @@
+#pragma once
+// What the files below /sys/class/infiniband say (drivers/infiniband/core/sysfs.c). Pure; hostile text gives nullopt or
+// "unknown", never more.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "fabric/host.hpp"
+#include "fabric/ids.hpp"
+
+namespace weft::rdma {
+
+/// The text without blanks and line ends around it.
+std::string_view trimmed(std::string_view text);
+/// "12345\n"; nullopt for everything else: "", "N/A (no PMA)", negative or too large numbers.
+std::optional<std::uint64_t> parse_counter(std::string_view text);
+/// "4: ACTIVE". "5: ACTIVE_DEFER" and what is not known give kUnknown.
+PortState parse_port_state(std::string_view text);
+/// "5: LinkUp"
+PortPhysicalState parse_physical_state(std::string_view text);
+/// "InfiniBand", "Ethernet"
+LinkLayer parse_link_layer(std::string_view text);
+/// "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)" → bits per second; 0 when it is not that.
+std::uint64_t parse_rate(std::string_view text);
+/// "0x1a"; Lid{} when it is not that.
+Lid parse_lid(std::string_view text);
+/// The interface part of "fe80:0000:0000:0000:0a7f:bc12:45ef:d23b"; 0 for the empty GID and for anything else.
+/// With `link_local_only` a GID of another prefix (a RoCE GID made of an IP address) gives 0 as well.
+PortGuid parse_gid(std::string_view text, bool link_local_only);
+/// "0a7f:bc12:45ef:d23b"
+NodeGuid parse_node_guid(std::string_view text);
+/// Whether `name` is a PCI address, "0000:17:00.0".
+bool is_pci_address(std::string_view name);
+
+}  // namespace weft::rdma

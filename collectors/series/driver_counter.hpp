@@ -1,0 +1,44 @@
+#pragma once
+// What a driver calls its counters, and what they are in the catalogue: one line of a table for each.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "fabric/host.hpp"
+
+namespace weft {
+
+/// What the number in a driver's name stands for: "rx_prio3_pause", "rx_err_lane_0_phy".
+enum class NameIndex : std::uint8_t { kNone, kPriority, kLane };
+
+/// One counter of one driver. `driver_name` is matched exactly; a '#' in it stands for a decimal number, which becomes
+/// the priority or the lane. Two lines of one table that say the same are parts of one figure and are added up.
+struct DriverCounter {
+  std::string_view driver_name;
+  std::string_view name;  ///< canonical: an entry of fabric/host_counters.hpp
+  Direction direction = Direction::kNone;
+  NameIndex index = NameIndex::kNone;
+  std::uint8_t bits = 64;
+  CounterBehaviour behaviour = CounterBehaviour::kWraps;
+  std::uint32_t factor = 1;  ///< from the driver's unit to the catalogue's
+};
+
+/// The line that `driver_name` falls under.
+struct CounterMatch {
+  const DriverCounter* counter;
+  std::uint8_t index;  ///< the number in the name; 0 where there is none
+};
+
+/// Looks `driver_name` up in one table; nullopt when the table does not have it, or its number is out of range
+/// (priorities 0..7, lanes 0..31).
+std::optional<CounterMatch> find_driver_counter(std::span<const DriverCounter> table, std::string_view driver_name);
+
+/// The series that a match means for one port.
+HostSeries series_of(const CounterMatch& match, std::string_view device, std::uint8_t port);
+/// A series under the driver's own name. Names longer than 128 bytes are cut.
+HostSeries raw_series(std::string_view driver_name, std::string_view device, std::uint8_t port);
+
+}  // namespace weft

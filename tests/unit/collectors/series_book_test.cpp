@@ -1,0 +1,59 @@
+#include "collectors/series/series_book.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+HostSeries series(const char* name, bool is_raw = false) {
+  HostSeries made;
+  made.device = "mlx5_0";
+  made.port = 1;
+  made.name = name;
+  made.is_raw = is_raw;
+  return made;
+}
+
+TEST(SeriesBook, LeavesASeriesToTheFirstSource) {
+  SeriesBook book;
+  book.begin_source();
+  EXPECT_EQ(book.enter(series("cnp_sent")), 0U);
+  book.begin_source();
+  EXPECT_EQ(book.enter(series("cnp_sent")), std::nullopt);
+  EXPECT_EQ(book.enter(series("cnp_handled")), 1U);
+  EXPECT_EQ(book.series().size(), 2U);
+}
+
+TEST(SeriesBook, AddsUpPartsOfOneSource) {
+  SeriesBook book;
+  book.begin_source();
+  EXPECT_EQ(book.enter(series("retransmit")), 0U);
+  EXPECT_EQ(book.enter(series("retransmit")), 0U);
+  EXPECT_EQ(book.parts()[0], 2);
+  std::vector<std::uint64_t> values(1);
+  std::vector<std::uint8_t> read(1);
+  ValueSink sink(values, read);
+  sink.put(0, 30);
+  EXPECT_EQ(read[0], 1);
+  sink.put(0, 12);
+  EXPECT_EQ(values[0], 42U);
+  EXPECT_EQ(read[0], 2);
+}
+
+TEST(SeriesBook, TakesARepeatedRawNameOnce) {
+  SeriesBook book;
+  book.begin_source();
+  EXPECT_TRUE(book.enter(series("rx_0", true)));
+  EXPECT_FALSE(book.enter(series("rx_0", true)));
+}
+
+TEST(SeriesBook, IsBounded) {
+  SeriesBook book;
+  book.begin_source();
+  for (std::size_t i = 0; i < SeriesBook::kMostSeries; ++i) ASSERT_TRUE(book.enter(series(std::to_string(i).c_str())));
+  EXPECT_TRUE(book.is_full());
+  EXPECT_FALSE(book.enter(series("one too many")));
+}
+
+}  // namespace
+}  // namespace weft

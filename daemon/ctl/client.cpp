@@ -28,7 +28,6 @@ void check(const grpc::Status& status, const std::string& server) {
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       throw Failure(Exit::kUnreachable, "cannot reach weftd at " + server + ": " + status.error_message());
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      throw Failure(Exit::kUnreachable, status.error_message());
     case grpc::StatusCode::FAILED_PRECONDITION:
     case grpc::StatusCode::PERMISSION_DENIED:
     case grpc::StatusCode::UNAUTHENTICATED:

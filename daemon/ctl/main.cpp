@@ -127,7 +127,14 @@ Exit command(int argc, char** argv) {
   given.who = user_name();
   Verb chosen;
   app.set_version_flag("--version", "weftctl " WEFT_VERSION);
-  app.add_option("--server", given.server, "Where weftd serves gRPC")->envname("WEFT_SERVER")->capture_default_str();
+  app.add_option("--server", given.server, "Where weftd serves gRPC")
+      ->envname("WEFT_SERVER")
+      ->capture_default_str()
+      ->check([](const std::string& server) {
+        const std::size_t colon = server.rfind(':');
+        const bool whole = colon != std::string::npos && colon > 0 && colon + 1 < server.size();
+        return whole ? std::string() : "\"" + server + "\" is not HOST:PORT";
+      });
   app.add_flag("--json", given.json, "For programs: the API's own JSON");
   app.require_subcommand(1);
   app.fallthrough();
@@ -141,6 +148,8 @@ Exit command(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (const auto words = app.remaining(); app.get_subcommands().empty() && !words.empty())
+      throw Failure(Exit::kWrongUsage, "there is no verb \"" + words.front() + "\"; weftctl --help lists all");
     return app.exit(error) == 0 ? Exit::kGood : Exit::kWrongUsage;
   }
   if (completion->parsed()) {

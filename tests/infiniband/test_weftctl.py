@@ -70,7 +70,13 @@ class Weftctl(weft_testing.SubnetTest):
     def test_wrong_usage_is_2(self):
         for arguments in ((), ("frobnicate",), ("incident",), ("incidents", "--sideways")):
             with self.subTest(arguments):
-                self.assertEqual(2, weftctl(self.weftd, *arguments).returncode)
+                done = weftctl(self.weftd, *arguments)
+                self.assertEqual(2, done.returncode)
+                self.assertTrue(not arguments or arguments[-1].lstrip("-") in done.stderr, done.stderr)
+        for server in ("", "nowhere", ":1", "host:"):
+            with self.subTest(server):
+                done = subprocess.run([program("weftctl"), f"--server={server}", "status"], capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual((2, True), (done.returncode, "HOST:PORT" in done.stderr), done.stderr)
 
     def test_a_server_that_is_not_there_is_3(self):
         done = subprocess.run([program("weftctl"), "--server", free_address(), "status"], capture_output=True, text=True, timeout=60, check=False)

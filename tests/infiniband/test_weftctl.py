@@ -68,11 +68,11 @@ class Weftctl(weft_testing.SubnetTest):
         self.assertIn("RESOLVED", text.upper())
 
     def test_wrong_usage_is_2(self):
-        for arguments in ((), ("frobnicate",), ("incident",), ("incidents", "--sideways")):
+        for arguments, named in (((), "subcommand"), (("frobnicate",), "frobnicate"), (("incident",), "ID"),
+                                 (("incidents", "--sideways"), "--sideways")):
             with self.subTest(arguments):
                 done = weftctl(self.weftd, *arguments)
-                self.assertEqual(2, done.returncode)
-                self.assertTrue(not arguments or arguments[-1].lstrip("-") in done.stderr, done.stderr)
+                self.assertEqual((2, True), (done.returncode, named in done.stderr), done.stderr)
         for server in ("", "nowhere", ":1", "host:"):
             with self.subTest(server):
                 done = subprocess.run([program("weftctl"), f"--server={server}", "status"], capture_output=True, text=True, timeout=60, check=False)

@@ -1,0 +1,96 @@
+#pragma once
+// The body of a Batch (telemetry.proto) and of a record of the collector's spool: a HostBatch, packed. Sequence and
+// lateness are not in it: they are the envelope's.
+//
+// Names go once and values after: a body tells only what differs from the body before. A body that *refers to nothing*
+// can be understood alone; the first one of an encoder is such a one. In the body:
+//
+//   varint      7 bits an octet, the lowest first, the top bit set on all but the last; at most 10 octets
+//   difference  now minus before, modulo 2^64, zig-zag ((d << 1) ^ (d >> 63)), as a varint
+//   text        varint: k > 0 is the k-th text of this body, the first being the empty one; 0 is a new text: varint
+//               length, octets
+//   count       varint
+//
+//   octet 1                        the format
+//   octet                          what follows: bit 0 refers to nothing, 1 ports, 2 series, 3 reading, 4 sources,
+//                                  5 jobs, 6 events. Bits 1, 2, 4 and 5 only together with bit 3
+//   ports     count, and for each  text device, octet number, text netdev, text bond, text PCI address, text driver,
+//                                  text firmware, octet flags (bits 0-1 link layer, 2 virtual function, 3 set down by
+//                                  somebody), 8 octets node GUID, 8 octets port GUID (lowest first), varint LID,
+//                                  octet state, octet physical state, varint bit/s, text why it is down
+//   series    count, and for each  text device, octet port, text name, octet flags (bit 0 raw, 1-2 direction, 3-4
+//                                  behaviour, 5 has a priority, 6 has a lane), octet bits, [octet priority],
+//                                  [octet lane]. What follows refers to values of 0 that are absent
+//   reading                        difference of `taken` in ns from the last reading's (0 without one); then runs over
+//                                  all series in order, each a varint (length - 1) * 4 + kind. Kind 0: as in the last
+//                                  reading. Kind 1: absent (and 0 for whoever refers to it). Kind 2: present, and for
+//                                  each value its difference from the last reading's
+//   sources   count, and for each  text name, octet well, text message
+//   jobs      count, and for each  text
+//   events    count, and for each  difference of `at` in ns from the event before, for the first one from the last
+//                                  reading's `taken`; text device, octet port, text netdev, octet flags (bit 0 up,
+//                                  1 set by somebody, 2 has an up count, 3 has a down count), [varint up count],
+//                                  [varint down count], text reason
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fabric/host.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::api {
+
+/// What a body may hold. Both sides need the same ones, or the receiver the larger.
+struct BatchLimits {
+  std::size_t bytes = 1 << 20;      ///< of the whole body
+  std::size_t ports = 512;          ///< enough for 256 virtual functions of two ports
+  std::size_t series = 8'192;       ///<
+  std::size_t sources = 32;         ///<
+  std::size_t jobs = 64;            ///<
+  std::size_t events = 1'024;       ///<
+  std::size_t name_length = 128;    ///< octets of the names of devices, drivers and series, of addresses and versions
+  std::size_t text_length = 1'024;  ///< octets of messages, reasons and jobs
+};
+
+/// Packs batches. What goes over the limits is left out: further ports, series and so on are not told, longer texts
+/// are cut, and control characters in names are replaced by '?'.
+class BatchEncoder {
+ public:
+  explicit BatchEncoder(const BatchLimits& limits = {}) : limits_(limits) {}
+
+  /// The body of `batch`, which must be the one after the last that was encoded. kResourceExhausted when it would be
+  /// longer than the limit, kInternal when the reading has not one value for each series; the batch counts as never
+  /// encoded then.
+  Result<std::vector<std::byte>> encode(const HostBatch& batch);
+  /// The next body refers to nothing.
+  void restart();
+
+ private:
+  BatchLimits limits_;
+  bool fresh_ = true;
+  std::optional<HostReading> last_;
+};
+
+/// Unpacks batches, whoever made them. Keeps the last reading: at most the inventory (some 3 MB when all limits are
+/// reached) and nine octets for each series. A body needs at least one octet for each thing it makes us keep.
+class BatchDecoder {
+ public:
+  explicit BatchDecoder(const BatchLimits& limits = {}) : limits_(limits) {}
+
+  /// The batch in `body`, without sequence and lateness. A reading has an inventory with one value for each series;
+  /// ports are sorted and differ, and so do series. kInvalidArgument when a limit is passed or a value is none of the
+  /// field's, kProtocol when it is no such body, or refers to one that was not there. After an error only a body that
+  /// refers to nothing is understood.
+  Result<HostBatch> decode(std::span<const std::byte> body);
+
+ private:
+  BatchLimits limits_;
+  bool lost_ = true;  ///< what the next body refers to is not there
+  std::optional<HostReading> last_;
+};
+
+}  // namespace weft::api

@@ -1,0 +1,47 @@
+#pragma once
+// The numbers that both sides of batch_codec.hpp share.
+
+#include <cstdint>
+
+namespace weft::api::batch {
+
+inline constexpr std::uint8_t kFormat = 1;
+
+// What follows in a body.
+inline constexpr std::uint8_t kRefersToNothing = 1U << 0;
+inline constexpr std::uint8_t kHasPorts = 1U << 1;
+inline constexpr std::uint8_t kHasSeries = 1U << 2;
+inline constexpr std::uint8_t kHasReading = 1U << 3;
+inline constexpr std::uint8_t kHasSources = 1U << 4;
+inline constexpr std::uint8_t kHasJobs = 1U << 5;
+inline constexpr std::uint8_t kHasEvents = 1U << 6;
+inline constexpr std::uint8_t kKnownParts = 0x7F;
+
+// Of a port: bits 0-1 are the link layer.
+inline constexpr std::uint8_t kVirtualFunction = 1U << 2;
+inline constexpr std::uint8_t kSetDown = 1U << 3;
+
+// Of a series.
+inline constexpr std::uint8_t kRaw = 1U << 0;
+inline constexpr unsigned kDirectionShift = 1;
+inline constexpr unsigned kBehaviourShift = 3;
+inline constexpr std::uint8_t kHasPriority = 1U << 5;
+inline constexpr std::uint8_t kHasLane = 1U << 6;
+
+// Of an event.
+inline constexpr std::uint8_t kUp = 1U << 0;
+inline constexpr std::uint8_t kAdministrative = 1U << 1;
+inline constexpr std::uint8_t kHasUpCount = 1U << 2;
+inline constexpr std::uint8_t kHasDownCount = 1U << 3;
+
+enum class Run : std::uint8_t { kSame = 0, kAbsent = 1, kPresent = 2 };
+
+/// A difference as a number that is small when the difference is, whatever its sign.
+constexpr std::uint64_t zigzag(std::uint64_t difference) {
+  return (difference << 1) ^ (0 - (difference >> 63));
+}
+constexpr std::uint64_t unzigzag(std::uint64_t number) {
+  return (number >> 1) ^ (0 - (number & 1));
+}
+
+}  // namespace weft::api::batch

@@ -127,7 +127,10 @@ std::uint16_t status_of(ConstMadBytes mad) {
 }
 
 MadResult check_reply(ConstMadBytes mad, std::size_t length, MadClass mad_class, std::uint16_t attribute) {
-  if (length < kMadSize) return MadResult::kMalformed;
+  // Subnet administration may come without the octets behind its record, and the only one we ask for has 64
+  // (15.2.5.16).
+  constexpr std::size_t kPathRecordEnd = IB_SA_DATA_OFFS + 64;
+  if (length < (mad_class == MadClass::kSubnetAdministration ? kPathRecordEnd : kMadSize)) return MadResult::kMalformed;
   if (mad[0] != 1 || mad[1] != static_cast<std::uint8_t>(mad_class)) return MadResult::kMalformed;
   if (mad[3] != IB_MAD_METHOD_GET_RESPONSE) return MadResult::kMalformed;
   const std::uint16_t status = status_of(mad);

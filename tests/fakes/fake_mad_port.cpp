@@ -163,13 +163,17 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
   FakeNode& node = nodes_[index];
   const auto attribute = get(mad, 0, IB_MAD_ATTRID_F);
   if (to.mad_class == MadClass::kPerformance) {
+    service_levels.insert(to.service_level);
     // A packet of another partition is dropped, not answered (vol. 1, 10.9.3).
     const std::uint16_t pkey = to.pkey_index < pkeys.size() ? pkeys[to.pkey_index] : std::uint16_t{0};
     if (node.partition != 0 && (pkey & 0x7FFF) != (node.partition & 0x7FFF)) return false;
     answer_performance(node, entered, mad);
     return true;
   }
-  if (to.mad_class == MadClass::kSubnetAdministration) return false;
+  if (to.mad_class == MadClass::kSubnetAdministration) {
+    put(mad, IB_SA_DATA_OFFS, IB_SA_PR_SL_F, path_service_level);
+    return to.lid.value == subnet_manager_lid;
+  }
   switch (attribute) {
     case IB_ATTR_NODE_INFO:
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_BASE_VERS_F, 1);
@@ -207,6 +211,7 @@ void FakeMadPort::answer_port_info(const FakeNode& node, std::size_t index, std:
   set(IB_PORT_STATE_F, management ? 4U : up ? port.state : 1U);
   set(IB_PORT_PHYS_STATE_F, management ? 5U : port.peer_node == SIZE_MAX ? 2U : port.physical);
   set(IB_PORT_LID_F, port.lid);
+  set(IB_PORT_SMLID_F, subnet_manager_lid);
   set(IB_PORT_LOCAL_PORT_F, number);
   set(IB_PORT_CAPMASK_F, 1U << 14);
   set(IB_PORT_LINK_WIDTH_ACTIVE_F, 2);

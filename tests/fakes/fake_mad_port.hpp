@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ class FakeMadPort final : public infiniband::MadPort {
   std::map<std::uint16_t, std::uint32_t> outstanding_by_lid, most_by_lid;
   std::uint64_t sets = 0;                    ///< anything but a Get
   std::vector<std::uint16_t> pkeys{0xFFFF};  ///< the table of our own port
+  std::uint16_t subnet_manager_lid = 0;      ///< 0: there is none
+  std::uint8_t path_service_level = 0;       ///< what the subnet administrator says for every path
+  std::set<std::uint8_t> service_levels;     ///< that performance management came with
 
   Result<infiniband::LocalPort> describe() const override;
   Result<void> send(const infiniband::MadAddress& to, infiniband::ConstMadBytes mad,

@@ -54,6 +54,13 @@ class Exposition(weft_testing.SubnetTest):
             with self.subTest(name):
                 self.assertIn(f"# TYPE {name}", text)
 
+    def test_no_answer_of_a_healthy_subnet_is_counted_as_bad(self):
+        self.weftd.wait_sweeps(3)  # by then the subnet administrator was asked as well
+        text = self.weftd.metrics()
+        for result in ("malformed", "unexpected", "send_failed"):
+            with self.subTest(result):
+                self.assertRegex(text, rf'(?m)^weft_sweep_requests_total{{[^}}]*result="{result}"}} 0$')
+
     def test_compressed_and_open_metrics_are_the_same(self):
         request = urllib.request.Request(self.weftd.client.base + "/metrics", headers={"Accept-Encoding": "gzip"})
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=20) as response:

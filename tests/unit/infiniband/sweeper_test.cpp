@@ -264,6 +264,22 @@ TEST_F(SweeperTest, ARedirectionIntoAPartitionThatIsNotOursIsNotAskedInAnother) 
   EXPECT_EQ(result.counters->read_at(result.topology->find_port({{0x400}, {1}})), kNever);
 }
 
+TEST_F(SweeperTest, TheServiceLevelIsTheOneThatTheSubnetAdministratorSays) {
+  port.subnet_manager_lid = port.port(host, 1).lid;
+  port.path_service_level = 3;
+  // OpenSM sends a record, not a whole datagram.
+  port.tamper = [](const MadAddress& to, FakeMadPort::Reply&) -> std::size_t {
+    return to.mad_class == MadClass::kSubnetAdministration ? 120 : 256;
+  };
+  options.service_level.reset();
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 5; ++i) sweep(sweeper);
+  port.service_levels.clear();
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{3});
+  EXPECT_EQ(result.statistics.requests[static_cast<std::size_t>(MadResult::kMalformed)], 0U);
+}
+
 TEST_F(SweeperTest, AnAdaptersPortInAnotherSubnetIsNotTakenForOneOfOurs) {
   const std::size_t two = port.add_adapter(0x500, "two mlx5_0", 2);
   const std::size_t other = port.add_switch(0x600, "in another subnet", 4);

@@ -11,6 +11,10 @@
 
 namespace weft {
 
+namespace host {
+class Sources;
+}
+
 struct HostReaderOptions {
   /// Where sysfs is. With another root than /sys it is a recorded tree, and the kernel itself is not asked: netlink and
   /// ioctl sources are off.
@@ -36,8 +40,8 @@ class HostReader {
  public:
   explicit HostReader(HostReaderOptions options);
   ~HostReader();
-  HostReader(const HostReader&) = delete;
-  HostReader& operator=(const HostReader&) = delete;
+  HostReader(HostReader&&) noexcept;
+  HostReader& operator=(HostReader&&) noexcept;
 
   /// One reading of everything. Devices that came or went since the last one are in its inventory; the inventory is the
   /// same object as before while nothing of it changed.
@@ -47,12 +51,12 @@ class HostReader {
   /// Stays the same for the reader's life.
   int event_fd() const;
   /// What happened to links since the last call, oldest first, without waiting. A carrier that went and came back
-  /// between two messages of the kernel gives two events.
+  /// between two messages of the kernel gives two events. Call it after read() too, which may find what no message
+  /// told: the state of an InfiniBand port, a change whose message was dropped.
   std::vector<LinkEvent> take_events(TimePoint now);
 
  private:
-  class Sources;
-  std::unique_ptr<Sources> sources_;
+  std::unique_ptr<host::Sources> sources_;
 };
 
 }  // namespace weft

@@ -6,26 +6,19 @@
 #include <string_view>
 
 #include "collectors/rdma/driver_tables.hpp"
-#include "collectors/rdma/sysfs_files.hpp"
-#include "collectors/rdma/sysfs_text.hpp"
+#include "collectors/sysfs/sysfs_files.hpp"
+#include "collectors/sysfs/sysfs_text.hpp"
 
 namespace weft::rdma {
 namespace {
 
-constexpr std::size_t kMostDevices = 1024;
+using sysfs::DirectoryEntry;
+using sysfs::exists;
+using sysfs::link_name;
+using sysfs::list_directory;
+using sysfs::read_text;
 
-/// The address in ".../0000:17:00.0/mlx5_core.sf.2": the last part that is one, for a subfunction stands below its
-/// function.
-std::string pci_address_in(std::string_view path) {
-  while (!path.empty()) {
-    const std::size_t slash = path.rfind('/');
-    const std::string_view part = slash == std::string_view::npos ? path : path.substr(slash + 1);
-    if (is_pci_address(part)) return std::string(part);
-    if (slash == std::string_view::npos) break;
-    path = path.substr(0, slash);
-  }
-  return {};
-}
+constexpr std::size_t kMostDevices = 1024;
 
 std::string driver_of(const std::string& device_path, const std::string& device) {
   if (const std::string bus_driver = link_name(device_path + "/device/driver"); !bus_driver.empty())
@@ -35,12 +28,6 @@ std::string driver_of(const std::string& device_path, const std::string& device)
   return std::string(rdma_driver_from_device_name(device));
 }
 
-/// A representor stands for another function's port, not for this one: "pf0vf3", "pf0sf88".
-bool is_representor(const std::string& net_path) {
-  const std::string name = read_text(net_path + "/phys_port_name");
-  return name.find("vf") != std::string::npos || name.find("sf") != std::string::npos;
-}
-
 /// Among the interfaces of the device's function the one of this port: drivers number them by dev_port from 0. Further
 /// interfaces on top (IPoIB children) came later and have larger indices.
 std::string netdev_of_function(const std::string& device_path, std::uint8_t number) {
@@ -48,9 +35,9 @@ std::string netdev_of_function(const std::string& device_path, std::uint8_t numb
   std::uint64_t best_index = std::numeric_limits<std::uint64_t>::max();
   for (const DirectoryEntry& entry : list_directory(device_path + "/device/net")) {
     const std::string path = device_path + "/device/net/" + entry.name;
-    const std::uint64_t dev_port = parse_counter(read_text(path + "/dev_port")).value_or(0);
-    const std::uint64_t index = parse_counter(read_text(path + "/ifindex")).value_or(0);
-    if (dev_port + 1 != number || index >= best_index || is_representor(path)) continue;
+    const std::uint64_t dev_port = sysfs::parse_counter(read_text(path + "/dev_port")).value_or(0);
+    const std::uint64_t index = sysfs::parse_counter(read_text(path + "/ifindex")).value_or(0);
+    if (dev_port + 1 != number || index >= best_index || sysfs::is_representor(path)) continue;
     best = entry.name;
     best_index = index;
   }
@@ -70,12 +57,6 @@ std::string netdev_of(const std::string& device_path, const std::string& port_pa
   return {};
 }
 
-std::string bond_of(const std::string& sysfs_root, const std::string& netdev) {
-  if (netdev.empty()) return {};
-  const std::string path = sysfs_root + "/class/net/" + netdev + "/master";
-  return exists(path + "/bonding") ? link_name(path) : std::string();
-}
-
 std::vector<std::string> counter_names(const std::string& path) {
   std::vector<std::string> names;
   for (DirectoryEntry& entry : list_directory(path))
@@ -91,15 +72,15 @@ ScannedPort scan_port(const std::string& sysfs_root, const std::string& device_p
   HostPort& port = scanned.port;
   port = device;
   port.number = number;
-  port.link_layer = parse_link_layer(read_text(scanned.path + "/link_layer"));
+  port.link_layer = sysfs::parse_link_layer(read_text(scanned.path + "/link_layer"));
   port.netdev = netdev_of(device_path, scanned.path, number);
-  port.bond = bond_of(sysfs_root, port.netdev);
-  port.port_guid = parse_gid(read_text(scanned.path + "/gids/0"), port.link_layer == LinkLayer::kEthernet);
-  port.state = parse_port_state(read_text(scanned.path + "/state"));
-  port.physical_state = parse_physical_state(read_text(scanned.path + "/phys_state"));
-  port.lid = parse_lid(read_text(scanned.path + "/lid"));
+  port.bond = sysfs::bond_of(sysfs_root, port.netdev);
+  port.port_guid = sysfs::parse_gid(read_text(scanned.path + "/gids/0"), port.link_layer == LinkLayer::kEthernet);
+  port.state = sysfs::parse_port_state(read_text(scanned.path + "/state"));
+  port.physical_state = sysfs::parse_physical_state(read_text(scanned.path + "/phys_state"));
+  port.lid = sysfs::parse_lid(read_text(scanned.path + "/lid"));
   // What the kernel says of a port that is down is its slowest rate, not a fact.
-  if (port.state != PortState::kDown) port.rate_bits_per_second = parse_rate(read_text(scanned.path + "/rate"));
+  if (port.state != PortState::kDown) port.rate_bits_per_second = sysfs::parse_rate(read_text(scanned.path + "/rate"));
   scanned.counters = counter_names(scanned.path + "/counters");
   scanned.hw_counters = counter_names(scanned.path + "/hw_counters");
   return scanned;
@@ -114,12 +95,12 @@ ScannedDevice scan_device(const std::string& sysfs_root, const std::string& name
   HostPort device;
   device.device = name;
   device.driver = scanned.driver;
-  device.pci_address = pci_address_in(real_path(scanned.path + "/device"));
+  device.pci_address = sysfs::pci_address_in(sysfs::real_path(scanned.path + "/device"));
   device.firmware = read_text(scanned.path + "/fw_ver");
   device.is_virtual_function = exists(scanned.path + "/device/physfn");
-  device.node_guid = parse_node_guid(read_text(scanned.path + "/node_guid"));
+  device.node_guid = sysfs::parse_node_guid(read_text(scanned.path + "/node_guid"));
   for (const DirectoryEntry& entry : list_directory(scanned.path + "/ports")) {
-    const std::optional<std::uint64_t> number = parse_counter(entry.name);
+    const std::optional<std::uint64_t> number = sysfs::parse_counter(entry.name);
     if (!number || *number == 0 || *number > std::numeric_limits<std::uint8_t>::max()) continue;
     scanned.ports.push_back(scan_port(sysfs_root, scanned.path, device, static_cast<std::uint8_t>(*number)));
   }

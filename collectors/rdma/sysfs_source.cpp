@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "collectors/rdma/driver_tables.hpp"
-#include "collectors/rdma/sysfs_text.hpp"
+#include "collectors/sysfs/sysfs_text.hpp"
 
 namespace weft::rdma {
 namespace {
@@ -41,7 +41,7 @@ bool SysfsSource::StateFile::changed() {
 }
 
 bool SysfsSource::refresh(TimePoint now) {
-  std::vector<DirectoryEntry> listed = list_directory(options_.sysfs_root + "/class/infiniband");
+  std::vector<sysfs::DirectoryEntry> listed = sysfs::list_directory(options_.sysfs_root + "/class/infiniband");
   const bool came_or_went = listed != listed_;
   if (!came_or_went && scanned_at_ != kNever && now >= scanned_at_ && now - scanned_at_ < options_.rescan_interval)
     return false;
@@ -63,7 +63,10 @@ void SysfsSource::enter(SeriesBook& book) {
     const std::span<const DriverCounter> hw_table = hw_counter_table(device.driver);
     for (std::size_t p = 0; p < device.ports.size(); ++p) {
       const ScannedPort& port = device.ports[p];
-      ports_.push_back({d, p, {SysfsFile(port.path + "/state"), {}, 0}, {SysfsFile(port.path + "/phys_state"), {}, 0}});
+      ports_.push_back({d,
+                        p,
+                        {sysfs::SysfsFile(port.path + "/state"), {}, 0},
+                        {sysfs::SysfsFile(port.path + "/phys_state"), {}, 0}});
       open_values(book, port.path + "/counters/", port.counters, port_counter_table(), device.name, port.port.number);
       open_values(book, port.path + "/hw_counters/", port.hw_counters, hw_table, device.name, port.port.number);
     }
@@ -76,7 +79,7 @@ void SysfsSource::open_values(SeriesBook& book, const std::string& folder, const
   for (const std::string& name : names) {
     const std::optional<CounterMatch> match = find_driver_counter(table, name);
     if (!match && !options_.raw_names) continue;
-    SysfsFile file(folder + name);
+    sysfs::SysfsFile file(folder + name);
     if (!file.is_open()) {
       ++not_opened_;
       open_error_ = errno;
@@ -94,7 +97,7 @@ void SysfsSource::read(ValueSink& sink) {
   for (const ValueFile& value : values_) {
     const std::optional<std::string_view> text = value.file.read(buffer);
     if (!text) continue;
-    if (const std::optional<std::uint64_t> number = parse_counter(*text))
+    if (const std::optional<std::uint64_t> number = sysfs::parse_counter(*text))
       sink.put(value.position, scaled(*number, value.factor));
   }
 }
@@ -106,12 +109,12 @@ void SysfsSource::read_states() {
     if (!state_changed && !physical_changed) continue;
     const ScannedPort& scanned = devices_[files.device].ports[files.port];
     HostPort& port = devices_[files.device].ports[files.port].port;
-    port.state = parse_port_state(files.state.text());
-    port.physical_state = parse_physical_state(files.physical_state.text());
+    port.state = sysfs::parse_port_state(files.state.text());
+    port.physical_state = sysfs::parse_physical_state(files.physical_state.text());
     // A link that trained again may have another rate, and a subnet manager may have given another LID.
     const bool is_down = port.state == PortState::kDown;
-    port.rate_bits_per_second = is_down ? 0 : parse_rate(read_text(scanned.path + "/rate"));
-    port.lid = parse_lid(read_text(scanned.path + "/lid"));
+    port.rate_bits_per_second = is_down ? 0 : sysfs::parse_rate(sysfs::read_text(scanned.path + "/rate"));
+    port.lid = sysfs::parse_lid(sysfs::read_text(scanned.path + "/lid"));
   }
 }
 

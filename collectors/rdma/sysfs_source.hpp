@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "collectors/rdma/device_scan.hpp"
-#include "collectors/rdma/sysfs_files.hpp"
 #include "collectors/series/driver_counter.hpp"
 #include "collectors/series/series_book.hpp"
+#include "collectors/sysfs/sysfs_files.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/host.hpp"
 
@@ -38,6 +38,8 @@ class SysfsSource {
   void enter(SeriesBook& book);
   /// Reads everything; a value that cannot be read is left out, alone.
   void read(ValueSink& sink);
+  /// Reads the states of the ports alone.
+  void read_states();
   /// Adds the ports, with the states of the last read(), to `ports`.
   void add_ports(std::vector<HostPort>& ports) const;
 
@@ -45,13 +47,13 @@ class SysfsSource {
 
  private:
   struct ValueFile {
-    SysfsFile file;
+    sysfs::SysfsFile file;
     SeriesPosition position;
     std::uint32_t factor;
   };
   /// A file of a port's state, and what it said last.
   struct StateFile {
-    SysfsFile file;
+    sysfs::SysfsFile file;
     std::array<char, 64> last{};
     std::size_t last_size = 0;
 
@@ -68,11 +70,10 @@ class SysfsSource {
 
   void open_values(SeriesBook& book, const std::string& folder, const std::vector<std::string>& names,
                    std::span<const DriverCounter> table, std::string_view device, std::uint8_t port);
-  void read_states();
 
   Options options_;
   TimePoint scanned_at_ = kNever;
-  std::vector<DirectoryEntry> listed_;
+  std::vector<sysfs::DirectoryEntry> listed_;
   std::vector<ScannedDevice> devices_;
   std::vector<ValueFile> values_;
   std::vector<PortFiles> ports_;

@@ -1,8 +1,8 @@
-#include "collectors/rdma/sysfs_text.hpp"
+#include "collectors/sysfs/sysfs_text.hpp"
 
 #include <gtest/gtest.h>
 
-namespace weft::rdma {
+namespace weft::sysfs {
 namespace {
 
 TEST(SysfsText, ReadsCounters) {
@@ -59,4 +59,4 @@ TEST(SysfsText, KnowsPciAddresses) {
 }
 
 }  // namespace
-}  // namespace weft::rdma
+}  // namespace weft::sysfs

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::rdma {
+namespace weft::sysfs {
 
 /// A file that is open, or none. What a device that is gone left behind reads as an error, which is what is wanted.
 class SysfsFile {
@@ -49,4 +49,9 @@ struct DirectoryEntry {
 /// Entries without those that begin with a dot, sorted by name; empty when it is no directory. 4096 at most.
 std::vector<DirectoryEntry> list_directory(const std::string& path);
 
-}  // namespace weft::rdma
+/// The bond that an interface is a part of; empty without one.
+std::string bond_of(const std::string& sysfs_root, const std::string& interface);
+/// Whether the interface at `path` stands for another function's port (phys_port_name "pf0vf3", "pf0sf88").
+bool is_representor(const std::string& path);
+
+}  // namespace weft::sysfs

@@ -1,4 +1,4 @@
-#include "collectors/rdma/sysfs_files.hpp"
+#include "collectors/sysfs/sysfs_files.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "collectors/rdma/sysfs_text.hpp"
+#include "collectors/sysfs/sysfs_text.hpp"
 
-namespace weft::rdma {
+namespace weft::sysfs {
 
 // O_NONBLOCK: in a tree that is not the kernel's a FIFO may lie in wait.
 SysfsFile::SysfsFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
@@ -69,4 +69,15 @@ std::vector<DirectoryEntry> list_directory(const std::string& path) {
   return entries;
 }
 
-}  // namespace weft::rdma
+std::string bond_of(const std::string& sysfs_root, const std::string& interface) {
+  if (interface.empty()) return {};
+  const std::string path = sysfs_root + "/class/net/" + interface + "/master";
+  return exists(path + "/bonding") ? link_name(path) : std::string();
+}
+
+bool is_representor(const std::string& path) {
+  const std::string name = read_text(path + "/phys_port_name");
+  return name.find("vf") != std::string::npos || name.find("sf") != std::string::npos;
+}
+
+}  // namespace weft::sysfs

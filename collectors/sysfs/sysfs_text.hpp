@@ -1,15 +1,16 @@
 #pragma once
-// What the files below /sys/class/infiniband say (drivers/infiniband/core/sysfs.c). Pure; hostile text gives nullopt or
+// What files of sysfs say (most of them drivers/infiniband/core/sysfs.c). Pure; hostile text gives nullopt or
 // "unknown", never more.
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "fabric/host.hpp"
 #include "fabric/ids.hpp"
 
-namespace weft::rdma {
+namespace weft::sysfs {
 
 /// The text without blanks and line ends around it.
 std::string_view trimmed(std::string_view text);
@@ -32,5 +33,7 @@ PortGuid parse_gid(std::string_view text, bool link_local_only);
 NodeGuid parse_node_guid(std::string_view text);
 /// Whether `name` is a PCI address, "0000:17:00.0".
 bool is_pci_address(std::string_view name);
+/// The address of the function that a device path leads through, ".../0000:17:00.0/mlx5_core.sf.2"; empty without one.
+std::string pci_address_in(std::string_view path);
 
-}  // namespace weft::rdma
+}  // namespace weft::sysfs

@@ -1,10 +1,10 @@
-#include "collectors/rdma/sysfs_text.hpp"
+#include "collectors/sysfs/sysfs_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-namespace weft::rdma {
+namespace weft::sysfs {
 namespace {
 
 bool is_hex_digit(char c) {
@@ -113,4 +113,16 @@ bool is_pci_address(std::string_view name) {
          is_hex_digit(rest[7]);
 }
 
-}  // namespace weft::rdma
+std::string pci_address_in(std::string_view path) {
+  // The last part that is one: a subfunction stands below its function, a function below bridges.
+  while (!path.empty()) {
+    const std::size_t slash = path.rfind('/');
+    const std::string_view part = slash == std::string_view::npos ? path : path.substr(slash + 1);
+    if (is_pci_address(part)) return std::string(part);
+    if (slash == std::string_view::npos) break;
+    path = path.substr(0, slash);
+  }
+  return {};
+}
+
+}  // namespace weft::sysfs

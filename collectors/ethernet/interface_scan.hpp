@@ -1,0 +1,38 @@
+#pragma once
+// Which network interfaces are watched: those of hardware, and those that an RDMA device stands on.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fabric/host.hpp"
+
+namespace weft::ethernet {
+
+struct Interface {
+  std::string name;
+  std::uint32_t index = 0;
+  std::string driver;  ///< of its device: "mlx5_core", "ice"; empty for software interfaces
+  /// What its values are entered under: the RDMA port on it, else the interface itself.
+  std::string device;
+  std::uint8_t port = 0;
+  bool is_infiniband = false;     ///< IPoIB: its carrier is its subnet manager's matter, not the link's
+  bool is_software_rdma = false;  ///< the RDMA port on it has no hardware: all of its traffic passes the interface
+
+  bool operator==(const Interface&) const = default;
+};
+
+struct InterfaceScan {
+  std::vector<Interface> interfaces;
+  std::vector<HostPort> alone;  ///< the ports of interfaces without an RDMA device
+};
+
+/// Interfaces below `sysfs_root`/class/net with a device of their own, and those that `rdma_ports` name. Loopback,
+/// bridges, tunnels, containers' ends and representors of virtual functions are left out. 1024 at most.
+InterfaceScan scan_interfaces(const std::string& sysfs_root, std::span<const HostPort> rdma_ports);
+
+/// Whether an interface of that name would be watched for its own sake.
+bool has_own_device(const std::string& sysfs_root, const std::string& name);
+
+}  // namespace weft::ethernet

@@ -1,0 +1,184 @@
+#include "collectors/host/sources.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "collectors/sysfs/sysfs_files.hpp"
+#include "collectors/sysfs/sysfs_text.hpp"
+
+namespace weft::host {
+namespace {
+
+constexpr std::size_t kMostEvents = 4096;
+
+/// Of an Ethernet interface, in bits per second; 0 when it says none (-1 or EINVAL while down).
+std::uint64_t interface_rate(const std::string& sysfs_root, const std::string& interface) {
+  constexpr std::uint64_t kMostMegabits = 10'000'000;
+  const auto megabits = sysfs::parse_counter(sysfs::read_text(sysfs_root + "/class/net/" + interface + "/speed"));
+  return megabits && *megabits <= kMostMegabits ? *megabits * 1'000'000 : 0;
+}
+
+/// Whether the carrier of an interface tells how the port's link is. An IPoIB interface's carrier does not.
+bool carrier_is_link(const HostPort& port) {
+  return port.link_layer != LinkLayer::kInfiniBand && !port.netdev.empty();
+}
+
+}  // namespace
+
+Sources::Sources(HostReaderOptions options)
+    : options_(std::move(options)), sysfs_({options_.sysfs_root, options_.raw_names, options_.rescan_interval}) {
+  const bool is_live = options_.sysfs_root == "/sys";
+  if (is_live && options_.rtnetlink) links_.emplace(options_.sysfs_root);
+}
+
+HostReading Sources::read(TimePoint now) {
+  take_link_events(now);
+  find_devices(now);
+  if (book_is_old_) enter_series();
+  HostReading reading;
+  reading.taken = now;
+  reading.values.assign(book_.series().size(), 0);
+  reading.present.assign(book_.series().size(), 0);
+  ValueSink sink(reading.values, reading.present);
+  if (options_.sysfs) {
+    sysfs_.read(sink);
+    reading.sources.push_back(sysfs_.status());
+  }
+  if (links_) {
+    std::vector<ethernet::LinkChange> changes;
+    links_->read(sink, changes);
+    tell(now, changes);
+    reading.sources.push_back(links_->status());
+  }
+  // A figure of several parts is there when all of them are.
+  const std::vector<std::uint8_t>& parts = book_.parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    reading.present[i] = reading.present[i] == parts[i] ? 1 : 0;
+    if (reading.present[i] == 0) reading.values[i] = 0;
+  }
+  reading.inventory = current_inventory();
+  tell_port_states(now);
+  return reading;
+}
+
+void Sources::find_devices(TimePoint now) {
+  if (options_.sysfs && sysfs_.refresh(now)) {
+    book_is_old_ = true;
+    suspect_ = true;
+  }
+  if (!links_) return;
+  if (!suspect_ && scanned_at_ != kNever && now >= scanned_at_ && now - scanned_at_ < options_.rescan_interval) return;
+  suspect_ = false;
+  scanned_at_ = now;
+  ports_.clear();
+  sysfs_.add_ports(ports_);
+  ethernet::InterfaceScan found = ethernet::scan_interfaces(options_.sysfs_root, ports_);
+  for (HostPort& port : found.alone) port.rate_bits_per_second = interface_rate(options_.sysfs_root, port.netdev);
+  if (found.interfaces != interfaces_.interfaces) {
+    links_->watch(found.interfaces);
+    book_is_old_ = true;
+  }
+  interfaces_ = std::move(found);
+}
+
+void Sources::enter_series() {
+  // In order of trust: the first one to know a series keeps it.
+  book_ = SeriesBook();
+  if (options_.sysfs) sysfs_.enter(book_);
+  if (links_) links_->enter(book_);
+  inventory_ = nullptr;
+  book_is_old_ = false;
+}
+
+std::shared_ptr<const HostInventory> Sources::current_inventory() {
+  ports_.clear();
+  sysfs_.add_ports(ports_);
+  ports_.insert(ports_.end(), interfaces_.alone.begin(), interfaces_.alone.end());
+  add_interface_states();
+  std::ranges::sort(ports_, {}, [](const HostPort& port) { return std::tie(port.device, port.number); });
+  if (!inventory_ || inventory_->ports != ports_)
+    inventory_ = std::make_shared<const HostInventory>(HostInventory{ports_, book_.series()});
+  return inventory_;
+}
+
+void Sources::add_interface_states() {
+  if (!links_) return;
+  for (std::size_t i = 0; i < interfaces_.interfaces.size(); ++i) {
+    const ethernet::LinkSource::State& state = links_->states()[i];
+    if (!state.known) continue;
+    for (HostPort& port : ports_) {
+      if (port.netdev != interfaces_.interfaces[i].name || !carrier_is_link(port)) continue;
+      port.administratively_down = !state.administratively_up;
+      if (port.number != 0) continue;
+      port.state = state.is_up() ? PortState::kActive : PortState::kDown;
+      if (!state.is_up()) port.rate_bits_per_second = 0;
+    }
+  }
+}
+
+std::vector<LinkEvent> Sources::take_events(TimePoint now) {
+  take_link_events(now);
+  return std::exchange(events_, {});
+}
+
+void Sources::take_link_events(TimePoint now) {
+  if (!links_) return;
+  std::vector<ethernet::LinkChange> changes;
+  if (links_->take_events(changes)) suspect_ = true;
+  tell(now, changes);
+}
+
+void Sources::tell(TimePoint now, const std::vector<ethernet::LinkChange>& changes) {
+  bool look_at_ports = false;
+  for (const ethernet::LinkChange& change : changes) {
+    const auto interface = std::ranges::find(interfaces_.interfaces, change.index, &ethernet::Interface::index);
+    if (interface == interfaces_.interfaces.end() || !inventory_) continue;
+    if (change.up && interface->port == 0) suspect_ = true;  // it may have come back at another rate
+    for (const HostPort& port : inventory_->ports) {
+      if (port.netdev != interface->name) continue;
+      if (!carrier_is_link(port)) {
+        look_at_ports = true;
+        continue;
+      }
+      add_event({now,
+                 port.device,
+                 port.number,
+                 port.netdev,
+                 change.up,
+                 change.carrier_up_count,
+                 change.carrier_down_count,
+                 change.administrative,
+                 {}});
+    }
+  }
+  if (!look_at_ports) return;
+  // IPoIB notices at once when its port fails; what happened is in the port's own state.
+  sysfs_.read_states();
+  current_inventory();
+  tell_port_states(now);
+}
+
+void Sources::tell_port_states(TimePoint now) {
+  for (const HostPort& port : ports_) {
+    const bool has_events = links_ && carrier_is_link(port);
+    if (port.number == 0 || has_events || port.state == PortState::kUnknown) continue;
+    const bool is_active = port.state == PortState::kActive;
+    const auto [known, is_new] = was_active_.try_emplace({port.device, port.number}, is_active);
+    if (is_new || known->second == is_active) continue;
+    known->second = is_active;
+    add_event({now, port.device, port.number, port.netdev, is_active, {}, {}, false, {}});
+  }
+  std::erase_if(was_active_, [&](const auto& entry) {
+    return std::ranges::none_of(ports_, [&](const HostPort& port) {
+      return port.device == entry.first.first && port.number == entry.first.second;
+    });
+  });
+}
+
+void Sources::add_event(LinkEvent event) {
+  // Whoever never takes them loses the oldest.
+  if (events_.size() >= kMostEvents) events_.erase(events_.begin());
+  events_.push_back(std::move(event));
+}
+
+}  // namespace weft::host

@@ -35,6 +35,7 @@ SUITES = (
     Suite("infiniband", "weftd on ibsim with real OpenSM, compared with infiniband-diags", (Part("dev", "infiniband"),),
           ("ibsim", "opensm", "ibnetdiscover")),
     Suite("prometheus", "scraped by real Prometheus and VictoriaMetrics", (Part("dev", "prometheus"),), ("promtool", "ibsim", "opensm")),
+    Suite("kernel", "weft-collector and weftd under Debian's kernel in qemu, compared with rdma, ethtool and dcb", (Part("dev", "kernel"),)),
     Suite("fuzz", "every decoder and parser, briefly, under libFuzzer", (Part("fuzz", "fuzz"),), ("clang++",)),
     Suite("sanitizers", "unit tests under ASan and UBSan, threads under TSan", (Part("asan-ubsan", "unit"), Part("tsan", "threads"))),
 )

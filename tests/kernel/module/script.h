@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the parts of the scripted adapter share. */
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <rdma/ib_verbs.h>
+
+#define NAMES 96 /* most names of one kind */
+#define PAGES 32 /* of the optical module's memory */
+
+/* script.c: what the test said */
+extern char *driver, *firmware, *ibdev;
+extern char *string_names[NAMES];
+extern int string_count;
+extern struct rdma_stat_desc counter_descs[NAMES];
+extern int counter_count;
+extern u8 eeprom[PAGES][256]; /* page 0 whole, of further pages the upper half */
+
+void read_names(void);
+/* The scripted value of that name, or `otherwise`. */
+u64 value_or(const char *name, u64 otherwise);
+
+/* adapter.c: one adapter */
+struct nic {
+	struct net_device *netdev;
+	struct pci_dev *pci;
+	struct rdma *rdma;
+};
+
+void follow_carrier(void);
+
+/* ethernet.c, rdma.c: its two sides */
+int add_netdev(struct nic *nic);
+void remove_netdev(struct nic *nic);
+int add_rdma(struct nic *nic);
+void remove_rdma(struct nic *nic);

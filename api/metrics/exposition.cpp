@@ -9,6 +9,7 @@ namespace weft::api {
 Exposition::Exposition(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
                        Collectables collectables)
     : snapshot_(std::move(snapshot)),
+      now_(now),
       format_(format),
       collectables_(std::move(collectables)),
       ports_(snapshot_, now, format) {}
@@ -17,7 +18,7 @@ std::string_view Exposition::next() {
   text_.clear();
   switch (part_) {
     case Part::kFabrics:
-      append_fabric_families(text_, *snapshot_, format_);
+      append_fabric_families(text_, *snapshot_, now_, format_);
       part_ = Part::kHealth;
       return text_;
     case Part::kHealth:

@@ -25,6 +25,7 @@ class Exposition {
   enum class Part { kFabrics, kHealth, kPorts, kDaemon, kEnd };
 
   std::shared_ptr<const Snapshot> snapshot_;
+  TimePoint now_;
   MetricsFormat format_;
   Collectables collectables_;
   PortFamilies ports_;

@@ -125,21 +125,34 @@ void append_sweeps(std::string& out, const Snapshot& snapshot, MetricsFormat for
   });
 }
 
-void append_incidents(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
-  constexpr std::size_t kSeverities = 3;
-  std::array<std::array<std::uint32_t, kSeverities>, kKindCount> open{};
-  if (snapshot.incidents)
-    for (const auto& incident : *snapshot.incidents)
-      if (incident->is_open() && incident->kind < IncidentKind::kCount)
-        ++open[static_cast<std::size_t>(incident->kind)][static_cast<std::size_t>(incident->severity) % kSeverities];
-  constexpr MetricFamily kOpen{"weft_incidents", MetricType::kGauge, "Incidents that are not resolved."};
-  append_head(out, kOpen, format);
+constexpr std::size_t kSeverities = 3;
+using IncidentCounts = std::array<std::array<std::uint32_t, kSeverities>, kKindCount>;
+
+void append_counts(std::string& out, const MetricFamily& family, const IncidentCounts& counts, MetricsFormat format) {
+  append_head(out, family, format);
   for (std::size_t kind = 0; kind < kKindCount; ++kind)
     for (std::size_t severity = 0; severity < kSeverities; ++severity)
-      append_sample(out, kOpen.name,
+      append_sample(out, family.name,
                     {{"kind", to_string(static_cast<IncidentKind>(kind))},
                      {"severity", to_string(static_cast<Severity>(severity))}},
-                    open[kind][severity]);
+                    counts[kind][severity]);
+}
+
+void append_incidents(std::string& out, const Snapshot& snapshot, TimePoint now, MetricsFormat format) {
+  IncidentCounts open{}, unattended{};
+  if (snapshot.incidents)
+    for (const auto& incident : *snapshot.incidents) {
+      if (!incident->is_open() || incident->kind >= IncidentKind::kCount) continue;
+      const auto kind = static_cast<std::size_t>(incident->kind);
+      const std::size_t severity = static_cast<std::size_t>(incident->severity) % kSeverities;
+      ++open[kind][severity];
+      unattended[kind][severity] += incident->state == IncidentState::kOpen && incident->silenced_until <= now;
+    }
+  append_counts(out, {"weft_incidents", MetricType::kGauge, "Incidents that are not resolved."}, open, format);
+  append_counts(out,
+                {"weft_incidents_unattended", MetricType::kGauge,
+                 "Incidents that nobody acknowledged and that are not silenced: what to page for."},
+                unattended, format);
   constexpr MetricFamily kOpened{"weft_incidents_opened_total", MetricType::kCounter,
                                  "Incidents opened or re-opened since the store began."};
   append_head(out, kOpened, format);
@@ -179,7 +192,7 @@ void append_head(std::string& out, const MetricFamily& family, MetricsFormat for
   out.append("# TYPE ").append(name).append(" ").append(type).append("\n");
 }
 
-void append_fabric_families(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+void append_fabric_families(std::string& out, const Snapshot& snapshot, TimePoint now, MetricsFormat format) {
   constexpr MetricFamily kWatching{
       "weft_fabric_watching", MetricType::kGauge,
       "1 while the subnet is swept; 0 before the first sweep and while the adapter is gone."};
@@ -188,7 +201,7 @@ void append_fabric_families(std::string& out, const Snapshot& snapshot, MetricsF
   });
   append_graph(out, snapshot, format);
   append_sweeps(out, snapshot, format);
-  append_incidents(out, snapshot, format);
+  append_incidents(out, snapshot, now, format);
   constexpr MetricFamily kStore{"weft_store_ok", MetricType::kGauge, "1 while history and incidents can be written."};
   append_head(out, kStore, format);
   append_sample(out, kStore.name, {}, snapshot.figures.store_ok ? 1 : 0);

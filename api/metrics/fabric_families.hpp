@@ -9,7 +9,8 @@
 namespace weft::api {
 
 /// Appends everything of the snapshot that has no port label, node health excepted: a few kilobytes for each subnet.
-void append_fabric_families(std::string& out, const Snapshot& snapshot, MetricsFormat format);
+/// `now` tells which silences are over.
+void append_fabric_families(std::string& out, const Snapshot& snapshot, TimePoint now, MetricsFormat format);
 
 /// Appends the series of weft_node_health from entry `position` on, about 64 KiB at a time, and moves `position`. A
 /// name that several nodes share gets one series, with the worst verdict. False when there are no more.

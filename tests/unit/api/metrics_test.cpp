@@ -164,6 +164,17 @@ TEST(Exposition, IncidentsAreCountedWhileOpen) {
   EXPECT_THAT(text, HasSubstr("weft_incidents_opened_total{kind=\"LINK_DOWN\"} 7\n"));
 }
 
+TEST(Exposition, WhatIsAcknowledgedOrSilencedIsNotToBePagedFor) {
+  auto silenced = make_incident(3);
+  silenced.silenced_until = kNow + std::chrono::seconds(1);
+  auto silence_over = make_incident(4);
+  silence_over.silenced_until = kNow;
+  const std::string text = expose(
+      make_snapshot(1, {}, {make_incident(1), make_incident(2, IncidentState::kAcknowledged), silenced, silence_over}));
+  EXPECT_THAT(text, HasSubstr("weft_incidents{kind=\"LINK_DOWN\",severity=\"CRITICAL\"} 4\n"));
+  EXPECT_THAT(text, HasSubstr("weft_incidents_unattended{kind=\"LINK_DOWN\",severity=\"CRITICAL\"} 2\n"));
+}
+
 TEST(Exposition, OpenMetricsNamesFamiliesWithoutSuffix) {
   SmallFabric fabric(1);
   fabric.set(1, CounterId::kSymbolErrors, 1);

@@ -1,0 +1,98 @@
+"""The rules for Prometheus and the runbooks: whole, tested, and about metrics that there are."""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import yaml
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "infiniband"))
+
+import weft_testing  # noqa: E402
+
+PROMETHEUS = os.path.join(ROOT, "dashboards", "prometheus")
+RUNBOOKS = os.path.join(ROOT, "dashboards", "runbooks")
+
+
+def text_of(*parts: str) -> str:
+    with open(os.path.join(ROOT, *parts), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def rules() -> list[dict]:
+    return [rule for group in yaml.safe_load(text_of("dashboards", "prometheus", "weft.rules.yml"))["groups"] for rule in group["rules"]]
+
+
+def sources(*folders: str) -> str:
+    texts = []
+    for folder in folders:
+        for place, _, names in os.walk(os.path.join(ROOT, folder)):
+            texts += [text_of(place, name) for name in names if name.endswith((".cpp", ".hpp"))]
+    return "\n".join(texts)
+
+
+class Rules(unittest.TestCase):
+    def promtool(self, *arguments: str):
+        done = subprocess.run(["promtool", *arguments], cwd=PROMETHEUS, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+
+    def test_promtool_accepts_them(self):
+        self.promtool("check", "rules", "weft.rules.yml")
+
+    def test_alerts_fire_stay_quiet_and_end(self):
+        self.promtool("test", "rules", "weft.rules.test.yml")
+
+    def test_every_alert_has_a_case_that_fires_and_one_that_does_not(self):
+        fires, quiet = set(), set()
+        for case in yaml.safe_load(text_of("dashboards", "prometheus", "weft.rules.test.yml"))["tests"]:
+            for check in case.get("alert_rule_test", []):
+                (fires if check.get("exp_alerts") else quiet).add(check["alertname"])
+        alerts = {rule["alert"] for rule in rules() if "alert" in rule}
+        self.assertEqual(alerts, fires)
+        self.assertEqual(alerts, quiet)
+
+    def test_every_metric_in_a_rule_is_one_that_weftd_has(self):
+        # Port counters are named by the catalogue; all others stand in the sources as they are exposed.
+        known = set(re.findall(r'"(weft_[a-z_0-9]+)"', sources("api/metrics", "daemon/weftd")))
+        used = {name for rule in rules() for name in re.findall(r"\bweft_[a-z_0-9]+", rule["expr"])}
+        self.assertTrue(used)
+        self.assertEqual(set(), used - known)
+
+    def test_every_recorded_name_that_is_used_is_recorded(self):
+        recorded = {rule["record"] for rule in rules() if "record" in rule}
+        used = {name for rule in rules() for name in re.findall(r"\bweft:[a-z_0-9:]+", rule["expr"])}
+        self.assertEqual(set(), used - recorded)
+
+
+class Runbooks(unittest.TestCase):
+    def test_every_alert_leads_to_a_page(self):
+        for rule in rules():
+            if "alert" not in rule:
+                continue
+            page = rule["annotations"]["runbook"]
+            with self.subTest(rule["alert"]):
+                if "{{" in page:
+                    self.assertEqual("dashboards/runbooks/{{ $labels.kind }}.md", page)
+                else:
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, page)), page)
+
+    def test_every_kind_that_the_analyzer_opens_has_a_page(self):
+        spelt = {}
+        for name in re.findall(r'"([A-Z_]+)"', re.search(r"kKinds\{(.*?)\}", text_of("fabric", "incident.cpp"), re.S).group(1)):
+            spelt["k" + "".join(part.capitalize() for part in name.split("_"))] = name
+        opened = set(re.findall(r"IncidentKind::(k\w+)", sources("analyzer/detect", "analyzer/hosts", "analyzer/congestion"))) - {"kCount"}
+        self.assertGreater(len(opened), 5)
+        missing = {spelt[kind] for kind in opened if not os.path.exists(os.path.join(RUNBOOKS, spelt[kind] + ".md"))}
+        self.assertEqual(set(), missing)
+
+    def test_every_page_is_of_a_kind_or_of_weft_itself(self):
+        kinds = set(re.findall(r'"([A-Z_]+)"', text_of("fabric", "incident.cpp")))
+        pages = {name[:-3] for name in os.listdir(RUNBOOKS)}
+        self.assertEqual(set(), pages - kinds - {"weft-itself"})
+
+
+if __name__ == "__main__":
+    weft_testing.main()

@@ -18,7 +18,10 @@ MAY_KNOW = {
 DAEMON_MAY_KNOW = {
     "runtime": {"fabric"},
     "store": {"fabric"},
+    "spool": {"fabric"},
     "sweeper": {"fabric", "collectors"},
+    "collector": {"fabric", "collectors", "api"},
+    "uplink": {"fabric", "api"},
     "ctl": {"fabric", "api"},
 }
 ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")

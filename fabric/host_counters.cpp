@@ -66,6 +66,8 @@ constexpr auto kCatalogue = std::to_array<HostCounterInfo>({
     counter("cnp_ignored", kPackets, true, "Congestion notification packets received and not obeyed."),
     counter("ecn_marked_packets", kPackets, false, "RoCE packets received with the congestion experienced mark."),
     by_direction("pfc_frames", kFrames, true, "Priority flow control frames (IEEE 802.1Qbb)."),
+    {"pfc_enabled", kPort, kState, true, true, false, false, false,
+     "1 for a priority with priority flow control, as the adapter is set."},
     by_direction("pfc_pause", kMicroseconds, true, "Time that a priority was paused."),
     by_direction("pause_frames", kFrames, false, "Pause frames of the whole link (IEEE 802.3x)."),
     by_direction("pause", kMicroseconds, false, "Time that the whole link was paused."),

@@ -2,8 +2,8 @@
 
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <sys/socket.h>
 #include <net/if.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstddef>

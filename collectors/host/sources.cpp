@@ -1,6 +1,7 @@
 #include "collectors/host/sources.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "collectors/sysfs/sysfs_files.hpp"
@@ -27,8 +28,12 @@ bool carrier_is_link(const HostPort& port) {
 
 Sources::Sources(HostReaderOptions options)
     : options_(std::move(options)), sysfs_({options_.sysfs_root, options_.raw_names, options_.rescan_interval}) {
-  const bool is_live = options_.sysfs_root == "/sys";
-  if (is_live && options_.rtnetlink) links_.emplace(options_.sysfs_root);
+  if (options_.sysfs_root != "/sys") return;  // a recorded tree: the kernel knows nothing of it
+  if (options_.sysfs && options_.rdma_netlink) nldev_.emplace(options_.raw_names);
+  if (options_.ethtool) ethtool_.emplace();
+  if (options_.ethtool) statistics_.emplace(options_.raw_names);
+  if (options_.dcb) dcb_.emplace();
+  if (options_.rtnetlink) links_.emplace(options_.sysfs_root);
 }
 
 HostReading Sources::read(TimePoint now) {
@@ -40,53 +45,101 @@ HostReading Sources::read(TimePoint now) {
   reading.values.assign(book_.series().size(), 0);
   reading.present.assign(book_.series().size(), 0);
   ValueSink sink(reading.values, reading.present);
-  if (options_.sysfs) {
-    sysfs_.read(sink);
-    reading.sources.push_back(sysfs_.status());
-  }
-  if (links_) {
-    std::vector<ethernet::LinkChange> changes;
-    links_->read(sink, changes);
-    tell(now, changes);
-    reading.sources.push_back(links_->status());
-  }
+  read_sources(now, sink);
   // A figure of several parts is there when all of them are.
   const std::vector<std::uint8_t>& parts = book_.parts();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     reading.present[i] = reading.present[i] == parts[i] ? 1 : 0;
     if (reading.present[i] == 0) reading.values[i] = 0;
   }
+  reading.sources = statuses();
   reading.inventory = current_inventory();
   tell_port_states(now);
   return reading;
+}
+
+void Sources::read_sources(TimePoint now, ValueSink& sink) {
+  if (ethtool_) ethtool_->read(sink);
+  if (statistics_) statistics_->read(sink);
+  if (dcb_) dcb_->read(sink);
+  if (nldev_) nldev_->read(sink);
+  if (options_.sysfs) sysfs_.read(sink);
+  if (links_) {
+    std::vector<ethernet::LinkChange> changes;
+    links_->read(sink, changes);
+    tell(now, changes);
+  }
+  // What appeared meanwhile is read from the next time on.
+  if (has_new()) book_is_old_ = true;
+  if (statistics_ && statistics_->is_outdated()) relearn_ = true;
+}
+
+bool Sources::has_new() const {
+  return (ethtool_ && ethtool_->has_new()) || (dcb_ && dcb_->has_new()) || (nldev_ && nldev_->has_new());
+}
+
+std::vector<SourceStatus> Sources::statuses() const {
+  std::vector<SourceStatus> statuses;
+  if (options_.sysfs) statuses.push_back(sysfs_.status());
+  if (nldev_) statuses.push_back(nldev_->status());
+  if (links_) statuses.push_back(links_->status());
+  if (ethtool_) statuses.push_back(ethtool_->status());
+  if (dcb_) statuses.push_back(dcb_->status());
+  return statuses;
 }
 
 void Sources::find_devices(TimePoint now) {
   if (options_.sysfs && sysfs_.refresh(now)) {
     book_is_old_ = true;
     suspect_ = true;
+    if (nldev_) nldev_->watch(sysfs_.devices());
   }
-  if (!links_) return;
-  if (!suspect_ && scanned_at_ != kNever && now >= scanned_at_ && now - scanned_at_ < options_.rescan_interval) return;
+  if (nldev_ && sysfs_.scanned_at() == now) nldev_->add_netdevs(sysfs_.devices());
+  const bool is_due = scanned_at_ == kNever || now < scanned_at_ || now - scanned_at_ >= options_.rescan_interval;
+  if (suspect_ || is_due) find_interfaces(now);
+  if (relearn_) watch_interfaces();
+}
+
+void Sources::find_interfaces(TimePoint now) {
   suspect_ = false;
   scanned_at_ = now;
+  if (!links_ && !ethtool_ && !dcb_) return;
   ports_.clear();
   sysfs_.add_ports(ports_);
   ethernet::InterfaceScan found = ethernet::scan_interfaces(options_.sysfs_root, ports_);
-  for (HostPort& port : found.alone) port.rate_bits_per_second = interface_rate(options_.sysfs_root, port.netdev);
-  if (found.interfaces != interfaces_.interfaces) {
-    links_->watch(found.interfaces);
-    book_is_old_ = true;
-  }
+  const bool is_new = found.interfaces != interfaces_.interfaces;
   interfaces_ = std::move(found);
+  down_reasons_.clear();
+  if (is_new) watch_interfaces();
+  for (HostPort& port : interfaces_.alone) {
+    port.rate_bits_per_second = interface_rate(options_.sysfs_root, port.netdev);
+    if (statistics_) port.firmware = statistics_->firmware_of(port.netdev);
+  }
+}
+
+void Sources::watch_interfaces() {
+  relearn_ = false;
+  book_is_old_ = true;
+  std::vector<ethernet::Interface> of_ethernet;
+  std::ranges::remove_copy_if(interfaces_.interfaces, std::back_inserter(of_ethernet),
+                              &ethernet::Interface::is_infiniband);
+  if (ethtool_) ethtool_->watch(of_ethernet);
+  if (statistics_) statistics_->watch(of_ethernet);
+  if (dcb_) dcb_->watch(of_ethernet);
+  if (links_) links_->watch(interfaces_.interfaces);
 }
 
 void Sources::enter_series() {
-  // In order of trust: the first one to know a series keeps it.
+  // In order of trust: the first one to know a series keeps it. What counts a whole port comes before what counts the
+  // part of it that one driver sees.
   book_ = SeriesBook();
+  if (ethtool_) ethtool_->enter(book_);
+  if (statistics_) statistics_->enter(book_);
+  if (dcb_) dcb_->enter(book_);
+  if (nldev_) nldev_->enter(book_);
   if (options_.sysfs) sysfs_.enter(book_);
   if (links_) links_->enter(book_);
-  inventory_ = nullptr;
+  if (inventory_ && inventory_->series != book_.series()) inventory_ = nullptr;
   book_is_old_ = false;
 }
 
@@ -109,11 +162,19 @@ void Sources::add_interface_states() {
     for (HostPort& port : ports_) {
       if (port.netdev != interfaces_.interfaces[i].name || !carrier_is_link(port)) continue;
       port.administratively_down = !state.administratively_up;
+      if (state.administratively_up && !state.carrier) port.down_reason = down_reason(interfaces_.interfaces[i]);
       if (port.number != 0) continue;
       port.state = state.is_up() ? PortState::kActive : PortState::kDown;
       if (!state.is_up()) port.rate_bits_per_second = 0;
     }
   }
+}
+
+std::string Sources::down_reason(const ethernet::Interface& interface) {
+  if (!ethtool_) return {};
+  const auto [known, is_new] = down_reasons_.try_emplace(interface.index);
+  if (is_new) known->second = ethtool_->down_reason(interface);
+  return known->second;
 }
 
 std::vector<LinkEvent> Sources::take_events(TimePoint now) {
@@ -133,7 +194,9 @@ void Sources::tell(TimePoint now, const std::vector<ethernet::LinkChange>& chang
   for (const ethernet::LinkChange& change : changes) {
     const auto interface = std::ranges::find(interfaces_.interfaces, change.index, &ethernet::Interface::index);
     if (interface == interfaces_.interfaces.end() || !inventory_) continue;
-    if (change.up && interface->port == 0) suspect_ = true;  // it may have come back at another rate
+    down_reasons_.erase(change.index);
+    // It may have come back at another rate, and its driver may have more to tell.
+    if (change.up) suspect_ = relearn_ = true;
     for (const HostPort& port : inventory_->ports) {
       if (port.netdev != interface->name) continue;
       if (!carrier_is_link(port)) {

@@ -8,9 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "collectors/ethernet/dcb_source.hpp"
+#include "collectors/ethernet/driver_statistics.hpp"
+#include "collectors/ethernet/ethtool_source.hpp"
 #include "collectors/ethernet/interface_scan.hpp"
 #include "collectors/ethernet/link_source.hpp"
 #include "collectors/host/host_reader.hpp"
+#include "collectors/rdma/nldev_source.hpp"
 #include "collectors/rdma/sysfs_source.hpp"
 #include "collectors/series/series_book.hpp"
 
@@ -26,6 +30,11 @@ class Sources {
 
  private:
   void find_devices(TimePoint now);
+  void find_interfaces(TimePoint now);
+  void watch_interfaces();
+  bool has_new() const;
+  void read_sources(TimePoint now, ValueSink& sink);
+  std::vector<SourceStatus> statuses() const;
   void enter_series();
   void take_link_events(TimePoint now);
   void tell(TimePoint now, const std::vector<ethernet::LinkChange>& changes);
@@ -33,13 +42,19 @@ class Sources {
   void add_event(LinkEvent event);
   std::shared_ptr<const HostInventory> current_inventory();
   void add_interface_states();
+  std::string down_reason(const ethernet::Interface& interface);
 
   HostReaderOptions options_;
   rdma::SysfsSource sysfs_;
+  std::optional<rdma::NldevSource> nldev_;
+  std::optional<ethernet::EthtoolSource> ethtool_;
+  std::optional<ethernet::DriverStatistics> statistics_;
+  std::optional<ethernet::DcbSource> dcb_;
   std::optional<ethernet::LinkSource> links_;
 
   TimePoint scanned_at_ = kNever;
-  bool suspect_ = true;  ///< interfaces must be looked at again
+  bool suspect_ = true;   ///< interfaces must be looked at again
+  bool relearn_ = false;  ///< drivers may have more to tell: a link came up
   ethernet::InterfaceScan interfaces_;
   SeriesBook book_;
   bool book_is_old_ = true;
@@ -47,6 +62,8 @@ class Sources {
   std::vector<HostPort> ports_;
   std::shared_ptr<const HostInventory> inventory_;
   std::vector<LinkEvent> events_;
+  /// Why links are down, by interface; asked again after a scan.
+  std::map<std::uint32_t, std::string> down_reasons_;
   /// Whether an RDMA port whose link no interface tells of was active when it was last looked at.
   std::map<std::pair<std::string, std::uint8_t>, bool> was_active_;
 };

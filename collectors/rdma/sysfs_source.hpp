@@ -31,8 +31,10 @@ class SysfsSource {
   bool refresh(TimePoint now);
   /// The next refresh() looks at everything again.
   void suspect() { scanned_at_ = kNever; }
-  /// The devices as of the last refresh().
-  std::span<const ScannedDevice> devices() const { return devices_; }
+  /// When refresh() last looked at everything.
+  TimePoint scanned_at() const { return scanned_at_; }
+  /// The devices as of then; another source may know more of them.
+  std::span<ScannedDevice> devices() { return devices_; }
 
   /// Enters what this source reads and opens the files for it. Forgets the files of before.
   void enter(SeriesBook& book);

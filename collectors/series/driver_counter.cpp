@@ -6,7 +6,7 @@ namespace weft {
 namespace {
 
 constexpr std::uint8_t kPriorities = 8;
-constexpr std::uint8_t kMostLanes = 32;
+constexpr std::uint8_t kMostIndices = 32;
 constexpr std::size_t kLongestName = 128;
 
 /// The number that stands for '#' in `pattern`, when `name` fits it.
@@ -31,7 +31,7 @@ std::optional<CounterMatch> find_driver_counter(std::span<const DriverCounter> t
       continue;
     }
     const std::optional<std::uint8_t> number = number_in(counter.driver_name, driver_name);
-    if (number && *number < (counter.index == NameIndex::kPriority ? kPriorities : kMostLanes))
+    if (number && *number < (counter.index == NameIndex::kPriority ? kPriorities : kMostIndices))
       return CounterMatch{&counter, *number};
   }
   return std::nullopt;

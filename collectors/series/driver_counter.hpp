@@ -11,8 +11,9 @@
 
 namespace weft {
 
-/// What the number in a driver's name stands for: "rx_prio3_pause", "rx_err_lane_0_phy".
-enum class NameIndex : std::uint8_t { kNone, kPriority, kLane };
+/// What the number in a driver's name stands for: a priority in "rx_prio3_pause", a lane in "rx_err_lane_0_phy",
+/// nothing that the catalogue tells apart in "rx_discard_packets_cos2" (all of them are added up).
+enum class NameIndex : std::uint8_t { kNone, kPriority, kLane, kSummed };
 
 /// One counter of one driver. `driver_name` is matched exactly; a '#' in it stands for a decimal number, which becomes
 /// the priority or the lane. Two lines of one table that say the same are parts of one figure and are added up.
@@ -33,7 +34,7 @@ struct CounterMatch {
 };
 
 /// Looks `driver_name` up in one table; nullopt when the table does not have it, or its number is out of range
-/// (priorities 0..7, lanes 0..31).
+/// (priorities 0..7, all others 0..31).
 std::optional<CounterMatch> find_driver_counter(std::span<const DriverCounter> table, std::string_view driver_name);
 
 /// The series that a match means for one port.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collectors/ethernet/driver_statistics.hpp"
 #include "fabric/host_counters.hpp"
 
 namespace weft::rdma {
@@ -16,12 +17,33 @@ TEST(DriverTables, SayOnlyWhatTheCatalogueHas) {
       const HostCounterInfo* info = find_host_counter(counter.name);
       ASSERT_NE(info, nullptr) << counter.driver_name << " → " << counter.name;
       EXPECT_EQ(info->by_direction, counter.direction != Direction::kNone) << counter.driver_name;
-      EXPECT_EQ(info->by_priority, counter.index == NameIndex::kPriority) << counter.driver_name;
+      EXPECT_TRUE(info->by_priority || counter.index != NameIndex::kPriority) << counter.driver_name;
+      EXPECT_TRUE(info->by_lane || counter.index != NameIndex::kLane) << counter.driver_name;
       EXPECT_EQ(info->is_gauge, counter.behaviour == CounterBehaviour::kGauge) << counter.driver_name;
     }
   };
   check(port_counter_table());
-  for (const char* driver : kDrivers) check(hw_counter_table(driver));
+  for (const char* driver : kDrivers) {
+    check(hw_counter_table(driver));
+    for (const DriverCounter& counter : hw_counter_table(driver)) EXPECT_EQ(counter.factor, 1U) << counter.driver_name;
+  }
+  for (const char* driver : {"mlx5_core", "mlx4_en", "bnxt_en", "ice", "i40e", "ionic", "hns3", "cxgb4"}) {
+    EXPECT_FALSE(ethernet::ethtool_table(driver).empty()) << driver;
+    check(ethernet::ethtool_table(driver));
+  }
+}
+
+TEST(DriverTables, KnowStatisticsOfEthernetDrivers) {
+  const auto pause = find_driver_counter(ethernet::ethtool_table("mlx5_core"), "rx_prio3_pause_duration");
+  ASSERT_TRUE(pause);
+  const HostSeries series = series_of(*pause, "mlx5_0", 1);
+  EXPECT_EQ(series.name, "pfc_pause");
+  EXPECT_EQ(series.priority, 3);
+  EXPECT_EQ(series.direction, Direction::kReceive);
+  const auto discards = find_driver_counter(ethernet::ethtool_table("bnxt_en"), "rx_discard_packets_cos7");
+  ASSERT_TRUE(discards);
+  EXPECT_EQ(series_of(*discards, "eth0", 0).priority, kNoPriority);
+  EXPECT_TRUE(find_driver_counter(ethernet::ethtool_table("ice"), "tx_priority_5_xoff.nic"));
 }
 
 TEST(DriverTables, MatchOnTheDriver) {

@@ -1,0 +1,67 @@
+#pragma once
+// The statistics strings of drivers (ioctl SIOCETHTOOL: GDRVINFO, GSSET_INFO, GSTRINGS, GSTATS) and what they mean.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectors/ethernet/interface_scan.hpp"
+#include "collectors/series/driver_counter.hpp"
+#include "collectors/series/series_book.hpp"
+
+namespace weft::ethernet {
+
+/// The statistics of an Ethernet driver, as ETHTOOL_GDRVINFO spells it; empty for one that nobody knows.
+std::span<const DriverCounter> ethtool_table(std::string_view driver);
+
+/// The names in the bytes of ETH_SS_STATS: 32 octets each, padded with NULs or blanks.
+std::vector<std::string_view> parse_statistics_names(std::string_view bytes);
+
+class DriverStatistics {
+ public:
+  /// Opens its socket; when that fails the source stays silent.
+  explicit DriverStatistics(bool raw_names);
+  DriverStatistics(const DriverStatistics&) = delete;
+  DriverStatistics& operator=(const DriverStatistics&) = delete;
+  ~DriverStatistics();
+
+  /// From now on these interfaces are asked; asks for their drivers' names.
+  void watch(std::span<const Interface> interfaces);
+  void enter(SeriesBook& book);
+  void read(ValueSink& sink);
+  /// Whether a driver has other statistics than it had: watch() must be called again.
+  bool is_outdated() const { return is_outdated_; }
+  /// Firmware of an interface as its driver tells; empty when it does not.
+  std::string firmware_of(std::string_view interface) const;
+  bool is_open() const { return fd_ >= 0; }
+
+ private:
+  struct Watched {
+    Interface interface;
+    std::string driver;
+    std::string firmware;
+    std::uint32_t count = 0;  ///< of the driver's statistics
+    std::vector<std::string> names;
+    /// Which of them are read, and where they go.
+    struct Place {
+      std::uint32_t index;
+      SeriesPosition position;
+    };
+    std::vector<Place> places;
+  };
+
+  bool ask(const Watched& watched, void* command) const;
+  std::uint32_t count_of(const Watched& watched) const;
+  void learn(Watched& watched) const;
+
+  bool raw_names_;
+  int fd_ = -1;
+  bool is_outdated_ = false;
+  std::vector<Watched> watched_;
+  std::vector<std::uint64_t> buffer_;
+};
+
+}  // namespace weft::ethernet

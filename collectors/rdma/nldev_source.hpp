@@ -1,0 +1,48 @@
+#pragma once
+// RDMA netlink: all hw_counters of a port in one answer, optional ones included, without a privilege.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectors/netlink/socket.hpp"
+#include "collectors/rdma/device_scan.hpp"
+#include "collectors/series/answer_slots.hpp"
+
+namespace weft::rdma {
+
+class NldevSource {
+ public:
+  /// Opens its socket; when the kernel has no RDMA netlink the source stays silent and status() says so.
+  explicit NldevSource(bool raw_names);
+
+  /// From now on these devices are asked. Learns at once what they have.
+  void watch(std::span<const ScannedDevice> devices);
+  /// Fills in the interfaces of watched devices that sysfs did not tell.
+  void add_netdevs(std::span<ScannedDevice> devices);
+  void enter(SeriesBook& book);
+  void read(ValueSink& sink) { ask(&sink); }
+  /// Whether counters appeared (an optional one was switched on), so that enter() should be called again.
+  bool has_new() const;
+  SourceStatus status() const;
+
+ private:
+  struct Port {
+    std::string device;
+    std::string driver;
+    std::uint8_t number;
+    std::uint32_t index;  ///< of the device, as the kernel counts them
+    AnswerSlots slots;
+  };
+
+  void ask(ValueSink* sink);
+
+  bool raw_names_;
+  std::optional<netlink::Socket> socket_;
+  std::string trouble_;
+  std::vector<Port> ports_;
+  std::vector<netlink::Request> requests_;
+};
+
+}  // namespace weft::rdma

@@ -8,6 +8,8 @@ const char* to_string(ErrorCode code) {
       return "invalid_argument";
     case ErrorCode::kNotFound:
       return "not_found";
+    case ErrorCode::kAlreadyExists:
+      return "already_exists";
     case ErrorCode::kFailedPrecondition:
       return "failed_precondition";
     case ErrorCode::kUnavailable:

@@ -11,6 +11,7 @@ namespace weft {
 enum class ErrorCode {
   kInvalidArgument,     ///< the caller's input is wrong, and will stay wrong
   kNotFound,            ///< the named thing does not exist
+  kAlreadyExists,       ///< somebody else has what was asked for
   kFailedPrecondition,  ///< refused in the present state (a newer database, a guard)
   kUnavailable,         ///< a device or peer does not answer now; later it may
   kTimeout,             ///< no answer within the bound

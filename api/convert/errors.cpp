@@ -15,6 +15,8 @@ Mapping mapping(ErrorCode code) {
       return {GRPC_STATUS_INVALID_ARGUMENT, "INVALID_ARGUMENT", 400};
     case ErrorCode::kNotFound:
       return {GRPC_STATUS_NOT_FOUND, "NOT_FOUND", 404};
+    case ErrorCode::kAlreadyExists:
+      return {GRPC_STATUS_ALREADY_EXISTS, "ALREADY_EXISTS", 409};
     case ErrorCode::kFailedPrecondition:
       return {GRPC_STATUS_FAILED_PRECONDITION, "FAILED_PRECONDITION", 409};
     case ErrorCode::kUnavailable:

@@ -1,6 +1,7 @@
 #pragma once
 // Results as the ends of calls.
 
+#include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <utility>

@@ -13,13 +13,17 @@
 #include "api/grpc/fabric_service.hpp"
 #include "api/grpc/health_service.hpp"
 #include "api/grpc/incident_service.hpp"
+#include "api/grpc/telemetry_service.hpp"
 #include "api/grpc/watch_hall.hpp"
 #include "api/publication/picture.hpp"
 
 namespace weft::api {
 namespace {
 
-constexpr const char* kServices[] = {"weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService"};
+constexpr const char* kServices[] = {"weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService",
+                                     "weft.v1.TelemetryService"};
+/// What a Batch has besides its body.
+constexpr int kEnvelopeBytes = 4096;
 
 std::string endpoint_text(const GrpcOptions& options) {
   const bool bare_v6 = options.address.find(':') != std::string::npos && options.address.front() != '[';
@@ -44,13 +48,16 @@ Error cannot_listen(const GrpcOptions& options) {
 }
 
 void set_limits(grpc::ServerBuilder& builder, const GrpcOptions& options) {
-  builder.SetMaxReceiveMessageSize(options.max_request_bytes);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(options.telemetry.batch.bytes) + kEnvelopeBytes);
   // With it, a second weftd on the same port would get half of the calls instead of an error.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 128);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // Who connects and asks nothing shall not stay: a connection costs some 20 kB.
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 300'000);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   grpc::ResourceQuota quota("weft");
   quota.Resize(256UL * 1024 * 1024);
@@ -60,12 +67,15 @@ void set_limits(grpc::ServerBuilder& builder, const GrpcOptions& options) {
 }  // namespace
 
 struct GrpcServer::State {
-  State(const GrpcOptions& the_options, const Publication& publication, Commands& commands, const Clock& clock)
+  State(const GrpcOptions& the_options, const Publication& publication, Commands& commands, TelemetrySink& telemetry,
+        const Clock& clock)
       : options(the_options),
         hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
         fabric(publication, clock, hall, the_options.max_topologies),
         health(publication, hall),
-        incidents(publication, commands, clock, hall) {}
+        incidents(publication, commands, clock, hall),
+        telemetry_hall(telemetry, clock, the_options.telemetry),
+        telemetry_service(publication, telemetry_hall) {}
 
   /// On the hall's thread.
   void show_readiness(const Snapshot& snapshot) {
@@ -91,19 +101,23 @@ struct GrpcServer::State {
   FabricService fabric;
   HealthService health;
   IncidentService incidents;
+  TelemetryHall telemetry_hall;
+  TelemetryService telemetry_service;
 };
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options, const Publication& publication,
-                                                      Commands& commands, const Clock& clock) {
+                                                      Commands& commands, TelemetrySink& telemetry,
+                                                      const Clock& clock) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  auto state = std::make_unique<State>(options, publication, commands, clock);
+  auto state = std::make_unique<State>(options, publication, commands, telemetry, clock);
   grpc::ServerBuilder builder;
   set_limits(builder, options);
   builder.AddListeningPort(endpoint_text(options), grpc::InsecureServerCredentials(), &state->port);
   builder.RegisterService(&state->fabric);
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->incidents);
+  builder.RegisterService(&state->telemetry_service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (!server || state->port <= 0) return tl::unexpected(cannot_listen(options));
   {
@@ -123,8 +137,13 @@ std::uint16_t GrpcServer::port() const {
   return static_cast<std::uint16_t>(state_->port);
 }
 
+TelemetryFigures GrpcServer::telemetry() const {
+  return state_->telemetry_hall.figures();
+}
+
 void GrpcServer::stop() {
   state_->hall.stop();
+  state_->telemetry_hall.stop();
   if (!state_->server) return;
   if (auto* health = state_->server->GetHealthCheckService()) health->Shutdown();
   state_->server->Shutdown(std::chrono::system_clock::now() + state_->options.stop_grace);

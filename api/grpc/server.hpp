@@ -1,11 +1,12 @@
 #pragma once
-// The gRPC server: FabricService, HealthService, IncidentService, grpc.health.v1 and reflection.
+// The gRPC server: FabricService, HealthService, IncidentService, TelemetryService, grpc.health.v1 and reflection.
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "api/grpc/telemetry_hall.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
 #include "fabric/clock.hpp"
@@ -18,7 +19,7 @@ struct GrpcOptions {
   std::uint16_t port = 9641;          ///< 0: any free one
   unsigned max_watchers = 128;        ///< Watch streams at once; further ones get RESOURCE_EXHAUSTED
   unsigned max_topologies = 16;       ///< GetTopology streams at once
-  int max_request_bytes = 256 * 1024;
+  TelemetryLimits telemetry;
   std::chrono::milliseconds stop_grace{2'000};  ///< for calls under way when stopping
 };
 
@@ -27,7 +28,7 @@ class GrpcServer {
   /// Listens and serves. kInvalidArgument for an address that is none, kUnavailable for one that is taken or not ours.
   /// What is passed by reference must outlive it.
   static Result<std::unique_ptr<GrpcServer>> start(const GrpcOptions& options, const Publication& publication,
-                                                   Commands& commands, const Clock& clock);
+                                                   Commands& commands, TelemetrySink& telemetry, const Clock& clock);
   /// Stops.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
@@ -35,6 +36,7 @@ class GrpcServer {
 
   /// The port that it listens on.
   std::uint16_t port() const;
+  TelemetryFigures telemetry() const;
   /// Ends all streams and calls, and joins. Commands that were passed on must be answered for it to return early; their
   /// callbacks may still come later. May be called more than once.
   void stop();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/convert/collectors.hpp"
 #include "api/convert/errors.hpp"
 #include "api/convert/queries.hpp"
 #include "api/http/json.hpp"
@@ -180,6 +181,10 @@ HttpReply api_reply(Question question) {
     if (what == "health") {
       return list_reply(std::move(question), v1::ListHealthRequest(), "nodes",
                         [](const Question& asked, const auto& page) { return list_health(*asked.snapshot, page); });
+    }
+    if (what == "collectors") {
+      return list_reply(std::move(question), v1::ListCollectorsRequest(), "collectors",
+                        [](const Question& asked, const auto& page) { return list_collectors(*asked.snapshot, page); });
     }
     if (what == "incidents") {
       auto request = incidents_request(question.target.parameter("state"));

@@ -19,10 +19,15 @@ std::string_view Exposition::next() {
   switch (part_) {
     case Part::kFabrics:
       append_fabric_families(text_, *snapshot_, now_, format_);
+      append_collector_states(text_, *snapshot_, format_);
       part_ = Part::kHealth;
       return text_;
     case Part::kHealth:
       if (append_node_health(text_, *snapshot_, format_, health_position_)) return text_;
+      part_ = Part::kCollectors;
+      [[fallthrough]];
+    case Part::kCollectors:
+      if (append_collectors(text_, *snapshot_, format_, collector_position_)) return text_;
       part_ = Part::kPorts;
       [[fallthrough]];
     case Part::kPorts:

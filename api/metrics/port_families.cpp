@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t kChunk = 128 * 1024;
 constexpr std::size_t kLongestNumber = 40;
+constexpr std::size_t kNoFamily = static_cast<std::size_t>(-1);
 
-enum class Source : std::uint8_t { kUp, kStale, kInfo, kByteRate, kLanes, kRate, kCounter, kSaturated };
+enum class Source : std::uint8_t { kUp, kStale, kInfo, kByteRate, kLanes, kRate, kCounter, kSaturated, kHostsOnly };
 
 }  // namespace
 
@@ -38,6 +39,7 @@ struct PortFamilies::Family {
   Source source = Source::kUp;
   CounterId counter = CounterId::kCount;
   double PortRates::*rate = nullptr;
+  std::size_t of_hosts = kNoFamily;  ///< position in HostFamilies::families()
 };
 
 /// Writes the parts of one series; the caller has made sure of the room.
@@ -84,16 +86,16 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   }
   // The longest line is weft_port_info with two nodes' and a host's names; the most lines of a port are the saturated
   // ones.
-  buffer_.resize(kChunk + (3 * longest + 512) * kCounterCount);
+  buffer_.resize(kChunk + std::max(HostFamilies::kLongestLine, (3 * longest + 512) * kCounterCount));
   full_ = buffer_.data() + kChunk;
 
   const auto gauge = [&](const char* name, std::string_view help, Source source, double PortRates::*rate = nullptr) {
-    families_.push_back({name, help, MetricType::kGauge, source, CounterId::kCount, rate});
+    families_.push_back({name, help, MetricType::kGauge, source, CounterId::kCount, rate, kNoFamily});
   };
   gauge("weft_port_up", "1 when the port is logically active.", Source::kUp);
   gauge("weft_port_stale", "1 when the port's last reading is older than three sweep intervals.", Source::kStale);
   families_.push_back({"weft_port_info", "What else is known of the port and of the other end of its cable.",
-                       MetricType::kInfo, Source::kInfo, CounterId::kCount, nullptr});
+                       MetricType::kInfo, Source::kInfo, CounterId::kCount, nullptr, kNoFamily});
   // In bytes: "promtool check metrics" objects to bits, whatever the name says besides.
   gauge("weft_port_rate_bytes_per_second", "Active data rate of the port after line coding.", Source::kByteRate);
   gauge("weft_port_width_lanes", "Active lanes of the port.", Source::kLanes);
@@ -106,7 +108,7 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
     const bool summed = info.id == CounterId::kTransmitWait;
     families_.push_back({std::move(name), info.help, gauge_counter ? MetricType::kGauge : MetricType::kCounter,
                          summed ? Source::kRate : Source::kCounter, info.id,
-                         summed ? &PortRates::transmit_wait_seconds_total : nullptr});
+                         summed ? &PortRates::transmit_wait_seconds_total : nullptr, kNoFamily});
   }
   gauge("weft_port_saturated", "1 for a counter that stuck at all ones: its value means at least.", Source::kSaturated);
   gauge("weft_link_utilization_ratio", "The busier direction's data rate as a share of the active rate.", Source::kRate,
@@ -114,6 +116,22 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   gauge("weft_link_stall_ratio", "Share of time in which the port had data to send and no credit.", Source::kRate,
         &PortRates::stall_ratio);
   gauge("weft_link_error_rate", "Errors per bit, over the error window.", Source::kRate, &PortRates::error_rate);
+  add_host_families();
+}
+
+/// What hosts tell goes below the sweep's lines of the same family, for the formats want them together.
+void PortFamilies::add_host_families() {
+  std::vector<std::string> names;
+  for (const Family& family : families_) names.push_back(family.name);
+  hosts_ = HostFamilies(snapshot_, now_, names);
+  for (std::size_t i = 0; i < hosts_.families().size(); ++i) {
+    const HostFamilies::Family& told = hosts_.families()[i];
+    const auto same = std::ranges::find(families_, told.name, &Family::name);
+    if (same != families_.end())
+      same->of_hosts = i;
+    else
+      families_.push_back({told.name, told.help, told.type, Source::kHostsOnly, CounterId::kCount, nullptr, i});
+  }
 }
 
 PortFamilies::~PortFamilies() = default;
@@ -122,17 +140,21 @@ PortFamilies::PortFamilies(PortFamilies&&) noexcept = default;
 std::string_view PortFamilies::next() {
   at_ = buffer_.data();
   while (family_ < families_.size() && at_ < full_) {
-    if (fabric_ == 0 && port_ == 0) begin_family();
+    if (!begun_) begin_family();
     write_family();
     if (fabric_ < views_.size()) break;  // full
+    const Family& family = families_[family_];
+    if (family.of_hosts != kNoFamily && !hosts_.write(family.of_hosts, at_, full_, headed_, head_)) break;
     ++family_;
     fabric_ = 0;
+    begun_ = false;
   }
   return {buffer_.data(), static_cast<std::size_t>(at_ - buffer_.data())};
 }
 
 void PortFamilies::begin_family() {
   const Family& family = families_[family_];
+  begun_ = true;
   headed_ = false;
   head_.clear();
   append_head(head_, {family.name, family.type, family.help}, format_);
@@ -206,6 +228,9 @@ void PortFamilies::write_family() {
       return write_counter();
     case Source::kSaturated:
       return write_saturated();
+    case Source::kHostsOnly:
+      fabric_ = views_.size();
+      return;
   }
 }
 

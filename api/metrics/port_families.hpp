@@ -1,11 +1,13 @@
 #pragma once
-// The families of port series: by far the most of an exposition, written straight from the sweep's tables.
+// The families of port series: by far the most of an exposition, written straight from the sweep's tables, each
+// followed by what hosts tell in the same family.
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "api/metrics/family.hpp"
+#include "api/metrics/host_families.hpp"
 #include "api/metrics/labels.hpp"
 #include "fabric/snapshot.hpp"
 
@@ -28,6 +30,7 @@ class PortFamilies {
   struct Family;
   struct Line;
 
+  void add_host_families();
   void begin_family();
   void write_family();
   template <typename Row>
@@ -50,8 +53,10 @@ class PortFamilies {
   std::size_t family_ = 0;
   std::size_t fabric_ = 0;
   PortIndex port_ = 0;
+  bool begun_ = false;
   bool headed_ = false;
   std::string head_;
+  HostFamilies hosts_;
 };
 
 }  // namespace weft::api

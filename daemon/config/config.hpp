@@ -78,6 +78,13 @@ struct GrpcLimits {
   unsigned max_watchers = 64;
 };
 
+struct Telemetry {
+  unsigned max_collectors = 12'000;
+  unsigned max_values = 20'000'000;
+  unsigned max_batches_per_second = 50;
+  Duration forget_after = std::chrono::hours(7 * 24);
+};
+
 struct WeftdConfig {
   std::filesystem::path state_dir = "/var/lib/weft";
   std::string log_level = "info";
@@ -88,6 +95,7 @@ struct WeftdConfig {
   StoreConfig store;
   HttpLimits http;
   GrpcLimits grpc;
+  Telemetry telemetry;
 };
 
 }  // namespace weft::config

@@ -202,11 +202,44 @@ std::vector<Key> serving_schema() {
   };
 }
 
+std::vector<Key> telemetry_schema() {
+  return {
+      {"telemetry.max_collectors",
+       [](WeftdConfig& c) -> Field { return &c.telemetry.max_collectors; },
+       {1, 1e6},
+       "collectors",
+       "Most collectors connected at once; more get RESOURCE_EXHAUSTED and keep what they have. Twice as many hosts "
+       "are "
+       "remembered. Each connection takes a file descriptor and some memory."},
+      {"telemetry.max_values",
+       [](WeftdConfig& c) -> Field { return &c.telemetry.max_values; },
+       {1000, 1e9},
+       "values",
+       "Most values that all hosts together may tell in one reading, which bounds our memory; a collector that passes "
+       "it "
+       "gets RESOURCE_EXHAUSTED."},
+      {"telemetry.max_batches_per_second",
+       [](WeftdConfig& c) -> Field { return &c.telemetry.max_batches_per_second; },
+       {1, 1e6},
+       "batches",
+       "How fast one collector is read from, after a burst of four times as many. A faster one waits and nothing of it "
+       "is "
+       "lost. Readings come once a second; the rest is for catching up after we were away."},
+      {"telemetry.forget_after",
+       [](WeftdConfig& c) -> Field { return &c.telemetry.forget_after; },
+       {kMinute, 3650 * kDay},
+       "",
+       "A host whose collector was not heard for so long is forgotten, and its incidents are resolved: it was taken "
+       "away."},
+  };
+}
+
 }  // namespace
 
 std::vector<Key> schema() {
   std::vector<Key> keys;
-  for (auto part : {daemon_schema(), infiniband_schema(), analyzer_schema(), store_schema(), serving_schema()})
+  for (auto part :
+       {daemon_schema(), infiniband_schema(), analyzer_schema(), store_schema(), serving_schema(), telemetry_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }

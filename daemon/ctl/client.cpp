@@ -40,7 +40,12 @@ void check(const grpc::Status& status, const std::string& server) {
 }
 
 Client::Client(std::string where)
-    : server(std::move(where)), channel(connect(server)), fabric(channel), health(channel), incidents(channel) {}
+    : server(std::move(where)),
+      channel(connect(server)),
+      fabric(channel),
+      health(channel),
+      incidents(channel),
+      telemetry(channel) {}
 
 void Client::set_deadline(grpc::ClientContext& context) {
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(15));

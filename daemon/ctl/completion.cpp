@@ -32,8 +32,9 @@ _weftctl() {
   fi
   local words
   case $verb in
-    "") words=$'status\nnodes\nports\nlinks\ntopology\nincidents\nincident\nhealth\nwatch\nacknowledge\nsilence\ncompletion' ;;
+    "") words=$'status\nnodes\nports\nlinks\ntopology\nincidents\nincident\nhealth\ncollectors\nwatch\nacknowledge\nsilence\ncompletion' ;;
     ports | health) words=$(weftctl "${server[@]}" nodes --names 2>/dev/null) ;;
+    collectors) words=$(weftctl "${server[@]}" collectors 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
     incident | acknowledge | silence) words=$(weftctl "${server[@]}" incidents --ids 2>/dev/null) ;;
     completion) words=$'bash\nzsh\nfish' ;;
   esac
@@ -48,13 +49,14 @@ complete -F _weftctl weftctl
 constexpr const char* kZsh = R"sh(#compdef weftctl
 # weftctl completion zsh > "${fpath[1]}/_weftctl"
 _weftctl_nodes() { local -a names; names=(${(f)"$(weftctl nodes --names 2>/dev/null)"}); compadd -a names }
+_weftctl_hosts() { local -a names; names=(${(f)"$(weftctl collectors 2>/dev/null | awk 'NR > 1 { print $1 }')"}); compadd -a names }
 _weftctl_incidents() { local -a ids; ids=(${(f)"$(weftctl incidents --ids 2>/dev/null)"}); compadd -a ids }
 _weftctl() {
   local -a verbs
   verbs=(
     'status:how the watching goes' 'nodes:adapters, switches and routers' 'ports:states, rates and errors'
     'links:cables' 'topology:what is plugged in where' 'incidents:what is wrong' 'incident:all of one incident'
-    'health:may a job run on these hosts' 'watch:incidents as they come' 'acknowledge:somebody looks after it'
+    'health:may a job run on these hosts' 'collectors:hosts that report for themselves' 'watch:incidents as they come' 'acknowledge:somebody looks after it'
     'silence:do not page for it for a while' 'completion:a script like this one')
   _arguments -C '--server[where weftd serves gRPC]:host\:port:' '--json[for programs]' '--help[help]' \
     '1:verb:->verb' '*::argument:->argument'
@@ -68,6 +70,7 @@ _weftctl() {
         topology) _arguments '--fabric[one subnet]:name:' ;;
         incidents) _arguments '--all[resolved ones too]' '--ids[ids only]' ;;
         health) _arguments '*:node:_weftctl_nodes' ;;
+        collectors) _arguments '*:host:_weftctl_hosts' ;;
         incident) _arguments '1:incident:_weftctl_incidents' ;;
         acknowledge) _arguments '--who[name for the record]:name:' '1:incident:_weftctl_incidents' ;;
         silence) _arguments '--for[how long]:time (30m, 2h, 1d):' '--who[name for the record]:name:' '1:incident:_weftctl_incidents' ;;
@@ -90,11 +93,13 @@ complete -c weftctl -n __fish_use_subcommand -a topology -d 'what is plugged in 
 complete -c weftctl -n __fish_use_subcommand -a incidents -d 'what is wrong'
 complete -c weftctl -n __fish_use_subcommand -a incident -d 'all of one incident'
 complete -c weftctl -n __fish_use_subcommand -a health -d 'may a job run on these hosts'
+complete -c weftctl -n __fish_use_subcommand -a collectors -d 'hosts that report for themselves'
 complete -c weftctl -n __fish_use_subcommand -a watch -d 'incidents as they come'
 complete -c weftctl -n __fish_use_subcommand -a acknowledge -d 'somebody looks after it'
 complete -c weftctl -n __fish_use_subcommand -a silence -d 'do not page for it for a while'
 complete -c weftctl -n __fish_use_subcommand -a completion -d 'a script like this one'
 complete -c weftctl -n '__fish_seen_subcommand_from ports health' -a '(weftctl nodes --names 2>/dev/null)'
+complete -c weftctl -n '__fish_seen_subcommand_from collectors' -a "(weftctl collectors 2>/dev/null | awk 'NR > 1 { print \$1 }')"
 complete -c weftctl -n '__fish_seen_subcommand_from incident acknowledge silence' -a '(weftctl incidents --ids 2>/dev/null)'
 complete -c weftctl -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
 complete -c weftctl -n '__fish_seen_subcommand_from nodes ports links topology' -l fabric -x

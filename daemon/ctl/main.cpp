@@ -93,6 +93,9 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* health = app.add_subcommand("health", "May a job run on these hosts? Exit status 1 if not on all");
   health->add_option("NODE", given.nodes, "Host names, node names or GUIDs; without any: all that are not healthy");
   health->callback([&] { chosen = [&](const Session& session) { return show_health(session, given.nodes); }; });
+  CLI::App* collectors = app.add_subcommand("collectors", "Hosts that report for themselves, and what was lost");
+  collectors->add_option("HOST", given.nodes, "Host names; without any: all");
+  collectors->callback([&] { chosen = [&](const Session& session) { return show_collectors(session, given.nodes); }; });
   CLI::App* live = app.add_subcommand("watch", "Incidents as they come; one a line when not on a terminal");
   live->callback([&] { chosen = watch; });
   CLI::App* seen = app.add_subcommand("acknowledge", "Say that somebody looks after an incident");

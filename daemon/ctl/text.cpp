@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 
@@ -34,6 +35,18 @@ std::string bits_per_second_text(double rate) {
 std::string percent_text(double ratio) {
   std::array<char, 48> buffer;
   const int length = std::snprintf(buffer.data(), buffer.size(), "%.1f %%", ratio * 100);
+  return std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+std::string seconds_text(double seconds) {
+  const double size = std::abs(seconds);
+  if (size < 1e-6) return "0";
+  const double scale = size < 1e-3 ? 1e6 : size < 1 ? 1e3 : 1;
+  std::array<char, 48> buffer;
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.3g %s", seconds * scale,
+                                   size < 1e-3 ? "us"
+                                   : size < 1  ? "ms"
+                                               : "s");
   return std::string(buffer.data(), static_cast<std::size_t>(length));
 }
 

@@ -18,6 +18,8 @@ std::string printable(std::string_view text);
 std::string bits_per_second_text(double rate);
 /// "12.3 %".
 std::string percent_text(double ratio);
+/// "12 ms", "-3.2 s", "0": a difference of clocks.
+std::string seconds_text(double seconds);
 /// "3 min ago"; "-" when it is not set.
 std::string age_text(bool is_set, const google::protobuf::Timestamp& when, TimePoint now);
 /// "2026-01-31 12:00:00 UTC".

@@ -37,6 +37,9 @@ Exit silence(const Session& session, const std::string& id, Duration how_long, c
 /// No nodes: those that are not HEALTHY. kBadNews when any is not HEALTHY.
 Exit show_health(const Session& session, const std::vector<std::string>& nodes);
 
+/// No hosts: all. kBadNews when one of them is silent or gone.
+Exit show_collectors(const Session& session, const std::vector<std::string>& hosts);
+
 /// Incidents as they come, until the server ends it (kUnreachable) or a signal does.
 Exit watch(const Session& session);
 

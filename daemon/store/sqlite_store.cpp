@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/store/collector_table.hpp"
 #include "daemon/store/incident_table.hpp"
 #include "daemon/store/memory_table.hpp"
 #include "daemon/store/schema.hpp"
@@ -35,7 +36,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::filesystem::pa
 
 Result<Restored> SqliteStore::restore(TimePoint resolved_since) {
   Restored restored{read_incidents(state_, resolved_since), read_next_incident_id(state_), read_opened(state_),
-                    read_memories(state_)};
+                    read_memories(state_), read_collectors(state_)};
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return restored;
 }
@@ -100,6 +101,17 @@ Result<std::vector<KnownNode>> SqliteStore::nodes(std::string_view fabric) {
   std::vector<KnownNode> nodes = read_nodes(state_, fabric);
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return nodes;
+}
+
+Result<void> SqliteStore::save_collectors(std::span<const CollectorMark> marks,
+                                          std::span<const std::string> forgotten) {
+  // A collector that is told "safe" sends no more of it: what its batches led to goes first.
+  if (auto waiting = write_waiting(); !waiting) return waiting;
+  state_.require_in_place();
+  Transaction transaction(state_);
+  write_collectors(state_, marks);
+  delete_collectors(state_, forgotten);
+  return transaction.commit();
 }
 
 Result<void> SqliteStore::append_history(std::shared_ptr<const Sweep> sweep) {

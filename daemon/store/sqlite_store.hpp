@@ -27,6 +27,7 @@ class SqliteStore final : public Store {
                                std::span<const ErrorState> errors) override;
   Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) override;
   Result<std::vector<KnownNode>> nodes(std::string_view fabric) override;
+  Result<void> save_collectors(std::span<const CollectorMark> marks, std::span<const std::string> forgotten) override;
   Result<void> append_history(std::shared_ptr<const Sweep> sweep) override;
   Result<std::vector<HistoryPoint>> history(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
                                             TimePoint to) override;

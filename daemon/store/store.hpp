@@ -38,6 +38,19 @@ struct KnownNode {
   TimePoint last_seen = kNever;  ///< to the hour
 };
 
+/// How far the collector of a host was heard.
+struct CollectorMark {
+  std::string host;
+  std::uint64_t spool = 0;     ///< of which `sequence` counts
+  std::uint64_t sequence = 0;  ///< of the last batch taken
+  std::uint64_t batches = 0;   ///< taken, ever
+  std::uint64_t late = 0;      ///< of those, late
+  std::uint64_t lost = 0;      ///< that never came
+  TimePoint first_seen = kNever;
+  TimePoint last_seen = kNever;
+  bool operator==(const CollectorMark&) const = default;
+};
+
 /// What FabricAnalyzer::restore() wants, for one fabric.
 struct FabricMemory {
   std::string fabric;
@@ -49,6 +62,7 @@ struct Restored {
   std::uint64_t next_incident_id = 1;  ///< never given before, even if its predecessors are deleted
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened{};  ///< opened or re-opened, ever
   std::vector<FabricMemory> fabrics;
+  std::vector<CollectorMark> collectors;  ///< sorted by host
 };
 
 /// How much a counter grew up to `at`.
@@ -91,6 +105,11 @@ class Store {
   /// Adds the nodes of `topology` to the inventory, or notes that they were seen at `now`.
   virtual Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) = 0;
   virtual Result<std::vector<KnownNode>> nodes(std::string_view fabric) = 0;
+
+  /// When this returns success the marks are on disk for good, and so is every incident that save_incidents() was given
+  /// before; `forgotten` hosts are not there any more. On failure nothing changed: call again.
+  virtual Result<void> save_collectors(std::span<const CollectorMark> marks,
+                                       std::span<const std::string> forgotten) = 0;
 
   /// Offer every sweep: one in each history interval is taken, the others cost nothing. A failure is counted in
   /// status() and the next moment covers the longer span.

@@ -20,6 +20,7 @@
 #include "daemon/weftd/logging.hpp"
 #include "daemon/weftd/port_finder.hpp"
 #include "daemon/weftd/self_metrics.hpp"
+#include "daemon/weftd/telemetry_inbox.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"
@@ -241,6 +242,15 @@ class Beat {
   std::function<void()> each_;
 };
 
+api::TelemetryLimits telemetry_limits(const config::Telemetry& telemetry) {
+  api::TelemetryLimits limits;
+  limits.max_collectors = telemetry.max_collectors;
+  limits.max_values = telemetry.max_values;
+  limits.batches_per_second = telemetry.max_batches_per_second;
+  limits.batch_burst = 4.0 * telemetry.max_batches_per_second;
+  return limits;
+}
+
 }  // namespace
 
 Result<void> run(const config::WeftdConfig& config) {
@@ -265,8 +275,10 @@ Result<void> run(const config::WeftdConfig& config) {
                             .capacity = 64,
                             .when_full = runtime::WhenFull::kRefuse,
                             .on_failure = [](const std::string& what) { logger("store")->error("{}", what); }});
-  Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, publication, clock,
-            [&main](std::function<void()> job) { asio::post(main, std::move(job)); });
+  const auto post = [&main](std::function<void()> job) { asio::post(main, std::move(job)); };
+  HostDesk hosts(config.telemetry, std::move(restored->collectors), **store, store_lane, clock, post);
+  Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, hosts, publication, clock, post);
+  TelemetryInbox inbox(main, hosts, config.telemetry.max_collectors, [] {});
   CommandDesk commands(main, core);
   Watchers watchers(main, config, core);
 
@@ -277,9 +289,11 @@ Result<void> run(const config::WeftdConfig& config) {
        .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout)},
       publication, clock, {metrics.collectable()});
   if (!http) return tl::unexpected(http.error());
-  auto grpc = api::GrpcServer::start(
-      {.address = config.listen.grpc.host, .port = config.listen.grpc.port, .max_watchers = config.grpc.max_watchers},
-      publication, commands, clock);
+  auto grpc = api::GrpcServer::start({.address = config.listen.grpc.host,
+                                      .port = config.listen.grpc.port,
+                                      .max_watchers = config.grpc.max_watchers,
+                                      .telemetry = telemetry_limits(config.telemetry)},
+                                     publication, commands, inbox, clock);
   if (!grpc) return tl::unexpected(grpc.error());
   logger("weftd")->info("HTTP on http://{}:{}/, gRPC on {}:{}", config.listen.http.host, (*http)->port(),
                         config.listen.grpc.host, (*grpc)->port());
@@ -288,6 +302,7 @@ Result<void> run(const config::WeftdConfig& config) {
     core.tick();
     metrics.set(store_lane.name(), store_lane.figures());
     metrics.set((*store)->status());
+    metrics.set((*grpc)->telemetry(), hosts.figures(), inbox.figures());
     watchers.report(metrics);
     sd_notify(0, "WATCHDOG=1");
   });
@@ -306,6 +321,8 @@ Result<void> run(const config::WeftdConfig& config) {
 
   (*http)->stop();
   commands.close();
+  inbox.close();
+  hosts.stop();
   store_lane.stop();
   // Those whose commands reached the disk are told so, all others that they came too late.
   main.restart();

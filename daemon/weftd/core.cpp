@@ -56,12 +56,13 @@ tl::unexpected<Error> stopping() {
 }  // namespace
 
 Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-           store::Restored restored, runtime::Lane& store_lane, api::Publication& publication, const Clock& clock,
-           Post post)
+           store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, api::Publication& publication,
+           const Clock& clock, Post post)
     : config_(config),
       expected_(std::move(expected)),
       store_(store),
       store_lane_(store_lane),
+      hosts_(hosts),
       publication_(publication),
       clock_(clock),
       post_(std::move(post)),
@@ -167,7 +168,9 @@ void Core::tick() {
     maintained_ = now;
     give_up_what_nobody_watches(now);
   }
+  hosts_.tick();
   save();
+  if (unsaved_.empty()) hosts_.save();
   if (news) publish();
 }
 
@@ -316,6 +319,7 @@ void Core::publish() {
   snapshot->taken = now;
   for (const auto& [name, fabric] : fabrics_) snapshot->fabrics.push_back(fabric.view);
   if (!saving_ && unsaved_.empty()) shown_ = book_.all();  // without those that have become too old to be kept
+  snapshot->hosts = hosts_.views();
   snapshot->incidents = shown_;
   snapshot->health = std::make_shared<const std::vector<NodeHealth>>(analyzer::assess(snapshot->fabrics, *shown_, now));
   for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)

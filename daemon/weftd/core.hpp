@@ -15,19 +15,22 @@
 #include "daemon/config/config.hpp"
 #include "daemon/runtime/lane.hpp"
 #include "daemon/store/store.hpp"
+#include "daemon/weftd/host_desk.hpp"
 
 namespace weft::daemon {
 
 /// Takes sweeps and silences in, has them judged, remembers, and publishes. No incident is shown before it is on disk;
 /// when the disk refuses, that is said, incidents are shown all the same and written when it takes them again. All
-/// members are called on one thread; `post` brings the store lane's answers back to it.
+/// members are called on one thread; `post` brings the store lane's answers back to it. Hosts are the matter of
+/// `hosts`, which it is asked for with each publication and which may save when all incidents are on their way to the
+/// disk.
 class Core {
  public:
   using Post = std::function<void(std::function<void()>)>;
 
   Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-       store::Restored restored, runtime::Lane& store_lane, api::Publication& publication, const Clock& clock,
-       Post post);
+       store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, api::Publication& publication,
+       const Clock& clock, Post post);
 
   /// A subnet that shall be watched: it is shown, as waited for, from now on.
   void add_fabric(const std::string& name);
@@ -87,6 +90,7 @@ class Core {
   std::shared_ptr<const Topology> expected_;
   store::Store& store_;
   runtime::Lane& store_lane_;
+  HostDesk& hosts_;
   api::Publication& publication_;
   const Clock& clock_;
   Post post_;

@@ -33,6 +33,15 @@ struct SelfMetrics::Families {
       counter("weft_sweeper_restarts_total", "Times the process that sweeps this subnet was started again.");
   Family<Counter>& skipped =
       counter("weft_sweeps_skipped_total", "Sweeps replaced by newer ones before they were looked at.");
+  Family<Gauge>& streams = gauge("weft_collector_streams", "Streams of collectors that are open.");
+  Family<Gauge>& values = gauge("weft_collector_values", "Values in one reading of all collectors together.");
+  Family<Counter>& ended = counter("weft_collector_streams_refused_total",
+                                   "Streams of collectors ended for a limit or because they broke the rules.");
+  Family<Counter>& throttled = counter("weft_collector_batches_throttled_total",
+                                       "Batches after which a collector had to wait, by reason; none is lost by it.");
+  Family<Counter>& duplicates =
+      counter("weft_collector_batches_duplicate_total", "Batches ignored because they had been taken before.");
+  Family<Gauge>& inbox = gauge("weft_collector_batches_waiting", "Messages of collectors that wait to be looked at.");
 
   Family<Gauge>& gauge(const char* name, const char* help) {
     return prometheus::BuildGauge().Name(name).Help(help).Register(*registry);
@@ -64,6 +73,17 @@ void SelfMetrics::set(const store::StoreStatus& status) {
   raise_to(families_->written.Add({}), status.history_written);
   raise_to(families_->dropped.Add({}), status.history_dropped);
   families_->bytes.Add({}).Set(static_cast<double>(status.history_bytes));
+}
+
+void SelfMetrics::set(const api::TelemetryFigures& streams, const HostFigures& hosts,
+                      const runtime::ChannelFigures& inbox) {
+  families_->streams.Add({}).Set(static_cast<double>(streams.streams));
+  families_->values.Add({}).Set(static_cast<double>(streams.values));
+  raise_to(families_->ended.Add({}), streams.refused);
+  raise_to(families_->throttled.Add({{"reason", "rate"}}), streams.throttled);
+  raise_to(families_->throttled.Add({{"reason", "late"}}), hosts.held_back);
+  raise_to(families_->duplicates.Add({}), hosts.duplicates);
+  families_->inbox.Add({}).Set(static_cast<double>(inbox.depth));
 }
 
 void SelfMetrics::set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,

@@ -7,8 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "api/grpc/telemetry_hall.hpp"
 #include "daemon/runtime/lane.hpp"
 #include "daemon/store/store.hpp"
+#include "daemon/weftd/host_desk.hpp"
 
 namespace prometheus {
 class Collectable;
@@ -27,6 +29,7 @@ class SelfMetrics {
 
   void set(const std::string& lane, const runtime::LaneFigures& figures);
   void set(const store::StoreStatus& status);
+  void set(const api::TelemetryFigures& streams, const HostFigures& hosts, const runtime::ChannelFigures& inbox);
   void set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,
                   std::uint64_t sweeps_skipped);
 

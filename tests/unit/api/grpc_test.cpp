@@ -43,11 +43,19 @@ class FakeCommands final : public Commands {
   Callback late;
 };
 
+/// Welcomes everybody and takes everything.
+class FakeSink final : public TelemetrySink {
+ public:
+  void hello(const Stream& stream, CollectorHello) override { stream->welcome(0); }
+  void batch(const Stream& stream, HostBatch, Duration) override { stream->proceed(); }
+  void gone(const Stream&) override {}
+};
+
 class Grpc : public ::testing::Test {
  protected:
   void start(GrpcOptions options = {}) {
     options.port = 0;
-    auto started = GrpcServer::start(options, publication, commands, clock);
+    auto started = GrpcServer::start(options, publication, commands, sink, clock);
     ASSERT_TRUE(started) << started.error().message;
     server = std::move(*started);
     channel = grpc::CreateChannel("127.0.0.1:" + std::to_string(server->port()), grpc::InsecureChannelCredentials());
@@ -66,6 +74,7 @@ class Grpc : public ::testing::Test {
 
   Publication publication;
   FakeCommands commands;
+  FakeSink sink;
   StillClock clock;
   std::unique_ptr<GrpcServer> server;
   std::shared_ptr<grpc::Channel> channel;
@@ -75,12 +84,12 @@ TEST_F(Grpc, ATakenPortIsSaidSo) {
   start();
   GrpcOptions options;
   options.port = server->port();
-  const auto second = GrpcServer::start(options, publication, commands, clock);
+  const auto second = GrpcServer::start(options, publication, commands, sink, clock);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
   EXPECT_NE(second.error().message.find("Address already in use"), std::string::npos) << second.error().message;
   options.address = "no-such-host.invalid";
-  EXPECT_EQ(GrpcServer::start(options, publication, commands, clock).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(GrpcServer::start(options, publication, commands, sink, clock).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(Grpc, AnswersFromTheSnapshot) {

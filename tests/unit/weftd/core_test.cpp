@@ -41,6 +41,9 @@ class FakeStore final : public store::Store {
   }
   Result<void> save_nodes(std::string_view, const Topology&, TimePoint) override { return count(nodes_asked); }
   Result<std::vector<store::KnownNode>> nodes(std::string_view) override { return std::vector<store::KnownNode>{}; }
+  Result<void> save_collectors(std::span<const store::CollectorMark>, std::span<const std::string>) override {
+    return {};
+  }
   Result<void> append_history(std::shared_ptr<const Sweep>) override { return {}; }
   Result<std::vector<store::HistoryPoint>> history(std::string_view, PortKey, CounterId, TimePoint,
                                                    TimePoint) override {
@@ -93,11 +96,12 @@ class CoreTest : public ::testing::Test {
     lane->stop();
   }
   void start(store::Restored restored = {}) {
-    core.emplace(config, nullptr, store, std::move(restored), *lane, publication, clock,
-                 [this](std::function<void()> job) {
-                   const std::lock_guard lock(mutex);
-                   posted.push_back(std::move(job));
-                 });
+    const auto post = [this](std::function<void()> job) {
+      const std::lock_guard lock(mutex);
+      posted.push_back(std::move(job));
+    };
+    hosts.emplace(config.telemetry, std::move(restored.collectors), store, *lane, clock, post);
+    core.emplace(config, nullptr, store, std::move(restored), *lane, *hosts, publication, clock, post);
   }
   // What the main thread would do: everything that was posted to it.
   void run_posted() {
@@ -164,6 +168,7 @@ class CoreTest : public ::testing::Test {
   std::vector<Result<Incident>> answers;
   std::optional<runtime::Lane> lane{
       std::in_place, runtime::LaneOptions{.name = "store", .capacity = 64, .when_full = runtime::WhenFull::kRefuse}};
+  std::optional<HostDesk> hosts;
   std::optional<Core> core;
 };
 

@@ -1,0 +1,15 @@
+#pragma once
+// Collectors as messages, and the question who they are.
+
+#include "fabric/result.hpp"
+#include "fabric/snapshot.hpp"
+#include "weft/v1/telemetry.pb.h"
+
+namespace weft::api {
+
+void to_proto(const HostView& from, v1::Collector& to);
+
+/// Sorted by host. kInvalidArgument for a negative page size; a host without a collector is not in the answer.
+Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, const v1::ListCollectorsRequest& request);
+
+}  // namespace weft::api

@@ -1,0 +1,25 @@
+#pragma once
+// TelemetryService: collectors' streams, and who they are.
+
+#include "api/grpc/telemetry_hall.hpp"
+#include "api/publication/publication.hpp"
+#include "weft/v1/telemetry.grpc.pb.h"
+
+namespace weft::api {
+
+class TelemetryService final : public v1::TelemetryService::CallbackService {
+ public:
+  TelemetryService(const Publication& publication, TelemetryHall& hall) : publication_(publication), hall_(hall) {}
+
+  grpc::ServerBidiReactor<v1::CollectorMessage, v1::AnalyzerMessage>* Stream(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerUnaryReactor* ListCollectors(grpc::CallbackServerContext* context,
+                                           const v1::ListCollectorsRequest* request,
+                                           v1::ListCollectorsResponse* response) override;
+
+ private:
+  const Publication& publication_;
+  TelemetryHall& hall_;
+};
+
+}  // namespace weft::api

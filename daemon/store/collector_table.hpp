@@ -1,0 +1,19 @@
+#pragma once
+// How far each host's collector was heard, as rows. Failures stay in the Database (see sqlite.hpp); the caller has the
+// transaction.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "daemon/store/sqlite.hpp"
+#include "daemon/store/store.hpp"
+
+namespace weft::store {
+
+void write_collectors(Database& database, std::span<const CollectorMark> marks);
+void delete_collectors(Database& database, std::span<const std::string> hosts);
+/// Sorted by host.
+std::vector<CollectorMark> read_collectors(Database& database);
+
+}  // namespace weft::store

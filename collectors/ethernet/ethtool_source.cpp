@@ -5,6 +5,7 @@
 #include <linux/netlink.h>
 
 #include <array>
+#include <cerrno>
 #include <utility>
 
 namespace weft::ethernet {
@@ -94,6 +95,25 @@ std::string EthtoolSource::down_reason(const Interface& interface) {
     if (error == 0) reason = parse_down_reason(netlink::attributes_of(answer.payload, sizeof(genlmsghdr)));
   });
   return reason;
+}
+
+int EthtoolSource::read_module(const Interface& interface, ModulePlace place,
+                               const std::function<void(netlink::Bytes)>& take) {
+  if (!socket_) return EOPNOTSUPP;
+  std::array<netlink::Request, 1> request = {
+      ethtool_request(family_, ETHTOOL_MSG_MODULE_EEPROM_GET, kHeaderAttribute, interface, 0)
+          .u32(ETHTOOL_A_MODULE_EEPROM_OFFSET, place.offset)
+          .u32(ETHTOOL_A_MODULE_EEPROM_LENGTH, ModuleMemory::kPartSize)
+          .u8(ETHTOOL_A_MODULE_EEPROM_PAGE, place.page)
+          .u8(ETHTOOL_A_MODULE_EEPROM_BANK, 0)
+          .u8(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, place.i2c_address)
+          .finish()};
+  int result = ETIMEDOUT;
+  const Result<void> asked = socket_->ask(request, [&](std::size_t, int error, const netlink::Message& answer) {
+    result = error;
+    if (error == 0) take(parse_module_eeprom(netlink::attributes_of(answer.payload, sizeof(genlmsghdr))));
+  });
+  return asked ? result : ETIMEDOUT;
 }
 
 }  // namespace weft::ethernet

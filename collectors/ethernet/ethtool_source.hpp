@@ -1,12 +1,14 @@
 #pragma once
 // ethtool netlink: why a link is down, FEC, pause and standard statistics.
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "collectors/ethernet/kernel_answers.hpp"
+#include "collectors/ethernet/module_memory.hpp"
 
 namespace weft::ethernet {
 
@@ -23,9 +25,10 @@ class EthtoolSource {
   /// Why the link of an interface is down, in ethtool(8)'s words; empty when it is up or nobody knows.
   std::string down_reason(const Interface& interface);
 
-  /// To ask more of ethtool; null when it cannot be asked.
-  netlink::Socket* socket() { return socket_ ? &*socket_ : nullptr; }
-  std::uint16_t family() const { return family_; }
+  /// Reads 128 octets of an interface's module and hands them to `take`. 0 or the kernel's errno: EPERM without
+  /// CAP_NET_ADMIN, EOPNOTSUPP where the driver cannot, EIO and others where there is no module.
+  int read_module(const Interface& interface, ModulePlace place, const std::function<void(netlink::Bytes)>& take);
+
   SourceStatus status() const { return {"ethtool", trouble_.empty(), trouble_}; }
 
  private:

@@ -25,6 +25,13 @@ HostSeries series_of(const Figure& figure, const Interface& interface) {
 
 }  // namespace
 
+void put_figures(AnswerSlots& slots, const Figures& figures, const Interface& interface, ValueSink* sink) {
+  slots.begin(sink);
+  for (const Figure& figure : figures)
+    slots.put({figure.name, detail_of(figure)}, figure.value,
+              [&] { return std::optional(series_of(figure, interface)); });
+}
+
 void KernelAnswers::add(const Interface& interface, netlink::Request request, Parser parser) {
   questions_.push_back({interface, parser, {}});
   requests_.push_back(std::move(request));
@@ -53,10 +60,7 @@ Result<void> KernelAnswers::ask(netlink::Socket& socket, ValueSink* sink) {
     figures_.clear();
     question.parser(netlink::attributes_of(answer.payload, header_size_), figures_);
     question.is_answered = question.is_answered || !figures_.empty();
-    question.slots.begin(sink);
-    for (const Figure& figure : figures_)
-      question.slots.put({figure.name, detail_of(figure)}, figure.value,
-                         [&] { return std::optional(series_of(figure, question.interface)); });
+    put_figures(question.slots, figures_, question.interface, sink);
   });
 }
 

@@ -13,6 +13,9 @@
 
 namespace weft::ethernet {
 
+/// Puts what an answer had into the slots of that answer. With no sink it is only learnt.
+void put_figures(AnswerSlots& slots, const Figures& figures, const Interface& interface, ValueSink* sink);
+
 class KernelAnswers {
  public:
   /// Turns the attributes of one kind of answer into figures.

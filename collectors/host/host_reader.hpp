@@ -27,7 +27,7 @@ struct HostReaderOptions {
   bool rtnetlink = true;
   bool ethtool = true;
   bool dcb = true;
-  bool module = true;
+  bool module = true;  ///< optics, through ethtool
   /// Between two looks at optical modules, which answer slowly; in between their last values stand.
   Duration module_interval = std::chrono::seconds(10);
   /// Between two looks at what changes without a device coming or going: firmware, GIDs, interfaces of a device.

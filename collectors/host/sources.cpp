@@ -33,6 +33,7 @@ Sources::Sources(HostReaderOptions options)
   if (options_.ethtool) ethtool_.emplace();
   if (options_.ethtool) statistics_.emplace(options_.raw_names);
   if (options_.dcb) dcb_.emplace();
+  if (options_.ethtool && options_.module) modules_.emplace(options_.module_interval);
   if (options_.rtnetlink) links_.emplace(options_.sysfs_root);
 }
 
@@ -62,6 +63,7 @@ void Sources::read_sources(TimePoint now, ValueSink& sink) {
   if (ethtool_) ethtool_->read(sink);
   if (statistics_) statistics_->read(sink);
   if (dcb_) dcb_->read(sink);
+  if (modules_) modules_->read(sink, *ethtool_, now);
   if (nldev_) nldev_->read(sink);
   if (options_.sysfs) sysfs_.read(sink);
   if (links_) {
@@ -75,7 +77,8 @@ void Sources::read_sources(TimePoint now, ValueSink& sink) {
 }
 
 bool Sources::has_new() const {
-  return (ethtool_ && ethtool_->has_new()) || (dcb_ && dcb_->has_new()) || (nldev_ && nldev_->has_new());
+  return (ethtool_ && ethtool_->has_new()) || (dcb_ && dcb_->has_new()) || (modules_ && modules_->has_new()) ||
+         (nldev_ && nldev_->has_new());
 }
 
 std::vector<SourceStatus> Sources::statuses() const {
@@ -85,6 +88,7 @@ std::vector<SourceStatus> Sources::statuses() const {
   if (links_) statuses.push_back(links_->status());
   if (ethtool_) statuses.push_back(ethtool_->status());
   if (dcb_) statuses.push_back(dcb_->status());
+  if (modules_) statuses.push_back(modules_->status());
   return statuses;
 }
 
@@ -97,7 +101,7 @@ void Sources::find_devices(TimePoint now) {
   if (nldev_ && sysfs_.scanned_at() == now) nldev_->add_netdevs(sysfs_.devices());
   const bool is_due = scanned_at_ == kNever || now < scanned_at_ || now - scanned_at_ >= options_.rescan_interval;
   if (suspect_ || is_due) find_interfaces(now);
-  if (relearn_) watch_interfaces();
+  if (relearn_) watch_interfaces(now);
 }
 
 void Sources::find_interfaces(TimePoint now) {
@@ -110,14 +114,14 @@ void Sources::find_interfaces(TimePoint now) {
   const bool is_new = found.interfaces != interfaces_.interfaces;
   interfaces_ = std::move(found);
   down_reasons_.clear();
-  if (is_new) watch_interfaces();
+  if (is_new) watch_interfaces(now);
   for (HostPort& port : interfaces_.alone) {
     port.rate_bits_per_second = interface_rate(options_.sysfs_root, port.netdev);
     if (statistics_) port.firmware = statistics_->firmware_of(port.netdev);
   }
 }
 
-void Sources::watch_interfaces() {
+void Sources::watch_interfaces(TimePoint now) {
   relearn_ = false;
   book_is_old_ = true;
   std::vector<ethernet::Interface> of_ethernet;
@@ -126,6 +130,7 @@ void Sources::watch_interfaces() {
   if (ethtool_) ethtool_->watch(of_ethernet);
   if (statistics_) statistics_->watch(of_ethernet);
   if (dcb_) dcb_->watch(of_ethernet);
+  if (modules_) modules_->watch(interfaces_.interfaces, *ethtool_, now);
   if (links_) links_->watch(interfaces_.interfaces);
 }
 
@@ -136,6 +141,7 @@ void Sources::enter_series() {
   if (ethtool_) ethtool_->enter(book_);
   if (statistics_) statistics_->enter(book_);
   if (dcb_) dcb_->enter(book_);
+  if (modules_) modules_->enter(book_);
   if (nldev_) nldev_->enter(book_);
   if (options_.sysfs) sysfs_.enter(book_);
   if (links_) links_->enter(book_);

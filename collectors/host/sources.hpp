@@ -13,6 +13,7 @@
 #include "collectors/ethernet/ethtool_source.hpp"
 #include "collectors/ethernet/interface_scan.hpp"
 #include "collectors/ethernet/link_source.hpp"
+#include "collectors/ethernet/module_source.hpp"
 #include "collectors/host/host_reader.hpp"
 #include "collectors/rdma/nldev_source.hpp"
 #include "collectors/rdma/sysfs_source.hpp"
@@ -31,7 +32,7 @@ class Sources {
  private:
   void find_devices(TimePoint now);
   void find_interfaces(TimePoint now);
-  void watch_interfaces();
+  void watch_interfaces(TimePoint now);
   bool has_new() const;
   void read_sources(TimePoint now, ValueSink& sink);
   std::vector<SourceStatus> statuses() const;
@@ -50,6 +51,7 @@ class Sources {
   std::optional<ethernet::EthtoolSource> ethtool_;
   std::optional<ethernet::DriverStatistics> statistics_;
   std::optional<ethernet::DcbSource> dcb_;
+  std::optional<ethernet::ModuleSource> modules_;
   std::optional<ethernet::LinkSource> links_;
 
   TimePoint scanned_at_ = kNever;

@@ -37,6 +37,7 @@ NldevSource::NldevSource(bool raw_names) : raw_names_(raw_names) {
 void NldevSource::watch(std::span<const ScannedDevice> devices) {
   ports_.clear();
   requests_.clear();
+  has_devices_ = !devices.empty();
   if (!socket_ && !devices.empty()) {
     // The bus appears with the first RDMA module.
     Result<netlink::Socket> socket = netlink::Socket::open(NETLINK_RDMA);
@@ -109,7 +110,9 @@ bool NldevSource::has_new() const {
 }
 
 SourceStatus NldevSource::status() const {
-  return {"rdma_netlink", trouble_.empty() || ports_.empty(), trouble_};
+  // A kernel without RDMA has no such bus: that is no trouble while there is no device.
+  if (!has_devices_) return {"rdma_netlink", true, {}};
+  return {"rdma_netlink", trouble_.empty(), trouble_};
 }
 
 }  // namespace weft::rdma

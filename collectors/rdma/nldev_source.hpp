@@ -41,6 +41,7 @@ class NldevSource {
   bool raw_names_;
   std::optional<netlink::Socket> socket_;
   std::string trouble_;
+  bool has_devices_ = false;
   std::vector<Port> ports_;
   std::vector<netlink::Request> requests_;
 };

@@ -1,0 +1,247 @@
+#include "collectors/ethernet/module_memory.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace weft::ethernet {
+namespace {
+
+using Part = ModuleMemory::Part;
+
+// Units of all three standards.
+constexpr std::uint64_t kNanowattsPerStep = 100;   // 0.1 µW
+constexpr std::uint64_t kMicroamperesPerStep = 2;  // 2 µA
+constexpr std::uint64_t kMicrovoltsPerStep = 100;  // 100 µV
+constexpr std::int64_t kTemperatureSteps = 256;    // of a degree Celsius
+
+/// An octet by its number in the standards, where upper parts begin with 128.
+std::uint8_t octet(const Part& part, std::size_t number) {
+  return part[number % ModuleMemory::kPartSize];
+}
+std::uint16_t word(const Part& part, std::size_t number) {
+  return static_cast<std::uint16_t>(octet(part, number) << 8 | octet(part, number + 1));
+}
+bool bit(std::uint8_t value, unsigned number) {
+  return (value >> number & 1) != 0;
+}
+
+void add(Figures& figures, std::string_view name, std::uint64_t value, std::uint8_t lane = kNoLane) {
+  figures.push_back({.name = name, .lane = lane, .is_gauge = true, .value = value});
+}
+
+void add_temperature(Figures& figures, std::uint16_t raw) {
+  const std::int64_t milli = static_cast<std::int16_t>(raw) * std::int64_t{1000} / kTemperatureSteps;
+  add(figures, "module_temperature", static_cast<std::uint64_t>(milli));
+}
+
+// --- SFF-8472 ---------------------------------------------------------------------------------------------------
+
+/// Slope (unsigned, 8.8) and offset (signed) of an externally calibrated figure.
+double calibrated(const Part& diagnostics, std::size_t slope, double raw) {
+  return raw * word(diagnostics, slope) / 256.0 + static_cast<std::int16_t>(word(diagnostics, slope + 2));
+}
+
+float number_at(const Part& diagnostics, std::size_t place) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < 4; ++i) bits = bits << 8 | octet(diagnostics, place + i);
+  return std::bit_cast<float>(bits);
+}
+
+/// Received power of an externally calibrated module: a polynomial of the raw value (table 9-6, Rx_PWR(4) first).
+double calibrated_receive_power(const Part& diagnostics, double raw) {
+  double power = 0;
+  for (std::size_t i = 0; i < 5; ++i) power = power * raw + static_cast<double>(number_at(diagnostics, 56 + 4 * i));
+  return power;
+}
+
+std::uint64_t steps(double value, double unit) {
+  constexpr double kMost = 65'535;
+  return std::isfinite(value) ? static_cast<std::uint64_t>(std::clamp(value, 0.0, kMost) * unit) : 0;
+}
+
+void parse_sfp(const ModuleMemory& memory, Figures& figures) {
+  const Part* lower = memory.get(ModulePart::kLower);
+  const Part* diagnostics = memory.get(ModulePart::kDiagnostics);
+  constexpr std::size_t kMonitoringType = 92;
+  constexpr unsigned kImplemented = 6;
+  constexpr unsigned kExternallyCalibrated = 4;
+  if (lower == nullptr || diagnostics == nullptr || !bit(octet(*lower, kMonitoringType), kImplemented)) return;
+  const Part& page = *diagnostics;
+  const std::uint16_t temperature = word(page, 96);
+  const std::uint16_t supply = word(page, 98);
+  const std::uint16_t bias = word(page, 100);
+  const std::uint16_t transmit = word(page, 102);
+  const std::uint16_t receive = word(page, 104);
+  if (!bit(octet(*lower, kMonitoringType), kExternallyCalibrated)) {
+    add_temperature(figures, temperature);
+    add(figures, "module_supply", supply * kMicrovoltsPerStep);
+    add(figures, "module_bias", bias * kMicroamperesPerStep, 0);
+    add(figures, "module_transmit_power", transmit * kNanowattsPerStep, 0);
+    add(figures, "module_receive_power", receive * kNanowattsPerStep, 0);
+    return;
+  }
+  const double warm = std::clamp(calibrated(page, 84, static_cast<std::int16_t>(temperature)), -32'768.0, 32'767.0);
+  add_temperature(figures, static_cast<std::uint16_t>(static_cast<std::int16_t>(warm)));
+  add(figures, "module_supply", steps(calibrated(page, 88, supply), kMicrovoltsPerStep));
+  add(figures, "module_bias", steps(calibrated(page, 76, bias), kMicroamperesPerStep), 0);
+  add(figures, "module_transmit_power", steps(calibrated(page, 80, transmit), kNanowattsPerStep), 0);
+  add(figures, "module_receive_power", steps(calibrated_receive_power(page, receive), kNanowattsPerStep), 0);
+}
+
+// --- SFF-8636 ---------------------------------------------------------------------------------------------------
+
+void parse_qsfp(const ModuleMemory& memory, Figures& figures) {
+  const Part* lower = memory.get(ModulePart::kLower);
+  const Part* upper = memory.get(ModulePart::kUpper);
+  if (lower == nullptr || upper == nullptr) return;
+  constexpr std::size_t kTechnology = 147;
+  constexpr std::uint8_t kFirstCopper = 0xA;  // upper half: from here on cables without lasers
+  if (octet(*upper, kTechnology) >> 4 >= kFirstCopper) return;
+  add_temperature(figures, word(*lower, 22));
+  add(figures, "module_supply", word(*lower, 26) * kMicrovoltsPerStep);
+  constexpr std::size_t kMonitoringType = 220;
+  constexpr unsigned kTransmitPowerMeasured = 2;
+  for (std::uint8_t lane = 0; lane < 4; ++lane) {
+    const std::size_t at = std::size_t{2} * lane;
+    add(figures, "module_receive_power", word(*lower, 34 + at) * kNanowattsPerStep, lane);
+    add(figures, "module_bias", word(*lower, 42 + at) * kMicroamperesPerStep, lane);
+    if (bit(octet(*upper, kMonitoringType), kTransmitPowerMeasured))
+      add(figures, "module_transmit_power", word(*lower, 50 + at) * kNanowattsPerStep, lane);
+  }
+}
+
+// --- CMIS -------------------------------------------------------------------------------------------------------
+
+bool is_flat(const Part& lower) {
+  return bit(octet(lower, 2), 7);
+}
+
+void parse_cmis_lanes(const Part& upper, const Part& advertisement, const Part& lanes, Figures& figures) {
+  const std::uint8_t monitors = octet(advertisement, 160);
+  const bool has_bias = bit(monitors, 0);
+  const bool has_transmit = bit(monitors, 1);
+  const bool has_receive = bit(monitors, 2);
+  // Bits 4..3: the bias steps are 1, 2 or 4 times as long; 3 is reserved.
+  const unsigned multiplier = 1U << std::min(monitors >> 3 & 3, 2);
+  const std::uint8_t missing_lanes = octet(upper, 210);
+  for (std::uint8_t lane = 0; lane < 8; ++lane) {
+    if (bit(missing_lanes, lane)) continue;
+    const std::size_t at = std::size_t{2} * lane;
+    if (has_transmit) add(figures, "module_transmit_power", word(lanes, 154 + at) * kNanowattsPerStep, lane);
+    if (has_bias) add(figures, "module_bias", word(lanes, 170 + at) * kMicroamperesPerStep * multiplier, lane);
+    if (has_receive) add(figures, "module_receive_power", word(lanes, 186 + at) * kNanowattsPerStep, lane);
+  }
+}
+
+void parse_cmis(const ModuleMemory& memory, Figures& figures) {
+  const Part* lower = memory.get(ModulePart::kLower);
+  const Part* upper = memory.get(ModulePart::kUpper);
+  const Part* advertisement = memory.get(ModulePart::kAdvertisement);
+  const Part* lanes = memory.get(ModulePart::kLanes);
+  // Passive cables have flat memory and measure nothing.
+  if (lower == nullptr || is_flat(*lower) || advertisement == nullptr) return;
+  const std::uint8_t monitors = octet(*advertisement, 159);
+  if (bit(monitors, 0)) add_temperature(figures, word(*lower, 14));
+  if (bit(monitors, 1)) add(figures, "module_supply", word(*lower, 16) * kMicrovoltsPerStep);
+  if (upper != nullptr && lanes != nullptr) parse_cmis_lanes(*upper, *advertisement, *lanes, figures);
+}
+
+}  // namespace
+
+ModulePlace place_of(ModulePart part) {
+  constexpr std::uint8_t kModule = 0x50;
+  constexpr std::uint8_t kSecond = 0x51;
+  constexpr std::uint8_t kUpperHalf = 128;
+  switch (part) {
+    case ModulePart::kUpper:
+      return {kModule, 0, kUpperHalf};
+    case ModulePart::kAdvertisement:
+      return {kModule, 0x01, kUpperHalf};
+    case ModulePart::kLanes:
+      return {kModule, 0x11, kUpperHalf};
+    case ModulePart::kDiagnostics:
+      return {kSecond, 0, 0};
+    default:
+      return {kModule, 0, 0};
+  }
+}
+
+void ModuleMemory::set(ModulePart part, netlink::Bytes bytes) {
+  clear(part);
+  if (bytes.size() < kPartSize) return;
+  Part copy;
+  std::memcpy(copy.data(), bytes.data(), copy.size());
+  parts_[static_cast<std::size_t>(part)] = copy;
+}
+
+const ModuleMemory::Part* ModuleMemory::get(ModulePart part) const {
+  const std::optional<Part>& found = parts_[static_cast<std::size_t>(part)];
+  return found ? &*found : nullptr;
+}
+
+ModuleKind ModuleMemory::kind() const {
+  const Part* lower = get(ModulePart::kLower);
+  if (lower == nullptr) return ModuleKind::kUnknown;
+  switch ((*lower)[0]) {
+    case 0x03:  // SFP, SFP+, SFP28
+    case 0x0B:  // DWDM SFP
+      return ModuleKind::kSfp;
+    case 0x0C:  // QSFP
+    case 0x0D:  // QSFP+
+    case 0x11:  // QSFP28
+      return ModuleKind::kQsfp;
+    case 0x18:  // QSFP-DD
+    case 0x19:  // OSFP
+    case 0x1B:  // DSFP
+    case 0x1E:  // QSFP+ with CMIS
+    case 0x1F:  // SFP-DD with CMIS
+    case 0x20:  // SFP+ with CMIS
+      return ModuleKind::kCmis;
+    default:
+      return ModuleKind::kUnknown;
+  }
+}
+
+std::span<const ModulePart> fixed_parts(ModuleKind kind) {
+  static constexpr ModulePart kOfQsfp[] = {ModulePart::kUpper};
+  static constexpr ModulePart kOfCmis[] = {ModulePart::kUpper, ModulePart::kAdvertisement};
+  switch (kind) {
+    case ModuleKind::kQsfp:
+      return kOfQsfp;
+    case ModuleKind::kCmis:
+      return kOfCmis;
+    default:
+      return {};
+  }
+}
+
+std::span<const ModulePart> changing_parts(const ModuleMemory& memory) {
+  static constexpr ModulePart kOfSfp[] = {ModulePart::kLower, ModulePart::kDiagnostics};
+  static constexpr ModulePart kOfQsfp[] = {ModulePart::kLower};
+  static constexpr ModulePart kOfCmis[] = {ModulePart::kLower, ModulePart::kLanes};
+  switch (memory.kind()) {
+    case ModuleKind::kSfp:
+      return kOfSfp;
+    case ModuleKind::kCmis:
+      return is_flat(*memory.get(ModulePart::kLower)) ? std::span<const ModulePart>(kOfQsfp) : kOfCmis;
+    default:
+      return kOfQsfp;
+  }
+}
+
+void parse_module(const ModuleMemory& memory, Figures& figures) {
+  switch (memory.kind()) {
+    case ModuleKind::kSfp:
+      return parse_sfp(memory, figures);
+    case ModuleKind::kQsfp:
+      return parse_qsfp(memory, figures);
+    case ModuleKind::kCmis:
+      return parse_cmis(memory, figures);
+    case ModuleKind::kUnknown:
+      return;
+  }
+}
+
+}  // namespace weft::ethernet

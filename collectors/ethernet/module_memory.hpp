@@ -1,0 +1,61 @@
+#pragma once
+// The memory of optical modules and cables, and what it says of temperature, supply, light and laser current: SFF-8472
+// (SFP), SFF-8636 (QSFP) and CMIS (QSFP-DD, OSFP). Pure.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "collectors/ethernet/ethtool_message.hpp"
+
+namespace weft::ethernet {
+
+enum class ModuleKind : std::uint8_t { kUnknown, kSfp, kQsfp, kCmis };
+
+/// The parts of a module's memory that are looked at, 128 octets each.
+enum class ModulePart : std::uint8_t {
+  kLower,          ///< address 0x50, octets 0..127
+  kUpper,          ///< page 0, octets 128..255
+  kAdvertisement,  ///< CMIS page 0x01
+  kLanes,          ///< CMIS page 0x11: monitors of each lane
+  kDiagnostics,    ///< SFF-8472 address 0x51, octets 0..127
+  kCount,
+};
+
+/// Where a part is, in the terms of ETHTOOL_MSG_MODULE_EEPROM_GET.
+struct ModulePlace {
+  std::uint8_t i2c_address;
+  std::uint8_t page;
+  std::uint8_t offset;
+};
+ModulePlace place_of(ModulePart part);
+
+/// What was read so far; parts that could not be read are absent.
+class ModuleMemory {
+ public:
+  static constexpr std::size_t kPartSize = 128;
+  using Part = std::array<std::uint8_t, kPartSize>;
+
+  /// Takes a part in; a shorter one counts as not read.
+  void set(ModulePart part, netlink::Bytes bytes);
+  void clear(ModulePart part) { parts_[static_cast<std::size_t>(part)].reset(); }
+  const Part* get(ModulePart part) const;
+
+  /// By the identifier in octet 0 (SFF-8024, table 4-1); kUnknown without the lower part.
+  ModuleKind kind() const;
+
+ private:
+  std::array<std::optional<Part>, static_cast<std::size_t>(ModulePart::kCount)> parts_;
+};
+
+/// The parts that say what a module has, read once; and those that say how it is, read every time.
+std::span<const ModulePart> fixed_parts(ModuleKind kind);
+std::span<const ModulePart> changing_parts(const ModuleMemory& memory);
+
+/// Adds what the module measures to `figures`: module_temperature, module_supply, and for each lane from 0
+/// module_transmit_power, module_receive_power, module_bias. Copper and what a module does not measure give nothing.
+void parse_module(const ModuleMemory& memory, Figures& figures);
+
+}  // namespace weft::ethernet

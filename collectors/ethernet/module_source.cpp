@@ -1,0 +1,70 @@
+#include "collectors/ethernet/module_source.hpp"
+
+#include <linux/ethtool_netlink.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace weft::ethernet {
+
+void ModuleSource::watch(std::span<const Interface> interfaces, EthtoolSource& ethtool, TimePoint now) {
+  std::vector<Module> before = std::exchange(modules_, {});
+  trouble_.clear();
+  for (const Interface& interface : interfaces) {
+    if (interface.driver.empty()) continue;  // no hardware, no module
+    Module module;
+    module.interface = interface;
+    if (const auto known = std::ranges::find(before, interface, &Module::interface); known != before.end())
+      module = std::move(*known);
+    else
+      look_at(module, ethtool, now);
+    if (!trouble_.empty()) break;
+    if (module.is_supported) modules_.push_back(std::move(module));
+  }
+}
+
+void ModuleSource::enter(SeriesBook& book) {
+  book.begin_source();
+  for (Module& module : modules_) module.slots.enter(book);
+}
+
+void ModuleSource::read(ValueSink& sink, EthtoolSource& ethtool, TimePoint now) {
+  const auto oldest = std::ranges::min_element(modules_, {}, &Module::read_at);
+  if (oldest != modules_.end() && (now < oldest->read_at || now - oldest->read_at >= interval_))
+    look_at(*oldest, ethtool, now);
+  for (Module& module : modules_) put_figures(module.slots, module.figures, module.interface, &sink);
+}
+
+void ModuleSource::look_at(Module& module, EthtoolSource& ethtool, TimePoint now) {
+  module.read_at = now;
+  const ModuleKind before = module.memory.kind();
+  module.figures.clear();
+  for (const ModulePart part : changing_parts(module.memory))
+    if (!read_part(module, ethtool, part)) module.memory.clear(part);
+  const ModuleKind kind = module.memory.kind();
+  if (kind != before) {
+    // Another module, or the first look at this one.
+    for (const ModulePart part : fixed_parts(kind)) read_part(module, ethtool, part);
+    for (const ModulePart part : changing_parts(module.memory)) read_part(module, ethtool, part);
+  }
+  parse_module(module.memory, module.figures);
+  put_figures(module.slots, module.figures, module.interface, nullptr);
+}
+
+bool ModuleSource::read_part(Module& module, EthtoolSource& ethtool, ModulePart part) {
+  bool is_read = false;
+  const int error = ethtool.read_module(module.interface, place_of(part), [&](netlink::Bytes bytes) {
+    module.memory.set(part, bytes);
+    is_read = bytes.size() >= ModuleMemory::kPartSize;
+  });
+  if (error == EOPNOTSUPP) module.is_supported = false;
+  if (error == EPERM) trouble_ = "optical modules are not read: that needs CAP_NET_ADMIN";
+  return is_read;
+}
+
+bool ModuleSource::has_new() const {
+  return std::ranges::any_of(modules_, [](const Module& module) { return module.slots.has_new(); });
+}
+
+}  // namespace weft::ethernet

@@ -1,0 +1,45 @@
+#pragma once
+// Optical modules through ethtool netlink. Their memory hangs on a slow bus (some 10 ms a page), so that one module is
+// read at a time, and each only once in an interval. Needs CAP_NET_ADMIN.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectors/ethernet/ethtool_source.hpp"
+#include "collectors/ethernet/module_memory.hpp"
+#include "fabric/clock.hpp"
+
+namespace weft::ethernet {
+
+class ModuleSource {
+ public:
+  explicit ModuleSource(Duration interval) : interval_(interval) {}
+
+  /// From now on the modules of these interfaces are read; each new one is looked at here.
+  void watch(std::span<const Interface> interfaces, EthtoolSource& ethtool, TimePoint now);
+  void enter(SeriesBook& book);
+  /// Reads the module that waited longest, if one is due; of the others the last values stand.
+  void read(ValueSink& sink, EthtoolSource& ethtool, TimePoint now);
+  bool has_new() const;
+  SourceStatus status() const { return {"module", true, trouble_}; }
+
+ private:
+  struct Module {
+    Interface interface;
+    ModuleMemory memory;
+    Figures figures;
+    AnswerSlots slots;
+    TimePoint read_at = kNever;
+    bool is_supported = true;
+  };
+
+  void look_at(Module& module, EthtoolSource& ethtool, TimePoint now);
+  bool read_part(Module& module, EthtoolSource& ethtool, ModulePart part);
+
+  Duration interval_;
+  std::vector<Module> modules_;
+  std::string trouble_;
+};
+
+}  // namespace weft::ethernet

@@ -1,0 +1,156 @@
+#include "collectors/ethernet/module_memory.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <optional>
+
+namespace weft::ethernet {
+namespace {
+
+using testing::IsEmpty;
+
+/// A part of a module's memory, written by the octet numbers of the standards.
+struct PartBytes {
+  std::array<std::byte, ModuleMemory::kPartSize> bytes{};
+
+  PartBytes& octet(std::size_t number, unsigned value) {
+    bytes[number % bytes.size()] = static_cast<std::byte>(value);
+    return *this;
+  }
+  PartBytes& word(std::size_t number, int value) {
+    return octet(number, static_cast<unsigned>(value) >> 8 & 0xFF)
+        .octet(number + 1, static_cast<unsigned>(value) & 0xFF);
+  }
+  PartBytes& real(std::size_t number, float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return word(number, static_cast<int>(bits >> 16)).word(number + 2, static_cast<int>(bits & 0xFFFF));
+  }
+};
+
+Figures figures_of(const ModuleMemory& memory) {
+  Figures figures;
+  parse_module(memory, figures);
+  return figures;
+}
+
+std::optional<std::uint64_t> value_of(const Figures& figures, std::string_view name, std::uint8_t lane = kNoLane) {
+  for (const Figure& figure : figures)
+    if (figure.name == name && figure.lane == lane) return figure.value;
+  return std::nullopt;
+}
+
+TEST(ModuleMemory, ReadsAnSfp) {
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x03).octet(92, 0x60).bytes);
+  memory.set(
+      ModulePart::kDiagnostics,
+      PartBytes().word(96, 35 * 256 + 128).word(98, 33'000).word(100, 3'000).word(102, 5'000).word(104, 4'000).bytes);
+  EXPECT_EQ(memory.kind(), ModuleKind::kSfp);
+  const Figures figures = figures_of(memory);
+  EXPECT_EQ(value_of(figures, "module_temperature"), 35'500U);
+  EXPECT_EQ(value_of(figures, "module_supply"), 3'300'000U);
+  EXPECT_EQ(value_of(figures, "module_bias", 0), 6'000U);
+  EXPECT_EQ(value_of(figures, "module_transmit_power", 0), 500'000U);
+  EXPECT_EQ(value_of(figures, "module_receive_power", 0), 400'000U);
+}
+
+TEST(ModuleMemory, ReadsAColdModuleAsNegative) {
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x03).octet(92, 0x60).bytes);
+  memory.set(ModulePart::kDiagnostics, PartBytes().word(96, 0xFB00).bytes);  // -5 degrees
+  EXPECT_EQ(static_cast<std::int64_t>(*value_of(figures_of(memory), "module_temperature")), -5'000);
+}
+
+TEST(ModuleMemory, CalibratesAnSfpThatAsksForIt) {
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x03).octet(92, 0x50).bytes);
+  memory.set(ModulePart::kDiagnostics, PartBytes()
+                                           .real(68, 2.0F)    // Rx_PWR(1)
+                                           .real(72, 10.0F)   // Rx_PWR(0)
+                                           .word(76, 0x0180)  // bias: 1.5 …
+                                           .word(78, 100)     // … + 100
+                                           .word(80, 0x0100)
+                                           .word(84, 0x0100)
+                                           .word(86, 256)  // one degree more
+                                           .word(88, 0x0100)
+                                           .word(96, 20 * 256)
+                                           .word(98, 30'000)
+                                           .word(100, 1'000)
+                                           .word(102, 1'000)
+                                           .word(104, 1'000)
+                                           .bytes);
+  const Figures figures = figures_of(memory);
+  EXPECT_EQ(value_of(figures, "module_temperature"), 21'000U);
+  EXPECT_EQ(value_of(figures, "module_supply"), 3'000'000U);
+  EXPECT_EQ(value_of(figures, "module_bias", 0), 3'200U);
+  EXPECT_EQ(value_of(figures, "module_transmit_power", 0), 100'000U);
+  EXPECT_EQ(value_of(figures, "module_receive_power", 0), 201'000U);
+}
+
+TEST(ModuleMemory, ReadsAnSfpWithoutDiagnosticsAsNothing) {
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x03).bytes);
+  memory.set(ModulePart::kDiagnostics, PartBytes().word(96, 256).bytes);
+  EXPECT_THAT(figures_of(memory), IsEmpty());
+}
+
+TEST(ModuleMemory, ReadsAQsfp28) {
+  PartBytes lower;
+  lower.octet(0, 0x11).word(22, 40 * 256).word(26, 32'500);
+  for (int lane = 0; lane < 4; ++lane)
+    lower.word(static_cast<std::size_t>(34 + 2 * lane), 1000 + lane)
+        .word(static_cast<std::size_t>(42 + 2 * lane), 2000 + lane)
+        .word(static_cast<std::size_t>(50 + 2 * lane), 3000 + lane);
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, lower.bytes);
+  EXPECT_THAT(figures_of(memory), IsEmpty()) << "the upper part says what is measured";
+  memory.set(ModulePart::kUpper, PartBytes().octet(220, 0x0C).bytes);
+  const Figures figures = figures_of(memory);
+  EXPECT_EQ(value_of(figures, "module_temperature"), 40'000U);
+  EXPECT_EQ(value_of(figures, "module_receive_power", 3), 100'300U);
+  EXPECT_EQ(value_of(figures, "module_bias", 1), 4'002U);
+  EXPECT_EQ(value_of(figures, "module_transmit_power", 2), 300'200U);
+  // Transmitted power is optional; copper has no light at all.
+  memory.set(ModulePart::kUpper, PartBytes().octet(220, 0x08).bytes);
+  EXPECT_EQ(value_of(figures_of(memory), "module_transmit_power", 2), std::nullopt);
+  memory.set(ModulePart::kUpper, PartBytes().octet(147, 0xA0).octet(220, 0x0C).bytes);
+  EXPECT_THAT(figures_of(memory), IsEmpty());
+}
+
+TEST(ModuleMemory, ReadsAnOsfp) {
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x19).word(14, 50 * 256).word(16, 33'100).bytes);
+  memory.set(ModulePart::kUpper, PartBytes().octet(210, 0xF0).bytes);                           // four lanes only
+  memory.set(ModulePart::kAdvertisement, PartBytes().octet(159, 0x03).octet(160, 0x0F).bytes);  // bias × 2
+  memory.set(ModulePart::kLanes, PartBytes().word(154, 10'000).word(172, 20'000).word(192, 30'000).word(194, 9).bytes);
+  EXPECT_EQ(memory.kind(), ModuleKind::kCmis);
+  const Figures figures = figures_of(memory);
+  EXPECT_EQ(value_of(figures, "module_temperature"), 50'000U);
+  EXPECT_EQ(value_of(figures, "module_supply"), 3'310'000U);
+  EXPECT_EQ(value_of(figures, "module_transmit_power", 0), 1'000'000U);
+  EXPECT_EQ(value_of(figures, "module_bias", 1), 80'000U);
+  EXPECT_EQ(value_of(figures, "module_receive_power", 3), 3'000'000U);
+  EXPECT_EQ(value_of(figures, "module_receive_power", 4), std::nullopt);
+}
+
+TEST(ModuleMemory, ReadsACmisCableOfFlatMemoryAsNothing) {
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x18).octet(2, 0x80).bytes);
+  EXPECT_THAT(figures_of(memory), IsEmpty());
+  EXPECT_EQ(changing_parts(memory).size(), 1U);
+}
+
+TEST(ModuleMemory, ReadsWhatIsNoModuleAsNothing) {
+  ModuleMemory memory;
+  EXPECT_THAT(figures_of(memory), IsEmpty());
+  memory.set(ModulePart::kLower, PartBytes().octet(0, 0xFF).bytes);
+  EXPECT_EQ(memory.kind(), ModuleKind::kUnknown);
+  memory.set(ModulePart::kLower, netlink::Bytes(PartBytes().octet(0, 0x03).bytes).first(127));
+  EXPECT_EQ(memory.get(ModulePart::kLower), nullptr);
+}
+
+}  // namespace
+}  // namespace weft::ethernet

@@ -8,22 +8,10 @@
 #include <vector>
 
 #include "analyzer/detect/thresholds.hpp"
+#include "daemon/config/values.hpp"
 #include "fabric/clock.hpp"
 
 namespace weft::config {
-
-/// A numeric address and a TCP port; port 0 lets the kernel choose a free one.
-struct Address {
-  std::string host;  ///< IPv4 or IPv6, without brackets
-  std::uint16_t port = 0;
-  bool operator==(const Address&) const = default;
-};
-
-/// A number of octets.
-struct Bytes {
-  std::uint64_t value = 0;
-  bool operator==(const Bytes&) const = default;
-};
 
 /// One port of an adapter of this host, and the name of the subnet behind it.
 struct InfinibandPort {
@@ -86,6 +74,8 @@ struct Telemetry {
 };
 
 struct WeftdConfig {
+  static constexpr ProgramNames kNames{"weftd", "weftd.toml", "The daemon"};
+
   std::filesystem::path state_dir = "/var/lib/weft";
   std::string log_level = "info";
   Listen listen;

@@ -17,8 +17,9 @@ template <typename... Handlers>
 Overloaded(Handlers...) -> Overloaded<Handlers...>;
 
 /// Which alternative the key has; what it points to is gone when this returns.
-Field type_of(const Key& key) {
-  WeftdConfig config;
+template <typename Config>
+Field type_of(const KeyOf<Config>& key) {
+  Config config;
   return key.field(config);
 }
 
@@ -49,8 +50,8 @@ std::string bounds_text(const Field& field, const Bounds& bounds) {
 }
 
 /// Puts `parsed` into `place` when it lies between the bounds, given that `size` is its place between them.
-template <typename T, typename U>
-std::optional<std::string> put_bounded(const Key& key, const Field& field, T* place, const Parsed<U>& parsed,
+template <typename Config, typename T, typename U>
+std::optional<std::string> put_bounded(const KeyOf<Config>& key, const Field& field, T* place, const Parsed<U>& parsed,
                                        std::string_view text, double (*size)(U)) {
   if (!parsed) return parsed.error() + (key.word.empty() ? "" : ", or \"" + std::string(key.word) + '"');
   const double value = size(*parsed);
@@ -86,20 +87,23 @@ double size_of_bytes(Bytes value) {
 
 }  // namespace
 
-std::string type_name(const Key& key) {
-  return std::visit(
-      Overloaded{[](bool*) { return "true or false"; }, [](unsigned*) { return "whole number"; },
-                 [](double*) { return "number"; }, [](Duration*) { return "duration"; }, [](Bytes*) { return "size"; },
-                 [](std::string*) { return "text"; }, [](std::filesystem::path*) { return "path"; },
-                 [](Address*) { return "address"; }, [](InfinibandPorts*) { return "list of texts"; },
-                 [](std::optional<unsigned>*) { return "whole number or word"; }},
-      type_of(key));
+template <typename Config>
+std::string type_name(const KeyOf<Config>& key) {
+  return std::visit(Overloaded{[](bool*) { return "true or false"; }, [](unsigned*) { return "whole number"; },
+                               [](double*) { return "number"; }, [](Duration*) { return "duration"; },
+                               [](Bytes*) { return "size"; }, [](std::string*) { return "text"; },
+                               [](std::filesystem::path*) { return "path"; }, [](Address*) { return "address"; },
+                               [](Peer*) { return "address"; }, [](InfinibandPorts*) { return "list of texts"; },
+                               [](std::optional<unsigned>*) { return "whole number or word"; }},
+                    type_of(key));
 }
 
-std::string allowed(const Key& key) {
+template <typename Config>
+std::string allowed(const KeyOf<Config>& key) {
   const Field field = type_of(key);
   if (!key.choices.empty()) return join({key.choices.begin(), key.choices.end()}, ", ");
   if (std::holds_alternative<Address*>(field)) return "ADDR:PORT, IPv6 in brackets";
+  if (std::holds_alternative<Peer*>(field)) return "HOST:PORT, IPv6 in brackets; empty for none";
   if (std::holds_alternative<InfinibandPorts*>(field)) return "\"auto\", \"DEVICE:PORT\", \"FABRIC=DEVICE:PORT\"";
   if (key.bounds.low == key.bounds.high) return {};
   std::string text = bounds_text(field, key.bounds);
@@ -107,7 +111,8 @@ std::string allowed(const Key& key) {
   return key.word.empty() ? text : in_quotes(key.word) + ", " + text;
 }
 
-std::optional<std::string> set(const Key& key, WeftdConfig& config, const std::vector<std::string>& texts) {
+template <typename Config>
+std::optional<std::string> set(const KeyOf<Config>& key, Config& config, const std::vector<std::string>& texts) {
   const Field field = key.field(config);
   if (auto* const* ports = std::get_if<InfinibandPorts*>(&field)) return put(*ports, parse_ports(texts));
   if (texts.size() != 1) return "takes one value";
@@ -129,6 +134,7 @@ std::optional<std::string> set(const Key& key, WeftdConfig& config, const std::v
           [&](Duration* place) { return put_bounded(key, field, place, parse_duration(text), text, size_of_duration); },
           [&](Bytes* place) { return put_bounded(key, field, place, parse_bytes(text), text, size_of_bytes); },
           [&](Address* place) { return put(place, parse_address(text)); },
+          [&](Peer* place) { return put(place, parse_peer(text)); },
           [&](InfinibandPorts* place) { return put(place, parse_ports(texts)); },
           [&](std::string* place) {
             *place = text;
@@ -141,8 +147,9 @@ std::optional<std::string> set(const Key& key, WeftdConfig& config, const std::v
       field);
 }
 
-std::vector<std::string> get(const Key& key, const WeftdConfig& config) {
-  WeftdConfig copy = config;
+template <typename Config>
+std::vector<std::string> get(const KeyOf<Config>& key, const Config& config) {
+  Config copy = config;
   return std::visit(Overloaded{[](bool* value) { return std::vector<std::string>{*value ? "true" : "false"}; },
                                [](unsigned* value) { return std::vector{std::to_string(*value)}; },
                                [](double* value) { return std::vector{format_real(*value)}; },
@@ -151,6 +158,7 @@ std::vector<std::string> get(const Key& key, const WeftdConfig& config) {
                                [](std::string* value) { return std::vector{*value}; },
                                [](std::filesystem::path* value) { return std::vector{value->string()}; },
                                [](Address* value) { return std::vector{format_address(*value)}; },
+                               [](Peer* value) { return std::vector{format_peer(*value)}; },
                                [](InfinibandPorts* value) { return format_ports(*value); },
                                [&](std::optional<unsigned>* value) {
                                  return std::vector{*value ? std::to_string(**value) : std::string(key.word)};
@@ -158,7 +166,8 @@ std::vector<std::string> get(const Key& key, const WeftdConfig& config) {
                     key.field(copy));
 }
 
-std::string get_toml(const Key& key, const WeftdConfig& config) {
+template <typename Config>
+std::string get_toml(const KeyOf<Config>& key, const Config& config) {
   const Field field = type_of(key);
   std::vector<std::string> texts = get(key, config);
   if (std::holds_alternative<InfinibandPorts*>(field)) {
@@ -170,5 +179,15 @@ std::string get_toml(const Key& key, const WeftdConfig& config) {
                     (std::holds_alternative<std::optional<unsigned>*>(field) && texts.front() != key.word);
   return bare ? texts.front() : in_quotes(texts.front());
 }
+
+#define WEFT_CONFIG(Config)                                                                                \
+  template std::string type_name(const KeyOf<Config>&);                                                    \
+  template std::string allowed(const KeyOf<Config>&);                                                      \
+  template std::optional<std::string> set(const KeyOf<Config>&, Config&, const std::vector<std::string>&); \
+  template std::vector<std::string> get(const KeyOf<Config>&, const Config&);                              \
+  template std::string get_toml(const KeyOf<Config>&, const Config&);
+WEFT_CONFIG(WeftdConfig)
+WEFT_CONFIG(CollectorConfig)
+#undef WEFT_CONFIG
 
 }  // namespace weft::config

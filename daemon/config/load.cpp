@@ -18,16 +18,18 @@ constexpr std::size_t kLargestFile = 1 << 20;
 constexpr std::size_t kMostSyntaxErrors = 20;
 constexpr const char* kCommandLine = "command line";
 
-const Key* find(const std::vector<Key>& keys, std::string_view name) {
-  const auto found = std::ranges::find(keys, name, &Key::name);
+template <typename Config>
+const KeyOf<Config>* find(const std::vector<KeyOf<Config>>& keys, std::string_view name) {
+  const auto found = std::ranges::find(keys, name, &KeyOf<Config>::name);
   return found == keys.end() ? nullptr : &*found;
 }
 
 /// The known key that was probably meant, or "".
-std::string_view nearest(const std::vector<Key>& keys, std::string_view name) {
+template <typename Config>
+std::string_view nearest(const std::vector<KeyOf<Config>>& keys, std::string_view name) {
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 4) + 1;
-  for (const Key& key : keys) {
+  for (const KeyOf<Config>& key : keys) {
     // "sweep_interval" outside its table is the commonest slip of all.
     if (key.name.ends_with(name) && key.name.size() > name.size() && key.name[key.name.size() - name.size() - 1] == '.')
       return key.name;
@@ -40,9 +42,11 @@ std::string_view nearest(const std::vector<Key>& keys, std::string_view name) {
   return best;
 }
 
-std::string unknown(const std::vector<Key>& keys, std::string_view name) {
+template <typename Config>
+std::string unknown(const std::vector<KeyOf<Config>>& keys, std::string_view name) {
   const std::string_view meant = nearest(keys, name);
-  if (meant.empty()) return "there is no such key; weftd --config-reference lists them";
+  if (meant.empty())
+    return "there is no such key; " + std::string(Config::kNames.program) + " --config-reference lists them";
   return "there is no such key; did you mean " + std::string(meant) + "?";
 }
 
@@ -57,8 +61,9 @@ std::string type_of(const toml::node& node) {
 }
 
 /// The node as set() takes it: nullopt when its TOML type is not one that the key can have.
-std::optional<std::vector<std::string>> texts_of(const Key& key, const toml::node& node) {
-  WeftdConfig config;
+template <typename Config>
+std::optional<std::vector<std::string>> texts_of(const KeyOf<Config>& key, const toml::node& node) {
+  Config config;
   const Field field = key.field(config);
   const bool number = std::holds_alternative<unsigned*>(field) || std::holds_alternative<double*>(field) ||
                       std::holds_alternative<std::optional<unsigned>*>(field);
@@ -82,9 +87,10 @@ std::optional<std::vector<std::string>> texts_of(const Key& key, const toml::nod
 }
 
 /// Walks the parsed file.
+template <typename Config>
 class Reader {
  public:
-  Reader(const std::vector<Key>& keys, const std::string& file, LoadOutcome& outcome)
+  Reader(const std::vector<KeyOf<Config>>& keys, const std::string& file, LoadOutcomeOf<Config>& outcome)
       : keys_(keys), file_(file), outcome_(outcome) {}
 
   void read(const toml::table& table, const std::string& prefix) {
@@ -101,10 +107,11 @@ class Reader {
  private:
   void take(const std::string& name, unsigned line, const toml::node& node) {
     const auto wrong = [&](std::string message) { outcome_.errors.push_back({file_, line, name, std::move(message)}); };
-    const Key* key = find(keys_, name);
+    const KeyOf<Config>* key = find(keys_, name);
     if (key == nullptr) {
       const toml::table* table = node.as_table();
-      const bool section = std::ranges::any_of(keys_, [&](const Key& k) { return k.name.starts_with(name + '.'); });
+      const bool section =
+          std::ranges::any_of(keys_, [&](const KeyOf<Config>& k) { return k.name.starts_with(name + '.'); });
       if (table != nullptr && (section || !table->empty())) return read(*table, name);
       return wrong(section ? "is a table of keys, not " + type_of(node) : unknown(keys_, name));
     }
@@ -115,13 +122,13 @@ class Reader {
   }
 
   /// "a duration such as "1s"": the default shows how the type is written.
-  static std::string shape(const Key& key) {
-    return "a " + type_name(key) + " such as " + get_toml(key, WeftdConfig{});
+  static std::string shape(const KeyOf<Config>& key) {
+    return "a " + type_name(key) + " such as " + get_toml(key, Config{});
   }
 
-  const std::vector<Key>& keys_;
+  const std::vector<KeyOf<Config>>& keys_;
   const std::string& file_;
-  LoadOutcome& outcome_;
+  LoadOutcomeOf<Config>& outcome_;
   std::map<std::string, unsigned, std::less<>> lines_;
 };
 
@@ -160,7 +167,9 @@ toml::table parse(std::string text, const std::string& file, std::vector<ConfigE
   return {};
 }
 
-void apply_flags(const std::vector<Key>& keys, std::span<const FlagSetting> flags, LoadOutcome& outcome) {
+template <typename Config>
+void apply_flags(const std::vector<KeyOf<Config>>& keys, std::span<const FlagSetting> flags,
+                 LoadOutcomeOf<Config>& outcome) {
   for (const FlagSetting& flag : flags)
     if (auto problem = set_from_text(outcome.config, flag.key, flag.text))
       outcome.errors.push_back({kCommandLine, 0, flag.key, find(keys, flag.key) ? *problem : unknown(keys, flag.key)});
@@ -177,8 +186,10 @@ std::vector<std::string> split(std::string_view text) {
 }
 
 /// Flags over the file, then what only shows when all is known.
-LoadOutcome finish(LoadOutcome outcome, const std::vector<Key>& keys, std::span<const FlagSetting> flags,
-                   const std::string& file, const Reader& reader) {
+template <typename Config>
+LoadOutcomeOf<Config> finish(LoadOutcomeOf<Config> outcome, const std::vector<KeyOf<Config>>& keys,
+                             std::span<const FlagSetting> flags, const std::string& file,
+                             const Reader<Config>& reader) {
   std::ranges::stable_sort(outcome.errors, {}, &ConfigError::line);
   apply_flags(keys, flags, outcome);
   if (!outcome.errors.empty()) return outcome;
@@ -207,21 +218,23 @@ std::string print(std::span<const ConfigError> errors) {
   return text;
 }
 
-LoadOutcome load_text(std::string_view text, const std::string& name, std::span<const FlagSetting> flags) {
-  const std::vector<Key> keys = schema();
-  LoadOutcome outcome;
+template <typename Config>
+LoadOutcomeOf<Config> load_text(std::string_view text, const std::string& name, std::span<const FlagSetting> flags) {
+  const std::vector<KeyOf<Config>> keys = schema<Config>();
+  LoadOutcomeOf<Config> outcome;
   const toml::table table = parse(std::string(text), name, outcome.errors);
-  Reader reader(keys, name, outcome);
+  Reader<Config> reader(keys, name, outcome);
   reader.read(table, {});
   return finish(std::move(outcome), keys, flags, name, reader);
 }
 
-LoadOutcome load(const std::optional<std::filesystem::path>& file, std::span<const FlagSetting> flags) {
-  if (!file) return load_text({}, "defaults", flags);
+template <typename Config>
+LoadOutcomeOf<Config> load(const std::optional<std::filesystem::path>& file, std::span<const FlagSetting> flags) {
+  if (!file) return load_text<Config>({}, "defaults", flags);
   const auto refuse = [&](std::string why) {
-    LoadOutcome outcome;
+    LoadOutcomeOf<Config> outcome;
     outcome.errors.push_back({file->string(), 0, {}, std::move(why)});
-    apply_flags(schema(), flags, outcome);
+    apply_flags(schema<Config>(), flags, outcome);
     return outcome;
   };
   std::error_code error;
@@ -233,30 +246,41 @@ LoadOutcome load(const std::optional<std::filesystem::path>& file, std::span<con
   if (!stream.eof() && text.size() == static_cast<std::size_t>(stream.gcount())) return refuse("is larger than 1 MiB");
   if (!stream.is_open() || stream.bad()) return refuse("cannot be read: " + std::generic_category().message(errno));
   text.resize(static_cast<std::size_t>(stream.gcount()));
-  return load_text(text, file->string(), flags);
+  return load_text<Config>(text, file->string(), flags);
 }
 
-std::optional<std::string> set_from_text(WeftdConfig& config, std::string_view key, std::string_view text) {
-  const std::vector<Key> keys = schema();
-  const Key* found = find(keys, key);
+template <typename Config>
+std::optional<std::string> set_from_text(Config& config, std::string_view key, std::string_view text) {
+  const std::vector<KeyOf<Config>> keys = schema<Config>();
+  const KeyOf<Config>* found = find(keys, key);
   if (found == nullptr) return unknown(keys, key);
-  WeftdConfig probe;
+  Config probe;
   const bool list = std::holds_alternative<InfinibandPorts*>(found->field(probe));
   return set(*found, config, list ? split(text) : std::vector{std::string(text)});
 }
 
+template <typename Config>
 std::vector<KeyDescription> describe_keys() {
   std::vector<KeyDescription> descriptions;
-  for (const Key& key : schema()) {
+  for (const KeyOf<Config>& key : schema<Config>()) {
     std::string flag = "--" + std::string(key.name);
     std::ranges::replace_if(
         flag, [](char c) { return c == '.' || c == '_'; }, '-');
     std::vector<std::string> flags{std::move(flag)};
     if (!key.short_flag.empty()) flags.emplace(flags.begin(), key.short_flag);
-    descriptions.push_back({std::string(key.name), std::move(flags), type_name(key), get_toml(key, WeftdConfig{}),
+    descriptions.push_back({std::string(key.name), std::move(flags), type_name(key), get_toml(key, Config{}),
                             allowed(key), std::string(key.help)});
   }
   return descriptions;
 }
+
+#define WEFT_CONFIG(Config)                                                                                       \
+  template LoadOutcomeOf<Config> load(const std::optional<std::filesystem::path>&, std::span<const FlagSetting>); \
+  template LoadOutcomeOf<Config> load_text(std::string_view, const std::string&, std::span<const FlagSetting>);   \
+  template std::optional<std::string> set_from_text(Config&, std::string_view, std::string_view);                 \
+  template std::vector<KeyDescription> describe_keys<Config>();
+WEFT_CONFIG(WeftdConfig)
+WEFT_CONFIG(CollectorConfig)
+#undef WEFT_CONFIG
 
 }  // namespace weft::config

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/config/collector_config.hpp"
 #include "daemon/config/config.hpp"
 
 namespace weft::config {
@@ -23,10 +24,12 @@ std::string to_string(const ConfigError& error);
 /// One line for each error.
 std::string print(std::span<const ConfigError> errors);
 
-struct LoadOutcome {
-  WeftdConfig config;               ///< defaults where nothing valid was said; use it only when there are no errors
+template <typename Config>
+struct LoadOutcomeOf {
+  Config config;                    ///< defaults where nothing valid was said; use it only when there are no errors
   std::vector<ConfigError> errors;  ///< by line within the file, then the flags'
 };
+using LoadOutcome = LoadOutcomeOf<WeftdConfig>;
 
 /// One flag as given: the key's name and the text; a list's items are separated by commas.
 struct FlagSetting {
@@ -35,12 +38,16 @@ struct FlagSetting {
 };
 
 /// Reads `file` (none: defaults only), then the flags over it, then checks the whole.
-LoadOutcome load(const std::optional<std::filesystem::path>& file, std::span<const FlagSetting> flags = {});
+template <typename Config = WeftdConfig>
+LoadOutcomeOf<Config> load(const std::optional<std::filesystem::path>& file, std::span<const FlagSetting> flags = {});
 /// The same for a text already in memory; `name` stands for the file in the errors.
-LoadOutcome load_text(std::string_view text, const std::string& name, std::span<const FlagSetting> flags = {});
+template <typename Config = WeftdConfig>
+LoadOutcomeOf<Config> load_text(std::string_view text, const std::string& name,
+                                std::span<const FlagSetting> flags = {});
 
 /// Sets one key from the text of a flag. The sentence that says what is wrong, or nullopt.
-std::optional<std::string> set_from_text(WeftdConfig& config, std::string_view key, std::string_view text);
+template <typename Config>
+std::optional<std::string> set_from_text(Config& config, std::string_view key, std::string_view text);
 
 /// One key for whoever makes flags of them.
 struct KeyDescription {
@@ -51,6 +58,7 @@ struct KeyDescription {
   std::string allowed;
   std::string help;
 };
+template <typename Config = WeftdConfig>
 std::vector<KeyDescription> describe_keys();
 
 }  // namespace weft::config

@@ -2,8 +2,6 @@
 
 #include <string_view>
 
-#include "daemon/config/load.hpp"
-
 namespace weft::config {
 namespace {
 
@@ -30,20 +28,22 @@ std::string comment(std::string_view text) {
 
 }  // namespace
 
+template <typename Config>
 std::string reference_document() {
+  const std::string program(Config::kNames.program);
   std::string text =
-      "# Configuration of weftd\n\n"
-      "Made from the schema by `weftd --config-reference`. One TOML file, normally /etc/weft/weftd.toml; every key is "
-      "also a\n"
-      "flag, and flags win. Everything wrong is reported at once, with its line: `weftd --config FILE "
-      "--check-config`.\n\n"
+      "# Configuration of " + program + "\n\nMade from the schema by `" + program +
+      " --config-reference`. One TOML file, normally /etc/weft/" + std::string(Config::kNames.file) +
+      "; every key is also a\nflag, and flags win. Everything wrong is reported at once, with its line: `" + program +
+      " --config FILE --check-config`.\n\n"
       "A duration is a number and a unit (ns, us, ms, s, m, h, d); a size is octets, or has KiB, MiB, GiB or TiB.\n";
   std::string_view section = "-";
-  const std::vector<KeyDescription> keys = describe_keys();
+  const std::vector<KeyDescription> keys = describe_keys<Config>();
   for (const KeyDescription& key : keys) {
     if (section_of(key.name) != section) {
       section = section_of(key.name);
-      text += section.empty() ? "\n## The daemon\n" : "\n## " + std::string(section) + "\n";
+      text += section.empty() ? "\n## " + std::string(Config::kNames.own_section) + "\n"
+                              : "\n## " + std::string(section) + "\n";
     }
     text += "\n### `" + key.name + "`\n\n" + key.help + "\n\n- Type: " + key.type + "; default: `" + key.default_text +
             "`\n";
@@ -55,12 +55,14 @@ std::string reference_document() {
   return text;
 }
 
+template <typename Config>
 std::string example_config() {
-  std::string text =
-      "# Configuration of weftd, with every key at its default. Uncomment what you change.\n"
-      "# Check it with: weftd --config FILE --check-config\n";
+  const std::string program(Config::kNames.program);
+  std::string text = "# Configuration of " + program +
+                     ", with every key at its default. Uncomment what you change.\n# Check it with: " + program +
+                     " --config FILE --check-config\n";
   std::string_view section = "";
-  const std::vector<KeyDescription> keys = describe_keys();
+  const std::vector<KeyDescription> keys = describe_keys<Config>();
   for (const KeyDescription& key : keys) {
     if (section_of(key.name) != section) {
       section = section_of(key.name);
@@ -73,5 +75,10 @@ std::string example_config() {
   }
   return text;
 }
+
+template std::string reference_document<WeftdConfig>();
+template std::string reference_document<CollectorConfig>();
+template std::string example_config<WeftdConfig>();
+template std::string example_config<CollectorConfig>();
 
 }  // namespace weft::config

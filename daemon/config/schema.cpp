@@ -236,7 +236,8 @@ std::vector<Key> telemetry_schema() {
 
 }  // namespace
 
-std::vector<Key> schema() {
+template <>
+std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
   for (auto part :
        {daemon_schema(), infiniband_schema(), analyzer_schema(), store_schema(), serving_schema(), telemetry_schema()})

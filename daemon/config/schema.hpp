@@ -1,5 +1,5 @@
 #pragma once
-// The one table of weftd's keys. Parsing, bounds, flags, the reference document and the example all read it.
+// The one table of each program's keys. Parsing, bounds, flags, the reference document and the example all read it.
 
 #include <functional>
 #include <optional>
@@ -9,13 +9,14 @@
 #include <variant>
 #include <vector>
 
+#include "daemon/config/collector_config.hpp"
 #include "daemon/config/config.hpp"
 
 namespace weft::config {
 
 /// Where a key's value lives; the alternative says its type.
 using Field = std::variant<bool*, unsigned*, double*, Duration*, Bytes*, std::string*, std::filesystem::path*, Address*,
-                           InfinibandPorts*, std::optional<unsigned>*>;
+                           Peer*, InfinibandPorts*, std::optional<unsigned>*>;
 
 /// Smallest and largest allowed value, both included: numbers as they are, durations in seconds, sizes in octets.
 struct Bounds {
@@ -23,36 +24,64 @@ struct Bounds {
   double high = 0;
 };
 
-struct Key {
+template <typename Config>
+struct KeyOf {
+  // Not an aggregate: g++ 12 breaks on the initialisers of a template's members.
+  KeyOf(std::string_view the_name, Field (*the_field)(Config&), Bounds the_bounds, std::string_view the_unit,
+        std::string_view the_help, std::string_view the_word = "", std::vector<std::string_view> the_choices = {},
+        std::string_view the_short_flag = "")
+      : name(the_name),
+        field(the_field),
+        bounds(the_bounds),
+        unit(the_unit),
+        help(the_help),
+        word(the_word),
+        choices(std::move(the_choices)),
+        short_flag(the_short_flag) {}
+
   std::string_view name;  ///< "infiniband.sweep_interval"
-  Field (*field)(WeftdConfig&);
-  Bounds bounds;                               ///< of numbers, durations and sizes
-  std::string_view unit;                       ///< of numbers, for people: "sweeps", "points", "0..1"; may be empty
-  std::string_view help;                       ///< what it does and why the default is what it is; one paragraph
-  std::string_view word = {};                  ///< of optional numbers: what stands for none ("path", "auto")
-  std::vector<std::string_view> choices = {};  ///< of texts: the allowed ones; empty allows any
-  std::string_view short_flag = {};            ///< a second, shorter flag
+  Field (*field)(Config&);
+  Bounds bounds;                          ///< of numbers, durations and sizes
+  std::string_view unit;                  ///< of numbers, for people: "sweeps", "points", "0..1"; may be empty
+  std::string_view help;                  ///< what it does and why the default is what it is; one paragraph
+  std::string_view word;                  ///< of optional numbers: what stands for none ("path", "auto")
+  std::vector<std::string_view> choices;  ///< of texts: the allowed ones; empty allows any
+  std::string_view short_flag;            ///< a second, shorter flag
 };
 
+using Key = KeyOf<WeftdConfig>;
+using CollectorKey = KeyOf<CollectorConfig>;
+
 /// All keys, section by section, in the order of the reference.
-std::vector<Key> schema();
+template <typename Config = WeftdConfig>
+std::vector<KeyOf<Config>> schema();
+template <>
+std::vector<Key> schema<WeftdConfig>();
+template <>
+std::vector<CollectorKey> schema<CollectorConfig>();
 
 /// The keys of analyzer.* and incidents.*; part of schema().
 std::vector<Key> analyzer_schema();
 
 /// What `key` takes, for people: "duration", "whole number", "list of texts".
-std::string type_name(const Key& key);
+template <typename Config>
+std::string type_name(const KeyOf<Config>& key);
 /// The allowed values, for people: "1ms to 1h"; empty when the type says it all.
-std::string allowed(const Key& key);
+template <typename Config>
+std::string allowed(const KeyOf<Config>& key);
 
 /// Sets the key from its text (a list has several). The sentence that says what is wrong, or nullopt when it is set.
-std::optional<std::string> set(const Key& key, WeftdConfig& config, const std::vector<std::string>& texts);
+template <typename Config>
+std::optional<std::string> set(const KeyOf<Config>& key, Config& config, const std::vector<std::string>& texts);
 /// The present value as set() would read it.
-std::vector<std::string> get(const Key& key, const WeftdConfig& config);
+template <typename Config>
+std::vector<std::string> get(const KeyOf<Config>& key, const Config& config);
 /// The present value as TOML: `"1s"`, `2`, `["auto"]`.
-std::string get_toml(const Key& key, const WeftdConfig& config);
+template <typename Config>
+std::string get_toml(const KeyOf<Config>& key, const Config& config);
 
 /// What is wrong between keys that are each allowed: the key to blame and a sentence.
 std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfig& config);
+std::vector<std::pair<std::string, std::string>> contradictions(const CollectorConfig& config);
 
 }  // namespace weft::config

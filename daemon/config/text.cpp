@@ -113,6 +113,32 @@ std::string format_address(const Address& address) {
   return (v6 ? '[' + address.host + ']' : address.host) + ':' + std::to_string(address.port);
 }
 
+Parsed<Peer> parse_peer(std::string_view text) {
+  constexpr std::string_view kAllowed =
+      "is not a host and a port; give such as \"weft.example:9641\", \"192.0.2.1:9641\" or \"[2001:db8::1]:9641\"";
+  if (text.empty()) return Peer{};
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return wrong(text, kAllowed);
+  const auto port = parse_integer(text.substr(colon + 1));
+  if (!port || *port == 0 || *port > 65535) return wrong(text, kAllowed);
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[')) {
+    const auto address = parse_address(text);
+    if (!address) return wrong(text, kAllowed);
+    return Peer{address->host, address->port};
+  }
+  const bool is_name = !host.empty() && host.size() <= 253 && std::ranges::all_of(host, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
+  });
+  if (!is_name) return wrong(text, kAllowed);
+  return Peer{std::string(host), static_cast<std::uint16_t>(*port)};
+}
+
+std::string format_peer(const Peer& peer) {
+  return peer.host.empty() ? "" : format_address({peer.host, peer.port});
+}
+
 Parsed<InfinibandPorts> parse_ports(const std::vector<std::string>& texts) {
   if (texts.empty()) return tl::unexpected<std::string>("is empty; to watch nothing set infiniband.enabled = false");
   if (texts.size() == 1 && texts.front() == "auto") return InfinibandPorts{};

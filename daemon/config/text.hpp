@@ -28,6 +28,10 @@ std::string format_bytes(Bytes bytes);
 Parsed<Address> parse_address(std::string_view text);
 std::string format_address(const Address& address);
 
+/// "weft.example:9641", "192.0.2.1:9641", "[2001:db8::1]:9641"; "" for none. Names are not resolved.
+Parsed<Peer> parse_peer(std::string_view text);
+std::string format_peer(const Peer& peer);
+
 /// {"auto"}, or any number of "mlx5_0:1" and "compute=mlx5_0:1".
 Parsed<InfinibandPorts> parse_ports(const std::vector<std::string>& texts);
 std::vector<std::string> format_ports(const InfinibandPorts& ports);

@@ -8,7 +8,7 @@
 
 #include "analyzer/detect/freshness.hpp"
 #include "analyzer/incidents/health.hpp"
-#include "daemon/weftd/logging.hpp"
+#include "daemon/logging/logging.hpp"
 
 namespace weft::daemon {
 namespace {

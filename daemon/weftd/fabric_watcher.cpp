@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 
+#include "daemon/logging/logging.hpp"
 #include "daemon/runtime/lane.hpp"
 #include "daemon/sweeper/stream.hpp"
-#include "daemon/weftd/logging.hpp"
 
 namespace weft::daemon {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/weftd/logging.hpp"
+#include "daemon/logging/logging.hpp"
 
 namespace weft::daemon {
 namespace {

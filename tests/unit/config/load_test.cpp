@@ -152,5 +152,31 @@ TEST(Load, ReadsAFile) {
   EXPECT_EQ(outcome.config.log_level, "debug");
 }
 
+TEST(Load, TheCollectorsFileIsReadTheSameWay) {
+  const auto outcome = load_text<CollectorConfig>(R"(
+node_name = "gpu-0001"
+[analyzer]
+address = "weft.example:9641"
+[reading]
+interval = "100ms"
+[jobs]
+slurm = true
+)",
+                                                  "weft-collector.toml");
+  EXPECT_EQ(print(outcome.errors), "");
+  EXPECT_EQ(outcome.config.analyzer.address, (Peer{"weft.example", 9641}));
+  EXPECT_EQ(outcome.config.reading.interval, 100ms);
+  EXPECT_TRUE(outcome.config.jobs.slurm);
+  const std::vector<FlagSetting> flags{{"reading.interval", "1us"}};
+  EXPECT_EQ(
+      print(load_text<CollectorConfig>("interval = \"1s\"\n[analyzer]\naddress = \"weft\"\nno = 1\n", "c.toml", flags)
+                .errors),
+      "c.toml:1: interval: there is no such key; did you mean reading.interval?\n"
+      "c.toml:3: analyzer.address: \"weft\" is not a host and a port; give such as \"weft.example:9641\", "
+      "\"192.0.2.1:9641\" or \"[2001:db8::1]:9641\"\n"
+      "c.toml:4: analyzer.no: there is no such key; weft-collector --config-reference lists them\n"
+      "command line: reading.interval: 1us is too small; allowed: 10ms to 1h\n");
+}
+
 }  // namespace
 }  // namespace weft::config

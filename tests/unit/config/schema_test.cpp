@@ -20,25 +20,30 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-TEST(Schema, EveryDefaultIsAllowedAndComesBackAsItWas) {
-  for (const Key& key : schema()) {
-    WeftdConfig config;
-    EXPECT_EQ(set(key, config, get(key, WeftdConfig{})), std::nullopt) << key.name;
-    EXPECT_EQ(get(key, config), get(key, WeftdConfig{})) << key.name;
+template <typename Config>
+class SchemaOf : public testing::Test {};
+using Configs = testing::Types<WeftdConfig, CollectorConfig>;
+TYPED_TEST_SUITE(SchemaOf, Configs);
+
+TYPED_TEST(SchemaOf, EveryDefaultIsAllowedAndComesBackAsItWas) {
+  for (const auto& key : schema<TypeParam>()) {
+    TypeParam config;
+    EXPECT_EQ(set(key, config, get(key, TypeParam{})), std::nullopt) << key.name;
+    EXPECT_EQ(get(key, config), get(key, TypeParam{})) << key.name;
   }
-  EXPECT_TRUE(contradictions(WeftdConfig{}).empty());
+  EXPECT_TRUE(contradictions(TypeParam{}).empty());
 }
 
-TEST(Schema, NamesFlagsAndFieldsAreEachTheirOwn) {
+TYPED_TEST(SchemaOf, NamesFlagsAndFieldsAreEachTheirOwn) {
   std::set<std::string> seen;
-  for (const KeyDescription& key : describe_keys()) {
+  for (const KeyDescription& key : describe_keys<TypeParam>()) {
     EXPECT_TRUE(seen.insert(key.name).second) << key.name;
     EXPECT_FALSE(key.help.empty()) << key.name;
     for (const std::string& flag : key.flags) EXPECT_TRUE(seen.insert(flag).second) << flag;
   }
-  WeftdConfig config;
+  TypeParam config;
   std::set<void*> places;
-  for (const Key& key : schema())
+  for (const auto& key : schema<TypeParam>())
     EXPECT_TRUE(
         places.insert(std::visit([](auto* place) { return static_cast<void*>(place); }, key.field(config))).second)
         << key.name;
@@ -74,21 +79,40 @@ TEST(Schema, BindsEveryThreshold) {
   expect_all_bound(&WeftdConfig::incidents, "IncidentPolicy");
 }
 
-TEST(Reference, TheDocumentInDeployIsThisOne) {
-  EXPECT_EQ(read(WEFT_SOURCE_DIR "/deploy/config/reference.md"), reference_document())
-      << "write it anew: weftd --config-reference > deploy/config/reference.md";
+/// Names of the two documents of a program.
+template <typename Config>
+struct Documents;
+template <>
+struct Documents<WeftdConfig> {
+  static constexpr const char* kReference = "reference.md";
+};
+template <>
+struct Documents<CollectorConfig> {
+  static constexpr const char* kReference = "collector-reference.md";
+};
+
+template <typename Config>
+class ReferenceOf : public testing::Test {};
+TYPED_TEST_SUITE(ReferenceOf, Configs);
+
+TYPED_TEST(ReferenceOf, TheDocumentInDeployIsThisOne) {
+  const std::string name = Documents<TypeParam>::kReference;
+  EXPECT_EQ(read(WEFT_SOURCE_DIR "/deploy/config/" + name), reference_document<TypeParam>())
+      << "write it anew: " << TypeParam::kNames.program << " --config-reference > deploy/config/" << name;
 }
 
-TEST(Reference, TheExampleInDeployIsThisOneAndLoads) {
-  const std::string example = read(WEFT_SOURCE_DIR "/deploy/config/weftd.toml");
-  EXPECT_EQ(example, example_config()) << "write it anew: weftd --config-example > deploy/config/weftd.toml";
-  EXPECT_EQ(print(load_text(example, "weftd.toml").errors), "");
+TYPED_TEST(ReferenceOf, TheExampleInDeployIsThisOneAndLoads) {
+  const std::string name(TypeParam::kNames.file);
+  const std::string example = read(WEFT_SOURCE_DIR "/deploy/config/" + name);
+  EXPECT_EQ(example, example_config<TypeParam>())
+      << "write it anew: " << TypeParam::kNames.program << " --config-example > deploy/config/" << name;
+  EXPECT_EQ(print(load_text<TypeParam>(example, name).errors), "");
   // And with every key uncommented, too.
   std::string uncommented = example;
   for (std::size_t at = 0; (at = uncommented.find("\n#", at)) != std::string::npos; ++at)
     if (uncommented[at + 2] != ' ') uncommented.erase(at + 1, 1);
-  EXPECT_EQ(print(load_text(uncommented, "weftd.toml").errors), "");
-  EXPECT_NE(uncommented.find("\nwindow = 256\n"), std::string::npos);
+  EXPECT_EQ(print(load_text<TypeParam>(uncommented, name).errors), "");
+  EXPECT_NE(uncommented.find("\nlog_level = \"info\"\n"), std::string::npos);
 }
 
 }  // namespace

@@ -65,5 +65,15 @@ TEST(EditDistance, CountsLetters) {
   EXPECT_EQ(edit_distance("same", "same"), 0U);
 }
 
+TEST(Peer, NamesAndAddressesWithAPortAreTaken) {
+  for (const char* text : {"", "weft:9641", "weft.example.:1", "192.0.2.1:65535", "[2001:db8::1]:9641"}) {
+    const auto peer = parse_peer(text);
+    ASSERT_TRUE(peer) << text;
+    EXPECT_EQ(format_peer(*peer), text);
+  }
+  for (const char* text : {"weft", ":9641", "weft:0", "weft:65536", "weft:x", "a b:1", "[::1", "[weft]:1", "::1:9641"})
+    EXPECT_FALSE(parse_peer(text)) << text;
+}
+
 }  // namespace
 }  // namespace weft::config

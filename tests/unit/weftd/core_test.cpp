@@ -7,7 +7,7 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "daemon/weftd/logging.hpp"
+#include "daemon/logging/logging.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::daemon {

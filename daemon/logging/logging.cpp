@@ -1,4 +1,4 @@
-#include "daemon/weftd/logging.hpp"
+#include "daemon/logging/logging.hpp"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// One named logger for each part of weftd, to standard error: the journal adds the time.
+// One named logger for each part of a program, to standard error: the journal adds the time.
 
 #include <spdlog/spdlog.h>
 

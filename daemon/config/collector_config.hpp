@@ -1,0 +1,66 @@
+#pragma once
+// Everything an operator can set for weft-collector, typed. Defaults stand here and nowhere else; the schema reads
+// them.
+
+#include <filesystem>
+#include <string>
+
+#include "daemon/config/values.hpp"
+#include "fabric/clock.hpp"
+
+namespace weft::config {
+
+struct CollectorListen {
+  Address http{"127.0.0.1", 9642};
+};
+
+struct Analyzer {
+  Peer address;  ///< none: nothing is sent
+  Duration reconnect_limit = std::chrono::seconds(30);
+  std::filesystem::path uplink;  ///< empty: weft-uplink beside our own executable
+};
+
+struct Reading {
+  Duration interval = std::chrono::seconds(1);
+  std::filesystem::path sysfs_root = "/sys";
+  bool raw_names = false;
+  Duration module_interval = std::chrono::seconds(10);
+  Duration rescan_interval = std::chrono::seconds(10);
+};
+
+struct Sources {
+  bool sysfs = true;
+  bool rdma_netlink = true;
+  bool rtnetlink = true;
+  bool ethtool = true;
+  bool dcb = true;
+  bool module = true;
+};
+
+struct Jobs {
+  bool slurm = false;
+  bool kubernetes = false;
+  std::filesystem::path file;  ///< empty: none
+  std::filesystem::path cgroup_root = "/sys/fs/cgroup";
+  Duration interval = std::chrono::seconds(5);
+};
+
+struct SpoolConfig {
+  Bytes max_bytes{64ULL << 20};
+};
+
+struct CollectorConfig {
+  static constexpr ProgramNames kNames{"weft-collector", "weft-collector.toml", "The collector"};
+
+  std::string node_name;  ///< empty: the host's
+  std::filesystem::path state_dir = "/var/lib/weft-collector";
+  std::string log_level = "info";
+  CollectorListen listen;
+  Analyzer analyzer;
+  Reading reading;
+  Sources sources;
+  Jobs jobs;
+  SpoolConfig spool;
+};
+
+}  // namespace weft::config

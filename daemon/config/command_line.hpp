@@ -1,0 +1,72 @@
+#pragma once
+// The command line of a program that has a configuration. For mains alone: nothing else knows of CLI11.
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "daemon/config/load.hpp"
+#include "daemon/config/reference.hpp"
+
+namespace weft::config {
+
+template <typename Config>
+struct CommandLine {
+  Config config;
+  std::optional<int> exit;  ///< all is said and done: end with this
+};
+
+/// Adds --config, --check-config, the documents and a flag for each key to `app`, parses, loads file and flags, and
+/// says what is wrong with them on standard error (exit code 2).
+template <typename Config>
+CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv) {
+  const std::string usual_file = "/etc/weft/" + std::string(Config::kNames.file);
+  std::string file;
+  bool check = false, reference = false, example = false;
+  app.add_option("--config", file, "Configuration file (default: " + usual_file + " if it exists)")->type_name("FILE");
+  app.add_flag("--check-config", check, "Report everything that is wrong with the configuration and exit");
+  app.add_flag("--config-reference", reference, "Print the reference of all keys as Markdown and exit");
+  app.add_flag("--config-example", example, "Print a configuration file with every key at its default and exit");
+  std::map<std::string, std::string> given;
+  for (const auto& key : describe_keys<Config>()) {
+    std::string names;
+    for (const std::string& flag : key.flags) names += (names.empty() ? "" : ",") + flag;
+    app.add_option_function<std::string>(
+           names, [&given, name = key.name](const std::string& text) { given[name] = text; },
+           key.help + " (default: " + key.default_text + ")")
+        ->type_name(key.type)
+        ->group(key.name.find('.') == std::string::npos ? "Options" : key.name.substr(0, key.name.find('.')));
+  }
+  CommandLine<Config> result;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    result.exit = app.exit(error) == 0 ? 0 : 2;
+    return result;
+  }
+  if (reference) std::cout << reference_document<Config>();
+  if (example) std::cout << example_config<Config>();
+  if (reference || example) {
+    result.exit = 0;
+    return result;
+  }
+  std::vector<FlagSetting> flags;
+  for (const auto& [key, text] : given) flags.push_back({key, text});
+  std::error_code ignored;
+  if (file.empty() && std::filesystem::exists(usual_file, ignored)) file = usual_file;
+  auto outcome = load<Config>(file.empty() ? std::nullopt : std::optional<std::filesystem::path>(file), flags);
+  if (!outcome.errors.empty()) {
+    std::cerr << print(outcome.errors);
+    result.exit = 2;
+  } else if (check) {
+    std::cout << (file.empty() ? "The configuration" : file) << " is good.\n";
+    result.exit = 0;
+  }
+  result.config = std::move(outcome.config);
+  return result;
+}
+
+}  // namespace weft::config

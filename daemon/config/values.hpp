@@ -1,0 +1,37 @@
+#pragma once
+// Types of values that the configurations of several programs have.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weft::config {
+
+/// Whose configuration it is, for messages and documents.
+struct ProgramNames {
+  std::string_view program;      ///< "weftd"
+  std::string_view file;         ///< of the folder /etc/weft: "weftd.toml"
+  std::string_view own_section;  ///< heading of the keys that are in no table
+};
+
+/// A numeric address and a TCP port; port 0 lets the kernel choose a free one.
+struct Address {
+  std::string host;  ///< IPv4 or IPv6, without brackets
+  std::uint16_t port = 0;
+  bool operator==(const Address&) const = default;
+};
+
+/// A number of octets.
+struct Bytes {
+  std::uint64_t value = 0;
+  bool operator==(const Bytes&) const = default;
+};
+
+/// A TCP port of another host, which may be named.
+struct Peer {
+  std::string host;  ///< a name, IPv4 or IPv6 without brackets; empty: none
+  std::uint16_t port = 0;
+  bool operator==(const Peer&) const = default;
+};
+
+}  // namespace weft::config

@@ -139,8 +139,9 @@ void Discovery::answered(const MadRequest& request, MadResult result, ConstMadBy
       return;
     case Kind::kSwitchInfo: {
       Node& node = subnet_.node(question.node);
-      if (node.enhanced_port0 != decode_enhanced_port0(mad)) subnet_.mark_changed();
-      node.enhanced_port0 = decode_enhanced_port0(mad);
+      const bool enhanced = decode_switch_info(mad).enhanced_port0;
+      if (node.enhanced_port0 != enhanced) subnet_.mark_changed();
+      node.enhanced_port0 = enhanced;
       return;
     }
     case Kind::kPortInfo:

@@ -168,8 +168,16 @@ std::span<const std::uint8_t> decode_node_description(ConstMadBytes mad) {
   return mad.subspan(IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE);
 }
 
-bool decode_enhanced_port0(ConstMadBytes mad) {
-  return field(mad, IB_SMP_DATA_OFFS, IB_SW_ENHANCED_PORT0_F) != 0;
+SwitchInfo decode_switch_info(ConstMadBytes mad) {
+  SwitchInfo info;
+  info.enhanced_port0 = field(mad, IB_SMP_DATA_OFFS, IB_SW_ENHANCED_PORT0_F) != 0;
+  info.port_state_change = field(mad, IB_SMP_DATA_OFFS, IB_SW_STATE_CHANGE_F) != 0;
+  info.linear_top = {static_cast<std::uint16_t>(field(mad, IB_SMP_DATA_OFFS, IB_SW_LINEAR_FDB_TOP_F))};
+  return info;
+}
+
+std::span<const std::uint8_t, kRouteBlockSize> decode_forwarding_block(ConstMadBytes mad) {
+  return mad.subspan<IB_SMP_DATA_OFFS, kRouteBlockSize>();
 }
 
 PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capability_mask) {

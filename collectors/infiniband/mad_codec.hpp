@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "fabric/routes.hpp"
 #include "fabric/sweep.hpp"
 #include "fabric/topology.hpp"
 
@@ -32,6 +33,7 @@ inline constexpr std::uint16_t kNodeDescription = 0x0010;
 inline constexpr std::uint16_t kNodeInfo = 0x0011;
 inline constexpr std::uint16_t kSwitchInfo = 0x0012;
 inline constexpr std::uint16_t kPortInfo = 0x0015;
+inline constexpr std::uint16_t kLinearForwardingTable = 0x0019;
 inline constexpr std::uint16_t kPathRecord = 0x0035;
 inline constexpr std::uint16_t kPortSamplesControl = 0x0010;
 inline constexpr std::uint16_t kPortCounters = 0x0012;
@@ -93,8 +95,16 @@ std::optional<NodeInfo> decode_node_info(ConstMadBytes mad);
 /// NodeDescription (14.2.5.2): 64 octets as they came; see to_valid_utf8 for people.
 std::span<const std::uint8_t> decode_node_description(ConstMadBytes mad);
 
-/// SwitchInfo (14.2.5.4): does port 0 have counters and a link of its own?
-bool decode_enhanced_port0(ConstMadBytes mad);
+/// SwitchInfo (14.2.5.4).
+struct SwitchInfo {
+  bool enhanced_port0 = false;     ///< port 0 has counters and a link of its own
+  bool port_state_change = false;  ///< a port changed its state, and the subnet manager has not seen to it yet
+  Lid linear_top;                  ///< LinearFDBTop: the highest LID that the linear forwarding table forwards
+};
+SwitchInfo decode_switch_info(ConstMadBytes mad);
+
+/// LinearForwardingTable (14.2.5.10): the egress ports of 64 LIDs.
+std::span<const std::uint8_t, kRouteBlockSize> decode_forwarding_block(ConstMadBytes mad);
 
 /// PortInfo (14.2.5.6). Widths and speeds of a port that is not physically up are zero: they mean nothing there.
 struct PortInfo {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace weft::infiniband {
-namespace {
 
 MadAddress subnet_address(const Subnet& subnet, NodeIndex node, bool by_lid) {
   if (!by_lid) return {};
@@ -15,8 +14,6 @@ MadAddress subnet_address(const Subnet& subnet, NodeIndex node, bool by_lid) {
       return {MadClass::kSubnetLidRouted, port.lid, 0, 0, 0, 0};
   return {};
 }
-
-}  // namespace
 
 std::optional<std::uint16_t> find_pkey(std::span<const std::uint16_t> pkeys, std::uint16_t pkey) {
   constexpr std::uint16_t kFullMember = 0x8000;

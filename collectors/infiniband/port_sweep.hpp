@@ -168,6 +168,9 @@ class CounterClears final : public MadAsker {
   std::size_t next_ = 0;
 };
 
+/// Where subnet management of `node` is asked: `by_lid` where it has one, else by directed route.
+MadAddress subnet_address(const Subnet& subnet, NodeIndex node, bool by_lid);
+
 /// Where performance management of `port` is asked; nullopt when it has no LID yet, or was redirected into a partition
 /// that is not ours.
 std::optional<MadAddress> performance_address(Subnet& subnet, const GeneralServices& services, PortIndex port);

@@ -38,6 +38,7 @@ Result<Sweep> Sweeper::sweep() {
   if (std::exchange(discover_next_, false))
     if (auto done = discover(); !done) return tl::unexpected(done.error());
   ++number_;
+  const std::uint64_t sent_before = engine_.sent();
   if (local->state == PortState::kDown)
     if (auto done = read_own_node(); !done) return tl::unexpected(done.error());
   spare_subnet_managers();
@@ -46,6 +47,7 @@ Result<Sweep> Sweeper::sweep() {
   if (auto done = read_ports(); !done) return tl::unexpected(done.error());
   if (options_.clear_saturated_counters)
     if (auto done = clear_saturated(); !done) return tl::unexpected(done.error());
+  if (auto done = read_routes(sent_before); !done) return tl::unexpected(done.error());
 
   if (!topology_ || subnet_->changed()) topology_ = subnet_->publish();
   Sweep result;
@@ -60,6 +62,7 @@ Result<Sweep> Sweeper::sweep() {
   };
   result.counters = borrowed(counters_);
   if (details_.columns() > 0) result.details = borrowed(details_);
+  result.routes = forwarding_->publish();
   result.state_read_at = state_read_at_;
   result.statistics.requests = engine_.results();
   // Well-formed to the engine, impossible to the graph.
@@ -80,6 +83,7 @@ Result<void> Sweeper::discover() {
   subnet_ = std::make_unique<Subnet>(topology_ ? ++epoch_ : epoch_);
   if (discovery_) absurd_before_ += discovery_->absurd_replies();
   discovery_ = std::make_unique<Discovery>(*subnet_, options_.names);
+  forwarding_ = std::make_unique<ForwardingTables>(*subnet_, epoch_);
   topology_.reset();
   number_ = 0;
   discovery_->begin();
@@ -303,6 +307,12 @@ Result<void> Sweeper::read_details(const std::vector<PortIndex>& moved) {
   if (details_.columns() == 0) details_ = SampleTable::of_group(CounterGroup::kDetail, ports);
   DetailReadings readings(*subnet_, services_, std::move(chosen), details_);
   return engine_.run(readings);
+}
+
+Result<void> Sweeper::read_routes(std::uint64_t sent_before) {
+  if (subnet_->changed()) forwarding_->expect_changes();
+  forwarding_->begin(engine_.sent() - sent_before);
+  return engine_.run(*forwarding_);
 }
 
 Result<void> Sweeper::clear_saturated() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectors/infiniband/discovery.hpp"
+#include "collectors/infiniband/forwarding.hpp"
 #include "collectors/infiniband/mad_engine.hpp"
 #include "collectors/infiniband/port_sweep.hpp"
 #include "collectors/infiniband/subnet.hpp"
@@ -53,6 +54,7 @@ class Sweeper {
   Result<void> read_ports();
   Result<void> find_missing(const std::vector<NodeIndex>& missing);
   Result<void> read_details(const std::vector<PortIndex>& moved);
+  Result<void> read_routes(std::uint64_t sent_before);
   Result<void> clear_saturated();
   void grow_tables();
   std::vector<PortIndex> links_to_verify();
@@ -68,6 +70,7 @@ class Sweeper {
   bool discover_next_ = true;
   std::unique_ptr<Subnet> subnet_;
   std::unique_ptr<Discovery> discovery_;
+  std::unique_ptr<ForwardingTables> forwarding_;
   std::shared_ptr<const Topology> topology_;
   SampleTable counters_;
   SampleTable details_;

@@ -8,8 +8,8 @@ namespace weft::sweeper {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x57454654;  // "WEFT"
-constexpr std::uint32_t kVersion = 1;
-enum class Type : std::uint32_t { kTrouble = 1, kTopology = 2, kSweep = 3 };
+constexpr std::uint32_t kVersion = 2;
+enum class Type : std::uint32_t { kTrouble = 1, kTopology = 2, kSweep = 3, kRoutes = 4 };
 
 static_assert(std::is_trivially_copyable_v<Port> && std::is_trivially_copyable_v<TimePoint>);
 
@@ -90,6 +90,28 @@ void put_table(Writer& out, const SampleTable& table) {
   out.put_array(table.raw_present());
   out.put_array(table.raw_saturated());
   out.put_array(table.raw_read_at());
+}
+
+// What of a switch's forwarding table is another than it was.
+void put_routes(Writer& out, NodeIndex node, const Routes& now, const Routes* before) {
+  const Routes::Table& table = *now.table(node);
+  const Routes::Table* old = before ? before->table(node) : nullptr;
+  if (&table == old) return;
+  std::vector<std::uint16_t> changed;
+  for (std::uint16_t number = 0; number < table.blocks.size(); ++number) {
+    const RouteBlock* block = now.block(node, number);
+    const RouteBlock* known = old ? before->block(node, number) : nullptr;
+    if (block && (!known || *block != *known)) changed.push_back(number);
+  }
+  if (changed.empty() && old && old->top == table.top) return;
+  put_header(out, Type::kRoutes);
+  out.put(node);
+  out.put(table.top);
+  out.put(static_cast<std::uint16_t>(changed.size()));
+  for (const std::uint16_t number : changed) {
+    out.put(number);
+    out.put(*now.block(node, number));
+  }
 }
 
 void put_counters(Writer& out, const SampleTable& table) {
@@ -183,6 +205,24 @@ std::shared_ptr<const Topology> get_topology(Reader& in) {
   return std::make_shared<const Topology>(epoch, std::move(nodes), std::move(ports), std::move(duplicates));
 }
 
+void get_routes(Reader& in, const Topology& topology, RouteBook& book) {
+  const auto node = in.get<NodeIndex>();
+  const auto top = in.get<Lid>();
+  const auto count = in.get<std::uint16_t>();
+  if (!in.ok()) return;
+  if (node >= topology.nodes().size() || topology.node(node).type != NodeType::kSwitch)
+    return in.refuse("a forwarding table of what is no switch");
+  book.set_top(node, top);
+  if (count > book.blocks(node)) return in.refuse("a forwarding table that is longer than it says");
+  for (std::uint16_t i = 0; i < count && in.ok(); ++i) {
+    const auto number = in.get<std::uint16_t>();
+    const auto block = in.get<RouteBlock>();
+    if (number >= book.blocks(node)) in.refuse("forwarding entries beyond the top of their table");
+    if (in.ok()) book.set_block(node, number, block);
+  }
+  if (book.pooled_blocks() > FrameLimits::kMostRouteBlocks) in.refuse("more forwarding tables than fit");
+}
+
 std::vector<CounterId> get_counters(Reader& in) {
   const auto count = in.get<std::uint32_t>();
   if (count > kCounterCount) in.refuse(std::to_string(count) + " counters");
@@ -218,6 +258,12 @@ bool FrameWriter::write(const Sweep& sweep) {
     put_topology(out, *sweep.topology);
     keep_ = sweep.topology;
     sent_topology_ = keep_.get();
+  }
+  if (sweep.routes && sweep.routes != sent_routes_) {
+    const bool same_epoch = sent_routes_ && sent_routes_->epoch() == sweep.routes->epoch();
+    for (NodeIndex node = 0; node < sweep.routes->nodes(); ++node)
+      if (sweep.routes->table(node)) put_routes(out, node, *sweep.routes, same_epoch ? sent_routes_.get() : nullptr);
+    sent_routes_ = sweep.routes;
   }
   put_header(out, Type::kSweep);
   out.put_text(sweep.fabric);
@@ -268,10 +314,18 @@ Result<std::variant<Sweep, Trouble>> FrameReader::read() {
     }
     if (in.ok() && type == Type::kTopology) {
       const std::uint64_t epoch = topology_ ? topology_->epoch() : 0;
+      const std::size_t nodes = topology_ ? topology_->nodes().size() : 0;
       topology_ = get_topology(in);
       if (!in.ok()) return tl::unexpected(in.error());
       // In another epoch the same row is another port: its readings must not pass for the new one's.
       if (details_ && (topology_->epoch() != epoch || details_->rows() > topology_->ports().size())) details_.reset();
+      if (!routes_ || topology_->epoch() != epoch || topology_->nodes().size() < nodes)
+        routes_.emplace(topology_->epoch());
+      continue;
+    }
+    if (in.ok() && type == Type::kRoutes && topology_) {
+      get_routes(in, *topology_, *routes_);
+      if (!in.ok()) return tl::unexpected(in.error());
       continue;
     }
     if (type != Type::kSweep) in.refuse("a frame of unknown type");
@@ -289,6 +343,7 @@ Result<std::variant<Sweep, Trouble>> FrameReader::read() {
   sweep.local_port = in.get<PortKey>();
   sweep.statistics = in.get<SweepStatistics>();
   sweep.topology = topology_;
+  sweep.routes = routes_->publish();
   sweep.state_read_at.resize(rows);
   in.get_array(std::span(sweep.state_read_at));
   auto counters = get_counters(in);

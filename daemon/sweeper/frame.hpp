@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -21,6 +22,7 @@ struct FrameLimits {
   static constexpr std::uint32_t kMostNodes = 131'072;
   static constexpr std::uint32_t kMostPorts = 4'000'000;
   static constexpr std::uint32_t kLongestText = 4'096;
+  static constexpr std::uint32_t kMostRouteBlocks = 4'000'000;  ///< different ones, in all tables: 256 MB
 };
 
 /// The sweeper cannot go on; it exits after this. The message is for people: "cannot open mlx5_0 port 1: …".
@@ -34,7 +36,8 @@ using ByteSink = std::function<bool(std::span<const std::byte>)>;
 using ByteSource = std::function<bool(std::span<std::byte>)>;
 
 /// Writes sweeps. Keeps track of what the other side already has: the graph goes only when it changed, of the detail
-/// table only the rows that were read since.
+/// table only the rows that were read since, of the forwarding tables only the blocks that are others now, one frame
+/// for each switch.
 class FrameWriter {
  public:
   explicit FrameWriter(ByteSink sink) : sink_(std::move(sink)) {}
@@ -47,6 +50,7 @@ class FrameWriter {
   const Topology* sent_topology_ = nullptr;
   std::shared_ptr<const Topology> keep_;  // so that the address above stays its own
   TimePoint details_sent_until_ = kNever;
+  std::shared_ptr<const Routes> sent_routes_;
 };
 
 /// Reads what FrameWriter wrote and puts sweeps together again.
@@ -61,6 +65,7 @@ class FrameReader {
   ByteSource source_;
   std::shared_ptr<const Topology> topology_;
   std::shared_ptr<const SampleTable> details_;
+  std::optional<RouteBook> routes_;
 };
 
 }  // namespace weft::sweeper

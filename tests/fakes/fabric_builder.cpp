@@ -170,6 +170,7 @@ void FabricBuilder::rediscover() {
   for (Port& port : fresh.ports_)
     port.peer = port.peer == kNoIndex || port.state == PortState::kDown ? kNoIndex : moved[port.peer];
   fresh.epoch_ = epoch_ + 1;
+  fresh.routes_ = RouteBook(fresh.epoch_);
   fresh.now_ = now_;
   fresh.interval_ = interval_;
   fresh.local_port_ = local_port_;
@@ -230,6 +231,7 @@ Sweep FabricBuilder::sweep() {
     readings_.set_read_at(port, now_);
   }
   sweep.topology = topology();
+  sweep.routes = routes();
   sweep.state_read_at = state_read_at_;
   sweep.counters = std::make_shared<const SampleTable>(readings_);
   return sweep;

@@ -63,6 +63,14 @@ class FabricBuilder {
   /// Load and waits that fit together on every link that is up, for one interval.
   void traffic(std::mt19937& random);
 
+  /// What a subnet manager does: gives every node a LID that has none, and every switch a table of shortest ways over
+  /// links that are up, the choice among equal ones by the LID. From then on sweeps carry routes().
+  void route();
+  /// Free hands: one entry of one table.
+  void send(NodeIndex at, Lid to, PortNum through);
+  std::shared_ptr<const Routes> routes() { return routes_.publish(); }
+  Lid lid_of(const std::string& name) const;
+
   /// One interval passes; what a sweep then reads.
   Sweep sweep();
 
@@ -90,6 +98,7 @@ class FabricBuilder {
   SampleTable readings_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);  ///< what was last read
   std::vector<TimePoint> state_read_at_;
   std::shared_ptr<const Topology> topology_;
+  RouteBook routes_{1};
   std::uint64_t epoch_ = 1;
   std::uint64_t number_ = 0;
   TimePoint now_{std::chrono::seconds(1'700'000'000)};

@@ -189,7 +189,17 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
                   std::min<std::size_t>(64, node.description.size()));
       return true;
     case IB_ATTR_SWITCH_INFO:
+      put(mad, IB_SMP_DATA_OFFS, IB_SW_LINEAR_FDB_TOP_F,
+          node.forwarding.empty() ? 0U : static_cast<std::uint32_t>(node.forwarding.size() - 1));
+      put(mad, IB_SMP_DATA_OFFS, IB_SW_STATE_CHANGE_F, node.port_state_change);
       return true;
+    case IB_ATTR_LINEARFORWTBL: {
+      ++forwarding_blocks;
+      const std::size_t first = get(mad, 0, IB_MAD_ATTRMOD_F) * 64U;
+      for (std::size_t i = 0; i < 64; ++i)
+        mad[IB_SMP_DATA_OFFS + i] = first + i < node.forwarding.size() ? node.forwarding[first + i] : 255;
+      return true;
+    }
     case IB_ATTR_PORT_INFO: {
       auto number = static_cast<std::uint8_t>(get(mad, 0, IB_MAD_ATTRMOD_F));
       if (number == 0 && node.type != 2) number = entered;

@@ -34,7 +34,9 @@ struct FakeNode {
   std::uint16_t performance_capabilities = 0x0200 | 0x1000;
   std::uint16_t redirect_lid = 0;
   std::uint16_t redirect_pkey = 0xFFFF;
-  std::uint16_t partition = 0;  ///< its agent answers in this partition alone; 0: in any
+  std::vector<std::uint8_t> forwarding;  ///< of a switch: its linear forwarding table, by LID
+  bool port_state_change = false;        ///< of a switch: SwitchInfo.PortStateChange
+  std::uint16_t partition = 0;           ///< its agent answers in this partition alone; 0: in any
 };
 
 /// Node 0 is the adapter we sit on, by its port 1.
@@ -53,9 +55,10 @@ class FakeMadPort final : public infiniband::MadPort {
   FakePort& port(std::size_t node, std::uint8_t number) { return nodes_[node].ports[number]; }
 
   Tamper tamper;
-  bool gone = false;              ///< sends fail
-  bool answers_time_outs = true;  ///< false: a lost request is never given back, as over UDP
-  std::uint64_t requests = 0;     ///< asked so far
+  bool gone = false;                    ///< sends fail
+  bool answers_time_outs = true;        ///< false: a lost request is never given back, as over UDP
+  std::uint64_t requests = 0;           ///< asked so far
+  std::uint64_t forwarding_blocks = 0;  ///< of these: for LinearForwardingTable
   std::uint32_t most_outstanding = 0;
   std::map<std::uint16_t, std::uint32_t> outstanding_by_lid, most_by_lid;
   std::uint64_t sets = 0;                    ///< anything but a Get

@@ -27,7 +27,8 @@ void read_subnet_reply(ConstMadBytes mad) {
   demand(description.size() == 64, "a description has 64 octets");
   const std::string name = to_valid_utf8(std::as_bytes(description));
   demand(to_valid_utf8(name) == name, "a name is fit for people");
-  (void)decode_enhanced_port0(mad);
+  (void)decode_switch_info(mad);
+  demand(decode_forwarding_block(mad).size() == kRouteBlockSize, "a block has 64 entries");
   for (const std::optional<std::uint32_t> mask :
        {std::optional<std::uint32_t>(), std::optional<std::uint32_t>(0), std::optional<std::uint32_t>(0xFFFFFFFF)}) {
     const PortInfo info = decode_port_info(mad, mask);

@@ -31,6 +31,14 @@ void check(const Sweep& sweep) {
   const std::size_t rows = sweep.topology->ports().size();
   demand(sweep.counters->rows() == rows && sweep.state_read_at.size() == rows, "a row for each port");
   demand(sweep.details == nullptr || sweep.details->rows() == rows, "a detail row for each port");
+  if (sweep.routes) {
+    demand(sweep.routes->epoch() == sweep.topology->epoch(), "routes of this graph");
+    for (NodeIndex node = 0; node < sweep.routes->nodes(); ++node) {
+      demand(node < sweep.topology->nodes().size(), "nodes of this graph have tables");
+      for (std::uint32_t lid = 0; lid <= 0xFFFF; lid += 61)
+        (void)sweep.routes->egress(node, Lid{static_cast<std::uint16_t>(lid)});
+    }
+  }
   for (const Node& node : sweep.topology->nodes()) demand(to_string(node.type) != nullptr, "types have names");
   for (const Port& port : sweep.topology->ports()) demand(to_string(port.state) != nullptr, "states have names");
 }
@@ -49,6 +57,7 @@ void round_trip(const Sweep& sweep) {
   demand(again && std::holds_alternative<Sweep>(*again), "what we write we read");
   const auto& same = std::get<Sweep>(*again);
   demand(same.number == sweep.number && same.fabric == sweep.fabric, "the same sweep");
+  demand((same.routes == nullptr) == (sweep.routes == nullptr), "the same routes");
   demand(std::ranges::equal(same.counters->raw_values(), sweep.counters->raw_values()), "the same readings");
 }
 

@@ -24,6 +24,8 @@ struct Recording {
     for (std::uint8_t p = 2; p <= 4; ++p)
       port.connect(port.add_adapter(p < 4 ? 0x300U + p : 0x302U, "host"), 1, hub, p);
     port.port(hub, 2).counters = {{IB_PC_ERR_SYM_F, 0xFFFF}, {IB_PC_LINK_DOWNED_F, 3}};
+    port.node(hub).forwarding.assign(100, 255);
+    port.node(hub).forwarding[5] = 3;
     infiniband::SweeperOptions options;
     options.fabric = "test";
     options.service_level = 0;
@@ -86,10 +88,52 @@ TEST(Frames, WhatWasSentIsWhatIsRead) {
     EXPECT_EQ(got.topology->port(p).peer, last.topology->port(p).peer);
     EXPECT_EQ(got.topology->port(p).state, last.topology->port(p).state);
   }
+  ASSERT_TRUE(last.routes && got.routes);
+  const NodeIndex hub = last.topology->find_node({0x200});
+  for (std::uint16_t lid = 0; lid < 200; ++lid)
+    EXPECT_EQ(got.routes->egress(hub, Lid{lid}), last.routes->egress(hub, Lid{lid})) << lid;
   auto trouble = reader.read();
   ASSERT_TRUE(trouble);
   EXPECT_EQ(std::get<Trouble>(*trouble).message, "the adapter is gone");
   EXPECT_EQ(reader.read().error().code, ErrorCode::kUnavailable) << "the end of the stream";
+}
+
+TEST(Frames, OfTheRoutesOnlyWhatChangedIsSent) {
+  Recording recording;
+  std::vector<std::byte> octets;
+  FrameWriter writer([&](std::span<const std::byte> piece) {
+    octets.insert(octets.end(), piece.begin(), piece.end());
+    return true;
+  });
+  const auto size_of = [&](const Sweep& sweep) {
+    const std::size_t before = octets.size();
+    EXPECT_TRUE(writer.write(sweep));
+    return octets.size() - before;
+  };
+  Sweep sweep = recording.sent.back();
+  const NodeIndex hub = sweep.topology->find_node({0x200});
+  RouteBook book(sweep.topology->epoch());
+  book.set_top(hub, Lid{0xBFFF});
+  RouteBlock block{};
+  for (std::uint16_t number = 0; number < kMostRouteBlocks; ++number) book.set_block(hub, number, block);
+  sweep.routes = book.publish();
+  size_of(sweep);
+  const std::size_t without = size_of(sweep);
+  block[7] = 1;
+  book.set_block(hub, 3, block);
+  sweep.routes = book.publish();
+  EXPECT_LT(size_of(sweep), without + 100) << "one block";
+  book.set_top(hub, Lid{63});
+  sweep.routes = book.publish();
+  EXPECT_LT(size_of(sweep), without + 100) << "a shorter table";
+  std::size_t position = 0;
+  FrameReader reader(source(octets, position));
+  Sweep got;
+  for (int i = 0; i < 4; ++i) {
+    got = std::get<Sweep>(reader.read().value());
+    const auto expected = i < 2 ? PortNum{0} : i == 2 ? PortNum{1} : kNoEgress;
+    EXPECT_EQ(got.routes->egress(hub, Lid{3 * 64 + 7}), expected) << i;
+  }
 }
 
 TEST(Frames, AStreamCutAnywhereEndsAsAnEndNotAsData) {

@@ -61,12 +61,12 @@ bool take_cable(const Topology& topology, PortIndex out, Path& path) {
     path.end = PathEnd::kNoCable;
     return false;
   }
+  path.hops.push_back({out, port.peer});
   if (port.state < PortState::kArmed) {
     path.end = PathEnd::kLinkDown;
     return false;
   }
   path.way_out = kNoIndex;
-  path.hops.push_back({out, port.peer});
   path.node = topology.port(port.peer).node;
   return true;
 }

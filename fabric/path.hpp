@@ -23,7 +23,7 @@ enum class PathEnd : std::uint8_t {
   kNoRoute,     ///< a switch has no entry for the LID: it drops
   kNotRead,     ///< the part of a switch's table that decides was not read
   kNoCable,     ///< the table names a port with nothing behind it
-  kLinkDown,    ///< … or with a link that is not up
+  kLinkDown,    ///< … or with a link that is not up, the last hop
   kLoop,        ///< a switch was reached a second time
   kWrongNode,   ///< it ends at an adapter or router that does not have the LID
   kNoSuchPort,  ///< the table names a port that the switch does not have

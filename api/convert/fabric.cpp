@@ -33,20 +33,8 @@ std::string hexadecimal(std::uint64_t guid) {
   return to_string(NodeGuid{guid});
 }
 
-/// "4X", or empty where nothing is known.
-std::string width_text(int lane_count) {
+std::string lanes_text(int lane_count) {
   return lane_count > 0 ? std::to_string(lane_count) + "X" : std::string();
-}
-std::string speed_text(SpeedMask speed) {
-  return speed != 0 ? speed_name(speed) : std::string();
-}
-
-void reference(const Topology& topology, PortIndex index, v1::PortReference& to) {
-  const Port& port = topology.port(index);
-  const Node& node = topology.node_of(port);
-  to.set_node(valid_utf8(node.name));
-  to.set_node_guid(to_string(node.guid));
-  to.set_port(port.number.value);
 }
 
 void add_counters(const SampleTable* table, PortIndex index, v1::Port& to) {
@@ -75,6 +63,22 @@ void set_rates(const PortRates& from, v1::PortRates& to) {
 }
 
 }  // namespace
+
+std::string width_text(WidthMask width) {
+  return lanes_text(lanes(width));
+}
+
+std::string speed_text(SpeedMask speed) {
+  return speed != 0 ? speed_name(speed) : std::string();
+}
+
+void to_proto(const Topology& topology, PortIndex index, v1::PortReference& to) {
+  const Port& port = topology.port(index);
+  const Node& node = topology.node_of(port);
+  to.set_node(valid_utf8(node.name));
+  to.set_node_guid(to_string(node.guid));
+  to.set_port(port.number.value);
+}
 
 void to_proto(const Sweep& from, v1::SweepSummary& to) {
   to.set_number(from.number);
@@ -142,14 +146,14 @@ void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail,
   to.set_lid_mask_control(port.lid_mask_control);
   to.set_state(static_cast<v1::Port::State>(port.state));
   to.set_physical_state(static_cast<v1::Port::PhysicalState>(port.physical_state));
-  to.set_width(width_text(lanes(port.width_active)));
+  to.set_width(width_text(port.width_active));
   to.set_speed(speed_text(port.speed_active));
-  to.set_width_supported(width_text(widest_lanes(port.width_supported)));
+  to.set_width_supported(lanes_text(widest_lanes(port.width_supported)));
   to.set_speed_supported(speed_text(fastest(port.speed_supported)));
-  to.set_width_enabled(width_text(widest_lanes(port.width_enabled)));
+  to.set_width_enabled(lanes_text(widest_lanes(port.width_enabled)));
   to.set_speed_enabled(speed_text(fastest(port.speed_enabled)));
   to.set_rate_bits_per_second(link_bits_per_second(port.width_active, port.speed_active));
-  if (port.peer != kNoIndex) reference(topology, port.peer, *to.mutable_peer());
+  if (port.peer != kNoIndex) to_proto(topology, port.peer, *to.mutable_peer());
   if (index < sweep.state_read_at.size() && sweep.state_read_at[index] != kNever)
     set_timestamp(*to.mutable_state_read_at(), sweep.state_read_at[index]);
   if (const TimePoint read = counters_read_at(sweep, index); read != kNever)
@@ -173,10 +177,10 @@ void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to) {
   const Port& port = topology.port(index);
   const Port& peer = topology.port(port.peer);
   to.set_fabric(valid_utf8(fabric.name));
-  reference(topology, index, *to.mutable_a());
-  reference(topology, port.peer, *to.mutable_b());
+  to_proto(topology, index, *to.mutable_a());
+  to_proto(topology, port.peer, *to.mutable_b());
   to.set_up(port.is_up() && peer.is_up());
-  to.set_width(width_text(lanes(port.width_active)));
+  to.set_width(width_text(port.width_active));
   to.set_speed(speed_text(port.speed_active));
   to.set_rate_bits_per_second(link_bits_per_second(port.width_active, port.speed_active));
 }

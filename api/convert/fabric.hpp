@@ -17,6 +17,11 @@ enum class PortDetail { kStates, kRates, kCounters };
 void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail, TimePoint now, v1::Port& to);
 /// `index` is the end with the smaller key, see starts_link().
 void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to);
+/// Node and number of one port.
+void to_proto(const Topology& topology, PortIndex index, v1::PortReference& to);
+/// "4X", "NDR", or empty where nothing is known.
+std::string width_text(WidthMask width);
+std::string speed_text(SpeedMask speed);
 /// There is a cable at the port, and this is the end it is listed under: each cable once.
 bool starts_link(const Topology& topology, PortIndex index);
 

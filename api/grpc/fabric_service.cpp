@@ -1,5 +1,6 @@
 #include "api/grpc/fabric_service.hpp"
 
+#include "api/convert/path.hpp"
 #include "api/convert/queries.hpp"
 #include "api/grpc/answer.hpp"
 #include "api/grpc/fabric_feed.hpp"
@@ -81,6 +82,11 @@ grpc::ServerUnaryReactor* FabricService::ListLinks(grpc::CallbackServerContext* 
                                                    const v1::ListLinksRequest* request,
                                                    v1::ListLinksResponse* response) {
   return answer(context, list_links(*publication_.load(), *request), response);
+}
+
+grpc::ServerUnaryReactor* FabricService::GetPath(grpc::CallbackServerContext* context,
+                                                 const v1::GetPathRequest* request, v1::GetPathResponse* response) {
+  return answer(context, get_path(*publication_.load(), *request), response);
 }
 
 grpc::ServerWriteReactor<v1::WatchFabricResponse>* FabricService::Watch(grpc::CallbackServerContext*,

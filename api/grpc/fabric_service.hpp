@@ -27,6 +27,8 @@ class FabricService final : public v1::FabricService::CallbackService {
                                       v1::ListPortsResponse* response) override;
   grpc::ServerUnaryReactor* ListLinks(grpc::CallbackServerContext* context, const v1::ListLinksRequest* request,
                                       v1::ListLinksResponse* response) override;
+  grpc::ServerUnaryReactor* GetPath(grpc::CallbackServerContext* context, const v1::GetPathRequest* request,
+                                    v1::GetPathResponse* response) override;
   grpc::ServerWriteReactor<v1::WatchFabricResponse>* Watch(grpc::CallbackServerContext* context,
                                                            const v1::WatchFabricRequest* request) override;
 

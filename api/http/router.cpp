@@ -7,6 +7,7 @@
 
 #include "api/convert/collectors.hpp"
 #include "api/convert/errors.hpp"
+#include "api/convert/path.hpp"
 #include "api/convert/queries.hpp"
 #include "api/http/json.hpp"
 #include "api/http/page.hpp"
@@ -177,6 +178,13 @@ HttpReply api_reply(Question question) {
       request.set_fabric(question.target.parameter("fabric"));
       return list_reply(std::move(question), std::move(request), "links",
                         [](const Question& asked, const auto& page) { return list_links(*asked.snapshot, page); });
+    }
+    if (what == "path") {
+      v1::GetPathRequest request;
+      request.set_fabric(question.target.parameter("fabric"));
+      request.set_from(question.target.parameter("from"));
+      request.set_to(question.target.parameter("to"));
+      return reply_of(get_path(*question.snapshot, request));
     }
     if (what == "health") {
       return list_reply(std::move(question), v1::ListHealthRequest(), "nodes",

@@ -22,7 +22,7 @@ _weftctl() {
       ports) options+=$'\n--fabric\n--counters' ;;
       links) options+=$'\n--fabric\n--down' ;;
       nodes) options+=$'\n--fabric\n--names' ;;
-      topology) options+=$'\n--fabric' ;;
+      topology | path) options+=$'\n--fabric' ;;
       incidents) options+=$'\n--all\n--ids' ;;
       acknowledge) options+=$'\n--who' ;;
       silence) options+=$'\n--for\n--who' ;;
@@ -32,8 +32,8 @@ _weftctl() {
   fi
   local words
   case $verb in
-    "") words=$'status\nnodes\nports\nlinks\ntopology\nincidents\nincident\nhealth\ncollectors\nwatch\nacknowledge\nsilence\ncompletion' ;;
-    ports | health) words=$(weftctl "${server[@]}" nodes --names 2>/dev/null) ;;
+    "") words=$'status\nnodes\nports\nlinks\ntopology\npath\nincidents\nincident\nhealth\ncollectors\nwatch\nacknowledge\nsilence\ncompletion' ;;
+    ports | health | path) words=$(weftctl "${server[@]}" nodes --names 2>/dev/null) ;;
     collectors) words=$(weftctl "${server[@]}" collectors 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
     incident | acknowledge | silence) words=$(weftctl "${server[@]}" incidents --ids 2>/dev/null) ;;
     completion) words=$'bash\nzsh\nfish' ;;
@@ -55,7 +55,7 @@ _weftctl() {
   local -a verbs
   verbs=(
     'status:how the watching goes' 'nodes:adapters, switches and routers' 'ports:states, rates and errors'
-    'links:cables' 'topology:what is plugged in where' 'incidents:what is wrong' 'incident:all of one incident'
+    'links:cables' 'topology:what is plugged in where' 'path:the way from one port to another' 'incidents:what is wrong' 'incident:all of one incident'
     'health:may a job run on these hosts' 'collectors:hosts that report for themselves' 'watch:incidents as they come' 'acknowledge:somebody looks after it'
     'silence:do not page for it for a while' 'completion:a script like this one')
   _arguments -C '--server[where weftd serves gRPC]:host\:port:' '--json[for programs]' '--help[help]' \
@@ -68,6 +68,7 @@ _weftctl() {
         links) _arguments '--fabric[one subnet]:name:' '--down[only those that are down]' ;;
         nodes) _arguments '--fabric[one subnet]:name:' '--names[names only]' ;;
         topology) _arguments '--fabric[one subnet]:name:' ;;
+        path) _arguments '--fabric[one subnet]:name:' '1:from:_weftctl_nodes' '2:to:_weftctl_nodes' ;;
         incidents) _arguments '--all[resolved ones too]' '--ids[ids only]' ;;
         health) _arguments '*:node:_weftctl_nodes' ;;
         collectors) _arguments '*:host:_weftctl_hosts' ;;
@@ -90,6 +91,7 @@ complete -c weftctl -n __fish_use_subcommand -a nodes -d 'adapters, switches and
 complete -c weftctl -n __fish_use_subcommand -a ports -d 'states, rates and errors'
 complete -c weftctl -n __fish_use_subcommand -a links -d 'cables'
 complete -c weftctl -n __fish_use_subcommand -a topology -d 'what is plugged in where'
+complete -c weftctl -n __fish_use_subcommand -a path -d 'the way from one port to another'
 complete -c weftctl -n __fish_use_subcommand -a incidents -d 'what is wrong'
 complete -c weftctl -n __fish_use_subcommand -a incident -d 'all of one incident'
 complete -c weftctl -n __fish_use_subcommand -a health -d 'may a job run on these hosts'
@@ -102,7 +104,7 @@ complete -c weftctl -n '__fish_seen_subcommand_from ports health' -a '(weftctl n
 complete -c weftctl -n '__fish_seen_subcommand_from collectors' -a "(weftctl collectors 2>/dev/null | awk 'NR > 1 { print \$1 }')"
 complete -c weftctl -n '__fish_seen_subcommand_from incident acknowledge silence' -a '(weftctl incidents --ids 2>/dev/null)'
 complete -c weftctl -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
-complete -c weftctl -n '__fish_seen_subcommand_from nodes ports links topology' -l fabric -x
+complete -c weftctl -n '__fish_seen_subcommand_from nodes ports links topology path' -l fabric -x
 complete -c weftctl -n '__fish_seen_subcommand_from nodes' -l names
 complete -c weftctl -n '__fish_seen_subcommand_from ports' -l counters
 complete -c weftctl -n '__fish_seen_subcommand_from links' -l down

@@ -20,12 +20,13 @@ Examples:
   weftctl incidents                    what is wrong now
   weftctl incident INC-17              cause, victims and evidence
   weftctl ports leaf-1                 states, rates and errors of a switch's ports
+  weftctl path dgx-04 dgx-17           the cables between two hosts, and what is wrong on them
   weftctl links --down                 cables that are not up
   weftctl health dgx-04 && srun ...    may a job run there
   weftctl --json nodes | jq '.nodes[].name'
   weftctl silence INC-17 --for 2h
 
-Exit status: 0 good; 1 the answer is bad news (a node that is not healthy, an incident that does not exist);
+Exit status: 0 good; 1 the answer is bad news (a node that is not healthy, a way that does not arrive);
 2 wrong usage; 3 weftd cannot be reached; 4 refused.
 Environment: WEFT_SERVER is the default of --server.)";
 
@@ -35,6 +36,8 @@ struct Arguments {
   bool json = false;
   std::string fabric;
   std::string node;
+  std::string from;
+  std::string to;
   std::string id;
   std::string who;
   std::string how_long;
@@ -76,6 +79,13 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   links->add_flag("--down", given.down, "Only those that are not up");
   links->callback(
       [&] { chosen = [&](const Session& session) { return show_links(session, given.fabric, given.down); }; });
+  CLI::App* path = app.add_subcommand(
+      "path", "The way from one port to another, cable by cable. Exit status 1 if it does not arrive");
+  path->add_option("FROM", given.from, "Host name, node name, GUID, \"leaf-1 port 12\" or \"lid 17\"")->required();
+  path->add_option("TO", given.to, "The same")->required();
+  path->add_option("--fabric", given.fabric, "Only this subnet");
+  path->callback(
+      [&] { chosen = [&](const Session& session) { return show_path(session, given.fabric, given.from, given.to); }; });
   CLI::App* topology = app.add_subcommand("topology", "What is plugged in where");
   topology->add_option("--fabric", given.fabric, "Only this subnet");
   topology->callback([&] { chosen = [&](const Session& session) { return show_topology(session, given.fabric); }; });

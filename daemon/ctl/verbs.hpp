@@ -26,6 +26,8 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
 Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters);
 /// `down_only`: cables with an end that is not active.
 Exit show_links(const Session& session, const std::string& fabric, bool down_only);
+/// kBadNews when any of the ways does not arrive.
+Exit show_path(const Session& session, const std::string& fabric, const std::string& from, const std::string& to);
 Exit show_topology(const Session& session, const std::string& fabric);
 
 /// `all`: resolved ones too. `ids_only`: ids, one a line.

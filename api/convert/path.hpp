@@ -1,0 +1,15 @@
+#pragma once
+// Which way does it go? Answered from a snapshot. Pure: no I/O.
+
+#include "fabric/result.hpp"
+#include "fabric/snapshot.hpp"
+#include "weft/v1/fabric.pb.h"
+
+namespace weft::api {
+
+/// A path for each pair of ports that the two names mean; of two hosts with several adapters those of the same name,
+/// rail by rail. kInvalidArgument when a name is missing, kNotFound when it is nobody's or both are on no common
+/// subnet, kFailedPrecondition while no forwarding table was read.
+Result<v1::GetPathResponse> get_path(const Snapshot& snapshot, const v1::GetPathRequest& request);
+
+}  // namespace weft::api

@@ -39,7 +39,7 @@ netlink::Request statistics_request(std::uint16_t family, const Interface& inter
 
 }  // namespace
 
-EthtoolSource::EthtoolSource() : answers_(sizeof(genlmsghdr)) {
+EthtoolSource::EthtoolSource() : fec_(sizeof(genlmsghdr)), answers_(sizeof(genlmsghdr)) {
   Result<netlink::Socket> socket = netlink::Socket::open(NETLINK_GENERIC);
   if (!socket) {
     trouble_ = socket.error().message;
@@ -60,18 +60,25 @@ EthtoolSource::EthtoolSource() : answers_(sizeof(genlmsghdr)) {
 }
 
 void EthtoolSource::watch(std::span<const Interface> interfaces) {
+  fec_.clear();
   answers_.clear();
   if (!socket_) return;
   for (const Interface& interface : interfaces) {
-    const auto ask = [&](std::uint8_t command, std::uint32_t flags, KernelAnswers::Parser parser) {
-      answers_.add(interface, ethtool_request(family_, command, kHeaderAttribute, interface, flags).finish(), parser);
+    const auto request = [&](std::uint8_t command, std::uint32_t flags) {
+      return ethtool_request(family_, command, kHeaderAttribute, interface, flags).finish();
     };
-    ask(ETHTOOL_MSG_FEC_GET, ETHTOOL_FLAG_STATS, parse_fec);
-    ask(ETHTOOL_MSG_PAUSE_GET, ETHTOOL_FLAG_STATS, parse_pause);
-    ask(ETHTOOL_MSG_LINKSTATE_GET, 0, parse_link_state);
+    fec_.add(interface, request(ETHTOOL_MSG_FEC_GET, ETHTOOL_FLAG_STATS), parse_fec);
+    answers_.add(interface, request(ETHTOOL_MSG_PAUSE_GET, ETHTOOL_FLAG_STATS), parse_pause);
+    answers_.add(interface, request(ETHTOOL_MSG_LINKSTATE_GET, 0), parse_link_state);
     answers_.add(interface, statistics_request(family_, interface), parse_statistics);
   }
-  if (const Result<void> learnt = answers_.learn(*socket_); !learnt) trouble_ = learnt.error().message;
+  for (KernelAnswers* answers : {&fec_, &answers_})
+    if (const Result<void> learnt = answers->learn(*socket_); !learnt) trouble_ = learnt.error().message;
+}
+
+void EthtoolSource::enter_fec(SeriesBook& book) {
+  book.begin_source();
+  fec_.enter(book);
 }
 
 void EthtoolSource::enter(SeriesBook& book) {
@@ -81,8 +88,9 @@ void EthtoolSource::enter(SeriesBook& book) {
 
 void EthtoolSource::read(ValueSink& sink) {
   if (!socket_) return;
-  const Result<void> read = answers_.read(*socket_, sink);
-  trouble_ = read ? std::string() : read.error().message;
+  trouble_.clear();
+  for (KernelAnswers* answers : {&fec_, &answers_})
+    if (const Result<void> read = answers->read(*socket_, sink); !read) trouble_ = read.error().message;
 }
 
 std::string EthtoolSource::down_reason(const Interface& interface) {

@@ -18,9 +18,10 @@ class EthtoolSource {
   EthtoolSource();
 
   void watch(std::span<const Interface> interfaces);
-  void enter(SeriesBook& book);
+  void enter_fec(SeriesBook& book);
+  void enter(SeriesBook& book);  ///< all but FEC
   void read(ValueSink& sink);
-  bool has_new() const { return answers_.has_new(); }
+  bool has_new() const { return fec_.has_new() || answers_.has_new(); }
 
   /// Why the link of an interface is down, in ethtool(8)'s words; empty when it is up or nobody knows.
   std::string down_reason(const Interface& interface);
@@ -35,6 +36,7 @@ class EthtoolSource {
   std::optional<netlink::Socket> socket_;
   std::uint16_t family_ = 0;
   std::string trouble_;
+  KernelAnswers fec_;
   KernelAnswers answers_;
 };
 

@@ -1,0 +1,33 @@
+#pragma once
+// Linear forwarding tables by destination, as OpenSM's engine updn computes them. With them, which flows meet on a
+// link is a fact and no chance.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tests/scenarios/fat_tree.hpp"
+
+namespace weft::scenarios {
+
+/// For each destination every switch sends through one of the ports that lead there on a shortest way that never turns
+/// up again once it went down: the one that the fewest destinations were given so far, the lowest number among equals
+/// (OpenSM, osm_ucast_updn.c and osm_ucast_mgr.c: destinations in the order of their LIDs).
+class ForwardingTables {
+ public:
+  /// `peers` is the cable at each port (kNoIndex: none), `usable` whether the port is Active.
+  ForwardingTables(const Plan& plan, std::span<const PortIndex> peers, std::span<const std::uint8_t> usable);
+
+  /// Number of the port through which the switch sends what is meant for the endpoint; 0 when there is no way.
+  std::uint8_t port(NodeIndex node, std::uint32_t endpoint) const { return table_[row_[node] * endpoints_ + endpoint]; }
+  /// The sending ports on the way, the adapter's own first. False, and an unfinished path, when there is no way.
+  bool path(const Plan& plan, std::span<const PortIndex> peers, std::uint32_t from, std::uint32_t to,
+            std::vector<PortIndex>& ports) const;
+
+ private:
+  std::size_t endpoints_ = 0;
+  std::vector<std::size_t> row_;  ///< by node; switches only
+  std::vector<std::uint8_t> table_;
+};
+
+}  // namespace weft::scenarios

@@ -1,0 +1,124 @@
+#include "tests/scenarios/judge.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/incidents/incident_book.hpp"
+#include "tests/scenarios/simulator.hpp"
+
+namespace weft::scenarios {
+namespace {
+
+/// An alarm may come so many sweeps after the fault is over and still be about it.
+constexpr double kLateSweeps = 12;
+
+Place place_of(const Entity& entity) {
+  return {entity.kind, entity.port, entity.peer};
+}
+
+bool has(const std::vector<Place>& places, const Place& place) {
+  return std::ranges::find(places, place) != places.end();
+}
+
+/// Do two places share a port or a node?
+bool touches(const Place& a, const Place& b) {
+  const auto ends = [](const Place& place) {
+    std::vector<PortKey> keys;
+    for (const PortKey key : {place.a, place.b})
+      if (key.node) keys.push_back(key);
+    return keys;
+  };
+  for (const PortKey x : ends(a))
+    for (const PortKey y : ends(b))
+      if (x.node == y.node && (x.port == y.port || a.kind == EntityKind::kNode || b.kind == EntityKind::kNode))
+        return true;
+  return false;
+}
+
+bool fits(const Truth& truth, IncidentKind kind) {
+  return kind == truth.kind || std::ranges::find(truth.also, kind) != truth.also.end();
+}
+
+bool is_near(const Truth& truth, const Place& place) {
+  return has(truth.victims, place) ||
+         std::ranges::any_of(truth.culprits, [&](const Place& culprit) { return touches(culprit, place); });
+}
+
+/// That a counter stands at all ones is a fact, whatever drove it there.
+bool is_saturated(const Sweep& sweep, const Place& place) {
+  const PortIndex port = sweep.topology->find_port(place.a);
+  if (place.kind != EntityKind::kPort || port == kNoIndex) return false;
+  for (const CounterId id : sweep.counters->counters())
+    if (counter_info(id).is_error && sweep.counters->saturated(port, sweep.counters->column(id))) return true;
+  return false;
+}
+
+class Court {
+ public:
+  Court(const Scenario& scenario, Outcome& outcome) : scenario_(scenario), outcome_(outcome) {}
+
+  /// `begun`: when each beat of the watcher began, seconds.
+  void weigh(const std::vector<double>& begun) {
+    for (const Truth& truth : scenario_.truths) weigh(truth, begun);
+  }
+
+ private:
+  void weigh(const Truth& truth, const std::vector<double>& begun) {
+    Verdict verdict{.fault = truth.fault, .hard = truth.hard};
+    for (Alarm& alarm : outcome_.alarms) {
+      if (alarm.at < truth.start || alarm.at > truth.end + kLateSweeps * scenario_.interval) continue;
+      const bool culprit = has(truth.culprits, alarm.cause);
+      if (!culprit && !(fits(truth, alarm.kind) && is_near(truth, alarm.cause))) continue;
+      if (culprit && fits(truth, alarm.kind)) alarm.justified = true;
+      if (!verdict.found) {
+        verdict.found = true;
+        verdict.culprit_first = culprit;
+        const auto after = std::ranges::upper_bound(begun, truth.start);
+        const auto first = static_cast<unsigned>(after - begun.begin());
+        verdict.delay = alarm.sweep + 1 > first ? alarm.sweep + 1 - first : 1;
+      }
+      verdict.right_kind |= culprit && alarm.kind == truth.kind;
+    }
+    if (truth.counts) outcome_.verdicts.push_back(verdict);
+  }
+
+  const Scenario& scenario_;
+  Outcome& outcome_;
+};
+
+}  // namespace
+
+Outcome judge(const Scenario& scenario, const Plan& plan) {
+  Outcome outcome{.name = scenario.name, .group = scenario.group, .seed = scenario.seed};
+  Simulator simulator(scenario, plan);
+  analyzer::FabricAnalyzer watcher(kFabricName, {}, simulator.expected());
+  analyzer::IncidentBook book({}, {}, 1);
+  std::vector<double> begun;
+  std::map<std::uint64_t, std::uint32_t> occurrences;
+  double before = 0;
+  for (Tick tick; simulator.next(tick); before = tick.at) {
+    begun.push_back(tick.sweep ? tick.at - seconds(tick.sweep->finished - tick.sweep->started) : tick.at);
+    analyzer::Analysis analysis = tick.sweep ? watcher.analyze(*tick.sweep, tick.now) : watcher.silent(tick.now, {});
+    const auto changed = book.update(kFabricName, std::move(analysis.findings), analysis.coverage, tick.now);
+    for (const Incident& incident : changed) {
+      std::uint32_t& known = occurrences[incident.id];
+      if (!incident.is_open() || incident.occurrences <= known) continue;
+      known = incident.occurrences;
+      Alarm& alarm = outcome.alarms.emplace_back();
+      alarm.at = tick.at;
+      alarm.sweep = static_cast<unsigned>(begun.size() - 1);
+      alarm.kind = incident.kind;
+      alarm.cause = place_of(incident.cause);
+      alarm.summary = incident.summary;
+      alarm.justified =
+          incident.kind == IncidentKind::kCounterStuck && tick.sweep && is_saturated(*tick.sweep, alarm.cause);
+    }
+  }
+  outcome.sweeps = static_cast<unsigned>(begun.size());
+  outcome.port_days = static_cast<double>(simulator.cabled_ports()) * before / 86400;
+  Court(scenario, outcome).weigh(begun);
+  return outcome;
+}
+
+}  // namespace weft::scenarios

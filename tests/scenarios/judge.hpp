@@ -1,0 +1,44 @@
+#pragma once
+// Shows a scenario to the analyzer and compares what it says with the truth.
+
+#include <string>
+#include <vector>
+
+#include "tests/scenarios/scenario.hpp"
+
+namespace weft::scenarios {
+
+/// An incident that opened or came back.
+struct Alarm {
+  double at = 0;       ///< seconds since the scenario began
+  unsigned sweep = 0;  ///< beat of the watcher, from 0
+  IncidentKind kind = IncidentKind::kLinkDown;
+  Place cause{};
+  std::string summary{};
+  bool justified = false;  ///< names a culprit under a fitting kind while the fault lasts, or is plainly so
+};
+
+/// What became of one truth.
+struct Verdict {
+  FaultKind fault = FaultKind::kLinkDown;
+  bool hard = false;
+  bool found = false;          ///< anybody was blamed for it: a culprit, or one of its victims or neighbours
+  bool culprit_first = false;  ///< and the first one blamed was a culprit
+  bool right_kind = false;     ///< and a culprit was blamed under the right kind
+  unsigned delay = 0;          ///< sweeps from the fault to the first alarm: 1 is the first sweep that began after it
+};
+
+struct Outcome {
+  std::string name{};
+  std::string group{};
+  std::uint64_t seed = 0;
+  std::vector<Alarm> alarms{};
+  std::vector<Verdict> verdicts{};
+  double port_days = 0;
+  unsigned sweeps = 0;
+};
+
+/// Runs the whole scenario through FabricAnalyzer and IncidentBook with their default thresholds.
+Outcome judge(const Scenario& scenario, const Plan& plan);
+
+}  // namespace weft::scenarios

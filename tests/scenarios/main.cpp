@@ -1,0 +1,136 @@
+// weft_scenarios: runs scenarios and reports how well the analyzer judged them. See README.md; tests/scenarios/run
+// builds and starts it.
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/scenarios/generate.hpp"
+#include "tests/scenarios/report.hpp"
+
+namespace weft::scenarios {
+namespace {
+
+struct Options {
+  std::string seeds;
+  bool quick = false;
+  std::vector<std::string> only;
+  std::string json;
+  std::string plot;
+  bool wrong = false;
+};
+
+struct Seeds {
+  std::uint64_t first = 1;
+  std::uint64_t last = 1;
+};
+
+bool parse(const std::string& text, Seeds& seeds) {
+  unsigned long long first = 0;
+  unsigned long long last = 0;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%llu-%llu%c", &first, &last, &rest) != 2 || first > last || last - first > 1000000)
+    return false;
+  seeds = {first, last};
+  return true;
+}
+
+struct Errand {
+  std::string group;
+  std::uint64_t seed;
+};
+
+std::vector<Outcome> run(const std::vector<Errand>& errands, Scale scale) {
+  std::vector<Outcome> outcomes(errands.size());
+  std::atomic<std::size_t> next = 0;
+  std::atomic<std::size_t> done = 0;
+  const auto began = std::chrono::steady_clock::now();
+  std::mutex speaking;
+  auto spoken = began;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < errands.size(); i = next++) {
+      const Case made = generate(errands[i].group, errands[i].seed, scale);
+      outcomes[i] = judge(made.scenario, made.plan);
+      const std::size_t ready = ++done;
+      const std::lock_guard lock(speaking);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - spoken < std::chrono::seconds(5)) continue;
+      spoken = now;
+      std::fprintf(stderr, "%zu of %zu scenarios, %.0f s\n", ready, errands.size(),
+                   std::chrono::duration<double>(now - began).count());
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) workers.emplace_back(work);
+  }
+  std::fprintf(stderr, "%zu scenarios in %.0f s\n", errands.size(),
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  return outcomes;
+}
+
+void show_wrong(const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes) {
+    for (const Alarm& alarm : outcome.alarms)
+      if (!alarm.justified)
+        std::printf("%s at %.1f s: false alarm %s: %s\n", outcome.name.c_str(), alarm.at, to_string(alarm.kind),
+                    alarm.summary.c_str());
+    for (const Verdict& verdict : outcome.verdicts)
+      if (!verdict.found || !verdict.culprit_first || !verdict.right_kind)
+        std::printf("%s: %s %s\n", outcome.name.c_str(), to_string(verdict.fault),
+                    !verdict.found           ? "was missed"
+                    : !verdict.culprit_first ? "was blamed on somebody else first"
+                                             : "was called by another name");
+  }
+}
+
+bool save(const std::string& path, const std::string& text) {
+  if (path.empty()) return true;
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) std::fprintf(stderr, "can not write %s\n", path.c_str());
+  return static_cast<bool>(file);
+}
+
+int run(const Options& options) {
+  Seeds seeds{1, options.quick ? 4U : 40U};
+  if (!options.seeds.empty() && !parse(options.seeds, seeds)) {
+    std::fprintf(stderr, "--seeds wants two numbers, the smaller one first: 1-40\n");
+    return 2;
+  }
+  std::vector<Errand> errands;
+  for (const std::string& group : options.only.empty() ? groups() : options.only)
+    for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) errands.push_back({group, seed});
+  const std::vector<Outcome> outcomes = run(errands, options.quick ? Scale::kSmall : Scale::kMixed);
+  const Report report = summarise(outcomes, std::to_string(seeds.first) + "-" + std::to_string(seeds.last));
+  if (options.wrong) show_wrong(outcomes);
+  const bool saved = save(options.json, to_json(report, outcomes)) && save(options.plot, to_svg(report));
+  std::fputs(table(report).c_str(), stdout);
+  std::puts(last_line(report).c_str());
+  return saved ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace weft::scenarios
+
+int main(int argc, char** argv) {
+  using namespace weft::scenarios;
+  Options options;
+  CLI::App app("Runs scenarios of a simulated fabric through the analyzer and reports how well it judged them.");
+  app.add_option("--seeds", options.seeds, "seeds of each group, A-B (1-40; 1-4 with --quick)");
+  app.add_flag("--quick", options.quick, "few and small scenarios");
+  app.add_option("--only", options.only, "groups of scenarios, e.g. quiet,link_down")
+      ->delimiter(',')
+      ->check(CLI::IsMember(groups()));
+  app.add_option("--json", options.json, "writes all figures there, and each scenario that was misjudged");
+  app.add_option("--plot", options.plot, "writes an SVG there");
+  app.add_flag("--wrong", options.wrong, "prints each false alarm and each truth that was missed");
+  CLI11_PARSE(app, argc, argv);
+  return run(options);
+}

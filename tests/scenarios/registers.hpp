@@ -1,0 +1,60 @@
+#pragma once
+// The counters of all ports as the hardware holds them, and what a reading shows of them.
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/samples.hpp"
+#include "tests/scenarios/random.hpp"
+
+namespace weft::scenarios {
+
+/// How wide a node's counters are.
+enum class CounterWidths : std::uint8_t {
+  kWide,          ///< PortCountersExtended with 64-bit error counters
+  kNarrowErrors,  ///< 64-bit traffic; errors of 4, 8 and 16 bits
+  kClassic,       ///< PortCounters only: everything narrow, transmit wait and data stick within seconds
+};
+
+class Registers {
+ public:
+  explicit Registers(std::size_t ports);
+
+  /// Rates from now on; octets and ticks per second.
+  void set_rates(std::size_t port, double sent, double received, double wait_ticks) {
+    Moving& moving = moving_[port];
+    moving.sent_rate = sent;
+    moving.received_rate = received;
+    moving.wait_rate = wait_ticks;
+  }
+  /// Lets the time since the last call pass at the present rates.
+  void settle(double now);
+  void set_widths(std::size_t port, CounterWidths widths) { widths_[port] = widths; }
+  /// Traffic before the scenario began.
+  void preset(std::size_t port, double sent, double received, double wait_ticks);
+
+  void add(std::size_t port, CounterId id, std::uint64_t events) { events_[index(port, id)] += events; }
+  std::uint64_t events(std::size_t port, CounterId id) const { return events_[index(port, id)]; }
+  /// Somebody clears them all.
+  void clear(std::size_t port);
+
+  /// Reads one port into `row` of a table with CounterGroup::kEverySweep, at `now` ≥ the last settle().
+  void read(std::size_t port, double now, SampleTable& table) const;
+  /// What a broken agent says: anything.
+  void read_garbage(std::size_t port, Random& random, SampleTable& table) const;
+
+ private:
+  struct Moving {
+    double sent = 0, received = 0, wait = 0;  ///< octets, octets, ticks
+    double sent_rate = 0, received_rate = 0, wait_rate = 0;
+  };
+  std::size_t index(std::size_t port, CounterId id) const { return port * kCounters + static_cast<std::size_t>(id); }
+
+  static constexpr std::size_t kCounters = static_cast<std::size_t>(CounterId::kVl15Dropped) + 1;
+  std::vector<Moving> moving_;
+  std::vector<std::uint64_t> events_;
+  std::vector<CounterWidths> widths_;
+  double settled_ = 0;
+};
+
+}  // namespace weft::scenarios

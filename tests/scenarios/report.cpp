@@ -1,0 +1,211 @@
+#include "tests/scenarios/report.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tests/scenarios/generate.hpp"
+
+namespace weft::scenarios {
+namespace {
+
+constexpr double kPortDays = 100'000;
+
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::vsnprintf(text, sizeof text, pattern, arguments);
+  va_end(arguments);
+  return text;
+}
+
+void add(Row& row, const Outcome& outcome) {
+  ++row.scenarios;
+  row.port_days += outcome.port_days;
+  for (const Alarm& alarm : outcome.alarms) {
+    ++row.precision.whole;
+    if (alarm.justified)
+      ++row.precision.part;
+    else
+      ++row.false_alarms;
+  }
+  for (const Verdict& verdict : outcome.verdicts) {
+    ++row.recall.whole;
+    if (!verdict.found) continue;
+    ++row.recall.part;
+    ++row.culprit.whole;
+    ++row.kind.whole;
+    row.culprit.part += verdict.culprit_first;
+    row.kind.part += verdict.right_kind;
+    row.delays.push_back(verdict.delay);
+    if (verdict.hard) row.hard_delays.push_back(verdict.delay);
+  }
+}
+
+std::string cell(const Share& share) {
+  if (share.whole == 0) return format("%-19s", "-");
+  const Interval interval = share.interval();
+  return format("%.3f %.3f-%.3f  ", share.value(), interval.low, interval.high);
+}
+
+std::string line(const Row& row) {
+  const Interval alarms = row.alarm_interval();
+  std::string text = format("%-18s%6llu  ", row.group.c_str(), static_cast<unsigned long long>(row.scenarios));
+  text += cell(row.precision) + cell(row.recall) + cell(row.culprit) + cell(row.kind);
+  const double median = quantile(row.delays, 0.5);
+  const double high = quantile(row.delays, 0.95);
+  text += row.delays.empty() ? format("%6s %6s ", "-", "-") : format("%6.1f %6.1f ", median, high);
+  text += format("%6llu %10.0f (%.0f-%.0f)\n", static_cast<unsigned long long>(row.false_alarms), row.alarm_rate(),
+                 alarms.low, alarms.high);
+  return text;
+}
+
+nlohmann::json to_json(const Share& share) {
+  nlohmann::json json{{"part", share.part}, {"whole", share.whole}};
+  if (share.whole == 0) return json;
+  const Interval interval = share.interval();
+  json["value"] = share.value();
+  json["interval"] = {interval.low, interval.high};
+  return json;
+}
+
+nlohmann::json to_json(const Row& row) {
+  const Interval alarms = row.alarm_interval();
+  nlohmann::json json{{"group", row.group},
+                      {"scenarios", row.scenarios},
+                      {"precision", to_json(row.precision)},
+                      {"recall", to_json(row.recall)},
+                      {"culprit", to_json(row.culprit)},
+                      {"kind", to_json(row.kind)},
+                      {"false_alarms", row.false_alarms},
+                      {"port_days", row.port_days},
+                      {"false_alarms_per_100k_port_days", row.alarm_rate()},
+                      {"false_alarms_per_100k_port_days_interval", {alarms.low, alarms.high}}};
+  if (!row.delays.empty()) {
+    json["delay_samples_median"] = quantile(row.delays, 0.5);
+    json["delay_samples_95"] = quantile(row.delays, 0.95);
+  }
+  if (!row.hard_delays.empty()) json["hard_delay_samples_median"] = quantile(row.hard_delays, 0.5);
+  return json;
+}
+
+}  // namespace
+
+double Row::alarm_rate() const {
+  return port_days > 0 ? static_cast<double>(false_alarms) / port_days * kPortDays
+                       : std::numeric_limits<double>::quiet_NaN();
+}
+
+Interval Row::alarm_interval() const {
+  const Interval count = poisson_interval(false_alarms);
+  const double scale = port_days > 0 ? kPortDays / port_days : std::numeric_limits<double>::infinity();
+  return {count.low * scale, count.high * scale};
+}
+
+Report summarise(const std::vector<Outcome>& outcomes, std::string seeds) {
+  Report report;
+  report.seeds = std::move(seeds);
+  report.all.group = "all";
+  const auto row_of = [&](const std::string& group) -> Row& {
+    const auto found = std::ranges::find(report.rows, group, &Row::group);
+    if (found != report.rows.end()) return *found;
+    report.rows.emplace_back().group = group;
+    return report.rows.back();
+  };
+  for (const std::string& group : groups())
+    if (std::ranges::any_of(outcomes, [&](const Outcome& outcome) { return outcome.group == group; })) row_of(group);
+  for (const Outcome& outcome : outcomes) {
+    add(row_of(outcome.group), outcome);
+    add(report.all, outcome);
+  }
+  return report;
+}
+
+std::string table(const Report& report) {
+  std::string text =
+      format("seeds %s; shares with the 95 %% interval of Wilson, alarms with the exact one of Poisson\n",
+             report.seeds.c_str());
+  text += format("%-18s%6s  %-19s%-19s%-19s%-19s%6s %6s %6s %s\n", "group", "runs", "precision", "recall", "culprit",
+                 "kind", "delay", "95 %", "false", "per 100,000 port-days");
+  for (const Row& row : report.rows) text += line(row);
+  return text + line(report.all);
+}
+
+std::string last_line(const Report& report) {
+  const Row& all = report.all;
+  return format(
+      "precision=%.4f recall=%.4f culprit=%.4f kind=%.4f delay_samples=%.1f "
+      "false_alarms_per_100k_port_days=%.2f scenarios=%llu",
+      all.precision.value(), all.recall.value(), all.culprit.value(), all.kind.value(), quantile(all.hard_delays, 0.5),
+      all.alarm_rate(), static_cast<unsigned long long>(all.scenarios));
+}
+
+std::string to_json(const Report& report, const std::vector<Outcome>& outcomes) {
+  nlohmann::json json{{"seeds", report.seeds}, {"all", to_json(report.all)}};
+  for (const Row& row : report.rows) json["groups"].push_back(to_json(row));
+  // What went wrong, so that it can be run again by its name and seed.
+  for (const Outcome& outcome : outcomes) {
+    nlohmann::json wrong{{"name", outcome.name}, {"seed", outcome.seed}};
+    for (const Alarm& alarm : outcome.alarms)
+      if (!alarm.justified)
+        wrong["false_alarms"].push_back(
+            {{"at", alarm.at}, {"kind", to_string(alarm.kind)}, {"summary", alarm.summary}});
+    for (const Verdict& verdict : outcome.verdicts)
+      if (!verdict.found || !verdict.culprit_first || !verdict.right_kind)
+        wrong["misjudged"].push_back({{"fault", to_string(verdict.fault)},
+                                      {"found", verdict.found},
+                                      {"culprit_first", verdict.culprit_first},
+                                      {"right_kind", verdict.right_kind}});
+    if (wrong.size() > 2) json["wrong"].push_back(std::move(wrong));
+  }
+  return json.dump(1) + "\n";
+}
+
+std::string to_svg(const Report& report) {
+  constexpr int kLeft = 150, kPanel = 250, kGap = 30, kTop = 70, kRow = 18;
+  std::vector<const Row*> rows;
+  for (const Row& row : report.rows)
+    if (row.recall.whole > 0) rows.push_back(&row);
+  rows.push_back(&report.all);
+  const int height = kTop + kRow * static_cast<int>(rows.size()) + 30;
+  const std::pair<const char*, Share Row::*> panels[] = {
+      {"found (recall)", &Row::recall}, {"right culprit first", &Row::culprit}, {"right kind", &Row::kind}};
+  std::string svg = format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+      "font-family=\"sans-serif\" font-size=\"11\">\n"
+      "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+      "<text x=\"10\" y=\"20\" font-size=\"14\">Scenarios: %llu, seeds %s</text>\n"
+      "<text x=\"10\" y=\"38\" fill=\"#555\">bar: share; line: 95 %% interval</text>\n",
+      kLeft + 3 * (kPanel + kGap), height, static_cast<unsigned long long>(report.all.scenarios), report.seeds.c_str());
+  for (int panel = 0; panel < 3; ++panel) {
+    const int x = kLeft + panel * (kPanel + kGap);
+    svg += format("<text x=\"%d\" y=\"%d\" font-weight=\"bold\">%s</text>\n", x, kTop - 12, panels[panel].first);
+    for (int tick = 0; tick <= 4; ++tick)
+      svg += format(
+          "<line x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\" stroke=\"#ddd\"/>"
+          "<text x=\"%d\" y=\"%d\" fill=\"#777\" text-anchor=\"middle\">%g</text>\n",
+          x + tick * kPanel / 4, x + tick * kPanel / 4, kTop - 4, height - 25, x + tick * kPanel / 4, height - 12,
+          0.25 * tick);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const int y = kTop + kRow * static_cast<int>(i);
+      if (panel == 0)
+        svg += format("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", kLeft - 8, y + 12,
+                      rows[i]->group.c_str());
+      const Share& share = rows[i]->*panels[panel].second;
+      if (share.whole == 0) continue;
+      const Interval interval = share.interval();
+      svg += format(
+          "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"12\" fill=\"%s\"/>"
+          "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"black\"/>\n",
+          x, y + 2, share.value() * kPanel, share.value() >= 0.97 ? "#7fb77e" : "#d98880", x + interval.low * kPanel,
+          x + interval.high * kPanel, y + 8, y + 8);
+    }
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace weft::scenarios

@@ -1,0 +1,45 @@
+#pragma once
+// The figures of many outcomes: a table for people, JSON for programs, a plot.
+
+#include <string>
+#include <vector>
+
+#include "tests/scenarios/judge.hpp"
+#include "tests/scenarios/statistics.hpp"
+
+namespace weft::scenarios {
+
+struct Row {
+  std::string group;
+  std::uint64_t scenarios = 0;
+  Share precision;                  ///< justified alarms of all alarms
+  Share recall;                     ///< truths that were found
+  Share culprit;                    ///< of those, the first one blamed was a culprit
+  Share kind;                       ///< of those, the right kind was said
+  std::vector<double> delays;       ///< sweeps, of all found truths
+  std::vector<double> hard_delays;  ///< of those that are plain to see
+  std::uint64_t false_alarms = 0;
+  double port_days = 0;
+
+  /// False alarms per 100,000 port-days and the exact interval of it.
+  double alarm_rate() const;
+  Interval alarm_interval() const;
+};
+
+struct Report {
+  std::vector<Row> rows;  ///< by group, in the order of groups()
+  Row all;
+  std::string seeds;  ///< "1-40"
+};
+
+Report summarise(const std::vector<Outcome>& outcomes, std::string seeds);
+/// Many lines, each with its end.
+std::string table(const Report& report);
+/// "precision=… recall=… culprit=… kind=… delay_samples=… false_alarms_per_100k_port_days=… scenarios=…"; the delay is
+/// the median over the hard faults. A figure of which there is none is nan.
+std::string last_line(const Report& report);
+std::string to_json(const Report& report, const std::vector<Outcome>& outcomes);
+/// Recall, right culprit and right kind of each group, with their intervals.
+std::string to_svg(const Report& report);
+
+}  // namespace weft::scenarios

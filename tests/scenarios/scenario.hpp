@@ -1,0 +1,143 @@
+#pragma once
+// A scenario as a value: the fabric, what runs on it, what breaks and what a good judge says of it.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/incident.hpp"
+#include "tests/scenarios/fat_tree.hpp"
+
+namespace weft::scenarios {
+
+/// How the hosts of a job talk to each other.
+enum class JobKind : std::uint8_t {
+  kRing,      ///< each member sends to the next one
+  kTree,      ///< up a binary tree, then down
+  kAllToAll,  ///< member i to i + s, for several shifts s one after the other
+  kPipeline,  ///< first half to second half, member by member
+  kStorage,   ///< all members to the targets, round robin, in a burst; not waited for
+  kSteady,    ///< member i to target i (or to the only one) without a pause
+};
+inline constexpr std::size_t kJobKinds = 6;
+
+/// Members and targets are endpoints of the plan. A collective repeats: it computes, then communicates; it is as slow
+/// as its slowest flow.
+struct Job {
+  JobKind kind = JobKind::kRing;
+  std::vector<std::uint32_t> members{};
+  std::vector<std::uint32_t> targets{};
+  double period = 2;         ///< seconds of one iteration when nothing is slow
+  double communication = 1;  ///< share of it, 0..1
+  double load = 0.8;         ///< of the line rate that each member offers while it communicates, 0..1
+  double start = 0;          ///< seconds
+  double end = std::numeric_limits<double>::infinity();
+};
+
+enum class FaultKind : std::uint8_t {
+  kLinkDown,
+  kSwitchDown,
+  kHostDown,
+  kFlapFast,       ///< every few seconds
+  kFlapSlow,       ///< every minute or two
+  kFlapSubSample,  ///< shorter than a sweep: only the LinkDowned counters tell
+  kWidthLoss,
+  kSpeedLoss,
+  kErrors,
+  kErrorBursts,
+  kIncast,
+  kCollision,
+  kOversubscription,
+  kSlowReceiver,
+  kPcieStall,
+  kPfcStorm,
+  kDeadlock,
+  kLossOnLink,
+  kLossInSwitch,
+  kStraggler,
+  kOpticsDrift,
+  kCrossedCables,
+  kFrozenCounters,
+  kSaturatedCounter,
+  kNodeSilent,
+  kCollectorDeath,
+  kMadSensor,
+  kCounterReset,  ///< from here on nothing is wrong, though it may look so
+  kClockJump,
+  kErrorsBelowLimit,
+  kCount,
+};
+inline constexpr std::size_t kFaultKinds = static_cast<std::size_t>(FaultKind::kCount);
+/// "link_down" …: as files and reports spell it.
+const char* to_string(FaultKind kind);
+std::optional<FaultKind> parse_fault_kind(std::string_view text);
+const char* to_string(JobKind kind);
+std::optional<JobKind> parse_job_kind(std::string_view text);
+
+struct Fault {
+  FaultKind kind = FaultKind::kLinkDown;
+  PortIndex port = kNoIndex;   ///< of a link or a port: what it strikes; the receiver where a direction matters
+  PortIndex other = kNoIndex;  ///< second cable of crossed cables
+  NodeIndex node = kNoIndex;   ///< of a node
+  std::vector<std::uint32_t> endpoints{};  ///< senders of an incast; pairs (source, target, …) of a collision
+  double start = 0;                        ///< seconds from the scenario's beginning
+  double end = std::numeric_limits<double>::infinity();
+  double amount = 0;  ///< errors per bit; share lost; share that a slow receiver takes; seconds of a clock jump
+};
+
+/// A thing that an incident may name; one with ports a and b is the link between them.
+struct Place {
+  EntityKind kind = EntityKind::kFabric;
+  PortKey a{};
+  PortKey b{};
+  auto operator<=>(const Place&) const = default;
+};
+
+/// What a good judge says.
+struct Truth {
+  FaultKind fault = FaultKind::kLinkDown;
+  IncidentKind kind = IncidentKind::kLinkDown;  ///< what it is to be called
+  std::vector<IncidentKind> also{};             ///< other names under which it is no false alarm
+  std::vector<Place> culprits{};                ///< any of them is the right one to blame
+  std::vector<Place> victims{};
+  double start = 0;
+  double end = 0;
+  bool hard = false;   ///< plain to see in one sweep: its delay counts
+  bool counts = true;  ///< false: it may be told of and need not
+};
+
+/// Chance events that belong to a healthy fabric. Rates are for one port and day unless said otherwise.
+struct Noise {
+  double error_rate_low = 1e-18;   ///< symbol errors per bit of the best link …
+  double error_rate_high = 1e-15;  ///< … and of the worst: what healthy links have behind their error correction
+  double discards = 5;             ///< transmit discards
+  double remote_errors = 0.5;      ///< packets that arrive already marked bad
+  double management_drops = 0.2;   ///< VL15 dropped
+  double symbol_bursts = 0.01;     ///< 5 to 500 symbol errors at once
+  double resets = 0.01;            ///< somebody clears the counters of a port
+  double lost_node = 2e-4;         ///< a node does not answer in a sweep (share of node-sweeps)
+  double lost_counters = 4e-4;     ///< its counters are not read, its states are (share of node-sweeps)
+  double late_sweep = 0.003;       ///< a sweep is late by up to two intervals (share of sweeps)
+};
+
+struct Scenario {
+  std::string name{};   ///< unique in one run: "link_down/17"
+  std::string group{};  ///< row of the report
+  std::uint64_t seed = 1;
+  FatTreeSpec fabric;
+  double interval = 1;    ///< seconds from sweep to sweep
+  double duration = 120;  ///< seconds
+  bool noisy = true;
+  Noise noise;
+  std::vector<Job> jobs{};
+  std::vector<Fault> faults{};
+  std::vector<Truth> truths{};  ///< filled from the faults by truths_of() unless written down
+};
+
+/// What the faults of a scenario ought to be called; victims follow from the forwarding tables.
+std::vector<Truth> truths_of(const Scenario& scenario, const Plan& plan);
+
+}  // namespace weft::scenarios

@@ -1,0 +1,457 @@
+#include "tests/scenarios/simulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::scenarios {
+namespace {
+
+/// Of the line rate, what is left for packets' octets after headers and flow control.
+constexpr double kEfficiency = 0.97;
+/// How long the subnet manager takes to compute and set new tables.
+constexpr double kReroute = 1.5;
+/// Management and keep-alive traffic of an idle link, bits per second: some hundred packets.
+constexpr double kTrickle = 8e6;
+constexpr double kSecondsOfDay = 86400;
+constexpr double kAnyRate = 1e18;
+constexpr double kDown = -1;
+constexpr TimePoint kBegin{std::chrono::seconds(1'790'000'000)};
+
+}  // namespace
+
+Simulator::Simulator(const Scenario& scenario, const Plan& plan)
+    : scenario_(scenario),
+      plan_(plan),
+      random_(scenario.seed),
+      ports_(plan.ports),
+      powered_(plan.nodes.size(), 1),
+      muted_(plan.nodes.size(), 0),
+      reachable_(plan.nodes.size(), 1),
+      frozen_(plan.ports.size(), 0),
+      mad_(plan.ports.size(), 0),
+      lost_on_cable_(plan.ports.size(), 0),
+      lost_in_switch_(plan.nodes.size(), 0),
+      tick_octets_(plan.nodes.size()),
+      healthy_errors_(plan.ports.size(), 0),
+      registers_(plan.ports.size()),
+      traffic_(plan, jobs_of(scenario, plan), link_bits_per_second(2, plan.spec.speed)),
+      capacity_(std::make_shared<Capacity>()),
+      seen_nodes_(plan.nodes),
+      state_read_at_(plan.ports.size(), kNever) {
+  for (NodeIndex node = 0; node < plan.nodes.size(); ++node)
+    tick_octets_[node] = random_.chance(0.7) ? 8 : 128;  // Quantum and later; Switch-IB and older
+  double healthy = 0;
+  for (PortIndex port = 0; port < ports_.size(); ++port) {
+    healthy_errors_[port] = healthy;
+    if (ports_[port].peer == kNoIndex) continue;
+    ++cabled_;
+    ports_[port].wait_tick_seconds = static_cast<float>(tick_octets_[ports_[port].node] * 8 / rate_of(port));
+    healthy += rate_of(port) * random_.log_uniform(scenario.noise.error_rate_low, scenario.noise.error_rate_high);
+    healthy_errors_[port] = healthy;
+    const double before = random_.log_uniform(1e9, 1e15);
+    registers_.preset(port, before, before * random_.uniform(0.9, 1.1), before * 1e-3);
+    if (random_.chance(0.3)) registers_.add(port, CounterId::kSymbolErrors, random_.below(2000));
+    if (random_.chance(0.5)) registers_.add(port, CounterId::kLinkDowned, random_.below(6));
+  }
+  if (scenario.noisy)
+    for (NodeIndex node = 0; node < plan.nodes.size(); ++node) {
+      const CounterWidths widths = random_.chance(0.2) ? CounterWidths::kNarrowErrors : CounterWidths::kWide;
+      for (unsigned i = 0; i < plan.nodes[node].port_entries(); ++i)
+        registers_.set_widths(plan.nodes[node].first_port + i, widths);
+    }
+  capacity_->resources.assign(ports_.size() + plan.adapters.size(), 0);
+  capacity_->sources.assign(plan.adapters.size(), 1);
+  capacity_->slowness.assign(plan.adapters.size(), 1);
+  capacity_->deadlocked.assign(ports_.size(), 0);
+  std::fill_n(capacity_->resources.begin() + static_cast<std::ptrdiff_t>(ports_.size()), plan.adapters.size(),
+              kAnyRate);
+  for (const Action& action : actions_of(scenario, plan, random_)) actions_.push(action);
+  local_ = plan.endpoint_port(0);
+  seen_ = ports_;
+  readings_.grow(ports_.size());
+  expected_ = std::make_shared<const Topology>(1, seen_nodes_, seen_, std::vector<DuplicateGuid>{});
+  reroute();
+  next_sweep_ = random_.uniform(0, scenario.interval);
+}
+
+TimePoint Simulator::wall(double at) const {
+  return kBegin + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(at + clock_));
+}
+
+double Simulator::rate_of(PortIndex port) const {
+  return link_bits_per_second(ports_[port].width_active, ports_[port].speed_active);
+}
+
+bool Simulator::carries(PortIndex port) const {
+  const PortIndex peer = ports_[port].peer;
+  return peer != kNoIndex && ports_[port].is_up() && ports_[peer].is_up();
+}
+
+void Simulator::schedule(double at, ActionKind kind, std::uint32_t a, double value) {
+  actions_.push({.at = at, .kind = kind, .a = a, .b = kNoIndex, .value = value});
+}
+
+void Simulator::advance(double to) {
+  while (true) {
+    const double action = actions_.empty() ? to + 1 : actions_.top().at;
+    const double next = std::min(action, next_change_);
+    if (next > to) break;
+    registers_.settle(std::max(now_, next));
+    now_ = std::max(now_, next);
+    traffic_.advance(now_);
+    while (!actions_.empty() && actions_.top().at <= now_) {
+      const Action due = actions_.top();
+      actions_.pop();
+      apply(due);
+    }
+    if (states_moved_) {
+      update_capacity();
+      update_reachable();
+      if (!reroute_planned_) schedule(now_ + kReroute, ActionKind::kReroute, 0);
+      reroute_planned_ = true;
+      states_moved_ = false;
+    }
+    update_rates();
+  }
+  now_ = std::max(now_, to);
+}
+
+void Simulator::apply(const Action& action) {
+  const auto endpoint_rate = [&](double share) {
+    return share >= 1 ? kAnyRate : share * kEfficiency * link_bits_per_second(2, plan_.spec.speed);
+  };
+  switch (action.kind) {
+    case ActionKind::kCut:
+      return cut(action.a);
+    case ActionKind::kJoin:
+      return join(action.a, action.value);
+    case ActionKind::kActivate:
+      return activate(action.a);
+    case ActionKind::kSetWidth:
+    case ActionKind::kSetSpeed:
+      for (const PortIndex end : {action.a, ports_[action.a].peer}) {
+        Port& port = ports_[end];
+        if (action.kind == ActionKind::kSetWidth)
+          port.width_active = static_cast<WidthMask>(action.value);
+        else
+          port.speed_active = static_cast<SpeedMask>(action.value);
+      }
+      return;
+    case ActionKind::kErrorRate:
+    case ActionKind::kDrift:
+      make_errors(now_);
+      std::erase_if(error_sources_, [&](const ErrorSource& source) { return source.port == action.a; });
+      if (action.value <= 0) return;
+      if (action.kind == ActionKind::kErrorRate)
+        error_sources_.push_back({action.a, action.value, 0, now_});
+      else
+        error_sources_.push_back({action.a, scenario_.noise.error_rate_high, action.value, now_});
+      return;
+    case ActionKind::kBurst:
+      return hurt(action.a, static_cast<std::uint64_t>(action.value));
+    case ActionKind::kSink:
+      capacity_->resources[ports_.size() + action.a] = endpoint_rate(action.value);
+      return update_capacity();
+    case ActionKind::kSource:
+      capacity_->sources[action.a] = action.value;
+      return update_capacity();
+    case ActionKind::kSlowCompute:
+      capacity_->slowness[action.a] = action.value;
+      return update_capacity();
+    case ActionKind::kDeadlock:
+      capacity_->deadlocked[action.a] = action.value > 0;
+      return update_capacity();
+    case ActionKind::kLoss:
+      lost_on_cable_[action.a] = static_cast<float>(action.value);
+      return;
+    case ActionKind::kSwitchLoss:
+      lost_in_switch_[action.a] = static_cast<float>(action.value);
+      return;
+    case ActionKind::kSwap:
+      return swap_cables(action.a, action.b);
+    case ActionKind::kClear:
+      return registers_.clear(action.a);
+    case ActionKind::kFreeze:
+      frozen_[action.a] = action.value > 0;
+      return;
+    case ActionKind::kSaturate:
+      registers_.set_widths(action.a, CounterWidths::kNarrowErrors);
+      return registers_.add(action.a, CounterId::kSymbolErrors, 0xFFFF);
+    case ActionKind::kMute:
+      muted_[action.a] = action.value > 0;
+      return;
+    case ActionKind::kPower:
+      return power(action.a, action.value > 0);
+    case ActionKind::kMad:
+      mad_[action.a] = action.value > 0;
+      return;
+    case ActionKind::kStopSweeps:
+      stopped_ = action.value > 0;
+      return;
+    case ActionKind::kClock:
+      clock_ += action.value;
+      return;
+    case ActionKind::kReroute:
+      return reroute();
+  }
+}
+
+void Simulator::cut(PortIndex port) {
+  for (const PortIndex end : {port, ports_[port].peer}) {
+    Port& side = ports_[end];
+    if (side.state == PortState::kActive && powered_[side.node]) {
+      registers_.add(end, CounterId::kLinkDowned, 1);
+      registers_.add(end, CounterId::kTransmitDiscards, random_.below(400));
+    }
+    side.state = PortState::kDown;
+    side.physical_state = PortPhysicalState::kPolling;
+  }
+  states_moved_ = true;
+}
+
+void Simulator::join(PortIndex port, double activation) {
+  const PortIndex peer = ports_[port].peer;
+  if (!powered_[ports_[port].node] || !powered_[ports_[peer].node]) return;
+  for (const PortIndex end : {port, peer}) {
+    ports_[end].state = PortState::kInitialize;
+    ports_[end].physical_state = PortPhysicalState::kLinkUp;
+    registers_.add(end, CounterId::kSymbolErrors, random_.below(300));  // training makes them
+  }
+  states_moved_ = true;
+  schedule(now_ + activation, ActionKind::kActivate, port);
+}
+
+void Simulator::activate(PortIndex port) {
+  const PortIndex peer = ports_[port].peer;
+  if (ports_[port].state != PortState::kInitialize) return;  // it went down again meanwhile
+  for (const PortIndex end : {port, peer}) {
+    ports_[end].state = PortState::kActive;
+    ports_[end].wait_tick_seconds = static_cast<float>(tick_octets_[ports_[end].node] * 8 / rate_of(end));
+  }
+  if (seen_[port].peer != peer) new_cables_.emplace_back(port, peer);
+  states_moved_ = true;
+}
+
+void Simulator::power(NodeIndex node, bool on) {
+  powered_[node] = on;
+  const Node& what = plan_.nodes[node];
+  for (PortIndex port = what.first_port; port < what.first_port + what.port_entries(); ++port) {
+    if (ports_[port].peer == kNoIndex) continue;
+    if (on) {
+      registers_.clear(port);
+      schedule(now_ + random_.uniform(1, 3), ActionKind::kJoin, port, random_.uniform(0.3, 1.2));
+    } else {
+      cut(port);
+    }
+  }
+  states_moved_ = true;
+}
+
+void Simulator::swap_cables(PortIndex a, PortIndex b) {
+  const PortIndex far_a = ports_[a].peer;
+  const PortIndex far_b = ports_[b].peer;
+  ports_[a].peer = far_b;
+  ports_[far_b].peer = a;
+  ports_[b].peer = far_a;
+  ports_[far_a].peer = b;
+}
+
+void Simulator::update_capacity() {
+  auto capacity = std::make_shared<Capacity>(*capacity_);
+  capacity->peers.resize(ports_.size());
+  for (PortIndex port = 0; port < ports_.size(); ++port) {
+    capacity->peers[port] = ports_[port].peer;
+    capacity->resources[port] = !carries(port) ? kDown : capacity->deadlocked[port] ? 0 : rate_of(port) * kEfficiency;
+  }
+  capacity_ = capacity;
+  traffic_.set_fabric(nullptr, std::move(capacity));
+}
+
+void Simulator::reroute() {
+  reroute_planned_ = false;
+  std::vector<PortIndex> peers(ports_.size());
+  std::vector<std::uint8_t> usable(ports_.size());
+  for (PortIndex port = 0; port < ports_.size(); ++port) {
+    peers[port] = ports_[port].peer;
+    usable[port] = carries(port);
+  }
+  update_capacity();
+  const bool first = next_change_ == 0;
+  traffic_.set_fabric(std::make_shared<const ForwardingTables>(plan_, peers, usable), capacity_);
+  if (first) traffic_.calm(0.85);
+  update_rates();
+}
+
+void Simulator::update_rates() {
+  const Loads& loads = traffic_.loads();
+  for (PortIndex port = 0; port < ports_.size(); ++port) {
+    const PortIndex peer = ports_[port].peer;
+    if (peer == kNoIndex) continue;
+    if (!carries(port)) {
+      registers_.set_rates(port, 0, 0, 0);
+      continue;
+    }
+    const auto sent = [&](PortIndex from) {
+      const auto lost = static_cast<double>(lost_in_switch_[ports_[from].node]);
+      return (kTrickle + loads.sent[from] * (1 - lost)) / 8;
+    };
+    const double received = sent(peer) * (1 - static_cast<double>(lost_on_cable_[peer]));
+    registers_.set_rates(
+        port, sent(port), received,
+        static_cast<double>(loads.waiting[port]) / static_cast<double>(ports_[port].wait_tick_seconds));
+  }
+  next_change_ = std::max(traffic_.next_change(), now_ + 1e-9);
+}
+
+void Simulator::update_reachable() {
+  std::ranges::fill(reachable_, std::uint8_t{0});
+  std::vector<NodeIndex> queue{ports_[local_].node};
+  reachable_[queue[0]] = 1;
+  for (std::size_t head = 0; head < queue.size(); ++head) {
+    const Node& node = plan_.nodes[queue[head]];
+    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+      if (!carries(port)) continue;
+      const NodeIndex next = ports_[ports_[port].peer].node;
+      if (reachable_[next]) continue;
+      reachable_[next] = 1;
+      queue.push_back(next);
+    }
+  }
+}
+
+void Simulator::hurt(PortIndex port, std::uint64_t symbols) {
+  if (symbols == 0 || !carries(port)) return;
+  registers_.add(port, CounterId::kSymbolErrors, symbols);
+  const double used = std::min(1.0, traffic_.loads().sent[ports_[port].peer] / rate_of(port));
+  const std::uint64_t packets = random_.poisson(static_cast<double>(symbols) * used * 0.3);
+  registers_.add(port, CounterId::kReceiveErrors, packets);
+  registers_.add(port, CounterId::kLinkErrorRecovery, symbols / 50000);
+  // What a switch had already begun to forward arrives at the next node, marked bad.
+  const Node& node = plan_.nodes[ports_[port].node];
+  if (packets == 0 || node.type != NodeType::kSwitch) return;
+  const PortIndex out = node.first_port + 1 + random_.below(node.port_count);
+  if (carries(out)) registers_.add(ports_[out].peer, CounterId::kReceiveRemotePhysicalErrors, packets);
+}
+
+void Simulator::make_errors(double now) {
+  for (const ErrorSource& source : error_sources_) {
+    const double rate = source.rate * std::pow(10, source.growth * (now - source.since) / 60);
+    hurt(source.port, random_.poisson(std::min(rate, 1e-6) * rate_of(source.port) * (now - errors_made_)));
+  }
+  errors_made_ = now;
+}
+
+void Simulator::make_noise(double now) {
+  const double passed = now - noise_made_;
+  noise_made_ = now;
+  if (!scenario_.noisy) return;
+  const Noise& noise = scenario_.noise;
+  for (std::uint64_t n = random_.poisson(healthy_errors_.back() * passed); n > 0; --n) {
+    const double at = random_.uniform(0, healthy_errors_.back());
+    hurt(static_cast<PortIndex>(std::ranges::upper_bound(healthy_errors_, at) - healthy_errors_.begin()), 1);
+  }
+  const double port_days = static_cast<double>(cabled_) * passed / kSecondsOfDay;
+  const auto now_and_then = [&](double rate, const auto& act) {
+    for (std::uint64_t n = random_.poisson(rate * port_days); n > 0; --n) {
+      const PortIndex port = random_.below(ports_.size());
+      if (ports_[port].peer != kNoIndex) act(port);
+    }
+  };
+  now_and_then(noise.discards,
+               [&](PortIndex port) { registers_.add(port, CounterId::kTransmitDiscards, 1 + random_.below(20)); });
+  now_and_then(noise.remote_errors,
+               [&](PortIndex port) { registers_.add(port, CounterId::kReceiveRemotePhysicalErrors, 1); });
+  now_and_then(noise.management_drops, [&](PortIndex port) { registers_.add(port, CounterId::kVl15Dropped, 1); });
+  now_and_then(noise.symbol_bursts, [&](PortIndex port) { hurt(port, 5 + random_.below(496)); });
+  now_and_then(noise.resets, [&](PortIndex port) { registers_.clear(port); });
+}
+
+void Simulator::read_node(NodeIndex index, double now) {
+  if (!powered_[index] || !reachable_[index] || muted_[index]) return;
+  const bool noisy = scenario_.noisy;
+  if (noisy && random_.chance(scenario_.noise.lost_node)) return;
+  const bool counters = !(noisy && random_.chance(scenario_.noise.lost_counters));
+  const Node& node = plan_.nodes[index];
+  const TimePoint when = wall(now);
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+    const Port& is = ports_[port];
+    Port& seen = seen_[port];
+    const bool trained = is.state != PortState::kDown;
+    const WidthMask width = trained ? is.width_active : WidthMask{0};
+    const SpeedMask speed = trained ? is.speed_active : SpeedMask{0};
+    const float tick = trained ? is.wait_tick_seconds : 0;
+    if (seen.state != is.state || seen.physical_state != is.physical_state || seen.width_active != width ||
+        seen.speed_active != speed) {
+      seen.state = is.state;
+      seen.physical_state = is.physical_state;
+      seen.width_active = width;
+      seen.speed_active = speed;
+      seen.wait_tick_seconds = tick;
+      seen_changed_ = true;
+    }
+    state_read_at_[port] = when;
+    if (!counters || is.peer == kNoIndex) continue;
+    if (mad_[port])
+      registers_.read_garbage(port, random_, readings_);
+    else if (!frozen_[port] || readings_.read_at(port) == kNever)
+      registers_.read(port, now, readings_);
+    readings_.set_read_at(port, when);
+  }
+}
+
+Sweep Simulator::read(double start) {
+  const double duration = scenario_.interval * random_.uniform(0.05, 0.3);
+  Sweep sweep;
+  sweep.fabric = kFabricName;
+  sweep.number = ++sweeps_;
+  sweep.started = wall(start);
+  const auto nodes = static_cast<NodeIndex>(plan_.nodes.size());
+  make_errors(start);
+  make_noise(start);
+  for (NodeIndex node = 0; node < nodes; ++node) {
+    const double at = start + duration * node / nodes;
+    if (at >= next_change_ || (!actions_.empty() && at >= actions_.top().at)) advance(at);
+    read_node(node, at);
+  }
+  for (NodeIndex node = 0; node < nodes; ++node) {
+    const bool reachable = reachable_[node] && powered_[node];
+    if (seen_nodes_[node].reachable == reachable) continue;
+    seen_nodes_[node].reachable = reachable;
+    seen_changed_ = true;
+  }
+  for (const auto& [a, b] : new_cables_) {
+    for (const PortIndex end : {a, b})
+      if (seen_[end].peer != kNoIndex) seen_[seen_[end].peer].peer = kNoIndex;
+    seen_[a].peer = b;
+    seen_[b].peer = a;
+    seen_changed_ = true;
+  }
+  new_cables_.clear();
+  if (seen_changed_) topology_ = std::make_shared<const Topology>(1, seen_nodes_, seen_, std::vector<DuplicateGuid>{});
+  seen_changed_ = false;
+  advance(start + duration);
+  sweep.finished = wall(start + duration);
+  sweep.interval = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(scenario_.interval));
+  sweep.local_port = plan_.key_of(local_);
+  sweep.topology = topology_;
+  sweep.counters = std::make_shared<const SampleTable>(readings_);
+  sweep.state_read_at = state_read_at_;
+  return sweep;
+}
+
+bool Simulator::next(Tick& tick) {
+  if (next_sweep_ >= scenario_.duration) return false;
+  const double start = next_sweep_;
+  advance(start);
+  tick.sweep.reset();
+  if (!stopped_) tick.sweep = read(start);
+  tick.at = now_;
+  tick.now = wall(now_);
+  next_sweep_ = start + scenario_.interval * random_.uniform(0.97, 1.03);
+  if (scenario_.noisy && random_.chance(scenario_.noise.late_sweep))
+    next_sweep_ += scenario_.interval * random_.uniform(0.2, 2);
+  next_sweep_ = std::max(next_sweep_, now_ + 0.01 * scenario_.interval);
+  return true;
+}
+
+}  // namespace weft::scenarios

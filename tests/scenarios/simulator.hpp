@@ -1,0 +1,114 @@
+#pragma once
+// Runs a scenario in simulated time and reads it, sweep by sweep, as weft-sweeper would. Pure: equal scenarios give
+// equal sweeps.
+
+#include <memory>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "fabric/sweep.hpp"
+#include "tests/scenarios/actions.hpp"
+#include "tests/scenarios/registers.hpp"
+#include "tests/scenarios/traffic.hpp"
+
+namespace weft::scenarios {
+
+/// The name of the simulated subnet.
+inline constexpr const char* kFabricName = "simulated";
+
+/// One beat of the watcher: a sweep, or the lack of one.
+struct Tick {
+  std::optional<Sweep> sweep;
+  TimePoint now = kNever;  ///< by the watcher's clock, which may have been set
+  double at = 0;           ///< seconds since the scenario began
+};
+
+class Simulator {
+ public:
+  /// `plan` is the scenario's own, and outlives the simulator.
+  Simulator(const Scenario& scenario, const Plan& plan);
+
+  /// The next beat; false when the scenario is over.
+  bool next(Tick& tick);
+
+  /// The installation as it should be.
+  std::shared_ptr<const Topology> expected() const { return expected_; }
+  /// Cabled ports that are watched.
+  std::size_t cabled_ports() const { return cabled_; }
+  // For tests: what is true now.
+  const Loads& loads() { return traffic_.loads(); }
+  const std::vector<Port>& ports() const { return ports_; }
+  Registers& registers() { return registers_; }
+
+ private:
+  struct Later {
+    bool operator()(const Action& a, const Action& b) const { return a.at > b.at; }
+  };
+  struct ErrorSource {
+    PortIndex port;
+    double rate;    ///< errors per bit
+    double growth;  ///< decades per minute
+    double since;   ///< seconds
+  };
+
+  void advance(double to);
+  void apply(const Action& action);
+  void schedule(double at, ActionKind kind, std::uint32_t a, double value = 0);
+  void cut(PortIndex port);
+  void join(PortIndex port, double activation);
+  void activate(PortIndex port);
+  void power(NodeIndex node, bool on);
+  void swap_cables(PortIndex a, PortIndex b);
+  bool carries(PortIndex port) const;
+  double rate_of(PortIndex port) const;
+  void reroute();
+  void update_capacity();
+  void update_rates();
+  void update_reachable();
+
+  void make_errors(double now);
+  void make_noise(double now);
+  void hurt(PortIndex port, std::uint64_t symbols);
+  Sweep read(double start);
+  void read_node(NodeIndex node, double now);
+  TimePoint wall(double at) const;
+
+  const Scenario& scenario_;
+  const Plan& plan_;
+  Random random_;
+  std::vector<Port> ports_;                                ///< the truth; `peer` is the cable
+  std::vector<std::uint8_t> powered_, muted_, reachable_;  ///< by node
+  std::vector<std::uint8_t> frozen_, mad_;                 ///< by port
+  std::vector<float> lost_on_cable_;                       ///< by sending port, share
+  std::vector<float> lost_in_switch_;                      ///< by node, share
+  std::vector<double> tick_octets_;                        ///< by node: octets of line time in a tick
+  std::vector<ErrorSource> error_sources_;
+  std::vector<double> healthy_errors_;  ///< by port: running sum of errors per second that a healthy link makes
+  Registers registers_;
+  Traffic traffic_;
+  std::shared_ptr<Capacity> capacity_;
+  std::priority_queue<Action, std::vector<Action>, Later> actions_;
+  double now_ = 0;
+  double next_change_ = 0;
+  double errors_made_ = 0;
+  double noise_made_ = 0;
+  bool states_moved_ = false;
+  bool reroute_planned_ = false;
+  bool stopped_ = false;
+  double clock_ = 0;  ///< seconds by which the watcher's clock was set
+
+  std::vector<Node> seen_nodes_;
+  std::vector<Port> seen_;  ///< as last read
+  bool seen_changed_ = true;
+  std::vector<std::pair<PortIndex, PortIndex>> new_cables_;
+  SampleTable readings_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);
+  std::vector<TimePoint> state_read_at_;
+  std::shared_ptr<const Topology> topology_, expected_;
+  PortIndex local_ = 0;
+  std::uint64_t sweeps_ = 0;
+  double next_sweep_ = 0;
+  std::size_t cabled_ = 0;
+};
+
+}  // namespace weft::scenarios

@@ -1,0 +1,225 @@
+#include "tests/scenarios/traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace weft::scenarios {
+namespace {
+
+constexpr double kNeverEnds = std::numeric_limits<double>::infinity();
+/// A communication that takes so many times as long as it should is given up (the job starts again).
+constexpr double kPatience = 4;
+/// Steps of an all-to-all that are simulated; the real one has members - 1.
+constexpr std::size_t kShifts = 4;
+/// What a flow that waits for a slower one of its collective still offers: a little more than that one.
+constexpr double kFollow = 1.02;
+/// A port that carries traffic has moments without a credit even where nothing is wrong (share of its utilisation).
+constexpr double kRestless = 0.004;
+
+}  // namespace
+
+Traffic::Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate)
+    : plan_(plan), jobs_(std::move(jobs)), line_rate_(line_rate), running_(jobs_.size()) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    make_phases(jobs_[i], running_[i]);
+    running_[i].left = jobs_[i].start;
+  }
+}
+
+void Traffic::make_phases(const Job& job, Running& running) const {
+  const auto& members = job.members;
+  const auto count = static_cast<std::uint32_t>(members.size());
+  if (count == 0) return;
+  const auto next_phase = [&]() -> std::vector<Pair>& { return running.phases.emplace_back(); };
+  switch (job.kind) {
+    case JobKind::kRing: {
+      auto& phase = next_phase();
+      for (std::uint32_t i = 0; i < count; ++i) phase.push_back({members[i], members[(i + 1) % count], 1});
+      break;
+    }
+    case JobKind::kTree: {
+      running.phases.resize(2);
+      for (std::uint32_t i = 1; i < count; ++i) {
+        running.phases[0].push_back({members[i], members[(i - 1) / 2], 0.5});
+        running.phases[1].push_back({members[(i - 1) / 2], members[i], 0.5});
+      }
+      break;
+    }
+    case JobKind::kAllToAll:
+      for (std::size_t s = 0; s < std::min<std::size_t>(kShifts, count - 1); ++s) {
+        const auto shift = static_cast<std::uint32_t>(1 + s * (count - 1) / kShifts);
+        auto& phase = next_phase();
+        for (std::uint32_t i = 0; i < count; ++i) phase.push_back({members[i], members[(i + shift) % count], 1});
+      }
+      break;
+    case JobKind::kPipeline: {
+      auto& phase = next_phase();
+      for (std::uint32_t i = 0; i < count / 2; ++i) phase.push_back({members[i], members[i + count / 2], 1});
+      break;
+    }
+    case JobKind::kStorage:
+    case JobKind::kSteady: {
+      if (job.targets.empty()) return;
+      auto& phase = next_phase();
+      for (std::uint32_t i = 0; i < count; ++i) phase.push_back({members[i], job.targets[i % job.targets.size()], 1});
+      break;
+    }
+  }
+  for (auto& phase : running.phases) std::erase_if(phase, [](const Pair& pair) { return pair.from == pair.to; });
+  std::erase_if(running.phases, [](const auto& phase) { return phase.empty(); });
+}
+
+void Traffic::set_fabric(std::shared_ptr<const ForwardingTables> tables, std::shared_ptr<const Capacity> capacity) {
+  if (tables) tables_ = std::move(tables);
+  capacity_ = std::move(capacity);
+  solved_.clear();
+  current_ = nullptr;
+}
+
+const Loads& Traffic::loads() {
+  if (!current_) {
+    std::vector<std::uint8_t> key;
+    for (const Running& running : running_) key.push_back(static_cast<std::uint8_t>(running.phase));
+    std::unique_ptr<Loads>& found = solved_[key];
+    if (!found) found = solve();
+    current_ = found.get();
+  }
+  return *current_;
+}
+
+std::unique_ptr<Loads> Traffic::solve() const {
+  std::vector<Flow> flows;
+  std::vector<std::size_t> job_of;
+  auto loads = std::make_unique<Loads>();
+  loads->jobs.assign(jobs_.size(), kNeverEnds);
+  const std::size_t ports = plan_.ports.size();
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    if (running_[job].phase == 0) continue;
+    for (const Pair& pair : running_[job].phases[running_[job].phase - 1]) {
+      Flow flow;
+      if (!tables_->path(plan_, capacity_->peers, pair.from, pair.to, flow.path) ||
+          std::ranges::any_of(flow.path, [&](PortIndex port) { return capacity_->resources[port] < 0; })) {
+        loads->jobs[job] = 0;  // a switch discards what is meant for a port that is down
+        continue;
+      }
+      flow.path.push_back(static_cast<ResourceIndex>(ports + pair.to));
+      flow.demand = line_rate_ * jobs_[job].load * pair.share * capacity_->sources[pair.from];
+      flows.push_back(std::move(flow));
+      job_of.push_back(job);
+    }
+  }
+  Rates rates = fair_rates(flows, capacity_->resources);
+  const auto slowest = [&] {
+    for (std::size_t i = 0; i < flows.size(); ++i)
+      loads->jobs[job_of[i]] = std::min(loads->jobs[job_of[i]], rates.flows[i]);
+  };
+  slowest();
+  // A collective is as fast as its slowest flow: what runs ahead of that has nothing to send.
+  bool again = false;
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    if (!equalises(jobs_[job_of[i]].kind) || rates.flows[i] <= kFollow * loads->jobs[job_of[i]]) continue;
+    flows[i].demand = kFollow * loads->jobs[job_of[i]];
+    again = true;
+  }
+  if (again) {
+    rates = fair_rates(flows, capacity_->resources);
+    slowest();
+  }
+  loads->sent.assign(rates.loads.begin(), rates.loads.begin() + static_cast<std::ptrdiff_t>(ports));
+  loads->waiting.assign(ports, 0);
+  for (std::size_t port = 0; port < ports; ++port) {
+    const double capacity = capacity_->resources[port];
+    const double used = capacity > 0 ? std::min(1.0, loads->sent[port] / capacity) : 0;
+    double waiting = used * kRestless * static_cast<double>(port * 2654435761U % 8);
+    if (rates.waits[port]) waiting = 1 - used;
+    if (capacity_->deadlocked[port]) waiting = 1;
+    loads->waiting[port] = static_cast<float>(std::min(waiting, 1.0));
+  }
+  return loads;
+}
+
+void Traffic::enter(std::size_t index, std::size_t phase) {
+  Running& running = running_[index];
+  const Job& job = jobs_[index];
+  current_ = nullptr;
+  running.phase = phase > running.phases.size() ? 0 : phase;
+  const bool over = now_ >= job.end || running.phases.empty();
+  if (over) running.phase = 0;
+  if (running.phase == 0) {
+    double slowness = 1;
+    if (equalises(job.kind))
+      for (const std::uint32_t member : job.members) slowness = std::max(slowness, capacity_->slowness[member]);
+    running.left = over ? kNeverEnds : job.period * (1 - job.communication) * slowness;
+    if (running.left <= 0) enter(index, 1);
+    return;
+  }
+  const double nominal = job.kind == JobKind::kSteady
+                             ? kNeverEnds
+                             : job.period * job.communication / static_cast<double>(running.phases.size());
+  // Time for a burst that nobody waits for, bits for a collective.
+  running.left =
+      equalises(job.kind) ? nominal * line_rate_ * job.load * running.phases[running.phase - 1][0].share : nominal;
+  running.deadline = now_ + kPatience * nominal;
+}
+
+double Traffic::phase_end(std::size_t index) {
+  const Running& running = running_[index];
+  const Job& job = jobs_[index];
+  if (running.phase == 0) return now_ + running.left;
+  if (!equalises(job.kind)) return std::min(now_ + running.left, std::max(now_, job.end));
+  const double rate = loads().jobs[index];
+  const double end = rate > 0 && !std::isinf(rate) ? now_ + running.left / rate : kNeverEnds;
+  return std::max(now_, std::min({end, running.deadline, std::max(now_, job.end)}));
+}
+
+double Traffic::next_change() {
+  double next = kNeverEnds;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) next = std::min(next, phase_end(i));
+  return next;
+}
+
+void Traffic::advance(double to) {
+  std::vector<std::size_t> ended;
+  for (std::size_t i = 0; i < jobs_.size(); ++i)
+    if (phase_end(i) <= to) ended.push_back(i);
+  const Loads* rates = jobs_.empty() ? nullptr : &loads();
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    Running& running = running_[i];
+    if (std::isinf(running.left)) continue;
+    const bool bits = running.phase > 0 && equalises(jobs_[i].kind);
+    const double speed = bits ? (std::isinf(rates->jobs[i]) ? 0 : rates->jobs[i]) : 1;
+    running.left = std::max(0.0, running.left - (to - now_) * speed);
+  }
+  now_ = to;
+  for (const std::size_t i : ended) enter(i, running_[i].phase + 1);
+}
+
+void Traffic::calm(double share) {
+  std::vector<double> total(plan_.ports.size(), 0);
+  std::vector<std::vector<double>> of_job(jobs_.size());
+  std::vector<PortIndex> path;
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    if (jobs_[job].kind == JobKind::kSteady) continue;
+    of_job[job].assign(total.size(), 0);
+    for (const auto& phase : running_[job].phases) {
+      std::vector<double> load(total.size(), 0);
+      for (const Pair& pair : phase)
+        if (tables_->path(plan_, capacity_->peers, pair.from, pair.to, path))
+          for (const PortIndex port : path) load[port] += jobs_[job].load * pair.share;
+      for (std::size_t port = 0; port < load.size(); ++port)
+        of_job[job][port] = std::max(of_job[job][port], load[port]);
+    }
+    for (std::size_t port = 0; port < total.size(); ++port) total[port] += of_job[job][port];
+  }
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    double greatest = 0;
+    for (std::size_t port = 0; port < of_job[job].size(); ++port)
+      if (of_job[job][port] > 0) greatest = std::max(greatest, total[port]);
+    if (greatest > share) jobs_[job].load *= share / greatest;
+  }
+  solved_.clear();
+  current_ = nullptr;
+}
+
+}  // namespace weft::scenarios

@@ -1,0 +1,84 @@
+#pragma once
+// What the jobs send at each moment, and what the fabric makes of it.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/scenarios/fair_rates.hpp"
+#include "tests/scenarios/forwarding.hpp"
+#include "tests/scenarios/scenario.hpp"
+
+namespace weft::scenarios {
+
+/// What the fabric can carry at present. Resources are the ports' sending sides, then one for each endpoint: the rate
+/// at which its host takes in what arrives.
+struct Capacity {
+  std::vector<PortIndex> peers;          ///< by port
+  std::vector<double> resources;         ///< bits per second
+  std::vector<double> sources;           ///< by endpoint: share of what a job asks of it that it really offers
+  std::vector<double> slowness;          ///< by endpoint: its computing takes so many times as long
+  std::vector<std::uint8_t> deadlocked;  ///< by port: it waits for good
+};
+
+/// Rates that hold until something changes.
+struct Loads {
+  std::vector<double> sent;    ///< by port, bits per second
+  std::vector<float> waiting;  ///< by port, share of the time
+  std::vector<double> jobs;    ///< by job, rate of its slowest flow, bits per second
+};
+
+/// Runs the jobs in simulated time. Between two changes all rates are constant.
+class Traffic {
+ public:
+  /// `line_rate` in bits per second.
+  Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate);
+
+  /// The fabric is another one now. Null tables: those of before stay.
+  void set_fabric(std::shared_ptr<const ForwardingTables> tables, std::shared_ptr<const Capacity> capacity);
+  /// The rates of now.
+  const Loads& loads();
+  /// When they change next, unless the fabric changes before (seconds).
+  double next_change();
+  /// Time passes; `to` is not after next_change().
+  void advance(double to);
+
+  /// Lowers the loads of jobs, so that no link is loaded above `share` (of the line rate) even when all of them
+  /// communicate at once: a fabric without congestion. Steady jobs, which faults consist of, stay as they are.
+  void calm(double share);
+  std::span<const Job> jobs() const { return jobs_; }
+
+ private:
+  struct Pair {
+    std::uint32_t from;
+    std::uint32_t to;
+    double share;  ///< of the job's load
+  };
+  struct Running {
+    std::vector<std::vector<Pair>> phases;
+    std::size_t phase = 0;  ///< 0 computes (or waits), then phases[phase - 1]
+    double left = 0;        ///< seconds while it computes, bits of each flow's share while it communicates
+    double deadline = 0;    ///< it gives up waiting for a flow that is stuck
+  };
+
+  void make_phases(const Job& job, Running& running) const;
+  void enter(std::size_t job, std::size_t phase);
+  double phase_end(std::size_t job);
+  std::unique_ptr<Loads> solve() const;
+  bool equalises(JobKind kind) const { return kind != JobKind::kStorage && kind != JobKind::kSteady; }
+
+  const Plan& plan_;
+  std::vector<Job> jobs_;
+  double line_rate_;
+  std::vector<Running> running_;
+  double now_ = 0;
+  std::shared_ptr<const ForwardingTables> tables_;
+  std::shared_ptr<const Capacity> capacity_;
+  std::map<std::vector<std::uint8_t>, std::unique_ptr<Loads>> solved_;  ///< by the jobs' phases
+  const Loads* current_ = nullptr;
+};
+
+}  // namespace weft::scenarios

@@ -1,0 +1,208 @@
+// What the faults of a scenario ought to be called, by whom they are caused and who suffers.
+#include <algorithm>
+
+#include "tests/scenarios/actions.hpp"
+#include "tests/scenarios/forwarding.hpp"
+#include "tests/scenarios/scenario.hpp"
+
+namespace weft::scenarios {
+namespace {
+
+using enum IncidentKind;
+
+class Witness {
+ public:
+  Witness(const Scenario& scenario, const Plan& plan) : scenario_(scenario), plan_(plan) {}
+
+  void tell(const Fault& fault, std::vector<Truth>& truths);
+
+ private:
+  Place link(PortIndex port) const {
+    const LinkKey key = plan_.link_of(port);
+    return {EntityKind::kLink, key.low, key.high};
+  }
+  Place end(PortIndex port) const { return {EntityKind::kPort, plan_.key_of(port), {}}; }
+  Place node(NodeIndex index) const { return {EntityKind::kNode, {plan_.nodes[index].guid, {}}, {}}; }
+  /// A port, its peer, or the cable between them: congestion at a port may be told as any of these.
+  std::vector<Place> around(PortIndex port) const { return {end(port), end(plan_.ports[port].peer), link(port)}; }
+  /// The link, and the host at its end where there is one.
+  std::vector<Place> host_side(PortIndex port) const {
+    std::vector<Place> places = around(port);
+    for (const PortIndex side : {port, plan_.ports[port].peer})
+      if (plan_.tier_of(side) == Tier::kAdapter) places.push_back(node(plan_.ports[side].node));
+    return places;
+  }
+  std::vector<Place> crossed(const Fault& fault) const;
+
+  const Scenario& scenario_;
+  const Plan& plan_;
+};
+
+std::vector<Place> Witness::crossed(const Fault& fault) const {
+  std::vector<Place> places;
+  const auto far = [&](PortIndex port) { return plan_.ports[port].peer; };
+  for (const auto& [a, b] : {std::pair{fault.port, far(fault.other)}, std::pair{fault.other, far(fault.port)}}) {
+    const LinkKey key = make_link_key(plan_.key_of(a), plan_.key_of(b));
+    places.push_back({EntityKind::kLink, key.low, key.high});
+  }
+  return places;
+}
+
+void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
+  Truth truth{.fault = fault.kind, .start = fault.start, .end = std::min(fault.end, scenario_.duration)};
+  const auto link_fault = [&](IncidentKind kind, std::vector<IncidentKind> also, bool hard) {
+    truth.kind = kind;
+    truth.also = std::move(also);
+    truth.culprits = {link(fault.port)};
+    for (const PortIndex side : {fault.port, plan_.ports[fault.port].peer})
+      if (plan_.tier_of(side) == Tier::kAdapter) truth.victims.push_back(node(plan_.ports[side].node));
+    truth.hard = hard;
+  };
+  const auto congestion = [&](IncidentKind kind, std::vector<IncidentKind> also, std::vector<Place> culprits) {
+    truth.kind = kind;
+    truth.also = std::move(also);
+    truth.culprits = std::move(culprits);
+  };
+  switch (fault.kind) {
+    case FaultKind::kLinkDown:
+      link_fault(kLinkDown, {}, true);
+      break;
+    case FaultKind::kSwitchDown:
+      truth.kind = kSwitchDown;
+      truth.culprits = {node(fault.node)};
+      for (PortIndex port = plan_.nodes[fault.node].first_port;
+           port < plan_.nodes[fault.node].first_port + plan_.nodes[fault.node].port_entries(); ++port)
+        if (plan_.ports[port].peer != kNoIndex) {
+          truth.victims.push_back(link(port));
+          truth.victims.push_back(node(plan_.ports[plan_.ports[port].peer].node));
+        }
+      truth.hard = true;
+      break;
+    case FaultKind::kHostDown: {
+      const std::uint32_t rails = plan_.spec.rails;
+      const std::uint32_t first = plan_.endpoint_of[fault.node] / rails * rails;
+      truth.kind = rails > 1 ? kNodeDown : kLinkDown;
+      for (std::uint32_t i = first; i < first + rails; ++i)
+        (rails > 1 ? truth.victims : truth.culprits).push_back(link(plan_.endpoint_port(i)));
+      if (rails > 1) truth.culprits.push_back(node(plan_.adapters[first]));
+      truth.hard = true;
+      break;
+    }
+    case FaultKind::kFlapFast:
+    case FaultKind::kFlapSlow:
+    case FaultKind::kFlapSubSample:
+      link_fault(kLinkFlap, {kLinkDown}, false);
+      break;
+    case FaultKind::kWidthLoss:
+    case FaultKind::kSpeedLoss:
+      link_fault(kLinkDegraded, {kLinkDown}, true);  // it goes down for a moment to train anew
+      break;
+    case FaultKind::kErrors:
+    case FaultKind::kErrorBursts:
+      link_fault(kLinkErrors, {}, false);
+      break;
+    case FaultKind::kOpticsDrift:
+      link_fault(kLinkErrors, {kLinkDegraded}, false);
+      break;
+    case FaultKind::kIncast:
+      congestion(kCongestionIncast, {}, host_side(fault.port));
+      for (const std::uint32_t from : fault.endpoints) truth.victims.push_back(node(plan_.adapters[from]));
+      break;
+    case FaultKind::kCollision:
+      congestion(kCongestionUnevenLoad, {}, around(fault.port));
+      break;
+    case FaultKind::kOversubscription: {
+      truth.kind = kCongestionOversubscribed;
+      truth.also = {kCongestionUnevenLoad};
+      truth.culprits = {node(fault.node)};
+      const unsigned keep = std::max(1U, static_cast<unsigned>(fault.amount * plan_.spec.uplinks));
+      for (unsigned i = 0; i < plan_.spec.uplinks; ++i) {
+        const PortIndex port = plan_.port(fault.node, plan_.spec.hosts_per_leaf + 1 + i);
+        if (i < keep) {
+          for (const Place& place : around(port)) truth.culprits.push_back(place);
+          continue;
+        }
+        truths.push_back({.fault = fault.kind,
+                          .kind = kLinkDown,
+                          .culprits = {link(port)},
+                          .start = truth.start,
+                          .end = truth.end,
+                          .counts = false});
+      }
+      break;
+    }
+    case FaultKind::kSlowReceiver:
+    case FaultKind::kPcieStall:
+      congestion(kSlowReceiver, {}, host_side(fault.port));
+      break;
+    case FaultKind::kPfcStorm:
+      congestion(kPfcStorm, {kSlowReceiver}, host_side(fault.port));
+      truth.hard = true;
+      break;
+    case FaultKind::kDeadlock: {
+      congestion(kDeadlock, {}, around(fault.port));
+      for (const Place& place : around(fault.other)) truth.culprits.push_back(place);
+      for (const PortIndex port : {fault.port, fault.other})
+        for (const PortIndex side : {port, plan_.ports[port].peer})
+          truth.culprits.push_back(node(plan_.ports[side].node));
+      truth.hard = true;
+      break;
+    }
+    case FaultKind::kLossOnLink:
+      link_fault(kSilentLoss, {}, false);
+      break;
+    case FaultKind::kLossInSwitch:
+      truth.kind = kSilentLoss;
+      truth.culprits = {node(fault.node)};
+      break;
+    case FaultKind::kStraggler:
+      truth.kind = kStraggler;
+      truth.culprits = host_side(fault.port);
+      break;
+    case FaultKind::kCrossedCables:
+      truth.kind = kMiscabled;
+      truth.culprits = crossed(fault);
+      truth.also = {kLinkDown};  // while they are pulled
+      truth.culprits.push_back(link(fault.port));
+      truth.culprits.push_back(link(fault.other));
+      truth.hard = true;
+      break;
+    case FaultKind::kFrozenCounters:
+    case FaultKind::kSaturatedCounter:
+      truth.kind = kCounterStuck;
+      truth.culprits = {end(fault.port)};
+      break;
+    case FaultKind::kNodeSilent:
+      truth.kind = kTelemetryLost;
+      truth.culprits = {node(fault.node)};
+      truth.hard = true;
+      break;
+    case FaultKind::kCollectorDeath:
+      truth.kind = kTelemetryLost;
+      truth.culprits = {{EntityKind::kFabric, {}, {}}};
+      truth.hard = true;
+      break;
+    case FaultKind::kMadSensor:
+      truth.kind = kTelemetryLost;
+      truth.also = {kCounterStuck};
+      truth.culprits = {end(fault.port), node(plan_.ports[fault.port].node)};
+      break;
+    case FaultKind::kCounterReset:
+    case FaultKind::kClockJump:
+    case FaultKind::kErrorsBelowLimit:
+    case FaultKind::kCount:
+      return;  // nothing that anyone should be told
+  }
+  truths.push_back(std::move(truth));
+}
+
+}  // namespace
+
+std::vector<Truth> truths_of(const Scenario& scenario, const Plan& plan) {
+  std::vector<Truth> truths;
+  Witness witness(scenario, plan);
+  for (const Fault& fault : scenario.faults) witness.tell(fault, truths);
+  return truths;
+}
+
+}  // namespace weft::scenarios

@@ -19,11 +19,6 @@ std::uint64_t interface_rate(const std::string& sysfs_root, const std::string& i
   return megabits && *megabits <= kMostMegabits ? *megabits * 1'000'000 : 0;
 }
 
-/// Whether the carrier of an interface tells how the port's link is. An IPoIB interface's carrier does not.
-bool carrier_is_link(const HostPort& port) {
-  return port.link_layer != LinkLayer::kInfiniBand && !port.netdev.empty();
-}
-
 }  // namespace
 
 Sources::Sources(HostReaderOptions options)
@@ -165,9 +160,9 @@ void Sources::add_interface_states() {
   if (!links_) return;
   for (std::size_t i = 0; i < interfaces_.interfaces.size(); ++i) {
     const ethernet::LinkSource::State& state = links_->states()[i];
-    if (!state.known) continue;
+    if (!state.known || interfaces_.interfaces[i].is_infiniband) continue;
     for (HostPort& port : ports_) {
-      if (port.netdev != interfaces_.interfaces[i].name || !carrier_is_link(port)) continue;
+      if (port.netdev != interfaces_.interfaces[i].name) continue;
       port.administratively_down = !state.administratively_up;
       if (state.administratively_up && !state.carrier) port.down_reason = down_reason(interfaces_.interfaces[i]);
       if (port.number != 0) continue;
@@ -206,7 +201,7 @@ void Sources::tell(TimePoint now, const std::vector<ethernet::LinkChange>& chang
     if (change.up) suspect_ = relearn_ = true;
     for (const HostPort& port : inventory_->ports) {
       if (port.netdev != interface->name) continue;
-      if (!carrier_is_link(port)) {
+      if (interface->is_infiniband) {
         look_at_ports = true;
         continue;
       }
@@ -228,10 +223,16 @@ void Sources::tell(TimePoint now, const std::vector<ethernet::LinkChange>& chang
   tell_port_states(now);
 }
 
+bool Sources::has_carrier_events(const HostPort& port) const {
+  // The carrier of an IPoIB interface is its subnet manager's matter, not the link's.
+  return links_ && std::ranges::any_of(interfaces_.interfaces, [&](const ethernet::Interface& interface) {
+           return interface.name == port.netdev && !interface.is_infiniband;
+         });
+}
+
 void Sources::tell_port_states(TimePoint now) {
   for (const HostPort& port : ports_) {
-    const bool has_events = links_ && carrier_is_link(port);
-    if (port.number == 0 || has_events || port.state == PortState::kUnknown) continue;
+    if (port.number == 0 || has_carrier_events(port) || port.state == PortState::kUnknown) continue;
     const bool is_active = port.state == PortState::kActive;
     const auto [known, is_new] = was_active_.try_emplace({port.device, port.number}, is_active);
     if (is_new || known->second == is_active) continue;

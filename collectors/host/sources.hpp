@@ -39,6 +39,7 @@ class Sources {
   void enter_series();
   void take_link_events(TimePoint now);
   void tell(TimePoint now, const std::vector<ethernet::LinkChange>& changes);
+  bool has_carrier_events(const HostPort& port) const;
   void tell_port_states(TimePoint now);
   void add_event(LinkEvent event);
   std::shared_ptr<const HostInventory> current_inventory();

@@ -1,0 +1,29 @@
+// The memory of a module: its parts one after the other, as many as there are.
+#include "collectors/ethernet/module_memory.hpp"
+
+#include "fabric/host_counters.hpp"
+#include "fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace weft;
+  using ethernet::ModuleMemory;
+  using ethernet::ModulePart;
+  ModuleMemory memory;
+  netlink::Bytes rest = std::as_bytes(std::span(data, size));
+  for (int part = 0; part < static_cast<int>(ModulePart::kCount); ++part) {
+    const netlink::Bytes bytes = rest.first(std::min(rest.size(), ModuleMemory::kPartSize));
+    memory.set(static_cast<ModulePart>(part), bytes);
+    rest = rest.subspan(bytes.size());
+  }
+  fuzz::demand(!ethernet::changing_parts(memory).empty(), "there is always something to read");
+  for (const ModulePart part : ethernet::fixed_parts(memory.kind())) ethernet::place_of(part);
+  ethernet::Figures figures;
+  ethernet::parse_module(memory, figures);
+  fuzz::demand(figures.size() <= 2 + 3 * 8, "eight lanes at most");
+  for (const ethernet::Figure& figure : figures) {
+    const HostCounterInfo* info = find_host_counter(figure.name);
+    fuzz::demand(info != nullptr && info->is_gauge, "what a module measures is a gauge of the catalogue");
+    fuzz::demand(info->by_lane == (figure.lane != kNoLane), "lanes where the catalogue has them");
+  }
+  return 0;
+}

@@ -38,7 +38,7 @@ void KernelAnswers::add(const Interface& interface, netlink::Request request, Pa
 }
 
 Result<void> KernelAnswers::learn(netlink::Socket& socket) {
-  const Result<void> asked = ask(socket, nullptr);
+  Result<void> asked = ask(socket, nullptr);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < questions_.size(); ++i) {
     if (!questions_[i].is_answered) continue;

@@ -20,11 +20,17 @@ using sysfs::read_text;
 
 constexpr std::size_t kMostDevices = 1024;
 
-std::string driver_of(const std::string& device_path, const std::string& device) {
+/// Soft-RoCE and soft-iWARP may borrow the function of the adapter below them as their parent, and are no hardware all
+/// the same. Only rxe tells its interface in "parent" (drivers/infiniband/sw/rxe/rxe_verbs.c); siw says what it is.
+std::string software_driver_of(const std::string& device_path) {
+  if (exists(device_path + "/parent")) return "rxe";
+  if (read_text(device_path + "/node_desc").starts_with("Software iWARP")) return "siw";
+  return {};
+}
+
+std::string hardware_driver_of(const std::string& device_path, const std::string& device) {
   if (const std::string bus_driver = link_name(device_path + "/device/driver"); !bus_driver.empty())
     return std::string(rdma_driver_of(bus_driver));
-  // Only soft-RoCE tells its parent interface this way (drivers/infiniband/sw/rxe/rxe_verbs.c).
-  if (!exists(device_path + "/device") && exists(device_path + "/parent")) return "rxe";
   return std::string(rdma_driver_from_device_name(device));
 }
 
@@ -45,8 +51,8 @@ std::string netdev_of_function(const std::string& device_path, std::uint8_t numb
 }
 
 std::string netdev_of(const std::string& device_path, const std::string& port_path, std::uint8_t number) {
-  if (std::string netdev = netdev_of_function(device_path, number); !netdev.empty()) return netdev;
   if (std::string parent = read_text(device_path + "/parent"); !parent.empty()) return parent;
+  if (std::string netdev = netdev_of_function(device_path, number); !netdev.empty()) return netdev;
   // The kernel answers EINVAL for an index without a GID, so that it need not be the first one.
   constexpr std::size_t kMostGids = 16;
   std::size_t seen = 0;
@@ -90,14 +96,16 @@ ScannedDevice scan_device(const std::string& sysfs_root, const std::string& name
   ScannedDevice scanned;
   scanned.name = name;
   scanned.path = sysfs_root + "/class/infiniband/" + name;
-  scanned.driver = driver_of(scanned.path, name);
+  scanned.driver = software_driver_of(scanned.path);
+  const bool is_hardware = scanned.driver.empty();
+  if (is_hardware) scanned.driver = hardware_driver_of(scanned.path, name);
   scanned.hw_counters = counter_names(scanned.path + "/hw_counters");
   HostPort device;
   device.device = name;
   device.driver = scanned.driver;
-  device.pci_address = sysfs::pci_address_in(sysfs::real_path(scanned.path + "/device"));
+  if (is_hardware) device.pci_address = sysfs::pci_address_in(sysfs::real_path(scanned.path + "/device"));
   device.firmware = read_text(scanned.path + "/fw_ver");
-  device.is_virtual_function = exists(scanned.path + "/device/physfn");
+  device.is_virtual_function = is_hardware && exists(scanned.path + "/device/physfn");
   device.node_guid = sysfs::parse_node_guid(read_text(scanned.path + "/node_guid"));
   for (const DirectoryEntry& entry : list_directory(scanned.path + "/ports")) {
     const std::optional<std::uint64_t> number = sysfs::parse_counter(entry.name);

@@ -197,6 +197,45 @@ TEST(HostReaderSysfs, TellsPortsVirtualFunctionsAndBondsApart) {
   EXPECT_EQ(value_of(reading, {"mlx4_0", 0, "out_of_sequence"}), 8U);
 }
 
+TEST(HostReaderSysfs, TakesSoftwareDevicesForNoHardware) {
+  const SysfsTree tree;
+  tree.add_mlx5();
+  // Both stand on an adapter's interface and show its function as their own.
+  const fs::path rxe = tree.add_device("0000:17:00.0", "rxe0");
+  tree.write(rxe / "parent", "ib0\n");
+  tree.write(rxe / "ports/1/hw_counters/sent_pkts", "5\n");
+  tree.write(tree.add_device("0000:17:00.0", "siw0") / "node_desc", "Software iWARP stack\n");
+  tree.write("devices/pci0000:00/0000:17:00.0/infiniband/siw0/ports/1/state", "4: ACTIVE\n");
+  HostReader reader = reader_of(tree);
+  const HostReading reading = reader.read(kStart);
+  EXPECT_EQ(port_of(reading, "rxe0", 1)->driver, "rxe");
+  EXPECT_EQ(port_of(reading, "rxe0", 1)->pci_address, "");
+  EXPECT_EQ(value_of(reading, {"rxe0", 1, "transmit_packets"}), 5U);
+  EXPECT_EQ(port_of(reading, "siw0", 1)->driver, "siw");
+  EXPECT_EQ(port_of(reading, "siw0", 1)->pci_address, "");
+  EXPECT_EQ(port_of(reading, "mlx5_0", 1)->pci_address, "0000:17:00.0");
+}
+
+TEST(HostReaderSysfs, TellsWhenAnInfiniBandPortChangesItsState) {
+  const SysfsTree tree;
+  const fs::path port = tree.add_mlx5();
+  HostReader reader = reader_of(tree);
+  reader.read(kStart);
+  EXPECT_TRUE(reader.take_events(kStart).empty());
+  EXPECT_EQ(reader.event_fd(), -1);
+  tree.write(port / "state", "1: DOWN\n");
+  const TimePoint later = kStart + std::chrono::seconds(1);
+  reader.read(later);
+  const std::vector<LinkEvent> events = reader.take_events(later);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].at, later);
+  EXPECT_EQ(events[0].device, "mlx5_0");
+  EXPECT_EQ(events[0].port, 1);
+  EXPECT_EQ(events[0].netdev, "ib0");
+  EXPECT_FALSE(events[0].up);
+  EXPECT_TRUE(reader.take_events(later).empty());
+}
+
 TEST(HostReaderSysfs, ReadsWhatOtherDriversHave) {
   const SysfsTree tree;
   tree.add_function("0000:41:00.0", "bnxt_en");

@@ -12,7 +12,7 @@ MODULES = ("virtio_pci", "virtio_console", "crc32_generic", "ib_core", "ib_uverb
            "veth", "sch_netem", "bonding")
 OPTIONS = {"bonding": "max_bonds=0"}  # else it makes an interface of its own
 # From the packages where they have it, else from this machine (iproute2 is installed here, bash always is).
-TOOLS = ("ethtool", "ucmatose", "ib_write_bw", "ip", "tc", "rdma", "dcb", "bash", "date", "timeout")
+TOOLS = ("ethtool", "ucmatose", "ib_write_bw", "ip", "tc", "rdma", "dcb", "bash", "date", "setpriv")
 PROVIDERS = "/usr/lib/x86_64-linux-gnu/libibverbs"
 
 

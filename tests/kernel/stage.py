@@ -73,14 +73,73 @@ MLX5_RDMA = {
 }
 
 
+@dataclass(frozen=True)
+class Adapter:
+    """Names that a driver gives to its counters."""
+
+    driver: str  # of the PCI device
+    ibdev: str  # pattern of the RDMA device's name
+    strings: dict[str, Expected]
+    rdma: dict[str, Expected]
+    unknown: tuple[str, ...] = ()  # statistics by name that have no place among ours
+
+
+MLX5 = Adapter("mlx5_core", "mlx5_%d", MLX5_STRINGS, MLX5_RDMA, ("rx_vport_unicast_packets",))
+OTHERS = (
+    Adapter("bnxt_en", "bnxt_re%d", {
+        "rx_pfc_ena_frames_pri3": port("pfc_frames_total", priority="3", direction="receive"),
+        "tx_pfc_ena_frames_pri3": port("pfc_frames_total", priority="3", direction="transmit"),
+        "pfc_pri3_rx_duration_us": port("pfc_pause_seconds_total", MICRO, priority="3", direction="receive"),
+        "pfc_pri3_tx_duration_us": port("pfc_pause_seconds_total", MICRO, priority="3", direction="transmit"),
+        "link_down_events": port("link_down_events_total"),
+        "rx_fcs_err_frames": port("crc_errors_total"),
+        "rx_fec_uncorrectable_blocks": port("fec_uncorrectable_blocks_total"),
+        "rx_fec_corrected_blocks": port("fec_corrected_blocks_total"),
+    }, {
+        "tx_cnp_pkts": port("cnp_sent_total"),
+        "rx_cnp_pkts": port("cnp_handled_total"),
+        "rx_ecn_marked_pkts": port("ecn_marked_packets_total"),
+        "oos_drop_count": rdma_error("out_of_sequence"),
+        "seq_err_naks_rcvd": rdma_error("sequence_nak"),
+        "to_retransmits": rdma_error("ack_timeout"),
+        "max_retry_exceeded": rdma_error("retries_exhausted"),
+        "rnr_naks_rcvd": rdma_error("rnr_nak"),
+        "rx_out_of_buffer": rdma_error("out_of_buffer"),
+    }, ("[0]: rx_ucast_packets", "[1]: rx_ucast_packets")),
+    Adapter("ice", "irdma%d", {
+        "rx_priority_3_xoff.nic": port("pfc_frames_total", priority="3", direction="receive"),
+        "tx_priority_3_xoff.nic": port("pfc_frames_total", priority="3", direction="transmit"),
+        "rx_dropped.nic": port("receive_discards_total"),
+        "rx_crc_errors.nic": port("crc_errors_total"),
+    }, {
+        "cnpSent": port("cnp_sent_total"),
+        "cnpHandled": port("cnp_handled_total"),
+        "cnpIgnored": port("cnp_ignored_total"),
+        "RxECNMrkd": port("ecn_marked_packets_total"),
+    }),
+    Adapter("hns3", "hns_%d", {
+        "mac_rx_pfc_pri3_pkt_num": port("pfc_frames_total", priority="3", direction="receive"),
+        "mac_tx_pfc_pri3_pkt_num": port("pfc_frames_total", priority="3", direction="transmit"),
+    }, {
+        "tx_cnp_pkt": port("cnp_sent_total"),
+        "rx_cnp_pkt": port("cnp_handled_total"),
+    }),
+)
+
+
 class ScriptedNic:
     """The test's kernel module in a guest, playing one adapter."""
 
-    def __init__(self, guest, driver: str, ibdev: str = "", strings=(), hw_counters=(), firmware: str = "28.39.1002 (TEST0000000001)"):
+    def __init__(self, guest, adapter: Adapter, firmware: str = "28.39.1002 (TEST0000000001)"):
         self._guest = guest
-        options = {"driver": driver, "ibdev": ibdev, "firmware": f'"{firmware}"', "strings": f'"{";".join(strings)}"',
-                   "hw_counters": f'"{";".join(hw_counters)}"'}
-        guest.get("insmod /modules/scripted_nic.ko " + " ".join(f"'{name}={value}'" for name, value in options.items() if value))
+        options = {"driver": adapter.driver, "ibdev": adapter.ibdev, "firmware": f'"{firmware}"',
+                   "strings": f'"{";".join([*adapter.strings, *adapter.unknown])}"',
+                   "hw_counters": f'"{";".join(adapter.rdma)}"'}
+        guest.get("insmod /modules/scripted_nic.ko " + " ".join(f"'{name}={value}'" for name, value in options.items()))
+        guest.get("ip link set eth0 up")
+
+    def remove(self) -> None:
+        self._guest.get("rmmod scripted_nic")
 
     def set(self, values: dict[str, int]) -> None:
         """See module/ethernet.c and module/rdma.c for the names that are not counters' own."""

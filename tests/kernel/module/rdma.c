@@ -32,6 +32,11 @@ static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
 	return 0;
 }
 
+static enum rdma_link_layer get_link_layer(struct ib_device *ib, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
 static int get_port_immutable(struct ib_device *ib, u32 port, struct ib_port_immutable *immutable)
 {
 	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH;
@@ -113,6 +118,7 @@ static const struct ib_device_ops ib_ops = {
 	.query_device = query_device,
 	.query_port = query_port,
 	.query_pkey = query_pkey,
+	.get_link_layer = get_link_layer,
 	.get_port_immutable = get_port_immutable,
 	.get_dev_fw_str = get_dev_fw_str,
 	.alloc_hw_port_stats = alloc_hw_port_stats,

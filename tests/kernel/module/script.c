@@ -20,7 +20,7 @@ module_param(strings, charp, 0444);
 MODULE_PARM_DESC(strings, "names of ethtool -S, between semicolons");
 static char *hw_counters = "";
 module_param(hw_counters, charp, 0444);
-MODULE_PARM_DESC(hw_counters, "names of the RDMA port's counters, between semicolons; ?name is an optional one");
+MODULE_PARM_DESC(hw_counters, "names of the RDMA port's counters, one at least, between semicolons; ?name is an optional one");
 
 char *string_names[NAMES];
 int string_count;

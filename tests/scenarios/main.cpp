@@ -12,6 +12,7 @@
 
 #include "tests/scenarios/generate.hpp"
 #include "tests/scenarios/report.hpp"
+#include "tests/scenarios/scenario_file.hpp"
 
 namespace weft::scenarios {
 namespace {
@@ -20,6 +21,7 @@ struct Options {
   std::string seeds;
   bool quick = false;
   std::vector<std::string> only;
+  std::vector<std::string> files;
   std::string json;
   std::string plot;
   bool wrong = false;
@@ -42,7 +44,8 @@ bool parse(const std::string& text, Seeds& seeds) {
 
 struct Errand {
   std::string group;
-  std::uint64_t seed;
+  std::uint64_t seed = 0;
+  const Case* written = nullptr;  ///< of a file, instead of a generated one
 };
 
 std::vector<Outcome> run(const std::vector<Errand>& errands, Scale scale) {
@@ -54,8 +57,12 @@ std::vector<Outcome> run(const std::vector<Errand>& errands, Scale scale) {
   auto spoken = began;
   const auto work = [&] {
     for (std::size_t i = next++; i < errands.size(); i = next++) {
-      const Case made = generate(errands[i].group, errands[i].seed, scale);
-      outcomes[i] = judge(made.scenario, made.plan);
+      if (const Case* written = errands[i].written) {
+        outcomes[i] = judge(written->scenario, written->plan);
+      } else {
+        const Case made = generate(errands[i].group, errands[i].seed, scale);
+        outcomes[i] = judge(made.scenario, made.plan);
+      }
       const std::size_t ready = ++done;
       const std::lock_guard lock(speaking);
       const auto now = std::chrono::steady_clock::now();
@@ -104,9 +111,20 @@ int run(const Options& options) {
     std::fprintf(stderr, "--seeds wants two numbers, the smaller one first: 1-40\n");
     return 2;
   }
+  std::vector<Case> written;
+  for (const std::string& path : options.files) {
+    auto read = read_scenario(path);
+    if (!read) {
+      std::fprintf(stderr, "%s\n", read.error().message.c_str());
+      return 2;
+    }
+    written.push_back(std::move(*read));
+  }
   std::vector<Errand> errands;
-  for (const std::string& group : options.only.empty() ? groups() : options.only)
-    for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) errands.push_back({group, seed});
+  for (const Case& scenario : written) errands.push_back({"file", scenario.scenario.seed, &scenario});
+  if (options.files.empty() || !options.only.empty())
+    for (const std::string& group : options.only.empty() ? groups() : options.only)
+      for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) errands.push_back({group, seed, nullptr});
   const std::vector<Outcome> outcomes = run(errands, options.quick ? Scale::kSmall : Scale::kMixed);
   const Report report = summarise(outcomes, std::to_string(seeds.first) + "-" + std::to_string(seeds.last));
   if (options.wrong) show_wrong(outcomes);
@@ -128,6 +146,7 @@ int main(int argc, char** argv) {
   app.add_option("--only", options.only, "groups of scenarios, e.g. quiet,link_down")
       ->delimiter(',')
       ->check(CLI::IsMember(groups()));
+  app.add_option("--file", options.files, "scenario files instead of generated ones; see README.md");
   app.add_option("--json", options.json, "writes all figures there, and each scenario that was misjudged");
   app.add_option("--plot", options.plot, "writes an SVG there");
   app.add_flag("--wrong", options.wrong, "prints each false alarm and each truth that was missed");

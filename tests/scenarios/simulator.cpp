@@ -277,9 +277,33 @@ void Simulator::reroute() {
   }
   update_capacity();
   const bool first = next_change_ == 0;
-  traffic_.set_fabric(std::make_shared<const ForwardingTables>(plan_, peers, usable), capacity_);
+  auto tables = std::make_shared<const ForwardingTables>(plan_, peers, usable);
+  publish_routes(*tables);
+  traffic_.set_fabric(std::move(tables), capacity_);
   if (first) traffic_.calm(0.85);
   update_rates();
+}
+
+void Simulator::publish_routes(const ForwardingTables& tables) {
+  const auto top = static_cast<std::uint16_t>(plan_.nodes.size());
+  RouteBlock block;
+  for (NodeIndex node = 0; node < plan_.nodes.size(); ++node) {
+    if (plan_.tiers[node] == Tier::kAdapter) continue;
+    route_book_.set_top(node, Lid{top});
+    for (std::uint16_t number = 0; number * kRouteBlockSize <= top; ++number) {
+      block.fill(kNoEgress.value);
+      for (std::size_t i = 0; i < kRouteBlockSize; ++i) {
+        const std::size_t lid = number * kRouteBlockSize + i;  // of node lid - 1, see lay_out()
+        if (lid == 0 || lid > top) continue;
+        const std::uint32_t endpoint = plan_.endpoint_of[lid - 1];
+        if (lid - 1 == node) block[i] = 0;
+        if (endpoint == kNoIndex) continue;
+        if (const std::uint8_t port = tables.port(node, endpoint)) block[i] = port;
+      }
+      route_book_.set_block(node, number, block);
+    }
+  }
+  routes_ = route_book_.publish();
 }
 
 void Simulator::update_rates() {
@@ -436,6 +460,7 @@ Sweep Simulator::read(double start) {
   sweep.topology = topology_;
   sweep.counters = std::make_shared<const SampleTable>(readings_);
   sweep.state_read_at = state_read_at_;
+  sweep.routes = routes_;
   return sweep;
 }
 

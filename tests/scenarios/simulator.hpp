@@ -7,6 +7,7 @@
 #include <queue>
 #include <vector>
 
+#include "fabric/routes.hpp"
 #include "fabric/sweep.hpp"
 #include "tests/scenarios/actions.hpp"
 #include "tests/scenarios/registers.hpp"
@@ -63,6 +64,7 @@ class Simulator {
   bool carries(PortIndex port) const;
   double rate_of(PortIndex port) const;
   void reroute();
+  void publish_routes(const ForwardingTables& tables);
   void update_capacity();
   void update_rates();
   void update_reachable();
@@ -105,6 +107,8 @@ class Simulator {
   SampleTable readings_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);
   std::vector<TimePoint> state_read_at_;
   std::shared_ptr<const Topology> topology_, expected_;
+  RouteBook route_book_{1};
+  std::shared_ptr<const Routes> routes_;
   PortIndex local_ = 0;
   std::uint64_t sweeps_ = 0;
   double next_sweep_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fabric/path.hpp"
 #include "tests/scenarios/generate.hpp"
 #include "tests/scenarios/simulator.hpp"
 
@@ -231,6 +232,22 @@ TEST(Registers, NarrowCountersStickAtTheirWidth) {
   registers.read(0, 1, table);
   EXPECT_EQ(table.value(0, column(CounterId::kTransmitBytes)), 50'000'000'000U);
   EXPECT_EQ(table.value(0, column(CounterId::kSymbolErrors)), 70000U);
+}
+
+TEST(Simulator, SweepsCarryTheForwardingTablesThatTheFlowsFollow) {
+  const Plan plan = small_tree();
+  const Scenario scenario = silent_fabric();
+  Simulator simulator(scenario, plan);
+  Tick tick;
+  ASSERT_TRUE(simulator.next(tick));
+  const Sweep& sweep = *tick.sweep;
+  ASSERT_NE(sweep.routes, nullptr);
+  for (const std::uint32_t to : {1U, 9U, 63U}) {
+    const Path path =
+        find_path(*sweep.topology, *sweep.routes, plan.endpoint_port(0), plan.ports[plan.endpoint_port(to)].lid);
+    EXPECT_TRUE(path.arrived());
+    EXPECT_EQ(path.hops.size(), to < 8 ? 2U : 4U);
+  }
 }
 
 TEST(Simulator, EqualSeedsGiveEqualSweeps) {

@@ -19,10 +19,17 @@ std::uint64_t interface_rate(const std::string& sysfs_root, const std::string& i
   return megabits && *megabits <= kMostMegabits ? *megabits * 1'000'000 : 0;
 }
 
+/// "/sys/" is /sys.
+HostReaderOptions with_plain_root(HostReaderOptions options) {
+  while (options.sysfs_root.size() > 1 && options.sysfs_root.ends_with('/')) options.sysfs_root.pop_back();
+  return options;
+}
+
 }  // namespace
 
 Sources::Sources(HostReaderOptions options)
-    : options_(std::move(options)), sysfs_({options_.sysfs_root, options_.raw_names, options_.rescan_interval}) {
+    : options_(with_plain_root(std::move(options))),
+      sysfs_({options_.sysfs_root, options_.raw_names, options_.rescan_interval}) {
   if (options_.sysfs_root != "/sys") return;  // a recorded tree: the kernel knows nothing of it
   if (options_.sysfs && options_.rdma_netlink) nldev_.emplace(options_.raw_names);
   if (options_.ethtool) ethtool_.emplace();

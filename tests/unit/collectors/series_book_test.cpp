@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "collectors/series/answer_slots.hpp"
+
 namespace weft {
 namespace {
 
@@ -45,6 +47,48 @@ TEST(SeriesBook, TakesARepeatedRawNameOnce) {
   book.begin_source();
   EXPECT_TRUE(book.enter(series("rx_0", true)));
   EXPECT_FALSE(book.enter(series("rx_0", true)));
+}
+
+TEST(AnswerSlots, LearnOnceAndFindAgain) {
+  AnswerSlots slots;
+  int asked = 0;
+  const auto wanted = [&]() -> std::optional<HostSeries> {
+    ++asked;
+    return series(asked == 1 ? "first" : "second");
+  };
+  const auto unwanted = [&]() -> std::optional<HostSeries> {
+    ++asked;
+    return std::nullopt;
+  };
+  const auto answer = [&](ValueSink* sink, std::initializer_list<const char*> names) {
+    slots.begin(sink);
+    std::uint64_t value = 10;
+    for (const char* name : names) {
+      const bool is_wanted = std::string_view(name) != "no";
+      if (is_wanted)
+        slots.put({name}, value++, wanted);
+      else
+        slots.put({name}, value++, unwanted);
+    }
+  };
+  answer(nullptr, {"a", "no", "b"});
+  EXPECT_TRUE(slots.has_new());
+  SeriesBook book;
+  book.begin_source();
+  slots.enter(book);
+  EXPECT_FALSE(slots.has_new());
+  ASSERT_EQ(book.series().size(), 2U);
+  std::vector<std::uint64_t> values(2);
+  std::vector<std::uint8_t> read(2);
+  ValueSink sink(values, read);
+  answer(&sink, {"no", "b", "a"});  // in another order
+  EXPECT_EQ(values[0], 12U);
+  EXPECT_EQ(values[1], 11U);
+  EXPECT_EQ(asked, 3);
+  EXPECT_FALSE(slots.has_new());
+  // What appears later is learnt, and read once it is entered.
+  answer(&sink, {"a", "no", "b", "c"});
+  EXPECT_TRUE(slots.has_new());
 }
 
 TEST(SeriesBook, IsBounded) {

@@ -15,6 +15,7 @@
 namespace weft::ethernet {
 namespace {
 
+// A driver with more is not read at all.
 constexpr std::uint32_t kMostStatistics = 32'768;
 // Kernels write as many statistics as the driver has now, whatever was asked for: room for those that appeared since.
 constexpr std::size_t kSpare = 4096;
@@ -63,7 +64,7 @@ std::uint32_t DriverStatistics::count_of(const Watched& watched) const {
   if (!ask(watched, command.data())) return 0;
   std::memcpy(&info, command.data(), sizeof(info));
   const std::uint32_t count = info.sset_mask == 0 ? 0 : command.back();
-  return std::min(count, kMostStatistics);
+  return count <= kMostStatistics ? count : 0;
 }
 
 void DriverStatistics::learn(Watched& watched) const {
@@ -87,9 +88,14 @@ void DriverStatistics::learn(Watched& watched) const {
   }
   std::memcpy(&command, bytes.data(), sizeof(command));
   watched.count = std::min(command.len, watched.count);
+  // A driver may have thousands; those that nobody wants are not kept.
+  std::uint32_t index = 0;
   for (const std::string_view name :
-       parse_statistics_names({bytes.data() + sizeof(command), watched.count * std::size_t{ETH_GSTRING_LEN}}))
-    watched.names.emplace_back(name);
+       parse_statistics_names({bytes.data() + sizeof(command), watched.count * std::size_t{ETH_GSTRING_LEN}})) {
+    if (!name.empty() && (raw_names_ || find_driver_counter(ethtool_table(watched.driver), name)))
+      watched.statistics.push_back({index, std::string(name), std::nullopt});
+    ++index;
+  }
 }
 
 void DriverStatistics::watch(std::span<const Interface> interfaces) {
@@ -109,21 +115,17 @@ void DriverStatistics::enter(SeriesBook& book) {
   for (Watched& watched : watched_) {
     const Interface& interface = watched.interface;
     const std::span<const DriverCounter> table = ethtool_table(watched.driver);
-    watched.places.clear();
-    for (std::uint32_t i = 0; i < watched.names.size(); ++i) {
-      const std::string& name = watched.names[i];
-      const auto match = find_driver_counter(table, name);
-      if ((!match && !raw_names_) || name.empty()) continue;
-      const auto position = book.enter(match ? series_of(*match, interface.device, interface.port)
-                                             : raw_series(name, interface.device, interface.port));
-      if (position) watched.places.push_back({i, *position});
+    for (Watched::Statistic& statistic : watched.statistics) {
+      const auto match = find_driver_counter(table, statistic.name);
+      statistic.position = book.enter(match ? series_of(*match, interface.device, interface.port)
+                                            : raw_series(statistic.name, interface.device, interface.port));
     }
   }
 }
 
 void DriverStatistics::read(ValueSink& sink) {
   for (const Watched& watched : watched_) {
-    if (watched.places.empty()) continue;
+    if (watched.statistics.empty()) continue;
     // A driver whose queues changed has other statistics under the same indices.
     if (count_of(watched) != watched.count) {
       is_outdated_ = true;
@@ -141,7 +143,8 @@ void DriverStatistics::read(ValueSink& sink) {
       is_outdated_ = true;
       continue;
     }
-    for (const Watched::Place& place : watched.places) sink.put(place.position, buffer_[head + place.index]);
+    for (const Watched::Statistic& statistic : watched.statistics)
+      if (statistic.position) sink.put(*statistic.position, buffer_[head + statistic.index]);
   }
 }
 

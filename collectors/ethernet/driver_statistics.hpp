@@ -44,13 +44,13 @@ class DriverStatistics {
     std::string driver;
     std::string firmware;
     std::uint32_t count = 0;  ///< of the driver's statistics
-    std::vector<std::string> names;
-    /// Which of them are read, and where they go.
-    struct Place {
+    /// One that is wanted: its place among the driver's, and where it goes.
+    struct Statistic {
       std::uint32_t index;
-      SeriesPosition position;
+      std::string name;
+      std::optional<SeriesPosition> position;
     };
-    std::vector<Place> places;
+    std::vector<Statistic> statistics;
   };
 
   bool ask(const Watched& watched, void* command) const;

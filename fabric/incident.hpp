@@ -88,8 +88,9 @@ struct Finding {
   Entity cause;
   std::vector<Entity> affected;
   std::vector<Evidence> evidence;
-  double confidence = 0;  ///< 0..1: how sure that the cause is the named one
-  std::string summary;    ///< one line for a page at 3 a.m.
+  std::vector<std::string> jobs{};  ///< that it hurts, as HostReading::jobs names them
+  double confidence = 0;            ///< 0..1: how sure that the cause is the named one
+  std::string summary;              ///< one line for a page at 3 a.m.
 };
 
 /// An incident with its life cycle. Ids are given once and never reused: "INC-17".

@@ -1,6 +1,14 @@
 #include "analyzer/detect/coverage.hpp"
 
+#include <utility>
+
 namespace weft::analyzer {
+
+Coverage Coverage::of_hosts(Observed observed) {
+  Coverage coverage;
+  coverage.of_hosts_ = std::move(observed);
+  return coverage;
+}
 
 std::uint8_t Coverage::bits(PortKey key) const {
   const PortIndex port = topology_->find_port(key);
@@ -38,6 +46,8 @@ bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
 
 bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
   if (is_blind()) return false;
+  if (of_hosts_) return of_hosts_(kind, cause);
+  if (kind == IncidentKind::kRdmaErrors) return false;  // what hosts tell is judged with them
   switch (cause.kind) {
     case EntityKind::kFabric:
       return true;
@@ -55,7 +65,7 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
       return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, outage);
     }
     case EntityKind::kCollector:
-    case EntityKind::kHostPort:  // what hosts tell is judged elsewhere
+    case EntityKind::kHostPort:
       return false;
   }
   return false;

@@ -3,6 +3,7 @@
 // monitoring is neither down time nor recovery.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,7 +30,13 @@ class Coverage {
   Coverage(std::shared_ptr<const Topology> topology, std::vector<std::uint8_t> ports, bool counters_warm)
       : topology_(std::move(topology)), ports_(std::move(ports)), counters_warm_(counters_warm) {}
 
-  bool is_blind() const { return topology_ == nullptr; }
+  /// Of what hosts tell: `observed` answers as the member of that name does. Hosts tell of ports in any subnet.
+  using Observed = std::function<bool(IncidentKind kind, const Entity& cause)>;
+  static Coverage of_hosts(Observed observed);
+
+  bool is_blind() const { return topology_ == nullptr && !of_hosts_; }
+  /// Does it judge what is blamed on entities of `fabric`, being that of an update of `updated`?
+  bool reaches(std::string_view fabric, std::string_view updated) const { return of_hosts_ || fabric == updated; }
   /// Would a finding of this kind against `cause` have been made in this sweep, had there been a reason?
   bool observed(IncidentKind kind, const Entity& cause) const;
 
@@ -41,6 +48,7 @@ class Coverage {
   std::shared_ptr<const Topology> topology_;
   std::vector<std::uint8_t> ports_;
   bool counters_warm_ = false;
+  Observed of_hosts_;
 };
 
 }  // namespace weft::analyzer

@@ -8,6 +8,7 @@
 
 #include "analyzer/counters/rates.hpp"
 #include "analyzer/detect/describe.hpp"
+#include "analyzer/detect/flap_record.hpp"
 #include "analyzer/detect/link_table.hpp"
 #include "analyzer/detect/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
@@ -34,23 +35,10 @@ class FlapTracker {
   void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;
 
  private:
-  struct Record {
-    FlapState state;
-    bool fast_suppressed = false;
-    bool slow_suppressed = false;
-    std::uint32_t seen[4]{};    ///< this spell: low state, high state, low LinkDowned, high LinkDowned
-    std::uint32_t counted = 0;  ///< of this spell
-    unsigned quiet_sweeps = 0;
-  };
-
-  Record& record(LinkId link, const LinkTable& table, TimePoint now);
   void note(LinkId link, unsigned source, std::uint64_t count, const LinkTable& table, TimePoint now);
-  void count(Record& record, std::uint32_t flaps, TimePoint now);
-  void settle(Record& record, TimePoint now);
-  double decayed(double penalty, const Damping& damping, TimePoint since, TimePoint now) const;
 
   const Thresholds& thresholds_;
-  std::map<LinkId, Record> records_;
+  std::map<LinkId, FlapRecord> records_;
   std::vector<std::uint8_t> ends_up_;  ///< by link: bit 0 the low end was up, bit 1 the high end
   std::uint64_t revision_ = 0;
 };

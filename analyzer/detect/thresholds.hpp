@@ -74,6 +74,18 @@ struct Thresholds {
   unsigned telemetry_mass_nodes = 32;  ///< nodes
   double telemetry_mass_share = 0.1;   ///< 0..1
 
+  // --- Hosts with a collector
+  /// A collector is silent after telemetry_lost_intervals of its own interval, and never before this.
+  Duration collector_silence_minimum = std::chrono::seconds(5);
+  /// A host's port that came back must stay up for so long before LINK_DOWN ends: one that trains may fall again.
+  Duration host_port_hold = std::chrono::seconds(3);
+  /// Errors that end a request must move in two readings of this window to be RDMA_ERRORS, or rdma_error_count times.
+  /// One queue pair whose retries are used up is enough at once.
+  Duration rdma_error_window = std::chrono::seconds(10);
+  unsigned rdma_error_count = 10;  ///< events
+  /// RDMA_ERRORS ends when nothing moved for so long.
+  Duration rdma_error_quiet = std::chrono::minutes(1);
+
   // --- COUNTER_STUCK
   /// Consecutive sweeps in which the peer sent and this port's receive counter stood still. Two ends read at different
   /// moments can disagree once, not this often.

@@ -38,19 +38,24 @@ struct Subject {
   TimePoint oldest = TimePoint::max();
   HealthVerdict elsewhere = HealthVerdict::kHealthy;  ///< what the fabrics before say
   // Of the fabric that is being looked at:
-  std::uint32_t links = 0;    ///< ports that a cable is known for
-  std::vector<PortKey> down;  ///< of those, the ones that an incident calls down
+  std::uint32_t links = 0;             ///< ports that a cable is known for
+  std::vector<PortKey> down;           ///< of those, the ones that an incident calls down
+  std::vector<NodeIndex> unreachable;  ///< adapters that no way leads to
 };
+
+using HostViews = std::span<const std::shared_ptr<const HostView>>;
 
 class Assessment {
  public:
   explicit Assessment(TimePoint now) : now_(now) {}
 
   void look_at(const FabricView& view, const IncidentList& incidents);
+  void look_at(HostViews hosts, const IncidentList& incidents);
   std::vector<NodeHealth> finish();
 
  private:
-  Subject& subject(std::string_view name, bool is_switch, const FabricView& view);
+  Subject& subject(std::string_view name, bool is_switch, const std::string& fabric);
+  bool explained(const FabricView& view, const Subject& subject, NodeIndex adapter) const;
   void read_ages(const FabricView& view);
   void read(const FabricView& view, const Incident& incident);
   void blame(const FabricView& view, const Incident& incident, const Entity& entity, bool is_cause);
@@ -64,12 +69,12 @@ class Assessment {
   std::vector<std::uint32_t> by_node_;  ///< of the present fabric's topology
 };
 
-Subject& Assessment::subject(std::string_view name, bool is_switch, const FabricView& view) {
+Subject& Assessment::subject(std::string_view name, bool is_switch, const std::string& fabric) {
   const auto [found, added] = by_name_.try_emplace(std::string(name), static_cast<std::uint32_t>(subjects_.size()));
   if (added) {
     Subject& subject = subjects_.emplace_back();
     subject.health.node = name;
-    subject.health.fabric = view.name;
+    subject.health.fabric = fabric;
     subject.health.verdict = HealthVerdict::kHealthy;
     subject.is_switch = is_switch;
   }
@@ -91,10 +96,11 @@ void Assessment::read_ages(const FabricView& view) {
     const Node& node = topology.node(index);
     const bool is_switch = node.type == NodeType::kSwitch;
     if (node.aggregation_node || (node.type != NodeType::kChannelAdapter && !is_switch)) continue;
-    Subject& of = subject(host_name(node), is_switch, view);
+    Subject& of = subject(host_name(node), is_switch, view.name);
     by_node_[index] = static_cast<std::uint32_t>(&of - subjects_.data());
     of.health.guids.push_back(node.guid);
-    if (!view.watching || !node.reachable) worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+    if (!view.watching) worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+    if (!node.reachable) of.unreachable.push_back(index);
     TimePoint newest_counters = kNever;
     for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
       if (topology.port(port).peer != kNoIndex) ++of.links;
@@ -102,11 +108,25 @@ void Assessment::read_ages(const FabricView& view) {
       if (sweep.counters && port < sweep.counters->rows())
         newest_counters = std::max(newest_counters, sweep.counters->read_at(port));
     }
+    if (!node.reachable) continue;  // its ages say no more than that
     // Ports without counters exist (a switch's port 0, a port that is down); a node without any does not.
     of.oldest = std::min(of.oldest, newest_counters);
     if (of.oldest == kNever || of.oldest + stale < now_)
       worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
   }
+}
+
+/// Is all that the unreachable adapter had called down by an incident? Then that is known, and not nothing.
+bool Assessment::explained(const FabricView& view, const Subject& subject, NodeIndex adapter) const {
+  const Topology& topology = *view.sweep->topology;
+  const Node& node = topology.node(adapter);
+  bool any = false;
+  for (const Port& port : topology.ports_of(node)) {
+    if (port.peer == kNoIndex) continue;
+    if (std::ranges::find(subject.down, PortKey{node.guid, port.number}) == subject.down.end()) return false;
+    any = true;
+  }
+  return any;
 }
 
 void Assessment::add_reason(Subject& subject, const Incident& incident, PortKey port) {
@@ -147,7 +167,7 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
   if (!of) {
     // A host that is not even in the graph any more: it is known by what took it down.
     if (!is_cause || incident.kind != IncidentKind::kNodeDown || entity.label.empty()) return;
-    of = &subject(entity.label, false, view);
+    of = &subject(entity.label, false, view.name);
     if (of->health.guids.empty()) of->health.guids.push_back(entity.port.node);
   }
   if (incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kNodeDown) {
@@ -211,11 +231,16 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
   for (Subject& subject : subjects_) {
     subject.links = 0;
     subject.down.clear();
+    subject.unreachable.clear();
     subject.elsewhere = std::exchange(subject.health.verdict, HealthVerdict::kHealthy);
   }
   read_ages(view);
   for (const IncidentPtr& incident : incidents)
     if (incident->is_open() && incident->cause.fabric == view.name) read(view, *incident);
+  for (Subject& subject : subjects_)
+    for (const NodeIndex adapter : subject.unreachable)
+      if (!explained(view, subject, adapter))
+        worsen(subject.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
   for (Subject& subject : subjects_) {
     if (subject.is_switch || subject.down.empty()) continue;
     // A port that is down in a graph made anew has no peer, but an incident that knows it.
@@ -234,6 +259,42 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
   for (Subject& subject : subjects_) worsen(subject.health, subject.elsewhere, RecommendedAction::kNone);
 }
 
+void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
+  std::unordered_map<std::string_view, const HostView*> silent;
+  std::unordered_map<std::string_view, std::uint32_t> links_down;
+  for (const auto& host : hosts) {
+    Subject& of = subject(host->host, false, {});
+    if (host->reading) of.oldest = std::min(of.oldest, host->reading->taken);
+    if (host->reading && now_ - host->heard <= std::max<Duration>(host->interval * 3, std::chrono::seconds(5)))
+      continue;
+    silent.emplace(host->host, host.get());
+    worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+  }
+  for (const IncidentPtr& incident : incidents) {
+    const Entity& cause = incident->cause;
+    if (!incident->is_open() || !cause.fabric.empty()) continue;
+    if (cause.kind == EntityKind::kFabric) {
+      for (const auto& [name, host] : silent) add_reason(subject(name, false, {}), *incident, {});
+      continue;
+    }
+    const auto of = by_name_.find(cause.host);
+    if (of == by_name_.end()) continue;
+    add_reason(subjects_[of->second], *incident, {});
+    if (cause.kind == EntityKind::kCollector) continue;
+    worsen(subjects_[of->second].health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
+    if (incident->kind == IncidentKind::kLinkDown) ++links_down[cause.host];
+  }
+  for (const auto& host : hosts) {
+    const auto down = links_down.find(host->host);
+    if (down == links_down.end() || !host->reading) continue;
+    // Any port that is up is a way to the host; those on subnets too.
+    const bool any_up = std::ranges::any_of(host->reading->inventory->ports, [](const HostPort& port) {
+      return port.state == PortState::kActive && !port.is_virtual_function;
+    });
+    if (!any_up) worsen(subject(host->host, false, {}).health, HealthVerdict::kUnhealthy, RecommendedAction::kDrain);
+  }
+}
+
 std::vector<NodeHealth> Assessment::finish() {
   std::vector<NodeHealth> all;
   all.reserve(subjects_.size());
@@ -248,9 +309,11 @@ std::vector<NodeHealth> Assessment::finish() {
 
 }  // namespace
 
-std::vector<NodeHealth> assess(std::span<const FabricView> fabrics, const IncidentList& incidents, TimePoint now) {
+std::vector<NodeHealth> assess(std::span<const FabricView> fabrics, HostViews hosts, const IncidentList& incidents,
+                               TimePoint now) {
   Assessment assessment(now);
   for (const FabricView& view : fabrics) assessment.look_at(view, incidents);
+  assessment.look_at(hosts, incidents);
   return assessment.finish();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // May a scheduler place a job on this host? Worked out from the incidents and the age of what is known.
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,9 +10,12 @@
 
 namespace weft::analyzer {
 
-/// Health of every host (adapters grouped by host_name()) of every fabric, sorted by name. A host on several fabrics
-/// has one entry, the worst of all. No data, stale data or a fabric that is not watched gives UNKNOWN, unless an
-/// incident already says worse. O(ports + incidents × their ports).
-std::vector<NodeHealth> assess(std::span<const FabricView> fabrics, const IncidentList& incidents, TimePoint now);
+/// Health of every host (adapters grouped by host_name()) of every fabric and of every host with a collector, sorted by
+/// name. A host on several fabrics has one entry, the worst of all; one with a silent collector is UNKNOWN. No data,
+/// stale data or a fabric that is not watched gives UNKNOWN, unless an incident already says worse. O(ports + incidents
+/// × their ports).
+std::vector<NodeHealth> assess(std::span<const FabricView> fabrics,
+                               std::span<const std::shared_ptr<const HostView>> hosts, const IncidentList& incidents,
+                               TimePoint now);
 
 }  // namespace weft::analyzer

@@ -8,6 +8,7 @@ namespace weft::analyzer {
 namespace {
 
 constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kMostJobs = 64;
 
 std::string key_of(IncidentKind kind, const Entity& cause) {
   return std::string(to_string(kind)) + '|' + cause.identity();
@@ -56,6 +57,14 @@ void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& f
     const auto from = known.begin() + static_cast<std::ptrdiff_t>(limit / 2);
     known.erase(from, from + static_cast<std::ptrdiff_t>(known.size() - limit));
   }
+}
+
+/// All jobs that it has hurt. True when there is a new one.
+bool merge_jobs(std::vector<std::string>& known, const std::vector<std::string>& found) {
+  const std::size_t before = known.size();
+  for (const std::string& job : found)
+    if (known.size() < kMostJobs && std::ranges::find(known, job) == known.end()) known.push_back(job);
+  return known.size() > before;
 }
 
 }  // namespace
@@ -116,6 +125,7 @@ void IncidentBook::open(const Finding& finding, std::string key, TimePoint now, 
   incident.cause = finding.cause;
   incident.affected = finding.affected;
   merge_evidence(incident.evidence, finding.evidence, policy_.evidence_limit);
+  merge_jobs(incident.jobs, finding.jobs);
   incident.confidence = finding.confidence;
   incident.summary = finding.summary;
   incident.opened = now;
@@ -139,6 +149,8 @@ void IncidentBook::reopen(Entry& entry, const Finding& finding, TimePoint now, C
   next.resolved = kNever;
   next.acknowledged_by.clear();
   ++next.occurrences;
+  next.jobs.clear();
+  merge_jobs(next.jobs, finding.jobs);
   merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
   ++opened_[static_cast<std::size_t>(finding.kind)];
   entry.evidence_shown = now;
@@ -148,13 +160,15 @@ void IncidentBook::reopen(Entry& entry, const Finding& finding, TimePoint now, C
 void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, Changed& changed) {
   const Incident& shown = *entry.incident;
   const EvidenceNews news = compare_evidence(shown.evidence, finding.evidence);
-  const bool material = shown.severity != finding.severity || shown.summary != finding.summary ||
-                        std::abs(shown.confidence - finding.confidence) >= 0.1 ||
+  std::vector<std::string> jobs = shown.jobs;
+  const bool material = merge_jobs(jobs, finding.jobs) || shown.severity != finding.severity ||
+                        shown.summary != finding.summary || std::abs(shown.confidence - finding.confidence) >= 0.1 ||
                         !std::ranges::equal(shown.affected, finding.affected, same);
   // New evidence can be pushed out by still newer one: it too is shown at a bounded pace.
   const bool due = now - entry.evidence_shown >= policy_.evidence_refresh;
   if (!material && !((news.fresh || news.numbers) && due)) return;
   Incident next = shown;
+  next.jobs = std::move(jobs);
   next.severity = finding.severity;
   next.cause = finding.cause;
   next.affected = finding.affected;
@@ -201,7 +215,7 @@ void IncidentBook::close(std::string_view fabric, const std::unordered_map<std::
                          const Coverage& coverage, TimePoint now, Changed& changed) {
   for (Entry& entry : entries_) {
     const Incident& incident = *entry.incident;
-    if (!incident.is_open() || entry.seen_in == updates_ || incident.cause.fabric != fabric) continue;
+    if (!incident.is_open() || entry.seen_in == updates_ || !coverage.reaches(incident.cause.fabric, fabric)) continue;
     const bool foldable = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kNodeDown ||
                           incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kTelemetryLost;
     if (foldable && !wholes.empty()) {

@@ -276,9 +276,9 @@ Result<void> run(const config::WeftdConfig& config) {
                             .when_full = runtime::WhenFull::kRefuse,
                             .on_failure = [](const std::string& what) { logger("store")->error("{}", what); }});
   const auto post = [&main](std::function<void()> job) { asio::post(main, std::move(job)); };
-  HostDesk hosts(config.telemetry, std::move(restored->collectors), **store, store_lane, clock, post);
+  HostDesk hosts(config, std::move(restored->collectors), restored->incidents, **store, store_lane, clock, post);
   Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, hosts, publication, clock, post);
-  TelemetryInbox inbox(main, hosts, config.telemetry.max_collectors, [] {});
+  TelemetryInbox inbox(main, hosts, config.telemetry.max_collectors, [&core] { core.take_hosts(); });
   CommandDesk commands(main, core);
   Watchers watchers(main, config, core);
 

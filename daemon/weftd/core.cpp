@@ -19,6 +19,7 @@ constexpr std::size_t kMostUnsavedEvents = 10'000;
 constexpr Duration kMaintainEvery = 60s;
 constexpr Duration kSaveNodesEvery = 1h;
 constexpr Duration kLongestWithoutNews = 1s;
+constexpr Duration kJudgeHostsEvery = 1s;
 // A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
 constexpr Duration kWaitForSubnets = 10min;
 constexpr std::uint64_t kNothingSaved = ~std::uint64_t{0};
@@ -132,6 +133,21 @@ void Core::take_sweep(Sweep sweep) {
     publish();  // else with the incidents, once they are on disk
 }
 
+void Core::take_hosts() {
+  if (!hosts_.rules().has_news()) return;
+  const TimePoint now = clock_.now();
+  note(book_.update(analyzer::kHostsFabric, hosts_.rules().news(now), analyzer::Coverage::blind(), now), now, {},
+       nullptr);
+}
+
+void Core::judge_hosts(TimePoint now) {
+  if (!passed(now, hosts_judged_, kJudgeHostsEvery - 1ms)) return;
+  hosts_judged_ = now;
+  hosts_.rules().join(views());
+  auto analysis = hosts_.rules().judge(now);
+  note(book_.update(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
+}
+
 void Core::take_trouble(const std::string& name, const std::string& why) {
   const auto found = fabrics_.find(name);
   if (found == fabrics_.end()) return;
@@ -169,12 +185,14 @@ void Core::tick() {
     give_up_what_nobody_watches(now);
   }
   hosts_.tick();
+  judge_hosts(now);
   save();
   if (unsaved_.empty()) hosts_.save();
   if (news) publish();
 }
 
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
+  hosts_.rules().add_jobs(analysis.findings);
   note(book_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
 }
 
@@ -312,16 +330,25 @@ void Core::silence(std::uint64_t id, TimePoint until, std::string who, api::Comm
   note({std::move(*incident)}, now, who, "silenced");
 }
 
+std::vector<FabricView> Core::views() const {
+  std::vector<FabricView> all;
+  for (const auto& [name, fabric] : fabrics_) all.push_back(fabric.view);
+  return all;
+}
+
 void Core::publish() {
   const TimePoint now = clock_.now();
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->revision = ++revision_;
   snapshot->taken = now;
-  for (const auto& [name, fabric] : fabrics_) snapshot->fabrics.push_back(fabric.view);
+  snapshot->fabrics = views();
   if (!saving_ && unsaved_.empty()) shown_ = book_.all();  // without those that have become too old to be kept
   snapshot->hosts = hosts_.views();
+  const std::span<const std::shared_ptr<const HostView>> hosts =
+      snapshot->hosts ? *snapshot->hosts : std::span<const std::shared_ptr<const HostView>>{};
   snapshot->incidents = shown_;
-  snapshot->health = std::make_shared<const std::vector<NodeHealth>>(analyzer::assess(snapshot->fabrics, *shown_, now));
+  snapshot->health =
+      std::make_shared<const std::vector<NodeHealth>>(analyzer::assess(snapshot->fabrics, hosts, *shown_, now));
   for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)
     snapshot->figures.incidents_opened[kind] = opened_before_[kind] + book_.opened(static_cast<IncidentKind>(kind));
   const store::StoreStatus status = store_.status();

@@ -37,6 +37,8 @@ class Core {
   /// It is watched through another port already, or not any more.
   void remove_fabric(const std::string& name);
   void take_sweep(Sweep sweep);
+  /// Collectors told something. What their events mean is shown as soon as it is on disk.
+  void take_hosts();
   void take_trouble(const std::string& fabric, const std::string& why);
   /// Time passes: silences are noticed, the store is tended, ages grow. Call it a few times in each sweep interval.
   void tick();
@@ -79,6 +81,8 @@ class Core {
   void give_up(const std::string& fabric, TimePoint now);
   void give_up_what_nobody_watches(TimePoint now);
   void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
+  void judge_hosts(TimePoint now);
+  std::vector<FabricView> views() const;
   void note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what);
   void save();
   void take_back(Batch batch);
@@ -111,6 +115,7 @@ class Core {
   TimePoint started_;
   TimePoint maintained_ = kNever;
   TimePoint published_ = kNever;
+  TimePoint hosts_judged_ = kNever;
 };
 
 }  // namespace weft::daemon

@@ -18,9 +18,16 @@ constexpr std::size_t kRememberedHosts = 2;
 
 }  // namespace
 
-HostDesk::HostDesk(const config::Telemetry& config, std::vector<store::CollectorMark> known, store::Store& store,
-                   runtime::Lane& store_lane, const Clock& clock, Post post)
-    : config_(config), store_(store), store_lane_(store_lane), clock_(clock), post_(std::move(post)) {
+HostDesk::HostDesk(const config::WeftdConfig& config, std::vector<store::CollectorMark> known,
+                   std::span<const Incident> incidents, store::Store& store, runtime::Lane& store_lane,
+                   const Clock& clock, Post post)
+    : config_(config.telemetry),
+      store_(store),
+      store_lane_(store_lane),
+      clock_(clock),
+      post_(std::move(post)),
+      rules_(config.analyzer, clock.now()) {
+  for (const Incident& incident : incidents) rules_.remember(incident);
   for (store::CollectorMark& mark : known) {
     Host host;
     host.view.host = mark.host;
@@ -32,6 +39,7 @@ HostDesk::HostDesk(const config::Telemetry& config, std::vector<store::Collector
     host.spool = mark.spool;
     host.first_seen = mark.first_seen;
     host.counted_from = true;
+    rules_.expect(mark.host, mark.last_seen);
     hosts_.emplace(std::move(mark.host), std::move(host));
   }
   list_changed_ = !hosts_.empty();
@@ -94,6 +102,7 @@ void HostDesk::hello(const Stream& stream, api::CollectorHello hello) {
   host->view.heard = now;
   host->view.state = CollectorState::kConnected;
   host->changed = list_changed_ = true;
+  rules_.hear(hello.host, hello.interval, now);
   stream->welcome(host->saved);
 }
 
@@ -103,12 +112,13 @@ void HostDesk::batch(const Stream& stream, HostBatch batch, Duration clock_offse
   const TimePoint now = clock_.now();
   host->view.heard = now;
   host->view.clock_offset = clock_offset;
+  rules_.hear(host->view.host, host->view.interval, now);
   const bool late = batch.is_late;
   if (batch.sequence <= host->view.sequence) {
     ++figures_.duplicates;
     if (batch.sequence <= host->saved) stream->acknowledge(host->saved);
   } else {
-    take(*host, std::move(batch), now);
+    take(*host, std::move(batch));
   }
   host->changed = list_changed_ = true;
   if (late && behind_) {
@@ -119,13 +129,14 @@ void HostDesk::batch(const Stream& stream, HostBatch batch, Duration clock_offse
   }
 }
 
-void HostDesk::take(Host& host, HostBatch batch, TimePoint) {
+void HostDesk::take(Host& host, HostBatch batch) {
   HostView& view = host.view;
   if (std::exchange(host.counted_from, true)) view.lost_batches += batch.sequence - view.sequence - 1;
   view.sequence = batch.sequence;
   ++view.batches;
   view.late_batches += batch.is_late;
   host.unsaved = true;
+  rules_.take(view.host, batch);
   if (batch.reading) view.reading = std::make_shared<const HostReading>(std::move(*batch.reading));
 }
 
@@ -152,6 +163,7 @@ void HostDesk::tick() {
     if (!host.stream && now - host.view.heard > config_.forget_after) {
       logger("hosts")->info("{} is forgotten: its collector was not heard for long", at->first);
       forgotten_.push_back(at->first);
+      rules_.forget(at->first);
       at = hosts_.erase(at);
       list_changed_ = true;
       continue;

@@ -4,10 +4,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/hosts/host_analyzer.hpp"
 #include "api/publication/telemetry_sink.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/runtime/lane.hpp"
@@ -30,8 +32,10 @@ class HostDesk {
   using Post = std::function<void(std::function<void()>)>;
   using Stream = api::TelemetrySink::Stream;
 
-  HostDesk(const config::Telemetry& config, std::vector<store::CollectorMark> known, store::Store& store,
-           runtime::Lane& store_lane, const Clock& clock, Post post);
+  /// `incidents` of the store: those that are open are remembered.
+  HostDesk(const config::WeftdConfig& config, std::vector<store::CollectorMark> known,
+           std::span<const Incident> incidents, store::Store& store, runtime::Lane& store_lane, const Clock& clock,
+           Post post);
 
   // As api::TelemetrySink has them, on the one thread.
   void hello(const Stream& stream, api::CollectorHello hello);
@@ -49,6 +53,8 @@ class HostDesk {
   std::shared_ptr<const HostList> views();
   /// Streams get kUnavailable; nothing is acknowledged any more.
   void stop();
+  /// The rules over what hosts tell.
+  analyzer::HostAnalyzer& rules() { return rules_; }
   const HostFigures& figures() const { return figures_; }
 
  private:
@@ -67,7 +73,7 @@ class HostDesk {
 
   Host* host_of(const Stream& stream);
   Host* admit(const Stream& stream, const api::CollectorHello& hello, TimePoint now);
-  void take(Host& host, HostBatch batch, TimePoint now);
+  void take(Host& host, HostBatch batch);
   void saved(bool written, const std::vector<store::CollectorMark>& marks, const std::vector<std::string>& forgotten);
   static store::CollectorMark mark_of(const Host& host);
   static CollectorState state_of(const Host& host, TimePoint now);
@@ -77,6 +83,7 @@ class HostDesk {
   runtime::Lane& store_lane_;
   const Clock& clock_;
   Post post_;
+  analyzer::HostAnalyzer rules_;
   Hosts hosts_;
   std::unordered_map<const api::CollectorStream*, Hosts::iterator> by_stream_;
   std::vector<Stream> waiting_;         ///< streams with late batches, held back

@@ -35,7 +35,7 @@ struct Health : testing::Test {
   }
   std::vector<NodeHealth> all() const {
     const FabricView views[] = {view()};
-    return assess(views, *watch.book.all(), watch.fabric.now());
+    return assess(views, {}, *watch.book.all(), watch.fabric.now());
   }
   NodeHealth of(const std::string& name) const {
     for (const NodeHealth& health : all())
@@ -46,6 +46,18 @@ struct Health : testing::Test {
 
   Watch watch;
 };
+
+TEST_F(Health, AHostWithOneOfTwoAdaptersUnpluggedIsDegradedAndNotUnknown) {
+  watch.fabric.unlink(watch.fabric.port_of("dgx-2 mlx5_1", 1));
+  const NodeIndex adapter = watch.fabric.find("dgx-2 mlx5_1");
+  watch.fabric.silence(adapter);
+  watch.fabric.node(adapter).reachable = false;
+  watch.sweeps(5);
+  const NodeHealth health = of("dgx-2");
+  EXPECT_EQ(health.verdict, HealthVerdict::kDegraded) << watch.describe();
+  EXPECT_EQ(health.action, RecommendedAction::kAvoidNewJobs);
+  ASSERT_EQ(health.reasons.size(), 1U);
+}
 
 TEST_F(Health, OfAQuietFabricIsGoodAndSorted) {
   const std::vector<NodeHealth> hosts = all();
@@ -115,13 +127,13 @@ TEST_F(Health, NoDataIsUnknownNeverHealthy) {
 TEST_F(Health, AFabricThatIsNotWatchedIsUnknown) {
   FabricView view = this->view();
   view.watching = false;
-  for (const NodeHealth& health : assess(std::span(&view, 1), *watch.book.all(), watch.fabric.now()))
+  for (const NodeHealth& health : assess(std::span(&view, 1), {}, *watch.book.all(), watch.fabric.now()))
     EXPECT_EQ(health.verdict, HealthVerdict::kUnknown) << health.node;
   view.watching = true;
-  for (const NodeHealth& health : assess(std::span(&view, 1), *watch.book.all(), watch.fabric.now() + seconds(10)))
+  for (const NodeHealth& health : assess(std::span(&view, 1), {}, *watch.book.all(), watch.fabric.now() + seconds(10)))
     EXPECT_EQ(health.verdict, HealthVerdict::kUnknown) << "old data: " << health.node;
   view.sweep = nullptr;
-  EXPECT_TRUE(assess(std::span(&view, 1), *watch.book.all(), watch.fabric.now()).empty());
+  EXPECT_TRUE(assess(std::span(&view, 1), {}, *watch.book.all(), watch.fabric.now()).empty());
 }
 
 TEST_F(Health, ADegradedLinkIsDegraded) {
@@ -136,7 +148,7 @@ TEST_F(Health, AHostOnTwoFabricsHasTheWorstOfBoth) {
   FabricView views[] = {view(), view()};
   views[1].name = "second";
   views[1].watching = false;
-  for (const NodeHealth& health : assess(views, *watch.book.all(), watch.fabric.now())) {
+  for (const NodeHealth& health : assess(views, {}, *watch.book.all(), watch.fabric.now())) {
     EXPECT_EQ(health.fabric, "test");
     EXPECT_EQ(health.verdict, HealthVerdict::kUnknown);
   }

@@ -100,7 +100,7 @@ class CoreTest : public ::testing::Test {
       const std::lock_guard lock(mutex);
       posted.push_back(std::move(job));
     };
-    hosts.emplace(config.telemetry, std::move(restored.collectors), store, *lane, clock, post);
+    hosts.emplace(config, std::move(restored.collectors), restored.incidents, store, *lane, clock, post);
     core.emplace(config, nullptr, store, std::move(restored), *lane, *hosts, publication, clock, post);
   }
   // What the main thread would do: everything that was posted to it.

@@ -1,0 +1,260 @@
+#include "analyzer/hosts/host_analyzer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/detect/describe.hpp"
+#include "analyzer/hosts/host_findings.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+constexpr std::size_t kMostAffected = 64;
+constexpr std::size_t kMostJobs = 64;
+
+Entity all_collectors() {
+  return {.kind = EntityKind::kFabric, .fabric = {}, .port = {}, .peer = {}, .label = "the collectors of many hosts"};
+}
+
+}  // namespace
+
+HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now) : thresholds_(thresholds), started_(now) {}
+
+void HostAnalyzer::remember(const Incident& incident) {
+  const Entity& cause = incident.cause;
+  if (!incident.is_open() || cause.kind != EntityKind::kHostPort) return;
+  HostWatch& host = hosts_[cause.host];
+  host.name = cause.host;
+  if (find_port(host, cause.device, cause.port.port.value)) return;
+  PortWatch& port = host.ports.emplace_back();
+  port.device = cause.device;
+  port.number = cause.port.port.value;
+  port.label = cause.label;
+  port.present = false;
+  port.was_up = true;
+  port.down_reported = incident.kind == IncidentKind::kLinkDown;
+  if (incident.kind != IncidentKind::kLinkFlap) return;
+  // The penalties stand in the evidence.
+  FlapState state;
+  for (const Evidence& fact : incident.evidence) {
+    if (fact.signal == "flap_penalty_fast") state.fast = fact.value;
+    if (fact.signal == "flap_penalty_slow") state.slow = fact.value;
+    if (fact.signal == "flaps") state.flaps = static_cast<std::uint32_t>(fact.value);
+    state.last_flap = std::max(state.last_flap, fact.observed);
+  }
+  state.updated = incident.updated;
+  state.slow_counted = state.last_flap;
+  state.suppressed = true;
+  port.flaps = std::make_unique<FlapRecord>();
+  port.flaps->restore(state, thresholds_);
+}
+
+void HostAnalyzer::join(std::span<const FabricView> fabrics) {
+  std::vector<Subnet> subnets;
+  for (const FabricView& view : fabrics)
+    if (view.watching && view.sweep && view.sweep->topology) subnets.push_back({view.name, view.sweep->topology});
+  const bool same = std::ranges::equal(
+      subnets, subnets_, [](const Subnet& a, const Subnet& b) { return a.topology == b.topology && a.name == b.name; });
+  if (same || (hosts_.empty() && subnets_.empty())) return;
+  subnets_ = std::move(subnets);
+  by_port_guid_.clear();
+  host_of_node_.clear();
+  for (std::uint32_t subnet = 0; subnet < subnets_.size(); ++subnet) {
+    const Topology& topology = *subnets_[subnet].topology;
+    for (PortIndex port = 0; port < topology.ports().size(); ++port)
+      if (topology.port(port).guid && topology.node_of(topology.port(port)).type == NodeType::kChannelAdapter)
+        by_port_guid_.emplace(topology.port(port).guid.value, std::pair(subnet, port));
+  }
+  for (auto& [name, host] : hosts_) place(host);
+}
+
+/// Finds the host's ports on the subnets.
+void HostAnalyzer::place(HostWatch& host) {
+  for (PortWatch& port : host.ports) {
+    port.place.reset();
+    const auto found = port.guid ? by_port_guid_.find(port.guid.value) : by_port_guid_.end();
+    if (found == by_port_guid_.end()) continue;
+    const auto& [name, topology] = subnets_[found->second.first];
+    const PortIndex index = found->second.second;
+    const PortKey key = topology->key_of(index);
+    host_of_node_[key.node] = host.name;
+    const Entity at{
+        .kind = EntityKind::kPort, .fabric = name, .port = key, .peer = {}, .label = port_label(*topology, index)};
+    Entity link = at;
+    if (const auto cable = topology->link_of(index)) {
+      const PortIndex low = topology->find_port(cable->low);
+      const PortIndex high = topology->find_port(cable->high);
+      link.kind = EntityKind::kLink;
+      link.port = cable->low;
+      link.peer = cable->high;
+      link.label = port_label(*topology, low) + " - " + port_label(*topology, high);
+    }
+    port.place = SubnetPlace{at, std::move(link)};
+  }
+}
+
+void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint now) {
+  HostWatch& host = hosts_[name];
+  host.name = name;
+  host.heard = now;
+  host.interval = interval;
+}
+
+void HostAnalyzer::expect(const std::string& name, TimePoint heard) {
+  HostWatch& host = hosts_[name];
+  host.name = name;
+  host.heard = heard;
+}
+
+void HostAnalyzer::forget(const std::string& name) {
+  hosts_.erase(name);
+  std::erase_if(host_of_node_, [&](const auto& entry) { return entry.second == name; });
+}
+
+void HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
+  const auto found = hosts_.find(name);
+  if (found == hosts_.end()) return;
+  HostWatch& host = found->second;
+  if (batch.reading && batch.reading->inventory) {
+    const bool devices = host.inventory != batch.reading->inventory;
+    take_reading(host, *batch.reading, batch.is_late, thresholds_);
+    if (devices && !subnets_.empty()) place(host);
+  }
+  for (const LinkEvent& event : batch.events) take_event(host, event, batch.is_late, thresholds_);
+  const bool news = std::ranges::any_of(host.ports, &PortWatch::news);
+  if (news && (news_.empty() || news_.back() != name)) news_.push_back(name);
+}
+
+std::vector<Finding> HostAnalyzer::news(TimePoint now) {
+  std::vector<Finding> findings;
+  for (const std::string& name : std::exchange(news_, {})) {
+    const auto found = hosts_.find(name);
+    if (found == hosts_.end()) continue;
+    for (PortWatch& port : found->second.ports)
+      if (std::exchange(port.news, false)) report_link(found->second, port, true, thresholds_, now, findings);
+  }
+  return findings;
+}
+
+Duration HostAnalyzer::patience(const HostWatch& host) const {
+  return std::max(host.interval * thresholds_.telemetry_lost_intervals, thresholds_.collector_silence_minimum);
+}
+
+bool HostAnalyzer::is_lost(const HostWatch& host, TimePoint now) const {
+  // After our own start collectors need a moment to find us again.
+  if (host.heard < started_ && now - started_ < thresholds_.telemetry_start_grace) return false;
+  return now - host.heard > patience(host);
+}
+
+void HostAnalyzer::report_lost(TimePoint now, std::vector<Finding>& findings) {
+  std::vector<HostWatch*> lost;
+  for (auto& [name, host] : hosts_) {
+    host.heard = std::min(host.heard, now);  // the clock may have been set back
+    host.lost = is_lost(host, now);
+    if (host.lost) lost.push_back(&host);
+    host.lost_alone = host.lost_alone && host.lost;
+  }
+  const double share = static_cast<double>(lost.size()) / static_cast<double>(std::max<std::size_t>(1, hosts_.size()));
+  // Once they are many, half as many are still many: no going to and fro at the limit.
+  const double ease = many_lost_ ? 0.5 : 1.0;
+  many_lost_ = static_cast<double>(lost.size()) >= ease * thresholds_.telemetry_mass_minimum &&
+               (static_cast<double>(lost.size()) >= ease * thresholds_.telemetry_mass_nodes ||
+                share >= ease * thresholds_.telemetry_mass_share);
+  const auto evidence = [&](const Entity& where, std::string text, double value, double limit, const char* unit) {
+    return Evidence{.signal = "collector_silence",
+                    .description = std::move(text),
+                    .value = value,
+                    .threshold = limit,
+                    .unit = unit,
+                    .observed = now,
+                    .where = where};
+  };
+  if (many_lost_) {
+    Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, all_collectors());
+    finding.confidence = 0.9;
+    finding.summary = "Many hosts' collectors are silent at once: something between them and weftd is suspected";
+    // Those with an incident of their own first: they become part of this one.
+    std::ranges::stable_partition(lost, [](const HostWatch* host) { return host->lost_alone; });
+    for (HostWatch* host : lost) {
+      if (finding.affected.size() < kMostAffected) finding.affected.push_back(collector_of(host->name));
+      host->lost_alone = false;
+    }
+    finding.evidence.push_back(evidence(
+        finding.cause, std::to_string(lost.size()) + " of " + std::to_string(hosts_.size()) + " collectors are silent",
+        static_cast<double>(lost.size()), 0, "hosts"));
+    findings.push_back(std::move(finding));
+    return;
+  }
+  for (HostWatch* host : lost) {
+    host->lost_alone = true;
+    Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kWarning, collector_of(host->name));
+    finding.confidence = 0.99;
+    finding.jobs = host->jobs;
+    finding.summary = "Nothing is heard from the collector of " + host->name;
+    finding.evidence.push_back(evidence(finding.cause,
+                                        "its last word came " + short_duration(now - host->heard) + " ago",
+                                        seconds(now - host->heard), seconds(patience(*host)), "s"));
+    findings.push_back(std::move(finding));
+  }
+}
+
+Analysis HostAnalyzer::judge(TimePoint now) {
+  Analysis analysis;
+  report_lost(now, analysis.findings);
+  for (auto& [name, host] : hosts_) {
+    if (host.lost || !host.has_reading) continue;
+    for (PortWatch& port : host.ports) {
+      report_link(host, port, std::exchange(port.news, false), thresholds_, now, analysis.findings);
+      report_troubles(host, port, thresholds_, now, analysis.findings);
+    }
+  }
+  news_.clear();
+  analysis.coverage =
+      Coverage::of_hosts([this, now](IncidentKind kind, const Entity& cause) { return observed(kind, cause, now); });
+  return analysis;
+}
+
+bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint now) const {
+  const bool settled = now - started_ >= thresholds_.telemetry_start_grace;
+  if (cause.fabric != kHostsFabric) {
+    if (kind != IncidentKind::kRdmaErrors) return false;
+    const HostWatch* const host = host_at(cause.port.node);
+    return host && host->has_reading && !host->lost;
+  }
+  if (cause.kind == EntityKind::kFabric) return settled;
+  const auto found = hosts_.find(cause.host);
+  // Who is forgotten has no trouble any more.
+  if (found == hosts_.end()) return settled;
+  const HostWatch& host = found->second;
+  if (cause.kind == EntityKind::kCollector) return !many_lost_ || !host.lost;
+  const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
+  return host.has_reading && !host.lost && port && (port->present || is_gone(*port));
+}
+
+const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
+  const auto name = host_of_node_.find(node);
+  if (name == host_of_node_.end()) return nullptr;
+  const auto found = hosts_.find(name->second);
+  return found == hosts_.end() ? nullptr : &found->second;
+}
+
+void HostAnalyzer::add_jobs(std::vector<Finding>& findings) const {
+  if (host_of_node_.empty()) return;
+  for (Finding& finding : findings) {
+    const auto add = [&](NodeGuid node) {
+      const HostWatch* const host = node ? host_at(node) : nullptr;
+      if (!host || host->lost) return;
+      for (const std::string& job : host->jobs)
+        if (finding.jobs.size() < kMostJobs && std::ranges::find(finding.jobs, job) == finding.jobs.end())
+          finding.jobs.push_back(job);
+    };
+    const auto add_entity = [&](const Entity& entity) {
+      add(entity.port.node);
+      add(entity.peer.node);
+    };
+    add_entity(finding.cause);
+    for (const Entity& entity : finding.affected) add_entity(entity);
+  }
+}
+
+}  // namespace weft::analyzer

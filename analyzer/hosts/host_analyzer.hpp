@@ -1,0 +1,73 @@
+#pragma once
+// All rules over what collectors tell. One object for all hosts; not thread-safe, and needs no thread.
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/hosts/host_state.hpp"
+
+namespace weft::analyzer {
+
+/// Findings against collectors and ports that only a collector sees belong to no subnet: their fabric is this.
+inline constexpr std::string_view kHostsFabric{};
+
+/// A host's port that is also a port of a watched subnet (joined by its port GUID) is that port: findings name it as
+/// the subnet does, and its LINK_DOWN is told at once here and carried on by the sweeps, as one incident.
+class HostAnalyzer {
+ public:
+  /// `now`: when we began to listen.
+  HostAnalyzer(const Thresholds& thresholds, TimePoint now);
+
+  /// An incident that was open when the process before ended: its port was up once.
+  void remember(const Incident& incident);
+  /// What subnets are watched, again whenever they have changed.
+  void join(std::span<const FabricView> fabrics);
+
+  /// The collector of `host` was heard.
+  void hear(const std::string& host, Duration interval, TimePoint now);
+  /// `host` is known from before, and was last heard then.
+  void expect(const std::string& host, TimePoint heard);
+  void forget(const std::string& host);
+  /// A batch of a host, in its order.
+  void take(const std::string& host, const HostBatch& batch);
+
+  bool has_news() const { return !news_.empty(); }
+  /// What events have told since the last call, to be shown at once. It resolves nothing.
+  std::vector<Finding> news(TimePoint now);
+  /// Everything that is wrong now. Call it about once a second.
+  Analysis judge(TimePoint now);
+
+  /// Adds the jobs of all hosts that a finding of a subnet blames or affects.
+  void add_jobs(std::vector<Finding>& findings) const;
+
+ private:
+  using Hosts = std::map<std::string, HostWatch, std::less<>>;
+
+  void place(HostWatch& host);
+  bool is_lost(const HostWatch& host, TimePoint now) const;
+  Duration patience(const HostWatch& host) const;
+  void report_lost(TimePoint now, std::vector<Finding>& findings);
+  bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
+  const HostWatch* host_at(NodeGuid node) const;
+
+  Thresholds thresholds_;
+  TimePoint started_;
+  Hosts hosts_;
+  std::vector<std::string> news_;  ///< hosts with ports that have something to tell
+  bool many_lost_ = false;
+
+  struct Subnet {
+    std::string name;
+    std::shared_ptr<const Topology> topology;
+  };
+  std::vector<Subnet> subnets_;
+  std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port
+  std::unordered_map<NodeGuid, std::string> host_of_node_;
+};
+
+}  // namespace weft::analyzer

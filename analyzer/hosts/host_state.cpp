@@ -1,0 +1,222 @@
+#include "analyzer/hosts/host_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/hosts/counter_delta.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+enum FlapSource : unsigned { kByState, kByCarrier, kByLinkDowned, kByLinkDownEvents };
+
+constexpr std::array<std::string_view, kRdmaTroubles> kTroubleNames{
+    "retries_exhausted", "rnr_retries_exhausted", "request_completion_error", "response_completion_error"};
+
+FlapRecord& flaps_of(PortWatch& port, TimePoint at) {
+  if (!port.flaps) {
+    port.flaps = std::make_unique<FlapRecord>();
+    port.flaps->state.updated = at;
+  }
+  return *port.flaps;
+}
+
+void went_down(PortWatch& port, unsigned source, std::uint64_t times, TimePoint at) {
+  if (times > 0 && !port.set_down && !port.set_down_lately && !port.is_virtual) flaps_of(port, at).note(source, times);
+}
+
+void see_state(PortWatch& port, bool up, TimePoint at) {
+  const bool was_up = port.known && port.up;
+  if (!port.known || port.up != up) port.changed = at;
+  port.known = true;
+  port.up = up;
+  port.was_up = port.was_up || up;
+  if (was_up && !up) went_down(port, kByState, 1, at);
+}
+
+std::optional<RdmaTrouble> trouble_of(std::string_view name) {
+  const auto found = std::ranges::find(kTroubleNames, name);
+  if (found == kTroubleNames.end()) return std::nullopt;
+  return static_cast<RdmaTrouble>(found - kTroubleNames.begin());
+}
+
+/// Whole devices' counters count for the device's first port.
+std::uint32_t port_of(const HostWatch& host, const HostSeries& series) {
+  for (std::uint32_t i = 0; i < host.ports.size(); ++i)
+    if (host.ports[i].device == series.device && (series.port == 0 || host.ports[i].number == series.port)) return i;
+  return static_cast<std::uint32_t>(host.ports.size());
+}
+
+void follow(HostWatch& host, const HostInventory& inventory) {
+  const std::vector<Followed> before = std::exchange(host.followed, {});
+  for (std::uint32_t i = 0; i < inventory.series.size(); ++i) {
+    const HostSeries& series = inventory.series[i];
+    if (series.is_raw) continue;
+    Followed next{i, 0, Followed::Use::kTrouble, RdmaTrouble::kCount, {}};
+    if (const auto trouble = trouble_of(series.name))
+      next.trouble = *trouble;
+    else if (series.name == "carrier_down")
+      next.use = Followed::Use::kCarrier;
+    else if (series.name == "link_downed")
+      next.use = Followed::Use::kLinkDowned;
+    else if (series.name == "link_down_events")
+      next.use = Followed::Use::kLinkDownEvents;
+    else
+      continue;
+    next.port = port_of(host, series);
+    if (next.port == host.ports.size()) continue;
+    const auto same = std::ranges::find_if(
+        before, [&](const Followed& old) { return host.inventory && host.inventory->series[old.series] == series; });
+    if (same != before.end()) next.last = same->last;
+    host.followed.push_back(next);
+  }
+}
+
+void take_inventory(HostWatch& host, std::shared_ptr<const HostInventory> inventory) {
+  for (PortWatch& port : host.ports) port.present = false;
+  for (const HostPort& told : inventory->ports) {
+    PortWatch* port = find_port(host, told.device, told.number);
+    if (!port) {
+      port = &host.ports.emplace_back();
+      port->device = told.device;
+      port->number = told.number;
+    }
+    port->present = true;
+    port->missing_readings = 0;
+    port->is_virtual = told.is_virtual_function;
+    if (port->guid != told.port_guid) port->place.reset();
+    port->guid = told.port_guid;
+    port->label = host.name + ' ' + told.device;
+    if (told.number > 0) port->label += " port " + std::to_string(told.number);
+    if (!told.netdev.empty() && told.netdev != told.device) port->label += " (" + told.netdev + ")";
+  }
+  // One that was never up, or whose driver made it for others, may go without a word.
+  std::erase_if(host.ports, [](const PortWatch& port) { return !port.present && (!port.was_up || port.is_virtual); });
+  follow(host, *inventory);
+  host.inventory = std::move(inventory);
+}
+
+void take_states(HostWatch& host, const HostReading& reading) {
+  for (const HostPort& told : host.inventory->ports) {
+    PortWatch& port = *find_port(host, told.device, told.number);
+    port.set_down = told.administratively_down;
+    port.set_down_lately = port.set_down_lately || port.set_down;
+    // Between down and up the subnet manager, or a training, has the word.
+    if (told.state == PortState::kActive || told.state == PortState::kDown)
+      see_state(port, told.state == PortState::kActive, reading.taken);
+    port.reason = told.down_reason;
+    port.rate = port.up ? told.rate_bits_per_second : 0;
+    port.best_rate = std::max(port.best_rate, port.rate);
+    port.slow_readings = port.rate > 0 && port.rate < port.best_rate ? port.slow_readings + 1 : 0;
+  }
+  for (PortWatch& port : host.ports)
+    if (!port.present) ++port.missing_readings;
+}
+
+void count_trouble(TroubleCount& count, std::uint64_t moved, bool at_once, TimePoint at, const Thresholds& thresholds) {
+  if (!count.confirmed && at - count.began > thresholds.rdma_error_window) count = {0, 0, at, count.moved, false};
+  if (moved == 0) return;
+  if (count.total == 0) count.began = at;
+  count.total += moved;
+  ++count.readings;
+  count.moved = at;
+  count.confirmed = count.confirmed || at_once || count.readings >= 2 || count.total >= thresholds.rdma_error_count;
+}
+
+void take_counters(HostWatch& host, const HostReading& reading, const Thresholds& thresholds) {
+  const HostInventory& inventory = *host.inventory;
+  for (Followed& followed : host.followed) {
+    if (!reading.present[followed.series]) continue;
+    const HostSeries& series = inventory.series[followed.series];
+    const std::uint64_t value = reading.values[followed.series];
+    PortWatch& port = host.ports[followed.port];
+    if (followed.use == Followed::Use::kCarrier) {
+      if (port.carrier_downs && value > *port.carrier_downs)
+        went_down(port, kByCarrier, value - *port.carrier_downs, reading.taken);
+      port.carrier_downs = value;
+      continue;
+    }
+    const std::uint64_t moved =
+        followed.last ? counter_delta(*followed.last, value, series.bits, series.behaviour).moved : 0;
+    followed.last = value;
+    if (followed.use == Followed::Use::kTrouble) {
+      // A queue pair whose retries are used up is in error: one is trouble enough.
+      const bool at_once =
+          followed.trouble == RdmaTrouble::kRetries || followed.trouble == RdmaTrouble::kReceiverNotReady;
+      count_trouble(port.troubles[static_cast<std::size_t>(followed.trouble)], moved, at_once, reading.taken,
+                    thresholds);
+    } else {
+      went_down(port, followed.use == Followed::Use::kLinkDowned ? kByLinkDowned : kByLinkDownEvents, moved,
+                reading.taken);
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view counter_name(RdmaTrouble trouble) {
+  return kTroubleNames[static_cast<std::size_t>(trouble)];
+}
+
+const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint8_t number) {
+  const auto found = std::ranges::find_if(
+      host.ports, [&](const PortWatch& port) { return port.number == number && port.device == device; });
+  return found == host.ports.end() ? nullptr : &*found;
+}
+PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number) {
+  return const_cast<PortWatch*>(find_port(std::as_const(host), device, number));
+}
+
+Entity entity_of(const HostWatch& host, const PortWatch& port) {
+  Entity entity{.kind = EntityKind::kHostPort, .fabric = {}, .port = {}, .peer = {}, .label = port.label};
+  entity.port.port = PortNum{port.number};
+  entity.host = host.name;
+  entity.device = port.device;
+  return entity;
+}
+
+Entity collector_of(const std::string& host) {
+  Entity entity{.kind = EntityKind::kCollector, .fabric = {}, .port = {}, .peer = {}, .label = host};
+  entity.host = host;
+  return entity;
+}
+
+void take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds) {
+  if (host.inventory != reading.inventory) take_inventory(host, reading.inventory);
+  if (!is_late) {
+    take_states(host, reading);
+    host.jobs = reading.jobs;
+    host.has_reading = true;
+  }
+  take_counters(host, reading, thresholds);
+  for (PortWatch& port : host.ports) {
+    if (port.flaps && port.flaps->settle(thresholds, reading.taken, true).sides) port.news = true;
+    port.set_down_lately = port.set_down;
+  }
+}
+
+void take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thresholds& thresholds) {
+  PortWatch* const port = find_port(host, event.device, event.port);
+  if (!port) return;
+  if (event.administrative) {
+    port->set_down = !event.up;
+    port->set_down_lately = true;
+  } else if (event.up) {
+    port->set_down = false;
+  }
+  if (event.carrier_down_count) {
+    if (port->carrier_downs && *event.carrier_down_count > *port->carrier_downs)
+      went_down(*port, kByCarrier, *event.carrier_down_count - *port->carrier_downs, event.at);
+    port->carrier_downs = *event.carrier_down_count;
+  }
+  if (!is_late) {
+    see_state(*port, event.up, event.at);
+    if (!event.up) port->reason = event.reason;
+    port->news = true;
+  } else if (!event.up) {
+    went_down(*port, kByState, 1, event.at);
+  }
+  if (port->flaps) port->flaps->settle(thresholds, event.at, false);
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,108 @@
+#pragma once
+// What the rules remember of one host between two readings.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/detect/flap_record.hpp"
+#include "fabric/host.hpp"
+#include "fabric/incident.hpp"
+
+namespace weft::analyzer {
+
+/// Readings in a row in which a device is missing, or a port slower than it was, before that is believed.
+inline constexpr unsigned kReadingsToBelieve = 3;
+
+/// Errors that end a connection or a request: each is a failed transfer of somebody's job.
+enum class RdmaTrouble : std::uint8_t { kRetries, kReceiverNotReady, kRequests, kResponses, kCount };
+inline constexpr std::size_t kRdmaTroubles = static_cast<std::size_t>(RdmaTrouble::kCount);
+/// The catalogue's name: "retries_exhausted".
+std::string_view counter_name(RdmaTrouble trouble);
+
+/// One such counter of one port.
+struct TroubleCount {
+  std::uint64_t total = 0;   ///< since it became trouble, or in the window that may make it so
+  unsigned readings = 0;     ///< in which it moved, of these
+  TimePoint began = kNever;  ///< when the window began
+  TimePoint moved = kNever;  ///< the last movement
+  bool confirmed = false;    ///< RDMA_ERRORS is open for it
+};
+
+/// Where a host's port stands on a watched subnet.
+struct SubnetPlace {
+  Entity port;  ///< the port
+  Entity link;  ///< its cable, or the port again where no other end is known
+};
+
+struct PortWatch {
+  std::string device;
+  std::uint8_t number = 0;
+  std::string label;  ///< "gpu-0001 mlx5_0 port 1"
+  PortGuid guid;
+  bool is_virtual = false;
+
+  bool present = true;  ///< in the last inventory
+  bool known = false;   ///< its state was told at all
+  bool up = false;
+  bool was_up = false;           ///< at some time
+  bool set_down = false;         ///< somebody wants it down
+  bool set_down_lately = false;  ///< since the reading before
+  bool down_reported = false;    ///< LINK_DOWN is open
+  bool news = false;             ///< something to be told at once
+  unsigned missing_readings = 0;
+  TimePoint changed = kNever;  ///< when it went up or down
+  std::string reason;          ///< why it is down, as its driver says
+  std::optional<std::uint64_t> carrier_downs;
+  std::uint64_t rate = 0;  ///< bit/s while up
+  std::uint64_t best_rate = 0;
+  unsigned slow_readings = 0;
+  std::unique_ptr<FlapRecord> flaps;  ///< null while it never flapped
+  std::array<TroubleCount, kRdmaTroubles> troubles{};
+  std::optional<SubnetPlace> place;
+};
+
+/// Its device has gone.
+inline bool is_gone(const PortWatch& port) {
+  return !port.present && port.missing_readings >= kReadingsToBelieve;
+}
+
+/// A counter that a rule follows.
+struct Followed {
+  enum class Use : std::uint8_t { kCarrier, kLinkDowned, kLinkDownEvents, kTrouble };
+  std::uint32_t series = 0;
+  std::uint32_t port = 0;  ///< position in HostWatch::ports
+  Use use = Use::kTrouble;
+  RdmaTrouble trouble = RdmaTrouble::kCount;
+  std::optional<std::uint64_t> last;
+};
+
+struct HostWatch {
+  std::string name;
+  TimePoint heard = kNever;
+  Duration interval{};
+  bool has_reading = false;  ///< in this process
+  bool lost = false;         ///< silent for too long
+  bool lost_alone = false;   ///< and has an incident of its own
+  std::vector<std::string> jobs;
+  std::shared_ptr<const HostInventory> inventory;
+  std::vector<PortWatch> ports;
+  std::vector<Followed> followed;
+};
+
+PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number);
+const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint8_t number);
+/// The port as a thing of its own, or at its place on a subnet.
+Entity entity_of(const HostWatch& host, const PortWatch& port);
+Entity collector_of(const std::string& host);
+
+/// Takes one reading: states (unless it is history), counters, jobs.
+void take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds);
+/// Takes one event. `is_late`: it is history and counts, but says nothing of now.
+void take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thresholds& thresholds);
+
+}  // namespace weft::analyzer

@@ -1,0 +1,368 @@
+#include "analyzer/hosts/host_analyzer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyzer/hosts/counter_delta.hpp"
+#include "analyzer/incidents/health.hpp"
+#include "analyzer/incidents/incident_book.hpp"
+#include "tests/fakes/fabric_builder.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Hosts "node-0", "node-1", … with one Ethernet port each, a book, and a clock of their own.
+struct HostWatching {
+  explicit HostWatching(unsigned hosts = 1) : analyzer(Thresholds{}, now), book(IncidentPolicy{}, {}, 1) {
+    inventory = std::make_shared<HostInventory>();
+    HostPort port;
+    port.device = "mlx5_0";
+    port.number = 1;
+    port.netdev = "eth0";
+    port.link_layer = LinkLayer::kEthernet;
+    port.state = PortState::kActive;
+    port.rate_bits_per_second = 400'000'000'000;
+    inventory->ports.push_back(port);
+    for (const char* name : {"carrier_down", "link_down_events", "retries_exhausted", "request_completion_error"}) {
+      HostSeries series;
+      series.device = port.device;
+      series.port = 1;
+      series.name = name;
+      inventory->series.push_back(series);
+    }
+    for (unsigned i = 0; i < hosts; ++i) {
+      names.push_back("node-" + std::to_string(i));
+      values.emplace_back(inventory->series.size(), 0);
+      inventories.push_back(inventory);
+      silent.push_back(0);
+    }
+  }
+
+  HostPort& port(unsigned host = 0) {
+    auto own = std::make_shared<HostInventory>(*inventories[host]);
+    inventories[host] = own;
+    return own->ports.front();
+  }
+  void set_up(bool up, unsigned host = 0) { port(host).state = up ? PortState::kActive : PortState::kDown; }
+
+  void read(unsigned host, bool late = false) {
+    HostBatch batch;
+    batch.is_late = late;
+    batch.reading.emplace();
+    batch.reading->taken = now;
+    batch.reading->inventory = inventories[host];
+    batch.reading->values = values[host];
+    batch.reading->present.assign(values[host].size(), 1);
+    batch.reading->jobs = {"slurm:" + std::to_string(host)};
+    analyzer.hear(names[host], 1s, now);
+    analyzer.take(names[host], batch);
+  }
+  /// So many seconds; every host that is not silent reads once in each.
+  void seconds(unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      now += 1s;
+      for (unsigned host = 0; host < names.size(); ++host)
+        if (!silent[host]) read(host);
+      judge();
+    }
+  }
+  void judge() {
+    auto analysis = analyzer.judge(now);
+    book.update(kHostsFabric, std::move(analysis.findings), analysis.coverage, now);
+  }
+  void event(bool up, unsigned host = 0, bool administrative = false, bool late = false) {
+    HostBatch batch;
+    batch.is_late = late;
+    LinkEvent& told = batch.events.emplace_back();
+    told.at = now;
+    told.device = "mlx5_0";
+    told.port = 1;
+    told.up = up;
+    told.administrative = administrative;
+    if (!up) told.carrier_down_count = static_cast<std::uint32_t>(++values[host][0]);
+    analyzer.hear(names[host], 1s, now);
+    analyzer.take(names[host], batch);
+    if (analyzer.has_news()) book.update(kHostsFabric, analyzer.news(now), Coverage::blind(), now);
+  }
+  std::vector<Incident> open() const {
+    std::vector<Incident> found;
+    for (const IncidentPtr& incident : *book.all())
+      if (incident->is_open()) found.push_back(*incident);
+    return found;
+  }
+  std::vector<IncidentKind> kinds() const {
+    std::vector<IncidentKind> found;
+    for (const Incident& incident : open()) found.push_back(incident.kind);
+    return found;
+  }
+
+  TimePoint now{std::chrono::seconds(1'700'000'000)};
+  HostAnalyzer analyzer;
+  IncidentBook book;
+  std::shared_ptr<HostInventory> inventory;
+  std::vector<std::shared_ptr<HostInventory>> inventories;
+  std::vector<std::string> names;
+  std::vector<std::vector<std::uint64_t>> values;
+  std::vector<int> silent;
+};
+
+using Kinds = std::vector<IncidentKind>;
+
+TEST(CounterDelta, WrapsResetsAndSticks) {
+  using enum CounterBehaviour;
+  EXPECT_EQ(counter_delta(5, 9, 64, kWraps).moved, 4U);
+  EXPECT_EQ(counter_delta(0xFFFF'FFF0, 0x10, 32, kWraps).moved, 0x20U);
+  const auto reset = counter_delta(1000, 3, 32, kWraps);
+  EXPECT_TRUE(reset.was_reset);
+  EXPECT_EQ(reset.moved, 0U);
+  EXPECT_TRUE(counter_delta(7, 3, 64, kWraps).was_reset);
+  EXPECT_TRUE(counter_delta(250, 255, 8, kSticks).at_least);
+  EXPECT_EQ(counter_delta(250, 255, 8, kSticks).moved, 5U);
+  EXPECT_TRUE(counter_delta(255, 2, 8, kSticks).was_reset);
+  EXPECT_EQ(counter_delta(3, 1, 64, kGauge).moved, 0U);
+  EXPECT_FALSE(counter_delta(3, 1, 64, kGauge).was_reset);
+}
+
+TEST(HostAnalyzer, SaysNothingOfAnUndisturbedHour) {
+  HostWatching watching(3);
+  watching.seconds(3600);
+  EXPECT_TRUE(watching.book.all()->empty());
+}
+
+TEST(HostAnalyzer, ALinkThatGoesDownIsToldAtOnceAndEndsWhenItStaysUp) {
+  HostWatching watching;
+  watching.seconds(3);
+  watching.event(false);
+  watching.set_up(false);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown}) << "without waiting for a reading";
+  EXPECT_EQ(watching.open().front().cause.kind, EntityKind::kHostPort);
+  EXPECT_EQ(watching.open().front().jobs, std::vector<std::string>{"slurm:0"});
+  watching.seconds(30);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+  watching.event(true);
+  watching.set_up(true);
+  watching.seconds(2);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown}) << "it may fall again";
+  watching.seconds(6);
+  EXPECT_TRUE(watching.open().empty());
+  EXPECT_EQ(watching.book.all()->size(), 1U);
+}
+
+TEST(HostAnalyzer, WhatWasNeverUpOrIsSetDownOrBelongsToOthersIsNoTrouble) {
+  HostWatching watching(3);
+  watching.set_up(false, 0);
+  watching.port(2).is_virtual_function = true;
+  watching.seconds(5);
+  watching.event(false, 1, true);
+  watching.set_up(false, 1);
+  watching.port(1).administratively_down = true;
+  watching.event(false, 2);
+  watching.set_up(false, 2);
+  watching.seconds(20);
+  EXPECT_TRUE(watching.book.all()->empty());
+}
+
+TEST(HostAnalyzer, AFlapShorterThanAReadingCountsOnceAndThreeAreAFlappingLink) {
+  HostWatching watching;
+  watching.seconds(3);
+  for (int flap = 0; flap < 3; ++flap) {
+    watching.event(false);
+    watching.event(true);
+    ++watching.values[0][1];  // the adapter's own count of the same
+    watching.seconds(10);
+    if (flap < 1) {
+      const auto kinds = watching.kinds();
+      EXPECT_EQ(std::ranges::count(kinds, IncidentKind::kLinkFlap), 0);
+    }
+  }
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkFlap});
+  const auto incident = watching.open().front();
+  const auto flaps = std::ranges::find(incident.evidence, "flaps", &Evidence::signal);
+  ASSERT_NE(flaps, incident.evidence.end());
+  EXPECT_EQ(flaps->value, 3);
+  watching.seconds(3600);
+  EXPECT_TRUE(watching.open().empty()) << "its penalty has decayed";
+}
+
+TEST(HostAnalyzer, ErrorsThatEndTransfersAreTroubleUntilAQuietMinute) {
+  HostWatching watching;
+  watching.seconds(3);
+  watching.values[0][3] += 1;
+  watching.seconds(30);
+  EXPECT_TRUE(watching.open().empty()) << "one failed request is not confirmed";
+  watching.values[0][2] += 1;
+  watching.seconds(1);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kRdmaErrors}) << "a queue pair in error is";
+  watching.seconds(58);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kRdmaErrors});
+  watching.seconds(6);
+  EXPECT_TRUE(watching.open().empty());
+  watching.values[0][3] += 2;
+  watching.seconds(1);
+  watching.values[0][3] += 2;
+  watching.seconds(1);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kRdmaErrors});
+  watching.values[0] = {0, 0, 0, 0};  // the driver was loaded anew
+  watching.seconds(70);
+  EXPECT_TRUE(watching.open().empty());
+}
+
+TEST(HostAnalyzer, ALinkThatRunsSlowerThanItDidIsDegraded) {
+  HostWatching watching;
+  watching.seconds(3);
+  watching.port().rate_bits_per_second = 100'000'000'000;
+  watching.seconds(5);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDegraded});
+  watching.port().rate_bits_per_second = 400'000'000'000;
+  watching.seconds(5);
+  EXPECT_TRUE(watching.open().empty());
+}
+
+TEST(HostAnalyzer, ADeviceThatVanishesIsDownAndASilentHostIsNeitherUpNorDown) {
+  HostWatching watching;
+  watching.seconds(3);
+  auto own = std::make_shared<HostInventory>();
+  const auto before = std::exchange(watching.inventories[0], own);
+  const auto values = std::exchange(watching.values[0], {});
+  watching.seconds(5);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+  watching.silent[0] = 1;
+  watching.seconds(20);
+  EXPECT_EQ(watching.kinds(), (Kinds{IncidentKind::kLinkDown, IncidentKind::kTelemetryLost}));
+  watching.silent[0] = 0;
+  watching.inventories[0] = before;
+  watching.values[0] = values;
+  watching.seconds(10);
+  EXPECT_TRUE(watching.open().empty());
+}
+
+TEST(HostAnalyzer, ManySilentCollectorsAreOneIncident) {
+  HostWatching watching(100);
+  watching.seconds(70);  // beyond the grace after the start
+  watching.silent[0] = watching.silent[1] = 1;
+  watching.seconds(10);
+  EXPECT_EQ(watching.kinds(), (Kinds{IncidentKind::kTelemetryLost, IncidentKind::kTelemetryLost}));
+  std::ranges::fill(watching.silent, 1);
+  watching.seconds(10);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
+  EXPECT_EQ(watching.open().front().cause.kind, EntityKind::kFabric);
+  std::ranges::fill(watching.silent, 0);
+  watching.seconds(10);
+  EXPECT_TRUE(watching.open().empty());
+  EXPECT_EQ(watching.book.all()->size(), 3U);
+}
+
+TEST(HostAnalyzer, AfterOurOwnStartCollectorsHaveAMoment) {
+  HostWatching watching;
+  watching.analyzer = HostAnalyzer(Thresholds{}, watching.now);
+  watching.analyzer.expect("node-0", watching.now - 1h);
+  watching.silent[0] = 1;
+  watching.seconds(55);
+  EXPECT_TRUE(watching.open().empty());
+  watching.seconds(10);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
+}
+
+TEST(HostAnalyzer, WhatWasOpenBeforeARestartStaysOpenUntilItIsSeenToBeOver) {
+  HostWatching watching;
+  watching.seconds(3);
+  watching.event(false);
+  watching.set_up(false);
+  watching.seconds(3);
+  std::vector<Incident> stored;
+  for (const IncidentPtr& incident : *watching.book.all()) stored.push_back(*incident);
+  watching.analyzer = HostAnalyzer(Thresholds{}, watching.now);
+  for (const Incident& incident : stored) watching.analyzer.remember(incident);
+  watching.book = IncidentBook(IncidentPolicy{}, stored, 1);
+  watching.seconds(10);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+  watching.event(true);
+  watching.set_up(true);
+  watching.seconds(10);
+  EXPECT_TRUE(watching.open().empty());
+}
+
+TEST(HostAnalyzer, HistoryCountsAndSaysNothingOfNow) {
+  HostWatching watching;
+  watching.seconds(3);
+  watching.event(false, 0, false, true);
+  watching.seconds(5);
+  EXPECT_TRUE(watching.open().empty());
+}
+
+TEST(HostAnalyzer, APortOfAWatchedSubnetIsNamedAsTheSubnetDoes) {
+  fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(2, 3, 2);
+  FabricView view;
+  view.name = fabric.name();
+  view.watching = true;
+  view.sweep = std::make_shared<const Sweep>(fabric.sweep());
+  const Topology& topology = *view.sweep->topology;
+  PortIndex adapter = 0;
+  while (topology.node_of(topology.port(adapter)).type != NodeType::kChannelAdapter || !topology.port(adapter).guid)
+    ASSERT_LT(++adapter, topology.ports().size());
+  HostWatching watching;
+  watching.port().port_guid = topology.port(adapter).guid;
+  watching.analyzer.join(std::span(&view, 1));
+  watching.seconds(3);
+  watching.analyzer.join(std::span(&view, 1));
+  watching.event(false);
+  watching.set_up(false);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+  const Incident told = watching.open().front();
+  EXPECT_EQ(told.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(told.cause.fabric, fabric.name());
+  watching.seconds(10);
+  EXPECT_EQ(watching.open().size(), 1U) << "only sweeps of the subnet end it";
+  std::vector<Finding> findings(1);
+  findings[0].cause.port.node = topology.node_of(topology.port(adapter)).guid;
+  watching.analyzer.add_jobs(findings);
+  EXPECT_EQ(findings[0].jobs, std::vector<std::string>{"slurm:0"});
+  watching.values[0][2] += 1;
+  watching.seconds(1);
+  const auto open = watching.open();
+  const auto errors = std::ranges::find(open, IncidentKind::kRdmaErrors, &Incident::kind);
+  ASSERT_NE(errors, open.end());
+  EXPECT_EQ(errors->cause.kind, EntityKind::kPort);
+  // A sweep does not know of them, and does not resolve them.
+  const Coverage coverage(view.sweep->topology, std::vector<std::uint8_t>(topology.ports().size(), 0xFF), true);
+  EXPECT_FALSE(coverage.observed(IncidentKind::kRdmaErrors, errors->cause));
+  watching.seconds(70);
+  EXPECT_EQ(watching.open().size(), 1U);
+}
+
+TEST(HostHealth, ComesFromWhatTheCollectorTells) {
+  HostWatching watching(2);
+  watching.seconds(3);
+  const auto view_of = [&](unsigned host, TimePoint heard) {
+    auto view = std::make_shared<HostView>();
+    view->host = watching.names[host];
+    view->heard = heard;
+    view->interval = 1s;
+    auto reading = std::make_shared<HostReading>();
+    reading->taken = heard;
+    reading->inventory = watching.inventories[host];
+    view->reading = reading;
+    return view;
+  };
+  const auto assessed = [&](TimePoint heard) {
+    const std::vector<std::shared_ptr<const HostView>> hosts{view_of(0, heard), view_of(1, watching.now)};
+    return assess({}, hosts, *watching.book.all(), watching.now);
+  };
+  auto health = assessed(watching.now);
+  ASSERT_EQ(health.size(), 2U);
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy);
+  EXPECT_EQ(assessed(watching.now - 10s)[0].verdict, HealthVerdict::kUnknown);
+  watching.event(false);
+  watching.set_up(false);
+  watching.seconds(1);
+  health = assessed(watching.now);
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kUnhealthy) << "its only port";
+  EXPECT_EQ(health[0].reasons.size(), 1U);
+  EXPECT_EQ(health[1].verdict, HealthVerdict::kHealthy);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

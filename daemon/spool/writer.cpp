@@ -19,6 +19,9 @@ constexpr std::uint64_t kLargestSegment = 4 << 20;
 /// A segment of which all is acknowledged ends at this size: the file can go, and a restart reads little.
 constexpr std::uint64_t kIdleSegment = 256 * 1024;
 
+/// Nobody gets there by counting.
+constexpr std::uint64_t kLastSequence = 1ULL << 60;
+
 std::string reason(int error) {
   return std::generic_category().message(error);
 }
@@ -152,7 +155,12 @@ void SpoolWriter::remove_oldest() {
 }
 
 void SpoolWriter::acknowledge(std::uint64_t sequence) {
-  if (sequence >= next_ || sequence <= stats_.acknowledged) return;
+  if (sequence <= stats_.acknowledged || sequence > kLastSequence) return;
+  if (sequence >= next_) {
+    // Somebody set the disk back: numbers that were used since are not used again.
+    next_ = sequence + 1;
+    rotate_ = true;
+  }
   stats_.acknowledged = sequence;
   while (segments_.size() > 1 && segments_[1].first <= sequence + 1) remove_oldest();
   if (sequence + 1 == next_ && !segments_.empty() && segments_.back().bytes >= kIdleSegment) rotate_ = true;

@@ -45,7 +45,8 @@ class SpoolWriter {
   Result<std::uint64_t> append(std::span<const std::byte> body, TimePoint now);
   /// Uses up a number for a batch that could not be made a body.
   void skip();
-  /// The batch of that number and all before it are safe: segments that hold nothing else are removed.
+  /// The batch of that number and all before it are safe: segments that hold nothing else are removed. A
+  /// number that was not given yet was given before the disk was set back to an older state: the next one follows it.
   void acknowledge(std::uint64_t sequence);
   /// The next append() begins a new segment.
   void rotate() { rotate_ = true; }

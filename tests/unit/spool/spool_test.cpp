@@ -91,8 +91,18 @@ TEST(Spool, AcknowledgedSegmentsGo) {
   EXPECT_EQ(list_segments(folder.path).size(), 1U) << "the one that is being written stays";
   EXPECT_EQ(writer.stats().pending, 0U);
   EXPECT_EQ(writer.stats().dropped, 0U);
-  writer.acknowledge(10'000);
-  EXPECT_EQ(writer.stats().acknowledged, 200U) << "nobody can have heard of it";
+  writer.acknowledge(~std::uint64_t{0});
+  EXPECT_EQ(writer.stats().acknowledged, 200U) << "nobody counts so far";
+}
+
+TEST(Spool, NumbersThatTheReceiverKnowsAreNotUsedAgainOnADiskThatWasSetBack) {
+  const Folder folder;
+  SpoolWriter writer = open_writer(folder);
+  fill(writer, 3, 1);
+  writer.acknowledge(100);
+  EXPECT_TRUE(writer.wants_whole());
+  EXPECT_EQ(*writer.append(body_of(101), kWhen), 101U);
+  EXPECT_EQ(writer.stats().pending, 1U);
 }
 
 TEST(Spool, ALargeSegmentEndsWhenAllOfItIsAcknowledged) {

@@ -1,0 +1,68 @@
+#pragma once
+// A collector's stream to weftd: the client of TelemetryService. No gRPC to be seen, no waiting, no logic: what to send
+// and when to try again is the owner's matter.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/clock.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::api {
+
+/// Who speaks; the fields of Hello in telemetry.proto.
+struct TelemetryHello {
+  std::string host;
+  std::uint64_t spool = 0;
+  std::string version;
+  Duration interval{};
+  std::uint64_t oldest_sequence = 0;
+};
+
+struct TelemetryEvent {
+  enum class Kind : std::uint8_t { kWelcome, kAcknowledgement, kEnded };
+  Kind kind = Kind::kEnded;
+  std::uint64_t sequence = 0;  ///< of Welcome and Acknowledgement
+  Error error;                 ///< of the end: kInvalidArgument for "do not send it again"
+};
+
+/// One stream at a time. Questions for our clock are answered at once, before any batch that waits. All methods may be
+/// called from one thread; gRPC's own threads do the work.
+class TelemetryClient {
+ public:
+  /// `notify` is called, on a thread of gRPC, when next() has something new or room was made; it must not call back.
+  TelemetryClient(std::string analyzer, std::function<void()> notify);
+  /// Ends the stream, and waits until gRPC has done with it.
+  ~TelemetryClient();
+  TelemetryClient(const TelemetryClient&) = delete;
+  TelemetryClient& operator=(const TelemetryClient&) = delete;
+
+  /// Begins a new stream, over a connection of its own, and says hello. What the stream before still had to tell is
+  /// forgotten.
+  void open(const TelemetryHello& hello);
+  /// Queues a batch for the stream. Nothing happens when it has ended: next() tells.
+  void send(std::uint64_t sequence, bool late, const std::vector<std::byte>& body);
+  /// Batches that gRPC has not taken yet.
+  std::size_t queued() const;
+  /// Asks the stream to end; kEnded follows.
+  void cancel();
+  /// What came since, in order; nullopt when there is nothing.
+  std::optional<TelemetryEvent> next();
+  /// Questions for our clock answered, all streams together.
+  std::uint64_t probes() const;
+
+ private:
+  class Stream;
+  struct Inbox;
+
+  std::string analyzer_;
+  std::shared_ptr<Inbox> inbox_;
+  std::shared_ptr<Stream> stream_;
+};
+
+}  // namespace weft::api

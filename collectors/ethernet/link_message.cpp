@@ -54,6 +54,9 @@ std::optional<LinkMessage> parse_link_message(netlink::Bytes payload) {
       case IFLA_CARRIER_DOWN_COUNT:
         message.carrier_down_count = attribute->number<std::uint32_t>();
         break;
+      case IFLA_NEW_NETNSID:
+        message.moved = true;
+        break;
       case IFLA_STATS64:
         message.statistics = parse_statistics(attribute->payload);
         break;

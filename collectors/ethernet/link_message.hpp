@@ -30,6 +30,7 @@ struct LinkMessage {
   std::optional<std::uint32_t> carrier_up_count;
   std::optional<std::uint32_t> carrier_down_count;
   std::optional<LinkStatistics> statistics;
+  bool moved = false;  ///< of RTM_DELLINK: it lives on in another network namespace
 
   bool is_up() const { return administratively_up && carrier; }
 };

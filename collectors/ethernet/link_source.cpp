@@ -81,6 +81,7 @@ void LinkSource::enter(SeriesBook& book) {
 
 void LinkSource::read(ValueSink& sink, std::vector<LinkChange>& changes) {
   if (!questions_) return;
+  tracker_.settle();
   const Result<void> asked = questions_->ask(requests_, [&](std::size_t i, int error, const netlink::Message& answer) {
     // An interface that is gone is missed by the events, not here.
     const std::optional<LinkMessage> message = error == 0 ? parse_link_message(answer.payload) : std::nullopt;
@@ -129,7 +130,11 @@ bool LinkSource::take_event(const netlink::Message& message, std::vector<LinkCha
   if (!link) return false;
   const std::size_t place = find(link->index);
   const bool is_watched = place < interfaces_.size();
-  if (message.type == RTM_DELLINK) return is_watched;
+  if (message.type == RTM_DELLINK) {
+    if (link->moved) tracker_.forget(link->index);
+    tracker_.remove(link->index, changes);
+    return is_watched;
+  }
   if (!is_watched) return has_own_device(sysfs_root_, std::string(link->name));
   if (!link->name.empty() && link->name != interfaces_[place].name) return true;
   note(place, *link, changes);

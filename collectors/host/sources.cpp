@@ -56,8 +56,9 @@ HostReading Sources::read(TimePoint now) {
     if (reading.present[i] == 0) reading.values[i] = 0;
   }
   reading.sources = statuses();
+  const std::shared_ptr<const HostInventory> before = inventory_;
   reading.inventory = current_inventory();
-  tell_port_states(now);
+  if (reading.inventory != before) tell_port_states(now);
   return reading;
 }
 
@@ -198,6 +199,11 @@ void Sources::take_link_events(TimePoint now) {
   tell(now, changes);
 }
 
+std::string Sources::reason_of(const ethernet::LinkChange& change, const ethernet::Interface& interface) {
+  if (change.removed) return "Interface removed";
+  return change.up || change.administrative ? std::string() : down_reason(interface);
+}
+
 void Sources::tell(TimePoint now, const std::vector<ethernet::LinkChange>& changes) {
   bool look_at_ports = false;
   for (const ethernet::LinkChange& change : changes) {
@@ -212,15 +218,8 @@ void Sources::tell(TimePoint now, const std::vector<ethernet::LinkChange>& chang
         look_at_ports = true;
         continue;
       }
-      add_event({now,
-                 port.device,
-                 port.number,
-                 port.netdev,
-                 change.up,
-                 change.carrier_up_count,
-                 change.carrier_down_count,
-                 change.administrative,
-                 {}});
+      add_event({now, port.device, port.number, port.netdev, change.up, change.carrier_up_count,
+                 change.carrier_down_count, change.administrative, reason_of(change, *interface)});
     }
   }
   if (!look_at_ports) return;

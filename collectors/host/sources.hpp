@@ -45,6 +45,7 @@ class Sources {
   std::shared_ptr<const HostInventory> current_inventory();
   void add_interface_states();
   std::string down_reason(const ethernet::Interface& interface);
+  std::string reason_of(const ethernet::LinkChange& change, const ethernet::Interface& interface);
 
   HostReaderOptions options_;
   rdma::SysfsSource sysfs_;

@@ -113,6 +113,9 @@ TEST_F(LinkSourceTest, WantsAScanWhenAnInterfaceIsRenamedOrGone) {
   scan_again = false;
   while (!scan_again && ::poll(&waiting, 1, 10'000) == 1) scan_again = source_.take_events(changes_);
   EXPECT_TRUE(scan_again);
+  ASSERT_FALSE(changes_.empty());
+  EXPECT_TRUE(changes_.back().removed);
+  EXPECT_FALSE(changes_.back().administrative);
   ask();
   EXPECT_FALSE(source_.states()[0].known);
   usable_ = tests::ip("link add v0 type veth peer name v1") && tests::ip("link set v0 up");

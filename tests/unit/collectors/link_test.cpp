@@ -98,6 +98,27 @@ TEST(LinkTracker, TellsWhenSomebodySetTheInterfaceDown) {
   EXPECT_THAT(changes_of({link(false, 0, 0), link(false, 0, 0, false)}), IsEmpty());
 }
 
+TEST(LinkTracker, TellsOfARemovalThatLooksLikeSomebodysWill) {
+  LinkTracker tracker;
+  std::vector<LinkChange> changes;
+  tracker.take(link(true, 1, 0), changes);
+  tracker.take(link(false, 1, 0, false), changes);
+  tracker.settle();
+  tracker.remove(7, changes);
+  EXPECT_THAT(changes, ElementsAre(LinkChange{7, false, true, 1, 0}, LinkChange{7, false, false, 1, 0, true}));
+  // One that was set down before is missed by nobody, nor is one that had no carrier.
+  tracker.take(link(true, 1, 0), changes);
+  tracker.take(link(false, 1, 0, false), changes);
+  tracker.settle();
+  tracker.settle();
+  changes.clear();
+  tracker.remove(7, changes);
+  tracker.take(link(false, 1, 1), changes);
+  tracker.take(link(false, 1, 1, false), changes);
+  tracker.remove(7, changes);
+  EXPECT_THAT(changes, IsEmpty());
+}
+
 TEST(LinkTracker, TakesAnIndexThatIsUsedAgainForAnotherLink) {
   LinkTracker tracker;
   std::vector<LinkChange> changes;

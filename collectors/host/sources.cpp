@@ -114,6 +114,8 @@ void Sources::find_interfaces(TimePoint now) {
   ports_.clear();
   sysfs_.add_ports(ports_);
   ethernet::InterfaceScan found = ethernet::scan_interfaces(options_.sysfs_root, ports_);
+  // Whoever is missing now was told of before it left sysfs: to be heard while we still know whose it was.
+  take_link_events(now);
   const bool is_new = found.interfaces != interfaces_.interfaces;
   interfaces_ = std::move(found);
   down_reasons_.clear();

@@ -15,10 +15,12 @@ void ModuleSource::watch(std::span<const Interface> interfaces, EthtoolSource& e
     if (interface.driver.empty()) continue;  // no hardware, no module
     Module module;
     module.interface = interface;
-    if (const auto known = std::ranges::find(before, interface, &Module::interface); known != before.end())
+    if (const auto known = std::ranges::find(before, interface, &Module::interface); known != before.end()) {
       module = std::move(*known);
-    else
+      forget_fixed_parts(module);  // a link came up: behind it may be another module of the same kind
+    } else {
       look_at(module, ethtool, now);
+    }
     if (!trouble_.empty()) break;
     if (module.is_supported) modules_.push_back(std::move(module));
   }
@@ -39,28 +41,30 @@ void ModuleSource::read(ValueSink& sink, EthtoolSource& ethtool, TimePoint now) 
 void ModuleSource::look_at(Module& module, EthtoolSource& ethtool, TimePoint now) {
   module.read_at = now;
   const ModuleKind before = module.memory.kind();
-  module.figures.clear();
-  for (const ModulePart part : changing_parts(module.memory))
-    if (!read_part(module, ethtool, part)) module.memory.clear(part);
+  read_part(module, ethtool, ModulePart::kLower);
   const ModuleKind kind = module.memory.kind();
-  if (kind != before) {
-    // Another module, or the first look at this one.
-    for (const ModulePart part : fixed_parts(kind)) read_part(module, ethtool, part);
-    for (const ModulePart part : changing_parts(module.memory)) read_part(module, ethtool, part);
-  }
+  if (kind != before) forget_fixed_parts(module);
+  for (const ModulePart part : changing_parts(module.memory))
+    if (part != ModulePart::kLower) read_part(module, ethtool, part);
+  // A module that is still waking up may not answer for all of them at first.
+  for (const ModulePart part : fixed_parts(kind))
+    if (module.memory.get(part) == nullptr) read_part(module, ethtool, part);
+  module.figures.clear();
   parse_module(module.memory, module.figures);
   put_figures(module.slots, module.figures, module.interface, nullptr);
 }
 
-bool ModuleSource::read_part(Module& module, EthtoolSource& ethtool, ModulePart part) {
-  bool is_read = false;
-  const int error = ethtool.read_module(module.interface, place_of(part), [&](netlink::Bytes bytes) {
-    module.memory.set(part, bytes);
-    is_read = bytes.size() >= ModuleMemory::kPartSize;
-  });
+void ModuleSource::forget_fixed_parts(Module& module) {
+  for (const ModuleKind kind : {ModuleKind::kQsfp, ModuleKind::kCmis})
+    for (const ModulePart part : fixed_parts(kind)) module.memory.clear(part);
+}
+
+void ModuleSource::read_part(Module& module, EthtoolSource& ethtool, ModulePart part) {
+  module.memory.clear(part);
+  const int error = ethtool.read_module(module.interface, place_of(part),
+                                        [&](netlink::Bytes bytes) { module.memory.set(part, bytes); });
   if (error == EOPNOTSUPP) module.is_supported = false;
   if (error == EPERM) trouble_ = "optical modules are not read: that needs CAP_NET_ADMIN";
-  return is_read;
 }
 
 bool ModuleSource::has_new() const {

@@ -35,7 +35,9 @@ class ModuleSource {
   };
 
   void look_at(Module& module, EthtoolSource& ethtool, TimePoint now);
-  bool read_part(Module& module, EthtoolSource& ethtool, ModulePart part);
+  /// Reads a part anew; one that does not answer is absent then.
+  void read_part(Module& module, EthtoolSource& ethtool, ModulePart part);
+  static void forget_fixed_parts(Module& module);
 
   Duration interval_;
   std::vector<Module> modules_;

@@ -61,20 +61,24 @@ std::uint64_t steps(double value, double unit) {
   return std::isfinite(value) ? static_cast<std::uint64_t>(std::clamp(value, 0.0, kMost) * unit) : 0;
 }
 
+constexpr std::size_t kMonitoringTypeOfSfp = 92;
+
+bool has_diagnostics(const Part& lower) {
+  return bit(octet(lower, kMonitoringTypeOfSfp), 6);
+}
+
 void parse_sfp(const ModuleMemory& memory, Figures& figures) {
   const Part* lower = memory.get(ModulePart::kLower);
   const Part* diagnostics = memory.get(ModulePart::kDiagnostics);
-  constexpr std::size_t kMonitoringType = 92;
-  constexpr unsigned kImplemented = 6;
   constexpr unsigned kExternallyCalibrated = 4;
-  if (lower == nullptr || diagnostics == nullptr || !bit(octet(*lower, kMonitoringType), kImplemented)) return;
+  if (lower == nullptr || diagnostics == nullptr || !has_diagnostics(*lower)) return;
   const Part& page = *diagnostics;
   const std::uint16_t temperature = word(page, 96);
   const std::uint16_t supply = word(page, 98);
   const std::uint16_t bias = word(page, 100);
   const std::uint16_t transmit = word(page, 102);
   const std::uint16_t receive = word(page, 104);
-  if (!bit(octet(*lower, kMonitoringType), kExternallyCalibrated)) {
+  if (!bit(octet(*lower, kMonitoringTypeOfSfp), kExternallyCalibrated)) {
     add_temperature(figures, temperature);
     add(figures, "module_supply", supply * kMicrovoltsPerStep);
     add(figures, "module_bias", bias * kMicroamperesPerStep, 0);
@@ -204,31 +208,23 @@ ModuleKind ModuleMemory::kind() const {
   }
 }
 
-std::span<const ModulePart> fixed_parts(ModuleKind kind) {
+std::span<const ModulePart> fixed_parts(const ModuleMemory& memory) {
   static constexpr ModulePart kOfQsfp[] = {ModulePart::kUpper};
   static constexpr ModulePart kOfCmis[] = {ModulePart::kUpper, ModulePart::kAdvertisement};
-  switch (kind) {
-    case ModuleKind::kQsfp:
-      return kOfQsfp;
-    case ModuleKind::kCmis:
-      return kOfCmis;
-    default:
-      return {};
-  }
+  const ModuleKind kind = memory.kind();
+  if (kind == ModuleKind::kQsfp) return kOfQsfp;
+  if (kind == ModuleKind::kCmis && !is_flat(*memory.get(ModulePart::kLower))) return kOfCmis;
+  return {};
 }
 
 std::span<const ModulePart> changing_parts(const ModuleMemory& memory) {
+  static constexpr ModulePart kLowerAlone[] = {ModulePart::kLower};
   static constexpr ModulePart kOfSfp[] = {ModulePart::kLower, ModulePart::kDiagnostics};
-  static constexpr ModulePart kOfQsfp[] = {ModulePart::kLower};
   static constexpr ModulePart kOfCmis[] = {ModulePart::kLower, ModulePart::kLanes};
-  switch (memory.kind()) {
-    case ModuleKind::kSfp:
-      return kOfSfp;
-    case ModuleKind::kCmis:
-      return is_flat(*memory.get(ModulePart::kLower)) ? std::span<const ModulePart>(kOfQsfp) : kOfCmis;
-    default:
-      return kOfQsfp;
-  }
+  const ModuleKind kind = memory.kind();
+  if (kind == ModuleKind::kSfp && has_diagnostics(*memory.get(ModulePart::kLower))) return kOfSfp;
+  if (kind == ModuleKind::kCmis && !is_flat(*memory.get(ModulePart::kLower))) return kOfCmis;
+  return kLowerAlone;
 }
 
 void parse_module(const ModuleMemory& memory, Figures& figures) {

@@ -50,8 +50,9 @@ class ModuleMemory {
   std::array<std::optional<Part>, static_cast<std::size_t>(ModulePart::kCount)> parts_;
 };
 
-/// The parts that say what a module has, read once; and those that say how it is, read every time.
-std::span<const ModulePart> fixed_parts(ModuleKind kind);
+/// The parts that say what a module has, read once; and those that say how it is, read every time. A part that the
+/// module says it lacks is in neither: asking for it makes drivers complain in the kernel's log.
+std::span<const ModulePart> fixed_parts(const ModuleMemory& memory);
 std::span<const ModulePart> changing_parts(const ModuleMemory& memory);
 
 /// Adds what the module measures to `figures`: module_temperature, module_supply, and for each lane from 0

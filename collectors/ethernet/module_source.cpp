@@ -47,7 +47,7 @@ void ModuleSource::look_at(Module& module, EthtoolSource& ethtool, TimePoint now
   for (const ModulePart part : changing_parts(module.memory))
     if (part != ModulePart::kLower) read_part(module, ethtool, part);
   // A module that is still waking up may not answer for all of them at first.
-  for (const ModulePart part : fixed_parts(kind))
+  for (const ModulePart part : fixed_parts(module.memory))
     if (module.memory.get(part) == nullptr) read_part(module, ethtool, part);
   module.figures.clear();
   parse_module(module.memory, module.figures);
@@ -55,8 +55,8 @@ void ModuleSource::look_at(Module& module, EthtoolSource& ethtool, TimePoint now
 }
 
 void ModuleSource::forget_fixed_parts(Module& module) {
-  for (const ModuleKind kind : {ModuleKind::kQsfp, ModuleKind::kCmis})
-    for (const ModulePart part : fixed_parts(kind)) module.memory.clear(part);
+  module.memory.clear(ModulePart::kUpper);
+  module.memory.clear(ModulePart::kAdvertisement);
 }
 
 void ModuleSource::read_part(Module& module, EthtoolSource& ethtool, ModulePart part) {

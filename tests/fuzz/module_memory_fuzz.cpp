@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest = rest.subspan(bytes.size());
   }
   fuzz::demand(!ethernet::changing_parts(memory).empty(), "there is always something to read");
-  for (const ModulePart part : ethernet::fixed_parts(memory.kind())) ethernet::place_of(part);
+  for (const ModulePart part : ethernet::fixed_parts(memory)) ethernet::place_of(part);
   ethernet::Figures figures;
   ethernet::parse_module(memory, figures);
   fuzz::demand(figures.size() <= 2 + 3 * 8, "eight lanes at most");

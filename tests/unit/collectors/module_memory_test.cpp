@@ -95,6 +95,7 @@ TEST(ModuleMemory, ReadsAnSfpWithoutDiagnosticsAsNothing) {
   memory.set(ModulePart::kLower, PartBytes().octet(0, 0x03).bytes);
   memory.set(ModulePart::kDiagnostics, PartBytes().word(96, 256).bytes);
   EXPECT_THAT(figures_of(memory), IsEmpty());
+  EXPECT_EQ(changing_parts(memory).size(), 1U);
 }
 
 TEST(ModuleMemory, ReadsAQsfp28) {
@@ -141,6 +142,7 @@ TEST(ModuleMemory, ReadsACmisCableOfFlatMemoryAsNothing) {
   memory.set(ModulePart::kLower, PartBytes().octet(0, 0x18).octet(2, 0x80).bytes);
   EXPECT_THAT(figures_of(memory), IsEmpty());
   EXPECT_EQ(changing_parts(memory).size(), 1U);
+  EXPECT_TRUE(fixed_parts(memory).empty());
 }
 
 TEST(ModuleMemory, ReadsWhatIsNoModuleAsNothing) {

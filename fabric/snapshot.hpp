@@ -46,6 +46,7 @@ struct Snapshot {
   std::uint64_t revision = 0;  ///< grows by one with each publication
   TimePoint taken = kNever;
   std::vector<FabricView> fabrics;
+  bool watches_subnets = true;  ///< false: there is no subnet to wait for
   /// Hosts with a collector, sorted by name; null where there never was one.
   std::shared_ptr<const std::vector<std::shared_ptr<const HostView>>> hosts;
   /// All open incidents and those resolved within the configured retention, newest id last.

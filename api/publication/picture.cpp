@@ -5,7 +5,7 @@
 namespace weft::api {
 
 bool is_ready(const Snapshot& snapshot) {
-  if (snapshot.fabrics.empty() || !snapshot.health) return false;
+  if (!snapshot.health || (snapshot.fabrics.empty() && snapshot.watches_subnets)) return false;
   return std::all_of(snapshot.fabrics.begin(), snapshot.fabrics.end(),
                      [](const FabricView& fabric) { return fabric.sweep && fabric.sweep->topology; });
 }

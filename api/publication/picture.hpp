@@ -10,7 +10,8 @@
 
 namespace weft::api {
 
-/// There is a complete first sweep of every fabric, and an analysis of it.
+/// There is a complete first sweep of every fabric, and an analysis of it. Where no subnet is to be watched nothing is
+/// missing.
 bool is_ready(const Snapshot& snapshot);
 
 /// Nothing is known of the port: never read, state unknown. Such a port has no series. (The second port of an adapter

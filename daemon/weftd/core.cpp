@@ -342,6 +342,7 @@ void Core::publish() {
   snapshot->revision = ++revision_;
   snapshot->taken = now;
   snapshot->fabrics = views();
+  snapshot->watches_subnets = config_.infiniband.enabled;
   if (!saving_ && unsaved_.empty()) shown_ = book_.all();  // without those that have become too old to be kept
   snapshot->hosts = hosts_.views();
   const std::span<const std::shared_ptr<const HostView>> hosts =

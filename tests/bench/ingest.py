@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+"""weftd and ten thousand simulated collectors that tell 200 values each second, everything on this machine: its share of the
+CPU, its resident memory, and the time from a link event's being sent to an incident's arrival at a watcher.
+
+Collectors share connections, a hundred streams on each: the client runs on the same two CPUs. One more run gives a
+connection to each of 2,000. Limits: 1,000 MB, and one core's worth of CPU, for 10,000 collectors. The ratio is
+limit / ours: at least 1 keeps the limit.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+import bench_lib as bench
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "collector"))
+
+VALUES = 200
+SECONDS = 20
+LIMIT_MEGABYTES = 1000
+LIMIT_CPU = 1.0
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as opened:
+        return opened.getsockname()[1]
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def megabytes(pid, what):
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(re.search(rf"{what}:\s+(\d+) kB", status)[1]) / 1000
+
+
+@contextlib.contextmanager
+def weftd(build):
+    with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
+        http, grpc_port = free_port(), free_port()
+        process = subprocess.Popen([bench.program(build, "weftd"), "--infiniband-enabled", "false", "--state-dir", folder, "--http",
+                                    f"127.0.0.1:{http}", "--grpc", f"127.0.0.1:{grpc_port}", "--telemetry-max-collectors", "50000",
+                                    "--log-level", "error"], stdin=subprocess.DEVNULL, stdout=sys.stderr)
+        try:
+            for _ in range(100):
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{http}/healthz", timeout=1).close()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+            yield process, http, f"127.0.0.1:{grpc_port}"
+        finally:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def latencies(server, count=20):
+    """Milliseconds from sending each of some link events to its incident's arrival at a watcher, or None."""
+    try:
+        import grpc
+        import telemetry_client as telemetry
+    except ImportError as error:
+        bench.say(f"no latency: {error}")
+        return None
+    import importlib
+    subprocess.run(["protoc", f"--proto_path={bench.ROOT}/api/proto", f"--python_out={telemetry._generated.name}",
+                    "weft/v1/incident.proto"], check=True)
+    incident_pb2 = importlib.import_module("weft.v1.incident_pb2")
+    channel = grpc.insecure_channel(server)
+    arrived = {}
+    watch = channel.unary_stream("/weft.v1.IncidentService/Watch", request_serializer=lambda message: message.SerializeToString(),
+                                 response_deserializer=incident_pb2.WatchIncidentsResponse.FromString)(incident_pb2.WatchIncidentsRequest())
+
+    def follow():
+        with contextlib.suppress(grpc.RpcError):
+            for message in watch:
+                arrived.setdefault(message.incident.cause.host, time.monotonic())
+
+    threading.Thread(target=follow, daemon=True).start()
+    times = []
+    for number in range(count):
+        host = f"event-{number}"
+        one = telemetry.Collector(channel)
+        one.hello(host)
+        one.welcome()
+        one.batch(1, telemetry.whole(time.time_ns(), [telemetry.port("mlx5_0")], [telemetry.series("mlx5_0", 1, "transmit_bytes")], [1]))
+        one.wait_acknowledged(1)
+        sent = time.monotonic()
+        one.batch(2, telemetry.events(("mlx5_0", 1, False), at=time.time_ns()))
+        while host not in arrived and time.monotonic() - sent < 10:
+            time.sleep(0.0002)
+        times.append((arrived.get(host, sent + 10) - sent) * 1000)
+        one.close()
+    watch.cancel()
+    return sorted(times)
+
+
+def measure(build, collectors, connections, with_events):
+    with weftd(build) as (process, http, server):
+        client = subprocess.Popen([bench.program(build, "ingest"), server, str(collectors), str(VALUES), str(SECONDS), str(connections)],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        if client.stdout.readline().strip() != "ready":
+            raise RuntimeError("the collectors did not come up")
+        time.sleep(5)
+        before, began = cpu_seconds(process.pid), time.monotonic()
+        client_before = cpu_seconds(client.pid)
+        time.sleep(SECONDS - 10)
+        took = time.monotonic() - began
+        cpu = (cpu_seconds(process.pid) - before) / took
+        client_cpu = (cpu_seconds(client.pid) - client_before) / took
+        resident = megabytes(process.pid, "VmHWM")
+        times = latencies(server) if with_events else None
+        said = json.loads(client.stdout.readline())
+        client.wait(60)
+        scrape = time.monotonic()
+        with urllib.request.urlopen(f"http://127.0.0.1:{http}/metrics", timeout=60) as answer:
+            size = len(answer.read())
+        bench.say(f"{collectors} collectors on {connections} connections: {said}; weftd {cpu:.2f} of a core, the client {client_cpu:.2f}; "
+                  f"{resident:.0f} MB; a scrape of {size / 1e6:.0f} MB took {time.monotonic() - scrape:.2f} s")
+        return said, cpu, resident, times
+
+
+def report(name, value, limit, text):
+    bench.report(name, text.format(value), text.format(limit), bench.ratio(limit / value))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=bench.ROOT / "build" / "bench", help="the build folder (default: build/bench)")
+    parser.add_argument("--collectors", type=int, default=10_000)
+    parser.add_argument("--limit", action="store_true", help="also double the collectors until weftd cannot follow any more")
+    options = bench.parse(parser)
+    count = options.collectors
+    said, cpu, resident, times = measure(options.build, count, max(1, count // 100), True)
+    name = f"{count:,} collectors × {VALUES} values a second, {max(1, count // 100)} connections"
+    expected = count * SECONDS
+    report(f"{name}: batches taken and acknowledged, of {expected:,}", expected / max(1, said["acknowledged"]), 1.0, "{:.3f}")
+    report(f"{name}: weftd's CPU, cores (limit)", cpu, LIMIT_CPU, "{:.2f}")
+    report(f"{name}: weftd's resident memory, MB, highest (limit)", resident, LIMIT_MEGABYTES, "{:.0f}")
+    if times:
+        report(f"{name}: link event to watcher, ms, median of {len(times)} (limit)", times[len(times) // 2], 1000, "{:.1f}")
+    few = min(count, 2000)
+    _, cpu, resident, _ = measure(options.build, few, few, False)
+    report(f"{few:,} collectors with a connection each: weftd's resident memory, MB (share of the limit)", resident,
+           LIMIT_MEGABYTES * few / 10_000 + 100, "{:.0f}")
+    while options.limit:
+        count *= 2
+        said, cpu, resident, _ = measure(options.build, count, count // 100, False)
+        if said["acknowledged"] < 0.95 * count * SECONDS:
+            bench.say(f"the limit lies below {count:,} collectors")
+            break
+
+
+if __name__ == "__main__":
+    sys.exit(main())

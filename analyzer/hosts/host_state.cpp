@@ -201,7 +201,8 @@ void take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thr
   if (event.administrative) {
     port->set_down = !event.up;
     port->set_down_lately = true;
-  } else if (event.up) {
+  } else {
+    // An adapter that falls off the bus is closed first, which looks like somebody's will until its removal is told.
     port->set_down = false;
   }
   if (event.carrier_down_count) {

@@ -165,6 +165,20 @@ TEST(HostAnalyzer, WhatWasNeverUpOrIsSetDownOrBelongsToOthersIsNoTrouble) {
   EXPECT_TRUE(watching.book.all()->empty());
 }
 
+TEST(HostAnalyzer, AnAdapterThatFallsOffTheBusIsTroubleThoughItIsClosedFirst) {
+  HostWatching watching;
+  watching.seconds(3);
+  watching.event(false, 0, true);
+  EXPECT_TRUE(watching.open().empty()) << "somebody may have set it down";
+  watching.event(false);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+  auto without = std::make_shared<HostInventory>();
+  watching.inventories[0] = without;
+  watching.values[0].clear();
+  watching.seconds(20);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+}
+
 TEST(HostAnalyzer, AFlapShorterThanAReadingCountsOnceAndThreeAreAFlappingLink) {
   HostWatching watching;
   watching.seconds(3);

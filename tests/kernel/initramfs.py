@@ -4,15 +4,15 @@ import os
 import re
 import subprocess
 
-from packages import Packages, Unavailable
+from packages import Packages, Unavailable, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 MODULES = ("virtio_pci", "virtio_console", "crc32_generic", "ib_core", "ib_uverbs", "rdma_rxe", "ib_umad", "ib_cm", "rdma_cm", "rdma_ucm",
            "veth", "sch_netem", "bonding")
 OPTIONS = {"bonding": "max_bonds=0"}  # else it makes an interface of its own
-# From the packages where they have it, else from this machine (iproute2 is installed here, bash always is).
-TOOLS = ("ethtool", "ucmatose", "ib_write_bw", "ip", "tc", "rdma", "dcb", "bash", "date", "setpriv")
+# From the packages where they have it, else from this machine. What busybox starts it takes from itself if it can: hence setsid.
+TOOLS = ("ethtool", "ucmatose", "ib_write_bw", "ip", "tc", "rdma", "dcb", "bash", "date", "setpriv", "setsid")
 PROVIDERS = "/usr/lib/x86_64-linux-gnu/libibverbs"
 
 
@@ -145,12 +145,16 @@ def base(packages: Packages, scripted_module: str) -> bytes:
     return archive.bytes()
 
 
-def programs(paths: list[str], packages: Packages) -> bytes:
-    """Programs of ours under /opt/weft, as they would be installed."""
+def programs(paths: list[str], packages: Packages, folder: str) -> bytes:
+    """Programs of ours under /opt/weft, as they would be installed: without what debuggers need."""
     archive = Archive()
     loaded: dict[str, str] = {}
     for path in paths:
-        archive.copy(f"/opt/weft/{os.path.basename(path)}", path)
+        name = os.path.basename(path)
+        stripped = os.path.join(folder, name)
+        run(["strip", "--strip-debug", "-o", stripped, path], f"{name} can't be made small")
+        archive.copy(f"/opt/weft/{name}", stripped)
+        os.remove(stripped)
         loaded.update(libraries(path, packages))
     add_libraries(archive, loaded)
     return archive.bytes()

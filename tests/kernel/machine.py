@@ -59,7 +59,7 @@ def make_image(build: str, programs: list[str]) -> Image:
         packages = Packages(folder)
         packages.prepare()
         root = initramfs.base(packages, scripted_module.build(packages, folder))
-        root += initramfs.programs(programs, packages)
+        root += initramfs.programs(programs, packages, folder)
         initrd = os.path.join(folder, f"initrd-{os.getpid()}")
         with open(initrd, "wb") as stream:
             stream.write(root)
@@ -138,8 +138,8 @@ class Machine:
         """The last of what the kernel said."""
         log = ""
         for name in ("qemu.log", "console"):
-            with contextlib.suppress(FileNotFoundError), open(os.path.join(self._place, name), encoding="utf-8", errors="replace") as stream:
-                log += stream.read()[-3000:]
+            with contextlib.suppress(FileNotFoundError), open(os.path.join(self._place, name), "rb") as stream:
+                log += stream.read()[-3000:].decode(errors="replace")
         return log
 
     def _line(self, within: float) -> str:

@@ -87,9 +87,9 @@ class Packages:
         if chosen and os.path.getsize(deb) < 100_000:
             return  # the one that only points at the kernel
         with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacked:
-            run_tar = subprocess.run(["tar", "x", "-C", place, *chosen], stdin=unpacked.stdout, stderr=subprocess.PIPE, text=True, check=False)
-        if run_tar.returncode or unpacked.returncode:
-            raise Unavailable(f"{os.path.basename(deb)} can't be unpacked: {run_tar.stderr.strip()}")
+            tar = subprocess.run(["tar", "x", "-C", place, *chosen], stdin=unpacked.stdout, stderr=subprocess.PIPE, text=True, check=False)
+        if tar.returncode or unpacked.returncode:
+            raise Unavailable(f"{os.path.basename(deb)} can't be unpacked: {tar.stderr.strip()}")
 
     # -- what is in them
 

@@ -12,8 +12,8 @@ SOURCE = os.path.join(ROOT, "tests", "kernel", "module")
 
 
 def build(packages: Packages, folder: str) -> str:
-    """The path of scripted_nic.ko; made in three seconds, or found when its sources are the same. Raises packages.Unavailable where it can't
-    be built, RuntimeError where it does not compile."""
+    """The path of scripted_nic.ko; made in three seconds, or found when its sources are the same. Raises packages.Unavailable where the
+    tools are missing, RuntimeError where it does not compile."""
     for tool in ("make", "gcc-12", "strip"):
         if not shutil.which(tool):
             raise Unavailable(f"not installed: {tool}, which builds the test's kernel module")

@@ -12,6 +12,11 @@ class Expected:
     labels: tuple[tuple[str, str], ...] = ()
     factor: float = 1
 
+    @property
+    def name(self) -> str:
+        """In the catalogue."""
+        return dict(self.labels).get("error") or self.metric.removeprefix("weft_port_").removesuffix("_total")
+
 
 def port(name: str, factor: float = 1, **labels: str) -> Expected:
     return Expected(f"weft_port_{name}", tuple(labels.items()), factor)
@@ -82,9 +87,10 @@ class Adapter:
     strings: dict[str, Expected]
     rdma: dict[str, Expected]
     unknown: tuple[str, ...] = ()  # statistics by name that have no place among ours
+    optional: tuple[str, ...] = ()  # counters of the RDMA port that are off until somebody switches them on
 
 
-MLX5 = Adapter("mlx5_core", "mlx5_%d", MLX5_STRINGS, MLX5_RDMA, ("rx_vport_unicast_packets",))
+MLX5 = Adapter("mlx5_core", "mlx5_%d", MLX5_STRINGS, MLX5_RDMA, ("rx_vport_unicast_packets",), ("cc_rx_ce_pkts",))
 OTHERS = (
     Adapter("bnxt_en", "bnxt_re%d", {
         "rx_pfc_ena_frames_pri3": port("pfc_frames_total", priority="3", direction="receive"),
@@ -134,7 +140,7 @@ class ScriptedNic:
         self._guest = guest
         options = {"driver": adapter.driver, "ibdev": adapter.ibdev, "firmware": f'"{firmware}"',
                    "strings": f'"{";".join([*adapter.strings, *adapter.unknown])}"',
-                   "hw_counters": f'"{";".join(adapter.rdma)}"'}
+                   "hw_counters": f'"{";".join([*adapter.rdma, *("?" + name for name in adapter.optional)])}"'}
         guest.get("insmod /modules/scripted_nic.ko " + " ".join(f"'{name}={value}'" for name, value in options.items()))
         guest.get("ip link set eth0 up")
 

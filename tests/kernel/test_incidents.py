@@ -1,4 +1,4 @@
-"""weft-collector streams to weftd over loopback in one guest: cables are pulled, flap, connections are given up, and weftd says so at once."""
+"""weft-collector streams to weftd over loopback in one guest: cables are pulled and flap, connections are given up, and weftd says so."""
 
 import re
 
@@ -33,7 +33,7 @@ address = "127.0.0.1:9641"
 
     @classmethod
     def is_heard(cls) -> bool:
-        return cls.weftd.is_ready() and any(
+        return cls.weftd.answers() and any(
             collector["host"] == NODE and collector["state"] == "CONNECTED" and "reading" in collector
             for collector in cls.weftd.json("/api/v1/collectors").get("collectors", []))
 
@@ -46,7 +46,8 @@ address = "127.0.0.1:9641"
         def found():
             for incident in self.weftd.incidents(kind):
                 cause = incident["cause"]
-                if (cause["kind"], cause.get("host"), cause.get("device"), cause.get("port")) == ("HOST_PORT", NODE, device, 1) and wanted(incident):
+                blamed = cause["kind"], cause.get("host"), cause.get("device"), cause.get("port")
+                if blamed == ("HOST_PORT", NODE, device, 1) and wanted(incident):
                     return incident
             return None
 

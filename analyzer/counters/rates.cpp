@@ -12,6 +12,10 @@ using Column = SampleTable::Column;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr PortRates kNoRates{kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
 constexpr float kNoCount = -1;
+/// A link can not have carried more than this many times what its rate allows in the time between two readings …
+constexpr double kRateTolerance = 1.5;
+/// … and this much longer (seconds), for answers that were under way or waited for.
+constexpr double kReadingSlack = 2;
 
 bool has(const SampleTable& table, std::size_t row, Column column) {
   return column != SampleTable::kNoColumn && table.present(row, column);
@@ -83,10 +87,13 @@ void CounterTracker::restart(const Sweep& sweep) {
 
 void CounterTracker::update_line_rates(const Topology& topology) {
   line_rates_.resize(topology.ports().size());
+  most_rates_.resize(topology.ports().size());
   for (std::size_t i = 0; i < line_rates_.size(); ++i) {
     const Port& port = topology.ports()[i];
     line_rates_[i] =
         port.is_up() ? static_cast<float>(link_bits_per_second(port.width_active, port.speed_active)) : 0.0F;
+    most_rates_[i] =
+        static_cast<float>(widest_lanes(port.width_supported) * lane_bits_per_second(fastest(port.speed_supported)));
   }
 }
 
@@ -109,6 +116,7 @@ const CounterPass& CounterTracker::update(const Sweep& sweep, Duration stale_aft
   pass_.receive_bits.assign(ports, kNoCount);
   pass_.errors.clear();
   pass_.resets.clear();
+  pass_.impossible.clear();
   pass_.saturated.clear();
 
   auto rates = std::make_shared<std::vector<PortRates>>();
@@ -153,6 +161,11 @@ void CounterTracker::compare(const Sweep& sweep, Duration stale_after, std::vect
   }
 }
 
+bool CounterTracker::possible(PortIndex port, double octets, double elapsed) const {
+  const auto most = static_cast<double>(most_rates_[port]);
+  return most <= 0 || octets * 8 <= most * kRateTolerance * (elapsed + kReadingSlack);
+}
+
 void CounterTracker::compare_row(const SampleTable& now, const SampleTable& before, const Columns& columns,
                                  std::size_t row, const Port& port, PortRates& rates) {
   const std::uint64_t* const a = before.raw_values().data() + row * columns.count;
@@ -176,9 +189,13 @@ void CounterTracker::compare_row(const SampleTable& now, const SampleTable& befo
   }
 
   const double elapsed = seconds(now.read_at(row) - before.read_at(row));
-  pass_.elapsed_seconds[row] = static_cast<float>(elapsed);
   const double sent = moved(now, before, row, columns.transmit_bytes);
   const double received = moved(now, before, row, columns.receive_bytes);
+  if (!possible(static_cast<PortIndex>(row), std::max(sent, received), elapsed)) {
+    pass_.impossible.push_back(static_cast<PortIndex>(row));
+    return;
+  }
+  pass_.elapsed_seconds[row] = static_cast<float>(elapsed);
   // A traffic counter that has just stuck gives no rate: "at least" is no measurement.
   const bool sent_stuck = sent >= 0 && now.saturated(row, columns.transmit_bytes);
   const bool received_stuck = received >= 0 && now.saturated(row, columns.receive_bytes);

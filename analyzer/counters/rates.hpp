@@ -35,12 +35,14 @@ struct CounterPass {
   std::vector<float> receive_bits;      ///< the same
   std::vector<ErrorDelta> errors;       ///< only ports whose link errors moved, ascending
   std::vector<PortIndex> resets;        ///< ports whose counters somebody cleared since the last reading
-  std::vector<PortIndex> saturated;     ///< ports with at least one error counter at all ones, ascending
+  /// Ports whose octet counters moved further than the fastest link they could have allows: what they say is not true.
+  std::vector<PortIndex> impossible;
+  std::vector<PortIndex> saturated;  ///< ports with at least one error counter at all ones, ascending
 };
 
 /// Remembers the previous table; gives the difference. A decrease in any counter of a port is a reset by somebody else:
-/// all its deltas start anew there. A counter at all ones in both readings gives no delta, which is not a delta of
-/// zero.
+/// all its deltas start anew there, and so they do where the movement was impossible. A counter at all ones in both
+/// readings gives no delta, which is not a delta of zero.
 class CounterTracker {
  public:
   /// Compares `sweep` with the last one. A new epoch, or a table of another shape, starts everything anew; totals of
@@ -57,6 +59,7 @@ class CounterTracker {
   struct Columns;
 
   void restart(const Sweep& sweep);
+  bool possible(PortIndex port, double octets, double elapsed) const;
   void update_line_rates(const Topology& topology);
   void compare(const Sweep& sweep, Duration stale_after, std::vector<PortRates>& rates);
   void compare_row(const SampleTable& now, const SampleTable& before, const Columns& columns, std::size_t row,
@@ -67,6 +70,7 @@ class CounterTracker {
   std::shared_ptr<const SampleTable> before_;
   std::shared_ptr<const SampleTable> details_before_;
   std::vector<float> line_rates_;
+  std::vector<float> most_rates_;  ///< of each port: the fastest that it supports, bits per second; 0 unknown
   std::vector<std::uint32_t> reset_counts_;
   std::vector<std::uint64_t> uncorrectable_;  ///< sum of all FEC-uncorrectable counters at the last reading
   std::vector<TimePoint> details_read_at_;

@@ -24,11 +24,12 @@ struct KnownNode {
   std::string name;
   NodeType type = NodeType::kUnknown;
   bool aggregation_node = false;
-  NodeIndex index = kNoIndex;      ///< in the present topology, kNoIndex when it is not there
-  std::uint32_t host = kNoIndex;   ///< which host an adapter belongs to: position in LinkTable::hosts()
-  bool lost = true;                ///< it does not answer: unreachable, or all its states are stale
-  bool quiet = true;               ///< lost, or no state of it was read in this very sweep
-  std::uint8_t silent_sweeps = 0;  ///< consecutive sweeps lost while a neighbour saw its link up
+  NodeIndex index = kNoIndex;           ///< in the present topology, kNoIndex when it is not there
+  std::uint32_t host = kNoIndex;        ///< which host an adapter belongs to: position in LinkTable::hosts()
+  bool lost = true;                     ///< it does not answer: unreachable, or all its states are stale
+  bool quiet = true;                    ///< lost, or no state of it was read in this very sweep
+  std::uint8_t silent_sweeps = 0;       ///< consecutive sweeps lost while a neighbour saw its link up
+  std::uint8_t counterless_sweeps = 0;  ///< consecutive sweeps in which it answered, but none of its counters was read
 };
 
 /// What one end says.

@@ -90,6 +90,10 @@ void Writer::link(const Outage& outage) {
     finding.summary =
         name + " is down; " + describe_.end(outage.link, link.high_view == EndView::kUnseen).label + " gives no answer";
     if (!behind.empty()) finding.summary += ", " + std::to_string(behind.size()) + " nodes behind it are out of reach";
+  } else if (either(EndView::kUp)) {
+    finding.confidence = 0.85;
+    finding.summary =
+        name + " is down; " + describe_.end(outage.link, link.high_view == EndView::kUp).label + " was not read since";
   } else {
     finding.confidence = 0.99;
     finding.summary = name + " is down, seen from both ends";

@@ -11,6 +11,9 @@ namespace {
 
 /// Silent nodes among which a hub is looked for; the search is quadratic.
 constexpr std::size_t kMostToSort = 256;
+/// Links of a switch or host that has come back are given so many times the grace of an activation: they follow one by
+/// one, as the machine starts.
+constexpr unsigned kRecovery = 4;
 
 }  // namespace
 
@@ -107,33 +110,52 @@ void OutageFinder::blame_nodes(LinkTable& table, Work& work) const {
   }
 }
 
-void OutageFinder::blame_counters(const LinkTable& table, const Sweep& sweep, Work& work) const {
+void OutageFinder::blame_counters(LinkTable& table, const Sweep& sweep, Work& work) const {
   if (!sweep.counters) return;
   const std::span<const TimePoint> read_at = sweep.counters->raw_read_at();
   const Duration stale = stale_after(sweep, thresholds_);
   for (NodeId id = 0; id < table.nodes().size(); ++id) {
-    const KnownNode& known = table.nodes()[id];
-    if (known.lost || known.index == kNoIndex) continue;
+    KnownNode& known = table.nodes()[id];
+    if (known.quiet || known.index == kNoIndex) continue;
     const Node& node = sweep.topology->node(known.index);
     TimePoint newest = kNever;
     const std::size_t end = std::min<std::size_t>(node.first_port + node.port_entries(), read_at.size());
     for (std::size_t port = node.first_port; port < end; ++port) newest = std::max(newest, read_at[port]);
-    if (newest != kNever && newest + stale < sweep.finished)
+    if (newest == kNever || newest >= sweep.started)
+      known.counterless_sweeps = 0;
+    else if (known.counterless_sweeps < 255)
+      ++known.counterless_sweeps;
+    // Both: after a gap in our own sweeps, or a jump of the clock, one lost answer is old at once.
+    if (known.counterless_sweeps >= thresholds_.stale_intervals && newest + stale < sweep.finished)
       work.outages.push_back({.kind = OutageKind::kCountersSilent, .node = id});
   }
 }
 
-void OutageFinder::blame_links(LinkTable& table, Work& work) const {
+void OutageFinder::blame_links(const LinkTable& table, Work& work) const {
+  // A node that died in the middle of the sweep: some of its neighbours were read before, some after.
+  const auto dying = [&](NodeId node) { return table.nodes()[node].quiet && work.nodes[node].up > 0; };
+  for (LinkId id = 0; id < table.links().size(); ++id) {
+    const LinkState& link = table.links()[id];
+    if (work.covered[id] || !is_dead(link)) continue;
+    if (!link.reported && link.sweeps_in_view < 2 && (dying(link.low_node) || dying(link.high_node))) continue;
+    work.outages.push_back({.kind = OutageKind::kLink, .link = id, .links = {id}});
+  }
+}
+
+void OutageFinder::hold_back(LinkTable& table, Work& work) const {
   for (LinkId id = 0; id < table.links().size(); ++id) {
     LinkState& link = table.links()[id];
     if (work.covered[id]) continue;
-    if (link.covered && link.view != LinkView::kUp)
-      // Its switch has just come back: the links follow one by one.
-      link.hold = static_cast<std::uint8_t>(std::min(thresholds_.activation_grace_sweeps + 1, 255U));
+    // Its switch or host has just come back.
+    if (link.covered)
+      link.hold = static_cast<std::uint8_t>(std::min(kRecovery * (thresholds_.activation_grace_sweeps + 1), 255U));
     link.covered = false;
+    if (link.view == LinkView::kUp) link.hold = 0;
     if (link.hold > 0) --link.hold;
-    if (link.hold == 0 && is_dead(link)) work.outages.push_back({.kind = OutageKind::kLink, .link = id, .links = {id}});
   }
+  std::erase_if(work.outages, [&](const Outage& outage) {
+    return outage.kind == OutageKind::kLink && table.links()[outage.link].hold > 0;
+  });
 }
 
 void OutageFinder::group_hosts(const LinkTable& table, Work& work) const {
@@ -309,6 +331,7 @@ OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint 
     blame_nodes(table, work);
     blame_links(table, work);
     group_hosts(table, work);
+    hold_back(table, work);
   }
   const std::size_t culprits = work.outages.size();
   Outage fabric;

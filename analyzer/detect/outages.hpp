@@ -54,8 +54,9 @@ class OutageFinder {
   bool mass(const LinkTable& table, const Sweep& sweep, const Work& work, std::size_t culprits, TimePoint now,
             Outage& fabric);
   void blame_nodes(LinkTable& table, Work& work) const;
-  void blame_counters(const LinkTable& table, const Sweep& sweep, Work& work) const;
-  void blame_links(LinkTable& table, Work& work) const;
+  void blame_counters(LinkTable& table, const Sweep& sweep, Work& work) const;
+  void blame_links(const LinkTable& table, Work& work) const;
+  void hold_back(LinkTable& table, Work& work) const;
   void group_hosts(const LinkTable& table, Work& work) const;
   void attribute(const LinkTable& table, Work& work) const;
   void blame_hubs(const LinkTable& table, Work& work) const;

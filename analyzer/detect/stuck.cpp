@@ -1,9 +1,17 @@
 #include "analyzer/detect/stuck.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace weft::analyzer {
+namespace {
+
+/// A reading that went back is half forgotten after so many sweeps: somebody who clears the counters now and then is
+/// no trouble.
+constexpr double kJumpHalfLife = 30;
+
+}  // namespace
 
 void StuckCounters::update(const Sweep& sweep, const LinkTable& table, const CounterPass& pass) {
   const Topology& topology = *sweep.topology;
@@ -11,7 +19,9 @@ void StuckCounters::update(const Sweep& sweep, const LinkTable& table, const Cou
     epoch_ = topology.epoch();
     sweeps_ = 0;
     standing_.clear();
+    jumps_.clear();
   }
+  follow_jumps(pass);
   if (sweeps_ <= thresholds_.stuck_sweeps) ++sweeps_;
   standing_.resize(topology.ports().size());
   auto error = pass.errors.begin();
@@ -25,12 +35,24 @@ void StuckCounters::update(const Sweep& sweep, const LinkTable& table, const Cou
       if (pass.receive_packets[port] > 0 || errors || peer == kNoIndex) standing_[port] = 0;
       continue;
     }
+    // Nor does a pause of the sender: jobs that compute between their bursts are the rule.
     const auto sent = static_cast<double>(pass.transmit_packets[peer]);
     if (sent > thresholds_.stuck_packets)
       standing_[port] = static_cast<std::uint8_t>(std::min<unsigned>(standing_[port] + 1U, 255));
-    else if (sent >= 0 && standing_[port] < thresholds_.stuck_sweeps)
-      standing_[port] = 0;
   }
+}
+
+void StuckCounters::follow_jumps(const CounterPass& pass) {
+  const double decay = std::exp2(-1 / kJumpHalfLife);
+  for (auto& [port, jumps] : jumps_) jumps.count *= decay;
+  for (const auto* ports : {&pass.resets, &pass.impossible})
+    for (const PortIndex port : *ports) {
+      Jumps& jumps = jumps_[port];
+      jumps.count += 1;
+      jumps.stuck |= jumps.count > thresholds_.stuck_jumps;
+    }
+  for (auto& [port, jumps] : jumps_) jumps.stuck &= jumps.count > 1;
+  std::erase_if(jumps_, [](const auto& entry) { return entry.second.count < 0.1; });
 }
 
 void StuckCounters::report(const Sweep& sweep, const Describe& describe, const CounterPass& pass,
@@ -42,11 +64,14 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
     return finding;
   };
   auto saturated = pass.saturated.begin();
+  auto jumping = jumps_.begin();
   for (PortIndex port = 0; port < standing_.size(); ++port) {
     const bool full = saturated != pass.saturated.end() && *saturated == port;
     if (full) ++saturated;
     const bool still = standing_[port] >= thresholds_.stuck_sweeps;
-    if (!full && !still) continue;
+    while (jumping != jumps_.end() && jumping->first < port) ++jumping;
+    const bool mad = jumping != jumps_.end() && jumping->first == port && jumping->second.stuck;
+    if (!full && !still && !mad) continue;
     Finding finding = start(port);
     std::string names;
     if (full) {
@@ -81,6 +106,19 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
                                   .value = 0,
                                   .threshold = thresholds_.stuck_packets,
                                   .unit = "packets",
+                                  .observed = sweep.finished,
+                                  .where = finding.cause});
+    }
+    if (mad) {
+      finding.severity = Severity::kWarning;
+      finding.confidence = 0.9;
+      finding.summary = finding.cause.label + ": its counters jump about; what they say is not to be believed";
+      finding.evidence.push_back({.signal = "counter_jumps",
+                                  .description = "its counters went back, or further than the link could have carried, "
+                                                 "again and again",
+                                  .value = std::round(jumping->second.count),
+                                  .threshold = static_cast<double>(thresholds_.stuck_jumps),
+                                  .unit = "events",
                                   .observed = sweep.finished,
                                   .where = finding.cause});
     }

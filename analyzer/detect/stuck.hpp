@@ -11,8 +11,9 @@
 
 namespace weft::analyzer {
 
-/// Two ways to be stuck: an error counter at all ones (InfiniBand counters stick there until somebody clears them), and
-/// a receive counter that stands still while the peer keeps sending.
+/// Three ways: an error counter at all ones (InfiniBand counters stick there until somebody clears them), a receive
+/// counter that stands still while the peer keeps sending, and counters that jump about: a reading that is impossible
+/// or goes back, again and again, comes from a broken agent and no link.
 class StuckCounters {
  public:
   explicit StuckCounters(const Thresholds& thresholds) : thresholds_(thresholds) {}
@@ -28,7 +29,13 @@ class StuckCounters {
   const Thresholds& thresholds_;
   std::uint64_t epoch_ = 0;
   unsigned sweeps_ = 0;
-  std::vector<std::uint8_t> standing_;  ///< by port: consecutive sweeps without movement
+  struct Jumps {
+    double count = 0;    ///< readings that went back or were impossible; old ones fade
+    bool stuck = false;  ///< it exceeded stuck_jumps and has not decayed to 1 since
+  };
+  void follow_jumps(const CounterPass& pass);
+  std::map<PortIndex, Jumps> jumps_;
+  std::vector<std::uint8_t> standing_;  ///< by port: sweeps without movement since it last moved
 };
 
 }  // namespace weft::analyzer

@@ -87,11 +87,14 @@ struct Thresholds {
   Duration rdma_error_quiet = std::chrono::minutes(1);
 
   // --- COUNTER_STUCK
-  /// Consecutive sweeps in which the peer sent and this port's receive counter stood still. Two ends read at different
-  /// moments can disagree once, not this often.
+  /// Sweeps in which the peer sent and this port's receive counter stood still, without one between in which it moved.
+  /// Two ends read at different moments can disagree once, not this often.
   unsigned stuck_sweeps = 5;
   /// Packets that the peer must have sent in each of them.
   double stuck_packets = 1000;
+  /// Readings of a port that went back or were impossible, the older ones counting less (half after 30 sweeps), before
+  /// its agent is not believed any more. One is somebody's clearing the counters.
+  unsigned stuck_jumps = 3;
 
   // --- MISCABLED
   /// When more than this share (0..1) of the compared links differ (and more than mass_minimum_links of them), the

@@ -157,14 +157,16 @@ std::vector<Key> error_schema() {
        "times",
        "A window closes at once, without its minimum length, when its lower bound exceeds the limit so many times."},
       {"analyzer.stuck_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_sweeps; }, kSweeps, "sweeps",
-       "Consecutive sweeps in which the peer sent and this port's receive counter stood still, before COUNTER_STUCK. "
-       "Two "
-       "ends read at different moments can disagree once, not this often."},
+       "Sweeps in which the peer sent and this port's receive counter stood still, without one between in which it "
+       "moved, before COUNTER_STUCK. Two ends read at different moments can disagree once, not this often."},
       {"analyzer.stuck_packets",
        [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_packets; },
        {1, 1e12},
        "packets",
        "Packets that the peer must have sent in each of those sweeps."},
+      {"analyzer.stuck_jumps", [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_jumps; }, kSweeps, "readings",
+       "Readings of a port that went back or were impossible, older ones counting less (half after 30 sweeps), before "
+       "its counters are COUNTER_STUCK. One is somebody's clearing the counters."},
       {"analyzer.collector_silence_minimum",
        [](WeftdConfig& c) -> Field { return &c.analyzer.collector_silence_minimum; },
        {0, kHour},

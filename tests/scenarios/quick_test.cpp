@@ -36,7 +36,8 @@ TEST_P(Found, WithTheRightCulpritAndKind) {
 INSTANTIATE_TEST_SUITE_P(Faults, Found,
                          testing::Values("link_down", "switch_down", "host_down", "flap_fast", "flap_slow",
                                          "flap_sub_sample", "width_loss", "speed_loss", "errors", "error_bursts",
-                                         "crossed_cables", "saturated_counter", "node_silent", "collector_death"),
+                                         "crossed_cables", "saturated_counter", "node_silent", "collector_death",
+                                         "mad_sensor"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 struct Quiet : testing::TestWithParam<const char*> {};

@@ -343,6 +343,27 @@ void Simulator::update_reachable() {
   }
 }
 
+void Simulator::look_for_ways() {
+  const auto not_down = [](const Port& port) { return port.state != PortState::kDown; };
+  std::vector<std::uint8_t> reached(seen_nodes_.size(), 0);
+  std::vector<NodeIndex> queue{seen_[local_].node};
+  reached[queue[0]] = 1;
+  for (std::size_t head = 0; head < queue.size(); ++head) {
+    const Node& node = seen_nodes_[queue[head]];
+    for (PortIndex at = node.first_port; at < node.first_port + node.port_entries(); ++at) {
+      const Port& port = seen_[at];
+      if (port.peer == kNoIndex || !not_down(port)) continue;
+      Port& far = seen_[port.peer];
+      if (!not_down(far) && seen_nodes_[far.node].reachable) continue;
+      if (reached[far.node]) continue;
+      reached[far.node] = 1;
+      if (!not_down(far)) far.state = PortState::kUnknown;
+      queue.push_back(far.node);
+    }
+  }
+  for (NodeIndex node = 0; node < seen_nodes_.size(); ++node) seen_nodes_[node].reachable = reached[node] != 0;
+}
+
 void Simulator::hurt(PortIndex port, std::uint64_t symbols) {
   if (symbols == 0 || !carries(port)) return;
   registers_.add(port, CounterId::kSymbolErrors, symbols);
@@ -437,12 +458,6 @@ Sweep Simulator::read(double start) {
     if (at >= next_change_ || (!actions_.empty() && at >= actions_.top().at)) advance(at);
     read_node(node, at);
   }
-  for (NodeIndex node = 0; node < nodes; ++node) {
-    const bool reachable = reachable_[node] && powered_[node];
-    if (seen_nodes_[node].reachable == reachable) continue;
-    seen_nodes_[node].reachable = reachable;
-    seen_changed_ = true;
-  }
   for (const auto& [a, b] : new_cables_) {
     for (const PortIndex end : {a, b})
       if (seen_[end].peer != kNoIndex) seen_[seen_[end].peer].peer = kNoIndex;
@@ -451,6 +466,7 @@ Sweep Simulator::read(double start) {
     seen_changed_ = true;
   }
   new_cables_.clear();
+  if (seen_changed_) look_for_ways();
   if (seen_changed_) topology_ = std::make_shared<const Topology>(1, seen_nodes_, seen_, std::vector<DuplicateGuid>{});
   seen_changed_ = false;
   advance(start + duration);

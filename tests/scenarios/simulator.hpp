@@ -68,6 +68,8 @@ class Simulator {
   void update_capacity();
   void update_rates();
   void update_reachable();
+  /// What the readings say of which nodes can be reached, as weft-sweeper concludes it.
+  void look_for_ways();
 
   void make_errors(double now);
   void make_noise(double now);

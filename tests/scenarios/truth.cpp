@@ -183,8 +183,8 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
       truth.hard = true;
       break;
     case FaultKind::kMadSensor:
-      truth.kind = kTelemetryLost;
-      truth.also = {kCounterStuck};
+      truth.kind = kCounterStuck;  // their movement can no longer be seen
+      truth.also = {kTelemetryLost};
       truth.culprits = {end(fault.port), node(plan_.ports[fault.port].node)};
       break;
     case FaultKind::kCounterReset:

@@ -251,8 +251,15 @@ TEST(NodeDown, IsAHostWithAllOfItsLinksDownAtOnce) {
   EXPECT_EQ(down.kind, IncidentKind::kNodeDown) << watch.describe();
   EXPECT_EQ(down.cause.label, "dgx-04");
   EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kLink, &Entity::kind), 2);
+  for (int sweep = 0; sweep < 10; ++sweep) {
+    watch.sweeps(1);
+    ASSERT_EQ(watch.analysis.findings.size(), 1U) << "as long as it lasts it is said in each sweep";
+    EXPECT_EQ(watch.analysis.findings[0].kind, IncidentKind::kNodeDown);
+  }
   watch.fabric.power_on(watch.fabric.find("dgx-04 mlx5_1"));
-  watch.sweeps(6);
+  watch.sweeps(8);
+  EXPECT_TRUE(watch.open().empty()) << "adapters of a host that starts come up one by one: " << watch.describe();
+  watch.sweeps(8);
   EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown) << "the host lives, one adapter does not: " << watch.describe();
   EXPECT_EQ(link_of(watch.only()), watch.link("rail-0", "dgx-04 mlx5_0"));
 }

@@ -57,6 +57,41 @@ TEST_F(Stuck, AReceiverThatStandsStillWhileItsPeerSends) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
+TEST_F(Stuck, PausesOfTheSenderDoNotHideIt) {
+  for (int burst = 0; burst < 5; ++burst) {
+    watch.sweeps(1, [&] { watch.fabric.add_counter(peer, CounterId::kTransmitPackets, 50'000); });
+    watch.sweeps(2);
+  }
+  EXPECT_EQ(watch.only().kind, IncidentKind::kCounterStuck);
+}
+
+TEST_F(Stuck, CountersThatJumpAboutAreNotBelieved) {
+  // A broken agent: now more than any link carries, now less than before; and errors with it.
+  bool high = false;
+  const auto jump = [&] {
+    high = !high;
+    watch.fabric.set_counter(port, CounterId::kTransmitBytes, high ? 1ULL << 50 : 17);
+    watch.fabric.add_counter(port, CounterId::kLinkDowned, 40);
+    watch.fabric.add_counter(port, CounterId::kSymbolErrors, 1'000'000);
+  };
+  watch.sweeps(3, jump);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+  watch.sweeps(10, jump);
+  const Incident stuck = watch.only();
+  EXPECT_EQ(stuck.kind, IncidentKind::kCounterStuck) << "and neither flaps nor errors of the link";
+  EXPECT_EQ(stuck.cause.port, watch.fabric.key_of(port));
+  watch.sweeps(150);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(Stuck, ClearingNowAndThenIsNoTrouble) {
+  for (int hour = 0; hour < 20; ++hour) {
+    watch.fabric.reset_counters(port);
+    watch.sweeps(60, [&] { watch.fabric.add_counter(port, CounterId::kTransmitBytes, 1'000'000); });
+  }
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
 TEST_F(Stuck, AnIdleLinkIsNotStuck) {
   watch.sweeps(20, [&] { watch.fabric.add_counter(peer, CounterId::kTransmitPackets, 10); });
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();

@@ -90,6 +90,18 @@ TEST(TelemetryLost, CountersThatCanNoLongerBeRead) {
   EXPECT_TRUE(watch.open().empty());
 }
 
+TEST(TelemetryLost, OneLostAnswerAfterAGapOfOurOwnIsNotTheNodes) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 2));
+  watch.sweeps(5);
+  const NodeIndex leaf = watch.fabric.find("leaf-1");
+  watch.fabric.advance(std::chrono::seconds(30));
+  watch.fabric.freeze_counters(leaf);
+  watch.sweeps(2);
+  watch.fabric.freeze_counters(leaf, false);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
 TEST(TelemetryLost, OfManyNodesAtOnceIsOneIncident) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);

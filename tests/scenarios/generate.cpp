@@ -11,6 +11,7 @@ namespace weft::scenarios {
 namespace {
 
 constexpr const char* kQuiet = "quiet";
+constexpr const char* kQuietDay = "quiet_day";  ///< a whole day, a sweep every half a minute
 constexpr const char* kTwo = "two_at_once";
 constexpr const char* kOnCongestion = "on_congestion";
 /// The analyzer is left alone for so long before anything happens (seconds).
@@ -33,9 +34,13 @@ class Author {
   }
 
   Case write() {
+    const std::string& group = scenario_.group;
+    if (group == kQuietDay) {
+      scenario_.interval = 30;
+      scenario_.duration = scale_ == Scale::kSmall ? 6 * 3600 : 24 * 3600;
+    }
     choose_fabric();
     choose_jobs();
-    const std::string& group = scenario_.group;
     if (group == kTwo) {
       static constexpr FaultKind kPairs[] = {FaultKind::kLinkDown,   FaultKind::kWidthLoss,      FaultKind::kErrors,
                                              FaultKind::kFlapFast,   FaultKind::kFrozenCounters, FaultKind::kSwitchDown,
@@ -81,7 +86,8 @@ void Author::choose_fabric() {
   FatTreeSpec& spec = scenario_.fabric;
   static constexpr SpeedMask kSpeeds[] = {kSpeedHdr, kSpeedNdr, kSpeedXdr};
   spec.speed = random_.pick(kSpeeds);
-  const bool large = scale_ == Scale::kMixed && random_.chance(0.04);
+  const bool day = scenario_.group == kQuietDay;
+  const bool large = scale_ == Scale::kMixed && (day || random_.chance(0.04));
   switch (random_.below(3)) {
     case 0:
       spec = {.levels = 2,
@@ -123,7 +129,7 @@ void Author::choose_jobs() {
   for (std::uint32_t part = 0; part < parts; ++part) {
     static constexpr JobKind kCollectives[] = {JobKind::kRing, JobKind::kTree, JobKind::kAllToAll, JobKind::kPipeline};
     Job job{.kind = random_.pick(kCollectives),
-            .period = random_.uniform(1, 6),
+            .period = random_.uniform(1, 6) * (scenario_.group == kQuietDay ? 10 : 1),
             .communication = random_.uniform(0.3, 0.9),
             .load = random_.uniform(0.4, 0.9)};
     const std::uint32_t first = (hosts - storage) * part / parts;
@@ -299,7 +305,7 @@ void Author::add_fault(FaultKind kind) {
 
 const std::vector<std::string>& groups() {
   static const std::vector<std::string> kAll = [] {
-    std::vector<std::string> all{kQuiet};
+    std::vector<std::string> all{kQuiet, kQuietDay};
     for (std::size_t i = 0; i < kFaultKinds; ++i) all.emplace_back(to_string(static_cast<FaultKind>(i)));
     all.emplace_back(kTwo);
     all.emplace_back(kOnCongestion);

@@ -48,7 +48,8 @@ TEST_P(Quiet, GivesNoAlarm) {
   EXPECT_GT(row.port_days, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Nothing, Quiet, testing::Values("quiet", "counter_reset", "clock_jump", "errors_below_limit"),
+INSTANTIATE_TEST_SUITE_P(Nothing, Quiet,
+                         testing::Values("quiet", "quiet_day", "counter_reset", "clock_jump", "errors_below_limit"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace

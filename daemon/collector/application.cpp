@@ -108,10 +108,9 @@ Application::Application(const config::CollectorConfig& config, std::string vers
 }
 
 Result<void> Application::run() {
-  if (const auto listening = http_.listen(config_.listen.http.host, config_.listen.http.port); !listening)
-    return listening;
+  if (auto listening = http_.listen(config_.listen.http.host, config_.listen.http.port); !listening) return listening;
   if (!config_.analyzer.address.host.empty())
-    if (const auto opened = open_uplink(); !opened) return opened;
+    if (auto opened = open_uplink(); !opened) return opened;
   signals_.async_wait([this](boost::system::error_code error, int) {
     if (!error) context_.stop();
   });

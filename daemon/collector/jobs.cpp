@@ -138,8 +138,7 @@ JobsFound find_jobs(const JobOptions& options) {
       found.jobs.push_back(std::move(job));
   found.status.ok = found.status.message.empty();
   std::ranges::sort(found.jobs);
-  const auto twins = std::ranges::unique(found.jobs);
-  found.jobs.erase(twins.begin(), twins.end());
+  found.jobs.erase(std::unique(found.jobs.begin(), found.jobs.end()), found.jobs.end());
   if (found.jobs.size() > kMostJobs) found.jobs.resize(kMostJobs);
   return found;
 }

@@ -1,11 +1,14 @@
 #pragma once
 // What a collector reads on its host, and what weftd knows of that host: devices, series of values, events.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fabric/clock.hpp"
@@ -64,10 +67,42 @@ struct HostSeries {
   bool operator==(const HostSeries&) const = default;
 };
 
+/// Series in their order; copies share one list. Thousands of hosts of one make have the same.
+class SeriesList {
+ public:
+  SeriesList() = default;
+  SeriesList(std::vector<HostSeries> list)  // NOLINT(google-explicit-constructor): it is that list
+      : list_(std::make_shared<const std::vector<HostSeries>>(std::move(list))) {}
+  explicit SeriesList(std::shared_ptr<const std::vector<HostSeries>> list) : list_(std::move(list)) {}
+
+  /// Copies the list: for short ones.
+  void push_back(HostSeries series) {
+    std::vector<HostSeries> list(begin(), end());
+    list.push_back(std::move(series));
+    *this = SeriesList(std::move(list));
+  }
+  /// Never null but for an empty list.
+  const std::shared_ptr<const std::vector<HostSeries>>& shared() const { return list_; }
+  std::span<const HostSeries> all() const {
+    return list_ ? std::span<const HostSeries>(*list_) : std::span<const HostSeries>();
+  }
+  std::size_t size() const { return all().size(); }
+  bool empty() const { return all().empty(); }
+  const HostSeries& operator[](std::size_t position) const { return (*list_)[position]; }
+  std::span<const HostSeries>::iterator begin() const { return all().begin(); }
+  std::span<const HostSeries>::iterator end() const { return all().end(); }
+  bool operator==(const SeriesList& other) const {
+    return list_ == other.list_ || std::equal(begin(), end(), other.begin(), other.end());
+  }
+
+ private:
+  std::shared_ptr<const std::vector<HostSeries>> list_;
+};
+
 /// Who is there. Made anew only when something of it changed; readings share it by pointer.
 struct HostInventory {
-  std::vector<HostPort> ports;     ///< sorted by (device, number)
-  std::vector<HostSeries> series;  ///< one for each value of a reading
+  std::vector<HostPort> ports;  ///< sorted by (device, number)
+  SeriesList series;            ///< one for each value of a reading
 };
 
 /// How one source of the collector fares: each on its own.

@@ -66,6 +66,7 @@ class TelemetryHall {
   TelemetrySink& sink;
   const Clock& clock;
   const TelemetryLimits limits;
+  const std::shared_ptr<SeriesPool> series = std::make_shared<SeriesPool>();
 
  private:
   struct Timer {

@@ -47,7 +47,7 @@ TelemetryStream* TelemetryStream::start(TelemetryHall& hall, grpc::CallbackServe
 TelemetryStream::TelemetryStream(TelemetryHall& hall, grpc::CallbackServerContext* context)
     : hall_(hall),
       context_(context),
-      decoder_(hall.limits.batch),
+      decoder_(hall.limits.batch, hall.series),
       bucket_(hall.limits.batches_per_second, hall.limits.batch_burst),
       hello_due_(Steady::now() + hall.limits.hello_timeout) {}
 

@@ -25,7 +25,8 @@ const std::vector<std::shared_ptr<const HostView>>& hosts_of(const Snapshot& sna
 }
 
 std::span<const HostSeries> series_of(const HostView& host) {
-  return host.reading && host.reading->inventory ? host.reading->inventory->series : std::span<const HostSeries>{};
+  return host.reading && host.reading->inventory ? host.reading->inventory->series.all()
+                                                 : std::span<const HostSeries>{};
 }
 std::span<const HostPort> ports_of(const HostView& host) {
   return host.reading && host.reading->inventory ? host.reading->inventory->ports : std::span<const HostPort>{};

@@ -37,8 +37,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "api/telemetry/series_pool.hpp"
 #include "fabric/host.hpp"
 #include "fabric/result.hpp"
 
@@ -79,7 +81,9 @@ class BatchEncoder {
 /// reached) and nine octets for each series. A body needs at least one octet for each thing it makes us keep.
 class BatchDecoder {
  public:
-  explicit BatchDecoder(const BatchLimits& limits = {}) : limits_(limits) {}
+  /// With a `pool` its readings share their lists of series with those of others.
+  explicit BatchDecoder(const BatchLimits& limits = {}, std::shared_ptr<SeriesPool> pool = nullptr)
+      : limits_(limits), pool_(std::move(pool)) {}
 
   /// The batch in `body`, without sequence and lateness. A reading has an inventory with one value for each series;
   /// ports are sorted and differ, and so do series. kInvalidArgument when a limit is passed or a value is none of the
@@ -89,6 +93,7 @@ class BatchDecoder {
 
  private:
   BatchLimits limits_;
+  std::shared_ptr<SeriesPool> pool_;
   bool lost_ = true;  ///< what the next body refers to is not there
   std::optional<HostReading> last_;
 };

@@ -71,7 +71,6 @@ class Reader {
   }
   void series(std::vector<HostSeries>& series) {
     constexpr std::size_t kLeast = 5;
-    series.clear();  // optional fields must not stay from the last inventory
     series.resize(count("series", limits_.series, kLeast));
     for (std::size_t i = 0; i < series.size() && !failed(); ++i) one_series(series[i]);
     if (!failed() && has_twins(series)) wrong(ErrorCode::kInvalidArgument, "two series are the same");
@@ -258,13 +257,15 @@ class Reader {
 };
 
 /// The inventory that `reading` shall have: the last one, with what the body says anew.
-void read_inventory(Reader& reader, std::uint8_t parts, HostReading& reading) {
+void read_inventory(Reader& reader, std::uint8_t parts, SeriesPool* pool, HostReading& reading) {
   if ((parts & (kHasPorts | kHasSeries)) == 0) return;
   auto inventory =
       reading.inventory ? std::make_shared<HostInventory>(*reading.inventory) : std::make_shared<HostInventory>();
   if (parts & kHasPorts) reader.ports(inventory->ports);
   if (parts & kHasSeries) {
-    reader.series(inventory->series);
+    std::vector<HostSeries> list;
+    reader.series(list);
+    inventory->series = pool && !reader.failed() ? pool->share(std::move(list)) : SeriesList(std::move(list));
     reading.values.assign(inventory->series.size(), 0);
     reading.present.assign(inventory->series.size(), 0);
   }
@@ -298,7 +299,7 @@ Result<HostBatch> BatchDecoder::decode(std::span<const std::byte> body) {
   HostBatch batch;
   if (!reader.failed() && (parts & kHasReading)) {
     if (!last_) last_.emplace();
-    read_inventory(reader, parts, *last_);
+    read_inventory(reader, parts, pool_.get(), *last_);
     last_->taken = moment(reader.after(static_cast<std::uint64_t>(last_->taken.time_since_epoch().count())));
     reader.values(*last_);
     if (parts & kHasSources) reader.sources(last_->sources);

@@ -35,7 +35,7 @@ class Writer {
     varint(count);
     for (std::size_t i = 0; i < count; ++i) port(ports[i]);
   }
-  void series(const std::vector<HostSeries>& series, std::size_t count) {
+  void series(const SeriesList& series, std::size_t count) {
     varint(count);
     for (std::size_t i = 0; i < count; ++i) one_series(series[i]);
   }

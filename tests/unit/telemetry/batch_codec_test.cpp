@@ -181,7 +181,11 @@ TEST(BatchCodec, AnythingAReaderMayGiveComesBack) {
       if (random() % 10 == 0) {
         auto changed = std::make_shared<HostInventory>(*inventory);
         changed->ports[0].state = random() % 2 == 0 ? PortState::kDown : PortState::kActive;
-        if (random() % 3 == 0) std::swap(changed->series[0], changed->series[1]);
+        if (random() % 3 == 0) {
+          std::vector<HostSeries> swapped(changed->series.begin(), changed->series.end());
+          std::swap(swapped[0], swapped[1]);
+          changed->series = std::move(swapped);
+        }
         batch.reading->inventory = inventory = changed;
       }
       batch.events.assign(random() % 3, make_event());
@@ -272,7 +276,9 @@ TEST(BatchCodec, WhatGoesOverTheLimitsIsLeftOutByTheEncoder) {
   HostBatch batch = make_batch(make_inventory(2, 10), 5);
   auto odd = std::make_shared<HostInventory>(*batch.reading->inventory);
   odd->ports[0].firmware = "a\nb";
-  for (HostSeries& series : odd->series) series.name = std::to_string(&series - odd->series.data()) + series.name;
+  std::vector<HostSeries> renamed(odd->series.begin(), odd->series.end());
+  for (HostSeries& series : renamed) series.name = std::to_string(&series - renamed.data()) + series.name;
+  odd->series = std::move(renamed);
   batch.reading->inventory = odd;
   batch.reading->jobs = {"one too long", "two"};
   batch.events.assign(5, make_event());
@@ -321,7 +327,9 @@ TEST(BatchCodec, TheDecoderRefusesWhatGoesOverItsLimits) {
 TEST(BatchCodec, TwinsAndUnsortedPortsAreRefused) {
   HostBatch batch = make_batch(make_inventory(2, 3), 5);
   auto twins = std::make_shared<HostInventory>(*batch.reading->inventory);
-  twins->series[2] = twins->series[0];
+  std::vector<HostSeries> repeated(twins->series.begin(), twins->series.end());
+  repeated[2] = repeated[0];
+  twins->series = std::move(repeated);
   batch.reading->inventory = twins;
   EXPECT_EQ(BatchDecoder().decode(*BatchEncoder().encode(batch)).error().message, "batch: two series are the same");
   auto unsorted = make_inventory(2, 3);
@@ -350,6 +358,20 @@ TEST(BatchCodec, HostileBodiesGiveAnErrorOrASoundBatch) {
     EXPECT_EQ(decoded->reading->values.size(), decoded->reading->inventory->series.size());
     EXPECT_EQ(decoded->reading->present.size(), decoded->reading->inventory->series.size());
   }
+}
+
+TEST(SeriesPool, HostsOfOneMakeShareOneList) {
+  auto pool = std::make_shared<SeriesPool>();
+  const auto batch = make_batch(make_inventory(1, 30), 7);
+  const auto body = *BatchEncoder().encode(batch);
+  BatchDecoder first({}, pool);
+  BatchDecoder second({}, pool);
+  const auto one = first.decode(body);
+  const auto other = second.decode(body);
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(one->reading->inventory->series.shared(), other->reading->inventory->series.shared());
+  EXPECT_EQ(one->reading->inventory->series, batch.reading->inventory->series);
+  EXPECT_NE(BatchDecoder().decode(body)->reading->inventory->series.shared(), one->reading->inventory->series.shared());
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ class Weftd(Program):
         """Raises machine.Refused while it does not answer."""
         return self.guest.json(f"wget -q -O - http://127.0.0.1:9640{path}")
 
-    def answers(self) -> bool:
-        return self.guest.run("wget -q -O - http://127.0.0.1:9640/healthz").code == 0
+    def is_ready(self) -> bool:
+        return self.guest.run("wget -q -O - http://127.0.0.1:9640/readyz").code == 0
 
     def incidents(self, kind: str) -> list[dict]:
         return [incident for incident in self.json("/api/v1/incidents").get("incidents", []) if incident["kind"] == kind]

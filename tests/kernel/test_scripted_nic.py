@@ -14,7 +14,8 @@ def words(*values: int) -> bytes:
     return b"".join(value.to_bytes(2, "big") for value in values)
 
 
-# (page, offset) to octets, the identifier last. SFF-8636 (QSFP28): temperature in 1/256 degrees, supply in 100 uV, power in 0.1 uW, bias in 2 uA.
+# (page, offset) to octets, the identifier last.
+# SFF-8636 (QSFP28): temperature in 1/256 degrees, supply in 100 uV, power in 0.1 uW, bias in 2 uA.
 QSFP28 = {(0, 22): words(0x2A80), (0, 26): words(33000), (0, 34): words(5000, 5500, 6000, 6500),
           (0, 42): words(3500, 3488, 3476, 3464), (0, 50): words(10000, 10280, 10600, 10900), (0, 128): b"\x11", (0, 220): b"\x0c",
           (0, 0): b"\x11\x07\0\0"}

@@ -38,6 +38,11 @@ bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
       return ((low | high) & kStateFresh) != 0;
     case IncidentKind::kLinkErrors:
       return (low & high & kActive) != 0 && (low & high & kCountersFresh) != 0 && (low & high & kErrorsJudged) != 0;
+    // Counters tell of congestion; a link that is down congests nothing.
+    case IncidentKind::kCongestionIncast:
+    case IncidentKind::kCongestionUnevenLoad:
+    case IncidentKind::kDeadlock:
+      return ((low | high) & kStateFresh) != 0 && ((low & high & kActive) == 0 || ((low | high) & kCountersFresh) != 0);
     // A link that is down does not prove that it would run at full width.
     default:
       return (low & high & kActive) != 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/counters/rates.hpp"
+#include "analyzer/detect/congestion_findings.hpp"
 #include "analyzer/detect/degraded.hpp"
 #include "analyzer/detect/describe.hpp"
 #include "analyzer/detect/error_windows.hpp"
@@ -27,6 +28,7 @@ struct FabricAnalyzer::Implementation {
         flaps(thresholds),
         errors(thresholds),
         stuck(thresholds),
+        congestion(thresholds.congestion),
         cabling(thresholds, std::move(expected)) {}
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
@@ -44,6 +46,7 @@ struct FabricAnalyzer::Implementation {
   ErrorWindows errors;
   DegradedLinks degraded;
   StuckCounters stuck;
+  Congestion congestion;
   Cabling cabling;
 
   std::shared_ptr<const Topology> topology;  ///< of the last sweep
@@ -133,6 +136,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.degraded.report(*sweep.topology, self.table, self.describe, now, findings);
   self.errors.report(*sweep.topology, self.table, self.describe, now, findings);
   self.stuck.report(sweep, self.describe, pass, findings);
+  self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, findings);
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);
   analysis.coverage = self.coverage(sweep);

@@ -1,6 +1,7 @@
 #pragma once
 // Every number that a rule compares with, its unit and why it has the default it has. Each is bound to a config key.
 
+#include "analyzer/congestion/thresholds.hpp"
 #include "fabric/clock.hpp"
 
 namespace weft::analyzer {
@@ -100,6 +101,9 @@ struct Thresholds {
   /// When more than this share (0..1) of the compared links differ (and more than mass_minimum_links of them), the
   /// expected topology is another fabric's or out of date: one incident says so.
   double miscabled_mass_share = 0.25;
+
+  // --- CONGESTION_INCAST, CONGESTION_UNEVEN_LOAD, CONGESTION_OVERSUBSCRIBED, SLOW_RECEIVER, DEADLOCK
+  CongestionThresholds congestion;
 };
 
 /// The life cycle of incidents.

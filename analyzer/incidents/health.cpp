@@ -158,7 +158,11 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
       Subject* of = subject_of(view, end.node);
       if (!of || of->is_switch) continue;
       add_reason(*of, incident, end);
-      worsen(of->health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
+      // Whom many send to at once is no worse a host for it.
+      if (incident.kind == IncidentKind::kCongestionIncast || incident.kind == IncidentKind::kCongestionUnevenLoad)
+        worsen(of->health, HealthVerdict::kHealthy, RecommendedAction::kWatch);
+      else
+        worsen(of->health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
     }
     return;
   }

@@ -1,6 +1,6 @@
 #include "daemon/config/schema.hpp"
 
-// Every number of analyzer/detect/thresholds.hpp as a key of its own name.
+// Every number of analyzer/detect/thresholds.hpp and analyzer/congestion/thresholds.hpp as a key of its own name.
 
 namespace weft::config {
 namespace {
@@ -204,6 +204,48 @@ std::vector<Key> error_schema() {
   };
 }
 
+std::vector<Key> congestion_schema() {
+  return {
+      {"analyzer.congestion_saturated_ratio",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.saturated_ratio; }, kShare, "share",
+       "A link that sends at this share of its rate is saturated; headers, credits and scheduling take the rest."},
+      {"analyzer.congestion_stalled_ratio",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.stalled_ratio; }, kShare, "share",
+       "A link that had data and no credit for this share of the time is held back by what is behind it. Below, stalls "
+       "are the normal play of credits."},
+      {"analyzer.congestion_harm_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.harm_ratio; },
+       kShare, "share",
+       "Somebody must be stalled for at least this share of the time before congestion is worth an incident."},
+      {"analyzer.congestion_severe_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.severe_ratio; },
+       kShare, "share", "Congestion that stalls somebody for this share of the time is a WARNING, below it an INFO."},
+      {"analyzer.congestion_windows",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.windows; },
+       {1, 5},
+       "sweeps",
+       "Of the last five sweeps, how many must show the same root. Collectives have phases, and bursts come "
+       "twice by chance."},
+      {"analyzer.congestion_idle_sibling_ratio",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.idle_sibling_ratio; }, kShare, "share",
+       "When the median utilisation of the links beside a saturated one is below this, their capacity lies idle: the "
+       "load is uneven beyond doubt."},
+      {"analyzer.congestion_uneven_factor",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.uneven_factor; },
+       {1, 100},
+       "times",
+       "A saturated link that sends this many times what the links beside it send on average is "
+       "CONGESTION_UNEVEN_LOAD; else they are all full, CONGESTION_OVERSUBSCRIBED."},
+      {"analyzer.deadlock_progress_ratio",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.deadlock_progress_ratio; }, kShare, "share",
+       "A link of a deadlock sends less than this share of its rate."},
+      {"analyzer.deadlock_stalled_ratio",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.deadlock_stalled_ratio; }, kShare, "share",
+       "And has data and no credit for at least this share of the time."},
+      {"analyzer.deadlock_windows", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.deadlock_windows; },
+       kSweeps, "sweeps",
+       "Sweeps in a row in which a circle of waiting links makes no progress before it is DEADLOCK."},
+  };
+}
+
 std::vector<Key> incident_schema() {
   return {
       {"incidents.resolve_sweeps", [](WeftdConfig& c) -> Field { return &c.incidents.resolve_sweeps; }, kSweeps,
@@ -242,7 +284,7 @@ std::vector<Key> incident_schema() {
 
 std::vector<Key> analyzer_schema() {
   std::vector<Key> keys;
-  for (auto part : {availability_schema(), flap_schema(), error_schema(), incident_schema()})
+  for (auto part : {availability_schema(), flap_schema(), error_schema(), congestion_schema(), incident_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }

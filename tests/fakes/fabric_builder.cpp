@@ -190,22 +190,27 @@ void FabricBuilder::reset_counters(PortIndex port) {
 }
 
 void FabricBuilder::traffic(std::mt19937& random) {
-  std::uniform_real_distribution<double> load(0, 1);
+  std::uniform_real_distribution<double> chance(0, 1);
   for (PortIndex i = 0; i < ports_.size(); ++i) {
-    const Port& port = ports_[i];
-    if (port.peer == kNoIndex || !port.is_up()) continue;
-    const double rate = link_bits_per_second(port.width_active, port.speed_active);
-    const double share = load(random);
-    const auto bytes = static_cast<std::uint64_t>(rate / 8 * share * seconds(interval_));
-    const std::uint64_t packets = bytes / 2048 + 1;
-    add_counter(i, CounterId::kTransmitBytes, bytes);
-    add_counter(i, CounterId::kTransmitPackets, packets);
-    add_counter(port.peer, CounterId::kReceiveBytes, bytes);
-    add_counter(port.peer, CounterId::kReceivePackets, packets);
-    const double stall = load(random) * (1 - share) * seconds(interval_);
-    add_counter(i, CounterId::kTransmitWait,
-                static_cast<std::uint64_t>(stall / static_cast<double>(port.wait_tick_seconds)));
+    if (ports_[i].peer == kNoIndex || !ports_[i].is_up()) continue;
+    const double share = chance(random);
+    // Credits play for some per cent of the time; a burst now and then stalls a port for one interval.
+    load(i, share, chance(random) * (1 - share) * (chance(random) < 0.005 ? 1 : 0.05));
   }
+}
+
+void FabricBuilder::load(PortIndex egress, double share, double stall) {
+  const Port& port = ports_[egress];
+  const double rate = link_bits_per_second(port.width_active, port.speed_active);
+  const auto bytes = static_cast<std::uint64_t>(rate / 8 * share * seconds(interval_));
+  const std::uint64_t packets = bytes / 2048 + 1;
+  add_counter(egress, CounterId::kTransmitBytes, bytes);
+  add_counter(egress, CounterId::kTransmitPackets, packets);
+  add_counter(port.peer, CounterId::kReceiveBytes, bytes);
+  add_counter(port.peer, CounterId::kReceivePackets, packets);
+  if (port.wait_tick_seconds > 0)
+    add_counter(egress, CounterId::kTransmitWait,
+                static_cast<std::uint64_t>(stall * seconds(interval_) / static_cast<double>(port.wait_tick_seconds)));
 }
 
 std::shared_ptr<const Topology> FabricBuilder::topology() {

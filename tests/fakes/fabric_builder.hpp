@@ -60,7 +60,7 @@ class FabricBuilder {
   }
   /// All counters of the port go to zero, as `perfquery -R` does it.
   void reset_counters(PortIndex port);
-  /// Load and waits that fit together on every link that is up, for one interval.
+  /// Load and waits that fit together on every link that is up, for one interval: no congestion.
   void traffic(std::mt19937& random);
 
   /// What a subnet manager does: gives every node a LID that has none, and every switch a table of shortest ways over
@@ -70,6 +70,9 @@ class FabricBuilder {
   void send(NodeIndex at, Lid to, PortNum through);
   std::shared_ptr<const Routes> routes() { return routes_.publish(); }
   Lid lid_of(const std::string& name) const;
+
+  /// One interval in which `egress` sends this share of its rate, and has data and no credit for that share of the time.
+  void load(PortIndex egress, double share, double stall);
 
   /// One interval passes; what a sweep then reads.
   Sweep sweep();

@@ -62,7 +62,9 @@ bool take_cable(const Topology& topology, PortIndex out, Path& path) {
     return false;
   }
   path.hops.push_back({out, port.peer});
-  if (port.state < PortState::kArmed) {
+  // Of an end out of reach the state is an old one: the other end knows better.
+  const auto stopped = [](PortState state) { return state == PortState::kDown || state == PortState::kInitialize; };
+  if (stopped(port.state) || stopped(topology.port(port.peer).state)) {
     path.end = PathEnd::kLinkDown;
     return false;
   }

@@ -71,7 +71,8 @@ class FabricBuilder {
   std::shared_ptr<const Routes> routes() { return routes_.publish(); }
   Lid lid_of(const std::string& name) const;
 
-  /// One interval in which `egress` sends this share of its rate, and has data and no credit for that share of the time.
+  /// One interval in which `egress` sends this share of its rate, and has data and no credit for that share of the
+  /// time.
   void load(PortIndex egress, double share, double stall);
 
   /// One interval passes; what a sweep then reads.

@@ -70,6 +70,13 @@ TEST_F(PathTest, TellsWhereItEndsAndWhy) {
   EXPECT_EQ(way.way_out, fabric.port_towards("leaf-0", "spine-0"));
 }
 
+TEST_F(PathTest, ALinkIsDownWhenEitherEndSaysSo) {
+  fabric.port(fabric.ports()[fabric.port_of(kNear, 1)].peer).state = PortState::kDown;
+  const Path way = path(kNear, kFar);
+  EXPECT_EQ(way.end, PathEnd::kLinkDown) << "the host out of reach was last seen up";
+  EXPECT_EQ(way.hops.size(), 1U) << "the cable in question is shown";
+}
+
 TEST_F(PathTest, ASwitchThatWasNotReadEndsThePath) {
   RouteBook empty(1);
   empty.set_top(0, Lid{10});

@@ -51,7 +51,8 @@ void CongestionFinder::collect(const CongestionInput& input) {
                     .utilization = std::max(utilization, 0.0F),
                     .stall = std::isfinite(stall) ? static_cast<float>(stall) : 0.0F,
                     .rate = input.line_rates[egress],
-                    .saturated = saturated});
+                    .saturated = saturated,
+                    .held_back = stalled});
   }
 }
 
@@ -166,6 +167,8 @@ bool CongestionFinder::compare_siblings(const CongestionInput& input, const HotL
   if (uneven) {
     root.kind = IncidentKind::kCongestionUnevenLoad;
     root.certain = idle;
+    // Some links fill up beside idle ones whenever many flows are spread by chance: only what hurts is worth a word.
+    return idle && root.worst_stall >= static_cast<float>(thresholds_.severe_ratio);
   } else {
     root.kind = IncidentKind::kCongestionOversubscribed;
     root.certain = loads.empty() || root.sibling_median >= static_cast<float>(thresholds_.saturated_ratio);

@@ -47,12 +47,14 @@ void WaitForGraph::build(std::shared_ptr<const Topology> graph, std::shared_ptr<
   edges_.clear();
   for (const HotLink& link : links) {
     const Port& port = topology.port(link.egress);
-    if (!link.saturated && topology.node(topology.port(port.peer).node).type == NodeType::kSwitch) {
+    if (topology.node(topology.port(port.peer).node).type == NodeType::kSwitch) {
       const Node& behind = topology.node(topology.port(port.peer).node);
       const PortSet* carries = carried(link.egress);
       const auto begin = std::ranges::lower_bound(links, behind.first_port, {}, &HotLink::egress);
       for (auto next = begin; next != links.end() && next->egress < behind.first_port + behind.port_entries(); ++next) {
         if (next->egress == port.peer) continue;  // nothing goes back where it came from
+        // Two full links in a row carry one stream, and the last of them is where it narrows.
+        if (!link.held_back && !(carries && next->saturated)) continue;
         if (carries && !carries->test(topology.port(next->egress).number.value)) continue;
         edges_.push_back(static_cast<std::uint32_t>(next - links.begin()));
       }

@@ -19,7 +19,8 @@ struct HotLink {
   float utilization = 0;   ///< of the present rate, 0..1
   float stall = 0;         ///< share of time with data and no credit, 0..1; 0 when it is not known
   float rate = 0;          ///< bits per second
-  bool saturated = false;  ///< it is at its own limit; else it is held back by what is behind it
+  bool saturated = false;  ///< it is at its own limit
+  bool held_back = false;  ///< it wants for credit: by what is behind it, even where it is full as well
 };
 
 /// Edges from each held-back link to the links behind it that it may wait for: those that carry its traffic by the

@@ -79,7 +79,11 @@ class Machine:
         self._unread = b""
 
     def __enter__(self) -> "Machine":
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def __exit__(self, *_):

@@ -30,6 +30,7 @@ struct KnownNode {
   bool quiet = true;                    ///< lost, or no state of it was read in this very sweep
   std::uint8_t silent_sweeps = 0;       ///< consecutive sweeps lost while a neighbour saw its link up
   std::uint8_t counterless_sweeps = 0;  ///< consecutive sweeps in which it answered, but none of its counters was read
+  std::uint8_t counters_hold = 0;       ///< sweeps that it is still given for that: it has just come back
 };
 
 /// What one end says.

@@ -11,9 +11,13 @@ namespace {
 
 /// Silent nodes among which a hub is looked for; the search is quadratic.
 constexpr std::size_t kMostToSort = 256;
-/// Links of a switch or host that has come back are given so many times the grace of an activation: they follow one by
-/// one, as the machine starts.
+/// What belongs to a switch or host that has come back is given so many times the grace of an activation: links follow
+/// one by one, as the machine starts, and counters can be read when the subnet manager has given it a LID.
 constexpr unsigned kRecovery = 4;
+
+std::uint8_t recovery_sweeps(const Thresholds& thresholds) {
+  return static_cast<std::uint8_t>(std::min(kRecovery * (thresholds.activation_grace_sweeps + 1), 255U));
+}
 
 }  // namespace
 
@@ -116,13 +120,16 @@ void OutageFinder::blame_counters(LinkTable& table, const Sweep& sweep, Work& wo
   const Duration stale = stale_after(sweep, thresholds_);
   for (NodeId id = 0; id < table.nodes().size(); ++id) {
     KnownNode& known = table.nodes()[id];
+    if (known.quiet) known.counters_hold = recovery_sweeps(thresholds_);
     if (known.quiet || known.index == kNoIndex) continue;
     const Node& node = sweep.topology->node(known.index);
     TimePoint newest = kNever;
     const std::size_t end = std::min<std::size_t>(node.first_port + node.port_entries(), read_at.size());
     for (std::size_t port = node.first_port; port < end; ++port) newest = std::max(newest, read_at[port]);
     if (newest == kNever || newest >= sweep.started)
-      known.counterless_sweeps = 0;
+      known.counterless_sweeps = known.counters_hold = 0;
+    else if (known.counters_hold > 0)
+      --known.counters_hold;
     else if (known.counterless_sweeps < 255)
       ++known.counterless_sweeps;
     // Both: after a gap in our own sweeps, or a jump of the clock, one lost answer is old at once.
@@ -147,8 +154,7 @@ void OutageFinder::hold_back(LinkTable& table, Work& work) const {
     LinkState& link = table.links()[id];
     if (work.covered[id]) continue;
     // Its switch or host has just come back.
-    if (link.covered)
-      link.hold = static_cast<std::uint8_t>(std::min(kRecovery * (thresholds_.activation_grace_sweeps + 1), 255U));
+    if (link.covered) link.hold = recovery_sweeps(thresholds_);
     link.covered = false;
     if (link.view == LinkView::kUp) link.hold = 0;
     if (link.hold > 0) --link.hold;

@@ -90,6 +90,22 @@ TEST(TelemetryLost, CountersThatCanNoLongerBeRead) {
   EXPECT_TRUE(watch.open().empty());
 }
 
+TEST(TelemetryLost, CountersOfASwitchThatCameBackMayTakeAMoment) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 2));
+  watch.sweeps(3);
+  const NodeIndex spine = watch.fabric.find("spine-1");
+  watch.fabric.power_off(spine);
+  watch.sweeps(6);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+  // It answers by directed route at once; its counters can be read when the subnet manager has given it a LID again.
+  watch.fabric.power_on(spine);
+  watch.fabric.freeze_counters(spine);
+  watch.sweeps(9);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  watch.sweeps(9);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kTelemetryLost) << "but not for ever";
+}
+
 TEST(TelemetryLost, OneLostAnswerAfterAGapOfOurOwnIsNotTheNodes) {
   Watch watch(FabricBuilder::fat_tree(2, 3, 2));
   watch.sweeps(5);

@@ -46,7 +46,7 @@ IncidentKind CongestionTracker::usual_kind(const Track& track) const {
 
 const std::vector<SteadyCongestion>& CongestionTracker::update(const Topology& topology,
                                                                const std::vector<CongestionRoot>& roots) {
-  for (auto& [key, track] : tracks_) track.seen = static_cast<std::uint8_t>((track.seen << 1U) & kWindowMask);
+  for (auto& [key, track] : tracks_) track.seen = static_cast<std::uint8_t>((unsigned{track.seen} << 1U) & kWindowMask);
   for (const CongestionRoot& root : roots) {
     const PortKey key = key_of(topology, root);
     auto found = tracks_.find(key);

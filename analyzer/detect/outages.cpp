@@ -149,7 +149,8 @@ void OutageFinder::blame_links(const LinkTable& table, Work& work) const {
   }
 }
 
-void OutageFinder::hold_back(LinkTable& table, Work& work) const {
+void OutageFinder::hold_back(LinkTable& table, Work& work) {
+  recovering_ = false;
   for (LinkId id = 0; id < table.links().size(); ++id) {
     LinkState& link = table.links()[id];
     if (work.covered[id]) continue;
@@ -158,6 +159,7 @@ void OutageFinder::hold_back(LinkTable& table, Work& work) const {
     link.covered = false;
     if (link.view == LinkView::kUp) link.hold = 0;
     if (link.hold > 0) --link.hold;
+    recovering_ = recovering_ || link.hold > 0;
   }
   std::erase_if(work.outages, [&](const Outage& outage) {
     return outage.kind == OutageKind::kLink && table.links()[outage.link].hold > 0;
@@ -325,6 +327,7 @@ void OutageFinder::mark(LinkTable& table, const Work& work) {
       LinkState& link = table.links()[id];
       link.reported = true;
       link.covered = whole;
+      recovering_ = recovering_ || whole;
       marked_.push_back(id);
     }
   }
@@ -337,8 +340,8 @@ OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint 
     blame_nodes(table, work);
     blame_links(table, work);
     group_hosts(table, work);
-    hold_back(table, work);
   }
+  if (work.trouble || recovering_) hold_back(table, work);  // in a sweep without trouble it ends
   const std::size_t culprits = work.outages.size();
   Outage fabric;
   if (mass(table, sweep, work, culprits, now, fabric)) {

@@ -56,7 +56,7 @@ class OutageFinder {
   void blame_nodes(LinkTable& table, Work& work) const;
   void blame_counters(LinkTable& table, const Sweep& sweep, Work& work) const;
   void blame_links(const LinkTable& table, Work& work) const;
-  void hold_back(LinkTable& table, Work& work) const;
+  void hold_back(LinkTable& table, Work& work);
   void group_hosts(const LinkTable& table, Work& work) const;
   void attribute(const LinkTable& table, Work& work) const;
   void blame_hubs(const LinkTable& table, Work& work) const;
@@ -66,6 +66,7 @@ class OutageFinder {
   const Thresholds& thresholds_;
   TimePoint mass_since_ = kNever;
   std::vector<LinkId> marked_;  ///< links with `reported` set
+  bool recovering_ = false;     ///< some link is held back, or was inside an outage of the last sweep
 };
 
 }  // namespace weft::analyzer

@@ -331,5 +331,21 @@ TEST(MassGuard, AFabricThatIsBeingActivatedIsNotThousandsOfLinks) {
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
 }
 
+TEST(SwitchDown, IsOverWhenAllOfItIsUp) {
+  Watch watch(FabricBuilder::fat_tree(2, 3, 2));
+  watch.sweeps(3);
+  const NodeIndex spine = watch.fabric.find("spine-1");
+  watch.fabric.power_off(spine);
+  watch.sweeps(4);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+  watch.fabric.power_on(spine);
+  watch.sweeps(5);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  // What happens now is no part of its coming back.
+  watch.fabric.unlink(watch.fabric.port_towards("spine-1", "leaf-0"));
+  watch.sweeps(2);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown) << watch.describe();
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -11,12 +11,12 @@ namespace {
 
 /// Silent nodes among which a hub is looked for; the search is quadratic.
 constexpr std::size_t kMostToSort = 256;
-/// What belongs to a switch or host that has come back is given so many times the grace of an activation: links follow
-/// one by one, as the machine starts, and counters can be read when the subnet manager has given it a LID.
+/// So many times the grace of an activation are given to a host that has come back until its links are up, and to any
+/// node until its counters can be read: the subnet manager has to give it a LID first.
 constexpr unsigned kRecovery = 4;
 
-std::uint8_t recovery_sweeps(const Thresholds& thresholds) {
-  return static_cast<std::uint8_t>(std::min(kRecovery * (thresholds.activation_grace_sweeps + 1), 255U));
+std::uint8_t sweeps_of(unsigned times, const Thresholds& thresholds) {
+  return static_cast<std::uint8_t>(std::min(times * (thresholds.activation_grace_sweeps + 1), 255U));
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ void OutageFinder::blame_counters(LinkTable& table, const Sweep& sweep, Work& wo
   const Duration stale = stale_after(sweep, thresholds_);
   for (NodeId id = 0; id < table.nodes().size(); ++id) {
     KnownNode& known = table.nodes()[id];
-    if (known.quiet) known.counters_hold = recovery_sweeps(thresholds_);
+    if (known.quiet) known.counters_hold = sweeps_of(kRecovery, thresholds_);
     if (known.quiet || known.index == kNoIndex) continue;
     const Node& node = sweep.topology->node(known.index);
     TimePoint newest = kNever;
@@ -154,8 +154,10 @@ void OutageFinder::hold_back(LinkTable& table, Work& work) {
   for (LinkId id = 0; id < table.links().size(); ++id) {
     LinkState& link = table.links()[id];
     if (work.covered[id]) continue;
-    // Its switch or host has just come back.
-    if (link.covered) link.hold = recovery_sweeps(thresholds_);
+    // Its switch or host has just come back. Adapters follow one by one, as their host starts.
+    const auto is_adapter = [&](NodeId node) { return table.nodes()[node].type == NodeType::kChannelAdapter; };
+    const bool of_host = is_adapter(link.low_node) || is_adapter(link.high_node);
+    if (link.covered) link.hold = sweeps_of(of_host ? kRecovery : 1, thresholds_);
     link.covered = false;
     if (link.view == LinkView::kUp) link.hold = 0;
     if (link.hold > 0) --link.hold;

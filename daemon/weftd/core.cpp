@@ -187,7 +187,7 @@ void Core::tick() {
   hosts_.tick();
   judge_hosts(now);
   save();
-  if (unsaved_.empty()) hosts_.save();
+  save_hosts();
   if (news) publish();
 }
 
@@ -260,7 +260,14 @@ void Core::saved(Saved result, std::shared_ptr<const analyzer::IncidentList> sho
     else
       waiting.callback(fail(ErrorCode::kNotFound, "no incident " + incident_name(waiting.incident)));
   }
-  if (result != Saved::kLost) save();  // else with the next tick: not at once again and again
+  if (result == Saved::kLost) return;  // with the next tick: not at once again and again
+  save();
+  save_hosts();
+}
+
+void Core::save_hosts() {
+  // A collector that is told "safe" sends no more of it: what its batches led to must be with the store before.
+  if (!saving_ && unsaved_.empty()) hosts_.save();
 }
 
 void Core::stop() {

@@ -85,6 +85,7 @@ class Core {
   std::vector<FabricView> views() const;
   void note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what);
   void save();
+  void save_hosts();
   void take_back(Batch batch);
   void saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch);
   void remember(Fabric& fabric, TimePoint now);

@@ -47,7 +47,7 @@ def arguments(description, sizes):
 def parse(parser):
     options = parser.parse_args()
     say(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the start")
-    if options.realtime:
+    if getattr(options, "realtime", False):  # those who run no ibsim do not offer it
         global _realtime
         _realtime = True
     return options

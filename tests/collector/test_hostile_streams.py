@@ -157,6 +157,8 @@ class HostileStreams(unittest.TestCase):
         again.batch(2, self.body())
         again.batch(5, self.body())
         again.wait_acknowledged(5)
+        # What is listed follows within a second.
+        weft_testing.wait_until(lambda: self.listed("replay")["batches"] == "3")
         listed = self.listed("replay")
         self.assertEqual(("3", "2"), (listed["batches"], listed["lostBatches"]))
 

@@ -41,7 +41,9 @@ class FakeStore final : public store::Store {
   }
   Result<void> save_nodes(std::string_view, const Topology&, TimePoint) override { return count(nodes_asked); }
   Result<std::vector<store::KnownNode>> nodes(std::string_view) override { return std::vector<store::KnownNode>{}; }
-  Result<void> save_collectors(std::span<const store::CollectorMark>, std::span<const std::string>) override {
+  Result<void> save_collectors(std::span<const store::CollectorMark> told, std::span<const std::string>) override {
+    const std::lock_guard lock(mutex);
+    if (!told.empty()) incidents_before_marks = static_cast<int>(saved.size());
     return {};
   }
   Result<void> append_history(std::shared_ptr<const Sweep>) override { return {}; }
@@ -69,6 +71,8 @@ class FakeStore final : public store::Store {
   }
 
   std::atomic<bool> refuses = false, throws = false;
+  /// How many incidents were on disk when collectors' marks were last written; -1: none were.
+  std::atomic<int> incidents_before_marks = -1;
   std::atomic<int> links_asked = 0, conditions_asked = 0, nodes_asked = 0;
 
  private:
@@ -82,6 +86,15 @@ class FakeStore final : public store::Store {
   bool held = false;
   std::map<std::uint64_t, Incident> saved;
   std::vector<std::string> words;
+};
+
+class FakeStream final : public api::CollectorStream {
+ public:
+  void welcome(std::uint64_t) override {}
+  void acknowledge(std::uint64_t sequence) override { acknowledged = sequence; }
+  void proceed() override {}
+  void end(Error) override {}
+  std::uint64_t acknowledged = 0;
 };
 
 class CoreTest : public ::testing::Test {
@@ -246,6 +259,45 @@ TEST_F(CoreTest, AStoreThatThrowsDoesNotStopTheShowing) {
   settle();
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_FALSE(answers.front());
+}
+
+// A collector that is told "safe" sends it never again: what it led to must be on disk before.
+TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
+  start();
+  const auto stream = std::make_shared<FakeStream>();
+  hosts->hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
+  HostBatch reading;
+  reading.sequence = 1;
+  auto inventory = std::make_shared<HostInventory>();
+  HostPort& port = inventory->ports.emplace_back();
+  port.device = "mlx5_0";
+  port.number = 1;
+  port.state = PortState::kActive;
+  reading.reading.emplace();
+  reading.reading->taken = clock.time;
+  reading.reading->inventory = inventory;
+  hosts->batch(stream, std::move(reading), 0s);
+  HostBatch event;
+  event.sequence = 2;
+  LinkEvent& down = event.events.emplace_back();
+  down.at = clock.time;
+  down.device = "mlx5_0";
+  down.port = 1;
+  store.throws = true;
+  hosts->batch(stream, std::move(event), 0s);
+  core->take_hosts();
+  clock.time += 2s;
+  core->tick();
+  settle();
+  EXPECT_EQ(store.copy_of_saved().size(), 0U);
+  EXPECT_EQ(stream->acknowledged, 0U);
+  store.throws = false;
+  clock.time += 1s;
+  core->tick();
+  settle();
+  EXPECT_EQ(store.copy_of_saved().size(), 1U);
+  EXPECT_EQ(store.incidents_before_marks, 1);
+  EXPECT_EQ(stream->acknowledged, 2U);
 }
 
 TEST_F(CoreTest, AFullLaneIsTriedAgain) {

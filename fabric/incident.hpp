@@ -77,7 +77,24 @@ struct Evidence {
   double threshold = 0;  ///< 0 where none applies
   std::string unit;      ///< "", "events", "errors/bit", "Gb/s", "s"
   TimePoint observed = kNever;
-  Entity where;  ///< the port or node that the signal was read from
+  Entity where;       ///< the port or node that the signal was read from
+  Duration window{};  ///< that `value` is counted or averaged over, up to `observed`; 0: a state of that moment
+};
+
+/// A link of a congestion tree. It waits for the link that it leads to, which cannot pass on what it brings.
+struct WaitingLink {
+  Entity sender;        ///< the port that sends into it
+  std::string towards;  ///< its other end, for people: "leaf-1 port 7"
+  /// Position of the link that it waits for, always a smaller one than its own; nullopt: here the waiting ends.
+  std::optional<std::uint32_t> waits_for{};
+  double stall_ratio = 0;        ///< share of time with data and no credit, 0..1
+  double utilization_ratio = 0;  ///< what it sends, of its rate, 0..1
+};
+
+/// The links that wait for a cause, those it begins with first.
+struct WaitingTree {
+  std::vector<WaitingLink> links{};  ///< the worst of them, each after the one it waits for
+  std::uint64_t total = 0;           ///< links that wait, those that are not listed too
 };
 
 /// What a detection rule says of one snapshot: stateless towards incidents, which live in analyzer/incidents.
@@ -88,6 +105,7 @@ struct Finding {
   Entity cause;
   std::vector<Entity> affected;
   std::vector<Evidence> evidence;
+  WaitingTree waiting{};            ///< of congestion and of a link's fault that holds others up
   std::vector<std::string> jobs{};  ///< that it hurts, as HostReading::jobs names them
   double confidence = 0;            ///< 0..1: how sure that the cause is the named one
   std::string summary;              ///< one line for a page at 3 a.m.
@@ -103,6 +121,7 @@ struct Incident {
   Entity cause;
   std::vector<Entity> affected;
   std::vector<Evidence> evidence;
+  WaitingTree waiting;
   std::vector<std::string> jobs;
   double confidence = 0;
   std::string summary;

@@ -66,6 +66,7 @@ const std::vector<CongestionRoot>& CongestionFinder::find(const CongestionInput&
   graph_.build(input.topology, input.routes, hot_);
   if (hot_.empty()) return roots_;
   visited_.assign(hot_.size(), 0);
+  awaited_.assign(hot_.size(), 0);
   search_ = 0;
   steps_left_ = kMostSteps;
   for (std::uint32_t link = 0; link < hot_.size(); ++link)
@@ -85,6 +86,7 @@ void CongestionFinder::gather_victims(std::span<const std::uint32_t> roots, Cong
       if (steps_left_ > 0) --steps_left_;
       if (visited_[waiting] == search_) continue;
       visited_[waiting] = search_;
+      awaited_[waiting] = reached_[head];
       reached_.push_back(waiting);
     }
   reached_.erase(reached_.begin(), reached_.begin() + static_cast<std::ptrdiff_t>(roots.size()));
@@ -96,7 +98,9 @@ void CongestionFinder::gather_victims(std::span<const std::uint32_t> roots, Cong
   for (const std::uint32_t victim : reached_) {
     root.lost_bits += lost(victim);
     root.worst_stall = std::max(root.worst_stall, hot_[victim].stall);
-    if (root.victims.size() < kMostVictims) root.victims.push_back(hot_[victim].egress);
+    if (root.victims.size() >= kMostVictims) continue;
+    root.victims.push_back(hot_[victim].egress);
+    root.waits_for.push_back(hot_[awaited_[victim]].egress);
   }
 }
 
@@ -216,15 +220,17 @@ void CongestionFinder::merge_by_node() {
     same->certain = same->certain && root.certain;
     same->worst_stall = std::max(same->worst_stall, root.worst_stall);
     // Whoever waits for two of the links is counted once.
-    std::vector<PortIndex> more;
-    for (const PortIndex victim : root.victims)
-      if (std::ranges::find(same->victims, victim) == same->victims.end()) more.push_back(victim);
+    std::size_t more = 0;
+    for (std::size_t i = 0; i < root.victims.size(); ++i) {
+      if (std::ranges::find(same->victims, root.victims[i]) != same->victims.end()) continue;
+      ++more;
+      if (same->victims.size() >= kMostVictims) continue;
+      same->victims.push_back(root.victims[i]);
+      same->waits_for.push_back(root.waits_for[i]);
+    }
     if (root.victim_count > 0)
-      same->lost_bits += root.lost_bits * static_cast<double>(more.size()) / static_cast<double>(root.victims.size());
-    same->victim_count += more.size();
-    const std::size_t room = kMostVictims - std::min(kMostVictims, same->victims.size());
-    same->victims.insert(same->victims.end(), more.begin(),
-                         more.begin() + static_cast<std::ptrdiff_t>(std::min(room, more.size())));
+      same->lost_bits += root.lost_bits * static_cast<double>(more) / static_cast<double>(root.victims.size());
+    same->victim_count += more;
   }
   roots_ = std::move(merged);
 }

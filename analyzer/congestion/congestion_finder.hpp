@@ -32,15 +32,16 @@ struct CongestionRoot {
   NodeIndex node = kNoIndex;    ///< of kCongestionOversubscribed: the switch whose links are too few
   float utilization = 0;        ///< of the root link
   float stall = 0;
-  float worst_stall = 0;           ///< of any victim, or of the root itself where it is held back
-  double lost_bits = 0;            ///< Σ stall × rate of all victims, bits per second
-  unsigned feeders = 0;            ///< links that deliver into the root link's switch and wait for the root
-  unsigned siblings = 0;           ///< links that could carry the same load, the root left out; up
-  unsigned siblings_down = 0;      ///< of those there are, down or narrower and slower than they could be
-  float sibling_median = 0;        ///< of their utilisation
-  bool certain = true;             ///< the siblings' figures say it clearly
-  std::vector<PortIndex> links;    ///< all root links: the circle of a deadlock, full uplinks; else one
-  std::vector<PortIndex> victims;  ///< sending ports of links that wait for it, the worst first; at most kMostVictims
+  float worst_stall = 0;             ///< of any victim, or of the root itself where it is held back
+  double lost_bits = 0;              ///< Σ stall × rate of all victims, bits per second
+  unsigned feeders = 0;              ///< links that deliver into the root link's switch and wait for the root
+  unsigned siblings = 0;             ///< links that could carry the same load, the root left out; up
+  unsigned siblings_down = 0;        ///< of those there are, down or narrower and slower than they could be
+  float sibling_median = 0;          ///< of their utilisation
+  bool certain = true;               ///< the siblings' figures say it clearly
+  std::vector<PortIndex> links;      ///< all root links: the circle of a deadlock, full uplinks; else one
+  std::vector<PortIndex> victims;    ///< sending ports of links that wait for it, the worst first; at most kMostVictims
+  std::vector<PortIndex> waits_for;  ///< by victim: the sending port of the link that it waits for
   std::size_t victim_count = 0;
 };
 
@@ -71,6 +72,7 @@ class CongestionFinder {
   std::uint32_t search_ = 0;
   std::size_t steps_left_ = 0;  ///< of all searches of one moment together
   std::vector<std::uint32_t> reached_;
+  std::vector<std::uint32_t> awaited_;  ///< by hot link: the one by which the last search reached it
   std::vector<CongestionRoot> roots_;
 };
 

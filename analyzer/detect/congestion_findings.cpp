@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/detect/congestion_tree.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -22,11 +24,13 @@ std::string percent(float ratio) {
 /// All that is needed to put one root into words.
 class Story {
  public:
-  Story(const Sweep& sweep, const CounterPass& pass, const LinkTable& table, const Describe& describe,
-        const CongestionThresholds& thresholds, const SteadyCongestion& steady)
+  Story(const Sweep& sweep, const CounterPass& pass, std::span<const float> line_rates, const LinkTable& table,
+        const Describe& describe, const CongestionThresholds& thresholds, const SteadyCongestion& steady)
       : sweep_(sweep),
         topology_(*sweep.topology),
+        pass_(pass),
         rates_(*pass.rates),
+        line_rates_(line_rates),
         table_(table),
         describe_(describe),
         thresholds_(thresholds),
@@ -79,6 +83,7 @@ class Story {
   void add_harm(Finding& finding) const {
     add_victims(finding);
     add_evidence(finding);
+    finding.waiting = describe_waiting(root_, topology_, rates_, line_rates_, describe_);
   }
 
  private:
@@ -113,13 +118,15 @@ class Story {
 
   void note(Finding& finding, std::string signal, std::string text, double value, double threshold, std::string unit,
             PortIndex port) const {
-    finding.evidence.push_back({.signal = std::move(signal),
-                                .description = std::move(text),
-                                .value = value,
-                                .threshold = threshold,
-                                .unit = std::move(unit),
-                                .observed = sweep_.finished,
-                                .where = describe_.port(topology_.key_of(port))});
+    finding.evidence.push_back(
+        {.signal = std::move(signal),
+         .description = std::move(text),
+         .value = value,
+         .threshold = threshold,
+         .unit = std::move(unit),
+         .observed = sweep_.finished,
+         .where = describe_.port(topology_.key_of(port)),
+         .window = std::chrono::duration_cast<Duration>(std::chrono::duration<float>(pass_.elapsed_seconds[port]))});
   }
 
   void add_evidence(Finding& finding) const {
@@ -165,7 +172,9 @@ class Story {
 
   const Sweep& sweep_;
   const Topology& topology_;
+  const CounterPass& pass_;
   const std::vector<PortRates>& rates_;
+  std::span<const float> line_rates_;
   const LinkTable& table_;
   const Describe& describe_;
   const CongestionThresholds& thresholds_;
@@ -196,7 +205,7 @@ void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<c
                                     .line_rates = line_rates,
                                     .suspects = suspects_});
   for (const SteadyCongestion& steady : tracker_.update(*sweep.topology, roots)) {
-    const Story story(sweep, pass, table, describe, thresholds_, steady);
+    const Story story(sweep, pass, line_rates, table, describe, thresholds_, steady);
     if (steady.root.kind != IncidentKind::kLinkDegraded) {
       if (auto finding = story.tell()) findings.push_back(std::move(*finding));
       continue;

@@ -174,6 +174,7 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
     const PortIndex port = topology.find_port(key);
     const LinkId link = port == kNoIndex ? kNoIndex : table.link_at(port);
     const Entity where = describe.port(key);
+    const auto window = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(condemned.elapsed));
     std::size_t position = findings.size();
     if (link != kNoIndex) position = of_link.try_emplace(link, findings.size()).first->second;
     if (position == findings.size()) {
@@ -200,7 +201,8 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
                                 .threshold = thresholds_.error_rate_limit,
                                 .unit = "errors/bit",
                                 .observed = now,
-                                .where = where});
+                                .where = where,
+                                .window = window});
     const auto add = [&](const char* signal, std::uint64_t count) {
       if (count == 0) return;
       finding.evidence.push_back({.signal = signal,
@@ -210,7 +212,8 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
                                   .threshold = 0,
                                   .unit = "events",
                                   .observed = now,
-                                  .where = where});
+                                  .where = where,
+                                  .window = window});
     };
     add("symbol_errors", condemned.sums.symbol_errors);
     add("link_error_recovery", condemned.sums.link_error_recovery);

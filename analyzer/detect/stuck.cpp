@@ -107,7 +107,8 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
                                   .threshold = thresholds_.stuck_packets,
                                   .unit = "packets",
                                   .observed = sweep.finished,
-                                  .where = finding.cause});
+                                  .where = finding.cause,
+                                  .window = sweep.interval * thresholds_.stuck_sweeps});
     }
     if (mad) {
       finding.severity = Severity::kWarning;

@@ -59,6 +59,13 @@ void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& f
   }
 }
 
+/// Do other links wait, or for others? Shares of time are numbers that move.
+bool same_tree(const WaitingTree& a, const WaitingTree& b) {
+  return std::ranges::equal(a.links, b.links, [](const WaitingLink& x, const WaitingLink& y) {
+    return x.waits_for == y.waits_for && same(x.sender, y.sender);
+  });
+}
+
 /// All jobs that it has hurt. True when there is a new one.
 bool merge_jobs(std::vector<std::string>& known, const std::vector<std::string>& found) {
   const std::size_t before = known.size();
@@ -125,6 +132,7 @@ void IncidentBook::open(const Finding& finding, std::string key, TimePoint now, 
   incident.cause = finding.cause;
   incident.affected = finding.affected;
   merge_evidence(incident.evidence, finding.evidence, policy_.evidence_limit);
+  incident.waiting = finding.waiting;
   merge_jobs(incident.jobs, finding.jobs);
   incident.confidence = finding.confidence;
   incident.summary = finding.summary;
@@ -149,6 +157,7 @@ void IncidentBook::reopen(Entry& entry, const Finding& finding, TimePoint now, C
   next.resolved = kNever;
   next.acknowledged_by.clear();
   ++next.occurrences;
+  next.waiting = finding.waiting;
   next.jobs.clear();
   merge_jobs(next.jobs, finding.jobs);
   merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
@@ -166,7 +175,8 @@ void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, 
                         !std::ranges::equal(shown.affected, finding.affected, same);
   // New evidence can be pushed out by still newer one: it too is shown at a bounded pace.
   const bool due = now - entry.evidence_shown >= policy_.evidence_refresh;
-  if (!material && !((news.fresh || news.numbers) && due)) return;
+  const bool moved_on = news.fresh || news.numbers || !same_tree(shown.waiting, finding.waiting);
+  if (!material && !(moved_on && due)) return;
   Incident next = shown;
   next.jobs = std::move(jobs);
   next.severity = finding.severity;
@@ -175,6 +185,7 @@ void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, 
   next.confidence = finding.confidence;
   next.summary = finding.summary;
   merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
+  next.waiting = finding.waiting;
   entry.evidence_shown = now;
   change(entry, std::move(next), now, changed);
 }

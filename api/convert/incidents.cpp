@@ -67,7 +67,17 @@ void to_proto(const Incident& from, v1::Incident& to) {
     evidence.set_unit(valid_utf8(fact.unit));
     if (fact.observed != kNever) set_timestamp(*evidence.mutable_observed(), fact.observed);
     to_proto(fact.where, *evidence.mutable_where());
+    if (fact.window > Duration::zero()) set_duration(*evidence.mutable_window(), fact.window);
   }
+  for (const WaitingLink& link : from.waiting.links) {
+    v1::WaitingLink& waiting = *to.add_waiting();
+    to_proto(link.sender, *waiting.mutable_sender());
+    waiting.set_towards(valid_utf8(link.towards));
+    if (link.waits_for) waiting.set_waits_for(*link.waits_for);
+    waiting.set_stall_ratio(link.stall_ratio);
+    waiting.set_utilization_ratio(link.utilization_ratio);
+  }
+  to.set_waiting_total(from.waiting.total);
   for (const std::string& job : from.jobs) to.add_jobs(valid_utf8(job));
   to.set_confidence(from.confidence);
   if (from.opened != kNever) set_timestamp(*to.mutable_opened(), from.opened);

@@ -17,7 +17,7 @@ _weftctl() {
   done
   local IFS=$'\n'
   if [[ $cur == -* ]]; then
-    local options=$'--server\n--json\n--help'
+    local options=$'--server\n--json\n--plain\n--help'
     case $verb in
       ports) options+=$'\n--fabric\n--counters' ;;
       links) options+=$'\n--fabric\n--down' ;;
@@ -58,7 +58,7 @@ _weftctl() {
     'links:cables' 'topology:what is plugged in where' 'path:the way from one port to another' 'incidents:what is wrong' 'incident:all of one incident'
     'health:may a job run on these hosts' 'collectors:hosts that report for themselves' 'watch:incidents as they come' 'acknowledge:somebody looks after it'
     'silence:do not page for it for a while' 'completion:a script like this one')
-  _arguments -C '--server[where weftd serves gRPC]:host\:port:' '--json[for programs]' '--help[help]' \
+  _arguments -C '--server[where weftd serves gRPC]:host\:port:' '--json[for programs]' '--plain[drawings in ASCII]' '--help[help]' \
     '1:verb:->verb' '*::argument:->argument'
   case $state in
     verb) _describe verb verbs ;;
@@ -86,6 +86,7 @@ constexpr const char* kFish = R"sh(# weftctl completion fish > ~/.config/fish/co
 complete -c weftctl -f
 complete -c weftctl -l server -x -d 'where weftd serves gRPC'
 complete -c weftctl -l json -d 'for programs'
+complete -c weftctl -l plain -d 'drawings in ASCII'
 complete -c weftctl -n __fish_use_subcommand -a status -d 'how the watching goes'
 complete -c weftctl -n __fish_use_subcommand -a nodes -d 'adapters, switches and routers'
 complete -c weftctl -n __fish_use_subcommand -a ports -d 'states, rates and errors'

@@ -1,3 +1,4 @@
+#include "daemon/ctl/incident_story.hpp"
 #include "daemon/ctl/table.hpp"
 #include "daemon/ctl/text.hpp"
 #include "daemon/ctl/verbs.hpp"
@@ -5,48 +6,11 @@
 namespace weft::ctl {
 namespace {
 
-std::string label(const v1::Entity& entity) {
-  if (!entity.label().empty()) return printable(entity.label());
-  return printable(entity.kind() == v1::Entity::FABRIC ? entity.fabric() : entity.identity());
-}
-
-// A dead switch takes hundreds of ports with it: a person wants the first few and the number.
-constexpr int kMostVictims = 12;
-
-void print_incident(const Session& session, const v1::Incident& incident) {
-  std::ostream& out = session.out;
-  out << incident.id() << "  " << v1::Incident::Severity_Name(incident.severity()) << "  "
-      << v1::Incident::Kind_Name(incident.kind()) << "  " << v1::Incident::State_Name(incident.state()) << '\n';
-  // The summary is of the time when it was open.
-  if (incident.has_resolved()) out << "Resolved. It was: ";
-  out << printable(incident.summary()) << "\n\n";
-  out << "cause       " << label(incident.cause()) << "  (confidence " << percent_text(incident.confidence()) << ")\n";
-  out << "opened      " << time_text(incident.opened()) << ", " << age_text(true, incident.opened(), session.now)
-      << '\n';
-  if (incident.has_updated())
-    out << "updated     " << time_text(incident.updated()) << ", " << age_text(true, incident.updated(), session.now)
-        << '\n';
-  if (incident.has_resolved())
-    out << "resolved    " << time_text(incident.resolved()) << ", " << age_text(true, incident.resolved(), session.now)
-        << '\n';
-  if (incident.occurrences() > 1) out << "happened    " << incident.occurrences() << " times\n";
-  if (!incident.acknowledged_by().empty()) out << "seen by     " << printable(incident.acknowledged_by()) << '\n';
-  if (incident.has_silenced_until()) out << "silenced    until " << time_text(incident.silenced_until()) << '\n';
-  const int victims = incident.affected_size();
-  const int shown = victims > kMostVictims ? kMostVictims - 1 : victims;
-  for (int i = 0; i < shown; ++i) out << "affects     " << label(incident.affected(i)) << '\n';
-  if (shown < victims) out << "affects     " << victims - shown << " more (all of them with --json)\n";
-  for (const std::string& job : incident.jobs()) out << "job         " << printable(job) << '\n';
-  for (const v1::Evidence& fact : incident.evidence())
-    out << "evidence    " << printable(fact.description()) << "  [" << printable(fact.signal()) << ", "
-        << age_text(fact.has_observed(), fact.observed(), session.now) << "]\n";
-}
-
 Exit print_changed(const Session& session, const v1::Incident& incident) {
   if (session.json) {
     session.out << json_text(incident, false) << '\n';
   } else {
-    print_incident(session, incident);
+    print_incident(session.out, incident, session.now, session.plain);
   }
   return Exit::kGood;
 }

@@ -1,5 +1,7 @@
 // weftctl: what weftd knows, for people and scripts.
 
+#include <langinfo.h>
+#include <locale.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +20,7 @@ constexpr const char* kFooter = R"(
 Examples:
   weftctl status                       how the watching goes
   weftctl incidents                    what is wrong now
-  weftctl incident INC-17              cause, victims and evidence
+  weftctl incident INC-17              cause, who waits for it, evidence
   weftctl ports leaf-1                 states, rates and errors of a switch's ports
   weftctl path dgx-04 dgx-17           the cables between two hosts, and what is wrong on them
   weftctl links --down                 cables that are not up
@@ -34,6 +36,7 @@ Environment: WEFT_SERVER is the default of --server.)";
 struct Arguments {
   std::string server = "127.0.0.1:9641";
   bool json = false;
+  bool plain = false;
   std::string fabric;
   std::string node;
   std::string from;
@@ -57,6 +60,15 @@ std::string user_name() {
   char host[256] = {};
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   return std::string(user ? user : "uid " + std::to_string(getuid())) + '@' + host;
+}
+
+/// Does the environment say that text is UTF-8? The process's own locale stays as it is.
+bool takes_utf8() {
+  const locale_t locale = newlocale(LC_CTYPE_MASK, "", nullptr);
+  if (locale == nullptr) return false;
+  const bool utf8 = std::string_view(nl_langinfo_l(CODESET, locale)) == "UTF-8";
+  freelocale(locale);
+  return utf8;
 }
 
 void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
@@ -97,7 +109,8 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   incidents->add_flag("--ids", given.ids, "Ids only, one a line");
   incidents->callback(
       [&] { chosen = [&](const Session& session) { return show_incidents(session, given.all, given.ids); }; });
-  CLI::App* incident = app.add_subcommand("incident", "All of one incident: cause, victims, evidence");
+  CLI::App* incident =
+      app.add_subcommand("incident", "All of one incident: cause, who waits for it, victims, evidence");
   incident->add_option("ID", given.id, "INC-17 or 17")->required();
   incident->callback([&] { chosen = [&](const Session& session) { return show_incident(session, given.id); }; });
   CLI::App* health = app.add_subcommand("health", "May a job run on these hosts? Exit status 1 if not on all");
@@ -128,7 +141,8 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
 
 Exit run(const Arguments& given, const Verb& verb) {
   Client client(given.server);
-  const Session session{client, std::cout, given.json, isatty(STDOUT_FILENO) != 0, SystemClock().now()};
+  const Session session{
+      client, std::cout, given.json, given.plain || !takes_utf8(), isatty(STDOUT_FILENO) != 0, SystemClock().now()};
   const Exit exit = verb(session);
   if (!std::cout.flush()) throw Failure(Exit::kBadNews, "the answer could not be written out whole");
   return exit;
@@ -149,6 +163,7 @@ Exit command(int argc, char** argv) {
         return whole ? std::string() : "\"" + server + "\" is not HOST:PORT";
       });
   app.add_flag("--json", given.json, "For programs: the API's own JSON");
+  app.add_flag("--plain", given.plain, "Drawings in ASCII, as where the locale is not UTF-8");
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(kFooter);

@@ -5,16 +5,6 @@
 #include "daemon/ctl/text.hpp"
 
 namespace weft::ctl {
-namespace {
-
-/// Characters of UTF-8 text: bytes that do not continue one.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-}  // namespace
-
 void Table::add(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -20,6 +21,12 @@ std::string printable(std::string_view text) {
   for (std::size_t i = 0; i + 1 < result.size(); ++i)
     if (result[i] == '\xC2' && static_cast<unsigned char>(result[i + 1]) <= 0x9F) result.replace(i, 2, "?");
   return result;
+}
+
+std::size_t width(std::string_view text) {
+  // Bytes that do not continue a character.
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string bits_per_second_text(double rate) {

@@ -14,6 +14,8 @@ namespace weft::ctl {
 
 /// Control characters replaced by '?': a node's description comes from the fabric and must not steer the terminal.
 std::string printable(std::string_view text);
+/// Characters of UTF-8 text: columns that it takes in a terminal, as far as we use any.
+std::size_t width(std::string_view text);
 /// "400 Gb/s", "2.5 Mb/s", "0".
 std::string bits_per_second_text(double rate);
 /// "12.3 %".

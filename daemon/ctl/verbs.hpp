@@ -14,6 +14,7 @@ struct Session {
   Client& client;
   std::ostream& out;
   bool json = false;
+  bool plain = false;     ///< drawings in ASCII
   bool terminal = false;  ///< `out` is one: colours and redrawing are welcome
   TimePoint now = kNever;
 };

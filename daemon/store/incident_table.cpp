@@ -9,6 +9,8 @@ namespace {
 constexpr const char* kCause = "cause";
 constexpr const char* kAffected = "affected";
 constexpr const char* kEvidence = "evidence";
+constexpr const char* kWaiting = "waiting";
+constexpr std::int64_t kNobody = -1;
 
 /// The statements that write one incident, prepared once for many.
 struct Writer {
@@ -17,10 +19,12 @@ struct Writer {
         incident(database,
                  "INSERT INTO incident (id, revision, kind, severity, state, confidence, summary, opened, updated, "
                  "resolved, "
-                 "occurrences, acknowledged_by, silenced_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                 "occurrences, acknowledged_by, silenced_until, waiting_total) "
+                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         clear(database, "DELETE FROM incident WHERE id = ?"),
         entity(database, "INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-        evidence(database, "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+        evidence(database, "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        waiting(database, "INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?)"),
         job(database, "INSERT INTO job VALUES (?, ?, ?)"),
         next_id(database, "UPDATE number SET value = max(value, ?) WHERE name = 'next_incident'"),
         opened(database, "INSERT INTO opened VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count") {}
@@ -36,20 +40,27 @@ struct Writer {
     previous.next();  // to its end, or it would hold the transaction open
     clear.run(i.id);  // its entities, evidence and jobs go with it
     incident.run(i.id, i.revision, to_string(i.kind), to_string(i.severity), to_string(i.state), i.confidence,
-                 i.summary, i.opened, i.updated, i.resolved, i.occurrences, i.acknowledged_by, i.silenced_until);
+                 i.summary, i.opened, i.updated, i.resolved, i.occurrences, i.acknowledged_by, i.silenced_until,
+                 i.waiting.total);
     write_entity(i.id, kCause, 0, i.cause);
     for (std::size_t n = 0; n < i.affected.size(); ++n) write_entity(i.id, kAffected, n, i.affected[n]);
     for (std::size_t n = 0; n < i.evidence.size(); ++n) {
       const Evidence& e = i.evidence[n];
-      evidence.run(i.id, n, e.signal, e.description, e.value, e.threshold, e.unit, e.observed);
+      evidence.run(i.id, n, e.signal, e.description, e.value, e.threshold, e.unit, e.observed, e.window.count());
       write_entity(i.id, kEvidence, n, e.where);
+    }
+    for (std::size_t n = 0; n < i.waiting.links.size(); ++n) {
+      const WaitingLink& link = i.waiting.links[n];
+      waiting.run(i.id, n, link.towards, link.waits_for ? std::int64_t{*link.waits_for} : kNobody, link.stall_ratio,
+                  link.utilization_ratio);
+      write_entity(i.id, kWaiting, n, link.sender);
     }
     for (std::size_t n = 0; n < i.jobs.size(); ++n) job.run(i.id, n, i.jobs[n]);
     next_id.run(i.id + 1);
     if (i.occurrences > before) opened.run(to_string(i.kind), i.occurrences - before);
   }
 
-  Statement previous, incident, clear, entity, evidence, job, next_id, opened;
+  Statement previous, incident, clear, entity, evidence, waiting, job, next_id, opened;
 };
 
 /// An enumeration by its stored name; a name that we do not know is damage.
@@ -87,6 +98,7 @@ Incident read_row(Database& database, const Statement& row) {
   incident.occurrences = static_cast<std::uint32_t>(row.integer(10));
   incident.acknowledged_by = row.text(11);
   incident.silenced_until = row.time(12);
+  incident.waiting.total = row.bits(13);
   return incident;
 }
 
@@ -95,8 +107,9 @@ struct PartsReader {
   explicit PartsReader(Database& d)
       : database(d),
         evidence(d,
-                 "SELECT signal, description, value, threshold, unit, observed FROM evidence WHERE incident = ? "
-                 "ORDER BY position"),
+                 "SELECT signal, description, value, threshold, unit, observed, window FROM evidence "
+                 "WHERE incident = ? ORDER BY position"),
+        waiting(d, "SELECT towards, waits_for, stall, utilization FROM waiting WHERE incident = ? ORDER BY position"),
         entity(d,
                "SELECT role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device FROM entity "
                "WHERE incident = ? ORDER BY role, position"),
@@ -111,7 +124,16 @@ struct PartsReader {
                                    evidence.real(3),
                                    evidence.text(4),
                                    evidence.time(5),
-                                   {}});
+                                   {},
+                                   Duration(evidence.integer(6))});
+    waiting.query(incident.id);
+    while (waiting.next()) {
+      WaitingLink& link = incident.waiting.links.emplace_back();
+      link.towards = waiting.text(0);
+      if (const std::int64_t on = waiting.integer(1); on != kNobody) link.waits_for = static_cast<std::uint32_t>(on);
+      link.stall_ratio = waiting.real(2);
+      link.utilization_ratio = waiting.real(3);
+    }
     entity.query(incident.id);
     while (entity.next()) {
       const std::string role = entity.text(0);
@@ -120,13 +142,15 @@ struct PartsReader {
       if (role == kAffected) incident.affected.push_back(read_entity(database, entity, 2));
       if (role == kEvidence && position < incident.evidence.size())
         incident.evidence[position].where = read_entity(database, entity, 2);
+      if (role == kWaiting && position < incident.waiting.links.size())
+        incident.waiting.links[position].sender = read_entity(database, entity, 2);
     }
     job.query(incident.id);
     while (job.next()) incident.jobs.push_back(job.text(0));
   }
 
   Database& database;
-  Statement evidence, entity, job;
+  Statement evidence, waiting, entity, job;
 };
 
 }  // namespace
@@ -147,7 +171,8 @@ std::vector<Incident> read_incidents(Database& database, TimePoint resolved_sinc
   Statement rows(
       database,
       "SELECT id, revision, kind, severity, state, confidence, summary, opened, updated, resolved, occurrences, "
-      "acknowledged_by, silenced_until FROM incident WHERE state <> 'RESOLVED' OR resolved > ? ORDER BY id");
+      "acknowledged_by, silenced_until, waiting_total FROM incident WHERE state <> 'RESOLVED' OR resolved > ? ORDER BY "
+      "id");
   rows.query(resolved_since);
   while (rows.next()) incidents.push_back(read_row(database, rows));
   PartsReader parts(database);

@@ -63,6 +63,16 @@ CREATE TABLE collector (
   host TEXT PRIMARY KEY, spool INTEGER NOT NULL, -- of which the sequence numbers count
   sequence INTEGER NOT NULL, batches INTEGER NOT NULL, late INTEGER NOT NULL, lost INTEGER NOT NULL,
   first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+)sql",
+                                      // What evidence is counted over; and who waits for whom.
+                                      R"sql(
+ALTER TABLE evidence ADD COLUMN window INTEGER NOT NULL DEFAULT 0; -- nanoseconds
+ALTER TABLE incident ADD COLUMN waiting_total INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE waiting ( -- the sending port is the entity of that position with the role 'waiting'
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, position INTEGER NOT NULL,
+  towards TEXT NOT NULL, waits_for INTEGER NOT NULL, -- a position, or -1
+  stall REAL, utilization REAL,
+  PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -31,6 +31,20 @@ class Congestion(weft_testing.SubnetTest):
         path, = self.weftd.client.json(f"/api/v1/path?from={source.replace(' ', '%20')}&to={target.replace(' ', '%20')}")["paths"]
         return [(hop["from"]["node"], hop["from"]["port"]) for hop in path["hops"]] if path["end"] == "ARRIVED" else None
 
+    def tells_who_waits(self, identity: str, hops, receiver: str):
+        """The tree that is drawn is the path, from the receiver back to the sender."""
+        told = weft_testing.weftctl(self.weftd, "--plain", "incident", identity)
+        self.assertEqual(0, told.returncode, told.stderr)
+        tree = [line.strip(" |`-*") for line in told.stdout.split("who waits for whom\n")[1].split("\n\n")[0].splitlines()]
+        for (node, port), line in zip(reversed(hops), tree, strict=True):
+            self.assertTrue(line.startswith(f"{node} port {port} "), told.stdout)
+        self.assertIn(f"-> {receiver} port 1", tree[0])
+        self.assertIn(" -> ".join(f"{node} port {port}" for node, port in hops) + f" -> {receiver} port 1", told.stdout)
+        self.assertRegex(told.stdout, r"transmit_wait = 0\.\d+, threshold [0-9.]+, over [0-9.]+ m?s, at " + f"{hops[-1][0]} port {hops[-1][1]}")
+        self.assertTrue(told.stdout.isascii(), told.stdout)
+        drawn = weft_testing.weftctl(self.weftd, "incident", identity, locale="C.UTF-8")
+        self.assertIn("└─ ", drawn.stdout)
+
     def test_a_slow_receiver_is_found_behind_all_that_waits_for_it(self):
         receiver, sender = "gpu-0003 mlx5_0", "gpu-0014 mlx5_0"
         hops = weft_testing.wait_until(lambda: self.path(sender, receiver), why="no path")
@@ -41,6 +55,7 @@ class Congestion(weft_testing.SubnetTest):
         self.assertEqual([], [shown for shown in self.shown() if "SLOW_RECEIVER" not in shown])
         weft_testing.wait_until(lambda: any(sender in entity.get("label", "") for i in self.weftd.incidents("SLOW_RECEIVER")
                                             for entity in i.get("affected", [])), why=lambda: str(self.weftd.incidents()))
+        self.tells_who_waits(opened["id"], hops, receiver)
         done.set()
         self.expect_resolved(opened)
         self.expect_quiet()

@@ -36,6 +36,8 @@ class Weftctl(weft_testing.SubnetTest):
         detail = weftctl(self.weftd, "incident", opened["id"])
         self.assertEqual(0, detail.returncode)
         self.assertIn("gpu-0006", detail.stdout)
+        self.assertRegex(detail.stdout, r"gpu-0006 mlx5_1 port 1 --x-- leaf-r1-p\d+ port \d+")
+        self.assertRegex(detail.stdout, r"port_state = 1, threshold 4, at leaf-r\d-p\d+ port \d+, 2\d{3}-")
         self.assertEqual(1, weftctl(self.weftd, "health", "gpu-0006").returncode, "the answer is bad news")
         for rail in range(2):
             self.subnet.relink(f"gpu-0006 mlx5_{rail}", 1)

@@ -70,7 +70,7 @@ class Weftd:
     """One weftd with a state directory and ports of its own. `environment` is that of a simulated subnet's client."""
 
     def __init__(self, environment: dict, analyzer: str = "", state_dir: str | None = None, window: int = 128,
-                 infiniband: str = "", extra: tuple[str, ...] = ()):
+                 infiniband: str = "", extra: tuple[str, ...] = (), interval: str = INTERVAL):
         self.environment = environment
         self.place = tempfile.mkdtemp(prefix="weft-test-")
         self.state_dir = state_dir or os.path.join(self.place, "state")
@@ -79,6 +79,7 @@ class Weftd:
         self.grpc = free_address()
         self.client = WeftClient(self.http)
         self.extra = extra
+        self.interval = interval
         self.log_path = os.path.join(self.place, "weftd.log")
         self.configuration = os.path.join(self.place, "weftd.toml")
         text = CONFIGURATION.format(window=window, analyzer=analyzer)
@@ -90,7 +91,7 @@ class Weftd:
 
     def command(self) -> list[str]:
         return [program("weftd"), "--config", self.configuration, "--state-dir", self.state_dir, "--http", self.http,
-                "--grpc", self.grpc, "--sweep-interval", INTERVAL, *self.extra]
+                "--grpc", self.grpc, "--sweep-interval", self.interval, *self.extra]
 
     def start(self, wait: bool = True) -> "Weftd":
         with open(self.log_path, "ab") as log:
@@ -281,9 +282,10 @@ def run_weftd(arguments, environment: dict | None = None, timeout: float = 30) -
                           stderr=subprocess.PIPE, timeout=timeout, text=True, check=False)
 
 
-def weftctl(weftd: Weftd, *arguments: str) -> subprocess.CompletedProcess:
+def weftctl(weftd: Weftd, *arguments: str, locale: str = "C") -> subprocess.CompletedProcess:
     return subprocess.run([program("weftctl"), "--server", weftd.grpc, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=60, text=True, check=False)
+                          stderr=subprocess.PIPE, timeout=60, text=True, encoding="utf-8", check=False,
+                          env=dict(os.environ, LC_ALL=locale))
 
 
 def weftctl_json(weftd: Weftd, *arguments: str):

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
 #include "fabric/path.hpp"
 #include "tests/unit/analyzer/watch.hpp"
@@ -85,6 +86,40 @@ TEST_F(CongestionTest, ManyToOneIsIncastAtTheReceiversLinkWithTheSendersAsVictim
   ASSERT_NE(find(incident, "contributor"), nullptr);
 }
 
+TEST_F(CongestionTest, WhoWaitsForWhomIsTold) {
+  const std::string to = host(0, 1);
+  tree(to, 0.35, 0.6);
+  run(5);
+  const WaitingTree waiting = watch.only().waiting;
+  ASSERT_FALSE(waiting.links.empty());
+  const auto key = [&](const std::string& from, const std::string& behind) {
+    return watch.fabric.key_of(towards(from, behind));
+  };
+  const auto position = [&](PortKey sender) {
+    const auto found =
+        std::ranges::find(waiting.links, sender, [](const WaitingLink& link) { return link.sender.port; });
+    return static_cast<std::uint32_t>(found - waiting.links.begin());
+  };
+  EXPECT_EQ(waiting.links[0].sender.port, key("leaf-0", to));
+  EXPECT_EQ(waiting.links[0].towards, to + " port 1");
+  EXPECT_FALSE(waiting.links[0].waits_for);
+  EXPECT_NEAR(waiting.links[0].stall_ratio, 0.6, 0.01);
+  EXPECT_NEAR(waiting.links[0].utilization_ratio, 0.35, 0.01);
+  std::set<std::string> spines;
+  for (unsigned leaf = 1; leaf < 4; ++leaf) {
+    const std::string name = "leaf-" + std::to_string(leaf);
+    const std::string spine = spine_for(name, to);
+    spines.insert(spine);
+    for (const PortKey sender : {key(spine, "leaf-0"), key(name, spine), key(host(leaf, 1), name)})
+      ASSERT_LT(position(sender), waiting.links.size()) << leaf;
+    EXPECT_EQ(waiting.links[position(key(spine, "leaf-0"))].waits_for, 0U);
+    EXPECT_EQ(waiting.links[position(key(name, spine))].waits_for, position(key(spine, "leaf-0")));
+    EXPECT_EQ(waiting.links[position(key(host(leaf, 1), name))].waits_for, position(key(name, spine)));
+  }
+  EXPECT_EQ(waiting.total, 3 + 6 + spines.size());
+  EXPECT_EQ(waiting.links.size(), waiting.total + 1);
+}
+
 TEST_F(CongestionTest, ItEndsWhenTheTrafficDoes) {
   const std::string to = host(0, 1);
   tree(to, 0.97, 0.02);
@@ -135,6 +170,8 @@ TEST_F(CongestionTest, AllUplinksFullIsOneOversubscription) {
   EXPECT_EQ(incident.kind, IncidentKind::kCongestionOversubscribed);
   EXPECT_EQ(incident.cause.label, "leaf-1");
   EXPECT_EQ(incident.affected.size(), 4U);
+  EXPECT_EQ(incident.waiting.total, 4U) << "who waits for several is counted once";
+  EXPECT_EQ(incident.waiting.links.size(), 8U);
 }
 
 TEST_F(CongestionTest, LostUplinksAreNamedInTheOversubscriptionTheyMake) {
@@ -182,6 +219,13 @@ TEST_F(CongestionTest, LinksThatWaitForEachOtherAndDoNotMoveAreADeadlock) {
   EXPECT_EQ(incident.kind, IncidentKind::kDeadlock);
   EXPECT_EQ(incident.severity, Severity::kCritical);
   EXPECT_EQ(incident.affected.size(), 4U) << "three other links and the host";
+  ASSERT_EQ(incident.waiting.links.size(), 5U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_FALSE(incident.waiting.links[i].waits_for) << i;
+    const std::string next = incident.waiting.links[(i + 1) % 4].sender.label;
+    EXPECT_TRUE(incident.waiting.links[i].towards.starts_with(next.substr(0, next.find(" port") + 5)))
+        << "each leads to the next: " << incident.waiting.links[i].towards << ", " << next;
+  }
 }
 
 TEST_F(CongestionTest, AStuckHostIsNoDeadlockEvenWhereRoutesAreNotKnown) {

@@ -67,6 +67,23 @@ TEST_F(Book, ANumberThatDoublesIsShownOnceAMinute) {
   EXPECT_EQ(shown, 3U);
 }
 
+TEST_F(Book, WhoWaitsIsKeptAndShownAnewOnceAMinute) {
+  const auto waiting = [&](const std::string& label, std::uint8_t port) {
+    Finding finding = down();
+    finding.waiting.links = {{{EntityKind::kPort, "test", {NodeGuid{9}, PortNum{port}}, {}, label}, "x port 1"}};
+    finding.waiting.total = port;
+    return finding;
+  };
+  EXPECT_EQ(update({waiting("a", 1)})[0].waiting.links.at(0).sender.label, "a");
+  unsigned shown = 0;
+  for (unsigned i = 1; i <= 180; ++i)
+    shown += static_cast<unsigned>(update({waiting("b", static_cast<std::uint8_t>(1 + i))}).size());
+  EXPECT_EQ(shown, 3U);
+  EXPECT_EQ(book.find(1)->waiting.links.at(0).sender.label, "b");
+  for (unsigned i = 0; i < 60; ++i) update({down()});
+  EXPECT_TRUE(book.find(1)->waiting.links.empty()) << "nobody waits any more";
+}
+
 TEST_F(Book, ResolvesAfterCleanSweepsThatReallyLooked) {
   update({down()});
   update({});

@@ -192,6 +192,8 @@ TEST_F(Http, JsonIsProtobufsMapping) {
   EXPECT_EQ(incident["cause"]["kind"], "LINK");
   EXPECT_EQ(incident["cause"]["peerGuid"], "0x0000000000000101");
   EXPECT_FALSE(incident.contains("resolved"));
+  EXPECT_FALSE(incident["evidence"][0].contains("window")) << "a state has none";
+  EXPECT_TRUE(incident["waiting"].empty());
   const json health = json::parse(whole(route("/api/v1/nodes/host-1%20mlx5_0/health")));
   EXPECT_EQ(health["verdict"], "DEGRADED");
   EXPECT_EQ(health["recommendedAction"], "NONE");
@@ -201,6 +203,28 @@ TEST_F(Http, JsonIsProtobufsMapping) {
   EXPECT_EQ(topology["nodes"].size(), 3U);
   EXPECT_EQ(topology["ports"].size(), 6U);
   EXPECT_EQ(topology["links"].size(), 2U);
+}
+
+TEST_F(Http, AnIncidentSaysWhoWaitsForWhom) {
+  Incident incident = make_incident(1);
+  incident.evidence[0].window = std::chrono::milliseconds(1500);
+  const auto port = [](std::uint8_t number, const char* label) {
+    return Entity{EntityKind::kPort, "ib0", {{kLeaf}, {number}}, {}, label};
+  };
+  incident.waiting.links = {{port(1, "leaf-1 port 1"), "host-1 mlx5_0 port 1", std::nullopt, 0.5, 0.25},
+                            {port(2, "leaf-1 port 2"), "x", 0, 0.125, 1}};
+  incident.waiting.total = 38;
+  publication.publish(make_snapshot(1, {}, {incident}));
+  const json told = json::parse(whole(route("/api/v1/incidents/INC-1")));
+  EXPECT_EQ(told["evidence"][0]["window"], "1.500s");
+  EXPECT_EQ(told["waitingTotal"], "38");
+  ASSERT_EQ(told["waiting"].size(), 2U);
+  EXPECT_EQ(told["waiting"][0]["sender"]["label"], "leaf-1 port 1");
+  EXPECT_EQ(told["waiting"][0]["towards"], "host-1 mlx5_0 port 1");
+  EXPECT_EQ(told["waiting"][0]["stallRatio"], 0.5);
+  EXPECT_EQ(told["waiting"][0]["utilizationRatio"], 0.25);
+  EXPECT_FALSE(told["waiting"][0].contains("waitsFor")) << "here the waiting ends";
+  EXPECT_EQ(told["waiting"][1]["waitsFor"], 0);
 }
 
 TEST_F(Http, NodesAreFoundByAnyOfTheirNames) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "daemon/store/schema.hpp"
 #include "store_test_helpers.hpp"
 
 namespace weft::store {
@@ -35,6 +36,18 @@ void expect_same(const Incident& a, const Incident& b) {
     EXPECT_EQ(x.unit, y.unit);
     EXPECT_EQ(x.observed, y.observed);
     expect_same(x.where, y.where);
+    EXPECT_EQ(x.window, y.window);
+  }
+  EXPECT_EQ(a.waiting.total, b.waiting.total);
+  ASSERT_EQ(a.waiting.links.size(), b.waiting.links.size());
+  for (std::size_t i = 0; i < a.waiting.links.size(); ++i) {
+    const WaitingLink& x = a.waiting.links[i];
+    const WaitingLink& y = b.waiting.links[i];
+    expect_same(x.sender, y.sender);
+    EXPECT_EQ(x.towards, y.towards);
+    EXPECT_EQ(x.waits_for, y.waits_for);
+    EXPECT_EQ(x.stall_ratio, y.stall_ratio);
+    EXPECT_EQ(x.utilization_ratio, y.utilization_ratio);
   }
   EXPECT_EQ(a.jobs, b.jobs);
   EXPECT_EQ(a.confidence, b.confidence);
@@ -72,8 +85,17 @@ Incident full_incident() {
        "",
        at_second(3),
        {EntityKind::kPort, "compute", {NodeGuid{7}, PortNum{1}}, {}, "x"}},
-      {"error_rate", "", 1e-300, 1e-12, "errors/bit", kNever, {}},
+      {"error_rate", "", 1e-300, 1e-12, "errors/bit", kNever, {}, std::chrono::milliseconds(1500)},
       {"nan", "", std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), "", kNever, {}}};
+  for (std::uint8_t i = 0; i < 12; ++i) {
+    WaitingLink& link = incident.waiting.links.emplace_back();
+    link.sender = {EntityKind::kPort, "compute", {NodeGuid{20U + i}, PortNum{i}}, {}, "sender " + std::to_string(i)};
+    link.towards = "leaf-1 port " + std::to_string(i);
+    if (i > 0) link.waits_for = i / 2U;
+    link.stall_ratio = 0.1 * i;
+    link.utilization_ratio = 1 - 0.05 * i;
+  }
+  incident.waiting.total = 49;
   return incident;
 }
 
@@ -87,6 +109,27 @@ TEST(Incidents, ComeBackWhole) {
   expect_same(restored->incidents[0], incident);
 }
 
+TEST(Incidents, OfADatabaseThatKnewNothingOfWaitingAreKept) {
+  const TempDir dir;
+  Schema old = state_schema();
+  old.migrations = old.migrations.first(2);
+  {
+    auto database = open_database(dir.path() / "weft.db", old);
+    ASSERT_TRUE(database) << database.error().message;
+    database->run("INSERT INTO incident VALUES (7, 1, 'LINK_DOWN', 'CRITICAL', 'OPEN', 0.9, 'a', 1, 2, 0, 1, '', 0)");
+    database->run("INSERT INTO entity VALUES (7, 'cause', 0, 'fabric', 'f', 0, 0, 0, 0, 'f', '', '')");
+    database->run("INSERT INTO evidence VALUES (7, 0, 'port_state', 'is Down', 1, 4, '', 5)");
+    ASSERT_TRUE(database->outcome());
+  }
+  const auto restored = must_open(dir.path())->restore(kNever);
+  ASSERT_TRUE(restored) << restored.error().message;
+  ASSERT_EQ(restored->incidents.size(), 1U);
+  EXPECT_EQ(restored->incidents[0].summary, "a");
+  EXPECT_TRUE(restored->incidents[0].waiting.links.empty());
+  ASSERT_EQ(restored->incidents[0].evidence.size(), 1U);
+  EXPECT_EQ(restored->incidents[0].evidence[0].window, Duration::zero());
+}
+
 TEST(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   const TempDir dir;
   auto store = must_open(dir.path());
@@ -96,6 +139,7 @@ TEST(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   incident.evidence.resize(1);
   incident.affected.clear();
   incident.jobs = {"other"};
+  incident.waiting.links.resize(1);
   ASSERT_TRUE(store->save_incidents({{incident}}, {}));
   const auto restored = store->restore(kNever);
   ASSERT_EQ(restored->incidents.size(), 1U);

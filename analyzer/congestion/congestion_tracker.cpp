@@ -21,6 +21,7 @@ PortKey key_of(const Topology& topology, const CongestionRoot& root) {
 void CongestionTracker::see(Track& track, const Topology& topology, const CongestionRoot& root) {
   track.seen |= 1;
   track.root = root;
+  track.epoch = topology.epoch();
   track.kinds[track.kind_count++ % kWindows] = root.kind;
   for (const PortIndex victim : root.victims) {
     if (track.victims.size() >= kMostSteadyVictims) break;
@@ -64,7 +65,7 @@ const std::vector<SteadyCongestion>& CongestionTracker::update(const Topology& t
     const bool stuck = track.root.kind == IncidentKind::kDeadlock &&
                        static_cast<unsigned>(std::countr_one(track.seen)) >= thresholds_.deadlock_windows;
     track.steady = track.steady || stuck || windows >= thresholds_.windows;
-    if (!track.steady) continue;
+    if (!track.steady || track.epoch != topology.epoch()) continue;
     SteadyCongestion steady{track.root, track.victims, windows};
     if (!stuck) steady.root.kind = usual_kind(track);
     steady_.push_back(std::move(steady));

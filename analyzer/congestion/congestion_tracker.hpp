@@ -28,7 +28,8 @@ class CongestionTracker {
 
   /// Takes the roots of one window (one sweep); gives those that are steady, worst first. A root is steady once it was
   /// seen in CongestionThresholds::windows of the last kWindows, a deadlock once in deadlock_windows in a row; and
-  /// until it was missing in kWindows. Valid until the next call.
+  /// until it was missing in kWindows. One that was last seen in an earlier discovery is left out until it is seen
+  /// again. Valid until the next call.
   const std::vector<SteadyCongestion>& update(const Topology& topology, const std::vector<CongestionRoot>& roots);
   /// What was seen before says nothing about now: a gap, a new discovery in another order is none.
   void forget() { tracks_.clear(); }
@@ -36,7 +37,8 @@ class CongestionTracker {
  private:
   struct Track {
     CongestionRoot root;
-    std::uint8_t seen = 0;  ///< a bit for each window, the last one lowest
+    std::uint64_t epoch = 0;  ///< of the topology that its indices are of
+    std::uint8_t seen = 0;    ///< a bit for each window, the last one lowest
     std::array<IncidentKind, kWindows> kinds{};
     unsigned kind_count = 0;
     bool steady = false;

@@ -302,5 +302,24 @@ TEST_F(CongestionTest, ItsIdentityOutlivesANewDiscoveryAndABadWindow) {
   EXPECT_EQ(watch.only().id, before.id);
 }
 
+TEST_F(CongestionTest, WhatWasLastSeenInAnotherDiscoveryIsNotLookedUpInThisOne) {
+  tree(host(0, 1), 0.35, 0.6);
+  run(5);
+  const Incident before = watch.only();
+  // Half of the fabric is found no more: indices of before point elsewhere, or behind the end.
+  for (unsigned leaf = 2; leaf < 4; ++leaf) {
+    watch.fabric.silence(watch.fabric.find("leaf-" + std::to_string(leaf)));
+    for (unsigned number = 0; number < 4; ++number) watch.fabric.silence(watch.fabric.find(host(leaf, number)));
+  }
+  watch.fabric.rediscover();
+  loads.clear();
+  run(1);
+  const auto open = watch.open();
+  const auto same = std::ranges::find(open, before.id, &Incident::id);
+  ASSERT_NE(same, open.end()) << watch.describe();
+  EXPECT_EQ(same->waiting.links.at(0).sender.port, before.waiting.links.at(0).sender.port);
+  EXPECT_EQ(std::ranges::count(open, IncidentKind::kSlowReceiver, &Incident::kind), 1) << watch.describe();
+}
+
 }  // namespace
 }  // namespace weft::analyzer

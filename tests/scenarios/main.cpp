@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <iostream>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "tests/scenarios/generate.hpp"
 #include "tests/scenarios/report.hpp"
 #include "tests/scenarios/scenario_file.hpp"
+#include "tests/scenarios/timeline.hpp"
 
 namespace weft::scenarios {
 namespace {
@@ -25,6 +27,7 @@ struct Options {
   std::string json;
   std::string plot;
   bool wrong = false;
+  bool timeline = false;
 };
 
 struct Seeds {
@@ -120,6 +123,14 @@ int run(const Options& options) {
     }
     written.push_back(std::move(*read));
   }
+  if (options.timeline) {
+    for (const Case& scenario : written)
+      if (const auto done = write_timeline(scenario, std::cout); !done) {
+        std::fprintf(stderr, "%s\n", done.error().message.c_str());
+        return 2;
+      }
+    return std::cout.flush() ? 0 : 1;
+  }
   std::vector<Errand> errands;
   for (const Case& scenario : written) errands.push_back({"file", scenario.scenario.seed, &scenario});
   if (options.files.empty() || !options.only.empty())
@@ -146,10 +157,14 @@ int main(int argc, char** argv) {
   app.add_option("--only", options.only, "groups of scenarios, e.g. quiet,link_down")
       ->delimiter(',')
       ->check(CLI::IsMember(groups()));
-  app.add_option("--file", options.files, "scenario files instead of generated ones; see README.md");
+  CLI::Option* files =
+      app.add_option("--file", options.files, "scenario files instead of generated ones; see README.md");
   app.add_option("--json", options.json, "writes all figures there, and each scenario that was misjudged");
   app.add_option("--plot", options.plot, "writes an SVG there");
   app.add_flag("--wrong", options.wrong, "prints each false alarm and each truth that was missed");
+  app.add_flag("--timeline", options.timeline,
+               "prints what the files' ports show at each sweep, and what is said of it")
+      ->needs(files);
   CLI11_PARSE(app, argc, argv);
   return run(options);
 }

@@ -1,0 +1,304 @@
+#!/usr/bin/python3
+"""The second way into the benchmark: scenarios shown to real daemons. ibsim holds the scenario's topology, OpenSM routes it,
+its cables are pulled and its counters set second by second as the scenario says, and weftd with its sweeper looks. What it
+opens must be what the analyzer says when it is fed the same scenario straight: the same kinds, with the same causes.
+
+  real_path.py [--build DIR] [SCENARIO...]      all of real/ without names; one line each, 1 when any disagrees
+"""
+
+import argparse
+import glob
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "infiniband"))
+
+import weft_testing  # noqa: E402
+from weft_testing import netfile, simulated_subnet  # noqa: E402
+
+SCENARIOS = os.path.join(HERE, "real")
+
+# Counters that begin at any value: what they moved by since the first look is shown, for ibsim's start at 0. By the
+# catalogue's name; ibsim's name, and how many of ours are one of its.
+_MOVING = {
+    "transmit_bytes": ("PortCountersExtended.PortXmitData", 4),
+    "receive_bytes": ("PortCountersExtended.PortRcvData", 4),
+    "transmit_packets": ("PortCountersExtended.PortXmitPkts", 1),
+    "receive_packets": ("PortCountersExtended.PortRcvPkts", 1),
+    "unicast_transmit_packets": ("PortCountersExtended.PortUnicastXmitPkts", 1),
+    "unicast_receive_packets": ("PortCountersExtended.PortUnicastRcvPkts", 1),
+}
+# Counters whose value itself matters.
+_EVENTS = {
+    "symbol_errors": "PortCounters.SymbolErrorCounter",
+    "link_error_recovery": "PortCounters.LinkErrorRecoveryCounter",
+    "link_downed": "PortCounters.LinkDownedCounter",
+    "receive_errors": "PortCounters.PortRcvErrors",
+    "receive_remote_physical_errors": "PortCounters.PortRcvRemotePhysicalErrors",
+    "receive_switch_relay_errors": "PortCounters.PortRcvSwitchRelayErrors",
+    "transmit_discards": "PortCounters.PortXmitDiscards",
+    "local_link_integrity_errors": "PortCounters.LocalLinkIntegrityErrors",
+    "excessive_buffer_overrun_errors": "PortCounters.ExcessiveBufferOverrunErrors",
+    "vl15_dropped": "PortCounters.VL15Dropped",
+}
+_WAIT = "PortCounters.PortXmitWait"
+_MOST_WAIT = 0xFFFFFFFE  # one below where it sticks
+
+
+class CannotShow(Exception):
+    """ibsim has no way to make it so."""
+
+
+@dataclass
+class Timeline:
+    """What `weft_scenarios --timeline` prints: the fabric, a frame for each sweep, and what the analyzer says."""
+
+    fabric: dict
+    frames: list[dict]
+    incidents: list[dict]
+
+    @staticmethod
+    def of(path: str, build: str) -> "Timeline":
+        done = subprocess.run([os.path.join(build, "tests", "weft_scenarios"), "--timeline", "--file", path], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+        if done.returncode != 0:
+            raise CannotShow(done.stderr.strip() or f"weft_scenarios gave {done.returncode}")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        return Timeline(lines[0], lines[1:-1], lines[-1]["incidents"])
+
+    def network(self) -> netfile.Network:
+        """As it is at the first look."""
+        network = netfile.Network()
+        nodes = [network.add(netfile.SWITCH if node["switch"] else netfile.ADAPTER, node["guid"], node["ports"], node["name"])
+                 for node in self.fabric["nodes"]]
+        states = {(entry["node"], entry["port"]): entry["state"] for entry in self.frames[0]["ports"]}
+        for a, a_port, b, b_port in self.fabric["cables"]:
+            state = states[a, a_port]
+            if not state["joined"]:
+                raise CannotShow("a cable is down before anybody looks")
+            network.connect(nodes[a], a_port, nodes[b], b_port, state["width"], state["speed"])
+        return network
+
+
+class Mirror:
+    """Makes a simulated subnet look like a timeline, frame by frame."""
+
+    def __init__(self, timeline: Timeline, subnet: simulated_subnet.SimulatedSubnet, tick_seconds):
+        """`tick_seconds(node name, port)` is the length of a tick of that port's wait counter, as weftd takes it."""
+        self._subnet = subnet
+        self._identities = [subnet.network.find(node["name"]).identity for node in timeline.fabric["nodes"]]
+        self._names = [node["name"] for node in timeline.fabric["nodes"]]
+        self._cables = [((a, a_port), (b, b_port)) for a, a_port, b, b_port in timeline.fabric["cables"]]
+        self._tick_seconds = tick_seconds
+        self._states: dict[tuple[int, int], dict] = {}
+        self._values: dict[tuple[int, int], dict] = {}
+        self._bases: dict[tuple[int, int, str], int] = {}
+        self._silent: set[int] = set()
+
+    def show(self, frame: dict) -> None:
+        joined = {end: state["joined"] for end, state in self._states.items()}
+        lines = []
+        for entry in frame["ports"]:
+            end = entry["node"], entry["port"]
+            if state := entry.get("state"):
+                self._check(end, state)
+                self._states[end] = state
+            if values := entry.get("values"):
+                lines += self._set_counters(end, values)
+        lines += self._move_cables(joined)
+        lines += self._silence(set(frame["silent"]))
+        if lines:
+            self._subnet.command(*lines)
+
+    def _check(self, end: tuple[int, int], state: dict) -> None:
+        before = self._states.get(end)
+        if before and state["joined"] and (before["width"], before["speed"]) != (state["width"], state["speed"]):
+            raise CannotShow(f"{self._names[end[0]]} port {end[1]} trains to another width or speed: ibsim's links keep theirs")
+
+    def _at(self, end: tuple[int, int]) -> str:
+        return f'"{self._identities[end[0]]}"[{end[1]}]'
+
+    def _set_counters(self, end: tuple[int, int], values: dict) -> list[str]:
+        before = self._values.get(end, {})
+        self._values[end] = values
+        lines = []
+        for name, value in values.items():
+            if value == before.get(name):
+                continue
+            if name in _EVENTS:
+                lines.append(f"PerformanceSet {self._at(end)} {_EVENTS[name]}={value}")
+            elif name in _MOVING or name == "transmit_wait":
+                # What went back was cleared: it is shown as it is from there on.
+                if value < before.get(name, 0):
+                    self._bases[(*end, name)] = 0
+                moved = value - self._bases.setdefault((*end, name), value)
+                counter, unit = _MOVING.get(name, (_WAIT, 1))
+                if name == "transmit_wait" and moved:
+                    moved = min(round(moved * self._states[end]["tick"] / self._tick_seconds(self._names[end[0]], end[1])), _MOST_WAIT)
+                lines.append(f"PerformanceSet {self._at(end)} {counter}={moved // unit}")
+        return lines
+
+    def _move_cables(self, before: dict) -> list[str]:
+        pulled, plugged = [], []
+        for cable in self._cables:
+            was = all(before.get(end, True) for end in cable)
+            now = all(self._states[end]["joined"] for end in cable)
+            if was != now:
+                (plugged if now else pulled).append(cable)
+        # A node that loses all it has loses it at once, and not cable by cable with a sweep in between.
+        lines = []
+        for node, identity in enumerate(self._identities):
+            of_node = [cable for cable in self._cables if any(end[0] == node for end in cable)]
+            had = [cable for cable in of_node if all(before.get(end, True) for end in cable)]
+            if len(had) > 1 and all(cable in pulled for cable in had):
+                lines.append(f'Unlink "{identity}"')
+                pulled = [cable for cable in pulled if cable not in had]
+        lines += [f"Unlink {self._at(cable[0])}" for cable in pulled]
+        return lines + [f"ReLink {self._at(cable[0])}" for cable in plugged]
+
+    def _silence(self, silent: set[int]) -> list[str]:
+        lines = [f'Error "{self._identities[node]}" {100 if node in silent else 0}' for node in sorted(silent ^ self._silent)]
+        self._silent = silent
+        return lines
+
+
+@dataclass
+class Verdict:
+    """What was said of one scenario on both ways: kind and cause, as people read them."""
+
+    name: str
+    straight: set[str] = field(default_factory=set)
+    real: set[str] = field(default_factory=set)
+    seconds: float = 0
+    trouble: str = ""
+
+    @property
+    def agree(self) -> bool:
+        return not self.trouble and self.straight == self.real
+
+    def __str__(self) -> str:
+        if self.trouble:
+            return f"{self.name}: {self.trouble}"
+        if self.agree:
+            return f"{self.name}: agree: {'; '.join(sorted(self.real)) or 'nothing is wrong'} ({self.seconds:.0f} s)"
+        return (f"{self.name}: DISAGREE: straight only: {sorted(self.straight - self.real)}; real only: {sorted(self.real - self.straight)}; "
+                f"both: {sorted(self.straight & self.real)}")
+
+
+def _is_part(incident: dict) -> bool:
+    """Of a greater one: whether it was seen by itself before depends on the moment of the sweep."""
+    return "(now part of INC-" in incident.get("summary", "")
+
+
+def said_straight(incident: dict) -> str:
+    end = f'{incident["guid"]:#x}[{incident["port"]}]'
+    peer = f' - {incident["peer_guid"]:#x}[{incident["peer_port"]}]' if incident["entity"] == "link" else ""
+    return f'{incident["kind"]} {incident["entity"]} {end}{peer} ({incident["label"]})'
+
+
+def said_really(incident: dict) -> str:
+    cause = incident["cause"]
+    return said_straight({"kind": incident["kind"], "entity": cause["kind"].lower(), "guid": int(cause.get("nodeGuid") or "0", 16),
+                          "port": int(cause.get("port", 0)), "peer_guid": int(cause.get("peerGuid") or "0", 16),
+                          "peer_port": int(cause.get("peerPort", 0)), "label": cause.get("label", "")})
+
+
+def run(path: str, build: str = weft_testing.BUILD) -> Verdict:
+    """Shows the scenario of that file to daemons of its own."""
+    verdict = Verdict(os.path.splitext(os.path.basename(path))[0])
+    began = time.monotonic()
+    try:
+        _run(Timeline.of(path, build), verdict)
+    except (CannotShow, simulated_subnet.SubnetError, weft_testing.Answer, AssertionError, OSError, KeyError, ValueError) as error:
+        verdict.trouble = f"{type(error).__name__}: {error}"
+    verdict.seconds = time.monotonic() - began
+    return verdict
+
+
+def _run(timeline: Timeline, verdict: Verdict) -> None:
+    interval = timeline.fabric["interval"]
+    network = timeline.network()
+    adapters = [node.name for node in network.adapters]
+    # No scenario breaks what the watcher stands at, nor its neighbour on the same leaf.
+    subnet = simulated_subnet.SimulatedSubnet(network, manager_host=adapters[1])
+    weftd = None
+    try:
+        subnet.start()
+        watcher = timeline.fabric["nodes"][timeline.fabric["watcher"]]["name"]
+        weftd = weft_testing.Weftd(subnet.environment(watcher), interval=f"{interval * 1000:.0f}ms",
+                                   infiniband=f'expected_topology = "{subnet.topology_file}"')
+        ticks: dict[str, dict] = {}
+
+        def tick_seconds(node: str, port: int) -> float:
+            if node not in ticks:
+                ticks[node] = {number: entry["waitTickSeconds"] for number, entry in
+                               weftd.ports(weft_testing.guid_text(network.find(node).guid)).items() if "waitTickSeconds" in entry}
+            return ticks[node][port]
+
+        mirror = Mirror(timeline, subnet, tick_seconds)
+        mirror.show(timeline.frames[0])
+        weftd.start()
+        weftd.wait_sweeps(1)
+        started, first = time.monotonic(), timeline.frames[0]["at"]
+        due = started
+        for frame in timeline.frames[1:]:
+            # On a machine that has fallen behind time stretches: two frames at once would be rates that never were.
+            due = max(started + frame["at"] - first, due + 0.9 * interval)
+            time.sleep(max(0.0, due - time.monotonic()))
+            due = time.monotonic()
+            mirror.show(frame)
+        weftd.wait_sweeps(2)
+        verdict.real = {said_really(incident) for incident in weftd.incidents(open_only=False) if not _is_part(incident)}
+        verdict.straight = {said_straight(incident) for incident in timeline.incidents if not _is_part(incident)}
+    finally:
+        if weftd:
+            weftd.stop()
+        subnet.stop()
+
+
+def run_all(paths: list[str], build: str = weft_testing.BUILD, say=lambda verdict: None) -> list[Verdict]:
+    """All at once, each on a subnet of its own: they wait most of the time."""
+    verdicts: list[Verdict | None] = [None] * len(paths)
+
+    def work(position: int) -> None:
+        verdicts[position] = run(paths[position], build)
+        say(verdicts[position])
+
+    threads = [threading.Thread(target=work, args=(position,)) for position in range(len(paths))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [verdict for verdict in verdicts if verdict is not None]
+
+
+def all_scenarios() -> list[str]:
+    return sorted(glob.glob(os.path.join(SCENARIOS, "*.scenario")))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=weft_testing.BUILD, help="the build whose programs are run")
+    parser.add_argument("scenario", nargs="*", help="scenario files, or names of those in real/")
+    options = parser.parse_args()
+    if missing := simulated_subnet.missing_programs():
+        sys.exit(f"not installed: {', '.join(missing)}")
+    weft_testing.BUILD = options.build
+    paths = [path if os.path.exists(path) else os.path.join(SCENARIOS, f"{path}.scenario") for path in options.scenario] or all_scenarios()
+    for path in paths:
+        if not os.path.exists(path):
+            sys.exit(f"there is no scenario {path}")
+    verdicts = run_all(paths, options.build, lambda verdict: print(verdict, flush=True))
+    agreed = sum(verdict.agree for verdict in verdicts)
+    print(f"{agreed} of {len(verdicts)} scenarios agree on both ways")
+    return 0 if agreed == len(verdicts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

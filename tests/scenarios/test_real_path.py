@@ -1,0 +1,111 @@
+"""What real daemons say of a scenario is what the analyzer says when it is fed straight. See real_path.py."""
+
+import os
+import unittest
+
+import real_path
+import weft_testing
+
+
+class Recorder:
+    """A subnet that notes what its console is given."""
+
+    def __init__(self, network):
+        self.network = network
+        self.lines: list[str] = []
+
+    def command(self, *lines: str):
+        self.lines += lines
+
+    def taken(self) -> list[str]:
+        lines, self.lines = self.lines, []
+        return lines
+
+
+class MirrorTest(unittest.TestCase):
+    """A switch with two hosts, frame by frame."""
+
+    def setUp(self):
+        nodes = [{"guid": 0x10, "switch": True, "name": "leaf", "ports": 2}, {"guid": 0x20, "switch": False, "name": "a", "ports": 1},
+                 {"guid": 0x30, "switch": False, "name": "b", "ports": 1}]
+        ends = [(0, 1), (0, 2), (1, 1), (2, 1)]
+        first = {"at": 0.5, "silent": [], "ports": [self.entry(end, {"transmit_bytes": 4000, "symbol_errors": 7, "transmit_wait": 90})
+                                                    for end in ends]}
+        self.timeline = real_path.Timeline({"nodes": nodes, "cables": [[0, 1, 1, 1], [0, 2, 2, 1]]}, [first], [])
+        self.subnet = Recorder(self.timeline.network())
+        self.mirror = real_path.Mirror(self.timeline, self.subnet, lambda node, port: 2.0)
+        self.mirror.show(first)
+
+    @staticmethod
+    def entry(end, values=None, **state):
+        entry = {"node": end[0], "port": end[1], "state": {"joined": True, "width": 4, "speed": "HDR", "tick": 0.5, **state}}
+        return entry | ({"values": values} if values is not None else {})
+
+    def show(self, *ports, silent=()) -> list[str]:
+        self.subnet.taken()
+        self.mirror.show({"at": 1, "ports": list(ports), "silent": list(silent)})
+        return self.subnet.taken()
+
+    def test_traffic_begins_at_zero_and_errors_where_they_are(self):
+        lines = self.subnet.taken()
+        self.assertIn('PerformanceSet "S-0000000000000010"[1] PortCountersExtended.PortXmitData=0', lines)
+        self.assertIn('PerformanceSet "S-0000000000000010"[1] PortCounters.SymbolErrorCounter=7', lines)
+
+    def test_only_what_moves_is_set_in_ibsims_units(self):
+        lines = self.show(self.entry((0, 1), {"transmit_bytes": 4800, "symbol_errors": 7, "transmit_wait": 130}))
+        self.assertEqual(['PerformanceSet "S-0000000000000010"[1] PortCountersExtended.PortXmitData=200',
+                          'PerformanceSet "S-0000000000000010"[1] PortCounters.PortXmitWait=10'], lines)
+
+    def test_what_went_back_was_cleared(self):
+        lines = self.show(self.entry((0, 1), {"transmit_bytes": 400, "symbol_errors": 0, "transmit_wait": 90}))
+        self.assertEqual(['PerformanceSet "S-0000000000000010"[1] PortCountersExtended.PortXmitData=100',
+                          'PerformanceSet "S-0000000000000010"[1] PortCounters.SymbolErrorCounter=0'], lines)
+
+    def test_cables_are_pulled_once_and_plugged_when_both_ends_are_back(self):
+        lines = self.show(self.entry((0, 1), joined=False), self.entry((1, 1), joined=False))
+        self.assertEqual(['Unlink "S-0000000000000010"[1]'], lines)
+        self.assertEqual([], self.show(self.entry((1, 1))))
+        self.assertEqual(['ReLink "S-0000000000000010"[1]'], self.show(self.entry((0, 1))))
+
+    def test_a_node_that_loses_all_loses_it_at_once(self):
+        self.assertEqual(['Unlink "S-0000000000000010"'], self.show(*(self.entry(end, joined=False) for end in ((0, 1), (0, 2), (1, 1), (2, 1)))))
+
+    def test_silence_begins_and_ends(self):
+        self.assertEqual(['Error "H-0000000000000020" 100'], self.show(silent=[1]))
+        self.assertEqual([], self.show(silent=[1]))
+        self.assertEqual(['Error "H-0000000000000020" 0'], self.show())
+
+    def test_what_ibsim_has_no_way_to_do_is_said(self):
+        with self.assertRaises(real_path.CannotShow):
+            self.show(self.entry((0, 1), width=1))
+
+
+class RealPath(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        weft_testing.require_simulator()
+        if not os.access(os.path.join(weft_testing.BUILD, "tests", "weft_scenarios"), os.X_OK):
+            raise unittest.SkipTest(f"weft_scenarios is not built in {weft_testing.BUILD}")
+        cls.verdicts = {verdict.name: verdict for verdict in real_path.run_all(real_path.all_scenarios(), weft_testing.BUILD)}
+
+    def test_most_scenarios_have_something_to_agree_on(self):
+        self.assertGreaterEqual(sum(bool(verdict.straight) for verdict in self.verdicts.values()), 8)
+
+    def test_what_weftd_must_not_open_it_does_not(self):
+        for name in ("quiet", "counter_reset"):
+            self.assertEqual(set(), self.verdicts[name].real, name)
+
+
+def _add(name: str) -> None:
+    def test(self):
+        self.assertTrue(self.verdicts[name].agree, str(self.verdicts[name]))
+
+    setattr(RealPath, f"test_{name}", test)
+
+
+for _path in real_path.all_scenarios():
+    _add(os.path.splitext(os.path.basename(_path))[0])
+
+
+if __name__ == "__main__":
+    weft_testing.main()

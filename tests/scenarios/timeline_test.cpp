@@ -1,0 +1,76 @@
+#include "tests/scenarios/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "tests/scenarios/scenario_file.hpp"
+
+namespace weft::scenarios {
+namespace {
+
+using nlohmann::json;
+
+const std::string kSmall = "fabric levels=2 hosts=8 hosts_per_leaf=4 uplinks=2 speed=HDR\nnoise off\nduration 20\n";
+
+Result<std::vector<json>> lines_of(const std::string& text) {
+  const auto scenario = parse_scenario(kSmall + text, "small");
+  if (!scenario) return tl::unexpected<Error>(scenario.error());
+  std::stringstream stream;
+  if (const auto done = write_timeline(*scenario, stream); !done) return tl::unexpected<Error>(done.error());
+  std::vector<json> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+TEST(Timeline, BeginsWithTheFabricAndAllOfItsPorts) {
+  const auto lines = lines_of("");
+  ASSERT_TRUE(lines) << lines.error().message;
+  ASSERT_GT(lines->size(), 18U) << "a frame for each second";
+  const json& fabric = lines->front();
+  EXPECT_EQ(fabric["nodes"].size(), 12U);
+  EXPECT_EQ(fabric["cables"].size(), 12U);
+  EXPECT_EQ(fabric["nodes"][fabric["watcher"].get<std::size_t>()]["name"], "node-0000 mlx5_0");
+  const json& first = (*lines)[1];
+  EXPECT_EQ(first["ports"].size(), 24U);
+  EXPECT_EQ(first["ports"][0]["state"]["joined"], true);
+  EXPECT_EQ(first["ports"][0]["state"]["width"], 4);
+  EXPECT_EQ(first["ports"][0]["state"]["speed"], "HDR");
+  EXPECT_TRUE(first["ports"][0]["values"].contains("transmit_bytes"));
+  EXPECT_TRUE(lines->back()["incidents"].empty());
+}
+
+TEST(Timeline, SaysWhatMovesAndWhatTheAnalyzerSaysOfIt) {
+  const auto lines = lines_of("fault link_down at=leaf-001:2 from=5 to=12\nfault node_silent at=spine-001 from=9");
+  ASSERT_TRUE(lines) << lines.error().message;
+  double cut = 0;
+  double back = 0;
+  double silent = 0;
+  for (std::size_t i = 2; i + 1 < lines->size(); ++i) {
+    const json& frame = (*lines)[i];
+    for (const json& entry : frame["ports"]) {
+      if (!entry.contains("state")) continue;
+      (entry["state"]["joined"] == false ? cut : back) = frame["at"];
+    }
+    if (!frame["silent"].empty() && silent == 0) silent = frame["at"];
+  }
+  EXPECT_NEAR(cut, 5, 1.5);
+  EXPECT_NEAR(back, 12, 2.5) << "and Active a moment later";
+  EXPECT_NEAR(silent, 9, 1.5);
+  const json& incidents = lines->back()["incidents"];
+  ASSERT_EQ(incidents.size(), 2U) << incidents;
+  EXPECT_EQ(incidents[0]["kind"], "LINK_DOWN");
+  EXPECT_EQ(incidents[0]["entity"], "link");
+  EXPECT_EQ(incidents[1]["kind"], "TELEMETRY_LOST");
+}
+
+TEST(Timeline, RefusesWhatNoPortShows) {
+  for (const char* fault :
+       {"fault collector_death from=5 to=10", "fault crossed_cables at=leaf-000:5 other=leaf-001:6 from=5"})
+    EXPECT_FALSE(lines_of(fault)) << fault;
+}
+
+}  // namespace
+}  // namespace weft::scenarios

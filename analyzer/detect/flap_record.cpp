@@ -12,6 +12,8 @@ namespace {
 
 /// A penalty this small is forgotten (points).
 constexpr double kForgotten = 10;
+/// Whoever did not go down for so long does not "keep" doing it.
+constexpr Duration kQuiet = std::chrono::minutes(5);
 
 double decayed(double penalty, const Damping& damping, TimePoint since, TimePoint now) {
   if (now <= since || damping.half_life <= Duration::zero()) return penalty;
@@ -71,6 +73,13 @@ FlapRecord::Change FlapRecord::settle(const Thresholds& thresholds, TimePoint no
 
 bool FlapRecord::is_forgotten() const {
   return state.fast < kForgotten && state.slow < kForgotten;
+}
+
+const char* FlapRecord::habit(TimePoint now) const {
+  return now - state.last_flap < kQuiet
+             ? "keeps going down and coming back"
+             : "kept going down and coming back; quiet for some minutes now, it stays listed "
+               "until its penalty has decayed";
 }
 
 void FlapRecord::add_evidence(const Thresholds& thresholds, const Entity& where, TimePoint now,

@@ -34,6 +34,8 @@ class FlapRecord {
   bool is_flapping() const { return fast_suppressed_ || slow_suppressed_; }
   /// Its penalties are as good as none.
   bool is_forgotten() const;
+  /// What it does, for a summary: it keeps going down, or it did and is listed until its penalties have decayed.
+  const char* habit(TimePoint now) const;
   /// The penalties over their limits, and how often and when it went down.
   void add_evidence(const Thresholds& thresholds, const Entity& where, TimePoint now,
                     std::vector<Evidence>& evidence) const;

@@ -89,8 +89,8 @@ void FlapTracker::report(const Describe& describe, const LinkTable& table, TimeP
     if (const NodeId adapter = describe.adapter_of(id); adapter != kNoIndex)
       finding.affected.push_back(describe.node(adapter));
     finding.confidence = state.both_ends ? 0.98 : 0.75;
-    finding.summary = "Link " + finding.cause.label + " keeps going down and coming back, " +
-                      (state.both_ends ? "seen at both ends" : "seen at one end only");
+    finding.summary = "Link " + finding.cause.label + " " + record.habit(now) +
+                      (state.both_ends ? "; seen at both ends" : "; seen at one end only");
     record.add_evidence(thresholds_, finding.cause, now, finding.evidence);
     const LinkState& link = table.links()[id];
     if (link.view == LinkView::kDown || link.view == LinkView::kDisagreement)

@@ -80,7 +80,7 @@ void report_link(const HostWatch& host, PortWatch& port, bool at_once, const Thr
   if (down) report_down(host, port, now, findings);
   if (port.flaps && port.flaps->is_flapping()) {
     Finding finding = finding_of(IncidentKind::kLinkFlap, Severity::kWarning, host, entity_of(host, port));
-    finding.summary = "Link at " + port.label + " keeps going down and coming back";
+    finding.summary = "Link at " + port.label + " " + port.flaps->habit(now);
     port.flaps->add_evidence(thresholds, finding.cause, now, finding.evidence);
     findings.push_back(std::move(finding));
   }

@@ -7,6 +7,9 @@
 namespace weft::infiniband {
 namespace {
 
+// One reply may be lost, and a few with it; who has never answered so many requests does not have the attribute.
+constexpr std::uint8_t kSilenceMeansUnsupported = 4;
+
 // The port of a node that its agent is asked through and, for PortSamplesControl, about.
 PortIndex speaking_port(const Subnet& subnet, NodeIndex node) {
   const Node& n = subnet.node(node);
@@ -149,11 +152,12 @@ void DetailReadings::answered(const MadRequest& request, MadResult result, Const
     return;
   }
   // Some agents say "unsupported", some say nothing: in both cases it is left alone for a while.
-  if (result == MadResult::kUnsupported || result == MadResult::kTimeout) {
-    const auto which = std::find(kDetailAttributes.begin(), kDetailAttributes.end(), request.attribute);
-    agent.unsupported_details |= static_cast<std::uint8_t>(1U << (which - kDetailAttributes.begin()));
-    return;
-  }
+  const auto which =
+      static_cast<std::size_t>(std::ranges::find(kDetailAttributes, request.attribute) - kDetailAttributes.begin());
+  std::uint8_t& unanswered = agent.details_unanswered[which];
+  unanswered = result == MadResult::kTimeout ? static_cast<std::uint8_t>(unanswered + 1) : std::uint8_t{0};
+  if (result == MadResult::kUnsupported || unanswered >= kSilenceMeansUnsupported)
+    agent.unsupported_details |= static_cast<std::uint8_t>(1U << which);
   if (result != MadResult::kOk) return;
   if (decode_detail(request.attribute, mad, request.tag != 0, details_, request.port))
     details_.set_read_at(request.port, now);

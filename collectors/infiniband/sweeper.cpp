@@ -15,8 +15,7 @@ constexpr std::uint64_t kLongestBackOff = 16;
 // A node whose LID route fails is asked by directed route for 1, 2, 4 … and at most so many sweeps until the LID is
 // tried again.
 constexpr std::uint64_t kDirectedSweeps = 16;
-// Optional attributes that an agent did not have are asked for again after so many sweeps: firmware changes, losses
-// happen.
+// Optional attributes that an agent did not have are asked for again after so many sweeps: firmware changes.
 constexpr std::uint64_t kOptionalAgainAfter = 4096;
 // Questions to the subnet administrator in one sweep: it has other work.
 constexpr std::size_t kServiceLevelsAtOnce = 512;
@@ -186,6 +185,7 @@ Result<void> Sweeper::read_ports() {
   discover_next_ |= check.needs_new_epoch();
   for (const NodeIndex node : check.present()) {
     Reach& reach = subnet_->reach(node);
+    if (reach.silent_sweeps > 0) ask_for_details_again(node);
     reach.silent_sweeps = 0;
     reach.ask_again_at = 0;
     if (reach.by_lid) reach.lid_failures = 0;
@@ -224,6 +224,7 @@ Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
   std::vector<Lid> before;
   for (const NodeIndex node : check.present()) {
     Reach& reach = subnet_->reach(node);
+    if (reach.silent_sweeps > 0) ask_for_details_again(node);
     reach.silent_sweeps = 0;
     reach.ask_again_at = 0;
     reach.by_lid = false;
@@ -286,9 +287,14 @@ void Sweeper::drop_settled_duplicates() {
   if (std::erase_if(subnet_->duplicates(), settled) > 0) subnet_->mark_changed();
 }
 
+void Sweeper::ask_for_details_again(NodeIndex node) {
+  subnet_->agent(node).unsupported_details = 0;
+  subnet_->agent(node).details_unanswered = {};
+}
+
 Result<void> Sweeper::read_details(const std::vector<PortIndex>& moved) {
   if (number_ % kOptionalAgainAfter == 0)
-    for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).unsupported_details = 0;
+    for (NodeIndex i = 0; i < subnet_->node_count(); ++i) ask_for_details_again(i);
   const std::size_t ports = subnet_->port_count();
   std::vector<PortIndex> chosen = moved;
   const double share = seconds(options_.interval) / std::max(seconds(options_.detail_interval), 1e-3);

@@ -140,9 +140,12 @@ std::optional<std::string> set(const KeyOf<Config>& key, Config& config, const s
             *place = text;
             return std::optional<std::string>{};
           },
-          [&](std::filesystem::path* place) {
+          [&](std::filesystem::path* place) -> std::optional<std::string> {
+            Config defaults;
+            if (text.empty() && !std::get<std::filesystem::path*>(key.field(defaults))->empty())
+              return "must not be empty";
             *place = text;
-            return std::optional<std::string>{};
+            return std::nullopt;
           }},
       field);
 }

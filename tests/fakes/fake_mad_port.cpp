@@ -254,7 +254,7 @@ void FakeMadPort::answer_performance(FakeNode& node, std::uint8_t entered, Reply
   } else if (attribute == IB_GSI_PORT_COUNTERS_EXT) {
     for (const auto& [field, value] : port.extended_counters)
       mad_set_field64(mad.data(), IB_PC_DATA_OFFS, static_cast<MAD_FIELDS>(field), value);
-  } else {
+  } else if (attribute != IB_GSI_PORT_RCV_ERROR_DETAILS || !node.details) {
     put(mad, 0, IB_MAD_STATUS_F, IB_MAD_STS_METHOD_ATTR_NOT_SUPPORTED);
   }
 }

@@ -36,6 +36,7 @@ struct FakeNode {
   std::uint16_t redirect_pkey = 0xFFFF;
   std::vector<std::uint8_t> forwarding;  ///< of a switch: its linear forwarding table, by LID
   bool port_state_change = false;        ///< of a switch: SwitchInfo.PortStateChange
+  bool details = false;                  ///< its agent has PortRcvErrorDetails, the only optional attribute here
   std::uint16_t partition = 0;           ///< its agent answers in this partition alone; 0: in any
 };
 

@@ -178,5 +178,10 @@ slurm = true
       "command line: reading.interval: 1us is too small; allowed: 10ms to 1h\n");
 }
 
+TEST(Load, AFolderThatIsNeededIsNamedOrLeftToTheDefault) {
+  EXPECT_EQ(print(load_text<WeftdConfig>("state_dir = \"\"\n[infiniband]\nnode_name_map = \"\"\n", "w.toml").errors),
+            "w.toml:1: state_dir: must not be empty\n");
+}
+
 }  // namespace
 }  // namespace weft::config

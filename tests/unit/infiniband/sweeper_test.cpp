@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <infiniband/mad.h>
 
+#include <set>
+
 #include "tests/fakes/fake_mad_port.hpp"
 
 namespace weft::infiniband {
@@ -39,6 +41,8 @@ class SweeperTest : public ::testing::Test {
     return index != kNoIndex && sweep.topology->port(index).peer != kNoIndex &&
            sweep.topology->port(index).peer == sweep.topology->find_port(b);
   }
+  /// Of an adapter's port 1, or of the switch.
+  Lid find_lid(std::size_t node) { return {port.port(node, port.node(node).type == 2 ? 0 : 1).lid}; }
   FakeMadPort port;
   SweeperOptions options;
   std::size_t self, left, right, host;
@@ -418,6 +422,55 @@ TEST_F(SweeperTest, AnEndlessFabricIsBounded) {
   const Sweep result = sweep(sweeper);
   EXPECT_LT(result.topology->nodes().size(), 1000U);
   EXPECT_EQ(Topology::validate(result.topology->nodes(), result.topology->ports()), "");
+}
+
+// A reply that is lost says little; an agent that never answers says that it does not have the attribute.
+TEST_F(SweeperTest, OneLostDetailIsNoLackOfDetails) {
+  options.detail_interval = options.interval;
+  port.node(right).details = port.node(host).details = true;
+  unsigned asked_of_left = 0;
+  std::set<std::uint16_t> lost_once;
+  port.tamper = [&](const MadAddress& to, FakeMadPort::Reply& reply) -> std::size_t {
+    const auto attribute = mad_get_field(reply.data(), 0, IB_MAD_ATTRID_F);
+    if (to.mad_class != MadClass::kPerformance || attribute < IB_GSI_PORT_RCV_ERROR_DETAILS ||
+        attribute == IB_GSI_PORT_COUNTERS_EXT)
+      return reply.size();
+    if (to.lid == find_lid(left)) return ++asked_of_left, 0;
+    return lost_once.insert(to.lid.value).second ? 0 : reply.size();
+  };
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 8; ++i) sweep(sweeper);
+  const unsigned asked = asked_of_left;
+  const Sweep result = sweep(sweeper);
+  ASSERT_TRUE(result.details);
+  EXPECT_FALSE(lost_once.empty());
+  for (const std::uint64_t guid : {0x300, 0x400})
+    EXPECT_NE(result.details->read_at(result.topology->find_port({{guid}, {1}})), kNever) << guid;
+  EXPECT_GT(asked, 0U);
+  EXPECT_EQ(asked_of_left, asked) << "who never answers is left alone";
+}
+
+TEST_F(SweeperTest, DetailsComeBackWithTheirNode) {
+  options.detail_interval = options.interval;
+  port.node(host).details = true;
+  bool hung = false;
+  port.tamper = [&](const MadAddress& to, FakeMadPort::Reply& reply) -> std::size_t {
+    return hung && to.mad_class == MadClass::kPerformance && to.lid == find_lid(host) ? 0 : reply.size();
+  };
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  hung = true;  // first its agent stops answering, then the node is gone
+  for (int i = 0; i < 6; ++i) sweep(sweeper);
+  port.node(host).silent = true;
+  for (int i = 0; i < 2; ++i) sweep(sweeper);
+  hung = port.node(host).silent = false;
+  const auto read_at = [](const Sweep& sweep) {
+    return sweep.details->read_at(sweep.topology->find_port({{0x400}, {1}}));
+  };
+  Sweep result = sweep(sweeper);
+  const TimePoint before = read_at(result);
+  for (int i = 0; i < 8; ++i) result = sweep(sweeper);
+  EXPECT_GT(read_at(result), before);
 }
 
 TEST_F(SweeperTest, AGoneAdapterIsAnErrorNotACrash) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 namespace weft::infiniband {
@@ -138,6 +139,21 @@ Result<void> Sweeper::learn_agents() {
   return engine_.run(questions);
 }
 
+/// Forgets them when another manager says them, or when it has laid other routes and does not give all paths level 0.
+void Sweeper::forget_service_levels(Lid manager) {
+  const auto routes = forwarding_->publish();
+  const std::uint64_t revision = routes ? routes->revision() : 0;
+  const bool other_manager = manager != service_levels_of_;
+  const bool other_routes = revision != service_levels_for_;
+  service_levels_of_ = manager;
+  service_levels_for_ = revision;
+  if (!other_manager && !other_routes) return;
+  const auto has_levels = [this](NodeIndex node) { return subnet_->agent(node).service_level != 0; };
+  const auto nodes = std::views::iota(NodeIndex{0}, static_cast<NodeIndex>(subnet_->node_count()));
+  if (!other_manager && std::ranges::none_of(nodes, has_levels)) return;
+  for (const NodeIndex node : nodes) subnet_->agent(node).service_level_known = false;
+}
+
 Result<void> Sweeper::learn_service_levels() {
   if (options_.service_level) {
     for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).service_level = *options_.service_level;
@@ -147,6 +163,7 @@ Result<void> Sweeper::learn_service_levels() {
   const Lid manager = subnet_->subnet_manager_lid();
   const std::uint8_t manager_sl = subnet_->subnet_manager_sl();
   if (!manager.is_unicast() || !own.is_unicast()) return {};
+  forget_service_levels(manager);
   // Own port first: when the administrator does not answer for it, it is not asked for others in this sweep.
   std::vector<NodeIndex> unknown;
   for (NodeIndex i = 0; i < subnet_->node_count() && unknown.size() < kServiceLevelsAtOnce; ++i)

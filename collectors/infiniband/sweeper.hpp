@@ -49,6 +49,7 @@ class Sweeper {
   Result<void> look_behind(const std::vector<PortIndex>& ports);
   void spare_subnet_managers();
   Result<void> learn_agents();
+  void forget_service_levels(Lid manager);
   Result<void> learn_service_levels();
   Result<void> read_own_node();
   Result<void> read_ports();
@@ -69,6 +70,8 @@ class Sweeper {
   std::uint64_t epoch_;
   std::uint64_t number_ = 0;
   bool discover_next_ = true;
+  Lid service_levels_of_;                 ///< the subnet manager that said them
+  std::uint64_t service_levels_for_ = 0;  ///< revision of the routes then
   std::unique_ptr<Subnet> subnet_;
   std::unique_ptr<Discovery> discovery_;
   std::unique_ptr<ForwardingTables> forwarding_;

@@ -284,6 +284,36 @@ TEST_F(SweeperTest, TheServiceLevelIsTheOneThatTheSubnetAdministratorSays) {
   EXPECT_EQ(result.statistics.requests[static_cast<std::size_t>(MadResult::kMalformed)], 0U);
 }
 
+// Torus and LASH routing give paths service levels so that they do not deadlock; new routes have new ones.
+TEST_F(SweeperTest, ServiceLevelsAreAskedForAgainWhenRoutesChange) {
+  port.subnet_manager_lid = port.port(host, 1).lid;
+  port.path_service_level = 3;
+  port.node(left).forwarding.assign(8, 255);
+  options.service_level.reset();
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 5; ++i) sweep(sweeper);
+  port.path_service_level = 5;
+  port.node(left).forwarding[port.port(host, 1).lid] = 2;
+  port.node(left).port_state_change = true;
+  for (int i = 0; i < 80; ++i) sweep(sweeper);
+  port.service_levels.clear();
+  sweep(sweeper);
+  EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{5});
+}
+
+TEST_F(SweeperTest, AnotherSubnetManagerIsAskedForServiceLevels) {
+  port.subnet_manager_lid = port.port(host, 1).lid;
+  options.service_level.reset();
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 5; ++i) sweep(sweeper);
+  port.path_service_level = 2;
+  port.subnet_manager_lid = port.port(right, 0).lid;
+  for (int i = 0; i < 8; ++i) sweep(sweeper);
+  port.service_levels.clear();
+  sweep(sweeper);
+  EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{2});
+}
+
 TEST_F(SweeperTest, AnAdaptersPortInAnotherSubnetIsNotTakenForOneOfOurs) {
   const std::size_t two = port.add_adapter(0x500, "two mlx5_0", 2);
   const std::size_t other = port.add_switch(0x600, "in another subnet", 4);

@@ -84,10 +84,15 @@ struct HostFamilies::Line {
 HostFamilies::HostFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint now, std::span<const std::string> swept)
     : snapshot_(std::move(snapshot)), now_(now) {
   if (hosts_of(*snapshot_).empty()) return;
+  struct Entry {
+    Family family;
+    Source source;
+    std::ptrdiff_t place;  ///< among the swept
+  };
+  std::vector<Entry> entries;
   const auto add = [&](std::string name, std::string_view help, MetricType type, Source source) {
-    is_swept_family_.push_back(std::ranges::find(swept, name) != swept.end());
-    families_.push_back({std::move(name), help, type});
-    sources_.push_back(source);
+    const std::ptrdiff_t place = std::ranges::find(swept, name) - swept.begin();
+    entries.push_back({{std::move(name), help, type}, source, place});
   };
   add("weft_port_up", "1 when the port is logically active.", MetricType::kGauge, Source::kUp);
   add("weft_port_stale", "1 when the port's last reading is old.", MetricType::kGauge, Source::kStale);
@@ -96,13 +101,20 @@ HostFamilies::HostFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   for (const HostCounterInfo& info : host_counter_catalogue()) {
     std::string name = host_metric_name(info);
     // All errors of RDMA are one family, told apart by a label.
-    if (!families_.empty() && families_.back().name == name) continue;
+    if (entries.back().family.name == name) continue;
     const bool errors = info.family == HostFamily::kRdmaError;
     add(std::move(name), errors ? "Errors of the RDMA transport, by canonical name." : info.help,
         info.is_gauge ? MetricType::kGauge : MetricType::kCounter, Source::kCounter);
   }
   add("weft_port_raw", "A counter that has no canonical name, under the driver's own.", MetricType::kGauge,
       Source::kRaw);
+  // What the sweep gives as well is asked for in the sweep's order, the rest after it: no series is gone back to.
+  std::ranges::stable_sort(entries, {}, &Entry::place);
+  for (Entry& entry : entries) {
+    families_.push_back(std::move(entry.family));
+    sources_.push_back(entry.source);
+    is_swept_family_.push_back(entry.place < std::ssize(swept));
+  }
   for (const FabricView& fabric : snapshot_->fabrics) {
     if (!fabric.watching || !fabric.sweep || !fabric.sweep->topology) continue;
     for (const Port& port : fabric.sweep->topology->ports())

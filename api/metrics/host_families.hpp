@@ -27,7 +27,7 @@ class HostFamilies {
   /// `swept`: names of the families that the sweeps of subnets give. `now` tells what is stale.
   HostFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint now, std::span<const std::string> swept);
 
-  /// In the order of the catalogue; none without hosts.
+  /// In the order of `swept`, then in that of the catalogue; none without hosts.
   std::span<const Family> families() const { return families_; }
   /// Room that write() may need beyond `full`.
   static constexpr std::size_t kLongestLine = 8 * 1024;

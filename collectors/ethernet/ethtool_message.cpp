@@ -112,7 +112,7 @@ void parse_fec(Bytes attributes, Figures& figures) {
     if (attribute->type == ETHTOOL_A_FEC_STAT_CORRECTED) add_fec(*attribute, "fec_corrected_blocks", {}, figures);
     if (attribute->type == ETHTOOL_A_FEC_STAT_UNCORR) add_fec(*attribute, "fec_uncorrectable_blocks", {}, figures);
     if (attribute->type == ETHTOOL_A_FEC_STAT_CORR_BITS)
-      add_fec(*attribute, "fec_corrected_bits", "fec_lane_corrected_bits", figures);
+      add_fec(*attribute, "fec_corrected_bit_errors", "fec_lane_corrected_bit_errors", figures);
   }
 }
 

@@ -86,7 +86,7 @@ module_interval = "1s"
         pause = self.guest.json("ethtool --json --include-statistics --show-pause eth0")[0]["statistics"]
         page = self.expect_port(fec_corrected_blocks_total=fec["corrected_blocks"]["total"],
                                 fec_uncorrectable_blocks_total=fec["uncorrectable_blocks"]["total"],
-                                fec_corrected_bits_total=fec["corrected_bits"]["total"])
+                                fec_corrected_bit_errors_total=fec["corrected_bits"]["total"])
         self.assertEqual((pause["rx_pause_frames"], pause["tx_pause_frames"]), tuple(
             self.port(page, "pause_frames_total", direction=direction) for direction in ("receive", "transmit")))
 

@@ -70,7 +70,7 @@ TEST(DriverTables, KnowDriversByTheirBusDriver) {
 TEST(DriverCounter, TakesTheNumberOutOfAName) {
   constexpr DriverCounter kTable[] = {
       {"rx_prio#_pause", "pfc_frames", Direction::kReceive, NameIndex::kPriority},
-      {"rx_err_lane_#_phy", "fec_lane_corrected_bits", Direction::kNone, NameIndex::kLane},
+      {"rx_err_lane_#_phy", "fec_lane_corrected_bit_errors", Direction::kNone, NameIndex::kLane},
   };
   const auto match = find_driver_counter(kTable, "rx_prio3_pause");
   ASSERT_TRUE(match);

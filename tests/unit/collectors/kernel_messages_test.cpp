@@ -41,9 +41,9 @@ TEST(EthtoolMessage, ReadsFecByLane) {
   EXPECT_THAT(read(ethernet::parse_fec, MessageBytes().nested(ETHTOOL_A_FEC_STATS, statistics)),
               ElementsAre(Figure{.name = "fec_corrected_blocks", .value = 100},
                           Figure{.name = "fec_uncorrectable_blocks", .value = 1},
-                          Figure{.name = "fec_corrected_bits", .value = 500},
-                          Figure{.name = "fec_lane_corrected_bits", .lane = 0, .value = 300},
-                          Figure{.name = "fec_lane_corrected_bits", .lane = 1, .value = 200}));
+                          Figure{.name = "fec_corrected_bit_errors", .value = 500},
+                          Figure{.name = "fec_lane_corrected_bit_errors", .lane = 0, .value = 300},
+                          Figure{.name = "fec_lane_corrected_bit_errors", .lane = 1, .value = 200}));
   EXPECT_THAT(read(ethernet::parse_fec, MessageBytes()), IsEmpty());
 }
 

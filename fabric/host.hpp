@@ -33,11 +33,11 @@ struct HostPort {
   std::string driver;       ///< of the RDMA device if there is one ("mlx5", "rxe"), else of the interface ("ice")
   std::string firmware;
   LinkLayer link_layer = LinkLayer::kUnknown;
-  bool is_virtual_function = false;
-  NodeGuid node_guid;  ///< 0 where the device has none
-  PortGuid port_guid;  ///< EUI-64 of GID 0: joins the port with the subnet's; 0 where it has none
+  bool is_virtual_function = false;  ///< or a subfunction: made for others, and they may take it away
+  NodeGuid node_guid;                ///< 0 where the device has none
+  PortGuid port_guid;                ///< EUI-64 of GID 0: joins the port with the subnet's; 0 where it has none
   Lid lid;
-  PortState state = PortState::kUnknown;  ///< of an interface alone: carrier → kActive, kDown
+  PortState state = PortState::kUnknown;  ///< of an interface alone: carrier → kActive, kDown; of a bond's: its link's
   PortPhysicalState physical_state = PortPhysicalState::kUnknown;  ///<
   std::uint64_t rate_bits_per_second = 0;                          ///< 0 when unknown or down
   std::string down_reason;             ///< ethtool's extended link state, "No cable"; empty when up or not told

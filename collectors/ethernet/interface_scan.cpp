@@ -31,7 +31,7 @@ HostPort port_alone(const std::string& sysfs_root, const Interface& interface) {
   port.driver = interface.driver;
   port.bond = sysfs::bond_of(sysfs_root, interface.name);
   port.pci_address = sysfs::pci_address_in(sysfs::real_path(path + "/device"));
-  port.is_virtual_function = sysfs::exists(path + "/device/physfn");
+  port.is_virtual_function = sysfs::is_virtual_function(path + "/device");
   port.link_layer = interface.is_infiniband ? LinkLayer::kInfiniBand : LinkLayer::kEthernet;
   return port;
 }

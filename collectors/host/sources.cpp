@@ -4,6 +4,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "collectors/host/interface_state.hpp"
 #include "collectors/sysfs/sysfs_files.hpp"
 #include "collectors/sysfs/sysfs_text.hpp"
 
@@ -173,11 +174,8 @@ void Sources::add_interface_states() {
     if (!state.known || interfaces_.interfaces[i].is_infiniband) continue;
     for (HostPort& port : ports_) {
       if (port.netdev != interfaces_.interfaces[i].name) continue;
-      port.administratively_down = !state.administratively_up;
+      add_interface_state(port, state);
       if (state.administratively_up && !state.carrier) port.down_reason = down_reason(interfaces_.interfaces[i]);
-      if (port.number != 0) continue;
-      port.state = state.is_up() ? PortState::kActive : PortState::kDown;
-      if (!state.is_up()) port.rate_bits_per_second = 0;
     }
   }
 }

@@ -63,6 +63,20 @@ std::string netdev_of(const std::string& device_path, const std::string& port_pa
   return {};
 }
 
+bool function_has_representors(const std::string& device_path) {
+  const std::string folder = device_path + "/device/net/";
+  return std::ranges::any_of(list_directory(folder),
+                             [&](const DirectoryEntry& entry) { return sysfs::is_representor(folder + entry.name); });
+}
+
+/// Of an adapter that switches between its functions (devlink's switchdev mode), mlx5 gives the RDMA device of the
+/// physical function a port for each of the others as well: with the function's representor as its interface, or with
+/// none while there is no such function. They carry nothing that the functions' own devices do not count.
+bool stands_for_another(const std::string& sysfs_root, const HostPort& port) {
+  if (port.number <= 1 || port.link_layer != LinkLayer::kEthernet) return false;
+  return port.netdev.empty() || sysfs::is_representor(sysfs_root + "/class/net/" + port.netdev);
+}
+
 std::vector<std::string> counter_names(const std::string& path) {
   std::vector<std::string> names;
   for (DirectoryEntry& entry : list_directory(path))
@@ -105,12 +119,14 @@ ScannedDevice scan_device(const std::string& sysfs_root, const std::string& name
   device.driver = scanned.driver;
   if (is_hardware) device.pci_address = sysfs::pci_address_in(sysfs::real_path(scanned.path + "/device"));
   device.firmware = read_text(scanned.path + "/fw_ver");
-  device.is_virtual_function = is_hardware && exists(scanned.path + "/device/physfn");
+  device.is_virtual_function = is_hardware && sysfs::is_virtual_function(scanned.path + "/device");
   device.node_guid = sysfs::parse_node_guid(read_text(scanned.path + "/node_guid"));
+  const bool has_representors = is_hardware && function_has_representors(scanned.path);
   for (const DirectoryEntry& entry : list_directory(scanned.path + "/ports")) {
     const std::optional<std::uint64_t> number = sysfs::parse_counter(entry.name);
     if (!number || *number == 0 || *number > std::numeric_limits<std::uint8_t>::max()) continue;
-    scanned.ports.push_back(scan_port(sysfs_root, scanned.path, device, static_cast<std::uint8_t>(*number)));
+    ScannedPort port = scan_port(sysfs_root, scanned.path, device, static_cast<std::uint8_t>(*number));
+    if (!has_representors || !stands_for_another(sysfs_root, port.port)) scanned.ports.push_back(std::move(port));
   }
   std::ranges::sort(scanned.ports, {}, [](const ScannedPort& port) { return port.port.number; });
   return scanned;

@@ -250,6 +250,7 @@ constexpr auto kDrivers = std::to_array<Driver>({
 
 constexpr auto kBusDrivers = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"mlx5_core", "mlx5"},
+    {"mlx5_core.sf", "mlx5"},
     {"mlx4_core", "mlx4"},
     {"bnxt_en", "bnxt_re"},
     {"ice", "irdma"},

@@ -76,8 +76,14 @@ std::string bond_of(const std::string& sysfs_root, const std::string& interface)
 }
 
 bool is_representor(const std::string& path) {
+  // A port of the adapter itself is "p0" or "p0s1", all others name their function (net/devlink/port.c). Old drivers
+  // left the physical function out.
   const std::string name = read_text(path + "/phys_port_name");
-  return name.find("vf") != std::string::npos || name.find("sf") != std::string::npos;
+  return name.find("pf") != std::string::npos || name.find("vf") != std::string::npos;
+}
+
+bool is_virtual_function(const std::string& path) {
+  return exists(path + "/physfn") || exists(path + "/sfnum");
 }
 
 }  // namespace weft::sysfs

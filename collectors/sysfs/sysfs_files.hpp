@@ -51,7 +51,9 @@ std::vector<DirectoryEntry> list_directory(const std::string& path);
 
 /// The bond that an interface is a part of; empty without one.
 std::string bond_of(const std::string& sysfs_root, const std::string& interface);
-/// Whether the interface at `path` stands for another function's port (phys_port_name "pf0vf3", "pf0sf88").
+/// Whether the interface at `path` stands for another function's port (phys_port_name "pf0vf3", "pf0sf88", "c1pf0").
 bool is_representor(const std::string& path);
+/// Whether the device at `path` is a part of an adapter made for others: a virtual function (SR-IOV) or a subfunction.
+bool is_virtual_function(const std::string& path);
 
 }  // namespace weft::sysfs

@@ -54,6 +54,26 @@ class SysfsTree {
     fs::create_directory_symlink(at(place), at("class/net/" + name));
     fs::create_directory_symlink(at("devices/pci0000:00/" + address), at(place / "device"));
   }
+  /// Names an interface's port as devlink does: "p0" for one of the adapter's own, "pf0vf0" for a representor.
+  void name_port(const std::string& interface, const std::string& port) const {
+    write(fs::path("class/net") / interface / "phys_port_name", port + "\n");
+  }
+  /// A bond above interfaces that are there already.
+  void add_bond(const std::string& name, const std::string& ifindex,
+                std::initializer_list<const char*> interfaces) const {
+    const fs::path place = "devices/virtual/net/" + name;
+    std::string slaves;
+    for (const char* interface : interfaces) {
+      slaves += (slaves.empty() ? "" : " ") + std::string(interface);
+      fs::create_directory_symlink(at(place), at(fs::path("class/net") / interface / "master"));
+    }
+    write_all(place, {{"ifindex", ifindex.c_str()}, {"bonding/slaves", slaves.c_str()}});
+    fs::create_directory_symlink(at(place), at("class/net/" + name));
+  }
+  /// Says that a function is a virtual one of `physical`.
+  void make_virtual(const std::string& address, const std::string& physical) const {
+    fs::create_directory_symlink(at("devices/pci0000:00/" + physical), at("devices/pci0000:00/" + address + "/physfn"));
+  }
   /// An RDMA device of a function; without an address a software device. Gives its folder.
   fs::path add_device(const std::string& address, const std::string& name) const {
     const fs::path place =

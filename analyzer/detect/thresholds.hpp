@@ -80,6 +80,8 @@ struct Thresholds {
   Duration collector_silence_minimum = std::chrono::seconds(5);
   /// A host's port that came back must stay up for so long before LINK_DOWN ends: one that trains may fall again.
   Duration host_port_hold = std::chrono::seconds(3);
+  /// A port whose device the collector has not found for so long was taken out for good, and its LINK_DOWN ends.
+  Duration host_port_forget_after = std::chrono::hours(24);
   /// Errors that end a request must move in two readings of this window to be RDMA_ERRORS, or rdma_error_count times.
   /// One queue pair whose retries are used up is enough at once.
   Duration rdma_error_window = std::chrono::seconds(10);

@@ -203,6 +203,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   report_lost(now, analysis.findings);
   for (auto& [name, host] : hosts_) {
     if (host.lost || !host.has_reading) continue;
+    forget_missing(host, thresholds_, now);
     for (PortWatch& port : host.ports) {
       report_link(host, port, std::exchange(port.news, false), thresholds_, now, analysis.findings);
       report_troubles(host, port, thresholds_, now, analysis.findings);
@@ -228,7 +229,8 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
   const HostWatch& host = found->second;
   if (cause.kind == EntityKind::kCollector) return !many_lost_ || !host.lost;
   const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
-  return host.has_reading && !host.lost && port && (port->present || is_gone(*port));
+  // A port that is forgotten has no trouble any more either.
+  return host.has_reading && !host.lost && (!port || port->present || is_gone(*port));
 }
 
 const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {

@@ -72,17 +72,31 @@ void follow(HostWatch& host, const HostInventory& inventory) {
   }
 }
 
+/// The port that bears another name since this inventory, or nullptr: an interface is called after its RDMA device as
+/// soon as it has one, a bond's device takes the place of two, and udev renames devices.
+PortWatch* find_renamed(HostWatch& host, const HostPort& told, const HostInventory& inventory) {
+  const auto found = std::ranges::find_if(host.ports, [&](const PortWatch& port) {
+    const bool same = told.netdev.empty() ? told.port_guid && port.netdev.empty() && port.guid == told.port_guid
+                                          : port.netdev == told.netdev;
+    return same && std::ranges::none_of(inventory.ports, [&](const HostPort& other) {
+             return other.device == port.device && other.number == port.number;
+           });
+  });
+  return found == host.ports.end() ? nullptr : &*found;
+}
+
 void take_inventory(HostWatch& host, std::shared_ptr<const HostInventory> inventory) {
   for (PortWatch& port : host.ports) port.present = false;
   for (const HostPort& told : inventory->ports) {
     PortWatch* port = find_port(host, told.device, told.number);
-    if (!port) {
-      port = &host.ports.emplace_back();
-      port->device = told.device;
-      port->number = told.number;
-    }
+    if (!port) port = find_renamed(host, told, *inventory);
+    if (!port) port = &host.ports.emplace_back();
+    port->device = told.device;
+    port->number = told.number;
+    port->netdev = told.netdev;
     port->present = true;
     port->missing_readings = 0;
+    port->missing_since = kNever;
     port->is_virtual = told.is_virtual_function;
     if (port->guid != told.port_guid) port->place.reset();
     port->guid = told.port_guid;
@@ -110,7 +124,7 @@ void take_states(HostWatch& host, const HostReading& reading) {
     port.slow_readings = port.rate > 0 && port.rate < port.best_rate ? port.slow_readings + 1 : 0;
   }
   for (PortWatch& port : host.ports)
-    if (!port.present) ++port.missing_readings;
+    if (!port.present && ++port.missing_readings == 1) port.missing_since = reading.taken;
 }
 
 void count_trouble(TroubleCount& count, std::uint64_t moved, bool at_once, TimePoint at, const Thresholds& thresholds) {
@@ -193,6 +207,14 @@ void take_reading(HostWatch& host, const HostReading& reading, bool is_late, con
     if (port.flaps && port.flaps->settle(thresholds, reading.taken, true).sides) port.news = true;
     port.set_down_lately = port.set_down;
   }
+}
+
+void forget_missing(HostWatch& host, const Thresholds& thresholds, TimePoint now) {
+  const std::size_t forgotten = std::erase_if(host.ports, [&](const PortWatch& port) {
+    return is_gone(port) && now - port.missing_since >= thresholds.host_port_forget_after;
+  });
+  // The others have moved up.
+  if (forgotten > 0) follow(host, *host.inventory);
 }
 
 void take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thresholds& thresholds) {

@@ -42,21 +42,23 @@ struct SubnetPlace {
 struct PortWatch {
   std::string device;
   std::uint8_t number = 0;
-  std::string label;  ///< "gpu-0001 mlx5_0 port 1"
+  std::string netdev;  ///< "eth0"; empty where it has none, or as long as only an incident told of it
+  std::string label;   ///< "gpu-0001 mlx5_0 port 1"
   PortGuid guid;
   bool is_virtual = false;
 
   bool present = true;  ///< in the last inventory
   bool known = false;   ///< its state was told at all
   bool up = false;
-  bool was_up = false;           ///< at some time
-  bool set_down = false;         ///< somebody wants it down
-  bool set_down_lately = false;  ///< since the reading before
-  bool down_reported = false;    ///< LINK_DOWN is open
-  bool news = false;             ///< something to be told at once
-  unsigned missing_readings = 0;
-  TimePoint changed = kNever;  ///< when it went up or down
-  std::string reason;          ///< why it is down, as its driver says
+  bool was_up = false;               ///< at some time
+  bool set_down = false;             ///< somebody wants it down
+  bool set_down_lately = false;      ///< since the reading before
+  bool down_reported = false;        ///< LINK_DOWN is open
+  bool news = false;                 ///< something to be told at once
+  unsigned missing_readings = 0;     ///< in a row
+  TimePoint missing_since = kNever;  ///< the first of those
+  TimePoint changed = kNever;        ///< when it went up or down
+  std::string reason;                ///< why it is down, as its driver says
   std::optional<std::uint64_t> carrier_downs;
   std::uint64_t rate = 0;  ///< bit/s while up
   std::uint64_t best_rate = 0;
@@ -102,6 +104,8 @@ Entity collector_of(const std::string& host);
 
 /// Takes one reading: states (unless it is history), counters, jobs.
 void take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds);
+/// Forgets ports whose device was taken out for good: missing for `thresholds.host_port_forget_after`.
+void forget_missing(HostWatch& host, const Thresholds& thresholds, TimePoint now);
 /// Takes one event. `is_late`: it is history and counts, but says nothing of now.
 void take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thresholds& thresholds);
 

@@ -179,6 +179,12 @@ std::vector<Key> error_schema() {
        {0, kHour},
        "",
        "A host's port that came back must stay up for so long before LINK_DOWN ends: one that trains may fall again."},
+      {"analyzer.host_port_forget_after",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.host_port_forget_after; },
+       {kMinute, 365 * kDay},
+       "",
+       "A port whose device a host's collector has not found for so long was taken out for good, and its LINK_DOWN "
+       "ends. Before somebody has seen an adapter that fell off the bus, its host should not pass for healthy again."},
       {"analyzer.rdma_error_window",
        [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_error_window; },
        {1, kHour},

@@ -35,6 +35,17 @@ struct FlapState {
   std::uint32_t flaps = 0;  ///< flaps since the link was last quiet
   bool both_ends = false;   ///< both ends saw them
   bool suppressed = false;  ///< LINK_FLAP is open
+
+  bool operator==(const FlapState&) const = default;
+};
+
+/// The same of a host's port, told by its collector.
+struct HostFlapState {
+  std::string device;     ///< as HostPort
+  std::uint8_t port = 0;  ///<
+  FlapState state;        ///< of no link, and with one end
+
+  bool operator==(const HostFlapState&) const = default;
 };
 
 /// A port condemned by the error-rate rule.

@@ -33,20 +33,31 @@ void HostAnalyzer::remember(const Incident& incident) {
   port.present = false;
   port.was_up = true;
   port.down_reported = incident.kind == IncidentKind::kLinkDown;
-  if (incident.kind != IncidentKind::kLinkFlap) return;
-  // The penalties stand in the evidence.
-  FlapState state;
-  for (const Evidence& fact : incident.evidence) {
-    if (fact.signal == "flap_penalty_fast") state.fast = fact.value;
-    if (fact.signal == "flap_penalty_slow") state.slow = fact.value;
-    if (fact.signal == "flaps") state.flaps = static_cast<std::uint32_t>(fact.value);
-    state.last_flap = std::max(state.last_flap, fact.observed);
+}
+
+void HostAnalyzer::restore(const std::string& name, std::span<const HostFlapState> flaps) {
+  HostWatch& host = hosts_[name];
+  host.name = name;
+  for (const HostFlapState& known : flaps) {
+    PortWatch* port = find_port(host, known.device, known.port);
+    if (!port) {
+      port = &host.ports.emplace_back();
+      port->device = known.device;
+      port->number = known.port;
+      port->present = false;
+    }
+    port->flaps = std::make_unique<FlapRecord>();
+    port->flaps->restore(known.state, thresholds_);
   }
-  state.updated = incident.updated;
-  state.slow_counted = state.last_flap;
-  state.suppressed = true;
-  port.flaps = std::make_unique<FlapRecord>();
-  port.flaps->restore(state, thresholds_);
+}
+
+std::vector<HostFlapState> HostAnalyzer::flaps(const std::string& name) const {
+  std::vector<HostFlapState> flaps;
+  const auto found = hosts_.find(name);
+  if (found == hosts_.end()) return flaps;
+  for (const PortWatch& port : found->second.ports)
+    if (port.flaps) flaps.push_back({port.device, port.number, port.flaps->state});
+  return flaps;
 }
 
 void HostAnalyzer::join(std::span<const FabricView> fabrics) {
@@ -111,18 +122,20 @@ void HostAnalyzer::forget(const std::string& name) {
   std::erase_if(host_of_node_, [&](const auto& entry) { return entry.second == name; });
 }
 
-void HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
+bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
   const auto found = hosts_.find(name);
-  if (found == hosts_.end()) return;
+  if (found == hosts_.end()) return false;
   HostWatch& host = found->second;
+  bool flapped = false;
   if (batch.reading && batch.reading->inventory) {
     const bool devices = host.inventory != batch.reading->inventory;
-    take_reading(host, *batch.reading, batch.is_late, thresholds_);
+    flapped = take_reading(host, *batch.reading, batch.is_late, thresholds_);
     if (devices && !subnets_.empty()) place(host);
   }
-  for (const LinkEvent& event : batch.events) take_event(host, event, batch.is_late, thresholds_);
+  for (const LinkEvent& event : batch.events) flapped = take_event(host, event, batch.is_late, thresholds_) || flapped;
   const bool news = std::ranges::any_of(host.ports, &PortWatch::news);
   if (news && (news_.empty() || news_.back() != name)) news_.push_back(name);
+  return flapped;
 }
 
 std::vector<Finding> HostAnalyzer::news(TimePoint now) {

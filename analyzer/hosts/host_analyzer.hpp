@@ -25,6 +25,8 @@ class HostAnalyzer {
 
   /// An incident that was open when the process before ended: its port was up once.
   void remember(const Incident& incident);
+  /// What flaps() said of `host` in the process before.
+  void restore(const std::string& host, std::span<const HostFlapState> flaps);
   /// What subnets are watched, again whenever they have changed.
   void join(std::span<const FabricView> fabrics);
 
@@ -33,8 +35,10 @@ class HostAnalyzer {
   /// `host` is known from before, and was last heard then.
   void expect(const std::string& host, TimePoint heard);
   void forget(const std::string& host);
-  /// A batch of a host, in its order.
-  void take(const std::string& host, const HostBatch& batch);
+  /// A batch of a host, in its order. True when flap penalties grew.
+  bool take(const std::string& host, const HostBatch& batch);
+  /// Flap penalties of the host's ports, to be saved, and handed to restore() by the next process.
+  std::vector<HostFlapState> flaps(const std::string& host) const;
 
   bool has_news() const { return !news_.empty(); }
   /// What events have told since the last call, to be shown at once. It resolves nothing.

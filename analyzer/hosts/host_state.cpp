@@ -195,7 +195,7 @@ Entity collector_of(const std::string& host) {
   return entity;
 }
 
-void take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds) {
+bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds) {
   if (host.inventory != reading.inventory) take_inventory(host, reading.inventory);
   if (!is_late) {
     take_states(host, reading);
@@ -203,10 +203,14 @@ void take_reading(HostWatch& host, const HostReading& reading, bool is_late, con
     host.has_reading = true;
   }
   take_counters(host, reading, thresholds);
+  bool flapped = false;
   for (PortWatch& port : host.ports) {
-    if (port.flaps && port.flaps->settle(thresholds, reading.taken, true).sides) port.news = true;
+    const auto change = port.flaps ? port.flaps->settle(thresholds, reading.taken, true) : FlapRecord::Change{};
+    port.news = port.news || change.sides;
+    flapped = flapped || change.counted;
     port.set_down_lately = port.set_down;
   }
+  return flapped;
 }
 
 void forget_missing(HostWatch& host, const Thresholds& thresholds, TimePoint now) {
@@ -217,9 +221,9 @@ void forget_missing(HostWatch& host, const Thresholds& thresholds, TimePoint now
   if (forgotten > 0) follow(host, *host.inventory);
 }
 
-void take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thresholds& thresholds) {
+bool take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thresholds& thresholds) {
   PortWatch* const port = find_port(host, event.device, event.port);
-  if (!port) return;
+  if (!port) return false;
   if (event.administrative) {
     port->set_down = !event.up;
     port->set_down_lately = true;
@@ -239,7 +243,7 @@ void take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thr
   } else if (!event.up) {
     went_down(*port, kByState, 1, event.at);
   }
-  if (port->flaps) port->flaps->settle(thresholds, event.at, false);
+  return port->flaps && port->flaps->settle(thresholds, event.at, false).counted;
 }
 
 }  // namespace weft::analyzer

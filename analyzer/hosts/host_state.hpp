@@ -102,11 +102,11 @@ const PortWatch* find_port(const HostWatch& host, std::string_view device, std::
 Entity entity_of(const HostWatch& host, const PortWatch& port);
 Entity collector_of(const std::string& host);
 
-/// Takes one reading: states (unless it is history), counters, jobs.
-void take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds);
+/// Takes one reading: states (unless it is history), counters, jobs. True when a flap was counted.
+bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds);
 /// Forgets ports whose device was taken out for good: missing for `thresholds.host_port_forget_after`.
 void forget_missing(HostWatch& host, const Thresholds& thresholds, TimePoint now);
-/// Takes one event. `is_late`: it is history and counts, but says nothing of now.
-void take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thresholds& thresholds);
+/// Takes one event. `is_late`: it is history and counts, but says nothing of now. True when a flap was counted.
+bool take_event(HostWatch& host, const LinkEvent& event, bool is_late, const Thresholds& thresholds);
 
 }  // namespace weft::analyzer

@@ -73,6 +73,12 @@ CREATE TABLE waiting ( -- the sending port is the entity of that position with t
   towards TEXT NOT NULL, waits_for INTEGER NOT NULL, -- a position, or -1
   stall REAL, utilization REAL,
   PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
+)sql",
+                                      R"sql(
+CREATE TABLE host_flap (
+  host TEXT NOT NULL, device TEXT NOT NULL, port INTEGER NOT NULL, fast REAL, slow REAL, updated INTEGER NOT NULL,
+  slow_counted INTEGER NOT NULL, last_flap INTEGER NOT NULL, flaps INTEGER NOT NULL, suppressed INTEGER NOT NULL,
+  PRIMARY KEY (host, device, port)) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,7 +39,7 @@ struct KnownNode {
   TimePoint last_seen = kNever;  ///< to the hour
 };
 
-/// How far the collector of a host was heard.
+/// How far the collector of a host was heard, and what must not be forgotten of what it told.
 struct CollectorMark {
   std::string host;
   std::uint64_t spool = 0;     ///< of which `sequence` counts
@@ -48,6 +49,7 @@ struct CollectorMark {
   std::uint64_t lost = 0;      ///< that never came
   TimePoint first_seen = kNever;
   TimePoint last_seen = kNever;
+  std::optional<std::vector<HostFlapState>> flaps;  ///< of its ports; none: as they are stored, if any are
   bool operator==(const CollectorMark&) const = default;
 };
 

@@ -40,6 +40,7 @@ HostDesk::HostDesk(const config::WeftdConfig& config, std::vector<store::Collect
     host.first_seen = mark.first_seen;
     host.counted_from = true;
     rules_.expect(mark.host, mark.last_seen);
+    if (mark.flaps) rules_.restore(mark.host, *mark.flaps);
     hosts_.emplace(std::move(mark.host), std::move(host));
   }
   list_changed_ = !hosts_.empty();
@@ -53,7 +54,7 @@ CollectorState HostDesk::state_of(const Host& host, TimePoint now) {
 
 store::CollectorMark HostDesk::mark_of(const Host& host) {
   return {host.view.host,         host.spool,      host.view.sequence, host.view.batches, host.view.late_batches,
-          host.view.lost_batches, host.first_seen, host.view.heard};
+          host.view.lost_batches, host.first_seen, host.view.heard,    std::nullopt};
 }
 
 HostDesk::Host* HostDesk::host_of(const Stream& stream) {
@@ -136,7 +137,7 @@ void HostDesk::take(Host& host, HostBatch batch) {
   ++view.batches;
   view.late_batches += batch.is_late;
   host.unsaved = true;
-  rules_.take(view.host, batch);
+  host.flapped = rules_.take(view.host, batch) || host.flapped;
   if (batch.reading) view.reading = std::make_shared<const HostReading>(std::move(*batch.reading));
 }
 
@@ -181,8 +182,11 @@ void HostDesk::save() {
   const TimePoint now = clock_.now();
   if (saving_ || (now >= saved_at_ && now - saved_at_ < kSaveEvery)) return;
   auto marks = std::make_shared<std::vector<store::CollectorMark>>();
-  for (auto& [name, host] : hosts_)
-    if (host.unsaved) marks->push_back(mark_of(host));
+  for (auto& [name, host] : hosts_) {
+    if (!host.unsaved) continue;
+    marks->push_back(mark_of(host));
+    if (host.flapped) marks->back().flaps = rules_.flaps(name);
+  }
   if (marks->empty() && forgotten_.empty()) return;
   auto forgotten = std::make_shared<std::vector<std::string>>(std::exchange(forgotten_, {}));
   // One that has come back must not be deleted.
@@ -197,7 +201,7 @@ void HostDesk::save() {
     return;
   }
   saved_at_ = now;
-  for (auto& [name, host] : hosts_) host.unsaved = false;
+  for (auto& [name, host] : hosts_) host.unsaved = host.flapped = false;
 }
 
 void HostDesk::saved(bool written, const std::vector<store::CollectorMark>& marks,
@@ -210,6 +214,7 @@ void HostDesk::saved(bool written, const std::vector<store::CollectorMark>& mark
     Host& host = found->second;
     if (!written) {
       host.unsaved = true;
+      host.flapped = host.flapped || mark.flaps;
       continue;
     }
     if (host.spool != mark.spool) continue;  // it has begun anew meanwhile

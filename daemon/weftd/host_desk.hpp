@@ -68,6 +68,7 @@ class HostDesk {
     bool counted_from = false;  ///< a gap before the next batch is a loss
     bool changed = true;        ///< `shown` is out of date
     bool unsaved = false;
+    bool flapped = false;  ///< flap penalties of its ports are not saved
   };
   using Hosts = std::map<std::string, Host>;
 

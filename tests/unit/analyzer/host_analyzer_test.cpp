@@ -168,6 +168,53 @@ TEST(HostAnalyzer, WhatWasOpenBeforeARestartStaysOpenUntilItIsSeenToBeOver) {
   EXPECT_TRUE(watching.open().empty());
 }
 
+TEST(HostAnalyzer, FlapPenaltiesOutliveARestart) {
+  HostWatching watching;
+  watching.seconds(3);
+  const auto flap = [&] {
+    watching.event(false);
+    watching.event(true);
+    watching.seconds(10);
+  };
+  flap();
+  const auto saved = watching.analyzer.flaps("node-0");
+  ASSERT_EQ(saved.size(), 1U);
+  EXPECT_EQ(saved[0].device, "mlx5_0");
+  EXPECT_EQ(saved[0].state.flaps, 1U);
+  watching.analyzer = HostAnalyzer(Thresholds{}, watching.now);
+  watching.analyzer.restore("node-0", saved);
+  watching.seconds(3);
+  flap();
+  EXPECT_EQ(std::ranges::count(watching.kinds(), IncidentKind::kLinkFlap), 0);
+  flap();
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkFlap}) << "the third one in half a minute";
+  // While it flaps: it stays open with its penalty.
+  std::vector<Incident> stored;
+  for (const IncidentPtr& incident : *watching.book.all()) stored.push_back(*incident);
+  const auto flapping = watching.analyzer.flaps("node-0");
+  watching.analyzer = HostAnalyzer(Thresholds{}, watching.now);
+  for (const Incident& incident : stored) watching.analyzer.remember(incident);
+  watching.analyzer.restore("node-0", flapping);
+  watching.book = IncidentBook(IncidentPolicy{}, stored, 1);
+  watching.seconds(60);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkFlap});
+  watching.seconds(3600);
+  EXPECT_TRUE(watching.open().empty());
+}
+
+TEST(HostAnalyzer, PenaltiesOfAPortThatIsNotThereGoWithoutAWord) {
+  HostWatching watching;
+  HostFlapState flap;
+  flap.device = "mlx5_9";
+  flap.port = 1;
+  flap.state.fast = 2000;
+  flap.state.updated = watching.now;
+  watching.analyzer.restore("node-0", std::span(&flap, 1));
+  watching.seconds(10);
+  EXPECT_TRUE(watching.book.all()->empty());
+  EXPECT_TRUE(watching.analyzer.flaps("node-0").empty());
+}
+
 TEST(HostAnalyzer, HistoryCountsAndSaysNothingOfNow) {
   HostWatching watching;
   watching.seconds(3);

@@ -185,6 +185,48 @@ TEST_F(HostDeskTest, ForgetsWhoWasAwayForLongAndRemembersNotTooMany) {
   EXPECT_EQ(connect("e")->welcomed, 0U);
 }
 
+TEST_F(HostDeskTest, FlapPenaltiesAreSavedWithTheBatchesThatBroughtThem) {
+  // A reading with the port, and an event that it went down.
+  const auto tell = [this](const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence) {
+    HostBatch batch;
+    batch.sequence = sequence;
+    batch.reading.emplace();
+    batch.reading->taken = clock.time;
+    auto inventory = std::make_shared<HostInventory>();
+    HostPort& port = inventory->ports.emplace_back();
+    port.device = "mlx5_0";
+    port.number = 1;
+    port.state = PortState::kActive;
+    batch.reading->inventory = inventory;
+    LinkEvent& event = batch.events.emplace_back();
+    event.at = clock.time;
+    event.device = "mlx5_0";
+    event.port = 1;
+    desk->batch(stream, std::move(batch), 0s);
+  };
+  const auto flaps = [this] {
+    const auto known = desk->rules().flaps("a");
+    return known.empty() ? 0U : known.front().state.flaps;
+  };
+  auto stream = connect("a");
+  tell(stream, 1);
+  EXPECT_EQ(flaps(), 1U);
+  save();
+  crash();
+  EXPECT_EQ(flaps(), 1U);
+  // What was not saved was not acknowledged: it comes again and counts once.
+  stream = connect("a");
+  tell(stream, 2);
+  EXPECT_EQ(flaps(), 2U);
+  crash();
+  EXPECT_EQ(flaps(), 1U);
+  stream = connect("a");
+  tell(stream, 2);
+  save();
+  crash();
+  EXPECT_EQ(flaps(), 2U);
+}
+
 TEST_F(HostDeskTest, HoldsBackThoseWhoTellOfThePastWhileItIsBehind) {
   const auto stream = connect("a");
   desk->set_behind(true);

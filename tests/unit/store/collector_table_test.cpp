@@ -1,0 +1,82 @@
+#include "store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+CollectorMark make_mark(const std::string& host) {
+  CollectorMark mark;
+  mark.host = host;
+  mark.spool = 0xF000000000000001;
+  mark.sequence = 8;
+  mark.batches = 7;
+  mark.late = 2;
+  mark.lost = 1;
+  mark.first_seen = at_second(1);
+  mark.last_seen = at_second(9);
+  return mark;
+}
+
+HostFlapState make_flap(const std::string& device, std::uint8_t port) {
+  HostFlapState flap;
+  flap.device = device;
+  flap.port = port;
+  flap.state.fast = 1234.5;
+  flap.state.slow = 0.25;
+  flap.state.updated = at_second(3);
+  flap.state.slow_counted = at_second(2);
+  flap.state.last_flap = at_second(3);
+  flap.state.flaps = 7;
+  flap.state.suppressed = true;
+  return flap;
+}
+
+std::vector<CollectorMark> restored(Store& store) {
+  const auto all = store.restore(kNever);
+  EXPECT_TRUE(all) << all.error().message;
+  return all->collectors;
+}
+
+TEST(Collectors, ComeBackAsTheyWere) {
+  const TempDir dir;
+  const std::vector marks{make_mark("gpu-1"), make_mark("gpu-2")};
+  ASSERT_TRUE(must_open(dir.path())->save_collectors(marks, {}));
+  EXPECT_EQ(restored(*must_open(dir.path())), marks);
+}
+
+TEST(Collectors, FlapPenaltiesAreReplacedHostByHost) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  std::vector marks{make_mark("gpu-1"), make_mark("gpu-2")};
+  marks[0].flaps = {make_flap("eth9", 0), make_flap("mlx5_0", 1)};
+  marks[1].flaps = {make_flap("mlx5_0", 1)};
+  ASSERT_TRUE(store->save_collectors(marks, {}));
+  EXPECT_EQ(restored(*store), marks);
+  // A mark that does not speak of them leaves them as they are.
+  CollectorMark later = make_mark("gpu-1");
+  later.sequence = 9;
+  ASSERT_TRUE(store->save_collectors(std::vector{later}, {}));
+  EXPECT_EQ(restored(*store)[0].sequence, 9U);
+  EXPECT_EQ(restored(*store)[0].flaps, marks[0].flaps);
+  marks[0].flaps = {make_flap("mlx5_1", 1)};
+  ASSERT_TRUE(store->save_collectors(std::span(marks).first(1), {}));
+  EXPECT_EQ(restored(*store), marks);
+  marks[1].flaps.emplace();
+  ASSERT_TRUE(store->save_collectors(std::span(marks).last(1), {}));
+  EXPECT_EQ(restored(*store)[1].flaps, std::nullopt);
+}
+
+TEST(Collectors, WhoIsForgottenLeavesNothing) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  CollectorMark mark = make_mark("gpu-1");
+  mark.flaps = {make_flap("mlx5_0", 1)};
+  ASSERT_TRUE(store->save_collectors(std::vector{mark}, {}));
+  ASSERT_TRUE(store->save_collectors({}, std::vector<std::string>{"gpu-1"}));
+  EXPECT_TRUE(restored(*store).empty());
+  mark.flaps.reset();
+  ASSERT_TRUE(store->save_collectors(std::vector{mark}, {}));
+  EXPECT_EQ(restored(*store)[0].flaps, std::nullopt) << "nor is it there when it comes again";
+}
+
+}  // namespace
+}  // namespace weft::store

@@ -118,10 +118,11 @@ std::vector<std::string> jobs_in_file(std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    std::erase_if(line, [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7F; });
-    const std::size_t first = line.find_first_not_of(" \t");
+    std::ranges::replace(line, '\t', ' ');
+    std::erase_if(line, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+    const std::size_t first = line.find_first_not_of(' ');
     if (first == std::string::npos || line[first] == '#') continue;
-    jobs.push_back(line.substr(first, line.find_last_not_of(" \t") - first + 1));
+    jobs.push_back(line.substr(first, line.find_last_not_of(' ') - first + 1));
   }
   return jobs;
 }

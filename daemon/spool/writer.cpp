@@ -82,7 +82,7 @@ void SpoolWriter::adopt() {
     const bool is_newest = id_ == 0;
     id_ = seen->header->spool;
     if (is_newest) {
-      next_ = std::max(next_, *first);
+      next_ = std::max(next_, *first + (seen->last == 0 ? 0 : 1));  // its name is taken
       stats_.torn_bytes = seen->size - seen->sound_size;
       runtime::UniqueFd fd(::open(file.c_str(), O_RDWR | O_CLOEXEC));
       if (fd && stats_.torn_bytes != 0 && ::ftruncate(fd.get(), static_cast<off_t>(seen->sound_size)) != 0)

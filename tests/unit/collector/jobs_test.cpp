@@ -45,6 +45,7 @@ TEST(Jobs, AFileHasOneOnEachLine) {
   EXPECT_EQ(jobs_in_file(""), Names{});
   EXPECT_EQ(jobs_in_file("slurm:1\n\n  two words \r\n# a remark\nlast"), (Names{"slurm:1", "two words", "last"}));
   EXPECT_EQ(jobs_in_file("a\x01\x1b[31mb"), (Names{"a[31mb"}));
+  EXPECT_EQ(jobs_in_file("\tslurm:1\tof ann\t\n"), (Names{"slurm:1 of ann"}));
   std::string many;
   for (int i = 0; i < 1000; ++i) many += "job\n";
   EXPECT_EQ(jobs_in_file(many).size(), kMostJobs);

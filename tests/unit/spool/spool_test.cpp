@@ -231,6 +231,20 @@ TEST(Spool, NumbersBehindADamagedHeaderAreNotUsedAgain) {
   EXPECT_EQ(read_all(reader), (std::vector<std::uint64_t>{1, 2, 3, 7}));
 }
 
+TEST(Spool, ASegmentWithNumbersBeforeItsFirstTakesNoNumberAway) {
+  const Folder folder;
+  const auto header = encode(SegmentHeader{7, 5});
+  const auto record = encode_record(2, kWhen, body_of(2));
+  std::ofstream file(folder.path / segment_name(5), std::ios::binary);
+  file.write(reinterpret_cast<const char*>(header.data()), static_cast<std::streamsize>(header.size()));
+  file.write(reinterpret_cast<const char*>(record.data()), static_cast<std::streamsize>(record.size()));
+  file.close();
+  SpoolWriter writer = open_writer(folder);
+  EXPECT_EQ(fill(writer, 1, 6), 6U);
+  SpoolReader reader = open_reader(folder);
+  EXPECT_EQ(read_all(reader), (std::vector<std::uint64_t>{2, 6}));
+}
+
 TEST(Spool, ADamagedSegmentIsLeftAndTheNextOneReadAndCounted) {
   const Folder folder;
   SpoolWriter writer = open_writer(folder);

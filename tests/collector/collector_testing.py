@@ -13,11 +13,10 @@ import unittest
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "infiniband"))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
 import sysfs_tree  # noqa: E402
-import weft_testing  # noqa: E402
-from weft_testing import free_address, program, wait_until  # noqa: E402
+from program_testing import BUILD, free_address, main, program, wait_until  # noqa: E402, F401
 
 try:
     import grpc
@@ -193,7 +192,7 @@ class CollectorTest(unittest.TestCase):
     def setUpClass(cls):
         for name in ("weft-collector", "weft-uplink"):
             if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {weft_testing.BUILD}")
+                raise unittest.SkipTest(f"{name} is not built in {BUILD}")
 
     def setUp(self):
         self.sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")

@@ -14,7 +14,6 @@ import urllib.request
 import collector_testing
 import sysfs_tree
 from collector_testing import program, wait_until
-import weft_testing
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
@@ -138,4 +137,4 @@ class Page(collector_testing.CollectorTest):
 
 
 if __name__ == "__main__":
-    weft_testing.main()
+    collector_testing.main()

@@ -9,9 +9,9 @@ import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "infiniband"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-import weft_testing  # noqa: E402
+import program_testing  # noqa: E402
 
 try:
     import grpc
@@ -25,11 +25,11 @@ PORTS = 1
 SERIES = ("transmit_bytes", "receive_bytes", "retries_exhausted")
 
 
-class Quiet(weft_testing.Weftd):
+class Quiet(program_testing.Weftd):
     """weftd that watches no subnet."""
 
     def command(self):
-        return [weft_testing.program("weftd"), "--state-dir", self.state_dir, "--http", self.http, "--grpc", self.grpc,
+        return [program_testing.program("weftd"), "--state-dir", self.state_dir, "--http", self.http, "--grpc", self.grpc,
                 "--infiniband-enabled", "false", *self.extra]
 
 
@@ -158,7 +158,7 @@ class HostileStreams(unittest.TestCase):
         again.batch(5, self.body())
         again.wait_acknowledged(5)
         # What is listed follows within a second.
-        weft_testing.wait_until(lambda: self.listed("replay")["batches"] == "3")
+        program_testing.wait_until(lambda: self.listed("replay")["batches"] == "3")
         listed = self.listed("replay")
         self.assertEqual(("3", "2"), (listed["batches"], listed["lostBatches"]))
 
@@ -186,7 +186,7 @@ class HostileStreams(unittest.TestCase):
         one.send(pb2.CollectorMessage(clock_reply=pb2.ClockReply(id=probe.id, host_time=ahead)))
         one.batch(1, telemetry.whole(ahead, [telemetry.port("mlx5_0")], [], []))
         one.wait_acknowledged(1)
-        weft_testing.wait_until(lambda: abs(self.listed("hour-ahead").get("clockOffsetSeconds", 0) + 3600) < 60)
+        program_testing.wait_until(lambda: abs(self.listed("hour-ahead").get("clockOffsetSeconds", 0) + 3600) < 60)
         self.assertLessEqual(self.listed("hour-ahead")["reading"][:19], time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()))
 
     def test_messages_that_are_too_large(self):
@@ -227,4 +227,4 @@ class HostileStreams(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    weft_testing.main()
+    program_testing.main()

@@ -5,7 +5,6 @@ import signal
 
 import collector_testing
 from collector_testing import wait_until
-import weft_testing
 
 
 class Stream(collector_testing.CollectorTest):
@@ -116,4 +115,4 @@ class Stream(collector_testing.CollectorTest):
 
 
 if __name__ == "__main__":
-    weft_testing.main()
+    collector_testing.main()

@@ -10,7 +10,6 @@ import unittest
 import collector_testing
 import sysfs_tree
 from collector_testing import free_address, program, wait_until
-import weft_testing
 from weft_client import WeftClient
 
 
@@ -19,7 +18,7 @@ class WithWeftd(collector_testing.CollectorTest):
     def setUpClass(cls):
         super().setUpClass()
         if not os.access(program("weftd"), os.X_OK):
-            raise unittest.SkipTest(f"weftd is not built in {weft_testing.BUILD}")
+            raise unittest.SkipTest(f"weftd is not built in {collector_testing.BUILD}")
 
     def setUp(self):
         super().setUp()
@@ -76,4 +75,4 @@ class WithWeftd(collector_testing.CollectorTest):
 
 
 if __name__ == "__main__":
-    weft_testing.main()
+    collector_testing.main()

@@ -9,9 +9,9 @@ import unittest
 import yaml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "infiniband"))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
-import weft_testing  # noqa: E402
+import program_testing  # noqa: E402
 
 PROMETHEUS = os.path.join(ROOT, "dashboards", "prometheus")
 RUNBOOKS = os.path.join(ROOT, "dashboards", "runbooks")
@@ -95,4 +95,4 @@ class Runbooks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    weft_testing.main()
+    program_testing.main()

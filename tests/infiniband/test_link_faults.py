@@ -1,5 +1,7 @@
 """Links and nodes broken through ibsim's console: the right kind, the right name, within two sweeps, and an end."""
 
+import os
+import tempfile
 import unittest
 
 import weft_testing
@@ -138,7 +140,7 @@ class WrongCables(weft_testing.SubnetTest):
         weft_testing.require_simulator()
         expected = fat_tree.build(32, rails=2, radix=16)
         cls.addClassCleanup(cls._remove_expected)
-        cls.expected_path = weft_testing.tempfile.mkstemp(prefix="weft-expected-")[1]
+        cls.expected_path = tempfile.mkstemp(prefix="weft-expected-")[1]
         with open(cls.expected_path, "w", encoding="utf-8") as stream:
             expected.write(stream)
         cls.infiniband = f'expected_topology = "{cls.expected_path}"'
@@ -146,7 +148,7 @@ class WrongCables(weft_testing.SubnetTest):
 
     @classmethod
     def _remove_expected(cls):
-        weft_testing.os.unlink(cls.expected_path)
+        os.unlink(cls.expected_path)
 
     @classmethod
     def make_network(cls):

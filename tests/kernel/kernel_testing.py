@@ -8,13 +8,13 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "infiniband"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 
 import machine  # noqa: E402
 import guest_programs  # noqa: E402
 import stage  # noqa: E402
 from packages import Unavailable  # noqa: E402
-from weft_testing import BUILD, main, program  # noqa: E402, F401
+from program_testing import BUILD, main, program  # noqa: E402, F401
 
 # Bounds for a machine that does much else at the same time; nothing is concluded from how long a thing took.
 PATIENCE = 60

@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "infiniband"))
 
 import weft_testing  # noqa: E402
+import program_testing  # noqa: E402
 from weft_testing import netfile, simulated_subnet  # noqa: E402
 
 SCENARIOS = os.path.join(HERE, "real")
@@ -289,7 +290,7 @@ def main() -> int:
     options = parser.parse_args()
     if missing := simulated_subnet.missing_programs():
         sys.exit(f"not installed: {', '.join(missing)}")
-    weft_testing.BUILD = options.build
+    program_testing.BUILD = options.build
     paths = [path if os.path.exists(path) else os.path.join(SCENARIOS, f"{path}.scenario") for path in options.scenario] or all_scenarios()
     for path in paths:
         if not os.path.exists(path):

@@ -14,6 +14,7 @@ started is ended by process id, also when this process is killed.
 import argparse
 import ctypes
 import glob
+import itertools
 import os
 import shutil
 import signal
@@ -90,19 +91,18 @@ def missing_programs(*extra: str) -> list[str]:
 class SimulatedSubnet:
     """Start with start() or as a context; nodes are named by identifier ("S-<guid>") or by name everywhere."""
 
-    _number = 0
+    _numbers = itertools.count(1)  # subnets may be made by several threads
 
     def __init__(self, network: netfile.Network, routing: str = "updn", manager_host: str | None = None, directory: str | None = None,
                  say=lambda text: None):
         if not network.adapters:
             raise SubnetError("the topology has no channel adapter for the subnet manager to run on")
-        SimulatedSubnet._number += 1
         self.network = network
         self.routing = routing
         self.say = say
         self.manager_host = network.find(manager_host).identity if manager_host else network.hosts()[0].identity
         self.directory = directory or tempfile.mkdtemp(prefix="weft-subnet-")
-        self.socket_name = f"weft-{os.getpid()}-{SimulatedSubnet._number}"
+        self.socket_name = f"weft-{os.getpid()}-{next(SimulatedSubnet._numbers)}"
         self.topology_file = os.path.join(self.directory, "topology.ibnetdiscover")
         self.console_path = os.path.join(self.directory, "console")
         self.opensm_log = os.path.join(self.directory, "opensm.log")

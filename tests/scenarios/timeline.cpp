@@ -52,15 +52,21 @@ json register_values(const SampleTable& table, PortIndex port) {
 class Writer {
  public:
   Writer(const Case& scenario, std::ostream& out)
-      : plan_(scenario.plan), out_(out), states_(plan_.ports.size()), values_(plan_.ports.size()) {}
+      : plan_(scenario.plan),
+        out_(out),
+        states_(plan_.ports.size()),
+        values_(plan_.ports.size()),
+        was_up_(plan_.nodes.size(), 0) {}
 
   bool write(const Tick& tick, const std::vector<Port>& ports) {
     json moved = json::array();
     std::vector<std::uint8_t> read(plan_.nodes.size(), 0);
+    std::vector<std::uint8_t> up(plan_.nodes.size(), 0);
     for (PortIndex port = 0; port < ports.size(); ++port) {
       if (ports[port].peer != plan_.ports[port].peer) return false;
       if (ports[port].peer == kNoIndex) continue;
       read[ports[port].node] |= static_cast<std::uint8_t>(tick.sweep->state_read_at[port] >= tick.sweep->started);
+      up[ports[port].node] |= static_cast<std::uint8_t>(ports[port].is_up() && ports[ports[port].peer].is_up());
       json entry{{"node", ports[port].node}, {"port", ports[port].number.value}};
       if (json state = port_state(ports[port]); state != states_[port])
         entry["state"] = states_[port] = std::move(state);
@@ -69,8 +75,10 @@ class Writer {
       if (entry.size() > 2) moved.push_back(std::move(entry));
     }
     json silent = json::array();
+    // One that was cut off until now could not answer, which does not make it silent.
     for (NodeIndex node = 0; node < read.size(); ++node)
-      if (!read[node]) silent.push_back(node);
+      if (!read[node] && up[node] && was_up_[node]) silent.push_back(node);
+    was_up_ = std::move(up);
     out_ << json{{"at", tick.at}, {"ports", std::move(moved)}, {"silent", std::move(silent)}} << '\n';
     return true;
   }
@@ -79,6 +87,7 @@ class Writer {
   const Plan& plan_;
   std::ostream& out_;
   std::vector<json> states_, values_;  ///< by port, as last written
+  std::vector<std::uint8_t> was_up_;   ///< by node: it had a link that was up
 };
 
 json incident_line(const analyzer::IncidentBook& book) {

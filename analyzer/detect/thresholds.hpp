@@ -122,6 +122,10 @@ struct IncidentPolicy {
   unsigned evidence_limit = 16;
   /// A number in the evidence that moved on is shown at most this often.
   Duration evidence_refresh = std::chrono::minutes(1);
+  /// The same trouble that begins repeat_count times within this time is called a repeated one: what comes back every
+  /// other day wants another remedy than what happened once. Not longer than `retention` reaches back.
+  Duration repeat_window = std::chrono::hours(7 * 24);
+  unsigned repeat_count = 3;
 };
 
 }  // namespace weft::analyzer

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/detect/describe.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -74,6 +76,19 @@ bool merge_jobs(std::vector<std::string>& known, const std::vector<std::string>&
   return known.size() > before;
 }
 
+/// "1st", "2nd", "11th".
+std::string ordinal(std::size_t number) {
+  const bool teen = number % 100 / 10 == 1;
+  const char* ending = teen ? "th" : number % 10 == 1 ? "st" : number % 10 == 2 ? "nd" : number % 10 == 3 ? "rd" : "th";
+  return std::to_string(number) + ending;
+}
+
+std::string in_words(Duration window) {
+  constexpr std::chrono::hours kDay{24};
+  if (window >= kDay && window % kDay == Duration::zero()) return std::to_string(window / kDay) + " days";
+  return short_duration(window);
+}
+
 }  // namespace
 
 IncidentBook::IncidentBook(IncidentPolicy policy, std::vector<Incident> restored, std::uint64_t next_id)
@@ -85,6 +100,8 @@ IncidentBook::IncidentBook(IncidentPolicy policy, std::vector<Incident> restored
     next_id_ = std::max(next_id_, incident.id + 1);
     Entry entry;
     entry.key = key_of(incident.kind, incident.cause);
+    // One that was stored before beginnings were noted.
+    if (incident.beginnings.empty() && incident.opened != kNever) incident.beginnings.push_back(incident.opened);
     entry.incident = std::make_shared<const Incident>(std::move(incident));
     newest_[entry.key] = entry.incident->id;
     entries_.push_back(std::move(entry));
@@ -124,8 +141,38 @@ void IncidentBook::change(Entry& entry, Incident next, TimePoint now, Changed& c
     changed.push_back(*entry.incident);
 }
 
-void IncidentBook::open(const Finding& finding, std::string key, TimePoint now, Changed& changed) {
+/// Notes that it begins now, and says so where it does so again and again.
+void IncidentBook::begin(Incident& incident, TimePoint now) const {
+  // A clock that was set back makes a past that lies ahead.
+  std::erase_if(incident.beginnings, [&](TimePoint at) { return at > now || now - at > policy_.repeat_window; });
+  incident.beginnings.push_back(now);
+  if (incident.beginnings.size() > kMostBeginnings) incident.beginnings.erase(incident.beginnings.begin());
+  const std::size_t count = incident.beginnings.size();
+  if (count < policy_.repeat_count) return;
+  const Evidence repeated{.signal = "beginnings",
+                          .description = "the same trouble began " + std::to_string(count) +
+                                         (count < kMostBeginnings ? "" : " or more") + " times in " +
+                                         in_words(policy_.repeat_window),
+                          .value = static_cast<double>(count),
+                          .threshold = static_cast<double>(policy_.repeat_count),
+                          .unit = "times",
+                          .observed = now,
+                          .where = incident.cause,
+                          .window = policy_.repeat_window};
+  merge_evidence(incident.evidence, {repeated}, policy_.evidence_limit);
+}
+
+std::string IncidentBook::summary_of(const Finding& finding, const Incident& incident) const {
+  const std::size_t count = incident.beginnings.size();
+  if (count < policy_.repeat_count) return finding.summary;
+  return finding.summary + "; the " + ordinal(count) + " time" + (count < kMostBeginnings ? "" : " or more") + " in " +
+         in_words(policy_.repeat_window);
+}
+
+void IncidentBook::open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
+                        Changed& changed) {
   Incident incident;
+  incident.beginnings = std::move(beginnings);
   incident.id = next_id_++;
   incident.kind = finding.kind;
   incident.severity = finding.severity;
@@ -135,7 +182,8 @@ void IncidentBook::open(const Finding& finding, std::string key, TimePoint now, 
   incident.waiting = finding.waiting;
   merge_jobs(incident.jobs, finding.jobs);
   incident.confidence = finding.confidence;
-  incident.summary = finding.summary;
+  begin(incident, now);
+  incident.summary = summary_of(finding, incident);
   incident.opened = now;
   newest_[key] = incident.id;
   ++opened_[static_cast<std::size_t>(finding.kind)];
@@ -153,7 +201,6 @@ void IncidentBook::reopen(Entry& entry, const Finding& finding, TimePoint now, C
   next.cause = finding.cause;
   next.affected = finding.affected;
   next.confidence = finding.confidence;
-  next.summary = finding.summary;
   next.resolved = kNever;
   next.acknowledged_by.clear();
   ++next.occurrences;
@@ -161,6 +208,8 @@ void IncidentBook::reopen(Entry& entry, const Finding& finding, TimePoint now, C
   next.jobs.clear();
   merge_jobs(next.jobs, finding.jobs);
   merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
+  begin(next, now);
+  next.summary = summary_of(finding, next);
   ++opened_[static_cast<std::size_t>(finding.kind)];
   entry.evidence_shown = now;
   change(entry, std::move(next), now, changed);
@@ -171,7 +220,8 @@ void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, 
   const EvidenceNews news = compare_evidence(shown.evidence, finding.evidence);
   std::vector<std::string> jobs = shown.jobs;
   const bool material = merge_jobs(jobs, finding.jobs) || shown.severity != finding.severity ||
-                        shown.summary != finding.summary || std::abs(shown.confidence - finding.confidence) >= 0.1 ||
+                        shown.summary != summary_of(finding, shown) ||
+                        std::abs(shown.confidence - finding.confidence) >= 0.1 ||
                         !std::ranges::equal(shown.affected, finding.affected, same);
   // New evidence can be pushed out by still newer one: it too is shown at a bounded pace.
   const bool due = now - entry.evidence_shown >= policy_.evidence_refresh;
@@ -183,7 +233,7 @@ void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, 
   next.cause = finding.cause;
   next.affected = finding.affected;
   next.confidence = finding.confidence;
-  next.summary = finding.summary;
+  next.summary = summary_of(finding, shown);
   merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
   next.waiting = finding.waiting;
   entry.evidence_shown = now;
@@ -202,22 +252,25 @@ std::uint64_t IncidentBook::take(const Finding& finding, TimePoint now, Changed&
     } else if (now - entry.incident->resolved < policy_.reopen_window) {
       reopen(entry, finding, now, changed);
     } else {
-      open(finding, std::move(key), now, changed);
+      open(finding, std::move(key), entry.incident->beginnings, now, changed);
       return entries_.back().incident->id;
     }
     entry.clean_sweeps = 0;
     entry.seen_in = updates_;
     return entry.incident->id;
   }
-  open(finding, std::move(key), now, changed);
+  open(finding, std::move(key), {}, now, changed);
   return entries_.back().incident->id;
 }
 
-void IncidentBook::resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed) {
+void IncidentBook::resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed,
+                           bool part_of_another) {
   Incident next = *entry.incident;
   next.state = IncidentState::kResolved;
   next.resolved = now;
   if (!why.empty()) next.summary += " (" + why + ")";
+  // A link is no repeated offender for having hung from a switch that went down.
+  if (part_of_another && !next.beginnings.empty()) next.beginnings.pop_back();
   entry.clean_sweeps = 0;
   change(entry, std::move(next), now, changed);
 }
@@ -233,7 +286,7 @@ void IncidentBook::close(std::string_view fabric, const std::unordered_map<std::
       auto whole = wholes.find(incident.cause.identity());
       if (whole == wholes.end()) whole = wholes.find(entry.key);
       if (whole != wholes.end()) {
-        resolve(entry, "now part of " + incident_name(whole->second), now, changed);
+        resolve(entry, "now part of " + incident_name(whole->second), now, changed, true);
         continue;
       }
     }

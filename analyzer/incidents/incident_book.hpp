@@ -67,8 +67,11 @@ class IncidentBook {
   std::uint64_t take(const Finding& finding, TimePoint now, Changed& changed);
   void refresh(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
   void reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
-  void open(const Finding& finding, std::string key, TimePoint now, Changed& changed);
-  void resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed);
+  void open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
+            Changed& changed);
+  void begin(Incident& incident, TimePoint now) const;
+  std::string summary_of(const Finding& finding, const Incident& incident) const;
+  void resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed, bool part_of_another = false);
   void close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,
              const Coverage& coverage, TimePoint now, Changed& changed);
   void expire(TimePoint now);

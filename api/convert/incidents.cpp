@@ -78,6 +78,7 @@ void to_proto(const Incident& from, v1::Incident& to) {
     waiting.set_utilization_ratio(link.utilization_ratio);
   }
   to.set_waiting_total(from.waiting.total);
+  for (const TimePoint at : from.beginnings) set_timestamp(*to.add_beginnings(), at);
   for (const std::string& job : from.jobs) to.add_jobs(valid_utf8(job));
   to.set_confidence(from.confidence);
   if (from.opened != kNever) set_timestamp(*to.mutable_opened(), from.opened);

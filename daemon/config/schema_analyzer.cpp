@@ -283,6 +283,19 @@ std::vector<Key> incident_schema() {
        {0, kDay},
        "",
        "A number in the evidence that moved on is shown at most this often, so that watchers are not flooded."},
+      {"incidents.repeat_window",
+       [](WeftdConfig& c) -> Field { return &c.incidents.repeat_window; },
+       {kMinute, 365 * kDay},
+       "",
+       "Time in which the beginnings of the same trouble are counted. What was resolved longer ago than "
+       "incidents.retention is forgotten and does not count."},
+      {"incidents.repeat_count",
+       [](WeftdConfig& c) -> Field { return &c.incidents.repeat_count; },
+       {2, 32},
+       "times",
+       "From so many beginnings within repeat_window on, the summary says which time it is: what comes back every "
+       "other "
+       "day wants another remedy than what happened once."},
   };
 }
 

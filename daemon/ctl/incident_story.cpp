@@ -94,6 +94,13 @@ void print_victims(std::ostream& out, const v1::Incident& incident) {
   print_names(out, "jobs        ", jobs);
 }
 
+/// The times before the last one, the newest of them.
+void print_beginnings(std::ostream& out, const v1::Incident& incident) {
+  std::vector<std::string> before;
+  for (int i = incident.beginnings_size() - 2; i >= 0; --i) before.push_back(time_text(incident.beginnings(i)));
+  print_names(out, "before      ", before);
+}
+
 void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint now) {
   if (incident.evidence().empty()) return;
   out << "\nevidence\n";
@@ -129,6 +136,7 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
   if (incident.has_updated()) when("updated     ", incident.updated());
   if (incident.has_resolved()) when("resolved    ", incident.resolved());
   if (incident.occurrences() > 1) out << "happened    " << incident.occurrences() << " times\n";
+  print_beginnings(out, incident);
   if (!incident.acknowledged_by().empty()) out << "seen by     " << printable(incident.acknowledged_by()) << '\n';
   if (incident.has_silenced_until()) out << "silenced    until " << time_text(incident.silenced_until()) << '\n';
   print_victims(out, incident);

@@ -26,6 +26,7 @@ struct Writer {
         evidence(database, "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         waiting(database, "INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?)"),
         job(database, "INSERT INTO job VALUES (?, ?, ?)"),
+        beginning(database, "INSERT OR IGNORE INTO beginning VALUES (?, ?)"),
         next_id(database, "UPDATE number SET value = max(value, ?) WHERE name = 'next_incident'"),
         opened(database, "INSERT INTO opened VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count") {}
 
@@ -56,11 +57,12 @@ struct Writer {
       write_entity(i.id, kWaiting, n, link.sender);
     }
     for (std::size_t n = 0; n < i.jobs.size(); ++n) job.run(i.id, n, i.jobs[n]);
+    for (const TimePoint at : i.beginnings) beginning.run(i.id, at);
     next_id.run(i.id + 1);
     if (i.occurrences > before) opened.run(to_string(i.kind), i.occurrences - before);
   }
 
-  Statement previous, incident, clear, entity, evidence, waiting, job, next_id, opened;
+  Statement previous, incident, clear, entity, evidence, waiting, job, beginning, next_id, opened;
 };
 
 /// An enumeration by its stored name; a name that we do not know is damage.
@@ -113,7 +115,8 @@ struct PartsReader {
         entity(d,
                "SELECT role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device FROM entity "
                "WHERE incident = ? ORDER BY role, position"),
-        job(d, "SELECT name FROM job WHERE incident = ? ORDER BY position") {}
+        job(d, "SELECT name FROM job WHERE incident = ? ORDER BY position"),
+        beginning(d, "SELECT at FROM beginning WHERE incident = ? ORDER BY at") {}
 
   void read(Incident& incident) {
     evidence.query(incident.id);
@@ -147,10 +150,12 @@ struct PartsReader {
     }
     job.query(incident.id);
     while (job.next()) incident.jobs.push_back(job.text(0));
+    beginning.query(incident.id);
+    while (beginning.next()) incident.beginnings.push_back(beginning.time(0));
   }
 
   Database& database;
-  Statement evidence, waiting, entity, job;
+  Statement evidence, waiting, entity, job, beginning;
 };
 
 }  // namespace

@@ -79,6 +79,12 @@ CREATE TABLE host_flap (
   host TEXT NOT NULL, device TEXT NOT NULL, port INTEGER NOT NULL, fast REAL, slow REAL, updated INTEGER NOT NULL,
   slow_counted INTEGER NOT NULL, last_flap INTEGER NOT NULL, flaps INTEGER NOT NULL, suppressed INTEGER NOT NULL,
   PRIMARY KEY (host, device, port)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // When the same trouble began, this time and before.
+                                      R"sql(
+CREATE TABLE beginning (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, at INTEGER NOT NULL,
+  PRIMARY KEY (incident, at)) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -10,7 +10,7 @@ from weft_testing import fat_tree
 
 class LinkFaults(weft_testing.SubnetTest):
     # The damping's shape with times that a test can wait for.
-    analyzer = 'flap_fast.half_life = "4s"'
+    analyzer = 'flap_fast.half_life = "4s"\n[incidents]\nrepeat_count = 2'
     TRUNK = ("leaf-r0-p01", 10)
     OTHER_TRUNK = ("leaf-r1-p02", 13)
     ADAPTER = "gpu-0003 mlx5_1"
@@ -42,6 +42,9 @@ class LinkFaults(weft_testing.SubnetTest):
             last = self.expect_resolved(incident)
         self.assertEqual(1, len(ids))
         self.assertGreaterEqual(last["occurrences"], 2)
+        self.assertRegex(last["summary"], r"; the \d+(nd|rd|th) time in 7 days")
+        told = weft_testing.weftctl(self.weftd, "incident", last["id"])
+        self.assertRegex(told.stdout, r"before      2\d{3}-.* UTC\n")
 
     def test_unplugged_adapter(self):
         self.subnet.unlink(self.ADAPTER, 1)

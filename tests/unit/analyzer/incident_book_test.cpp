@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analyzer/incidents/incident_book.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
@@ -65,6 +67,62 @@ TEST_F(Book, ANumberThatDoublesIsShownOnceAMinute) {
     shown += static_cast<unsigned>(update({moved}).size());
   }
   EXPECT_EQ(shown, 3U);
+}
+
+TEST_F(Book, WhatComesBackAgainAndAgainIsSaidToDoSo) {
+  update({down()});
+  resolve();
+  EXPECT_EQ(update({down()})[0].summary, down().summary) << "twice may be chance";
+  resolve();
+  const std::vector<Incident> third = update({down()});
+  EXPECT_EQ(third[0].summary, down().summary + "; the 3rd time in 7 days");
+  const auto evidence = std::ranges::find(third[0].evidence, "beginnings", &Evidence::signal);
+  ASSERT_NE(evidence, third[0].evidence.end());
+  EXPECT_EQ(evidence->value, 3);
+  EXPECT_EQ(evidence->window, Duration(hours(7 * 24)));
+  EXPECT_TRUE(update({down()}).empty()) << "and is not said anew while it lasts";
+  resolve();
+  now += hours(30);
+  const std::vector<Incident> fourth = update({down()});
+  EXPECT_NE(fourth[0].id, third[0].id) << "another incident";
+  EXPECT_EQ(fourth[0].summary, down().summary + "; the 4th time in 7 days") << "of the same trouble";
+  resolve();
+  now += hours(6 * 24);
+  EXPECT_EQ(update({down()})[0].summary, down().summary) << "the first three are too long ago";
+}
+
+TEST_F(Book, WhatWasPartOfAGreaterTroubleIsNoRepetition) {
+  for (unsigned i = 0; i < 2; ++i) {
+    update({down()});
+    resolve();
+  }
+  update({down()});
+  Finding whole = down();
+  whole.kind = IncidentKind::kSwitchDown;
+  whole.cause = {EntityKind::kNode, "test", {fabric.nodes()[0].guid, {}}, {}, "a switch"};
+  whole.affected = {down().cause};
+  update({whole});
+  EXPECT_FALSE(book.find(1)->is_open());
+  EXPECT_EQ(book.find(1)->beginnings.size(), 2U);
+  resolve();
+  EXPECT_NE(update({down()})[0].summary.find("the 3rd time"), std::string::npos);
+}
+
+TEST_F(Book, BeginningsOutliveARestartAndAreBounded) {
+  for (unsigned i = 0; i < 40; ++i) {
+    update({down()});
+    resolve();
+  }
+  EXPECT_EQ(book.find(1)->beginnings.size(), kMostBeginnings);
+  book = IncidentBook(IncidentPolicy{}, {*book.find(1)}, 2);
+  EXPECT_EQ(update({down()})[0].summary, down().summary + "; the 32nd time or more in 7 days");
+  Incident old = *book.find(1);
+  old.state = IncidentState::kResolved;
+  old.resolved = now;
+  old.beginnings.clear();
+  old.opened = now - hours(1);
+  book = IncidentBook(IncidentPolicy{}, {old}, 2);
+  EXPECT_EQ(update({down()})[0].beginnings.size(), 2U) << "one that was stored without counts once";
 }
 
 TEST_F(Book, WhoWaitsIsKeptAndShownAnewOnceAMinute) {

@@ -50,6 +50,7 @@ void expect_same(const Incident& a, const Incident& b) {
     EXPECT_EQ(x.utilization_ratio, y.utilization_ratio);
   }
   EXPECT_EQ(a.jobs, b.jobs);
+  EXPECT_EQ(a.beginnings, b.beginnings);
   EXPECT_EQ(a.confidence, b.confidence);
   EXPECT_EQ(a.summary, b.summary);
   EXPECT_EQ(a.opened, b.opened);
@@ -96,6 +97,7 @@ Incident full_incident() {
     link.utilization_ratio = 1 - 0.05 * i;
   }
   incident.waiting.total = 49;
+  incident.beginnings = {at_second(1), at_second(20), at_second(300)};
   return incident;
 }
 

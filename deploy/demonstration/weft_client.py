@@ -45,11 +45,12 @@ class WeftClient:
         return self.json("/api/v1/incidents" + (f"?state={state}" if state else "")).get("incidents", [])
 
 
-def free_address() -> str:
-    """A loopback address whose port nobody listens on now."""
+def free_address(host: str = "127.0.0.1") -> str:
+    """A loopback address whose port nobody listens on now. Connections begin at 127.0.0.1, so that at another one of 127.0.0.0/8
+    none takes the port meanwhile."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
+        probe.bind((host, 0))
+        return f"{host}:{probe.getsockname()[1]}"
 
 
 def is_free(address: str) -> bool:

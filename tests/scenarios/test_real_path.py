@@ -38,7 +38,7 @@ class MirrorTest(unittest.TestCase):
 
     @staticmethod
     def entry(end, values=None, **state):
-        entry = {"node": end[0], "port": end[1], "state": {"joined": True, "width": 4, "speed": "HDR", "tick": 0.5, **state}}
+        entry = {"node": end[0], "port": end[1], "state": {"joined": True, "width": 4, "speed": "HDR", "rate": 8000, "tick": 0.5, **state}}
         return entry | ({"values": values} if values is not None else {})
 
     def show(self, *ports, silent=()) -> list[str]:
@@ -55,6 +55,21 @@ class MirrorTest(unittest.TestCase):
         lines = self.show(self.entry((0, 1), {"transmit_bytes": 4800, "symbol_errors": 7, "transmit_wait": 130}))
         self.assertEqual(['PerformanceSet "S-0000000000000010"[1] PortCountersExtended.PortXmitData=200',
                           'PerformanceSet "S-0000000000000010"[1] PortCounters.PortXmitWait=10'], lines)
+
+    def test_what_is_busy_or_waits_moves_in_steps(self):
+        busy = self.entry((0, 1), {"transmit_bytes": 5000, "symbol_errors": 9, "transmit_wait": 90})
+        idle = self.entry((0, 2), {"transmit_bytes": 4004, "symbol_errors": 7, "transmit_wait": 90})
+        waiting = self.entry((1, 1), {"transmit_bytes": 4000, "symbol_errors": 7, "transmit_wait": 130})
+        frame = {"at": 1.5, "ports": [busy, idle, waiting], "silent": []}
+        self.assertEqual([busy, waiting], self.mirror.moving_fast(frame))
+        begun = self.mirror.values([busy, waiting])
+        self.subnet.taken()
+        for expected in (50, 125):
+            self.mirror.creep([busy, waiting], begun, expected / 250)
+            self.assertEqual([f'PerformanceSet "S-0000000000000010"[1] PortCountersExtended.PortXmitData={expected}',
+                              f'PerformanceSet "H-0000000000000020"[1] PortCounters.PortXmitWait={expected // 25}'], self.subnet.taken())
+        self.mirror.show(frame)
+        self.assertIn('PerformanceSet "S-0000000000000010"[1] PortCounters.SymbolErrorCounter=9', self.subnet.taken())
 
     def test_what_went_back_was_cleared(self):
         lines = self.show(self.entry((0, 1), {"transmit_bytes": 400, "symbol_errors": 0, "transmit_wait": 90}))

@@ -38,6 +38,7 @@ json port_state(const Port& port) {
   return {{"joined", joined},
           {"width", lanes(port.width_active)},
           {"speed", speed_name(port.speed_active)},
+          {"rate", link_bits_per_second(port.width_active, port.speed_active)},
           {"tick", static_cast<double>(port.wait_tick_seconds)}};
 }
 

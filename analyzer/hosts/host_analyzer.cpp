@@ -108,6 +108,7 @@ void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint no
   HostWatch& host = hosts_[name];
   host.name = name;
   host.heard = now;
+  host.unheard = 0;
   host.interval = interval;
 }
 
@@ -156,13 +157,14 @@ Duration HostAnalyzer::patience(const HostWatch& host) const {
 bool HostAnalyzer::is_lost(const HostWatch& host, TimePoint now) const {
   // After our own start collectors need a moment to find us again.
   if (host.heard < started_ && now - started_ < thresholds_.telemetry_start_grace) return false;
-  return now - host.heard > patience(host);
+  return host.unheard >= kSilentJudgements && now - host.heard > patience(host);
 }
 
 void HostAnalyzer::report_lost(TimePoint now, std::vector<Finding>& findings) {
   std::vector<HostWatch*> lost;
   for (auto& [name, host] : hosts_) {
     host.heard = std::min(host.heard, now);  // the clock may have been set back
+    host.unheard = std::min(host.unheard + 1, kSilentJudgements);
     host.lost = is_lost(host, now);
     if (host.lost) lost.push_back(&host);
     host.lost_alone = host.lost_alone && host.lost;

@@ -17,6 +17,9 @@ namespace weft::analyzer {
 
 /// Readings in a row in which a device is missing, or a port slower than it was, before that is believed.
 inline constexpr unsigned kReadingsToBelieve = 3;
+/// Judgements in a row that heard nothing before a silence is believed: a clock that was set forward, or a process that
+/// stood still, makes everybody look silent once.
+inline constexpr unsigned kSilentJudgements = 3;
 
 /// Errors that end a connection or a request: each is a failed transfer of somebody's job.
 enum class RdmaTrouble : std::uint8_t { kRetries, kReceiverNotReady, kRequests, kResponses, kCount };
@@ -88,6 +91,7 @@ struct HostWatch {
   TimePoint heard = kNever;
   Duration interval{};
   bool has_reading = false;  ///< in this process
+  unsigned unheard = 0;      ///< judgements since it was last heard
   bool lost = false;         ///< silent for too long
   bool lost_alone = false;   ///< and has an incident of its own
   std::vector<std::string> jobs;

@@ -149,6 +149,17 @@ TEST(HostAnalyzer, AfterOurOwnStartCollectorsHaveAMoment) {
   EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
 }
 
+TEST(HostAnalyzer, AClockThatIsSetForwardSilencesNobody) {
+  HostWatching watching(6);
+  watching.seconds(70);
+  // The hosts have not told anything since when it is judged next.
+  watching.now += 1h;
+  watching.judge();
+  EXPECT_TRUE(watching.open().empty());
+  watching.seconds(3);
+  EXPECT_TRUE(watching.open().empty());
+}
+
 TEST(HostAnalyzer, WhatWasOpenBeforeARestartStaysOpenUntilItIsSeenToBeOver) {
   HostWatching watching;
   watching.seconds(3);

@@ -6,6 +6,7 @@
 
 #include "tests/scenarios/forwarding.hpp"
 #include "tests/scenarios/random.hpp"
+#include "tests/scenarios/traffic.hpp"
 
 namespace weft::scenarios {
 namespace {
@@ -65,6 +66,7 @@ class Author {
   void add_fault(FaultKind kind);
   bool place(Fault& fault);
   bool place_congestion(Fault& fault);
+  bool place_loss(Fault& fault);
   PortIndex any_link(bool access, bool inner);
   bool is_free(PortIndex port) const {
     return !taken_.contains(plan_.ports[port].node) && !taken_.contains(plan_.ports[plan_.ports[port].peer].node);
@@ -196,21 +198,51 @@ bool Author::place_congestion(Fault& fault) {
   return fault.endpoints.size() >= 6;
 }
 
+/// Where packets of a collective pass: what nothing crosses loses nothing, and nobody can tell.
+bool Author::place_loss(Fault& fault) {
+  auto capacity = std::make_shared<Capacity>();
+  std::vector<std::uint8_t> usable;
+  for (const Port& port : plan_.ports) {
+    capacity->peers.push_back(port.peer);
+    usable.push_back(port.peer != kNoIndex);
+  }
+  auto tables = std::make_shared<const ForwardingTables>(plan_, capacity->peers, usable);
+  Traffic traffic(plan_, scenario_.jobs, 1);
+  traffic.set_fabric(std::move(tables), std::move(capacity));
+  const std::vector<std::uint8_t> used = traffic.collective_ports();
+  fault.amount = random_.log_uniform(1e-4, 1e-2);
+  if (fault.kind == FaultKind::kLossOnLink) {
+    fault.port = any_link(true, true);
+    if (fault.port == kNoIndex || !used[fault.port]) return false;
+    take(fault.port);
+    return true;
+  }
+  fault.node = random_.pick(random_.chance(0.5) ? plan_.leaves : plan_.spines);
+  const Node& node = plan_.nodes[fault.node];
+  const auto first = used.begin() + static_cast<std::ptrdiff_t>(node.first_port);
+  if (taken_.contains(fault.node) || std::find(first, first + node.port_entries(), 1) == first + node.port_entries())
+    return false;
+  taken_.insert(fault.node);
+  return true;
+}
+
 bool Author::place(Fault& fault) {
   using enum FaultKind;
   switch (fault.kind) {
     case kIncast:
     case kCollision:
       return place_congestion(fault);
-    case kSwitchDown:
+    case kLossOnLink:
     case kLossInSwitch:
+      return place_loss(fault);
+    case kSwitchDown:
     case kOversubscription: {
       const bool leaves_only = fault.kind == kOversubscription;
       const auto& from = leaves_only || random_.chance(0.5) ? plan_.leaves : plan_.spines;
       fault.node = random_.pick(from);
       if (taken_.contains(fault.node)) return false;
       taken_.insert(fault.node);
-      fault.amount = fault.kind == kLossInSwitch ? random_.log_uniform(1e-4, 1e-2) : 0.25;
+      fault.amount = 0.25;
       return true;
     }
     case kHostDown:
@@ -269,9 +301,6 @@ bool Author::place(Fault& fault) {
       break;
     case kOpticsDrift:
       fault.amount = random_.uniform(2, 8);
-      break;
-    case kLossOnLink:
-      fault.amount = random_.log_uniform(1e-4, 1e-2);
       break;
     default:
       break;

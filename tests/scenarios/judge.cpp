@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/hosts/host_analyzer.hpp"
 #include "analyzer/incidents/incident_book.hpp"
 #include "tests/scenarios/simulator.hpp"
 
@@ -87,33 +88,73 @@ class Court {
   Outcome& outcome_;
 };
 
-}  // namespace
+/// The analyzers of one fabric and of its hosts with their incidents, put together as weftd does it.
+class Bench {
+ public:
+  Bench(const Simulator& simulator, Outcome& outcome)
+      : interval_(simulator.collector_interval()),
+        outcome_(outcome),
+        watcher_(kFabricName, {}, simulator.expected()),
+        book_({}, {}, 1) {
+    view_.name = kFabricName;
+  }
 
-Outcome judge(const Scenario& scenario, const Plan& plan) {
-  Outcome outcome{.name = scenario.name, .group = scenario.group, .seed = scenario.seed};
-  Simulator simulator(scenario, plan);
-  analyzer::FabricAnalyzer watcher(kFabricName, {}, simulator.expected());
-  analyzer::IncidentBook book({}, {}, 1);
-  std::vector<double> begun;
-  std::map<std::uint64_t, std::uint32_t> occurrences;
-  double before = 0;
-  for (Tick tick; simulator.next(tick); before = tick.at) {
-    begun.push_back(tick.sweep ? tick.at - seconds(tick.sweep->finished - tick.sweep->started) : tick.at);
-    analyzer::Analysis analysis = tick.sweep ? watcher.analyze(*tick.sweep, tick.now) : watcher.silent(tick.now, {});
-    const auto changed = book.update(kFabricName, std::move(analysis.findings), analysis.coverage, tick.now);
+  void take(Tick& tick, unsigned beat) {
+    if (!hosts_) hosts_.emplace(analyzer::Thresholds{}, tick.now);
+    for (const Delivery& delivery : tick.heard) {
+      hosts_->hear(delivery.host, interval_, tick.now);
+      hosts_->take(delivery.host, delivery.batch);
+    }
+    analyzer::Analysis analysis = tick.sweep ? watcher_.analyze(*tick.sweep, tick.now) : watcher_.silent(tick.now, {});
+    hosts_->add_jobs(analysis.findings);
+    if (tick.sweep) {
+      view_.watching = true;
+      view_.rates = analysis.rates;
+      view_.sweep = std::make_shared<const Sweep>(*tick.sweep);
+    }
+    note(kFabricName, std::move(analysis), tick, beat);
+    hosts_->join({&view_, 1});
+    note(analyzer::kHostsFabric, hosts_->judge(tick.now), tick, beat);
+  }
+
+ private:
+  void note(std::string_view fabric, analyzer::Analysis analysis, const Tick& tick, unsigned beat) {
+    const auto changed = book_.update(fabric, std::move(analysis.findings), analysis.coverage, tick.now);
     for (const Incident& incident : changed) {
-      std::uint32_t& known = occurrences[incident.id];
+      std::uint32_t& known = occurrences_[incident.id];
       if (!incident.is_open() || incident.occurrences <= known) continue;
       known = incident.occurrences;
-      Alarm& alarm = outcome.alarms.emplace_back();
+      Alarm& alarm = outcome_.alarms.emplace_back();
       alarm.at = tick.at;
-      alarm.sweep = static_cast<unsigned>(begun.size() - 1);
+      alarm.sweep = beat;
       alarm.kind = incident.kind;
       alarm.cause = place_of(incident.cause);
       alarm.summary = incident.summary;
       alarm.justified =
           incident.kind == IncidentKind::kCounterStuck && tick.sweep && is_saturated(*tick.sweep, alarm.cause);
     }
+  }
+
+  Duration interval_;
+  Outcome& outcome_;
+  analyzer::FabricAnalyzer watcher_;
+  std::optional<analyzer::HostAnalyzer> hosts_;
+  analyzer::IncidentBook book_;
+  FabricView view_;
+  std::map<std::uint64_t, std::uint32_t> occurrences_;
+};
+
+}  // namespace
+
+Outcome judge(const Scenario& scenario, const Plan& plan) {
+  Outcome outcome{.name = scenario.name, .group = scenario.group, .seed = scenario.seed};
+  Simulator simulator(scenario, plan);
+  Bench bench(simulator, outcome);
+  std::vector<double> begun;
+  double before = 0;
+  for (Tick tick; simulator.next(tick); before = tick.at) {
+    begun.push_back(tick.sweep ? tick.at - seconds(tick.sweep->finished - tick.sweep->started) : tick.at);
+    bench.take(tick, static_cast<unsigned>(begun.size() - 1));
   }
   outcome.sweeps = static_cast<unsigned>(begun.size());
   outcome.port_days = static_cast<double>(simulator.cabled_ports()) * before / 86400;

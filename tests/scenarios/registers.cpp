@@ -5,7 +5,6 @@
 namespace weft::scenarios {
 namespace {
 
-constexpr double kOctetsOfPacket = 2048;
 /// The data counters count words of so many octets (InfiniBand vol. 1, 16.1.3.5).
 constexpr std::uint64_t kWord = 4;
 
@@ -46,29 +45,39 @@ void Registers::clear(std::size_t port) {
   std::fill_n(events_.begin() + static_cast<std::ptrdiff_t>(port * kCounters), kCounters, 0);
 }
 
+Registers::Traffic Registers::traffic(std::size_t port, double now) const {
+  const Moving& moving = moving_[port];
+  const double passed = now - settled_;
+  const double sent = moving.sent + moving.sent_rate * passed;
+  const double received = moving.received + moving.received_rate * passed;
+  return {.sent_octets = static_cast<std::uint64_t>(sent) / kWord * kWord,
+          .received_octets = static_cast<std::uint64_t>(received) / kWord * kWord,
+          .sent_packets = static_cast<std::uint64_t>(sent / kOctetsOfPacket),
+          .received_packets = static_cast<std::uint64_t>(received / kOctetsOfPacket)};
+}
+
 void Registers::read(std::size_t port, double now, SampleTable& table) const {
   const Moving& moving = moving_[port];
   const double passed = now - settled_;
   const CounterWidths widths = widths_[port];
-  const double sent = moving.sent + moving.sent_rate * passed;
-  const double received = moving.received + moving.received_rate * passed;
+  const Traffic moved = traffic(port, now);
   for (const CounterId id : table.counters()) {
     const CounterInfo& info = counter_info(id);
     std::uint64_t value = 0;
     switch (id) {
       case CounterId::kTransmitBytes:
-        value = static_cast<std::uint64_t>(sent) / kWord * kWord;
+        value = moved.sent_octets;
         break;
       case CounterId::kReceiveBytes:
-        value = static_cast<std::uint64_t>(received) / kWord * kWord;
+        value = moved.received_octets;
         break;
       case CounterId::kTransmitPackets:
       case CounterId::kUnicastTransmitPackets:
-        value = static_cast<std::uint64_t>(sent / kOctetsOfPacket);
+        value = moved.sent_packets;
         break;
       case CounterId::kReceivePackets:
       case CounterId::kUnicastReceivePackets:
-        value = static_cast<std::uint64_t>(received / kOctetsOfPacket);
+        value = moved.received_packets;
         break;
       case CounterId::kTransmitWait:
         value = static_cast<std::uint64_t>(moving.wait + moving.wait_rate * passed);

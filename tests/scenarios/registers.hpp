@@ -9,6 +9,9 @@
 
 namespace weft::scenarios {
 
+/// Of every packet of the simulation.
+inline constexpr double kOctetsOfPacket = 2048;
+
 /// How wide a node's counters are.
 enum class CounterWidths : std::uint8_t {
   kWide,          ///< PortCountersExtended with 64-bit error counters
@@ -38,6 +41,11 @@ class Registers {
   /// Somebody clears them all.
   void clear(std::size_t port);
 
+  struct Traffic {
+    std::uint64_t sent_octets = 0, received_octets = 0, sent_packets = 0, received_packets = 0;
+  };
+  /// What one port sent and received up to `now` ≥ the last settle().
+  Traffic traffic(std::size_t port, double now) const;
   /// Reads one port into `row` of a table with CounterGroup::kEverySweep, at `now` ≥ the last settle().
   void read(std::size_t port, double now, SampleTable& table) const;
   /// What a broken agent says: anything.

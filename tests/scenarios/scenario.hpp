@@ -121,6 +121,11 @@ struct Noise {
   double lost_node = 2e-4;         ///< a node does not answer in a sweep (share of node-sweeps)
   double lost_counters = 4e-4;     ///< its counters are not read, its states are (share of node-sweeps)
   double late_sweep = 0.003;       ///< a sweep is late by up to two intervals (share of sweeps)
+  double retransmits_low = 1e-10;  ///< packets that the best host sends again on a healthy fabric (share of them) …
+  double retransmits_high = 1e-7;  ///< … and the worst: its applications and its firmware, not the fabric
+  double retransmit_bursts = 1;  ///< a peer that goes away makes 10 to 3000 timeouts, or packets out of order, at once
+  double lost_readings = 1e-3;   ///< a host's reading, or what one source tells of it, is lost (share of them)
+  double late_readings = 3e-3;   ///< it arrives late by up to one and a half intervals (share of them)
 };
 
 struct Scenario {

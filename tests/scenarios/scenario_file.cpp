@@ -183,10 +183,17 @@ void Reader::noise(const std::vector<std::string>& rest) {
                                          {"resets", &noise.resets, 1e6},
                                          {"lost_node", &noise.lost_node, 1.0},
                                          {"lost_counters", &noise.lost_counters, 1.0},
-                                         {"late_sweep", &noise.late_sweep, 1.0}})
+                                         {"late_sweep", &noise.late_sweep, 1.0},
+                                         {"retransmits_low", &noise.retransmits_low, 1.0},
+                                         {"retransmits_high", &noise.retransmits_high, 1.0},
+                                         {"retransmit_bursts", &noise.retransmit_bursts, 1e6},
+                                         {"lost_readings", &noise.lost_readings, 1.0},
+                                         {"late_readings", &noise.late_readings, 1.0}})
     *value = words.number_of(key, *value, 0, most);
   if (noise.error_rate_low <= 0 || noise.error_rate_low > noise.error_rate_high)
     complain("error_rate_low must be above 0 and not above error_rate_high");
+  if (noise.retransmits_low <= 0 || noise.retransmits_low > noise.retransmits_high)
+    complain("retransmits_low must be above 0 and not above retransmits_high");
   words.finish();
 }
 

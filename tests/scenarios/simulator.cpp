@@ -33,6 +33,8 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       healthy_errors_(plan.ports.size(), 0),
       registers_(plan.ports.size()),
       traffic_(plan, jobs_of(scenario, plan), link_bits_per_second(2, plan.spec.speed)),
+      collectors_(scenario, plan),
+      losses_(scenario.seed + 1'000'000'007),
       capacity_(std::make_shared<Capacity>()),
       seen_nodes_(plan.nodes),
       state_read_at_(plan.ports.size(), kNever) {
@@ -90,7 +92,9 @@ void Simulator::advance(double to) {
     const double action = actions_.empty() ? to + 1 : actions_.top().at;
     const double next = std::min(action, next_change_);
     if (next > to) break;
+    read_hosts(next);
     registers_.settle(std::max(now_, next));
+    collectors_.settle(std::max(now_, next));
     now_ = std::max(now_, next);
     traffic_.advance(now_);
     while (!actions_.empty() && actions_.top().at <= now_) {
@@ -107,6 +111,7 @@ void Simulator::advance(double to) {
     }
     update_rates();
   }
+  read_hosts(to);
   now_ = std::max(now_, to);
 }
 
@@ -157,9 +162,11 @@ void Simulator::apply(const Action& action) {
       return update_capacity();
     case ActionKind::kLoss:
       lost_on_cable_[action.a] = static_cast<float>(action.value);
+      lossy_ = true;
       return;
     case ActionKind::kSwitchLoss:
       lost_in_switch_[action.a] = static_cast<float>(action.value);
+      lossy_ = true;
       return;
     case ActionKind::kSwap:
       return swap_cables(action.a, action.b);
@@ -302,6 +309,7 @@ void Simulator::publish_routes(const ForwardingTables& tables) {
 
 void Simulator::update_rates() {
   const Loads& loads = traffic_.loads();
+  let_flow(loads);
   for (PortIndex port = 0; port < ports_.size(); ++port) {
     const PortIndex peer = ports_[port].peer;
     if (peer == kNoIndex) continue;
@@ -309,13 +317,8 @@ void Simulator::update_rates() {
       registers_.set_rates(port, 0, 0, 0);
       continue;
     }
-    const auto sent = [&](PortIndex from) {
-      const auto lost = static_cast<double>(lost_in_switch_[ports_[from].node]);
-      return (kTrickle + loads.sent[from] * (1 - lost)) / 8;
-    };
-    const double received = sent(peer) * (1 - static_cast<double>(lost_on_cable_[peer]));
     registers_.set_rates(
-        port, sent(port), received,
+        port, (kTrickle + sent_[port]) / 8, (kTrickle + arrived_[peer]) / 8,
         static_cast<double>(loads.waiting[port]) / static_cast<double>(ports_[port].wait_tick_seconds));
   }
   next_change_ = std::max(traffic_.next_change(), now_ + 1e-9);

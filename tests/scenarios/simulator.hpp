@@ -10,6 +10,7 @@
 #include "fabric/routes.hpp"
 #include "fabric/sweep.hpp"
 #include "tests/scenarios/actions.hpp"
+#include "tests/scenarios/collectors.hpp"
 #include "tests/scenarios/registers.hpp"
 #include "tests/scenarios/traffic.hpp"
 
@@ -21,8 +22,9 @@ inline constexpr const char* kFabricName = "simulated";
 /// One beat of the watcher: a sweep, or the lack of one.
 struct Tick {
   std::optional<Sweep> sweep;
-  TimePoint now = kNever;  ///< by the watcher's clock, which may have been set
-  double at = 0;           ///< seconds since the scenario began
+  std::vector<Delivery> heard;  ///< of collectors since the beat before, in the order of hearing
+  TimePoint now = kNever;       ///< by the watcher's clock, which may have been set
+  double at = 0;                ///< seconds since the scenario began
 };
 
 class Simulator {
@@ -37,6 +39,10 @@ class Simulator {
   std::shared_ptr<const Topology> expected() const { return expected_; }
   /// Cabled ports that are watched.
   std::size_t cabled_ports() const { return cabled_; }
+  /// Between two readings of a host by its collector.
+  Duration collector_interval() const {
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(collectors_.interval()));
+  }
   // For tests: what is true now.
   const Loads& loads() { return traffic_.loads(); }
   const std::vector<Port>& ports() const { return ports_; }
@@ -67,6 +73,11 @@ class Simulator {
   void publish_routes(const ForwardingTables& tables);
   void update_capacity();
   void update_rates();
+  /// What the flows send and what arrives of it; the hosts at their ends notice what does not.
+  void let_flow(const Loads& loads);
+  /// Of what the port sends, so many packets were lost just now: the ends of a flow through it notice.
+  void lose_packets(PortIndex sender, std::uint64_t packets);
+  void read_hosts(double until);
   void update_reachable();
   /// What the readings say of which nodes can be reached, as weft-sweeper concludes it.
   void look_for_ways();
@@ -86,11 +97,15 @@ class Simulator {
   std::vector<std::uint8_t> frozen_, mad_;                 ///< by port
   std::vector<float> lost_on_cable_;                       ///< by sending port, share
   std::vector<float> lost_in_switch_;                      ///< by node, share
+  bool lossy_ = false;                                     ///< any of the two
+  std::vector<double> sent_, arrived_;                     ///< by sending port, bits per second
   std::vector<double> tick_octets_;                        ///< by node: octets of line time in a tick
   std::vector<ErrorSource> error_sources_;
   std::vector<double> healthy_errors_;  ///< by port: running sum of errors per second that a healthy link makes
   Registers registers_;
   Traffic traffic_;
+  Collectors collectors_;
+  Random losses_;  ///< whose packets are lost; apart, so that what the hosts tell changes no sweep
   std::shared_ptr<Capacity> capacity_;
   std::priority_queue<Action, std::vector<Action>, Later> actions_;
   double now_ = 0;

@@ -42,6 +42,7 @@ void Simulator::hurt(PortIndex port, std::uint64_t symbols) {
   registers_.add(port, CounterId::kSymbolErrors, symbols);
   const double used = std::min(1.0, traffic_.loads().sent[ports_[port].peer] / rate_of(port));
   const std::uint64_t packets = random_.poisson(static_cast<double>(symbols) * used * 0.3);
+  lose_packets(ports_[port].peer, packets);
   registers_.add(port, CounterId::kReceiveErrors, packets);
   registers_.add(port, CounterId::kLinkErrorRecovery, symbols / 50000);
   // What a switch had already begun to forward arrives at the next node, marked bad.
@@ -75,8 +76,11 @@ void Simulator::make_noise(double now) {
       if (ports_[port].peer != kNoIndex) act(port);
     }
   };
-  now_and_then(noise.discards,
-               [&](PortIndex port) { registers_.add(port, CounterId::kTransmitDiscards, 1 + random_.below(20)); });
+  now_and_then(noise.discards, [&](PortIndex port) {
+    const std::uint64_t packets = 1 + random_.below(20);
+    registers_.add(port, CounterId::kTransmitDiscards, packets);
+    lose_packets(port, packets);
+  });
   now_and_then(noise.remote_errors,
                [&](PortIndex port) { registers_.add(port, CounterId::kReceiveRemotePhysicalErrors, 1); });
   now_and_then(noise.management_drops, [&](PortIndex port) { registers_.add(port, CounterId::kVl15Dropped, 1); });
@@ -160,6 +164,7 @@ bool Simulator::next(Tick& tick) {
   tick.sweep.reset();
   if (!stopped_) tick.sweep = read(start);
   tick.at = now_;
+  tick.heard = collectors_.heard_by(now_);
   tick.now = wall(now_);
   next_sweep_ = start + scenario_.interval * random_.uniform(0.97, 1.03);
   if (scenario_.noisy && random_.chance(scenario_.noise.late_sweep))

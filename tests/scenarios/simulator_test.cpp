@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "fabric/path.hpp"
 #include "tests/scenarios/generate.hpp"
@@ -248,6 +249,104 @@ TEST(Simulator, SweepsCarryTheForwardingTablesThatTheFlowsFollow) {
     EXPECT_TRUE(path.arrived());
     EXPECT_EQ(path.hops.size(), to < 8 ? 2U : 4U);
   }
+}
+
+/// What all readings of one counter add up to, by host.
+class Heard {
+ public:
+  explicit Heard(Simulator& simulator, double until) {
+    std::map<std::pair<std::string, std::size_t>, std::uint64_t> last;
+    for (Tick tick; tick.at < until && simulator.next(tick);)
+      for (const Delivery& delivery : tick.heard) {
+        if (!delivery.batch.reading) continue;
+        const HostReading& reading = *delivery.batch.reading;
+        for (std::size_t i = 0; i < reading.values.size(); ++i) {
+          const HostSeries& series = reading.inventory->series[i];
+          const auto [before, is_new] = last.try_emplace({delivery.host, i}, reading.values[i]);
+          const std::uint64_t mask = series.bits == 64 ? ~0ULL : (1ULL << series.bits) - 1;
+          if (!is_new) moved_[{delivery.host, series.name}] += (reading.values[i] - before->second) & mask;
+          if (series.behaviour == CounterBehaviour::kGauge)
+            highest_[{delivery.host, series.name}] =
+                std::max(highest_[{delivery.host, series.name}], reading.values[i]);
+          before->second = reading.values[i];
+        }
+        jobs[delivery.host] = reading.jobs;
+      }
+  }
+  double moved(const std::string& host, const std::string& name) { return static_cast<double>(moved_[{host, name}]); }
+  std::uint64_t highest(const std::string& host, const std::string& name) { return highest_[{host, name}]; }
+  std::map<std::string, std::vector<std::string>> jobs;
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::uint64_t> moved_, highest_;
+};
+
+TEST(Collectors, TellOfLossesAtBothEndsOfTheFlowsThatCrossIt) {
+  const Plan plan = small_tree();
+  Scenario scenario = silent_fabric();
+  scenario.jobs = {{.kind = JobKind::kRing, .members = {8, 16, 24}, .period = 1, .communication = 1, .load = 0.5}};
+  scenario.faults = {{.kind = FaultKind::kLossOnLink, .port = plan.endpoint_port(16), .start = 2, .amount = 1e-3}};
+  Simulator simulator(scenario, plan);
+  Heard heard(simulator, 18);
+  const double sent = heard.moved("node-0016", "transmit_packets");
+  const double received = heard.moved("node-0024", "receive_packets");
+  ASSERT_GT(sent, 1e6);
+  const double lost = heard.moved("node-0016", "sequence_nak") + heard.moved("node-0016", "ack_timeout");
+  EXPECT_NEAR(lost / sent, 1e-3 * 15 / 16, 1e-4) << "of sixteen seconds fifteen";
+  EXPECT_NEAR(heard.moved("node-0024", "out_of_sequence") / received, 1e-3 * 15 / 16, 1e-4);
+  for (const char* name : {"sequence_nak", "ack_timeout"}) {
+    EXPECT_EQ(heard.moved("node-0008", name), 0);
+    EXPECT_EQ(heard.moved("node-0024", name), 0);
+  }
+  EXPECT_EQ(heard.moved("node-0008", "out_of_sequence"), 0);
+  EXPECT_EQ(heard.jobs["node-0016"], heard.jobs["node-0024"]);
+  EXPECT_EQ(heard.jobs["node-0016"].size(), 1U);
+  EXPECT_TRUE(heard.jobs["node-0001"].empty());
+}
+
+TEST(Collectors, TellOfStallsWhereTheHostIsSlow) {
+  const Plan plan = small_tree();
+  for (const FaultKind kind : {FaultKind::kSlowReceiver, FaultKind::kPcieStall}) {
+    Scenario scenario = silent_fabric();
+    scenario.jobs = {{.kind = JobKind::kSteady, .members = {8}, .targets = {0}, .load = 0.5}};
+    scenario.faults = {{.kind = kind, .port = plan.access_port(0), .start = 5, .amount = 0.2}};
+    Simulator simulator(scenario, plan);
+    Heard heard(simulator, 18);
+    EXPECT_GT(heard.highest("node-0000", "pcie_write_stall"), 30U);
+    EXPECT_GE(heard.moved("node-0000", "pcie_write_stall_events"), 3);
+    EXPECT_EQ(heard.highest("node-0000", "pcie_read_stall") > 0, kind == FaultKind::kPcieStall);
+    EXPECT_EQ(heard.moved("node-0000", "out_of_buffer") > 0, kind == FaultKind::kSlowReceiver);
+    EXPECT_EQ(heard.moved("node-0008", "rnr_nak") > 0, kind == FaultKind::kSlowReceiver);
+    EXPECT_EQ(heard.highest("node-0008", "pcie_write_stall"), 0U);
+  }
+}
+
+TEST(Simulator, WhatASwitchLosesIsMissingBehindItAndNowhereElse) {
+  const Plan plan = small_tree();
+  Scenario scenario = silent_fabric();
+  scenario.jobs = {{.kind = JobKind::kSteady, .members = {8}, .targets = {0}, .load = 0.5}};
+  scenario.faults = {{.kind = FaultKind::kLossInSwitch, .node = plan.leaves[0], .start = 1, .amount = 0.01}};
+  Simulator simulator(scenario, plan);
+  // What went in and did not come out, of all the leaf's ports at one moment.
+  const auto missing = [&](NodeIndex node, double at) {
+    double packets = 0;
+    for (unsigned number = 1; number <= 16; ++number) {
+      const Registers::Traffic traffic = simulator.registers().traffic(plan.port(node, number), at);
+      packets += static_cast<double>(traffic.received_packets) - static_cast<double>(traffic.sent_packets);
+    }
+    return packets;
+  };
+  Tick tick;
+  run_until(simulator, 2);
+  ASSERT_TRUE(simulator.next(tick));
+  const double first = tick.at;
+  const double here = missing(plan.leaves[0], first);
+  const double there = missing(plan.leaves[1], first);
+  run_until(simulator, 15);
+  ASSERT_TRUE(simulator.next(tick));
+  const double expected = 0.01 * 0.5 * kNdr / 8 / kOctetsOfPacket * (tick.at - first);
+  EXPECT_NEAR(missing(plan.leaves[0], tick.at) - here, expected, expected * 0.05);
+  EXPECT_NEAR(missing(plan.leaves[1], tick.at) - there, 0, 20) << "whole packets of sixteen ports";
 }
 
 TEST(Simulator, EqualSeedsGiveEqualSweeps) {

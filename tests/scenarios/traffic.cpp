@@ -91,6 +91,7 @@ const Loads& Traffic::loads() {
 std::unique_ptr<Loads> Traffic::solve() const {
   std::vector<Flow> flows;
   std::vector<std::size_t> job_of;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   auto loads = std::make_unique<Loads>();
   loads->jobs.assign(jobs_.size(), kNeverEnds);
   const std::size_t ports = plan_.ports.size();
@@ -107,6 +108,7 @@ std::unique_ptr<Loads> Traffic::solve() const {
       flow.demand = line_rate_ * jobs_[job].load * pair.share * capacity_->sources[pair.from];
       flows.push_back(std::move(flow));
       job_of.push_back(job);
+      ends.emplace_back(pair.from, pair.to);
     }
   }
   Rates rates = fair_rates(flows, capacity_->resources);
@@ -127,6 +129,10 @@ std::unique_ptr<Loads> Traffic::solve() const {
     slowest();
   }
   loads->sent.assign(rates.loads.begin(), rates.loads.begin() + static_cast<std::ptrdiff_t>(ports));
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    flows[i].path.pop_back();  // the taking in of its host
+    loads->flows.push_back({ends[i].first, ends[i].second, rates.flows[i], std::move(flows[i].path)});
+  }
   loads->waiting.assign(ports, 0);
   for (std::size_t port = 0; port < ports; ++port) {
     const double capacity = capacity_->resources[port];
@@ -193,6 +199,19 @@ void Traffic::advance(double to) {
   }
   now_ = to;
   for (const std::size_t i : ended) enter(i, running_[i].phase + 1);
+}
+
+std::vector<std::uint8_t> Traffic::collective_ports() const {
+  std::vector<std::uint8_t> used(plan_.ports.size(), 0);
+  std::vector<PortIndex> path;
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    if (!equalises(jobs_[job].kind)) continue;
+    for (const auto& phase : running_[job].phases)
+      for (const Pair& pair : phase)
+        if (tables_->path(plan_, capacity_->peers, pair.from, pair.to, path))
+          for (const PortIndex port : path) used[port] = 1;
+  }
+  return used;
 }
 
 void Traffic::calm(double share) {

@@ -24,8 +24,16 @@ struct Capacity {
   std::vector<std::uint8_t> deadlocked;  ///< by port: it waits for good
 };
 
+/// A flow as it runs now.
+struct FlowRate {
+  std::uint32_t from = 0, to = 0;  ///< endpoints
+  double rate = 0;                 ///< bits per second
+  std::vector<PortIndex> path;     ///< the sending ports on its way
+};
+
 /// Rates that hold until something changes.
 struct Loads {
+  std::vector<FlowRate> flows;
   std::vector<double> sent;    ///< by port, bits per second
   std::vector<float> waiting;  ///< by port, share of the time
   std::vector<double> jobs;    ///< by job, rate of its slowest flow, bits per second
@@ -50,6 +58,8 @@ class Traffic {
   /// communicate at once: a fabric without congestion. Steady jobs, which faults consist of, stay as they are.
   void calm(double share);
   std::span<const Job> jobs() const { return jobs_; }
+  /// By port: 1 where packets of a collective are sent through it, by the present tables.
+  std::vector<std::uint8_t> collective_ports() const;
 
  private:
   struct Pair {

@@ -85,6 +85,8 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
       for (std::uint32_t i = first; i < first + rails; ++i)
         (rails > 1 ? truth.victims : truth.culprits).push_back(link(plan_.endpoint_port(i)));
       if (rails > 1) truth.culprits.push_back(node(plan_.adapters[first]));
+      truth.also = {kTelemetryLost};  // its collector falls silent with it
+      truth.culprits.push_back({EntityKind::kCollector, {}, {}});
       truth.hard = true;
       break;
     }

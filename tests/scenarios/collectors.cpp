@@ -1,0 +1,247 @@
+#include "tests/scenarios/collectors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace weft::scenarios {
+namespace {
+
+constexpr double kSecondsOfDay = 86400;
+/// Of lost packets, those that were the last of their message: nothing arrives after them that would tell the receiver,
+/// and the sender finds out by its timer.
+constexpr double kLastOfMessage = 0.02;
+/// mlx5's queue pair counters have 32 bits and wrap.
+constexpr std::uint8_t kQueueCounterBits = 32;
+
+/// The series of one adapter, in the order of its values.
+constexpr const char* kSeries[] = {"transmit_bytes",         "receive_bytes",    "transmit_packets",
+                                   "receive_packets",        "sequence_nak",     "ack_timeout",
+                                   "out_of_sequence",        "rnr_nak",          "out_of_buffer",
+                                   "pcie_read_stall",        "pcie_write_stall", "pcie_read_stall_events",
+                                   "pcie_write_stall_events"};
+constexpr std::size_t kSeriesOfAdapter = std::size(kSeries);
+
+std::string device_of(const Node& adapter) {
+  return adapter.description.substr(adapter.description.find(' ') + 1);
+}
+
+SeriesList series_of_host(const Plan& plan, std::uint32_t first) {
+  std::vector<HostSeries> list;
+  for (std::uint32_t rail = 0; rail < plan.spec.rails; ++rail)
+    for (const char* name : kSeries) {
+      HostSeries series{.device = device_of(plan.nodes[plan.adapters[first + rail]]), .port = 1, .name = name};
+      const HostCounterInfo& info = *find_host_counter(name);
+      if (info.family == HostFamily::kRdmaError) series.bits = kQueueCounterBits;
+      if (info.is_gauge) series.behaviour = CounterBehaviour::kGauge;
+      list.push_back(std::move(series));
+    }
+  return list;
+}
+
+/// Who is told of a job: the hosts that a scheduler placed it on. Jobs of the same hosts, a rail each, are one.
+std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, const Plan& plan) {
+  std::vector<std::vector<std::string>> names(plan.spec.hosts);
+  std::map<std::vector<std::uint32_t>, std::string> known;
+  for (const Job& job : scenario.jobs) {
+    if (job.kind == JobKind::kStorage || job.kind == JobKind::kSteady) continue;
+    std::vector<std::uint32_t> hosts;
+    for (const std::uint32_t member : job.members) hosts.push_back(member / plan.spec.rails);
+    std::ranges::sort(hosts);
+    hosts.erase(std::ranges::unique(hosts).begin(), hosts.end());
+    const auto [name, is_new] = known.emplace(hosts, "slurm:" + std::to_string(1000 + known.size()));
+    if (!is_new) continue;
+    for (const std::uint32_t host : hosts) names[host].push_back(name->second);
+  }
+  return names;
+}
+
+/// Whole seconds of stalling that are complete with `stalled` more seconds; the rest stays in `begun`.
+std::uint64_t whole_seconds(double& begun, double stalled) {
+  begun += stalled;
+  const double whole = std::floor(begun);
+  begun -= whole;
+  return static_cast<std::uint64_t>(whole);
+}
+
+}  // namespace
+
+Collectors::Collectors(const Scenario& scenario, const Plan& plan)
+    : scenario_(scenario),
+      plan_(plan),
+      random_(scenario.seed ^ 0x5EEDC011EC7ULL),
+      adapters_(plan.adapters.size()),
+      hosts_(plan.spec.hosts) {
+  const auto jobs = jobs_of_hosts(scenario, plan);
+  std::shared_ptr<const std::vector<HostSeries>> series = series_of_host(plan, 0).shared();
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    auto inventory = std::make_shared<HostInventory>();
+    inventory->series = SeriesList(series);
+    for (std::uint32_t rail = 0; rail < plan.spec.rails; ++rail) {
+      const Node& adapter = plan.nodes[plan.adapters[host * plan.spec.rails + rail]];
+      HostPort& port = inventory->ports.emplace_back();
+      port.device = device_of(adapter);
+      port.number = 1;
+      port.driver = "mlx5";
+      port.link_layer = LinkLayer::kInfiniBand;
+      port.node_guid = adapter.guid;
+      port.port_guid = plan.ports[adapter.first_port].guid;
+      port.lid = plan.ports[adapter.first_port].lid;
+    }
+    hosts_[host].inventory = std::move(inventory);
+    hosts_[host].jobs = jobs[host];
+    due_.emplace(random_.uniform(0, interval()), host);
+  }
+  for (Adapter& adapter : adapters_) {
+    if (scenario.noisy)
+      adapter.healthy_loss = random_.log_uniform(scenario.noise.retransmits_low, scenario.noise.retransmits_high);
+    // Queue pair counters count from the driver's loading: some have come round.
+    adapter.nak_count = random_.chance(0.1) ? (1ULL << kQueueCounterBits) - random_.below(100) : random_.below(5000);
+    adapter.out_of_sequence_count = random_.below(5000);
+  }
+}
+
+void Collectors::settle(double now) {
+  const double passed = now - settled_;
+  settled_ = now;
+  for (Adapter& adapter : adapters_) {
+    adapter.naks += adapter.nak_rate * passed;
+    adapter.out_of_sequence += adapter.out_of_sequence_rate * passed;
+    adapter.rnr += adapter.rnr_rate * passed;
+    adapter.out_of_buffer += adapter.out_of_buffer_rate * passed;
+    adapter.write_stalled += adapter.write_stall * passed;
+    adapter.read_stalled += adapter.read_stall * passed;
+  }
+}
+
+void Collectors::calm() {
+  for (Adapter& adapter : adapters_) {
+    adapter.nak_rate = adapter.out_of_sequence_rate = adapter.rnr_rate = adapter.out_of_buffer_rate = 0;
+    adapter.write_stall = adapter.read_stall = 0;
+  }
+}
+
+void Collectors::lose(std::uint32_t from, std::uint32_t to, double packets) {
+  adapters_[from].nak_rate += packets;
+  adapters_[to].out_of_sequence_rate += packets * (1 - kLastOfMessage);
+}
+
+void Collectors::stall(std::uint32_t endpoint, double writes, double reads) {
+  adapters_[endpoint].write_stall = writes;
+  adapters_[endpoint].read_stall = reads;
+}
+
+void Collectors::refuse(std::uint32_t from, std::uint32_t to, double packets) {
+  adapters_[from].rnr_rate += packets;
+  adapters_[to].out_of_buffer_rate += packets;
+}
+
+void Collectors::add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets) {
+  adapters_[from].naks += static_cast<double>(packets);
+  adapters_[to].out_of_sequence += static_cast<double>(packets) * (1 - kLastOfMessage);
+}
+
+void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed, const Registers& registers,
+                              std::vector<std::uint64_t>& values) {
+  Adapter& adapter = adapters_[endpoint];
+  const Registers::Traffic traffic = registers.traffic(plan_.endpoint_port(endpoint), now);
+  const auto moved = [](std::uint64_t after, std::uint64_t before) {
+    return static_cast<double>(after > before ? after - before : 0);
+  };
+  const double since = now - settled_;
+  // What is expected was lost on the way; healthy adapters send a few packets again as well.
+  const double lost =
+      adapter.naks + adapter.nak_rate * since + moved(traffic.sent_packets, adapter.sent) * adapter.healthy_loss;
+  const double missed = adapter.out_of_sequence + adapter.out_of_sequence_rate * since +
+                        moved(traffic.received_packets, adapter.received) * adapter.healthy_loss;
+  const std::uint64_t timeouts = random_.poisson(lost * kLastOfMessage);
+  adapter.nak_count += random_.poisson(lost * (1 - kLastOfMessage));
+  adapter.timeout_count += timeouts;
+  adapter.out_of_sequence_count += random_.poisson(missed);
+  adapter.rnr_count += random_.poisson(adapter.rnr + adapter.rnr_rate * since);
+  adapter.out_of_buffer_count += random_.poisson(adapter.out_of_buffer + adapter.out_of_buffer_rate * since);
+  const double write_stalled = adapter.write_stalled + adapter.write_stall * since;
+  const double read_stalled = adapter.read_stalled + adapter.read_stall * since;
+  adapter.write_stall_count += whole_seconds(adapter.write_stall_begun, write_stalled);
+  adapter.read_stall_count += whole_seconds(adapter.read_stall_begun, read_stalled);
+  if (scenario_.noisy && random_.chance(scenario_.noise.retransmit_bursts * passed / kSecondsOfDay)) {
+    // A peer that has gone: its sender's timers run out; or an application that starts anew in the middle of it.
+    if (random_.chance(0.7))
+      adapter.timeout_count += static_cast<std::uint64_t>(random_.log_uniform(10, 1000));
+    else
+      adapter.out_of_sequence_count += static_cast<std::uint64_t>(random_.log_uniform(10, 3000));
+  }
+  // What was expected up to now is drawn; what the rates add up to the next settle() is expected anew.
+  adapter.naks = -adapter.nak_rate * since;
+  adapter.out_of_sequence = -adapter.out_of_sequence_rate * since;
+  adapter.rnr = -adapter.rnr_rate * since;
+  adapter.out_of_buffer = -adapter.out_of_buffer_rate * since;
+  adapter.write_stalled = -adapter.write_stall * since;
+  adapter.read_stalled = -adapter.read_stall * since;
+  adapter.sent = traffic.sent_packets;
+  adapter.received = traffic.received_packets;
+  const auto queue_counter = [](std::uint64_t count) -> std::uint64_t { return count & ((1ULL << kQueueCounterBits) - 1); };
+  const auto percent = [passed](double stalled) -> std::uint64_t {
+    return static_cast<std::uint64_t>(passed > 0 ? std::clamp(std::round(100 * stalled / passed), 0.0, 100.0) : 0);
+  };
+  for (const std::uint64_t value :
+       {traffic.sent_octets, traffic.received_octets, traffic.sent_packets, traffic.received_packets,
+        queue_counter(adapter.nak_count), queue_counter(adapter.timeout_count),
+        queue_counter(adapter.out_of_sequence_count), queue_counter(adapter.rnr_count),
+        queue_counter(adapter.out_of_buffer_count), percent(read_stalled), percent(write_stalled),
+        adapter.read_stall_count, adapter.write_stall_count})
+    values.push_back(value);
+}
+
+void Collectors::read_host(std::uint32_t index, double now, const Registers& registers, TimePoint taken) {
+  Host& host = hosts_[index];
+  HostReading reading;
+  reading.taken = taken;
+  reading.inventory = host.inventory;
+  reading.jobs = host.jobs;
+  reading.values.reserve(plan_.spec.rails * kSeriesOfAdapter);
+  for (std::uint32_t rail = 0; rail < plan_.spec.rails; ++rail)
+    read_adapter(index * plan_.spec.rails + rail, now, now - host.read_at, registers, reading.values);
+  reading.present.assign(reading.values.size(), 1);
+  host.read_at = now;
+  bool lost = false;
+  Delivery delivery{.heard = now + random_.uniform(0.001, 0.02), .host = std::string(), .batch = {}};
+  if (scenario_.noisy) {
+    lost = random_.chance(scenario_.noise.lost_readings);
+    // One source of the collector did not answer: what it tells is absent.
+    if (random_.chance(scenario_.noise.lost_readings))
+      for (std::size_t i = 0; i < reading.present.size(); ++i)
+        if (find_host_counter(kSeries[i % kSeriesOfAdapter])->family == HostFamily::kRdmaError) reading.present[i] = 0;
+    if (random_.chance(scenario_.noise.late_readings)) {
+      delivery.heard += interval() * random_.uniform(0.3, 1.5);
+      delivery.batch.is_late = delivery.heard > now + interval();
+    }
+  }
+  host.heard = delivery.heard = std::max(delivery.heard, host.heard);
+  const Node& adapter = plan_.nodes[plan_.adapters[index * plan_.spec.rails]];
+  delivery.host = host_name(adapter);
+  delivery.batch.sequence = ++host.sequence;
+  if (!lost) delivery.batch.reading = std::move(reading);  // its collector lives all the same, and is heard
+  under_way_.push_back(std::move(delivery));
+}
+
+void Collectors::read(double until, const Registers& registers, const std::function<bool(NodeIndex)>& is_up,
+                      const std::function<TimePoint(double)>& wall) {
+  while (due_.top().first < until) {
+    const auto [at, host] = due_.top();
+    due_.pop();
+    due_.emplace(at + interval() * random_.uniform(0.95, 1.05), host);
+    if (is_up(plan_.adapters[host * plan_.spec.rails])) read_host(host, at, registers, wall(at));
+  }
+}
+
+std::vector<Delivery> Collectors::heard_by(double now) {
+  std::ranges::stable_sort(under_way_, {}, &Delivery::heard);
+  const auto later = std::ranges::upper_bound(under_way_, now, {}, &Delivery::heard);
+  std::vector<Delivery> heard(std::make_move_iterator(under_way_.begin()), std::make_move_iterator(later));
+  under_way_.erase(under_way_.begin(), later);
+  return heard;
+}
+
+}  // namespace weft::scenarios

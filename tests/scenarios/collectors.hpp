@@ -1,0 +1,89 @@
+#pragma once
+// What collectors on the simulated hosts read of their adapters, and when weftd hears of it: each host in its own time,
+// a little unevenly, now and then late or not at all.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "fabric/host.hpp"
+#include "tests/scenarios/random.hpp"
+#include "tests/scenarios/registers.hpp"
+#include "tests/scenarios/scenario.hpp"
+
+namespace weft::scenarios {
+
+/// A batch on its way from a host.
+struct Delivery {
+  double heard = 0;  ///< seconds since the scenario began
+  std::string host;
+  HostBatch batch;  ///< reading.taken is on the watcher's clock
+};
+
+class Collectors {
+ public:
+  /// `plan` and `scenario` outlive it.
+  Collectors(const Scenario& scenario, const Plan& plan);
+
+  /// From one reading of a host to its next, seconds.
+  double interval() const { return scenario_.interval; }
+  /// Lets the time since the last call pass at the present rates. All readings before `now` must have been taken.
+  void settle(double now);
+  /// No packet is lost and no host stalls from now on, until told otherwise.
+  void calm();
+  /// From now on packets from an endpoint to another are lost, packets per second.
+  void lose(std::uint32_t from, std::uint32_t to, double packets);
+  /// From now on the endpoint's host stalls its adapter for that share of the time: writes into its memory, reads from
+  /// it.
+  void stall(std::uint32_t endpoint, double writes, double reads);
+  /// From now on so many packets per second find no receive request posted.
+  void refuse(std::uint32_t from, std::uint32_t to, double packets);
+  /// Packets that were lost at once.
+  void add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets);
+
+  /// Reads the hosts that are due before `until`; those for which `is_up` says no are silent.
+  void read(double until, const Registers& registers, const std::function<bool(NodeIndex)>& is_up,
+            const std::function<TimePoint(double)>& wall);
+  /// What weftd has heard by `now`, in the order of hearing.
+  std::vector<Delivery> heard_by(double now);
+
+ private:
+  /// Of one endpoint. Expected values are real numbers; counters draw whole events from them when they are read.
+  struct Adapter {
+    double nak_rate = 0, out_of_sequence_rate = 0, rnr_rate = 0, out_of_buffer_rate = 0;
+    double write_stall = 0, read_stall = 0;
+    double naks = 0, out_of_sequence = 0, rnr = 0, out_of_buffer = 0;  ///< since the last reading
+    double write_stalled = 0, read_stalled = 0;                        ///< seconds since then
+    double healthy_loss = 0;                                           ///< share of packets
+    std::uint64_t sent = 0, received = 0;                              ///< packets at that time
+    std::uint64_t nak_count = 0, timeout_count = 0, out_of_sequence_count = 0, rnr_count = 0;
+    std::uint64_t out_of_buffer_count = 0, write_stall_count = 0, read_stall_count = 0;
+    double write_stall_begun = 0, read_stall_begun = 0;  ///< of the next whole second
+  };
+  struct Host {
+    std::shared_ptr<const HostInventory> inventory;
+    std::vector<std::string> jobs;
+    double read_at = 0;
+    std::uint64_t sequence = 0;
+    double heard = 0;  ///< what is sent arrives in order
+  };
+
+  void read_host(std::uint32_t host, double now, const Registers& registers, TimePoint taken);
+  void read_adapter(std::uint32_t endpoint, double now, double passed, const Registers& registers,
+                    std::vector<std::uint64_t>& values);
+
+  const Scenario& scenario_;
+  const Plan& plan_;
+  Random random_;
+  std::vector<Adapter> adapters_;  ///< by endpoint
+  std::vector<Host> hosts_;
+  double settled_ = 0;
+  using Due = std::pair<double, std::uint32_t>;  ///< when, host
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::vector<Delivery> under_way_;
+};
+
+}  // namespace weft::scenarios

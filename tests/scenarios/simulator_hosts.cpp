@@ -1,0 +1,73 @@
+// What losses and stalls on the simulated fabric mean for its hosts.
+#include <algorithm>
+
+#include "tests/scenarios/simulator.hpp"
+
+namespace weft::scenarios {
+namespace {
+
+constexpr double kBitsOfPacket = 8 * kOctetsOfPacket;
+/// Packets per second of each flow that find no receive request posted at a host that is too slow.
+constexpr double kUnposted = 3;
+/// Below this share of the time a host that takes in less than the line brings is not said to stall: nothing waits.
+constexpr float kStalls = 0.02F;
+
+}  // namespace
+
+void Simulator::let_flow(const Loads& loads) {
+  collectors_.calm();
+  sent_ = loads.sent;
+  arrived_ = loads.sent;
+  if (lossy_) {
+    std::ranges::fill(sent_, 0);
+    std::ranges::fill(arrived_, 0);
+    for (const FlowRate& flow : loads.flows) {
+      double rate = flow.rate;
+      for (const PortIndex port : flow.path) {
+        rate *= 1 - static_cast<double>(lost_in_switch_[ports_[port].node]);
+        sent_[port] += rate;
+        rate *= 1 - static_cast<double>(lost_on_cable_[port]);
+        arrived_[port] += rate;
+      }
+      if (rate < flow.rate) collectors_.lose(flow.from, flow.to, (flow.rate - rate) / kBitsOfPacket);
+    }
+  }
+  std::vector<std::uint8_t> slow(plan_.adapters.size(), 0);
+  for (std::uint32_t endpoint = 0; endpoint < plan_.adapters.size(); ++endpoint) {
+    const double takes = capacity_->resources[ports_.size() + endpoint];
+    const float waits = loads.waiting[plan_.access_port(endpoint)];
+    if (takes >= rate_of(plan_.access_port(endpoint)) || waits < kStalls) continue;
+    const double reads = 1 - capacity_->sources[endpoint];
+    collectors_.stall(endpoint, static_cast<double>(waits), reads);
+    slow[endpoint] = reads <= 0;  // its bus is well: its software does not keep up
+  }
+  for (const FlowRate& flow : loads.flows)
+    if (slow[flow.to]) collectors_.refuse(flow.from, flow.to, kUnposted);
+}
+
+void Simulator::lose_packets(PortIndex sender, std::uint64_t packets) {
+  if (packets == 0) return;
+  const std::vector<FlowRate>& flows = traffic_.loads().flows;
+  std::vector<const FlowRate*> through;
+  double sum = 0;
+  for (const FlowRate& flow : flows) {
+    if (std::ranges::find(flow.path, sender) == flow.path.end()) continue;
+    through.push_back(&flow);
+    sum += flow.rate;
+  }
+  double at = losses_.uniform(0, sum);
+  for (const FlowRate* flow : through) {
+    at -= flow->rate;
+    if (at >= 0) continue;
+    collectors_.add_lost(flow->from, flow->to, packets);
+    return;
+  }
+}
+
+void Simulator::read_hosts(double until) {
+  collectors_.read(
+      until, registers_, [this](NodeIndex node) { return powered_[node] != 0; },
+      [this](double at) { return wall(at); });
+}
+
+}  // namespace weft::scenarios

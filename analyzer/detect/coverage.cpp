@@ -52,7 +52,8 @@ bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
 bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
   if (is_blind()) return false;
   if (of_hosts_) return of_hosts_(kind, cause);
-  if (kind == IncidentKind::kRdmaErrors) return false;  // what hosts tell is judged with them
+  // What hosts tell is judged with them.
+  if (kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kSilentLoss) return false;
   switch (cause.kind) {
     case EntityKind::kFabric:
       return true;

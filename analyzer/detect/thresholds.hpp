@@ -2,6 +2,7 @@
 // Every number that a rule compares with, its unit and why it has the default it has. Each is bound to a config key.
 
 #include "analyzer/congestion/thresholds.hpp"
+#include "analyzer/loss/thresholds.hpp"
 #include "fabric/clock.hpp"
 
 namespace weft::analyzer {
@@ -106,6 +107,9 @@ struct Thresholds {
 
   // --- CONGESTION_INCAST, CONGESTION_UNEVEN_LOAD, CONGESTION_OVERSUBSCRIBED, SLOW_RECEIVER, DEADLOCK
   CongestionThresholds congestion;
+
+  // --- SILENT_LOSS
+  LossThresholds loss;
 };
 
 /// The life cycle of incidents.

@@ -1,6 +1,7 @@
 #include "analyzer/hosts/host_analyzer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "analyzer/detect/describe.hpp"
@@ -18,7 +19,8 @@ Entity all_collectors() {
 
 }  // namespace
 
-HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now) : thresholds_(thresholds), started_(now) {}
+HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
+    : thresholds_(thresholds), started_(now), losses_(thresholds.loss) {}
 
 void HostAnalyzer::remember(const Incident& incident) {
   const Entity& cause = incident.cause;
@@ -61,6 +63,7 @@ std::vector<HostFlapState> HostAnalyzer::flaps(const std::string& name) const {
 }
 
 void HostAnalyzer::join(std::span<const FabricView> fabrics) {
+  losses_.watch(fabrics);
   std::vector<Subnet> subnets;
   for (const FabricView& view : fabrics)
     if (view.watching && view.sweep && view.sweep->topology) subnets.push_back({view.name, view.sweep->topology});
@@ -216,14 +219,21 @@ void HostAnalyzer::report_lost(TimePoint now, std::vector<Finding>& findings) {
 Analysis HostAnalyzer::judge(TimePoint now) {
   Analysis analysis;
   report_lost(now, analysis.findings);
+  std::vector<Finding> lost;
+  losses_.judge(hosts_, now, lost);
+  std::vector<Finding> troubles;
   for (auto& [name, host] : hosts_) {
     if (host.lost || !host.has_reading) continue;
     forget_missing(host, thresholds_, now);
     for (PortWatch& port : host.ports) {
       report_link(host, port, std::exchange(port.news, false), thresholds_, now, analysis.findings);
-      report_troubles(host, port, thresholds_, now, analysis.findings);
+      report_troubles(host, port, thresholds_, now, troubles);
     }
   }
+  for (Finding& trouble : troubles)
+    if (!losses_.absorb(trouble, lost)) analysis.findings.push_back(std::move(trouble));
+  add_jobs(lost);
+  std::ranges::move(lost, std::back_inserter(analysis.findings));
   news_.clear();
   analysis.coverage =
       Coverage::of_hosts([this, now](IncidentKind kind, const Entity& cause) { return observed(kind, cause, now); });
@@ -233,6 +243,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
 bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint now) const {
   const bool settled = now - started_ >= thresholds_.telemetry_start_grace;
   if (cause.fabric != kHostsFabric) {
+    if (kind == IncidentKind::kSilentLoss) return losses_.has_judged(cause.fabric);
     if (kind != IncidentKind::kRdmaErrors) return false;
     const HostWatch* const host = host_at(cause.port.node);
     return host && host->has_reading && !host->lost;

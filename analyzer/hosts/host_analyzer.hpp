@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/detect/fabric_analyzer.hpp"
-#include "analyzer/hosts/host_state.hpp"
+#include "analyzer/hosts/host_losses.hpp"
 
 namespace weft::analyzer {
 
@@ -27,7 +27,7 @@ class HostAnalyzer {
   void remember(const Incident& incident);
   /// What flaps() said of `host` in the process before.
   void restore(const std::string& host, std::span<const HostFlapState> flaps);
-  /// What subnets are watched, again whenever they have changed.
+  /// What subnets are watched, again whenever they have changed or were swept.
   void join(std::span<const FabricView> fabrics);
 
   /// The collector of `host` was heard.
@@ -50,7 +50,7 @@ class HostAnalyzer {
   void add_jobs(std::vector<Finding>& findings) const;
 
  private:
-  using Hosts = std::map<std::string, HostWatch, std::less<>>;
+  using Hosts = HostLosses::Hosts;
 
   void place(HostWatch& host);
   bool is_lost(const HostWatch& host, TimePoint now) const;
@@ -64,6 +64,7 @@ class HostAnalyzer {
   Hosts hosts_;
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   bool many_lost_ = false;
+  HostLosses losses_;
 
   struct Subnet {
     std::string name;

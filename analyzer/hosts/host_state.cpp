@@ -40,6 +40,19 @@ std::optional<RdmaTrouble> trouble_of(std::string_view name) {
   return static_cast<RdmaTrouble>(found - kTroubleNames.begin());
 }
 
+struct TransferCounter {
+  std::string_view name;
+  Transfers::Kind kind;
+  std::uint64_t TransferTotals::*total;
+};
+constexpr TransferCounter kTransferCounters[] = {
+    {"transmit_packets", Transfers::kSent, &TransferTotals::sent},
+    {"receive_packets", Transfers::kReceived, &TransferTotals::received},
+    {"sequence_nak", Transfers::kSentAgain, &TransferTotals::sent_again},
+    {"implied_nak", Transfers::kSentAgain, &TransferTotals::sent_again},
+    {"ack_timeout", Transfers::kSentAgain, &TransferTotals::sent_again},
+    {"out_of_sequence", Transfers::kOutOfSequence, &TransferTotals::out_of_sequence}};
+
 /// Whole devices' counters count for the device's first port.
 std::uint32_t port_of(const HostWatch& host, const HostSeries& series) {
   for (std::uint32_t i = 0; i < host.ports.size(); ++i)
@@ -49,10 +62,12 @@ std::uint32_t port_of(const HostWatch& host, const HostSeries& series) {
 
 void follow(HostWatch& host, const HostInventory& inventory) {
   const std::vector<Followed> before = std::exchange(host.followed, {});
+  for (PortWatch& port : host.ports) port.transfers.kinds = 0;
   for (std::uint32_t i = 0; i < inventory.series.size(); ++i) {
     const HostSeries& series = inventory.series[i];
     if (series.is_raw) continue;
-    Followed next{i, 0, Followed::Use::kTrouble, RdmaTrouble::kCount, {}};
+    Followed next{i, 0, Followed::Use::kTrouble, RdmaTrouble::kCount, nullptr, {}};
+    const auto transfer = std::ranges::find(kTransferCounters, series.name, &TransferCounter::name);
     if (const auto trouble = trouble_of(series.name))
       next.trouble = *trouble;
     else if (series.name == "carrier_down")
@@ -61,10 +76,14 @@ void follow(HostWatch& host, const HostInventory& inventory) {
       next.use = Followed::Use::kLinkDowned;
     else if (series.name == "link_down_events")
       next.use = Followed::Use::kLinkDownEvents;
-    else
+    else if (transfer != std::end(kTransferCounters)) {
+      next.use = Followed::Use::kTransfer;
+      next.total = transfer->total;
+    } else
       continue;
     next.port = port_of(host, series);
     if (next.port == host.ports.size()) continue;
+    if (next.total) host.ports[next.port].transfers.kinds |= transfer->kind;
     const auto same = std::ranges::find_if(
         before, [&](const Followed& old) { return host.inventory && host.inventory->series[old.series] == series; });
     if (same != before.end()) next.last = same->last;
@@ -153,7 +172,9 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
     const std::uint64_t moved =
         followed.last ? counter_delta(*followed.last, value, series.bits, series.behaviour).moved : 0;
     followed.last = value;
-    if (followed.use == Followed::Use::kTrouble) {
+    if (followed.use == Followed::Use::kTransfer) {
+      port.transfers.totals.*followed.total += moved;
+    } else if (followed.use == Followed::Use::kTrouble) {
       // A queue pair whose retries are used up is in error: one is trouble enough.
       const bool at_once =
           followed.trouble == RdmaTrouble::kRetries || followed.trouble == RdmaTrouble::kReceiverNotReady;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/detect/flap_record.hpp"
+#include "analyzer/loss/loss_tracker.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 
@@ -34,6 +35,15 @@ struct TroubleCount {
   TimePoint began = kNever;  ///< when the window began
   TimePoint moved = kNever;  ///< the last movement
   bool confirmed = false;    ///< RDMA_ERRORS is open for it
+};
+
+/// What one port sent, received and lost since this process listens.
+struct Transfers {
+  enum Kind : std::uint8_t { kSent = 1, kReceived = 2, kSentAgain = 4, kOutOfSequence = 8 };
+  TransferTotals totals;
+  std::uint8_t kinds = 0;  ///< what of it its driver tells
+
+  bool complete() const { return (kinds & kSent) && (kinds & kReceived) && (kinds & (kSentAgain | kOutOfSequence)); }
 };
 
 /// Where a host's port stands on a watched subnet.
@@ -68,6 +78,7 @@ struct PortWatch {
   unsigned slow_readings = 0;
   std::unique_ptr<FlapRecord> flaps;  ///< null while it never flapped
   std::array<TroubleCount, kRdmaTroubles> troubles{};
+  Transfers transfers;
   std::optional<SubnetPlace> place;
 };
 
@@ -78,11 +89,12 @@ inline bool is_gone(const PortWatch& port) {
 
 /// A counter that a rule follows.
 struct Followed {
-  enum class Use : std::uint8_t { kCarrier, kLinkDowned, kLinkDownEvents, kTrouble };
+  enum class Use : std::uint8_t { kCarrier, kLinkDowned, kLinkDownEvents, kTrouble, kTransfer };
   std::uint32_t series = 0;
   std::uint32_t port = 0;  ///< position in HostWatch::ports
   Use use = Use::kTrouble;
   RdmaTrouble trouble = RdmaTrouble::kCount;
+  std::uint64_t TransferTotals::*total = nullptr;  ///< what it adds to
   std::optional<std::uint64_t> last;
 };
 

@@ -282,8 +282,8 @@ void IncidentBook::close(std::string_view fabric, const std::unordered_map<std::
     if (!incident.is_open() || entry.seen_in == updates_ || !coverage.reaches(incident.cause.fabric, fabric)) continue;
     const bool foldable = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kNodeDown ||
                           incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kTelemetryLost;
-    if (foldable && !wholes.empty()) {
-      auto whole = wholes.find(incident.cause.identity());
+    if ((foldable || incident.kind == IncidentKind::kRdmaErrors) && !wholes.empty()) {
+      auto whole = foldable ? wholes.find(incident.cause.identity()) : wholes.end();
       if (whole == wholes.end()) whole = wholes.find(entry.key);
       if (whole != wholes.end()) {
         resolve(entry, "now part of " + incident_name(whole->second), now, changed, true);
@@ -307,6 +307,9 @@ std::vector<Incident> IncidentBook::update(std::string_view fabric, std::vector<
     if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
     if (whole || finding.kind == IncidentKind::kLinkDown)
       for (const Entity& part : finding.affected) wholes.emplace(part.identity(), id);
+    // Transfers that fail because of it are no trouble of their own.
+    if (finding.kind == IncidentKind::kSilentLoss)
+      for (const Entity& part : finding.affected) wholes.emplace(key_of(IncidentKind::kRdmaErrors, part), id);
     // A node that is merely out of sight behind another is no trouble of its own, but one that is down stays down.
     if (finding.kind == IncidentKind::kTelemetryLost)
       for (const Entity& part : finding.affected) wholes.emplace(key_of(finding.kind, part), id);

@@ -252,6 +252,52 @@ std::vector<Key> congestion_schema() {
   };
 }
 
+std::vector<Key> loss_schema() {
+  static constexpr Bounds kLostShare{1e-12, 0.5};
+  return {
+      {"analyzer.silent_loss_window",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.loss.window; },
+       {1, kHour},
+       "",
+       "What hosts lost is added up over so long, and never over less than three sweeps or three readings of a host: "
+       "each is sampled in its own time."},
+      {"analyzer.silent_loss_good_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.good_ratio; },
+       kLostShare, "packets/packet",
+       "Share of its packets that a host may have to send again though nothing is wrong. On a lossless fabric that is "
+       "next to nothing; published methods for lossy Ethernet assume 2e-4."},
+      {"analyzer.silent_loss_bad_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.bad_ratio; }, kLostShare,
+       "packets/packet",
+       "Share that a host loses at least whose packets cross something bad. Go-back-N repeats whole windows, so that "
+       "already 1e-5 costs a collective time. Must be above silent_loss_good_ratio to find anything."},
+      {"analyzer.silent_loss_packets",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.loss.minimum_packets; },
+       {1, 1e9},
+       "packets",
+       "Fewer lost packets of one host in a window are chance."},
+      {"analyzer.silent_loss_prior",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.loss.prior; },
+       {1e-12, 0.1},
+       "share",
+       "Share of links and devices that lose packets silently at any time: the smaller, the more evidence each needs."},
+      {"analyzer.silent_loss_windows",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.loss.windows; },
+       {1, 8},
+       "windows",
+       "Windows in which the same hosts must lose packets before it is SILENT_LOSS. A job that is killed leaves "
+       "timeouts in one."},
+      {"analyzer.silent_loss_certainty", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.certainty; }, kShare,
+       "probability",
+       "How likely the likeliest cause must be, of all that explain the same, to be named at once; after "
+       "silent_loss_patience it is named all the same, with its confidence."},
+      {"analyzer.silent_loss_patience", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.patience_windows; },
+       kSweeps, "windows",
+       "Windows with losses after which the likeliest cause is named even where others are nearly as likely."},
+      {"analyzer.silent_loss_quiet_windows", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.quiet_windows; },
+       kSweeps, "windows",
+       "SILENT_LOSS ends after so many windows without losses: jobs compute for a while between two communications."},
+  };
+}
+
 std::vector<Key> incident_schema() {
   return {
       {"incidents.resolve_sweeps", [](WeftdConfig& c) -> Field { return &c.incidents.resolve_sweeps; }, kSweeps,
@@ -303,7 +349,8 @@ std::vector<Key> incident_schema() {
 
 std::vector<Key> analyzer_schema() {
   std::vector<Key> keys;
-  for (auto part : {availability_schema(), flap_schema(), error_schema(), congestion_schema(), incident_schema()})
+  for (auto part :
+       {availability_schema(), flap_schema(), error_schema(), congestion_schema(), loss_schema(), incident_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }

@@ -181,7 +181,9 @@ void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed,
   adapter.read_stalled = -adapter.read_stall * since;
   adapter.sent = traffic.sent_packets;
   adapter.received = traffic.received_packets;
-  const auto queue_counter = [](std::uint64_t count) -> std::uint64_t { return count & ((1ULL << kQueueCounterBits) - 1); };
+  const auto queue_counter = [](std::uint64_t count) -> std::uint64_t {
+    return count & ((1ULL << kQueueCounterBits) - 1);
+  };
   const auto percent = [passed](double stalled) -> std::uint64_t {
     return static_cast<std::uint64_t>(passed > 0 ? std::clamp(std::round(100 * stalled / passed), 0.0, 100.0) : 0);
   };

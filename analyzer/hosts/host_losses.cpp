@@ -1,0 +1,176 @@
+#include "analyzer/hosts/host_losses.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/detect/describe.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+constexpr std::size_t kMostAffected = 64;
+constexpr std::size_t kMostRivalsNamed = 3;
+
+Entity entity_at(const std::string& fabric, const Topology& topology, PortIndex port) {
+  return {.kind = EntityKind::kPort,
+          .fabric = fabric,
+          .port = topology.key_of(port),
+          .peer = {},
+          .label = port_label(topology, port)};
+}
+
+Entity entity_of(const std::string& fabric, const Topology& topology, const LossSuspect& suspect) {
+  if (suspect.sender == kNoIndex) {
+    const Node& node = topology.node(suspect.node);
+    return {.kind = EntityKind::kNode, .fabric = fabric, .port = {node.guid, {}}, .peer = {}, .label = node.name};
+  }
+  const LinkKey key = *topology.link_of(suspect.sender);
+  return {.kind = EntityKind::kLink,
+          .fabric = fabric,
+          .port = key.low,
+          .peer = key.high,
+          .label = port_label(topology, topology.find_port(key.low)) + " - " +
+                   port_label(topology, topology.find_port(key.high))};
+}
+
+std::uint64_t whole(double packets) {
+  return static_cast<std::uint64_t>(std::max(0.0, packets));
+}
+
+}  // namespace
+
+void HostLosses::watch(std::span<const FabricView> fabrics) {
+  std::erase_if(subnets_, [&](const auto& entry) {
+    return std::ranges::none_of(fabrics,
+                                [&](const FabricView& view) { return view.watching && view.name == entry.first; });
+  });
+  for (const FabricView& view : fabrics) {
+    if (!view.watching || !view.sweep || !view.sweep->topology) continue;
+    Subnet& subnet = subnets_[view.name];
+    if (!subnet.tracker) subnet.tracker = std::make_unique<LossTracker>(thresholds_);
+    if (subnet.sweep == view.sweep) continue;
+    subnet.sweep = view.sweep;
+    subnet.tracker->take(*view.sweep);
+  }
+}
+
+void HostLosses::end_window(const std::string& fabric, Subnet& subnet, const Hosts& hosts, TimePoint now) const {
+  const Topology& topology = *subnet.sweep->topology;
+  std::vector<TransferEnd> ends;
+  std::map<std::string_view, std::uint32_t> jobs;
+  std::map<std::string_view, std::uint32_t> rails;
+  for (const auto& [name, host] : hosts) {
+    if (host.lost || !host.has_reading) continue;
+    std::vector<std::uint32_t> own;
+    for (const std::string& job : host.jobs)
+      own.push_back(jobs.emplace(job, static_cast<std::uint32_t>(jobs.size())).first->second);
+    const auto on_subnet = [&](const PortWatch& port) {
+      return port.present && port.transfers.complete() && port.place && port.place->port.fabric == fabric;
+    };
+    const bool has_rails = std::ranges::count_if(host.ports, on_subnet) > 1;
+    for (const PortWatch& port : host.ports) {
+      if (!on_subnet(port)) continue;
+      const PortIndex index = topology.find_port(port.place->port.port);
+      if (index == kNoIndex) continue;
+      // Of hosts with several adapters the ones of the same name talk to each other, as libraries of collectives do it.
+      const std::uint32_t rail =
+          has_rails ? rails.emplace(port.device, static_cast<std::uint32_t>(rails.size() + 1)).first->second : 0;
+      ends.push_back({.port = index, .rail = rail, .totals = port.transfers.totals, .jobs = own});
+    }
+  }
+  subnet.tracker->end_window(ends, now);
+}
+
+void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& findings) {
+  Duration reading{};
+  for (const auto& [name, host] : hosts)
+    if (!host.lost && host.has_reading) reading = std::max(reading, host.interval);
+  for (auto& [fabric, subnet] : subnets_) {
+    if (subnet.tracker->is_due(now, reading)) {
+      end_window(fabric, subnet, hosts, now);
+      subnet.window_ended = now;
+    }
+    for (const SilentLoss& loss : subnet.tracker->losses()) findings.push_back(tell(fabric, subnet, loss));
+  }
+}
+
+Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const SilentLoss& loss) const {
+  const Topology& topology = *subnet.sweep->topology;
+  Finding finding =
+      make_finding(IncidentKind::kSilentLoss, Severity::kWarning, entity_of(fabric, topology, loss.suspect));
+  finding.confidence = loss.confidence;
+  finding.summary = "Packets vanish " + std::string(finding.cause.kind == EntityKind::kLink ? "on " : "in ") +
+                    finding.cause.label + " and no counter there tells; hosts send them again";
+  for (const auto* side : {&loss.senders, &loss.receivers})
+    for (const PortIndex port : *side) {
+      const Node& adapter = topology.node_of(topology.port(port));
+      Entity entity{
+          .kind = EntityKind::kNode, .fabric = fabric, .port = {adapter.guid, {}}, .peer = {}, .label = adapter.name};
+      const auto same = [&](const Entity& other) { return other.same_as(entity); };
+      if (finding.affected.size() < kMostAffected && !finding.cause.same_as(entity) &&
+          std::ranges::none_of(finding.affected, same))
+        finding.affected.push_back(std::move(entity));
+    }
+  const auto note = [&](std::string signal, std::string text, double value, double threshold, std::string unit) {
+    finding.evidence.push_back({.signal = std::move(signal),
+                                .description = std::move(text),
+                                .value = value,
+                                .threshold = threshold,
+                                .unit = std::move(unit),
+                                .observed = subnet.window_ended,
+                                .where = finding.cause,
+                                .window = loss.observed});
+  };
+  const std::string span = short_duration(loss.observed);
+  note("lost_share",
+       std::to_string(loss.senders.size()) + " ports of hosts had to send again, and " +
+           std::to_string(loss.receivers.size()) + " received out of sequence, about " +
+           std::to_string(whole(loss.lost)) + " packets in " + span +
+           "; the ways between them cross it (of whom each sends to, only the jobs are known)",
+       loss.passed > 0 ? loss.lost / loss.passed : 0, thresholds_.bad_ratio, "packets/packet");
+  if (loss.suspect.sender != kNoIndex)
+    note("direction", "of what " + port_label(topology, loss.suspect.sender) + " sends", 1, 0, "");
+  if (loss.support > 0)
+    note(
+        "packet_balance",
+        "its own packet counters agree: what went in and did not come out grows by as much (the logarithm of the odds)",
+        loss.support, 0, "");
+  std::size_t named = 0;
+  for (const auto& [rival, likelihood] : loss.rivals) {
+    if (named++ >= kMostRivalsNamed) break;
+    note("could_also_be", entity_of(fabric, topology, rival).label + " would explain it too", likelihood,
+         loss.confidence, "probability");
+  }
+  return finding;
+}
+
+bool HostLosses::absorb(const Finding& trouble, std::vector<Finding>& findings) const {
+  if (trouble.kind != IncidentKind::kRdmaErrors || trouble.cause.kind != EntityKind::kPort) return false;
+  for (const auto& [fabric, subnet] : subnets_) {
+    if (fabric != trouble.cause.fabric) continue;
+    const Topology& topology = *subnet.sweep->topology;
+    const PortIndex port = topology.find_port(trouble.cause.port);
+    for (const SilentLoss& loss : subnet.tracker->losses()) {
+      if (std::ranges::find(loss.senders, port) == loss.senders.end() &&
+          std::ranges::find(loss.receivers, port) == loss.receivers.end())
+        continue;
+      const Entity cause = entity_of(fabric, topology, loss.suspect);
+      const auto whole = std::ranges::find_if(findings, [&](const Finding& finding) {
+        return finding.kind == IncidentKind::kSilentLoss && finding.cause.same_as(cause);
+      });
+      if (whole == findings.end()) return false;
+      // The port itself is named: that is how the incident book knows what became part of what.
+      whole->affected.push_back(entity_at(fabric, topology, port));
+      whole->evidence.insert(whole->evidence.end(), trouble.evidence.begin(), trouble.evidence.end());
+      return true;
+    }
+  }
+  return false;
+}
+
+bool HostLosses::has_judged(std::string_view fabric) const {
+  const auto found = subnets_.find(fabric);
+  return found != subnets_.end() && found->second.tracker->has_judged();
+}
+
+}  // namespace weft::analyzer

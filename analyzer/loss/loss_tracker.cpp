@@ -1,0 +1,215 @@
+#include "analyzer/loss/loss_tracker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::analyzer {
+namespace {
+
+/// A window is no shorter than so many sweeps, or readings of a host.
+constexpr int kReadingsOfWindow = 3;
+/// What is blamed already stays so until another is this much likelier: natural logarithm.
+constexpr double kLoyalty = 3;
+/// A suspect whose own counters tell of this share of what it would have lost is not silent.
+constexpr double kOwnedUpShare = 0.3;
+/// Rivals less likely than this are not named.
+constexpr double kLeastRival = 0.02;
+
+bool any_of_both(const std::vector<std::uint32_t>& sorted, const std::vector<std::uint32_t>& others) {
+  return std::ranges::any_of(others, [&](std::uint32_t one) { return std::ranges::binary_search(sorted, one); });
+}
+
+}  // namespace
+
+void LossTracker::forget() {
+  slot_of_.clear();
+  last_.clear();
+  has_last_.clear();
+  windows_.clear();
+  losses_.clear();
+  suspicious_ = quiet_ = 0;
+  began_ = kNever;
+}
+
+void LossTracker::take(const Sweep& sweep) {
+  if (topology_ && topology_->epoch() != sweep.topology->epoch()) forget();
+  topology_ = sweep.topology;
+  routes_ = sweep.routes;
+  sweep_interval_ = sweep.interval;
+  history_.take(sweep);
+}
+
+bool LossTracker::is_due(TimePoint now, Duration reading) const {
+  if (!topology_ || !routes_) return false;
+  if (began_ == kNever || now < began_) return true;
+  return now - began_ >=
+         std::max({thresholds_.window, reading * kReadingsOfWindow, sweep_interval_ * kReadingsOfWindow});
+}
+
+LossTracker::Window LossTracker::measure(std::span<const TransferEnd> ends, TimePoint now) {
+  Window window{.began = began_, .ended = now, .moved = {}, .senders = {}, .missed = {}};
+  for (const TransferEnd& end : ends) {
+    const auto [found, is_new] = slot_of_.emplace(end.port, static_cast<std::uint32_t>(slot_of_.size()));
+    const std::uint32_t slot = found->second;
+    if (is_new) {
+      last_.emplace_back();
+      has_last_.push_back(0);
+    }
+    window.moved.resize(std::max<std::size_t>(window.moved.size(), slot + 1));
+    const TransferTotals& before = last_[slot];
+    if (has_last_[slot])
+      window.moved[slot] = {.sent = static_cast<float>(end.totals.sent - before.sent),
+                            .received = static_cast<float>(end.totals.received - before.received),
+                            .sent_again = static_cast<float>(end.totals.sent_again - before.sent_again),
+                            .out_of_sequence = static_cast<float>(end.totals.out_of_sequence - before.out_of_sequence)};
+    last_[slot] = end.totals;
+    has_last_[slot] = 1;
+  }
+  return window;
+}
+
+/// All windows since the suspicion, added up; in the order of `ends`.
+std::vector<LossEnd> LossTracker::sum(std::span<const TransferEnd> ends) const {
+  std::vector<LossEnd> sums;
+  sums.reserve(ends.size());
+  for (const TransferEnd& end : ends) {
+    LossEnd& sum = sums.emplace_back();
+    sum.port = end.port;
+    sum.rail = end.rail;
+    sum.jobs = end.jobs;
+    const std::uint32_t slot = slot_of_.at(end.port);
+    for (const Window& window : windows_) {
+      if (slot >= window.moved.size()) continue;
+      const Moved& moved = window.moved[slot];
+      sum.sent += static_cast<double>(moved.sent);
+      sum.received += static_cast<double>(moved.received);
+      sum.sent_again += static_cast<double>(moved.sent_again);
+      sum.out_of_sequence += static_cast<double>(moved.out_of_sequence);
+    }
+  }
+  return sums;
+}
+
+/// Has somebody lost what somebody else of the same job missed?
+bool LossTracker::is_suspicious(const Window& window, std::span<const LossEnd> ends) const {
+  if (window.senders.empty() || window.missed.empty()) return false;
+  std::unordered_map<std::uint32_t, const LossEnd*> by_slot;
+  for (const LossEnd& end : ends) by_slot.emplace(slot_of_.at(end.port), &end);
+  return std::ranges::any_of(window.senders, [&](std::uint32_t from) {
+    return std::ranges::any_of(window.missed,
+                               [&](std::uint32_t to) { return may_talk(*by_slot.at(from), *by_slot.at(to)); });
+  });
+}
+
+/// Was somebody of either side hurt in two windows?
+bool LossTracker::repeats() const {
+  const auto repeated = [&](auto side) {
+    for (std::size_t i = 1; i < windows_.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (any_of_both(windows_[i].*side, windows_[j].*side)) return true;
+    return false;
+  };
+  return suspicious_ >= thresholds_.windows &&
+         (thresholds_.windows < 2 || (repeated(&Window::senders) && repeated(&Window::missed)));
+}
+
+LossTestimony LossTracker::testify(const LossSuspect& suspect, double lost) const {
+  LossTestimony testimony;
+  const TimePoint since = windows_.front().began;
+  const PacketBalance balance = suspect.sender != kNoIndex ? history_.of_link(suspect.sender, lost, since)
+                                                           : history_.of_switch(suspect.node, lost, since);
+  testimony.passed = balance.passed;
+  testimony.owned_up = balance.counted > 0 && balance.counted >= kOwnedUpShare * lost;
+  // Packets with errors may count as received all the same: then nothing is missing, and that says nothing.
+  testimony.support = testimony.owned_up ? std::max(0.0, balance.support) : balance.support;
+  const auto blamed = [&](const SilentLoss& loss) { return loss.suspect == suspect; };
+  if (std::ranges::any_of(losses_, blamed)) testimony.support += kLoyalty;
+  return testimony;
+}
+
+void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
+  if (!topology_ || !routes_) return;
+  const bool first = began_ == kNever || now < began_;
+  Window window = measure(ends, now);
+  began_ = now;
+  if (first) return;
+  judged_ = true;
+  windows_.push_back(std::move(window));
+  if (windows_.size() > kWindows) windows_.pop_front();
+
+  // The last window alone says whether it goes on; all together say where.
+  Window& last = windows_.back();
+  std::vector<LossEnd> sums;
+  {
+    std::vector<LossEnd> now_lost;
+    for (const TransferEnd& end : ends) {
+      const std::uint32_t slot = slot_of_.at(end.port);
+      const Moved& moved = last.moved[slot];
+      if (static_cast<double>(std::max(moved.sent_again, moved.out_of_sequence)) < thresholds_.minimum_packets)
+        continue;
+      LossEnd& lost = now_lost.emplace_back();
+      lost.port = end.port;
+      lost.rail = end.rail;
+      lost.jobs = end.jobs;
+      lost.sent = static_cast<double>(moved.sent);
+      lost.received = static_cast<double>(moved.received);
+      lost.sent_again = static_cast<double>(moved.sent_again);
+      lost.out_of_sequence = static_cast<double>(moved.out_of_sequence);
+      if (has_sent_again(lost, thresholds_)) last.senders.push_back(slot);
+      if (has_missed(lost, thresholds_)) last.missed.push_back(slot);
+    }
+    std::ranges::sort(last.senders);
+    std::ranges::sort(last.missed);
+    if (!is_suspicious(last, now_lost)) {
+      if (suspicious_ == 0) windows_.clear();
+      if (suspicious_ > 0 && ++quiet_ >= thresholds_.quiet_windows) {
+        windows_.clear();
+        losses_.clear();
+        suspicious_ = quiet_ = 0;
+      }
+      return;
+    }
+  }
+  ++suspicious_;
+  quiet_ = 0;
+  if (!repeats()) return;
+  sums = sum(ends);
+  std::vector<LossHypothesis> rivals;
+  const auto witness = [this](const LossSuspect& suspect, double lost) { return testify(suspect, lost); };
+  auto causes = find_losses({.topology = *topology_, .routes = *routes_, .ends = sums}, thresholds_, witness, &rivals);
+  accept(std::move(causes), rivals, sums);
+}
+
+void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<LossHypothesis>& rivals,
+                         std::span<const LossEnd> ends) {
+  std::vector<SilentLoss> accepted;
+  const auto was_blamed = [&](const LossSuspect& suspect) {
+    return std::ranges::find(losses_, suspect, &SilentLoss::suspect) != losses_.end();
+  };
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    const LossHypothesis& cause = causes[i];
+    const bool sure = cause.confidence >= thresholds_.certainty || suspicious_ >= thresholds_.patience_windows;
+    // What its own counters tell is not silent, and other rules speak of it; it still explains what hosts lost.
+    if (cause.testimony.owned_up || (!sure && !was_blamed(cause.suspect))) continue;
+    SilentLoss& loss = accepted.emplace_back();
+    loss.suspect = cause.suspect;
+    loss.confidence = cause.confidence;
+    loss.lost = cause.lost;
+    loss.support = cause.testimony.support;
+    loss.observed = windows_.back().ended - windows_.front().began;
+    double sent = 0;
+    for (const std::uint32_t end : cause.senders) {
+      loss.senders.push_back(ends[end].port);
+      sent += ends[end].sent;
+    }
+    for (const std::uint32_t end : cause.receivers) loss.receivers.push_back(ends[end].port);
+    loss.passed = cause.testimony.passed > 0 ? cause.testimony.passed : sent;
+    if (i > 0) continue;
+    for (const LossHypothesis& rival : rivals)
+      if (rival.suspect != cause.suspect && rival.confidence >= kLeastRival)
+        loss.rivals.emplace_back(rival.suspect, rival.confidence);
+  }
+  losses_ = std::move(accepted);
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,95 @@
+#pragma once
+// Silent loss over time: windows of what hosts count, hypotheses that stay, and their end.
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/loss/loss_finder.hpp"
+#include "analyzer/loss/packet_history.hpp"
+
+namespace weft::analyzer {
+
+/// What one host's port has counted since some beginning of its own; packets.
+struct TransferTotals {
+  std::uint64_t sent = 0, received = 0, sent_again = 0, out_of_sequence = 0;
+};
+
+/// A host's port on the subnet, as it is known at the end of a window.
+struct TransferEnd {
+  PortIndex port = kNoIndex;
+  std::uint32_t rail = 0;
+  TransferTotals totals;
+  std::vector<std::uint32_t> jobs;  ///< numbers that mean the same job in all ends of a call
+};
+
+/// A link or device that loses packets.
+struct SilentLoss {
+  LossSuspect suspect;  ///< indices are of the topology of the last sweep
+  double confidence = 0;
+  double lost = 0;     ///< packets in the time of `observed`
+  double passed = 0;   ///< packets through it in that time, or what its senders sent where that is not known
+  double support = 0;  ///< what the fabric's own packet counters add to it, see PacketBalance
+  Duration observed{};
+  std::vector<PortIndex> senders, receivers;  ///< of hosts: that lost packets through it
+  /// Others that would explain it as well, and how likely each is; likeliest first.
+  std::vector<std::pair<LossSuspect, double>> rivals;
+};
+
+class LossTracker {
+ public:
+  explicit LossTracker(const LossThresholds& thresholds) : thresholds_(thresholds) {}
+
+  /// Takes the packet counters and the routes of a sweep, which must have a topology.
+  void take(const Sweep& sweep);
+  /// Is a window over? `reading` is the longest time between two readings of a host.
+  bool is_due(TimePoint now, Duration reading) const;
+  /// Ends a window with what all hosts have counted. Hosts without a reading yet are left out of `ends`.
+  void end_window(std::span<const TransferEnd> ends, TimePoint now);
+  /// What loses packets now, the surest first.
+  const std::vector<SilentLoss>& losses() const { return losses_; }
+  /// At least one window was judged: no loss means that there is none.
+  bool has_judged() const { return judged_; }
+
+ private:
+  static constexpr std::size_t kWindows = 8;  ///< that are added up
+
+  struct Moved {
+    float sent = 0, received = 0, sent_again = 0, out_of_sequence = 0;
+  };
+  struct Window {
+    TimePoint began = kNever, ended = kNever;
+    std::vector<Moved> moved;                    ///< by slot
+    std::vector<std::uint32_t> senders, missed;  ///< slots that were hurt
+  };
+
+  void forget();
+  Window measure(std::span<const TransferEnd> ends, TimePoint now);
+  bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;
+  bool repeats() const;
+  std::vector<LossEnd> sum(std::span<const TransferEnd> ends) const;
+  LossTestimony testify(const LossSuspect& suspect, double lost) const;
+  void accept(std::vector<LossHypothesis> causes, const std::vector<LossHypothesis>& rivals,
+              std::span<const LossEnd> ends);
+
+  LossThresholds thresholds_;
+  std::shared_ptr<const Topology> topology_;
+  std::shared_ptr<const Routes> routes_;
+  Duration sweep_interval_{};
+  PacketHistory history_;
+  std::unordered_map<PortIndex, std::uint32_t> slot_of_;
+  std::vector<TransferTotals> last_;    ///< by slot
+  std::vector<std::uint8_t> has_last_;  ///< by slot
+  TimePoint began_ = kNever;            ///< of the present window
+  bool judged_ = false;
+  std::deque<Window> windows_;  ///< since the suspicion arose
+  unsigned suspicious_ = 0;     ///< of them
+  unsigned quiet_ = 0;          ///< the last ones that were not
+  std::vector<SilentLoss> losses_;
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,225 @@
+#include "analyzer/loss/packet_history.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::analyzer {
+namespace {
+
+/// Moments that a balance needs before it tells anything.
+constexpr std::size_t kFewestMoments = 4;
+/// How far a moment may be from the supposed loss and still agree, as a share of that loss …
+constexpr double kTolerance = 0.12;
+/// … and no less than this: counters are whole numbers, read one after the other.
+constexpr double kLeastTolerance = 2;
+/// Hosts are sampled at other moments than the fabric, and may lose packets elsewhere too: what they lost here is known
+/// no better.
+constexpr double kScales[] = {0.5, 0.7, 0.9, 1.1, 1.4, 2};
+/// What a moment that agrees is worth: one in two does where the loss is there, one in ten where it is not.
+constexpr double kWorth = 1.6;
+constexpr double kMostSupport = 24;
+/// A link or switch that would have to lose more than this share of all its packets is not silent about it.
+constexpr double kMostShare = 0.5;
+/// Packets that one end sends in a sweep while the other end's counter stands still: it does not count any more.
+constexpr double kStandsStill = 1000;
+
+constexpr CounterId kCounted[] = {CounterId::kReceiveErrors,           CounterId::kReceiveSwitchRelayErrors,
+                                  CounterId::kTransmitDiscards,        CounterId::kTransmitConstraintErrors,
+                                  CounterId::kReceiveConstraintErrors, CounterId::kExcessiveBufferOverrunErrors};
+
+double difference(std::uint64_t after, std::uint64_t before) {
+  return static_cast<double>(static_cast<std::int64_t>(after - before));
+}
+
+/// The most numbers of `sorted` that lie within `width` of each other.
+unsigned densest(std::vector<double>& values, double width) {
+  std::ranges::sort(values);
+  unsigned best = 0;
+  for (std::size_t low = 0, high = 0; high < values.size(); ++high) {
+    while (values[high] - values[low] > width) ++low;
+    best = std::max(best, static_cast<unsigned>(high - low + 1));
+  }
+  return best;
+}
+
+struct Moments {
+  std::vector<double> in, missing, skew;
+};
+
+PacketBalance judge(const Moments& moments, double lost) {
+  PacketBalance balance;
+  if (moments.in.empty()) return balance;
+  balance.passed = moments.in.back();
+  if (lost > kMostShare * balance.passed) {
+    balance.support = -kMostSupport;
+    return balance;
+  }
+  if (moments.in.size() < kFewestMoments) return balance;
+  const double tolerance = std::max(kLeastTolerance, kTolerance * lost);
+  if (lost < 3 * tolerance) return balance;  // a handful: that may be anything
+  const auto agreeing = [&](double share) {
+    return static_cast<double>(count_agreeing(moments.in, moments.missing, moments.skew, share, tolerance));
+  };
+  double with = 0;
+  for (const double scale : kScales) with = std::max(with, agreeing(scale * lost / balance.passed));
+  balance.support = std::clamp(kWorth * (with - agreeing(0)), -kMostSupport, kMostSupport);
+  return balance;
+}
+
+}  // namespace
+
+unsigned count_agreeing(std::span<const double> in, std::span<const double> missing, std::span<const double> skew,
+                        double share, double tolerance) {
+  // `missing` counts what is under way as well: with the receiver read later, less is missing than was lost.
+  unsigned best = 0;
+  std::vector<double> rates;
+  for (std::size_t base = 0; base < in.size(); ++base) {
+    const double level = missing[base] - share * in[base];
+    unsigned agree = 0;
+    rates.clear();
+    double skews = 0;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const double off = level - (missing[i] - share * in[i]);
+      if (std::abs(off) <= tolerance) {
+        ++agree;
+      } else if (off * skew[i] > 0) {
+        rates.push_back(off / skew[i]);
+        skews += std::abs(skew[i]);
+      }
+    }
+    // One unknown more, the rate, explains one moment for nothing.
+    if (rates.size() > 1) agree += densest(rates, tolerance * static_cast<double>(rates.size()) / skews) - 1;
+    best = std::max(best, agree);
+  }
+  return best;
+}
+
+void PacketHistory::forget() {
+  slots_.clear();
+  next_ = 0;
+  taken_ = 0;
+  good_from_.clear();
+  topology_.reset();
+}
+
+bool PacketHistory::good(PortIndex port, std::size_t age) const {
+  const std::uint64_t number = taken_ - 1 - age;
+  return port < good_from_.size() && number >= good_from_[port] && slot(age).read_at[port] != kNever;
+}
+
+void PacketHistory::take(const Sweep& sweep) {
+  if (topology_ && topology_->epoch() != sweep.topology->epoch()) forget();
+  const std::size_t ports = sweep.topology->ports().size();
+  if (!sweep.counters || sweep.counters->rows() < ports) return;
+  const SampleTable& table = *sweep.counters;
+  const auto sent = table.column(CounterId::kTransmitPackets);
+  const auto received = table.column(CounterId::kReceivePackets);
+  if (sent == SampleTable::kNoColumn || received == SampleTable::kNoColumn) return;
+
+  if (slots_.size() < kSweeps && next_ == slots_.size()) slots_.emplace_back();
+  Slot& now = slots_[next_];
+  now.taken = sweep.started;
+  now.read_at.assign(ports, kNever);
+  now.sent.resize(ports);
+  now.received.resize(ports);
+  now.counted.assign(ports, 0);
+  good_from_.resize(ports, taken_);
+  std::vector<SampleTable::Column> counted;
+  for (const CounterId id : kCounted)
+    if (table.column(id) != SampleTable::kNoColumn) counted.push_back(table.column(id));
+  for (PortIndex port = 0; port < ports; ++port) {
+    if (sweep.topology->port(port).peer == kNoIndex || table.read_at(port) < sweep.started) continue;  // an old reading
+    const bool told = table.present(port, sent) && table.present(port, received) && !table.saturated(port, sent) &&
+                      !table.saturated(port, received);
+    if (!told || !sweep.topology->port(port).is_up()) {
+      good_from_[port] = taken_ + 1;
+      continue;
+    }
+    now.read_at[port] = table.read_at(port);
+    now.sent[port] = table.value(port, sent);
+    now.received[port] = table.value(port, received);
+    std::uint64_t sum = 0;
+    for (const SampleTable::Column column : counted)
+      if (table.present(port, column)) sum += table.value(port, column);
+    now.counted[port] = static_cast<std::uint32_t>(sum);
+  }
+  ++taken_;
+  next_ = (next_ + 1) % kSweeps;
+  if (taken_ > 1) look_for_breaks(sweep, slot(1), now);
+  topology_ = sweep.topology;
+}
+
+/// A counter that went back, or stands still while the other end sends: what it says begins anew.
+void PacketHistory::look_for_breaks(const Sweep& sweep, const Slot& before, Slot& now) {
+  const Topology& topology = *sweep.topology;
+  for (PortIndex port = 0; port < before.read_at.size(); ++port) {
+    const PortIndex peer = topology.port(port).peer;
+    if (topology_ != sweep.topology && topology_->port(port).peer != peer) good_from_[port] = taken_ - 1;
+    if (now.read_at[port] == kNever || before.read_at[port] == kNever) continue;
+    if (now.sent[port] < before.sent[port] || now.received[port] < before.received[port]) good_from_[port] = taken_ - 1;
+    if (peer >= before.read_at.size() || now.read_at[peer] == kNever || before.read_at[peer] == kNever) continue;
+    const bool still = now.received[port] == before.received[port] || now.sent[peer] == before.sent[peer];
+    const double most =
+        std::max(difference(now.sent[peer], before.sent[peer]), difference(now.received[port], before.received[port]));
+    if (still && most > kStandsStill) good_from_[port] = good_from_[peer] = taken_ - 1;
+  }
+}
+
+PacketBalance PacketHistory::of_link(PortIndex sender, double lost, TimePoint since) const {
+  PacketBalance balance;
+  if (!topology_ || sender >= topology_->ports().size()) return balance;
+  const PortIndex receiver = topology_->port(sender).peer;
+  if (receiver == kNoIndex) return balance;
+  Moments moments;
+  const Slot* first = nullptr;
+  const Slot* last = nullptr;
+  for (std::size_t age = std::min<std::size_t>(slots_.size(), taken_); age-- > 0;) {
+    if (slot(age).taken < since || !good(sender, age) || !good(receiver, age)) continue;
+    const Slot& now = slot(age);
+    if (!first) first = &now;
+    last = &now;
+    const double in = difference(now.sent[sender], first->sent[sender]);
+    moments.in.push_back(in);
+    moments.missing.push_back(in - difference(now.received[receiver], first->received[receiver]));
+    moments.skew.push_back(seconds(now.read_at[receiver] - now.read_at[sender]));
+  }
+  balance = judge(moments, lost);
+  if (first)
+    balance.counted = static_cast<double>(last->counted[sender] - first->counted[sender]) +
+                      static_cast<double>(last->counted[receiver] - first->counted[receiver]);
+  return balance;
+}
+
+PacketBalance PacketHistory::of_switch(NodeIndex index, double lost, TimePoint since) const {
+  PacketBalance balance;
+  if (!topology_ || index >= topology_->nodes().size()) return balance;
+  const Node& node = topology_->node(index);
+  if (node.type != NodeType::kSwitch) return balance;
+  std::vector<PortIndex> ports;
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
+    if (topology_->port(port).peer != kNoIndex && topology_->port(port).is_up()) ports.push_back(port);
+  Moments moments;
+  const Slot* first = nullptr;
+  double counted = 0;
+  for (std::size_t age = std::min<std::size_t>(slots_.size(), taken_); age-- > 0;) {
+    const Slot& now = slot(age);
+    if (now.taken < since || !std::ranges::all_of(ports, [&](PortIndex port) { return good(port, age); })) continue;
+    if (!first) first = &now;
+    double in = 0;
+    double out = 0;
+    counted = 0;
+    for (const PortIndex port : ports) {
+      in += difference(now.received[port], first->received[port]);
+      out += difference(now.sent[port], first->sent[port]);
+      counted += static_cast<double>(now.counted[port] - first->counted[port]);
+    }
+    moments.in.push_back(in);
+    moments.missing.push_back(in - out);
+    moments.skew.push_back(0);
+  }
+  balance = judge(moments, lost);
+  balance.counted = counted;
+  return balance;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,62 @@
+#pragma once
+// Where packets vanish, by the counters of the fabric itself: what one end of a cable sent and the other never
+// received, what a switch received and never sent. The two ends are read at different moments, so that at full load
+// thousands of packets are under way between two readings; a loss shows as what stays missing all the same.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fabric/sweep.hpp"
+
+namespace weft::analyzer {
+
+/// What the counters say of one supposed loss.
+struct PacketBalance {
+  double passed = 0;   ///< packets that entered the link or the switch; 0 where that is not known
+  double counted = 0;  ///< errors and discards that its own counters own up to in that time
+  double support = 0;  ///< natural logarithm of how much likelier the counters are if it loses that much than if it
+                       ///< loses nothing; 0 where they do not tell
+};
+
+class PacketHistory {
+ public:
+  /// Sweeps that are remembered: 28 octets of each for every port.
+  static constexpr std::size_t kSweeps = 40;
+
+  /// Remembers the packet counters of one sweep, which must have a topology. A new epoch begins anew.
+  void take(const Sweep& sweep);
+  void forget();
+
+  /// Had the cable from port `sender` on lost `lost` packets since `since`, would it show?
+  PacketBalance of_link(PortIndex sender, double lost, TimePoint since) const;
+  /// The same of a switch; where any of its ports that are up was not read, nothing is known.
+  PacketBalance of_switch(NodeIndex node, double lost, TimePoint since) const;
+
+ private:
+  struct Slot {
+    TimePoint taken = kNever;  ///< the sweep's beginning
+    std::vector<TimePoint> read_at;
+    std::vector<std::uint64_t> sent, received;
+    std::vector<std::uint32_t> counted;
+  };
+
+  const Slot& slot(std::size_t age) const { return slots_[(next_ + slots_.size() - 1 - age) % slots_.size()]; }
+  /// Is `age` sweeps ago a reading of the port that counts: a new one, of the same run of its counters?
+  bool good(PortIndex port, std::size_t age) const;
+  void look_for_breaks(const Sweep& sweep, const Slot& before, Slot& now);
+
+  std::shared_ptr<const Topology> topology_;
+  std::vector<Slot> slots_;  ///< a ring of up to kSweeps
+  std::size_t next_ = 0;
+  std::uint64_t taken_ = 0;
+  std::vector<std::uint64_t> good_from_;  ///< by port: number of the first sweep of its present run
+};
+
+/// Of moments in the order of time, how many agree best with a loss of `share` of what came in: up to a constant, and
+/// up to what was under way at a constant rate between the readings of the two ends. Pure; for tests.
+unsigned count_agreeing(std::span<const double> in, std::span<const double> missing, std::span<const double> skew,
+                        double share, double tolerance);
+
+}  // namespace weft::analyzer

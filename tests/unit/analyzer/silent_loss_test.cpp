@@ -1,0 +1,133 @@
+// SILENT_LOSS from the readings of collectors and the sweeps of a subnet to the incident.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/incidents/incident_book.hpp"
+#include "tests/unit/analyzer/lossy_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Collectors on all hosts, the subnet's sweeps, and a book: as weftd joins them.
+struct Cluster {
+  Cluster() {
+    const Sweep first = lossy.second();
+    for (const std::string& host : lossy.hosts) {
+      auto inventory = std::make_shared<HostInventory>();
+      HostPort& port = inventory->ports.emplace_back();
+      port.device = "mlx5_0";
+      port.number = 1;
+      port.driver = "mlx5";
+      port.port_guid = first.topology->port(lossy.port(host)).guid;
+      for (const char* name :
+           {"transmit_packets", "receive_packets", "sequence_nak", "out_of_sequence", "retries_exhausted"}) {
+        HostSeries series{.device = "mlx5_0", .port = 1, .name = name};
+        if (series.name == "sequence_nak") series.bits = 32;
+        inventory->series.push_back(std::move(series));
+      }
+      inventories[host] = std::move(inventory);
+    }
+  }
+
+  void seconds(int count) {
+    for (int i = 0; i < count; ++i) {
+      FabricView view;
+      view.name = lossy.fabric.name();
+      view.watching = true;
+      view.sweep = std::make_shared<const Sweep>(lossy.second());
+      for (const std::string& host : lossy.hosts) {
+        const TransferTotals& counted = lossy.totals[host];
+        HostBatch batch;
+        HostReading& reading = batch.reading.emplace();
+        reading.taken = lossy.fabric.now();
+        reading.inventory = inventories[host];
+        // The NAKs have 32 bits, and come round early.
+        reading.values = {counted.sent, counted.received, (0xFFFFFF00ULL + counted.sent_again) & 0xFFFFFFFFULL,
+                          counted.out_of_sequence, exhausted[host]};
+        reading.present.assign(reading.values.size(), 1);
+        reading.jobs = {"slurm:7"};
+        analyzer.hear(host, 1s, lossy.fabric.now());
+        analyzer.take(host, batch);
+      }
+      analyzer.join({&view, 1});
+      auto analysis = analyzer.judge(lossy.fabric.now());
+      book.update(kHostsFabric, std::move(analysis.findings), analysis.coverage, lossy.fabric.now());
+    }
+  }
+  std::vector<Incident> open() const {
+    std::vector<Incident> found;
+    for (const IncidentPtr& incident : *book.all())
+      if (incident->is_open()) found.push_back(*incident);
+    return found;
+  }
+
+  LossyFabric lossy;
+  std::map<std::string, std::shared_ptr<const HostInventory>> inventories;
+  std::map<std::string, std::uint64_t> exhausted;
+  HostAnalyzer analyzer{Thresholds{}, lossy.fabric.now()};
+  IncidentBook book{IncidentPolicy{}, {}, 1};
+};
+
+TEST(SilentLoss, IsOneIncidentWithItsCauseItsHostsAndTheirJobs) {
+  Cluster cluster;
+  cluster.lossy.all_to_all();
+  cluster.seconds(20);
+  EXPECT_TRUE(cluster.open().empty());
+  const LossSuspect cause = cluster.lossy.cable("leaf-1", "spine-0");
+  cluster.lossy.lost_on[cause.sender] = 1e-3;
+  cluster.seconds(20);
+  ASSERT_EQ(cluster.open().size(), 1U);
+  const Incident incident = cluster.open()[0];
+  EXPECT_EQ(incident.kind, IncidentKind::kSilentLoss);
+  EXPECT_EQ(incident.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(LinkKey(incident.cause.port, incident.cause.peer), cluster.lossy.fabric.link_of(cause.sender));
+  EXPECT_EQ(incident.cause.fabric, cluster.lossy.fabric.name());
+  EXPECT_EQ(incident.jobs, std::vector<std::string>{"slurm:7"});
+  EXPECT_GE(incident.affected.size(), 8U);
+  EXPECT_GT(incident.confidence, 0.9);
+  const auto has = [&](std::string_view signal) {
+    return std::ranges::any_of(incident.evidence, [&](const Evidence& fact) { return fact.signal == signal; });
+  };
+  EXPECT_TRUE(has("lost_share"));
+  EXPECT_TRUE(has("packet_balance"));
+  EXPECT_TRUE(has("direction"));
+  cluster.lossy.lost_on.clear();
+  cluster.seconds(60);
+  EXPECT_TRUE(cluster.open().empty());
+}
+
+TEST(SilentLoss, TakesInTheFailedTransfersThatItExplainsAndNoOthers) {
+  Cluster cluster;
+  cluster.lossy.flows = {{"host-1-0 mlx5_0", "host-2-0 mlx5_0"},
+                         {"host-1-1 mlx5_0", "host-2-1 mlx5_0"},
+                         {"host-3-0 mlx5_0", "host-0-1 mlx5_0"}};
+  cluster.seconds(3);
+  cluster.lossy.lost_on[cluster.lossy.port("host-1-0 mlx5_0")] = 1e-3;
+  cluster.exhausted["host-1-0 mlx5_0"] += 1;
+  cluster.exhausted["host-3-0 mlx5_0"] += 1;
+  cluster.seconds(2);
+  ASSERT_EQ(cluster.open().size(), 2U) << "before anybody knows why";
+  cluster.seconds(20);
+  const auto open = cluster.open();
+  ASSERT_EQ(open.size(), 2U);
+  const auto loss = std::ranges::find(open, IncidentKind::kSilentLoss, &Incident::kind);
+  ASSERT_NE(loss, open.end());
+  EXPECT_TRUE(
+      std::ranges::any_of(loss->evidence, [](const Evidence& fact) { return fact.signal == "retries_exhausted"; }));
+  const auto errors = std::ranges::find(open, IncidentKind::kRdmaErrors, &Incident::kind);
+  ASSERT_NE(errors, open.end());
+  const PortIndex other = cluster.lossy.port("host-3-0 mlx5_0");
+  EXPECT_EQ(errors->cause.port, cluster.lossy.fabric.key_of(other));
+  for (const IncidentPtr& incident : *cluster.book.all()) {
+    if (incident->is_open()) continue;
+    EXPECT_NE(incident->summary.find("now part of " + incident_name(loss->id)), std::string::npos) << incident->summary;
+  }
+}
+
+}  // namespace
+}  // namespace weft::analyzer

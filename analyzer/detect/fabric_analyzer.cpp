@@ -8,6 +8,7 @@
 #include "analyzer/detect/degraded.hpp"
 #include "analyzer/detect/describe.hpp"
 #include "analyzer/detect/error_windows.hpp"
+#include "analyzer/detect/fec_trend.hpp"
 #include "analyzer/detect/flaps.hpp"
 #include "analyzer/detect/freshness.hpp"
 #include "analyzer/detect/link_table.hpp"
@@ -27,6 +28,7 @@ struct FabricAnalyzer::Implementation {
         outages(thresholds),
         flaps(thresholds),
         errors(thresholds),
+        fec_trends(thresholds),
         stuck(thresholds),
         congestion(thresholds.congestion),
         cabling(thresholds, std::move(expected)) {}
@@ -45,6 +47,7 @@ struct FabricAnalyzer::Implementation {
   FlapTracker flaps;
   ErrorWindows errors;
   DegradedLinks degraded;
+  FecTrends fec_trends;
   StuckCounters stuck;
   Congestion congestion;
   Cabling cabling;
@@ -121,6 +124,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   const OutageReport outages = self.outages.find(self.table, sweep, now);
   self.flaps.update(self.table, pass, new_epoch || outages.blind, now);
   self.errors.update(*sweep.topology, pass, self.counters.line_rates());
+  self.fec_trends.update(sweep, self.counters.line_rates());
   self.stuck.update(sweep, self.table, pass);
   if (changed) {
     self.degraded.update(*sweep.topology, self.table);
@@ -134,6 +138,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   if (outages.blind) return analysis;
   self.flaps.report(self.describe, self.table, now, findings);
   self.degraded.report(*sweep.topology, self.table, self.describe, now, findings);
+  self.fec_trends.report(*sweep.topology, self.table, self.describe, now, findings);
   self.errors.report(*sweep.topology, self.table, self.describe, now, findings);
   self.stuck.report(sweep, self.describe, pass, findings);
   self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, findings);

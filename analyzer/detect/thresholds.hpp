@@ -2,6 +2,7 @@
 // Every number that a rule compares with, its unit and why it has the default it has. Each is bound to a config key.
 
 #include "analyzer/congestion/thresholds.hpp"
+#include "analyzer/counters/drift.hpp"
 #include "analyzer/loss/thresholds.hpp"
 #include "fabric/clock.hpp"
 
@@ -60,6 +61,16 @@ struct Thresholds {
   unsigned error_windows = 2;
   /// A window closes at once, without its minimum length, when its lower bound exceeds the limit this many times.
   double error_gross_factor = 1000;
+
+  // --- LINK_DEGRADED, early
+  DriftLimits drift;
+  /// Decades by which the share of symbols that error correction repairs must have risen over what is usual at a port.
+  double fec_ratio_rise = 0.5;
+  /// Symbols repaired per bit below which a rise is of no interest: five decades below what correction can bear.
+  double fec_ratio_minimum = 1e-9;
+  /// What RS(544,514), the correction of PAM4 links, can bear (IEEE 802.3, 91.5.3.3: 2.4e-4 wrong bits). A rise to
+  /// within a decade of it is a WARNING, below that an INFO.
+  double fec_ratio_limit = 2.4e-4;
 
   // --- Freshness and TELEMETRY_LOST
   /// A reading older than this many sweep intervals is stale: neither up nor down, neither healthy nor bad.

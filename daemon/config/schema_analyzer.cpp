@@ -210,6 +210,50 @@ std::vector<Key> error_schema() {
   };
 }
 
+std::vector<Key> trend_schema() {
+  return {
+      {"analyzer.drift_baseline_readings",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.drift.baseline_readings; },
+       {5, 10000},
+       "readings",
+       "Readings from which a port's usual level is learned before a change of it can be seen: with detail counters "
+       "read "
+       "once a minute, minutes."},
+      {"analyzer.drift_slack",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.drift.slack; },
+       {0, 10},
+       "spreads",
+       "Change above the usual level that a cumulative sum lets pass in each reading."},
+      {"analyzer.drift_alarm",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.drift.alarm; },
+       {1, 1000},
+       "spreads",
+       "Cumulative sum at which a figure drifts. 5, as textbooks have it, would raise 51 false alarms in each round of "
+       "readings of 48,000 ports; 18 raises about one a day."},
+      {"analyzer.drift_largest_step",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.drift.largest_step; },
+       {1, 1000},
+       "spreads",
+       "What a single reading adds to the sum at most: an outlier is no trend."},
+      {"analyzer.fec_ratio_rise",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.fec_ratio_rise; },
+       {0.1, 10},
+       "decades",
+       "How far the share of symbols that error correction repairs must have risen over what is usual at a port before "
+       "its link is LINK_DEGRADED."},
+      {"analyzer.fec_ratio_minimum",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.fec_ratio_minimum; },
+       {0, 1},
+       "symbols per bit",
+       "Below this a rise is of no interest: correction can bear 2.4e-4."},
+      {"analyzer.fec_ratio_limit",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.fec_ratio_limit; },
+       {0, 1},
+       "symbols per bit",
+       "What error correction can bear. A rise to within a decade of it is a WARNING, below that an INFO."},
+  };
+}
+
 std::vector<Key> congestion_schema() {
   return {
       {"analyzer.congestion_saturated_ratio",
@@ -349,8 +393,8 @@ std::vector<Key> incident_schema() {
 
 std::vector<Key> analyzer_schema() {
   std::vector<Key> keys;
-  for (auto part :
-       {availability_schema(), flap_schema(), error_schema(), congestion_schema(), loss_schema(), incident_schema()})
+  for (auto part : {availability_schema(), flap_schema(), error_schema(), trend_schema(), congestion_schema(),
+                    loss_schema(), incident_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }

@@ -1,0 +1,60 @@
+#pragma once
+// Slow change of a figure for the worse, against its own past.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace weft::analyzer {
+
+struct DriftLimits {
+  /// Readings from which the usual level and spread are learned.
+  unsigned baseline_readings = 20;
+  /// k: spreads above the usual level that are let pass.
+  double slack = 0.5;
+  /// h: the sum at which the figure drifts. 5, as textbooks have it, would raise 51 false alarms in each round of
+  /// readings of 48,000 ports; 18 raises about one a day.
+  double alarm = 18;
+  /// One reading counts for at most so many spreads: an outlier is no trend.
+  double largest_step = 3;
+};
+
+/// A one-sided cumulative sum (Page, 1954): S ← max(0, S + z − k), where z is how many spreads a reading lies above the
+/// level that the first readings had. For figures that grow when they get worse; of others the negative.
+class Drift {
+ public:
+  /// The next reading. `least_spread` bounds the spread from below, in the unit of `value`: what is steady by chance
+  /// while it is learned must not make everything after it remarkable.
+  void add(double value, double least_spread, const DriftLimits& limits) {
+    last_ = static_cast<float>(value);
+    if (readings_ < limits.baseline_readings) {
+      ++readings_;
+      const double before = value - static_cast<double>(mean_);
+      mean_ += static_cast<float>(before / readings_);
+      squares_ += static_cast<float>(before * (value - static_cast<double>(mean_)));
+      return;
+    }
+    const double spread = std::max(least_spread, std::sqrt(static_cast<double>(squares_) / std::max(1, readings_ - 1)));
+    const double z = std::min((value - static_cast<double>(mean_)) / spread, limits.largest_step);
+    // Bounded above too: the end of a long trouble is seen as soon as its beginning was.
+    sum_ = static_cast<float>(std::clamp(static_cast<double>(sum_) + z - limits.slack, 0.0, 1.5 * limits.alarm));
+    if (static_cast<double>(sum_) >= limits.alarm) drifting_ = true;
+    if (static_cast<double>(sum_) <= limits.alarm / 2) drifting_ = false;
+  }
+
+  /// Begins at `alarm`, ends at half of it.
+  bool drifting() const { return drifting_; }
+  double usual() const { return static_cast<double>(mean_); }  ///< level learned, or so far
+  double last() const { return static_cast<double>(last_); }
+  double sum() const { return static_cast<double>(sum_); }
+
+ private:
+  float mean_ = 0;
+  float squares_ = 0;  ///< Σ (value − mean)² of the readings that were learned from (Welford, 1962)
+  float sum_ = 0;
+  float last_ = 0;
+  std::uint16_t readings_ = 0;
+  bool drifting_ = false;
+};
+
+}  // namespace weft::analyzer

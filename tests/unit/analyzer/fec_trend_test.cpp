@@ -1,0 +1,120 @@
+#include <random>
+
+#include "tests/unit/analyzer/watch.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using fakes::FabricBuilder;
+using std::chrono::minutes;
+
+// A fabric whose ports count what error correction repairs; one sweep a minute, details with each.
+struct FecTrend : testing::Test {
+  FecTrend()
+      : fabric(FabricBuilder::fat_tree(2, 3, 4)),
+        analyzer(fabric.name(), Thresholds{}, nullptr),
+        book(IncidentPolicy{}, {}, 1),
+        end(fabric.port_towards("leaf-1", "spine-0")) {
+    fabric.set_interval(minutes(1));
+    exponent.assign(fabric.ports().size(), -8);
+    details = SampleTable({CounterId::kRsFecCorrectedSymbols}, fabric.ports().size());
+    symbols.assign(fabric.ports().size(), 0);
+  }
+
+  void sweeps(unsigned count, const std::function<void()>& before_each = {}) {
+    std::normal_distribution<double> wander(0, 0.05);
+    for (unsigned i = 0; i < count; ++i) {
+      if (before_each) before_each();
+      Sweep sweep = fabric.sweep();
+      for (PortIndex port = 0; port < symbols.size(); ++port) {
+        const Port& is = fabric.ports()[port];
+        if (is.peer == kNoIndex || !is.is_up()) continue;
+        const double bits = link_bits_per_second(is.width_active, is.speed_active) * 60;
+        symbols[port] += bits * std::pow(10, exponent[port] + wander(random));
+        const auto lane = static_cast<SampleTable::Column>(port % 4);
+        if (!silent) details.set(port, lane, static_cast<std::uint64_t>(symbols[port]), false);
+        if (!silent) details.set_read_at(port, sweep.finished);
+      }
+      sweep.details = std::make_shared<const SampleTable>(details);
+      Analysis analysis = analyzer.analyze(sweep, fabric.now());
+      book.update(fabric.name(), std::move(analysis.findings), analysis.coverage, fabric.now());
+    }
+  }
+  std::vector<Incident> open() const {
+    std::vector<Incident> open;
+    for (const IncidentPtr& incident : *book.all())
+      if (incident->is_open()) open.push_back(*incident);
+    return open;
+  }
+
+  FabricBuilder fabric;
+  FabricAnalyzer analyzer;
+  IncidentBook book;
+  PortIndex end;
+  SampleTable details;
+  std::vector<double> exponent, symbols;
+  std::mt19937 random{7};
+  bool silent = false;
+};
+
+TEST_F(FecTrend, ALinkThatGetsWorseIsToldOfBeforeItLosesAnything) {
+  sweeps(30);
+  EXPECT_TRUE(open().empty());
+  sweeps(60, [&] { exponent[end] += 0.06; });
+  ASSERT_EQ(open().size(), 1U);
+  const Incident& worse = open().front();
+  EXPECT_EQ(worse.kind, IncidentKind::kLinkDegraded);
+  EXPECT_EQ(worse.severity, Severity::kWarning) << "by now it is near what correction can bear";
+  EXPECT_EQ(make_link_key(worse.cause.port, worse.cause.peer), fabric.link_of(end));
+  ASSERT_FALSE(worse.evidence.empty());
+  EXPECT_EQ(worse.evidence.front().where.port, fabric.key_of(end)) << "the end that receives the errors";
+  exponent[end] = -8;
+  sweeps(60);
+  EXPECT_TRUE(open().empty()) << "as after a cleaning";
+}
+
+TEST_F(FecTrend, ADayOfWeatherIsNoTrend) {
+  double minute = 0;
+  sweeps(24 * 60, [&] {
+    minute += 1;
+    for (double& of : exponent) of = -8 + 0.25 * std::sin(minute / (24 * 60) * 6.2832);
+  });
+  EXPECT_TRUE(open().empty()) << open().front().summary;
+  exponent[end] += 2;  // one bad minute
+  sweeps(1);
+  exponent[end] -= 2;
+  sweeps(10);
+  EXPECT_TRUE(open().empty());
+}
+
+TEST_F(FecTrend, WhatIsFarFromHurtingIsLeftAlone) {
+  for (double& of : exponent) of = -14;
+  sweeps(30);
+  sweeps(60, [&] { exponent[end] = std::min(exponent[end] + 0.1, -9.5); });
+  EXPECT_TRUE(open().empty());
+}
+
+TEST_F(FecTrend, ClearedCountersAndGapsAreNoTrend) {
+  sweeps(30);
+  for (double& of : symbols) of = 0;
+  sweeps(5);
+  silent = true;
+  sweeps(30);
+  silent = false;
+  sweeps(10);
+  EXPECT_TRUE(open().empty());
+}
+
+TEST_F(FecTrend, AnotherSpeedIsLearnedAnew) {
+  sweeps(30);
+  for (const PortIndex port : {end, fabric.ports()[end].peer}) {
+    Port& slower = fabric.port(port);
+    slower.speed_active = slower.speed_enabled = slower.speed_supported = kSpeedEdr;
+  }
+  exponent[end] += 2;
+  sweeps(60);
+  EXPECT_TRUE(open().empty()) << open().front().summary;
+}
+
+}  // namespace
+}  // namespace weft::analyzer

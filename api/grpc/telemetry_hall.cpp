@@ -73,10 +73,13 @@ void TelemetryHall::run() {
     for (const auto now = Steady::now(); !timers_.empty() && timers_.top().when <= now; timers_.pop())
       if (Stream stream = timers_.top().stream.lock()) due.push_back(std::move(stream));
     if (due.empty()) {
-      if (timers_.empty())
+      if (timers_.empty()) {
         woken_.wait(lock);
-      else
-        woken_.wait_until(lock, timers_.top().when);
+      } else {
+        // A copy: it is looked at again after the wait, when the timers may have moved.
+        const Steady::time_point next = timers_.top().when;
+        woken_.wait_until(lock, next);
+      }
       continue;
     }
     lock.unlock();

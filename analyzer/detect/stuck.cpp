@@ -10,6 +10,8 @@ namespace {
 /// A reading that went back is half forgotten after so many sweeps: somebody who clears the counters now and then is
 /// no trouble.
 constexpr double kJumpHalfLife = 30;
+/// A sweep in which the peer sent less than this share of stuck_packets says nothing.
+constexpr double kFewestPackets = 0.1;
 
 }  // namespace
 
@@ -32,14 +34,21 @@ void StuckCounters::update(const Sweep& sweep, const LinkTable& table, const Cou
     if (peer == kNoIndex || pass.receive_packets[port] != 0 || errors || !topology.port(port).is_up() ||
         !table.state_fresh(port)) {
       // A reading that is missing says nothing either way.
-      if (pass.receive_packets[port] > 0 || errors || peer == kNoIndex) standing_[port] = 0;
+      if (pass.receive_packets[port] > 0 || errors || peer == kNoIndex) standing_[port] = {};
       continue;
     }
     // Nor does a pause of the sender: jobs that compute between their bursts are the rule.
     const auto sent = static_cast<double>(pass.transmit_packets[peer]);
-    if (sent > thresholds_.stuck_packets)
-      standing_[port] = static_cast<std::uint8_t>(std::min<unsigned>(standing_[port] + 1U, 255));
+    if (sent < kFewestPackets * thresholds_.stuck_packets) continue;
+    Standing& standing = standing_[port];
+    standing.sweeps = static_cast<std::uint8_t>(std::min<unsigned>(standing.sweeps + 1U, 255));
+    standing.packets += static_cast<float>(sent);
   }
+}
+
+bool StuckCounters::stands(const Standing& standing) const {
+  return standing.sweeps >= thresholds_.stuck_sweeps &&
+         static_cast<double>(standing.packets) >= thresholds_.stuck_packets * thresholds_.stuck_sweeps;
 }
 
 void StuckCounters::follow_jumps(const CounterPass& pass) {
@@ -68,7 +77,7 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
   for (PortIndex port = 0; port < standing_.size(); ++port) {
     const bool full = saturated != pass.saturated.end() && *saturated == port;
     if (full) ++saturated;
-    const bool still = standing_[port] >= thresholds_.stuck_sweeps;
+    const bool still = stands(standing_[port]);
     while (jumping != jumps_.end() && jumping->first < port) ++jumping;
     const bool mad = jumping != jumps_.end() && jumping->first == port && jumping->second.stuck;
     if (!full && !still && !mad) continue;
@@ -100,9 +109,9 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
                         (names.empty() ? "" : "; " + names + " stuck at all ones");
       finding.evidence.push_back({.signal = "receive_packets",
                                   .description = "did not move for " + std::to_string(thresholds_.stuck_sweeps) +
-                                                 " sweeps and more, in each of which the peer sent more than " +
+                                                 " sweeps and more, in which the peer sent more than " +
                                                  std::to_string(static_cast<long>(thresholds_.stuck_packets)) +
-                                                 " packets",
+                                                 " packets each on average",
                                   .value = 0,
                                   .threshold = thresholds_.stuck_packets,
                                   .unit = "packets",

@@ -35,7 +35,12 @@ class StuckCounters {
   };
   void follow_jumps(const CounterPass& pass);
   std::map<PortIndex, Jumps> jumps_;
-  std::vector<std::uint8_t> standing_;  ///< by port: sweeps without movement since it last moved
+  struct Standing {
+    std::uint8_t sweeps = 0;  ///< without movement since it last moved, in which the peer sent
+    float packets = 0;        ///< that the peer sent in them
+  };
+  bool stands(const Standing& standing) const;
+  std::vector<Standing> standing_;  ///< by port
 };
 
 }  // namespace weft::analyzer

@@ -65,6 +65,14 @@ TEST_F(Stuck, PausesOfTheSenderDoNotHideIt) {
   EXPECT_EQ(watch.only().kind, IncidentKind::kCounterStuck);
 }
 
+TEST_F(Stuck, OnALinkWithLittleTrafficItTakesLonger) {
+  const auto trickle = [&] { watch.fabric.add_counter(peer, CounterId::kTransmitPackets, 400); };
+  watch.sweeps(10, trickle);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  watch.sweeps(3, trickle);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kCounterStuck);
+}
+
 TEST_F(Stuck, CountersThatJumpAboutAreNotBelieved) {
   // A broken agent: now more than any link carries, now less than before; and errors with it.
   bool high = false;

@@ -65,11 +65,13 @@ class Filling {
   /// Everything that still grows and passes `full` stops at `level`, and so does what stands behind it.
   void block(ResourceIndex full, double level) {
     std::vector<ResourceIndex> queue{full};
+    std::vector<std::uint32_t> stopped;
     for (std::size_t head = 0; head < queue.size(); ++head) {
       const ResourceIndex at = queue[head];
       for (const std::uint32_t flow : users_[at]) {
         if (!moving_[flow]) continue;
         settle(flow, level);
+        stopped.push_back(flow);
         for (const ResourceIndex resource : flows_[flow].path) {
           if (resource == at) break;
           if (rates_.waits[resource]) continue;
@@ -78,6 +80,21 @@ class Filling {
         }
       }
     }
+    if (queue.size() == 1) return;
+    const std::vector<ResourceIndex> held(queue.begin() + 1, queue.end());
+    rates_.bottlenecks.push_back({full, held});
+    for (const ResourceIndex other : full_as_well(full, stopped)) rates_.bottlenecks.push_back({other, held});
+  }
+
+  /// Of several that these flows fill at once, in a row or side by side, none is more to blame than the others.
+  std::vector<ResourceIndex> full_as_well(ResourceIndex full, std::span<const std::uint32_t> stopped) const {
+    std::vector<ResourceIndex> found;
+    for (const std::uint32_t flow : stopped)
+      for (const ResourceIndex at : flows_[flow].path)
+        if (at != full && rates_.loads[at] >= capacities_[at] * (1 - kSlack)) found.push_back(at);
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
   }
 
   std::span<const Flow> flows_;

@@ -15,10 +15,18 @@ struct Flow {
   double demand = 0;                ///< what the source offers, bits per second
 };
 
+/// A full resource and who is held back on its account. Each waits for one bottleneck only, or for several that
+/// fill up at once, which all have an entry.
+struct Bottleneck {
+  ResourceIndex resource = 0;
+  std::vector<ResourceIndex> held;
+};
+
 struct Rates {
   std::vector<double> flows;        ///< by flow, bits per second
   std::vector<double> loads;        ///< by resource, bits per second
   std::vector<std::uint8_t> waits;  ///< by resource: it has something to send all the time, and is held back from it
+  std::vector<Bottleneck> bottlenecks;  ///< in the order in which they filled up; those that hold up somebody
 };
 
 /// Max-min fair rates by progressive filling, with the back-pressure of one virtual lane: all flows grow evenly; when a

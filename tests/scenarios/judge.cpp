@@ -46,6 +46,42 @@ bool is_near(const Truth& truth, const Place& place) {
          std::ranges::any_of(truth.culprits, [&](const Place& culprit) { return touches(culprit, place); });
 }
 
+bool is_about_hosts(IncidentKind kind) {
+  return kind == IncidentKind::kSlowReceiver || kind == IncidentKind::kPfcStorm;
+}
+
+/// Rerouting after a fault, jobs that come together: congestion that nobody planted may be as real as any.
+bool is_real(const Alarm& alarm, const Plan& plan, const HarmLedger& harm) {
+  switch (alarm.kind) {
+    case IncidentKind::kCongestionIncast:
+    case IncidentKind::kCongestionUnevenLoad:
+    case IncidentKind::kCongestionOversubscribed:
+    case IncidentKind::kSlowReceiver:
+      return harm.congested(resources_of(plan, alarm.cause, is_about_hosts(alarm.kind)), alarm.at);
+    default:
+      return false;
+  }
+}
+
+/// Did planted congestion hold up anybody? A host that gets less than it can take is no slow receiver.
+bool had_effect(const Truth& truth, const Plan& plan, const HarmLedger& harm) {
+  switch (truth.fault) {
+    case FaultKind::kIncast:
+    case FaultKind::kCollision:
+    case FaultKind::kOversubscription:
+    case FaultKind::kSlowReceiver:
+    case FaultKind::kPfcStorm:
+      break;
+    default:
+      return true;
+  }
+  std::vector<ResourceIndex> resources;
+  for (const Place& place : truth.culprits)
+    for (const ResourceIndex resource : resources_of(plan, place, is_about_hosts(truth.kind)))
+      resources.push_back(resource);
+  return harm.ever_congested(resources, truth.start, truth.end);
+}
+
 /// That a counter stands at all ones is a fact, whatever drove it there.
 bool is_saturated(const Sweep& sweep, const Place& place) {
   const PortIndex port = sweep.topology->find_port(place.a);
@@ -57,11 +93,13 @@ bool is_saturated(const Sweep& sweep, const Place& place) {
 
 class Court {
  public:
-  Court(const Scenario& scenario, Outcome& outcome) : scenario_(scenario), outcome_(outcome) {}
+  Court(const Scenario& scenario, const Plan& plan, const HarmLedger& harm, Outcome& outcome)
+      : scenario_(scenario), plan_(plan), harm_(harm), outcome_(outcome) {}
 
   /// `begun`: when each beat of the watcher began, seconds.
   void weigh(const std::vector<double>& begun) {
     for (const Truth& truth : scenario_.truths) weigh(truth, begun);
+    for (Alarm& alarm : outcome_.alarms) alarm.unplanted = !alarm.justified && is_real(alarm, plan_, harm_);
   }
 
  private:
@@ -81,10 +119,16 @@ class Court {
       }
       verdict.right_kind |= culprit && alarm.kind == truth.kind;
     }
-    if (truth.counts) outcome_.verdicts.push_back(verdict);
+    if (!truth.counts) return;
+    if (had_effect(truth, plan_, harm_))
+      outcome_.verdicts.push_back(verdict);
+    else
+      ++outcome_.without_effect;
   }
 
   const Scenario& scenario_;
+  const Plan& plan_;
+  const HarmLedger& harm_;
   Outcome& outcome_;
 };
 
@@ -158,7 +202,7 @@ Outcome judge(const Scenario& scenario, const Plan& plan) {
   }
   outcome.sweeps = static_cast<unsigned>(begun.size());
   outcome.port_days = static_cast<double>(simulator.cabled_ports()) * before / 86400;
-  Court(scenario, outcome).weigh(begun);
+  Court(scenario, plan, simulator.harm(), outcome).weigh(begun);
   return outcome;
 }
 

@@ -16,6 +16,7 @@ struct Alarm {
   Place cause{};
   std::string summary{};
   bool justified = false;  ///< names a culprit under a fitting kind while the fault lasts, or is plainly so
+  bool unplanted = false;  ///< nobody planted it, but by the simulator's own solution it is so; see README.md
 };
 
 /// What became of one truth.
@@ -34,6 +35,7 @@ struct Outcome {
   std::uint64_t seed = 0;
   std::vector<Alarm> alarms{};
   std::vector<Verdict> verdicts{};
+  unsigned without_effect = 0;  ///< planted congestion that held up nobody: there was nothing to be found
   double port_days = 0;
   unsigned sweeps = 0;
 };

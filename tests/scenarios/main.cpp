@@ -88,7 +88,8 @@ void show_wrong(const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) {
     for (const Alarm& alarm : outcome.alarms)
       if (!alarm.justified)
-        std::printf("%s at %.1f s: false alarm %s: %s\n", outcome.name.c_str(), alarm.at, to_string(alarm.kind),
+        std::printf("%s at %.1f s: %s %s: %s\n", outcome.name.c_str(), alarm.at,
+                    alarm.unplanted ? "unplanted but real" : "false alarm", to_string(alarm.kind),
                     alarm.summary.c_str());
     for (const Verdict& verdict : outcome.verdicts)
       if (!verdict.found || !verdict.culprit_first || !verdict.right_kind)

@@ -26,7 +26,12 @@ constexpr double kPortDays = 100'000;
 void add(Row& row, const Outcome& outcome) {
   ++row.scenarios;
   row.port_days += outcome.port_days;
+  row.without_effect += outcome.without_effect;
   for (const Alarm& alarm : outcome.alarms) {
+    if (alarm.unplanted) {
+      ++row.unplanted;
+      continue;
+    }
     ++row.precision.whole;
     if (alarm.justified)
       ++row.precision.part;
@@ -59,8 +64,9 @@ std::string line(const Row& row) {
   const double median = quantile(row.delays, 0.5);
   const double high = quantile(row.delays, 0.95);
   text += row.delays.empty() ? format("%6s %6s ", "-", "-") : format("%6.1f %6.1f ", median, high);
-  text += format("%6llu %10.0f (%.0f-%.0f)\n", static_cast<unsigned long long>(row.false_alarms), row.alarm_rate(),
-                 alarms.low, alarms.high);
+  text += format("%6llu %6llu %6llu %10.0f (%.0f-%.0f)\n", static_cast<unsigned long long>(row.without_effect),
+                 static_cast<unsigned long long>(row.unplanted), static_cast<unsigned long long>(row.false_alarms),
+                 row.alarm_rate(), alarms.low, alarms.high);
   return text;
 }
 
@@ -82,6 +88,8 @@ nlohmann::json to_json(const Row& row) {
                       {"culprit", to_json(row.culprit)},
                       {"kind", to_json(row.kind)},
                       {"false_alarms", row.false_alarms},
+                      {"unplanted_but_real", row.unplanted},
+                      {"planted_without_effect", row.without_effect},
                       {"port_days", row.port_days},
                       {"false_alarms_per_100k_port_days", row.alarm_rate()},
                       {"false_alarms_per_100k_port_days_interval", {alarms.low, alarms.high}}};
@@ -129,8 +137,8 @@ std::string table(const Report& report) {
   std::string text =
       format("seeds %s; shares with the 95 %% interval of Wilson, alarms with the exact one of Poisson\n",
              report.seeds.c_str());
-  text += format("%-18s%6s  %-19s%-19s%-19s%-19s%6s %6s %6s %s\n", "group", "runs", "precision", "recall", "culprit",
-                 "kind", "delay", "95 %", "false", "per 100,000 port-days");
+  text += format("%-18s%6s  %-19s%-19s%-19s%-19s%6s %6s %6s %6s %6s %s\n", "group", "runs", "precision", "recall",
+                 "culprit", "kind", "delay", "95 %", "mute", "real", "false", "per 100,000 port-days");
   for (const Row& row : report.rows) text += line(row);
   return text + line(report.all);
 }
@@ -151,7 +159,7 @@ std::string to_json(const Report& report, const std::vector<Outcome>& outcomes) 
   for (const Outcome& outcome : outcomes) {
     nlohmann::json wrong{{"name", outcome.name}, {"seed", outcome.seed}};
     for (const Alarm& alarm : outcome.alarms)
-      if (!alarm.justified)
+      if (!alarm.justified && !alarm.unplanted)
         wrong["false_alarms"].push_back(
             {{"at", alarm.at}, {"kind", to_string(alarm.kind)}, {"summary", alarm.summary}});
     for (const Verdict& verdict : outcome.verdicts)

@@ -19,6 +19,8 @@ struct Row {
   std::vector<double> delays;       ///< sweeps, of all found truths
   std::vector<double> hard_delays;  ///< of those that are plain to see
   std::uint64_t false_alarms = 0;
+  std::uint64_t unplanted = 0;       ///< alarms of congestion that nobody planted and that was real: neither of both
+  std::uint64_t without_effect = 0;  ///< planted congestion that held up nobody: not among the truths
   double port_days = 0;
 
   /// False alarms per 100,000 port-days and the exact interval of it.

@@ -27,11 +27,13 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       reachable_(plan.nodes.size(), 1),
       frozen_(plan.ports.size(), 0),
       mad_(plan.ports.size(), 0),
+      blocked_(plan.ports.size(), 0),
       lost_on_cable_(plan.ports.size(), 0),
       lost_in_switch_(plan.nodes.size(), 0),
       tick_octets_(plan.nodes.size()),
       healthy_errors_(plan.ports.size(), 0),
       registers_(plan.ports.size()),
+      harm_(plan.ports.size()),
       traffic_(plan, jobs_of(scenario, plan), link_bits_per_second(2, plan.spec.speed)),
       collectors_(scenario, plan),
       losses_(scenario.seed + 1'000'000'007),
@@ -93,6 +95,7 @@ void Simulator::advance(double to) {
     const double next = std::min(action, next_change_);
     if (next > to) break;
     read_hosts(next);
+    harm_.pass(traffic_.loads(), std::max(now_, next));
     registers_.settle(std::max(now_, next));
     collectors_.settle(std::max(now_, next));
     now_ = std::max(now_, next);
@@ -150,6 +153,7 @@ void Simulator::apply(const Action& action) {
       return hurt(action.a, static_cast<std::uint64_t>(action.value));
     case ActionKind::kSink:
       capacity_->resources[ports_.size() + action.a] = endpoint_rate(action.value);
+      blocked_[plan_.access_port(action.a)] = action.value <= 0;
       return update_capacity();
     case ActionKind::kSource:
       capacity_->sources[action.a] = action.value;
@@ -159,7 +163,7 @@ void Simulator::apply(const Action& action) {
       return update_capacity();
     case ActionKind::kDeadlock:
       capacity_->deadlocked[action.a] = action.value > 0;
-      return update_capacity();
+      return reroute();
     case ActionKind::kLoss:
       lost_on_cable_[action.a] = static_cast<float>(action.value);
       lossy_ = true;
@@ -278,11 +282,38 @@ void Simulator::reroute() {
   }
   update_capacity();
   const bool first = next_change_ == 0;
-  auto tables = std::make_shared<const ForwardingTables>(plan_, peers, usable);
+  auto tables = std::make_shared<ForwardingTables>(plan_, peers, usable);
+  bend_into_circle(*tables);
   publish_routes(*tables);
   traffic_.set_fabric(std::move(tables), capacity_);
   if (first) traffic_.calm(0.85);
   update_rates();
+}
+
+void Simulator::bend_into_circle(ForwardingTables& tables) const {
+  // The port of the circle behind `port`; kNoIndex while it is not closed.
+  const auto next = [&](PortIndex port) {
+    const Node& node = plan_.nodes[ports_[ports_[port].peer].node];
+    for (PortIndex at = node.first_port; at < node.first_port + node.port_entries(); ++at)
+      if (capacity_->deadlocked[at]) return at;
+    return kNoIndex;
+  };
+  // Each half has a destination of its own: with one for all of it packets would run round and round.
+  std::uint32_t destination = 0;
+  for (PortIndex up = 0; up < ports_.size(); ++up) {
+    if (!capacity_->deadlocked[up] || plan_.tier_of(up) != Tier::kLeaf) continue;
+    const PortIndex down = next(up);
+    const PortIndex back = down == kNoIndex ? kNoIndex : next(down);
+    if (back == kNoIndex || next(back) == kNoIndex) return;
+    const auto inside = [&] {
+      const NodeIndex leaf = plan_.ports[plan_.access_port(destination)].node;
+      return leaf == ports_[up].node || leaf == ports_[back].node;
+    };
+    while (destination < plan_.adapters.size() && inside()) ++destination;
+    if (destination == plan_.adapters.size()) return;
+    for (const PortIndex port : {up, down, back}) tables.send(ports_[port].node, destination, ports_[port].number);
+    ++destination;
+  }
 }
 
 void Simulator::publish_routes(const ForwardingTables& tables) {
@@ -313,13 +344,15 @@ void Simulator::update_rates() {
   for (PortIndex port = 0; port < ports_.size(); ++port) {
     const PortIndex peer = ports_[port].peer;
     if (peer == kNoIndex) continue;
+    // What has come for a host that takes nothing stays before its door, even when its senders have given up.
+    if (blocked_[port] && loads.waiting[port] >= 1) blocked_[port] = 2;
+    const float waiting = blocked_[port] == 2 ? 1 : loads.waiting[port];
     if (!carries(port)) {
       registers_.set_rates(port, 0, 0, 0);
       continue;
     }
-    registers_.set_rates(
-        port, (kTrickle + sent_[port]) / 8, (kTrickle + arrived_[peer]) / 8,
-        static_cast<double>(loads.waiting[port]) / static_cast<double>(ports_[port].wait_tick_seconds));
+    registers_.set_rates(port, (kTrickle + sent_[port]) / 8, (kTrickle + arrived_[peer]) / 8,
+                         static_cast<double>(waiting) / static_cast<double>(ports_[port].wait_tick_seconds));
   }
   next_change_ = std::max(traffic_.next_change(), now_ + 1e-9);
 }

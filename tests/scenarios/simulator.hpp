@@ -11,6 +11,7 @@
 #include "fabric/sweep.hpp"
 #include "tests/scenarios/actions.hpp"
 #include "tests/scenarios/collectors.hpp"
+#include "tests/scenarios/harm.hpp"
 #include "tests/scenarios/registers.hpp"
 #include "tests/scenarios/traffic.hpp"
 
@@ -47,6 +48,8 @@ class Simulator {
   const Loads& loads() { return traffic_.loads(); }
   const std::vector<Port>& ports() const { return ports_; }
   Registers& registers() { return registers_; }
+  /// Who really held up whom so far.
+  const HarmLedger& harm() const { return harm_; }
 
  private:
   struct Later {
@@ -71,6 +74,8 @@ class Simulator {
   double rate_of(PortIndex port) const;
   void reroute();
   void publish_routes(const ForwardingTables& tables);
+  /// The circle of a deadlock lies on these ways: what OpenSM's updn never does.
+  void bend_into_circle(ForwardingTables& tables) const;
   void update_capacity();
   void update_rates();
   /// What the flows send and what arrives of it; the hosts at their ends notice what does not.
@@ -95,14 +100,16 @@ class Simulator {
   std::vector<Port> ports_;                                ///< the truth; `peer` is the cable
   std::vector<std::uint8_t> powered_, muted_, reachable_;  ///< by node
   std::vector<std::uint8_t> frozen_, mad_;                 ///< by port
-  std::vector<float> lost_on_cable_;                       ///< by sending port, share
-  std::vector<float> lost_in_switch_;                      ///< by node, share
-  bool lossy_ = false;                                     ///< any of the two
-  std::vector<double> sent_, arrived_;                     ///< by sending port, bits per second
-  std::vector<double> tick_octets_;                        ///< by node: octets of line time in a tick
+  std::vector<std::uint8_t> blocked_;   ///< by port: its host takes nothing; 2: and packets for it wait
+  std::vector<float> lost_on_cable_;    ///< by sending port, share
+  std::vector<float> lost_in_switch_;   ///< by node, share
+  bool lossy_ = false;                  ///< any of the two
+  std::vector<double> sent_, arrived_;  ///< by sending port, bits per second
+  std::vector<double> tick_octets_;     ///< by node: octets of line time in a tick
   std::vector<ErrorSource> error_sources_;
   std::vector<double> healthy_errors_;  ///< by port: running sum of errors per second that a healthy link makes
   Registers registers_;
+  HarmLedger harm_;
   Traffic traffic_;
   Collectors collectors_;
   Random losses_;  ///< whose packets are lost; apart, so that what the hosts tell changes no sweep

@@ -161,6 +161,8 @@ bool Simulator::next(Tick& tick) {
   if (next_sweep_ >= scenario_.duration) return false;
   const double start = next_sweep_;
   advance(start);
+  harm_.pass(traffic_.loads(), start);
+  harm_.close(start);
   tick.sweep.reset();
   if (!stopped_) tick.sweep = read(start);
   tick.at = now_;

@@ -175,6 +175,78 @@ TEST(Simulator, IncastFillsTheLastLinkAndHoldsUpAllSources) {
   EXPECT_LT(waiting(simulator, plan.endpoint_port(40)), 0.05) << "who has no part in it does not wait";
 }
 
+TEST(HarmLedger, KnowsWhoHeldUpWhomAndForHowLong) {
+  const Plan plan = small_tree();
+  Scenario scenario = silent_fabric();
+  Fault fault{.kind = FaultKind::kIncast, .port = plan.access_port(0), .endpoints = {8, 16, 24, 32}, .start = 5};
+  scenario.faults = {fault};
+  Simulator simulator(scenario, plan);
+  run_until(simulator, 15);
+  const std::vector<ResourceIndex> root{fault.port};
+  const std::vector<ResourceIndex> victim{plan.endpoint_port(8)};
+  const std::vector<ResourceIndex> host{static_cast<ResourceIndex>(plan.ports.size())};
+  EXPECT_TRUE(simulator.harm().congested(root, 15));
+  EXPECT_FALSE(simulator.harm().congested(root, 7)) << "two sweeps may be a burst";
+  EXPECT_TRUE(simulator.harm().ever_congested(root, 5, 15));
+  EXPECT_FALSE(simulator.harm().ever_congested(root, 0, 5));
+  EXPECT_FALSE(simulator.harm().congested(victim, 15)) << "who waits is not who holds up";
+  EXPECT_FALSE(simulator.harm().congested(host, 15)) << "the link is full, the host takes all of it";
+}
+
+TEST(HarmLedger, TellsALinkFromTheHostBehindIt) {
+  const Plan plan = small_tree();
+  const LinkKey key = plan.link_of(plan.access_port(3));
+  const Place link{EntityKind::kLink, key.low, key.high};
+  const auto of_link = resources_of(plan, link, false);
+  EXPECT_NE(std::ranges::find(of_link, plan.access_port(3)), of_link.end());
+  EXPECT_NE(std::ranges::find(of_link, plan.endpoint_port(3)), of_link.end());
+  for (const ResourceIndex host : resources_of(plan, link, true)) EXPECT_EQ(host, plan.ports.size() + 3);
+  const Place leaf{EntityKind::kNode, {plan.nodes[plan.leaves[0]].guid, {}}, {}};
+  EXPECT_EQ(resources_of(plan, leaf, false).size(), 2 * 8U) << "its uplinks in both directions";
+}
+
+TEST(Simulator, ADeadlockIsOnWaysThatMakeACircle) {
+  const Plan plan = small_tree();
+  Scenario scenario = silent_fabric();
+  const PortIndex up = plan.port(plan.leaves[0], 9);
+  const PortIndex back = plan.port(plan.leaves[1], 10);
+  scenario.faults = {{.kind = FaultKind::kDeadlock, .port = up, .other = back, .start = 5, .end = 10}};
+  Simulator simulator(scenario, plan);
+  Tick tick;
+  while (tick.at < 8) ASSERT_TRUE(simulator.next(tick));
+  const auto circle_of = [&](const Routes& routes, std::uint32_t to) {
+    const Path path =
+        find_path(*tick.sweep->topology, routes, plan.endpoint_port(0), plan.ports[plan.endpoint_port(to)].lid);
+    EXPECT_TRUE(path.arrived()) << to;
+    return path.hops.size();
+  };
+  std::size_t longest = 0;
+  for (std::uint32_t to = 16; to < 64; ++to) longest = std::max(longest, circle_of(*tick.sweep->routes, to));
+  EXPECT_EQ(longest, 6U) << "by way of another leaf";
+  EXPECT_EQ(waiting(simulator, up), 1);
+  EXPECT_EQ(waiting(simulator, back), 1);
+  while (tick.at < 15) ASSERT_TRUE(simulator.next(tick));
+  for (std::uint32_t to = 16; to < 64; ++to) EXPECT_EQ(circle_of(*tick.sweep->routes, to), 4U);
+}
+
+TEST(Simulator, WhatHasComeForAHostThatTakesNothingStaysBeforeItsDoor) {
+  const Plan plan = small_tree();
+  Scenario scenario = silent_fabric();
+  scenario.jobs = {{.kind = JobKind::kSteady, .members = {8}, .targets = {0}, .load = 0.5, .end = 8}};
+  scenario.faults = {{.kind = FaultKind::kPfcStorm, .port = plan.access_port(0), .start = 5, .end = 15}};
+  Simulator simulator(scenario, plan);
+  SampleTable table = SampleTable::of_group(CounterGroup::kEverySweep, plan.ports.size());
+  const auto waited = [&](double until) {
+    run_until(simulator, until);
+    simulator.registers().read(plan.access_port(0), until + 1, table);
+    return table.value(plan.access_port(0), table.column(CounterId::kTransmitWait));
+  };
+  const auto at_ten = waited(10);
+  EXPECT_GT(waited(12), at_ten) << "the sender has stopped at 8";
+  const auto at_eighteen = waited(18);
+  EXPECT_EQ(waited(19), at_eighteen);
+}
+
 TEST(Simulator, ASlowReceiverLetsItsLeafWaitAndEverybodyBeforeIt) {
   const Plan plan = small_tree();
   Scenario scenario = silent_fabric();

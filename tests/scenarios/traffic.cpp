@@ -142,6 +142,7 @@ std::unique_ptr<Loads> Traffic::solve() const {
     if (capacity_->deadlocked[port]) waiting = 1;
     loads->waiting[port] = static_cast<float>(std::min(waiting, 1.0));
   }
+  loads->bottlenecks = std::move(rates.bottlenecks);
   return loads;
 }
 

@@ -34,9 +34,10 @@ struct FlowRate {
 /// Rates that hold until something changes.
 struct Loads {
   std::vector<FlowRate> flows;
-  std::vector<double> sent;    ///< by port, bits per second
-  std::vector<float> waiting;  ///< by port, share of the time
-  std::vector<double> jobs;    ///< by job, rate of its slowest flow, bits per second
+  std::vector<double> sent;             ///< by port, bits per second
+  std::vector<float> waiting;           ///< by port, share of the time
+  std::vector<double> jobs;             ///< by job, rate of its slowest flow, bits per second
+  std::vector<Bottleneck> bottlenecks;  ///< what is full, and who waits for that
 };
 
 /// Runs the jobs in simulated time. Between two changes all rates are constant.

@@ -33,6 +33,8 @@ class Witness {
     return places;
   }
   std::vector<Place> crossed(const Fault& fault) const;
+  /// The sending ports that all flows of a collision pass: each of them is full.
+  std::vector<PortIndex> shared_way(const Fault& fault) const;
 
   const Scenario& scenario_;
   const Plan& plan_;
@@ -46,6 +48,25 @@ std::vector<Place> Witness::crossed(const Fault& fault) const {
     places.push_back({EntityKind::kLink, key.low, key.high});
   }
   return places;
+}
+
+std::vector<PortIndex> Witness::shared_way(const Fault& fault) const {
+  std::vector<PortIndex> peers;
+  std::vector<std::uint8_t> usable;
+  for (const Port& port : plan_.ports) {
+    peers.push_back(port.peer);
+    usable.push_back(port.peer != kNoIndex);
+  }
+  const ForwardingTables tables(plan_, peers, usable);
+  std::vector<PortIndex> shared{fault.port};
+  std::vector<PortIndex> path;
+  for (std::size_t i = 0; i + 1 < fault.endpoints.size(); i += 2) {
+    if (!tables.path(plan_, peers, fault.endpoints[i], fault.endpoints[i + 1], path)) continue;
+    if (i == 0) shared.insert(shared.end(), path.begin(), path.end());
+    std::erase_if(shared,
+                  [&](PortIndex port) { return port != fault.port && std::ranges::find(path, port) == path.end(); });
+  }
+  return shared;
 }
 
 void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
@@ -111,7 +132,9 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
       for (const std::uint32_t from : fault.endpoints) truth.victims.push_back(node(plan_.adapters[from]));
       break;
     case FaultKind::kCollision:
-      congestion(kCongestionUnevenLoad, {}, around(fault.port));
+      congestion(kCongestionUnevenLoad, {}, {});
+      for (const PortIndex port : shared_way(fault))
+        for (const Place& place : around(port)) truth.culprits.push_back(place);
       break;
     case FaultKind::kOversubscription: {
       truth.kind = kCongestionOversubscribed;

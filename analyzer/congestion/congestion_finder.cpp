@@ -12,27 +12,6 @@ namespace {
 // seconds: the last of them get fewer.
 constexpr std::size_t kMostSteps = 4'000'000;
 
-// What a port sends, of its rate; from the other end's receive counter where its own is not known. Negative: unknown.
-float utilization_of(const CongestionInput& input, PortIndex egress, PortIndex peer) {
-  double sent = input.rates[egress].transmit_bits_per_second;
-  if (!std::isfinite(sent)) sent = input.rates[peer].receive_bits_per_second;
-  if (!std::isfinite(sent)) return -1;
-  return std::min(1.0F, static_cast<float>(sent) / input.line_rates[egress]);
-}
-
-float median(std::vector<float>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
-bool below_design(const Port& a, const Port& b) {
-  const auto width = static_cast<WidthMask>(a.width_supported & a.width_enabled & b.width_supported & b.width_enabled);
-  const auto speed = static_cast<SpeedMask>(a.speed_supported & a.speed_enabled & b.speed_supported & b.speed_enabled);
-  return lanes(a.width_active) < widest_lanes(width) || a.speed_active < fastest(speed);
-}
-
 }  // namespace
 
 void CongestionFinder::collect(const CongestionInput& input) {
@@ -42,9 +21,11 @@ void CongestionFinder::collect(const CongestionInput& input) {
     const PortIndex peer = ports[egress].peer;
     // What was not read anew says nothing about this moment.
     if (peer == kNoIndex || input.line_rates[egress] <= 0 || input.elapsed[egress] <= 0) continue;
-    const double stall = input.rates[egress].stall_ratio;
+    // Nor does what is not to be believed; the other end still tells how much arrives.
+    const bool broken = is_suspect(input, egress, kBrokenCounters);
+    const double stall = broken ? 0 : input.rates[egress].stall_ratio;
     const bool stalled = stall >= thresholds_.stalled_ratio;  // false where it is not known
-    const float utilization = utilization_of(input, egress, peer);
+    const float utilization = utilization_of(input, egress);
     const bool saturated = utilization >= static_cast<float>(thresholds_.saturated_ratio);
     if (!stalled && !saturated) continue;
     hot_.push_back({.egress = egress,
@@ -56,6 +37,41 @@ void CongestionFinder::collect(const CongestionInput& input) {
   }
 }
 
+// A link that was full whenever those had data that wait for it is full on average only while they send all the time.
+// Looks for such behind links that are held back by nothing known; true when there are some.
+bool CongestionFinder::collect_phased(const CongestionInput& input) {
+  const Topology& topology = *input.topology;
+  const std::size_t known = hot_.size();
+  const auto saturated = static_cast<float>(thresholds_.saturated_ratio);
+  for (std::uint32_t link = 0; link < known; ++link) {
+    const HotLink held = hot_[link];
+    if (held.saturated || held.stall < static_cast<float>(thresholds_.harm_ratio) || !graph_.waits_for(link).empty())
+      continue;
+    const PortIndex arrives = topology.port(held.egress).peer;
+    const Node& behind = topology.node_of(topology.port(arrives));
+    if (behind.type != NodeType::kSwitch) continue;
+    const float active = std::min(1.0F, held.stall + held.utilization);
+    for (PortIndex port = behind.first_port; port < behind.first_port + behind.port_entries(); ++port) {
+      const PortIndex peer = topology.port(port).peer;
+      if (peer == kNoIndex || port == arrives || input.line_rates[port] <= 0 || input.elapsed[port] <= 0) continue;
+      const float sent = utilization_of(input, port);
+      if (sent < saturated * active || !graph_.carries(held.egress, port)) continue;
+      const auto stall = static_cast<float>(input.rates[port].stall_ratio);
+      hot_.push_back({.egress = port,
+                      .utilization = sent,
+                      .stall = std::isfinite(stall) ? stall : 0.0F,
+                      .rate = input.line_rates[port],
+                      .active = active,
+                      .saturated = true});
+    }
+  }
+  if (hot_.size() == known) return false;
+  std::ranges::stable_sort(hot_, {}, &HotLink::egress);
+  const auto same = [](const HotLink& a, const HotLink& b) { return a.egress == b.egress; };
+  hot_.erase(std::unique(hot_.begin(), hot_.end(), same), hot_.end());
+  return true;
+}
+
 const std::vector<CongestionRoot>& CongestionFinder::find(const CongestionInput& input) {
   roots_.clear();
   if (topology_ != input.topology) {
@@ -64,7 +80,9 @@ const std::vector<CongestionRoot>& CongestionFinder::find(const CongestionInput&
   }
   collect(input);
   graph_.build(input.topology, input.routes, hot_);
+  if (collect_phased(input)) graph_.build(input.topology, input.routes, hot_);
   if (hot_.empty()) return roots_;
+  find_bereft(input);
   visited_.assign(hot_.size(), 0);
   awaited_.assign(hot_.size(), 0);
   search_ = 0;
@@ -73,7 +91,8 @@ const std::vector<CongestionRoot>& CongestionFinder::find(const CongestionInput&
     if (graph_.waits_for(link).empty()) add_terminal(input, link);
   for (const auto& circle : graph_.closed_circles()) add_circle(input, circle);
   merge_by_node();
-  std::ranges::sort(roots_, std::greater{}, &CongestionRoot::lost_bits);
+  explain(input);
+  std::ranges::stable_sort(roots_, std::greater{}, &CongestionRoot::lost_bits);
   return roots_;
 }
 
@@ -104,6 +123,31 @@ void CongestionFinder::gather_victims(std::span<const std::uint32_t> roots, Cong
   }
 }
 
+// A link that waits for two roots waits for one of them only, as far as can be told: for the one that is known, or
+// that most wait for. A root that holds up nobody else is none.
+void CongestionFinder::explain(const CongestionInput& input) {
+  const auto known = [&](const CongestionRoot& root) {
+    return std::ranges::any_of(root.links,
+                               [&](PortIndex link) { return std::ranges::binary_search(input.known, link); });
+  };
+  std::ranges::stable_sort(roots_, [&](const CongestionRoot& a, const CongestionRoot& b) {
+    const bool a_known = known(a), b_known = known(b);
+    if (a_known != b_known) return a_known;
+    return a.lost_bits != b.lost_bits ? a.lost_bits > b.lost_bits : a.utilization > b.utilization;
+  });
+  ++search_;
+  std::erase_if(roots_, [&](const CongestionRoot& root) {
+    float own = root.kind == IncidentKind::kDeadlock ? 1 : root.own_stall;
+    for (const PortIndex victim : root.victims) {
+      const auto hot = std::ranges::lower_bound(hot_, victim, {}, &HotLink::egress);
+      auto& visited = visited_[static_cast<std::size_t>(hot - hot_.begin())];
+      if (visited != search_) own = std::max(own, hot->stall);
+      visited = search_;
+    }
+    return own < static_cast<float>(thresholds_.harm_ratio) && !known(root);
+  });
+}
+
 void CongestionFinder::add_terminal(const CongestionInput& input, std::uint32_t link) {
   const HotLink& hot = hot_[link];
   CongestionRoot root;
@@ -111,74 +155,17 @@ void CongestionFinder::add_terminal(const CongestionInput& input, std::uint32_t 
   root.links.push_back(hot.egress);
   root.utilization = hot.utilization;
   root.stall = hot.stall;
+  root.phased = hot.active < 1;
   // A link that is held back suffers itself; one that is full only makes others suffer.
   if (!hot.saturated) {
-    root.worst_stall = hot.stall;
+    root.worst_stall = root.own_stall = hot.stall;
     root.lost_bits = static_cast<double>(hot.stall) * static_cast<double>(hot.rate);
   }
-  for (const std::uint32_t feeder : graph_.waiting_for(link))
-    root.feeders += hot_[feeder].stall >= static_cast<float>(thresholds_.stalled_ratio) ? 1U : 0U;
   const std::uint32_t start[] = {link};
   gather_victims(start, root);
   if (root.worst_stall < static_cast<float>(thresholds_.harm_ratio)) return;
+  root.feeders = static_cast<unsigned>(graph_.waiting_for(link).size());
   if (classify(input, hot, root)) roots_.push_back(std::move(root));
-}
-
-bool CongestionFinder::classify(const CongestionInput& input, const HotLink& link, CongestionRoot& root) const {
-  const Topology& topology = *input.topology;
-  const Port& port = topology.port(link.egress);
-  const Node& from = topology.node_of(port);
-  const Node& to = topology.node(topology.port(port.peer).node);
-  const bool suspect = link.egress < input.suspects.size() && input.suspects[link.egress] != 0;
-  if (suspect || (link.saturated && below_design(port, topology.port(port.peer)))) {
-    root.kind = IncidentKind::kLinkDegraded;
-    return true;
-  }
-  // A host that sends at its rate, or that is held back with nobody behind it to blame: nothing to say from here.
-  if (from.type != NodeType::kSwitch) return false;
-  if (to.type != NodeType::kSwitch) {
-    root.kind = link.saturated ? IncidentKind::kCongestionIncast : IncidentKind::kSlowReceiver;
-    return !link.saturated || root.feeders >= 2;
-  }
-  return link.saturated && compare_siblings(input, link, root);
-}
-
-// Upwards, what goes through one uplink could go through any; downwards, what comes to a switch could come from any.
-bool CongestionFinder::compare_siblings(const CongestionInput& input, const HotLink& link, CongestionRoot& root) const {
-  const Topology& topology = *input.topology;
-  const Port& port = topology.port(link.egress);
-  const NodeIndex from = port.node, to = topology.port(port.peer).node;
-  const bool upwards = ranks_[to] > ranks_[from];
-  const NodeIndex hub = upwards ? from : to;
-  const std::uint8_t far_rank = ranks_[upwards ? to : from];
-  std::vector<float> loads;
-  const Node& node = topology.node(hub);
-  for (PortIndex p = node.first_port; p < node.first_port + node.port_entries(); ++p) {
-    const Port& end = topology.port(p);
-    if (end.peer == kNoIndex || ranks_[topology.port(end.peer).node] != far_rank) continue;
-    const PortIndex egress = upwards ? p : end.peer;
-    if (egress == link.egress) continue;
-    if (input.line_rates[egress] <= 0 || below_design(end, topology.port(end.peer))) ++root.siblings_down;
-    if (input.line_rates[egress] <= 0) continue;
-    if (const float load = utilization_of(input, egress, upwards ? end.peer : p); load >= 0) loads.push_back(load);
-  }
-  root.siblings = static_cast<unsigned>(loads.size());
-  float mean = 0;
-  for (const float load : loads) mean += load / static_cast<float>(loads.size());
-  root.sibling_median = median(loads);
-  const bool uneven = !loads.empty() && link.utilization >= static_cast<float>(thresholds_.uneven_factor) * mean;
-  const bool idle = !loads.empty() && root.sibling_median < static_cast<float>(thresholds_.idle_sibling_ratio);
-  if (uneven) {
-    root.kind = IncidentKind::kCongestionUnevenLoad;
-    root.certain = idle;
-    // Some links fill up beside idle ones whenever many flows are spread by chance: only what hurts is worth a word.
-    return idle && root.worst_stall >= static_cast<float>(thresholds_.severe_ratio);
-  } else {
-    root.kind = IncidentKind::kCongestionOversubscribed;
-    root.certain = loads.empty() || root.sibling_median >= static_cast<float>(thresholds_.saturated_ratio);
-    root.node = hub;
-  }
-  return true;
 }
 
 void CongestionFinder::add_circle(const CongestionInput& input, const std::vector<std::uint32_t>& members) {

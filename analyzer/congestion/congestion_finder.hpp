@@ -6,37 +6,30 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/congestion/congestion_input.hpp"
 #include "analyzer/congestion/thresholds.hpp"
 #include "analyzer/congestion/wait_for.hpp"
 #include "fabric/incident.hpp"
-#include "fabric/snapshot.hpp"
 
 namespace weft::analyzer {
 
-/// What a moment is judged by. The vectors have one entry for each port.
-struct CongestionInput {
-  std::shared_ptr<const Topology> topology;
-  std::shared_ptr<const Routes> routes;  ///< null where they are not known
-  std::span<const PortRates> rates;
-  std::span<const float> elapsed;          ///< seconds between the last two readings; 0: nothing new was read
-  std::span<const float> line_rates;       ///< bits per second after line coding; 0 while down
-  std::span<const std::uint8_t> suspects;  ///< not 0: a fault of the link itself is known; may be empty
-};
-
 /// Where waiting ends.
 struct CongestionRoot {
-  /// kCongestionIncast, kCongestionUnevenLoad, kCongestionOversubscribed, kSlowReceiver, kDeadlock; kLinkDegraded
-  /// stands for a link whose own known fault is the cause, whatever that fault is.
+  /// kCongestionIncast, kCongestionUnevenLoad, kCongestionOversubscribed, kSlowReceiver, kPfcStorm, kDeadlock;
+  /// kLinkDegraded stands for a link whose own known fault is the cause, whatever that fault is.
   IncidentKind kind = IncidentKind::kCongestionIncast;
   PortIndex egress = kNoIndex;  ///< the sending port of the root link; of several the worst
   NodeIndex node = kNoIndex;    ///< of kCongestionOversubscribed: the switch whose links are too few
   float utilization = 0;        ///< of the root link
-  float stall = 0;
-  float worst_stall = 0;             ///< of any victim, or of the root itself where it is held back
-  double lost_bits = 0;              ///< Σ stall × rate of all victims, bits per second
-  unsigned feeders = 0;              ///< links that deliver into the root link's switch and wait for the root
-  unsigned siblings = 0;             ///< links that could carry the same load, the root left out; up
-  unsigned siblings_down = 0;        ///< of those there are, down or narrower and slower than they could be
+  float stall = 0;              ///< of the root link
+  float own_stall = 0;          ///< the same where it is held back and not full: it suffers itself; else 0
+  bool phased = false;          ///< it was full only while others had something to send over it
+  float worst_stall = 0;        ///< of any victim, or of the root itself where it is held back
+  double lost_bits = 0;         ///< Σ stall × rate of all victims, bits per second
+  unsigned feeders = 0;         ///< links that deliver into the root link's switch and wait for the root
+  unsigned siblings = 0;        ///< links that could carry the same load, the root left out; up
+  /// Ports at the switch that the siblings share: down, coming and going, or narrower and slower than they could be.
+  std::vector<PortIndex> lost;
   float sibling_median = 0;          ///< of their utilisation
   bool certain = true;               ///< the siblings' figures say it clearly
   std::vector<PortIndex> links;      ///< all root links: the circle of a deadlock, full uplinks; else one
@@ -56,16 +49,24 @@ class CongestionFinder {
 
  private:
   void collect(const CongestionInput& input);
+  bool collect_phased(const CongestionInput& input);
   void add_terminal(const CongestionInput& input, std::uint32_t link);
   void add_circle(const CongestionInput& input, const std::vector<std::uint32_t>& members);
-  bool classify(const CongestionInput& input, const HotLink& link, CongestionRoot& root) const;
+  bool classify(const CongestionInput& input, const HotLink& link, CongestionRoot& root);
   bool compare_siblings(const CongestionInput& input, const HotLink& link, CongestionRoot& root) const;
+  NodeIndex shared_switch(PortIndex egress) const;
+  void find_bereft(const CongestionInput& input);
+  float least_through(const CongestionInput& input, PortIndex at, PortIndex next);
+  PortIndex follow(const CongestionInput& input, const HotLink& first, float sure, CongestionRoot& root);
+  bool name_inner(const CongestionInput& input, const HotLink& link, CongestionRoot& root);
+  void explain(const CongestionInput& input);
   void gather_victims(std::span<const std::uint32_t> roots, CongestionRoot& root);
   void merge_by_node();
 
   const CongestionThresholds& thresholds_;
   std::shared_ptr<const Topology> topology_;
   std::vector<std::uint8_t> ranks_;
+  std::vector<std::uint8_t> bereft_;  ///< by node
   std::vector<HotLink> hot_;
   WaitForGraph graph_;
   std::vector<std::uint32_t> visited_;  ///< by hot link: the last search that reached it

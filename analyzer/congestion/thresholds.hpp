@@ -14,13 +14,18 @@ struct CongestionThresholds {
   double harm_ratio = 0.15;
   /// From this share on it is a WARNING, below an INFO.
   double severe_ratio = 0.25;
-  /// Sweeps, of the last five, in which the same root must be seen: collectives have
-  /// phases, and bursts come twice by chance.
+  /// Sweeps, of the last five, in which the same root must be seen: bursts come twice by chance. One that comes and
+  /// goes with the phases of a job must exceed harm_ratio on average over the last sixteen.
   unsigned windows = 4;
   /// A saturated link whose siblings' median utilisation is below this: their capacity lies idle beside it.
   double idle_sibling_ratio = 0.7;
   /// And which sends this many times what they send on average.
   double uneven_factor = 1.3;
+  /// A host that leaves the link to it waiting for this share of the time, while the link makes no more progress than
+  /// one of a deadlock, takes nothing at all: PFC_STORM.
+  double pfc_storm_stalled_ratio = 0.99;
+  /// Sweeps in a row in which it must take nothing.
+  unsigned pfc_storm_windows = 2;
   /// A link of a deadlock sends less than this share of its rate …
   double deadlock_progress_ratio = 0.01;
   /// … and waits for at least this share of the time.

@@ -35,6 +35,11 @@ const WaitForGraph::PortSet* WaitForGraph::carried(PortIndex egress) {
   return &carried_.emplace(egress, ports).first->second;
 }
 
+bool WaitForGraph::carries(PortIndex egress, PortIndex next) {
+  const PortSet* ports = carried(egress);
+  return ports && ports->test(topology_->port(next).number.value);
+}
+
 void WaitForGraph::build(std::shared_ptr<const Topology> graph, std::shared_ptr<const Routes> routes,
                          std::span<const HotLink> links) {
   if (routes && routes->epoch() != graph->epoch()) routes.reset();
@@ -53,8 +58,7 @@ void WaitForGraph::build(std::shared_ptr<const Topology> graph, std::shared_ptr<
       const auto begin = std::ranges::lower_bound(links, behind.first_port, {}, &HotLink::egress);
       for (auto next = begin; next != links.end() && next->egress < behind.first_port + behind.port_entries(); ++next) {
         if (next->egress == port.peer) continue;  // nothing goes back where it came from
-        // Two full links in a row carry one stream, and the last of them is where it narrows.
-        if (!link.held_back && !(carries && next->saturated)) continue;
+        if (!link.held_back) continue;
         if (carries && !carries->test(topology.port(next->egress).number.value)) continue;
         edges_.push_back(static_cast<std::uint32_t>(next - links.begin()));
       }

@@ -19,6 +19,7 @@ struct HotLink {
   float utilization = 0;   ///< of the present rate, 0..1
   float stall = 0;         ///< share of time with data and no credit, 0..1; 0 when it is not known
   float rate = 0;          ///< bits per second
+  float active = 1;        ///< share of time in which there was anything to send; 1 when it is not known
   bool saturated = false;  ///< it is at its own limit
   bool held_back = false;  ///< it wants for credit: by what is behind it, even where it is full as well
 };
@@ -41,6 +42,10 @@ class WaitForGraph {
   }
   /// Groups of links that wait for each other in circles, largest first; only those that wait for nobody else.
   std::vector<std::vector<std::uint32_t>> closed_circles() const;
+
+  /// Does what comes over the link of `egress` leave by the port `next` of the switch behind it? False where the tables
+  /// are not known. After build().
+  bool carries(PortIndex egress, PortIndex next);
 
  private:
   using PortSet = std::bitset<256>;

@@ -13,8 +13,17 @@ namespace {
 constexpr std::size_t kMostLinksNamed = 16;
 constexpr std::size_t kMostContributors = 4;
 
+bool is_outage(IncidentKind kind) {
+  return kind == IncidentKind::kLinkDown || kind == IncidentKind::kSwitchDown || kind == IncidentKind::kNodeDown;
+}
+
 bool blames_a_link(IncidentKind kind) {
   return kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kLinkErrors || kind == IncidentKind::kLinkFlap;
+}
+
+// Several roots may have one reason.
+void say_once(Finding& finding, const char* clause) {
+  if (finding.summary.find(clause) == std::string::npos) finding.summary += clause;
 }
 
 std::string percent(float ratio) {
@@ -58,13 +67,17 @@ class Story {
         if (node == kNoIndex) return std::nullopt;
         finding.cause = describe_.node(node);
         finding.summary = "More is sent through " + finding.cause.label + " than its links to other switches carry";
-        if (root_.siblings_down > 0) finding.summary += ": some of them are down or run below what they could";
+        if (!root_.lost.empty()) finding.summary += ": some of them are down or run below what they could";
         break;
       }
       case IncidentKind::kSlowReceiver:
         finding.cause = describe_.port(topology_.key_of(egress.peer));
         finding.summary = finding.cause.label + " does not take what is sent to it; its link has room";
         finding.confidence = 0.8;
+        break;
+      case IncidentKind::kPfcStorm:
+        finding.cause = describe_.port(topology_.key_of(egress.peer));
+        finding.summary = finding.cause.label + " takes nothing at all of what is sent to it; everybody behind waits";
         break;
       case IncidentKind::kDeadlock:
         finding.summary = "Links wait for each other in a circle and nothing moves: " + cable.label + " is one of them";
@@ -86,10 +99,37 @@ class Story {
     finding.waiting = describe_waiting(root_, topology_, rates_, line_rates_, describe_);
   }
 
+  void add_evidence(Finding& finding) const {
+    const std::string label = port_label(topology_, root_.egress);
+    note(finding, "utilization", label + " sends " + percent(root_.utilization) + " of its rate", root_.utilization,
+         thresholds_.saturated_ratio, "", root_.egress);
+    if (root_.stall > 0)
+      note(finding, "transmit_wait", label + " has data and no credit " + percent(root_.stall) + " of the time",
+           root_.stall, thresholds_.stalled_ratio, "", root_.egress);
+    if (!root_.victims.empty()) {
+      const PortIndex worst = root_.victims.front();
+      note(finding, "victim_wait",
+           std::to_string(root_.victim_count) + " links wait for it, most of all " + port_label(topology_, worst) +
+               ", " + percent(root_.worst_stall) + " of the time",
+           root_.worst_stall, thresholds_.harm_ratio, "", worst);
+      note(finding, "lost_rate", "what all of them together could have sent besides", root_.lost_bits / 1e9, 0, "Gb/s",
+           root_.egress);
+    }
+    if (root_.kind == IncidentKind::kCongestionIncast)
+      note(finding, "feeders", "links that deliver to it at its switch, and are stalled", root_.feeders, 2, "links",
+           root_.egress);
+    if (root_.siblings > 0 || !root_.lost.empty())
+      note(finding, "sibling_utilization",
+           "the median of the " + std::to_string(root_.siblings) + " links beside it; " +
+               std::to_string(root_.lost.size()) + " more are down or run below what they could",
+           root_.sibling_median, thresholds_.idle_sibling_ratio, "", root_.egress);
+    add_contributors(finding);
+  }
+
  private:
   Severity severity() const {
-    if (root_.kind == IncidentKind::kDeadlock) return Severity::kCritical;
-    return root_.worst_stall >= static_cast<float>(thresholds_.severe_ratio) ? Severity::kWarning : Severity::kInfo;
+    if (root_.kind == IncidentKind::kDeadlock || root_.kind == IncidentKind::kPfcStorm) return Severity::kCritical;
+    return steady_.severe ? Severity::kWarning : Severity::kInfo;
   }
 
   std::string node_name(NodeIndex index) const { return topology_.node(index).name; }
@@ -129,33 +169,6 @@ class Story {
          .window = std::chrono::duration_cast<Duration>(std::chrono::duration<float>(pass_.elapsed_seconds[port]))});
   }
 
-  void add_evidence(Finding& finding) const {
-    const std::string label = port_label(topology_, root_.egress);
-    note(finding, "utilization", label + " sends " + percent(root_.utilization) + " of its rate", root_.utilization,
-         thresholds_.saturated_ratio, "", root_.egress);
-    if (root_.stall > 0)
-      note(finding, "transmit_wait", label + " has data and no credit " + percent(root_.stall) + " of the time",
-           root_.stall, thresholds_.stalled_ratio, "", root_.egress);
-    if (!root_.victims.empty()) {
-      const PortIndex worst = root_.victims.front();
-      note(finding, "victim_wait",
-           std::to_string(root_.victim_count) + " links wait for it, most of all " + port_label(topology_, worst) +
-               ", " + percent(root_.worst_stall) + " of the time",
-           root_.worst_stall, thresholds_.harm_ratio, "", worst);
-      note(finding, "lost_rate", "what all of them together could have sent besides", root_.lost_bits / 1e9, 0, "Gb/s",
-           root_.egress);
-    }
-    if (root_.kind == IncidentKind::kCongestionIncast)
-      note(finding, "feeders", "links that deliver to it at its switch, and are stalled", root_.feeders, 2, "links",
-           root_.egress);
-    if (root_.siblings > 0)
-      note(finding, "sibling_utilization",
-           "the median of the " + std::to_string(root_.siblings) + " links beside it; " +
-               std::to_string(root_.siblings_down) + " more are down or run below what they could",
-           root_.sibling_median, thresholds_.idle_sibling_ratio, "", root_.egress);
-    add_contributors(finding);
-  }
-
   // Of the hosts that wait, those that send most: what fills the root comes from them.
   void add_contributors(Finding& finding) const {
     std::vector<std::pair<double, PortIndex>> senders;
@@ -186,13 +199,49 @@ class Story {
 
 void Congestion::mark_suspects(const Topology& topology, std::span<const Finding> findings) {
   suspects_.assign(topology.ports().size(), 0);
-  for (const Finding& finding : findings) {
-    if (!blames_a_link(finding.kind)) continue;
-    const PortIndex port = topology.find_port(finding.cause.port);
-    if (port == kNoIndex) continue;
-    suspects_[port] = 1;
-    if (const PortIndex peer = topology.port(port).peer; peer != kNoIndex) suspects_[peer] = 1;
+  faults_.assign(topology.ports().size(), 0);
+  const auto mark = [&](PortKey key, std::size_t finding, std::uint8_t suspect) {
+    const PortIndex port = topology.find_port(key);
+    if (port == kNoIndex) return;
+    for (const PortIndex end : {port, topology.port(port).peer}) {
+      if (end == kNoIndex) continue;
+      suspects_[end] |= suspect;
+      faults_[end] = static_cast<std::uint32_t>(finding + 1);
+    }
+  };
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    if (blames_a_link(finding.kind)) mark(finding.cause.port, i, kFaultyLink);
+    if (finding.kind == IncidentKind::kLinkFlap) mark(finding.cause.port, i, kUnsteady);
+    if (finding.kind == IncidentKind::kLinkDown) mark(finding.cause.port, i, 0);
+    if (finding.kind == IncidentKind::kSwitchDown)
+      for (const Entity& part : finding.affected)
+        if (part.kind == EntityKind::kLink) mark(part.port, i, 0);
+    // All ones in an error counter says nothing against the others.
+    if (finding.kind == IncidentKind::kCounterStuck && finding.severity >= Severity::kWarning)
+      if (const PortIndex port = topology.find_port(finding.cause.port); port != kNoIndex)
+        suspects_[port] |= kBrokenCounters;
   }
+}
+
+Finding* Congestion::only_reason(const CongestionRoot& root, std::vector<Finding>& findings) const {
+  std::uint32_t reason = 0;
+  for (const PortIndex port : root.lost) {
+    if (faults_[port] == 0 || faults_[port] == reason) continue;
+    if (reason != 0) return nullptr;  // several: that too few ways are left is a trouble of its own
+    reason = faults_[port];
+  }
+  return reason == 0 ? nullptr : &findings[reason - 1];
+}
+
+std::span<const PortIndex> Congestion::known_roots(const Topology& topology) {
+  known_.clear();
+  if (epoch_ == topology.epoch())
+    for (const SteadyCongestion& steady : tracker_.steady())
+      known_.insert(known_.end(), steady.root.links.begin(), steady.root.links.end());
+  epoch_ = topology.epoch();
+  std::ranges::sort(known_);
+  return known_;
 }
 
 void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<const float> line_rates,
@@ -203,24 +252,35 @@ void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<c
                                     .rates = *pass.rates,
                                     .elapsed = pass.elapsed_seconds,
                                     .line_rates = line_rates,
-                                    .suspects = suspects_});
+                                    .suspects = suspects_,
+                                    .known = known_roots(*sweep.topology)});
+  for (auto& [key, told] : told_) --told.left;
+  std::erase_if(told_, [](const auto& entry) { return entry.second.left == 0; });
   for (const SteadyCongestion& steady : tracker_.update(*sweep.topology, roots)) {
     const Story story(sweep, pass, line_rates, table, describe, thresholds_, steady);
-    if (steady.root.kind != IncidentKind::kLinkDegraded) {
-      if (auto finding = story.tell()) findings.push_back(std::move(*finding));
+    // The fault of the link is the cause, and known as such: the congestion behind it is its consequence.
+    if (steady.root.kind == IncidentKind::kLinkDegraded) {
+      const std::uint32_t fault = faults_[steady.root.egress];
+      if (fault == 0 || !blames_a_link(findings[fault - 1].kind)) continue;
+      Finding& whole = findings[fault - 1];
+      whole.severity = std::max(whole.severity, Severity::kWarning);
+      say_once(whole, "; what is sent through it waits");
+      story.add_harm(whole);
       continue;
     }
-    // The fault of the link is the cause, and known as such: the congestion behind it is its consequence.
-    const PortKey egress = sweep.topology->key_of(steady.root.egress);
-    const PortKey peer = sweep.topology->key_of(sweep.topology->port(steady.root.egress).peer);
-    const auto of_link = [&](const Finding& finding) {
-      return blames_a_link(finding.kind) && (finding.cause.port == egress || finding.cause.port == peer);
-    };
-    const auto whole = std::ranges::find_if(findings, of_link);
-    if (whole == findings.end()) continue;
-    whole->severity = std::max(whole->severity, Severity::kWarning);
-    whole->summary += "; what is sent through it waits";
-    story.add_harm(*whole);
+    // So is what fills up because another way is gone, unless it was there before.
+    Finding* const reason = only_reason(steady.root, findings);
+    Told& told = told_.try_emplace(steady.key, Told{reason != nullptr, 1}).first->second;
+    if (reason || !told.folded) told.left = CongestionTracker::kLongWindows;
+    if (!told.folded) {
+      if (auto finding = story.tell()) findings.push_back(std::move(*finding));
+    } else if (reason) {
+      say_once(*reason, "; the traffic that goes round it overloads what is left");
+      if (is_outage(reason->kind))
+        story.add_evidence(*reason);  // whom an outage affects is down
+      else
+        story.add_harm(*reason);
+    }
   }
 }
 

@@ -105,7 +105,8 @@ struct Thresholds {
   /// Sweeps in which the peer sent and this port's receive counter stood still, without one between in which it moved.
   /// Two ends read at different moments can disagree once, not this often.
   unsigned stuck_sweeps = 5;
-  /// Packets that the peer must have sent in each of them.
+  /// Packets that the peer must have sent in each of them on average. A link with less takes more sweeps; a tenth of it
+  /// is too few to say anything.
   double stuck_packets = 1000;
   /// Readings of a port that went back or were impossible, the older ones counting less (half after 30 sweeps), before
   /// its agent is not believed any more. One is somebody's clearing the counters.
@@ -116,7 +117,7 @@ struct Thresholds {
   /// expected topology is another fabric's or out of date: one incident says so.
   double miscabled_mass_share = 0.25;
 
-  // --- CONGESTION_INCAST, CONGESTION_UNEVEN_LOAD, CONGESTION_OVERSUBSCRIBED, SLOW_RECEIVER, DEADLOCK
+  // --- CONGESTION_INCAST, CONGESTION_UNEVEN_LOAD, CONGESTION_OVERSUBSCRIBED, SLOW_RECEIVER, PFC_STORM, DEADLOCK
   CongestionThresholds congestion;
 
   // --- SILENT_LOSS

@@ -163,7 +163,9 @@ std::vector<Key> error_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_packets; },
        {1, 1e12},
        "packets",
-       "Packets that the peer must have sent in each of those sweeps."},
+       "Packets that the peer must have sent in each of those sweeps on average: on an idle link it takes more of "
+       "them, "
+       "and sweeps with less than a tenth do not count."},
       {"analyzer.stuck_jumps", [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_jumps; }, kSweeps, "readings",
        "Readings of a port that went back or were impossible, older ones counting less (half after 30 sweeps), before "
        "its counters are COUNTER_STUCK. One is somebody's clearing the counters."},
@@ -272,8 +274,10 @@ std::vector<Key> congestion_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.windows; },
        {1, 5},
        "sweeps",
-       "Of the last five sweeps, how many must show the same root. Collectives have phases, and bursts come "
-       "twice by chance."},
+       "Of the last five sweeps, how many must show the same root: bursts come twice by chance. Jobs send in phases: a "
+       "root that comes and goes with them is told when its harm exceeds congestion_harm_ratio on average over the "
+       "last "
+       "sixteen sweeps."},
       {"analyzer.congestion_idle_sibling_ratio",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.idle_sibling_ratio; }, kShare, "share",
        "When the median utilisation of the links beside a saturated one is below this, their capacity lies idle: the "
@@ -284,6 +288,13 @@ std::vector<Key> congestion_schema() {
        "times",
        "A saturated link that sends this many times what the links beside it send on average is "
        "CONGESTION_UNEVEN_LOAD; else they are all full, CONGESTION_OVERSUBSCRIBED."},
+      {"analyzer.pfc_storm_stalled_ratio",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.pfc_storm_stalled_ratio; }, kShare, "share",
+       "A host that leaves the link to it waiting for this share of the time, while the link makes no more progress "
+       "than "
+       "one of a deadlock, takes nothing at all: PFC_STORM. A slow one still takes something."},
+      {"analyzer.pfc_storm_windows", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.pfc_storm_windows; },
+       kSweeps, "sweeps", "Sweeps in a row in which it must take nothing: one may be a restart of its driver."},
       {"analyzer.deadlock_progress_ratio",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.deadlock_progress_ratio; }, kShare, "share",
        "A link of a deadlock sends less than this share of its rate."},

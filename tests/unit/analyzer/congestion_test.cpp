@@ -141,6 +141,33 @@ TEST_F(CongestionTest, AReceiverThatDoesNotTakeWhatItIsSentIsToBlameNotTheLink) 
   EXPECT_TRUE(affects(incident, host(2, 1)));
 }
 
+TEST_F(CongestionTest, AHostThatTakesNothingIsAStormAndToldAtOnce) {
+  tree(host(0, 1), 0, 1);
+  run(1);
+  EXPECT_TRUE(watch.open().empty());
+  run(1);
+  const Incident incident = watch.only();
+  EXPECT_EQ(incident.kind, IncidentKind::kPfcStorm);
+  EXPECT_EQ(incident.severity, Severity::kCritical);
+  EXPECT_EQ(incident.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
+}
+
+TEST_F(CongestionTest, OneWindowOfAnotherKindDoesNotRenameIt) {
+  tree(host(0, 1), 0.35, 0.6);
+  set(host(0, 2), "leaf-0", 0.4, 0.4);
+  run(5);
+  const Incident before = watch.only();
+  tree(host(0, 1), 0.95, 0.02);
+  run(4);
+  EXPECT_EQ(watch.only().id, before.id);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kSlowReceiver);
+  run(1);
+  const auto open = watch.open();
+  EXPECT_TRUE(std::ranges::any_of(open, [](const Incident& incident) {
+    return incident.kind == IncidentKind::kCongestionIncast;
+  })) << watch.describe();
+}
+
 TEST_F(CongestionTest, AFullUplinkBesideIdleOnesIsUnevenLoad) {
   set("leaf-1", "spine-2", 0.98, 0.02);
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.4, 0.4);
@@ -186,6 +213,19 @@ TEST_F(CongestionTest, LostUplinksAreNamedInTheOversubscriptionTheyMake) {
   ASSERT_NE(found, open.end()) << watch.describe();
   EXPECT_NE(found->summary.find("some of them are down"), std::string::npos) << found->summary;
   EXPECT_EQ(open.size(), 3U) << "and the two links: " << watch.describe();
+}
+
+TEST_F(CongestionTest, WhatFillsUpBecauseOfOneLostLinkBelongsToThatLink) {
+  watch.fabric.unlink(towards("leaf-1", "spine-0"));
+  watch.fabric.route();
+  set("leaf-1", "spine-2", 0.98, 0.02);
+  for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.4, 0.4);
+  run(6);
+  const Incident incident = watch.only();
+  EXPECT_EQ(incident.kind, IncidentKind::kLinkDown);
+  EXPECT_NE(incident.summary.find("overloads what is left"), std::string::npos) << incident.summary;
+  EXPECT_NE(find(incident, "victim_wait"), nullptr);
+  EXPECT_FALSE(affects(incident, host(1, 0))) << "whom it affects would be taken for down";
 }
 
 TEST_F(CongestionTest, ADegradedLinkThatFillsUpIsTheCauseItself) {
@@ -241,7 +281,7 @@ TEST_F(CongestionTest, AStuckHostIsNoDeadlockEvenWhereRoutesAreNotKnown) {
   run(5);
   const auto open = watch.open();
   ASSERT_EQ(open.size(), 1U) << watch.describe();
-  EXPECT_EQ(open.front().kind, IncidentKind::kSlowReceiver);
+  EXPECT_EQ(open.front().kind, IncidentKind::kPfcStorm);
 }
 
 TEST_F(CongestionTest, TwoRootsAtOnceAreTwoIncidentsWithTheirOwnVictims) {
@@ -271,6 +311,39 @@ TEST_F(CongestionTest, RoutesTellVictimsFromBystanders) {
   EXPECT_TRUE(std::ranges::none_of(incident.affected, [&](const Entity& entity) {
     return entity.kind == EntityKind::kLink && LinkKey{entity.port, entity.peer} == bystander;
   }));
+}
+
+TEST_F(CongestionTest, WhatHoldsUpInEachPhaseIsFoundFromItsHarmOverAll) {
+  // Two sweeps of five: never four of five.
+  for (int phase = 0; phase < 3; ++phase) {
+    tree(host(0, 1), 0.2, 0.6);
+    run(2);
+    loads = quiet;
+    run(3);
+  }
+  const Incident incident = watch.only();
+  EXPECT_EQ(incident.kind, IncidentKind::kSlowReceiver);
+  run(20);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(CongestionTest, ALinkThatIsFullOnlyWhileThereIsDataIsTheRootAllTheSame) {
+  // Two thirds of the time there is nothing to send; in the third that is left the uplink is full.
+  set("leaf-1", "spine-2", 0.34, 0.02);
+  for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.06, 0.27);
+  for (const char* spine : {"spine-0", "spine-1", "spine-3"}) set("leaf-1", spine, 0.05, 0.01);
+  run(12);
+  const Incident incident = watch.only();
+  EXPECT_EQ(incident.kind, IncidentKind::kCongestionUnevenLoad);
+  EXPECT_EQ(link_of(incident), watch.link("leaf-1", "spine-2"));
+}
+
+TEST_F(CongestionTest, WhoWaitsForTwoWaitsForTheWorseOfThem) {
+  set("leaf-1", "spine-2", 0.98, 0.02);
+  set("leaf-1", "spine-3", 0.92, 0.02);
+  for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.4, 0.4);
+  run(6);
+  EXPECT_EQ(link_of(watch.only()), watch.link("leaf-1", "spine-2"));
 }
 
 TEST_F(CongestionTest, BusyLinksThatHoldNobodyUpAreNoTrouble) {

@@ -66,7 +66,11 @@ void FlapTracker::update(const LinkTable& table, const CounterPass& pass, bool s
       note(id, table.links()[id].low == delta.port ? kLowCounter : kHighCounter, delta.link_downed, table, now);
     }
   for (auto& [id, record] : records_) {
-    const FlapRecord::Change change = record.settle(thresholds_, now, true);
+    // An end that is out of reach, as a host without its cable is, tells of the same flap when it is back: until then
+    // the counts of both ends are not levelled.
+    const LinkState& link = table.links()[id];
+    const bool both_tell = link.low_view == EndView::kUp && link.high_view == EndView::kUp;
+    const FlapRecord::Change change = record.settle(thresholds_, now, both_tell);
     revision_ += static_cast<unsigned>(change.counted) + static_cast<unsigned>(change.sides);
     if (!change.counted) continue;
     record.state.both_ends = (record.noticed_by(kLowState) || record.noticed_by(kLowCounter)) &&

@@ -57,6 +57,27 @@ TEST_F(Flapping, FiveTimesIsOneWithinTwoSweepsAndTheDownsAreInside) {
   EXPECT_TRUE(watch.open().empty()) << "a bad minute is forgotten by both layers: " << watch.describe();
 }
 
+TEST_F(Flapping, AHostThatWasCutOffTellsOfTheSameUnpluggingLater) {
+  const PortIndex leaf = watch.fabric.port_towards("leaf-1", "host-1-0 mlx5_0");
+  const NodeIndex host = watch.fabric.find("host-1-0 mlx5_0");
+  for (unsigned pulled = 1; pulled <= 2; ++pulled) {
+    watch.fabric.silence(host);  // nobody reaches it without its cable
+    watch.fabric.unlink(leaf);
+    watch.fabric.add_counter(leaf, CounterId::kLinkDowned, 1);
+    watch.sweeps(8);
+    watch.fabric.relink(leaf, PortState::kInitialize);
+    watch.sweeps(4);
+    watch.fabric.silence(host, false);
+    watch.fabric.add_counter(watch.fabric.port_of("host-1-0 mlx5_0", 1), CounterId::kLinkDowned, 1);
+    watch.sweeps(4);
+    watch.fabric.relink(leaf);
+    watch.sweeps(10);
+    ASSERT_EQ(watch.analyzer.state().flaps.size(), 1U);
+    EXPECT_EQ(watch.analyzer.state().flaps[0].flaps, pulled);
+  }
+  EXPECT_TRUE(flaps().empty()) << watch.describe();
+}
+
 TEST_F(Flapping, ShorterThanASweepIsSeenByTheLinkDownedCounter) {
   for (int i = 0; i < 3; ++i) {
     watch.fabric.add_counter(end, CounterId::kLinkDowned, 1);

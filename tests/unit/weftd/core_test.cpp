@@ -368,7 +368,7 @@ TEST_F(CoreTest, AtTheEndNobodyIsLeftWithoutAnAnswer) {
   core->acknowledge(id, "ann", note_answer());
   ASSERT_EQ(answers.size(), 3U);
   EXPECT_TRUE(answers[0]) << "it was on disk in time";
-  for (int i : {1, 2}) {
+  for (const std::size_t i : {1U, 2U}) {
     ASSERT_FALSE(answers[i]);
     EXPECT_EQ(answers[i].error().code, ErrorCode::kUnavailable);
   }

@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint64_t kFewestSymbols = 100;
 /// Spread of log10(ratio) below which a link's own steadiness is not believed: temperature alone moves it so far.
 constexpr double kLeastSpread = 0.1;
+/// A link that was down for so long may have been worked on (s).
+constexpr double kTimeForRepair = 180;
 /// Readings closer than this are taken together.
 constexpr double kShortestWindow = 10;
 
@@ -35,6 +37,7 @@ void FecTrends::update(const Sweep& sweep, std::span<const float> line_rates) {
   trends_.resize(ports);
   for (PortIndex port = 0; port < ports; ++port) {
     Trend& trend = trends_[port];
+    trend.was_down = trend.was_down || line_rates[port] <= 0;
     if (details.read_at(port) != kNever && details.read_at(port) != trend.read_at)
       read(port, details, line_rates[port]);
     if (trend.drift.drifting() && line_rates[port] > 0 && is_worse(trend)) worse_.push_back(port);
@@ -53,11 +56,12 @@ void FecTrends::read(PortIndex port, const SampleTable& details, float line_rate
   }
   if (!present) return;
   const double elapsed = seconds(details.read_at(port) - trend.read_at);
-  // Another rate is another modulation, and has errors of its own.
+  // Another rate is another modulation, and has errors of its own; and whoever had the link down for minutes may have
+  // put in another cable.
   const bool anew =
       trend.read_at == kNever || corrected < trend.corrected || line_rate != trend.line_rate || elapsed <= 0;
   if (!anew && elapsed < kShortestWindow) return;
-  if (line_rate != trend.line_rate) trend.drift = {};
+  if (line_rate != trend.line_rate || (trend.was_down && elapsed > kTimeForRepair)) trend.drift = {};
   if (!anew && line_rate > 0) {
     const std::uint64_t symbols = corrected - trend.corrected;
     const double bits = static_cast<double>(line_rate) * elapsed;
@@ -67,6 +71,7 @@ void FecTrends::read(PortIndex port, const SampleTable& details, float line_rate
   trend.read_at = details.read_at(port);
   trend.corrected = corrected;
   trend.line_rate = line_rate;
+  trend.was_down = false;
 }
 
 bool FecTrends::is_worse(const Trend& trend) const {

@@ -30,7 +30,8 @@ class FecTrends {
     TimePoint read_at = kNever;
     std::uint64_t corrected = 0;  ///< symbols, at that reading
     float line_rate = 0;
-    Drift drift;  ///< of log10 of the ratio
+    bool was_down = false;  ///< since that reading
+    Drift drift;            ///< of log10 of the ratio
   };
   void read(PortIndex port, const SampleTable& details, float line_rate);
   bool is_worse(const Trend& trend) const;

@@ -71,6 +71,9 @@ struct Thresholds {
   /// What RS(544,514), the correction of PAM4 links, can bear (IEEE 802.3, 91.5.3.3: 2.4e-4 wrong bits). A rise to
   /// within a decade of it is a WARNING, below that an INFO.
   double fec_ratio_limit = 2.4e-4;
+  /// Decibels by which the light that a lane receives must have faded from what is usual there: a module's own step is
+  /// 0.1, a dirty connector costs 0.5 to 1, a link budget has 3 or 4 to spare.
+  double receive_power_drop = 2;
 
   // --- Freshness and TELEMETRY_LOST
   /// A reading older than this many sweep intervals is stale: neither up nor down, neither healthy nor bad.

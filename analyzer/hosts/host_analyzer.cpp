@@ -229,6 +229,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
       report_link(host, port, std::exchange(port.news, false), thresholds_, now, analysis.findings);
       report_troubles(host, port, thresholds_, now, troubles);
     }
+    report_trends(host, thresholds_, now, analysis.findings);
   }
   for (Finding& trouble : troubles)
     if (!losses_.absorb(trouble, lost)) analysis.findings.push_back(std::move(trouble));

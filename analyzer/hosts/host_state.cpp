@@ -89,6 +89,7 @@ void follow(HostWatch& host, const HostInventory& inventory) {
     if (same != before.end()) next.last = same->last;
     host.followed.push_back(next);
   }
+  follow_trends(host, inventory);
 }
 
 /// The port that bears another name since this inventory, or nullptr: an interface is called after its RDMA device as
@@ -224,6 +225,7 @@ bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, con
     host.has_reading = true;
   }
   take_counters(host, reading, thresholds);
+  if (!is_late) take_trends(host, reading, thresholds);
   bool flapped = false;
   for (PortWatch& port : host.ports) {
     const auto change = port.flaps ? port.flaps->settle(thresholds, reading.taken, true) : FlapRecord::Change{};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/detect/flap_record.hpp"
+#include "analyzer/hosts/host_trends.hpp"
 #include "analyzer/loss/loss_tracker.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
@@ -110,6 +111,7 @@ struct HostWatch {
   std::shared_ptr<const HostInventory> inventory;
   std::vector<PortWatch> ports;
   std::vector<Followed> followed;
+  std::vector<HostTrend> trends;
 };
 
 PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number);

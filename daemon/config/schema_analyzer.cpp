@@ -253,6 +253,12 @@ std::vector<Key> trend_schema() {
        {0, 1},
        "symbols per bit",
        "What error correction can bear. A rise to within a decade of it is a WARNING, below that an INFO."},
+      {"analyzer.receive_power_drop",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.receive_power_drop; },
+       {0.1, 40},
+       "dB",
+       "How far the light that a lane of a host's module receives must have faded from what is usual there before its "
+       "link is LINK_DEGRADED: a dirty connector costs 0.5 to 1, a link budget has 3 or 4 to spare."},
   };
 }
 

@@ -105,6 +105,16 @@ TEST_F(FecTrend, ClearedCountersAndGapsAreNoTrend) {
   EXPECT_TRUE(open().empty());
 }
 
+TEST_F(FecTrend, AnotherCableIsLearnedAnew) {
+  sweeps(30);
+  fabric.unlink(end);
+  sweeps(10);
+  fabric.relink(end);
+  exponent[end] += 2;
+  sweeps(60);
+  EXPECT_TRUE(open().empty()) << open().front().summary;
+}
+
 TEST_F(FecTrend, AnotherSpeedIsLearnedAnew) {
   sweeps(30);
   for (const PortIndex port : {end, fabric.ports()[end].peer}) {

@@ -1,0 +1,143 @@
+#include "analyzer/hosts/host_trends.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "analyzer/detect/describe.hpp"
+#include "analyzer/hosts/counter_delta.hpp"
+#include "analyzer/hosts/host_state.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Modules are read once a minute or less often, and a trend needs no more.
+constexpr Duration kSpacing = 55s;
+/// A link that was down for so long may have been worked on.
+constexpr Duration kTimeForRepair = 3min;
+/// Spreads below which steadiness is not believed: a module tells its light in steps, and temperature moves both.
+constexpr double kLeastDecibels = 0.2;
+constexpr double kLeastDecades = 0.1;
+/// Fewer repaired bits than this say little about their rate.
+constexpr std::uint64_t kFewestBits = 100;
+
+std::optional<HostTrend::Kind> kind_of(const HostSeries& series) {
+  if (series.is_raw) return std::nullopt;
+  if (series.name == "module_receive_power") return HostTrend::Kind::kReceivePower;
+  if (series.name == "fec_corrected_bit_errors") return HostTrend::Kind::kCorrectedBits;
+  return std::nullopt;
+}
+
+double decibel_milliwatts(std::uint64_t nanowatts) {
+  return 10 * std::log10(static_cast<double>(nanowatts) / 1e6);
+}
+
+void take(HostTrend& trend, const HostSeries& series, std::uint64_t value, const PortWatch& port, TimePoint at,
+          const DriftLimits& limits) {
+  // Another rate is another modulation; and whoever had it out for minutes may have put in another cable.
+  const bool was_out = trend.taken != kNever && port.changed > trend.taken && at - trend.taken > kTimeForRepair;
+  if (trend.rate != port.rate || was_out) trend.drift = {};
+  if (trend.kind == HostTrend::Kind::kReceivePower) {
+    if (value > 0) trend.drift.add(-decibel_milliwatts(value), kLeastDecibels, limits);  // 0: no light, and no link
+  } else if (trend.taken != kNever && trend.rate == port.rate) {
+    const CounterDelta delta = counter_delta(trend.last, value, series.bits, series.behaviour);
+    const double bits = static_cast<double>(port.rate) * seconds(at - trend.taken);
+    if (value >= trend.last && bits > 0)
+      trend.drift.add(std::log10(static_cast<double>(std::max(delta.moved, kFewestBits)) / bits), kLeastDecades,
+                      limits);
+  }
+  trend.taken = at;
+  trend.last = value;
+  trend.rate = port.rate;
+}
+
+bool is_worse(const HostTrend& trend, const Thresholds& thresholds) {
+  if (!trend.drift.drifting()) return false;
+  const double risen = trend.drift.last() - trend.drift.usual();
+  if (trend.kind == HostTrend::Kind::kReceivePower) return risen >= thresholds.receive_power_drop;
+  return risen >= thresholds.fec_ratio_rise && trend.drift.last() >= std::log10(thresholds.fec_ratio_minimum);
+}
+
+Evidence evidence_of(const HostTrend& trend, const HostSeries& series, const PortWatch& port, const Entity& where,
+                     const Thresholds& thresholds, TimePoint now) {
+  Evidence fact;
+  fact.observed = now;
+  fact.where = where;
+  if (trend.kind == HostTrend::Kind::kReceivePower) {
+    fact.signal = "module_receive_power";
+    fact.value = -trend.drift.last();
+    fact.threshold = -trend.drift.usual() - thresholds.receive_power_drop;
+    fact.unit = "dBm";
+    fact.description = port.label + " receives " + short_number(fact.value) + " dBm" +
+                       (series.lane == kNoLane ? std::string() : " on lane " + std::to_string(series.lane)) + "; " +
+                       short_number(-trend.drift.usual()) + " dBm is usual here";
+    return fact;
+  }
+  fact.signal = "fec_corrected_ratio";
+  fact.value = std::pow(10, trend.drift.last());
+  fact.threshold = std::pow(10, trend.drift.usual() + thresholds.fec_ratio_rise);
+  fact.description = port.label + " receives " + short_number(fact.value) + " wrong bits a bit before correction; " +
+                     short_number(std::pow(10, trend.drift.usual())) + " is usual here";
+  return fact;
+}
+
+}  // namespace
+
+void follow_trends(HostWatch& host, const HostInventory& inventory) {
+  const std::vector<HostTrend> before = std::exchange(host.trends, {});
+  for (std::uint32_t i = 0; i < inventory.series.size(); ++i) {
+    const HostSeries& series = inventory.series[i];
+    const auto kind = kind_of(series);
+    if (!kind) continue;
+    const PortWatch* const port = find_port(host, series.device, series.port);
+    if (!port || port->is_virtual) continue;
+    HostTrend next;
+    const auto same = std::ranges::find_if(before, [&](const HostTrend& old) {
+      return host.inventory && old.series < host.inventory->series.size() &&
+             host.inventory->series[old.series] == series;
+    });
+    if (same != before.end()) next = *same;
+    next.series = i;
+    next.port = static_cast<std::uint32_t>(port - host.ports.data());
+    next.kind = *kind;
+    host.trends.push_back(next);
+  }
+}
+
+void take_trends(HostWatch& host, const HostReading& reading, const Thresholds& thresholds) {
+  for (HostTrend& trend : host.trends) {
+    const PortWatch& port = host.ports[trend.port];
+    if (!reading.present[trend.series] || !port.up) continue;
+    if (trend.taken != kNever && reading.taken >= trend.taken && reading.taken - trend.taken < kSpacing) continue;
+    take(trend, reading.inventory->series[trend.series], reading.values[trend.series], port, reading.taken,
+         thresholds.drift);
+  }
+}
+
+void report_trends(const HostWatch& host, const Thresholds& thresholds, TimePoint now, std::vector<Finding>& findings) {
+  for (const HostTrend& trend : host.trends) {
+    const PortWatch& port = host.ports[trend.port];
+    if (port.place || !port.present || !port.up || !is_worse(trend, thresholds)) continue;
+    const Entity cause = entity_of(host, port);
+    auto found = std::ranges::find_if(findings, [&](const Finding& finding) {
+      return finding.kind == IncidentKind::kLinkDegraded && finding.cause.same_as(cause);
+    });
+    if (found == findings.end()) {
+      Finding finding = make_finding(IncidentKind::kLinkDegraded, Severity::kInfo, cause);
+      finding.confidence = 0.8;
+      finding.jobs = host.jobs;
+      finding.summary = "Link at " + port.label + " is getting worse, and loses nothing yet";
+      found = findings.insert(findings.end(), std::move(finding));
+    }
+    if (trend.kind == HostTrend::Kind::kCorrectedBits &&
+        trend.drift.last() >= std::log10(thresholds.fec_ratio_limit) - 1)
+      found->severity = std::max(found->severity, Severity::kWarning);
+    found->evidence.push_back(evidence_of(trend, host.inventory->series[trend.series], port, cause, thresholds, now));
+  }
+}
+
+}  // namespace weft::analyzer

@@ -34,6 +34,8 @@ constexpr double kUnexplained = 0.4;
 constexpr double kAnother = 5;
 /// How much each end's losses count that are out of proportion; little, for nobody knows who sends to whom.
 constexpr double kShape = 3;
+/// Beyond this they only say that nobody spreads evenly what he sends: one flow of many is the greatest.
+constexpr double kMostDivergence = 0.3;
 /// What ends say by the shares of their ways is said over and over, for they are the same ways: no more than so many
 /// count, by the share itself, and by its proportion to what they lost.
 constexpr double kShareVoters = 6;
@@ -105,7 +107,7 @@ class Search {
     double score() const {
       const auto count = static_cast<double>(ends);
       return kVote * count + shares * std::min(1.0, kShareVoters / count) -
-             kShape * std::min(kShapeVoters, count) * divergence();
+             kShape * std::min(kShapeVoters, count) * std::min(kMostDivergence, divergence());
     }
   };
   struct Tally {

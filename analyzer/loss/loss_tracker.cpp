@@ -25,10 +25,15 @@ void LossTracker::forget() {
   slot_of_.clear();
   last_.clear();
   has_last_.clear();
+  end_suspicion();
+  began_ = kNever;
+}
+
+void LossTracker::end_suspicion() {
   windows_.clear();
   losses_.clear();
+  challengers_.clear();
   suspicious_ = quiet_ = 0;
-  began_ = kNever;
 }
 
 void LossTracker::take(const Sweep& sweep) {
@@ -119,7 +124,8 @@ LossTestimony LossTracker::testify(const LossSuspect& suspect, double lost) cons
   const PacketBalance balance = suspect.sender != kNoIndex ? history_.of_link(suspect.sender, lost, since)
                                                            : history_.of_switch(suspect.node, lost, since);
   testimony.passed = balance.passed;
-  testimony.owned_up = balance.counted > 0 && balance.counted >= kOwnedUpShare * lost;
+  testimony.owned_up = (balance.counted > 0 && balance.counted >= kOwnedUpShare * lost) ||
+                       (balance.counts_no_more && balance.support <= 0);
   // Packets with errors may count as received all the same: then nothing is missing, and that says nothing.
   testimony.support = testimony.owned_up ? std::max(0.0, balance.support) : balance.support;
   const auto blamed = [&](const SilentLoss& loss) { return loss.suspect == suspect; };
@@ -163,9 +169,7 @@ void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
     if (!is_suspicious(last, now_lost)) {
       if (suspicious_ == 0) windows_.clear();
       if (suspicious_ > 0 && ++quiet_ >= thresholds_.quiet_windows) {
-        windows_.clear();
-        losses_.clear();
-        suspicious_ = quiet_ = 0;
+        end_suspicion();
       }
       return;
     }
@@ -183,6 +187,7 @@ void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
 void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<LossHypothesis>& rivals,
                          std::span<const LossEnd> ends) {
   std::vector<SilentLoss> accepted;
+  std::vector<LossSuspect> challengers;
   const auto was_blamed = [&](const LossSuspect& suspect) {
     return std::ranges::find(losses_, suspect, &SilentLoss::suspect) != losses_.end();
   };
@@ -191,6 +196,11 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
     const bool sure = cause.confidence >= thresholds_.certainty || suspicious_ >= thresholds_.patience_windows;
     // What its own counters tell is not silent, and other rules speak of it; it still explains what hosts lost.
     if (cause.testimony.owned_up || (!sure && !was_blamed(cause.suspect))) continue;
+    // Beside or instead of a known cause one is believed when two windows in a row say it.
+    if (!losses_.empty() && !was_blamed(cause.suspect)) {
+      challengers.push_back(cause.suspect);
+      if (std::ranges::find(challengers_, cause.suspect) == challengers_.end()) continue;
+    }
     SilentLoss& loss = accepted.emplace_back();
     loss.suspect = cause.suspect;
     loss.confidence = cause.confidence;
@@ -209,7 +219,9 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
       if (rival.suspect != cause.suspect && rival.confidence >= kLeastRival)
         loss.rivals.emplace_back(rival.suspect, rival.confidence);
   }
-  losses_ = std::move(accepted);
+  challengers_ = std::move(challengers);
+  // Nobody else is believed yet: what is known stays.
+  if (!accepted.empty() || challengers_.empty()) losses_ = std::move(accepted);
 }
 
 }  // namespace weft::analyzer

@@ -68,6 +68,7 @@ class LossTracker {
   };
 
   void forget();
+  void end_suspicion();
   Window measure(std::span<const TransferEnd> ends, TimePoint now);
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;
   bool repeats() const;
@@ -90,6 +91,7 @@ class LossTracker {
   unsigned suspicious_ = 0;     ///< of them
   unsigned quiet_ = 0;          ///< the last ones that were not
   std::vector<SilentLoss> losses_;
+  std::vector<LossSuspect> challengers_;  ///< that the last window found beside or instead of losses_
 };
 
 }  // namespace weft::analyzer

@@ -123,6 +123,7 @@ void PacketHistory::take(const Sweep& sweep) {
   now.sent.resize(ports);
   now.received.resize(ports);
   now.counted.assign(ports, 0);
+  now.saturated.assign(ports, 0);
   good_from_.resize(ports, taken_);
   std::vector<SampleTable::Column> counted;
   for (const CounterId id : kCounted)
@@ -140,7 +141,10 @@ void PacketHistory::take(const Sweep& sweep) {
     now.received[port] = table.value(port, received);
     std::uint64_t sum = 0;
     for (const SampleTable::Column column : counted)
-      if (table.present(port, column)) sum += table.value(port, column);
+      if (table.present(port, column)) {
+        sum += table.value(port, column);
+        now.saturated[port] |= static_cast<std::uint8_t>(table.saturated(port, column));
+      }
     now.counted[port] = static_cast<std::uint32_t>(sum);
   }
   ++taken_;
@@ -184,9 +188,11 @@ PacketBalance PacketHistory::of_link(PortIndex sender, double lost, TimePoint si
     moments.skew.push_back(seconds(now.read_at[receiver] - now.read_at[sender]));
   }
   balance = judge(moments, lost);
-  if (first)
+  if (first) {
     balance.counted = static_cast<double>(last->counted[sender] - first->counted[sender]) +
                       static_cast<double>(last->counted[receiver] - first->counted[receiver]);
+    balance.counts_no_more = last->saturated[sender] || last->saturated[receiver];
+  }
   return balance;
 }
 

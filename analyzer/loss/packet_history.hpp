@@ -14,15 +14,16 @@ namespace weft::analyzer {
 
 /// What the counters say of one supposed loss.
 struct PacketBalance {
-  double passed = 0;   ///< packets that entered the link or the switch; 0 where that is not known
-  double counted = 0;  ///< errors and discards that its own counters own up to in that time
+  double passed = 0;            ///< packets that entered the link or the switch; 0 where that is not known
+  double counted = 0;           ///< errors and discards that its own counters own up to in that time
+  bool counts_no_more = false;  ///< one of those counters is at all ones: what it would own up to is not known
   double support = 0;  ///< natural logarithm of how much likelier the counters are if it loses that much than if it
                        ///< loses nothing; 0 where they do not tell
 };
 
 class PacketHistory {
  public:
-  /// Sweeps that are remembered: 28 octets of each for every port.
+  /// Sweeps that are remembered: 29 octets of each for every port.
   static constexpr std::size_t kSweeps = 40;
 
   /// Remembers the packet counters of one sweep, which must have a topology. A new epoch begins anew.
@@ -40,6 +41,7 @@ class PacketHistory {
     std::vector<TimePoint> read_at;
     std::vector<std::uint64_t> sent, received;
     std::vector<std::uint32_t> counted;
+    std::vector<std::uint8_t> saturated;  ///< one of what is counted is
   };
 
   const Slot& slot(std::size_t age) const { return slots_[(next_ + slots_.size() - 1 - age) % slots_.size()]; }

@@ -232,6 +232,25 @@ TEST(LossTracker, WhatALinkCountsAsErrorsIsNotSilent) {
   }
 }
 
+TEST(LossTracker, WhatALinkCannotCountAnyMoreIsNotCalledSilentWithoutPacketsMissing) {
+  Tracking tracking;
+  tracking.lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}};
+  const PortIndex sender = tracking.lossy.port("host-0-0 mlx5_0");
+  tracking.lossy.fabric.set_counter(tracking.lossy.fabric.ports()[sender].peer, CounterId::kReceiveErrors, 0xFFFF,
+                                    true);
+  for (int i = 0; i < 10; ++i) {
+    // They arrive and are thrown away: all counts agree.
+    tracking.lossy.totals["host-0-0 mlx5_0"].sent_again += 5000;
+    tracking.lossy.totals["host-1-0 mlx5_0"].out_of_sequence += 5000;
+    tracking.windows(1);
+    EXPECT_TRUE(tracking.tracker.losses().empty());
+  }
+  tracking.lossy.lost_on[sender] = 1e-2;
+  tracking.windows(6);
+  ASSERT_EQ(tracking.tracker.losses().size(), 1U);
+  EXPECT_EQ(tracking.tracker.losses()[0].suspect, tracking.lossy.cable("host-0-0 mlx5_0", "leaf-0"));
+}
+
 TEST(LossTracker, WithoutRoutesNothingIsSaid) {
   Tracking tracking;
   tracking.lossy.all_to_all();

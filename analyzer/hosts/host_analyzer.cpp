@@ -192,7 +192,7 @@ void HostAnalyzer::report_lost(TimePoint now, std::vector<Finding>& findings) {
     finding.confidence = 0.9;
     finding.summary = "Many hosts' collectors are silent at once: something between them and weftd is suspected";
     // Those with an incident of their own first: they become part of this one.
-    std::ranges::stable_partition(lost, [](const HostWatch* host) { return host->lost_alone; });
+    std::stable_partition(lost.begin(), lost.end(), [](const HostWatch* host) { return host->lost_alone; });
     for (HostWatch* host : lost) {
       if (finding.affected.size() < kMostAffected) finding.affected.push_back(collector_of(host->name));
       host->lost_alone = false;

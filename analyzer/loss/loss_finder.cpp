@@ -210,7 +210,7 @@ void Search::ask_unhurt(bool senders) {
   for (const Way& way : ways_)
     for (const std::uint32_t job : input_.ends[senders ? way.to : way.from].jobs) jobs.push_back(job);
   std::ranges::sort(jobs);
-  jobs.erase(std::ranges::unique(jobs).begin(), jobs.end());
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
   std::vector<SuspectId> suspects;
   std::unordered_map<SuspectId, unsigned> crossed;
   std::size_t asked = 0;
@@ -287,7 +287,7 @@ void Search::explain(LossHypothesis& hypothesis, SuspectId id) const {
     }
   for (auto* list : {&hypothesis.senders, &hypothesis.receivers}) {
     std::ranges::sort(*list);
-    list->erase(std::ranges::unique(*list).begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
   }
 }
 

@@ -49,7 +49,7 @@ std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, co
     std::vector<std::uint32_t> hosts;
     for (const std::uint32_t member : job.members) hosts.push_back(member / plan.spec.rails);
     std::ranges::sort(hosts);
-    hosts.erase(std::ranges::unique(hosts).begin(), hosts.end());
+    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     const auto [name, is_new] = known.emplace(hosts, "slurm:" + std::to_string(1000 + known.size()));
     if (!is_new) continue;
     for (const std::uint32_t host : hosts) names[host].push_back(name->second);

@@ -101,6 +101,8 @@ struct Thresholds {
   /// One queue pair whose retries are used up is enough at once.
   Duration rdma_error_window = std::chrono::seconds(10);
   unsigned rdma_error_count = 10;  ///< events
+  /// An adapter that waits for its host's PCIe for this share of a second is stalled by it.
+  double host_stall_ratio = 0.1;
   /// RDMA_ERRORS ends when nothing moved for so long.
   Duration rdma_error_quiet = std::chrono::minutes(1);
 

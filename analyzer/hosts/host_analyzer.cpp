@@ -267,6 +267,17 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
   return found == hosts_.end() ? nullptr : &found->second;
 }
 
+void HostAnalyzer::complete(std::vector<Finding>& findings, TimePoint now) const {
+  add_jobs(findings);
+  for (Finding& finding : findings) {
+    if (finding.kind != IncidentKind::kSlowReceiver || finding.cause.kind != EntityKind::kPort) continue;
+    const HostWatch* const host = host_at(finding.cause.port.node);
+    if (!host || host->lost) continue;
+    for (const PortWatch& port : host->ports)
+      if (port.place && port.place->port.same_as(finding.cause)) add_stalls(port, thresholds_, now, finding);
+  }
+}
+
 void HostAnalyzer::add_jobs(std::vector<Finding>& findings) const {
   if (host_of_node_.empty()) return;
   for (Finding& finding : findings) {

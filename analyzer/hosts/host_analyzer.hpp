@@ -46,13 +46,15 @@ class HostAnalyzer {
   /// Everything that is wrong now. Call it about once a second.
   Analysis judge(TimePoint now);
 
-  /// Adds the jobs of all hosts that a finding of a subnet blames or affects.
-  void add_jobs(std::vector<Finding>& findings) const;
+  /// Adds what hosts know to the findings of a subnet: the jobs of all hosts that one blames or affects, and of a
+  /// SLOW_RECEIVER whether its host stalls.
+  void complete(std::vector<Finding>& findings, TimePoint now) const;
 
  private:
   using Hosts = HostLosses::Hosts;
 
   void place(HostWatch& host);
+  void add_jobs(std::vector<Finding>& findings) const;
   bool is_lost(const HostWatch& host, TimePoint now) const;
   Duration patience(const HostWatch& host) const;
   void report_lost(TimePoint now, std::vector<Finding>& findings);

@@ -113,4 +113,31 @@ void report_troubles(const HostWatch& host, PortWatch& port, const Thresholds& t
   findings.push_back(std::move(finding));
 }
 
+void add_stalls(const PortWatch& port, const Thresholds& thresholds, TimePoint now, Finding& finding) {
+  const auto add = [&](const HostStall::Sign& sign, const char* signal, std::string text, bool is_share) {
+    if (sign.seen == kNever || now - sign.seen > kStallMemory) return;
+    finding.evidence.push_back({.signal = signal,
+                                .description = std::move(text),
+                                .value = sign.value,
+                                .threshold = is_share ? thresholds.host_stall_ratio : 0,
+                                .unit = is_share ? "" : "packets",
+                                .observed = sign.seen,
+                                .where = finding.cause,
+                                .window = sign.seen - sign.began});
+    finding.confidence = std::max(finding.confidence, is_share ? 0.95 : 0.9);
+  };
+  const HostStall& stall = port.stall;
+  const auto percent = [](const HostStall::Sign& sign) { return short_number(100 * sign.value) + " % of a second"; };
+  add(stall.pcie_write, "pcie_write_stall",
+      port.label + " waited up to " + percent(stall.pcie_write) + " to write into its host's memory: the host is slow",
+      true);
+  add(stall.pcie_read, "pcie_read_stall",
+      port.label + " waited up to " + percent(stall.pcie_read) + " to read from its host's memory: the host is slow",
+      true);
+  add(stall.out_of_buffer, "out_of_buffer",
+      short_number(stall.out_of_buffer.value) + " packets found no receive request at " + port.label +
+          ": its application does not keep up",
+      false);
+}
+
 }  // namespace weft::analyzer

@@ -15,4 +15,7 @@ void report_link(const HostWatch& host, PortWatch& port, bool at_once, const Thr
 void report_troubles(const HostWatch& host, PortWatch& port, const Thresholds& thresholds, TimePoint now,
                      std::vector<Finding>& findings);
 
+/// What the host itself tells of not taking what `port` receives, added to what the subnet says of that.
+void add_stalls(const PortWatch& port, const Thresholds& thresholds, TimePoint now, Finding& finding);
+
 }  // namespace weft::analyzer

@@ -53,6 +53,14 @@ constexpr TransferCounter kTransferCounters[] = {
     {"ack_timeout", Transfers::kSentAgain, &TransferTotals::sent_again},
     {"out_of_sequence", Transfers::kOutOfSequence, &TransferTotals::out_of_sequence}};
 
+struct StallCounter {
+  std::string_view name;
+  HostStall::Sign HostStall::*sign;
+};
+constexpr StallCounter kStallCounters[] = {{"pcie_write_stall", &HostStall::pcie_write},
+                                           {"pcie_read_stall", &HostStall::pcie_read},
+                                           {"out_of_buffer", &HostStall::out_of_buffer}};
+
 /// Whole devices' counters count for the device's first port.
 std::uint32_t port_of(const HostWatch& host, const HostSeries& series) {
   for (std::uint32_t i = 0; i < host.ports.size(); ++i)
@@ -66,8 +74,9 @@ void follow(HostWatch& host, const HostInventory& inventory) {
   for (std::uint32_t i = 0; i < inventory.series.size(); ++i) {
     const HostSeries& series = inventory.series[i];
     if (series.is_raw) continue;
-    Followed next{i, 0, Followed::Use::kTrouble, RdmaTrouble::kCount, nullptr, {}};
+    Followed next{i, 0, Followed::Use::kTrouble, RdmaTrouble::kCount, nullptr, nullptr, {}};
     const auto transfer = std::ranges::find(kTransferCounters, series.name, &TransferCounter::name);
+    const auto stall = std::ranges::find(kStallCounters, series.name, &StallCounter::name);
     if (const auto trouble = trouble_of(series.name))
       next.trouble = *trouble;
     else if (series.name == "carrier_down")
@@ -79,6 +88,9 @@ void follow(HostWatch& host, const HostInventory& inventory) {
     else if (transfer != std::end(kTransferCounters)) {
       next.use = Followed::Use::kTransfer;
       next.total = transfer->total;
+    } else if (stall != std::end(kStallCounters)) {
+      next.use = Followed::Use::kStall;
+      next.sign = stall->sign;
     } else
       continue;
     next.port = port_of(host, series);
@@ -157,6 +169,15 @@ void count_trouble(TroubleCount& count, std::uint64_t moved, bool at_once, TimeP
   count.confirmed = count.confirmed || at_once || count.readings >= 2 || count.total >= thresholds.rdma_error_count;
 }
 
+/// `amount`: packets, or a share of the time. One that is worth nothing ends what has not been seen for long.
+void show(HostStall::Sign& sign, double amount, bool is_share, TimePoint at, const Thresholds& thresholds) {
+  if (at - sign.seen > kStallMemory) sign = {};
+  if (is_share ? amount < thresholds.host_stall_ratio : amount <= 0) return;
+  if (sign.began == kNever) sign.began = at;
+  sign.seen = at;
+  sign.value = is_share ? std::max(sign.value, amount) : sign.value + amount;
+}
+
 void take_counters(HostWatch& host, const HostReading& reading, const Thresholds& thresholds) {
   const HostInventory& inventory = *host.inventory;
   for (Followed& followed : host.followed) {
@@ -170,11 +191,17 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
       port.carrier_downs = value;
       continue;
     }
+    if (followed.use == Followed::Use::kStall && series.behaviour == CounterBehaviour::kGauge) {
+      show(port.stall.*followed.sign, static_cast<double>(value) / 100, true, reading.taken, thresholds);
+      continue;
+    }
     const std::uint64_t moved =
         followed.last ? counter_delta(*followed.last, value, series.bits, series.behaviour).moved : 0;
     followed.last = value;
     if (followed.use == Followed::Use::kTransfer) {
       port.transfers.totals.*followed.total += moved;
+    } else if (followed.use == Followed::Use::kStall) {
+      show(port.stall.*followed.sign, static_cast<double>(moved), false, reading.taken, thresholds);
     } else if (followed.use == Followed::Use::kTrouble) {
       // A queue pair whose retries are used up is in error: one is trouble enough.
       const bool at_once =

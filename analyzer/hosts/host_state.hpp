@@ -47,6 +47,19 @@ struct Transfers {
   bool complete() const { return (kinds & kSent) && (kinds & kReceived) && (kinds & (kSentAgain | kOutOfSequence)); }
 };
 
+/// Signs that the host does not take what its port receives. Each holds from its first moment until it was not seen for
+/// kStallMemory.
+struct HostStall {
+  struct Sign {
+    double value = 0;          ///< the worst share of a second; or packets
+    TimePoint seen = kNever;   ///< the last time
+    TimePoint began = kNever;  ///< of this run
+  };
+  Sign pcie_write, pcie_read;  ///< share of the time in which PCIe stalled, 0..1
+  Sign out_of_buffer;          ///< packets that found no receive request posted
+};
+inline constexpr Duration kStallMemory = std::chrono::seconds(30);
+
 /// Where a host's port stands on a watched subnet.
 struct SubnetPlace {
   Entity port;  ///< the port
@@ -80,6 +93,7 @@ struct PortWatch {
   std::unique_ptr<FlapRecord> flaps;  ///< null while it never flapped
   std::array<TroubleCount, kRdmaTroubles> troubles{};
   Transfers transfers;
+  HostStall stall;
   std::optional<SubnetPlace> place;
 };
 
@@ -90,12 +104,13 @@ inline bool is_gone(const PortWatch& port) {
 
 /// A counter that a rule follows.
 struct Followed {
-  enum class Use : std::uint8_t { kCarrier, kLinkDowned, kLinkDownEvents, kTrouble, kTransfer };
+  enum class Use : std::uint8_t { kCarrier, kLinkDowned, kLinkDownEvents, kTrouble, kTransfer, kStall };
   std::uint32_t series = 0;
   std::uint32_t port = 0;  ///< position in HostWatch::ports
   Use use = Use::kTrouble;
   RdmaTrouble trouble = RdmaTrouble::kCount;
   std::uint64_t TransferTotals::*total = nullptr;  ///< what it adds to
+  HostStall::Sign HostStall::*sign = nullptr;      ///< what it shows
   std::optional<std::uint64_t> last;
 };
 

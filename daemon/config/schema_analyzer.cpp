@@ -199,6 +199,10 @@ std::vector<Key> error_schema() {
        {1, 1e9},
        "events",
        "So many failed requests in one reading are RDMA_ERRORS without waiting for a second one."},
+      {"analyzer.host_stall_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.host_stall_ratio; }, kShare,
+       "share",
+       "An adapter that waits for its host's PCIe for this share of a second is stalled by it, which explains a "
+       "SLOW_RECEIVER. Bursts wait for some percent on any host."},
       {"analyzer.rdma_error_quiet",
        [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_error_quiet; },
        {1, kDay},

@@ -192,7 +192,7 @@ void Core::tick() {
 }
 
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
-  hosts_.rules().add_jobs(analysis.findings);
+  hosts_.rules().complete(analysis.findings, now);
   note(book_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
 }
 

@@ -24,10 +24,11 @@ struct Cluster {
       port.number = 1;
       port.driver = "mlx5";
       port.port_guid = first.topology->port(lossy.port(host)).guid;
-      for (const char* name :
-           {"transmit_packets", "receive_packets", "sequence_nak", "out_of_sequence", "retries_exhausted"}) {
+      for (const char* name : {"transmit_packets", "receive_packets", "sequence_nak", "out_of_sequence",
+                               "retries_exhausted", "pcie_write_stall", "out_of_buffer"}) {
         HostSeries series{.device = "mlx5_0", .port = 1, .name = name};
         if (series.name == "sequence_nak") series.bits = 32;
+        if (series.name == "pcie_write_stall") series.behaviour = CounterBehaviour::kGauge;
         inventory->series.push_back(std::move(series));
       }
       inventories[host] = std::move(inventory);
@@ -47,8 +48,13 @@ struct Cluster {
         reading.taken = lossy.fabric.now();
         reading.inventory = inventories[host];
         // The NAKs have 32 bits, and come round early.
-        reading.values = {counted.sent, counted.received, (0xFFFFFF00ULL + counted.sent_again) & 0xFFFFFFFFULL,
-                          counted.out_of_sequence, exhausted[host]};
+        reading.values = {counted.sent,
+                          counted.received,
+                          (0xFFFFFF00ULL + counted.sent_again) & 0xFFFFFFFFULL,
+                          counted.out_of_sequence,
+                          exhausted[host],
+                          stalled[host],
+                          unposted[host]};
         reading.present.assign(reading.values.size(), 1);
         reading.jobs = {"slurm:7"};
         analyzer.hear(host, 1s, lossy.fabric.now());
@@ -68,7 +74,7 @@ struct Cluster {
 
   LossyFabric lossy;
   std::map<std::string, std::shared_ptr<const HostInventory>> inventories;
-  std::map<std::string, std::uint64_t> exhausted;
+  std::map<std::string, std::uint64_t> exhausted, stalled, unposted;
   HostAnalyzer analyzer{Thresholds{}, lossy.fabric.now()};
   IncidentBook book{IncidentPolicy{}, {}, 1};
 };
@@ -127,6 +133,43 @@ TEST(SilentLoss, TakesInTheFailedTransfersThatItExplainsAndNoOthers) {
     if (incident->is_open()) continue;
     EXPECT_NE(incident->summary.find("now part of " + incident_name(loss->id)), std::string::npos) << incident->summary;
   }
+}
+
+TEST(SlowReceiver, IsExplainedByItsHostsOwnStalls) {
+  Cluster cluster;
+  cluster.seconds(3);
+  const auto told = [&](const std::string& host) {
+    std::vector<Finding> findings(1);
+    findings[0].kind = IncidentKind::kSlowReceiver;
+    findings[0].confidence = 0.8;
+    findings[0].cause = {.kind = EntityKind::kPort,
+                         .fabric = cluster.lossy.fabric.name(),
+                         .port = cluster.lossy.fabric.key_of(cluster.lossy.port(host)),
+                         .peer = {},
+                         .label = host};
+    cluster.analyzer.complete(findings, cluster.lossy.fabric.now());
+    return findings[0];
+  };
+  const std::string slow = "host-1-0 mlx5_0";
+  cluster.stalled[slow] = 9;
+  cluster.seconds(2);
+  EXPECT_TRUE(told(slow).evidence.empty()) << "that is any host's";
+  cluster.stalled[slow] = 80;
+  cluster.unposted[slow] = 12;
+  cluster.seconds(1);
+  cluster.stalled[slow] = 0;
+  cluster.seconds(3);
+  const Finding finding = told(slow);
+  ASSERT_EQ(finding.evidence.size(), 2U);
+  EXPECT_EQ(finding.evidence[0].signal, "pcie_write_stall");
+  EXPECT_DOUBLE_EQ(finding.evidence[0].value, 0.8);
+  EXPECT_EQ(finding.evidence[1].signal, "out_of_buffer");
+  EXPECT_DOUBLE_EQ(finding.evidence[1].value, 12);
+  EXPECT_DOUBLE_EQ(finding.confidence, 0.95);
+  EXPECT_TRUE(told("host-1-1 mlx5_0").evidence.empty());
+  EXPECT_DOUBLE_EQ(told("host-1-1 mlx5_0").confidence, 0.8);
+  cluster.seconds(40);
+  EXPECT_TRUE(told(slow).evidence.empty()) << "long ago";
 }
 
 }  // namespace

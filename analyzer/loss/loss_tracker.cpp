@@ -26,6 +26,7 @@ void LossTracker::forget() {
   last_.clear();
   has_last_.clear();
   end_suspicion();
+  judged_ = 0;
   began_ = kNever;
 }
 
@@ -139,7 +140,7 @@ void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
   Window window = measure(ends, now);
   began_ = now;
   if (first) return;
-  judged_ = true;
+  judged_ = std::min(judged_ + 1, thresholds_.quiet_windows);
   windows_.push_back(std::move(window));
   if (windows_.size() > kWindows) windows_.pop_front();
 

@@ -52,8 +52,8 @@ class LossTracker {
   void end_window(std::span<const TransferEnd> ends, TimePoint now);
   /// What loses packets now, the surest first.
   const std::vector<SilentLoss>& losses() const { return losses_; }
-  /// At least one window was judged: no loss means that there is none.
-  bool has_judged() const { return judged_; }
+  /// So many windows were judged that no loss means that there is none: after a start it takes some to find one again.
+  bool has_judged() const { return judged_ >= thresholds_.quiet_windows; }
 
  private:
   static constexpr std::size_t kWindows = 8;  ///< that are added up
@@ -86,10 +86,10 @@ class LossTracker {
   std::vector<TransferTotals> last_;    ///< by slot
   std::vector<std::uint8_t> has_last_;  ///< by slot
   TimePoint began_ = kNever;            ///< of the present window
-  bool judged_ = false;
-  std::deque<Window> windows_;  ///< since the suspicion arose
-  unsigned suspicious_ = 0;     ///< of them
-  unsigned quiet_ = 0;          ///< the last ones that were not
+  unsigned judged_ = 0;                 ///< windows since all began anew, up to quiet_windows
+  std::deque<Window> windows_;          ///< since the suspicion arose
+  unsigned suspicious_ = 0;             ///< of them
+  unsigned quiet_ = 0;                  ///< the last ones that were not
   std::vector<SilentLoss> losses_;
   std::vector<LossSuspect> challengers_;  ///< that the last window found beside or instead of losses_
 };

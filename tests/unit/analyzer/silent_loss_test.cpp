@@ -107,6 +107,22 @@ TEST(SilentLoss, IsOneIncidentWithItsCauseItsHostsAndTheirJobs) {
   EXPECT_TRUE(cluster.open().empty());
 }
 
+TEST(SilentLoss, StaysOpenAcrossARestart) {
+  Cluster cluster;
+  cluster.lossy.all_to_all();
+  cluster.lossy.lost_on[cluster.lossy.cable("leaf-1", "spine-0").sender] = 1e-3;
+  cluster.seconds(20);
+  ASSERT_EQ(cluster.open().size(), 1U);
+  const std::uint64_t revision = cluster.open()[0].revision;
+  cluster.analyzer = HostAnalyzer(Thresholds{}, cluster.lossy.fabric.now());
+  for (int i = 0; i < 60; ++i) {
+    cluster.seconds(1);
+    ASSERT_EQ(cluster.open().size(), 1U) << i;
+  }
+  EXPECT_EQ(cluster.open()[0].occurrences, 1U);
+  EXPECT_GE(cluster.open()[0].revision, revision);
+}
+
 TEST(SilentLoss, TakesInTheFailedTransfersThatItExplainsAndNoOthers) {
   Cluster cluster;
   cluster.lossy.flows = {{"host-1-0 mlx5_0", "host-2-0 mlx5_0"},

@@ -63,7 +63,8 @@ std::vector<HostFlapState> HostAnalyzer::flaps(const std::string& name) const {
 }
 
 void HostAnalyzer::join(std::span<const FabricView> fabrics) {
-  losses_.watch(fabrics);
+  // Without a host that tells of its losses nobody asks where packets went.
+  losses_.watch(hosts_.empty() ? std::span<const FabricView>() : fabrics);
   std::vector<Subnet> subnets;
   for (const FabricView& view : fabrics)
     if (view.watching && view.sweep && view.sweep->topology) subnets.push_back({view.name, view.sweep->topology});

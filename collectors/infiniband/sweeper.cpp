@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <utility>
 
 namespace weft::infiniband {
@@ -148,10 +147,10 @@ void Sweeper::forget_service_levels(Lid manager) {
   service_levels_of_ = manager;
   service_levels_for_ = revision;
   if (!other_manager && !other_routes) return;
-  const auto has_levels = [this](NodeIndex node) { return subnet_->agent(node).service_level != 0; };
-  const auto nodes = std::views::iota(NodeIndex{0}, static_cast<NodeIndex>(subnet_->node_count()));
-  if (!other_manager && std::ranges::none_of(nodes, has_levels)) return;
-  for (const NodeIndex node : nodes) subnet_->agent(node).service_level_known = false;
+  bool has_levels = false;
+  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) has_levels |= subnet_->agent(i).service_level != 0;
+  if (!other_manager && !has_levels) return;
+  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).service_level_known = false;
 }
 
 Result<void> Sweeper::learn_service_levels() {

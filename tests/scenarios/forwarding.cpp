@@ -11,6 +11,15 @@ constexpr unsigned kMostHops = 16;
 
 }  // namespace
 
+Cabling cabling_of(const Plan& plan) {
+  Cabling cabling;
+  for (const Port& port : plan.ports) {
+    cabling.peers.push_back(port.peer);
+    cabling.usable.push_back(port.peer != kNoIndex);
+  }
+  return cabling;
+}
+
 ForwardingTables::ForwardingTables(const Plan& plan, std::span<const PortIndex> peers,
                                    std::span<const std::uint8_t> usable)
     : endpoints_(plan.adapters.size()), row_(plan.nodes.size(), 0) {

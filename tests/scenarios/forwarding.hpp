@@ -10,6 +10,14 @@
 
 namespace weft::scenarios {
 
+/// The cables of a fabric at some time.
+struct Cabling {
+  std::vector<PortIndex> peers;      ///< by port; kNoIndex: none
+  std::vector<std::uint8_t> usable;  ///< by port: it is Active
+};
+/// As the fabric was built, every cable Active.
+Cabling cabling_of(const Plan& plan);
+
 /// For each destination every switch sends through one of the ports that lead there on a shortest way that never turns
 /// up again once it went down: the one that the fewest destinations were given so far, the lowest number among equals
 /// (OpenSM, osm_ucast_updn.c and osm_ucast_mgr.c: destinations in the order of their LIDs).

@@ -175,12 +175,7 @@ bool Author::place_congestion(Fault& fault) {
     return true;
   }
   // Several hosts of one leaf to hosts elsewhere that the tables send through the same uplink.
-  std::vector<PortIndex> peers;
-  std::vector<std::uint8_t> usable;
-  for (const Port& port : plan_.ports) {
-    peers.push_back(port.peer);
-    usable.push_back(port.peer != kNoIndex);
-  }
+  const auto [peers, usable] = cabling_of(plan_);
   const ForwardingTables tables(plan_, peers, usable);
   const NodeIndex leaf = random_.pick(plan_.leaves);
   std::vector<std::uint32_t> here;
@@ -201,12 +196,9 @@ bool Author::place_congestion(Fault& fault) {
 /// Where packets of a collective pass: what nothing crosses loses nothing, and nobody can tell.
 bool Author::place_loss(Fault& fault) {
   auto capacity = std::make_shared<Capacity>();
-  std::vector<std::uint8_t> usable;
-  for (const Port& port : plan_.ports) {
-    capacity->peers.push_back(port.peer);
-    usable.push_back(port.peer != kNoIndex);
-  }
-  auto tables = std::make_shared<const ForwardingTables>(plan_, capacity->peers, usable);
+  Cabling cabling = cabling_of(plan_);
+  auto tables = std::make_shared<const ForwardingTables>(plan_, cabling.peers, cabling.usable);
+  capacity->peers = std::move(cabling.peers);
   Traffic traffic(plan_, scenario_.jobs, 1);
   traffic.set_fabric(std::move(tables), std::move(capacity));
   const std::vector<std::uint8_t> used = traffic.collective_ports();

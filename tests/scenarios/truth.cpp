@@ -51,12 +51,7 @@ std::vector<Place> Witness::crossed(const Fault& fault) const {
 }
 
 std::vector<PortIndex> Witness::shared_way(const Fault& fault) const {
-  std::vector<PortIndex> peers;
-  std::vector<std::uint8_t> usable;
-  for (const Port& port : plan_.ports) {
-    peers.push_back(port.peer);
-    usable.push_back(port.peer != kNoIndex);
-  }
+  const auto [peers, usable] = cabling_of(plan_);
   const ForwardingTables tables(plan_, peers, usable);
   std::vector<PortIndex> shared{fault.port};
   std::vector<PortIndex> path;

@@ -62,7 +62,7 @@ TEST_F(FecTrend, ALinkThatGetsWorseIsToldOfBeforeItLosesAnything) {
   EXPECT_TRUE(open().empty());
   sweeps(60, [&] { exponent[end] += 0.06; });
   ASSERT_EQ(open().size(), 1U);
-  const Incident& worse = open().front();
+  const Incident worse = open().front();
   EXPECT_EQ(worse.kind, IncidentKind::kLinkDegraded);
   EXPECT_EQ(worse.severity, Severity::kWarning) << "by now it is near what correction can bear";
   EXPECT_EQ(make_link_key(worse.cause.port, worse.cause.peer), fabric.link_of(end));

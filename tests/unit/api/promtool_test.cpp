@@ -113,6 +113,14 @@ std::shared_ptr<HostView> make_host(const std::string& name) {
   return view;
 }
 
+std::string page_with(std::shared_ptr<Snapshot> snapshot, std::vector<std::shared_ptr<const HostView>> hosts) {
+  snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(std::move(hosts));
+  std::string page;
+  Exposition exposition(std::move(snapshot), kNow, MetricsFormat::kText);
+  for (std::string_view piece = exposition.next(); !piece.empty(); piece = exposition.next()) page += piece;
+  return page;
+}
+
 void expect_whole(const std::string& page) {
   for (const HostCounterInfo& info : host_counter_catalogue()) {
     if (info.unit == HostUnit::kTicks) continue;
@@ -129,11 +137,7 @@ TEST(Promtool, ComplainsOfWhatIsWrong) {
 
 TEST(Promtool, FindsNothingToSayOfHostsAlone) {
   auto snapshot = make_snapshot(1, {});
-  const std::vector<std::shared_ptr<const HostView>> hosts{make_host("gpu-1"), make_host("gpu-\"2\"\\\n")};
-  snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(hosts);
-  std::string page;
-  Exposition exposition(snapshot, kNow, MetricsFormat::kText);
-  for (std::string_view piece = exposition.next(); !piece.empty(); piece = exposition.next()) page += piece;
+  const std::string page = page_with(std::move(snapshot), {make_host("gpu-1"), make_host("gpu-\"2\"\\\n")});
   expect_whole(page);
   expect_silence(page);
 }
@@ -148,11 +152,7 @@ TEST(Promtool, FindsNothingToSayOfHostsBesideASubnet) {
   fabric.rates.assign(fabric.ports.size(), PortRates{0.5, 0.5, 0.5, 0.5, 0.5, 1.5});
   auto snapshot =
       make_snapshot(1, {fabric.build()}, {make_incident(1)}, {make_health("host-1", 0x101, HealthVerdict::kUnhealthy)});
-  const std::vector<std::shared_ptr<const HostView>> hosts{make_host("gpu-1"), make_host("gpu-2")};
-  snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(hosts);
-  std::string page;
-  Exposition exposition(snapshot, kNow, MetricsFormat::kText);
-  for (std::string_view piece = exposition.next(); !piece.empty(); piece = exposition.next()) page += piece;
+  const std::string page = page_with(std::move(snapshot), {make_host("gpu-1"), make_host("gpu-2")});
   expect_whole(page);
   expect_silence(page);
 }

@@ -2,25 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "collectors/infiniband/sweeper.hpp"
-#include "tests/fakes/fake_mad_port.hpp"
+#include "tests/unit/infiniband/small_subnet.hpp"
 
 namespace weft::infiniband {
 namespace {
 
-// self - left switch - right switch - host.
-class ForwardingTest : public ::testing::Test {
+class ForwardingTest : public SmallSubnet {
  protected:
   ForwardingTest() {
-    self = port.add_adapter(0x100, "self mlx5_0");
-    left = port.add_switch(0x200, "left", 8);
-    right = port.add_switch(0x300, "right", 8);
-    host = port.add_adapter(0x400, "host mlx5_0");
-    port.connect(self, 1, left, 1);
-    port.connect(left, 2, right, 2);
-    port.connect(right, 1, host, 1);
-    options.engine = {64, 8, std::chrono::milliseconds(20), 1};
-    options.service_level = 0;
     port.node(left).forwarding.assign(1000, 255);
     port.node(left).forwarding[lid(host)] = 2;
     port.node(right).forwarding.assign(1000, 255);
@@ -40,10 +29,7 @@ class ForwardingTest : public ::testing::Test {
   static std::optional<PortNum> egress(const Sweep& sweep, std::uint64_t guid, std::uint16_t to) {
     return sweep.routes->egress(sweep.topology->find_node({guid}), Lid{to});
   }
-  fakes::FakeMadPort port;
-  SweeperOptions options;
   std::unique_ptr<Sweeper> sweeper;
-  std::size_t self, left, right, host;
 };
 
 TEST_F(ForwardingTest, TablesAreReadUpToTheirTops) {

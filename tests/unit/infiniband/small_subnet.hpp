@@ -14,9 +14,9 @@ namespace weft::infiniband {
 using fakes::FakeMadPort;
 
 // self - left switch - right switch - host, with two cables between the switches.
-class SweeperTest : public ::testing::Test {
+class SmallSubnet : public ::testing::Test {
  protected:
-  SweeperTest() {
+  SmallSubnet() {
     self = port.add_adapter(0x100, "self mlx5_0");
     left = port.add_switch(0x200, "left", 8);
     right = port.add_switch(0x300, "right", 8);

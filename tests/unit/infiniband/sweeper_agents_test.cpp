@@ -7,7 +7,9 @@
 namespace weft::infiniband {
 namespace {
 
-TEST_F(SweeperTest, NothingIsEverClearedUnlessAnOperatorSaidSo) {
+using SweeperAgentsTest = SmallSubnet;
+
+TEST_F(SweeperAgentsTest, NothingIsEverClearedUnlessAnOperatorSaidSo) {
   port.port(left, 2).counters = {{IB_PC_ERR_SYM_F, 0xFFFF}};
   Sweeper careful(port, options);
   for (int i = 0; i < 3; ++i) sweep(careful);
@@ -18,7 +20,7 @@ TEST_F(SweeperTest, NothingIsEverClearedUnlessAnOperatorSaidSo) {
   EXPECT_EQ(port.sets, 1U);
 }
 
-TEST_F(SweeperTest, ARedirectedAgentIsAskedWhereItSaysItIs) {
+TEST_F(SweeperAgentsTest, ARedirectedAgentIsAskedWhereItSaysItIs) {
   const std::size_t proxy = port.add_adapter(0x600, "proxy");
   port.connect(left, 8, proxy, 1);
   port.node(host).redirect_lid = port.port(proxy, 1).lid;
@@ -29,7 +31,7 @@ TEST_F(SweeperTest, ARedirectedAgentIsAskedWhereItSaysItIs) {
   EXPECT_EQ(table.value(result.topology->find_port({{0x400}, {1}}), table.column(CounterId::kLinkDowned)), 9U);
 }
 
-TEST_F(SweeperTest, ARedirectionIsFollowedIntoItsPartition) {
+TEST_F(SweeperAgentsTest, ARedirectionIsFollowedIntoItsPartition) {
   const std::size_t proxy = port.add_adapter(0x600, "proxy");
   port.connect(left, 8, proxy, 1);
   port.pkeys = {0xFFFF, 0x0000, 0x8005};
@@ -44,7 +46,7 @@ TEST_F(SweeperTest, ARedirectionIsFollowedIntoItsPartition) {
   EXPECT_EQ(result.counters->value(index, result.counters->column(CounterId::kLinkDowned)), 9U);
 }
 
-TEST_F(SweeperTest, ARedirectionIntoAPartitionThatIsNotOursIsNotAskedInAnother) {
+TEST_F(SweeperAgentsTest, ARedirectionIntoAPartitionThatIsNotOursIsNotAskedInAnother) {
   const std::size_t proxy = port.add_adapter(0x600, "proxy");
   port.connect(left, 8, proxy, 1);
   port.node(host).redirect_lid = port.port(proxy, 1).lid;
@@ -54,7 +56,7 @@ TEST_F(SweeperTest, ARedirectionIntoAPartitionThatIsNotOursIsNotAskedInAnother) 
   EXPECT_EQ(result.counters->read_at(result.topology->find_port({{0x400}, {1}})), kNever);
 }
 
-TEST_F(SweeperTest, TheServiceLevelIsTheOneThatTheSubnetAdministratorSays) {
+TEST_F(SweeperAgentsTest, TheServiceLevelIsTheOneThatTheSubnetAdministratorSays) {
   port.subnet_manager_lid = port.port(host, 1).lid;
   port.path_service_level = 3;
   // OpenSM sends a record, not a whole datagram.
@@ -70,7 +72,7 @@ TEST_F(SweeperTest, TheServiceLevelIsTheOneThatTheSubnetAdministratorSays) {
   EXPECT_EQ(result.statistics.requests[static_cast<std::size_t>(MadResult::kMalformed)], 0U);
 }
 
-TEST_F(SweeperTest, ServiceLevelsAreAskedForAgainWhenRoutesChange) {
+TEST_F(SweeperAgentsTest, ServiceLevelsAreAskedForAgainWhenRoutesChange) {
   port.subnet_manager_lid = port.port(host, 1).lid;
   port.path_service_level = 3;
   port.node(left).forwarding.assign(8, 255);
@@ -86,7 +88,7 @@ TEST_F(SweeperTest, ServiceLevelsAreAskedForAgainWhenRoutesChange) {
   EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{5});
 }
 
-TEST_F(SweeperTest, AnotherSubnetManagerIsAskedForServiceLevels) {
+TEST_F(SweeperAgentsTest, AnotherSubnetManagerIsAskedForServiceLevels) {
   port.subnet_manager_lid = port.port(host, 1).lid;
   options.service_level.reset();
   Sweeper sweeper(port, options);
@@ -99,7 +101,7 @@ TEST_F(SweeperTest, AnotherSubnetManagerIsAskedForServiceLevels) {
   EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{2});
 }
 
-TEST_F(SweeperTest, OneLostDetailIsNoLackOfDetails) {
+TEST_F(SweeperAgentsTest, OneLostDetailIsNoLackOfDetails) {
   options.detail_interval = options.interval;
   port.node(right).details = port.node(host).details = true;
   unsigned asked_of_left = 0;
@@ -124,7 +126,7 @@ TEST_F(SweeperTest, OneLostDetailIsNoLackOfDetails) {
   EXPECT_EQ(asked_of_left, asked) << "who never answers is left alone";
 }
 
-TEST_F(SweeperTest, DetailsComeBackWithTheirNode) {
+TEST_F(SweeperAgentsTest, DetailsComeBackWithTheirNode) {
   options.detail_interval = options.interval;
   port.node(host).details = true;
   bool hung = false;

@@ -3,6 +3,8 @@
 namespace weft::infiniband {
 namespace {
 
+using SweeperTest = SmallSubnet;
+
 TEST_F(SweeperTest, FindsTheWholeGraphWithBothEndsOfEveryLink) {
   Sweeper sweeper(port, options);
   const Sweep result = sweep(sweeper);

@@ -5,7 +5,12 @@
 #include <cmath>
 #include <cstdint>
 
+#include "fabric/clock.hpp"
+
 namespace weft::analyzer {
+
+/// A link that was down for longer may have been worked on: what is known of its past is another cable's.
+inline constexpr Duration kTimeForRepair = std::chrono::minutes(3);
 
 struct DriftLimits {
   /// Readings from which the usual level and spread are learned.
@@ -46,7 +51,6 @@ class Drift {
   bool drifting() const { return drifting_; }
   double usual() const { return static_cast<double>(mean_); }  ///< level learned, or so far
   double last() const { return static_cast<double>(last_); }
-  double sum() const { return static_cast<double>(sum_); }
 
  private:
   float mean_ = 0;

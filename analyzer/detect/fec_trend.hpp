@@ -34,7 +34,6 @@ class FecTrends {
     Drift drift;            ///< of log10 of the ratio
   };
   void read(PortIndex port, const SampleTable& details, float line_rate);
-  bool is_worse(const Trend& trend) const;
 
   const Thresholds& thresholds_;
   std::uint64_t epoch_ = 0;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/detect/describe.hpp"
+#include "analyzer/detect/fec_ratio.hpp"
 #include "analyzer/hosts/counter_delta.hpp"
 #include "analyzer/hosts/host_state.hpp"
 
@@ -17,13 +18,8 @@ using namespace std::chrono_literals;
 
 /// Modules are read once a minute or less often, and a trend needs no more.
 constexpr Duration kSpacing = 55s;
-/// A link that was down for so long may have been worked on.
-constexpr Duration kTimeForRepair = 3min;
-/// Spreads below which steadiness is not believed: a module tells its light in steps, and temperature moves both.
+/// Spread below which steadiness is not believed: a module tells its light in steps, and temperature moves it.
 constexpr double kLeastDecibels = 0.2;
-constexpr double kLeastDecades = 0.1;
-/// Fewer repaired bits than this say little about their rate.
-constexpr std::uint64_t kFewestBits = 100;
 
 std::optional<HostTrend::Kind> kind_of(const HostSeries& series) {
   if (series.is_raw) return std::nullopt;
@@ -37,18 +33,17 @@ double decibel_milliwatts(std::uint64_t nanowatts) {
 }
 
 void take(HostTrend& trend, const HostSeries& series, std::uint64_t value, const PortWatch& port, TimePoint at,
-          const DriftLimits& limits) {
+          const Thresholds& thresholds) {
   // Another rate is another modulation; and whoever had it out for minutes may have put in another cable.
   const bool was_out = trend.taken != kNever && port.changed > trend.taken && at - trend.taken > kTimeForRepair;
   if (trend.rate != port.rate || was_out) trend.drift = {};
   if (trend.kind == HostTrend::Kind::kReceivePower) {
-    if (value > 0) trend.drift.add(-decibel_milliwatts(value), kLeastDecibels, limits);  // 0: no light, and no link
+    if (value > 0)
+      trend.drift.add(-decibel_milliwatts(value), kLeastDecibels, thresholds.drift);  // 0: no light, and no link
   } else if (trend.taken != kNever && trend.rate == port.rate) {
     const CounterDelta delta = counter_delta(trend.last, value, series.bits, series.behaviour);
     const double bits = static_cast<double>(port.rate) * seconds(at - trend.taken);
-    if (value >= trend.last && bits > 0)
-      trend.drift.add(std::log10(static_cast<double>(std::max(delta.moved, kFewestBits)) / bits), kLeastDecades,
-                      limits);
+    if (value >= trend.last && bits > 0) add_fec_ratio(trend.drift, delta.moved, bits, thresholds);
   }
   trend.taken = at;
   trend.last = value;
@@ -56,33 +51,23 @@ void take(HostTrend& trend, const HostSeries& series, std::uint64_t value, const
 }
 
 bool is_worse(const HostTrend& trend, const Thresholds& thresholds) {
-  if (!trend.drift.drifting()) return false;
-  const double risen = trend.drift.last() - trend.drift.usual();
-  if (trend.kind == HostTrend::Kind::kReceivePower) return risen >= thresholds.receive_power_drop;
-  return risen >= thresholds.fec_ratio_rise && trend.drift.last() >= std::log10(thresholds.fec_ratio_minimum);
+  if (trend.kind == HostTrend::Kind::kCorrectedBits) return is_fec_worse(trend.drift, thresholds);
+  return trend.drift.drifting() && trend.drift.last() - trend.drift.usual() >= thresholds.receive_power_drop;
 }
 
-Evidence evidence_of(const HostTrend& trend, const HostSeries& series, const PortWatch& port, const Entity& where,
-                     const Thresholds& thresholds, TimePoint now) {
-  Evidence fact;
-  fact.observed = now;
-  fact.where = where;
-  if (trend.kind == HostTrend::Kind::kReceivePower) {
-    fact.signal = "module_receive_power";
-    fact.value = -trend.drift.last();
-    fact.threshold = -trend.drift.usual() - thresholds.receive_power_drop;
-    fact.unit = "dBm";
-    fact.description = port.label + " receives " + short_number(fact.value) + " dBm" +
-                       (series.lane == kNoLane ? std::string() : " on lane " + std::to_string(series.lane)) + "; " +
-                       short_number(-trend.drift.usual()) + " dBm is usual here";
-    return fact;
-  }
-  fact.signal = "fec_corrected_ratio";
-  fact.value = std::pow(10, trend.drift.last());
-  fact.threshold = std::pow(10, trend.drift.usual() + thresholds.fec_ratio_rise);
-  fact.description = port.label + " receives " + short_number(fact.value) + " wrong bits a bit before correction; " +
-                     short_number(std::pow(10, trend.drift.usual())) + " is usual here";
-  return fact;
+Evidence power_evidence(const HostTrend& trend, const HostSeries& series, const PortWatch& port, const Entity& where,
+                        const Thresholds& thresholds, TimePoint now) {
+  const double power = -trend.drift.last();
+  const double usual = -trend.drift.usual();
+  const std::string lane = series.lane == kNoLane ? std::string() : " on lane " + std::to_string(series.lane);
+  return {.signal = "module_receive_power",
+          .description = port.label + " receives " + short_number(power) + " dBm" + lane + "; " + short_number(usual) +
+                         " dBm is usual here",
+          .value = power,
+          .threshold = usual - thresholds.receive_power_drop,
+          .unit = "dBm",
+          .observed = now,
+          .where = where};
 }
 
 }  // namespace
@@ -113,8 +98,7 @@ void take_trends(HostWatch& host, const HostReading& reading, const Thresholds& 
     const PortWatch& port = host.ports[trend.port];
     if (!reading.present[trend.series] || !port.up) continue;
     if (trend.taken != kNever && reading.taken >= trend.taken && reading.taken - trend.taken < kSpacing) continue;
-    take(trend, reading.inventory->series[trend.series], reading.values[trend.series], port, reading.taken,
-         thresholds.drift);
+    take(trend, reading.inventory->series[trend.series], reading.values[trend.series], port, reading.taken, thresholds);
   }
 }
 
@@ -133,10 +117,13 @@ void report_trends(const HostWatch& host, const Thresholds& thresholds, TimePoin
       finding.summary = "Link at " + port.label + " is getting worse, and loses nothing yet";
       found = findings.insert(findings.end(), std::move(finding));
     }
-    if (trend.kind == HostTrend::Kind::kCorrectedBits &&
-        trend.drift.last() >= std::log10(thresholds.fec_ratio_limit) - 1)
-      found->severity = std::max(found->severity, Severity::kWarning);
-    found->evidence.push_back(evidence_of(trend, host.inventory->series[trend.series], port, cause, thresholds, now));
+    if (trend.kind == HostTrend::Kind::kReceivePower) {
+      const HostSeries& series = host.inventory->series[trend.series];
+      found->evidence.push_back(power_evidence(trend, series, port, cause, thresholds, now));
+    } else {
+      found->severity = std::max(found->severity, fec_severity(trend.drift, thresholds));
+      found->evidence.push_back(fec_evidence(trend.drift, thresholds, port.label, "bits", cause, now));
+    }
   }
 }
 

@@ -29,7 +29,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(IncidentKind::kCount)
                                                                                          "TELEMETRY_LOST"};
 constexpr std::array<const char*, 3> kSeverities{"INFO", "WARNING", "CRITICAL"};
 constexpr std::array<const char*, 3> kStates{"OPEN", "ACKNOWLEDGED", "RESOLVED"};
-constexpr std::array<const char*, 6> kEntities{"fabric", "node", "port", "link", "collector", "host_port"};
+constexpr std::array<const char*, 7> kEntities{"fabric", "node", "port", "link", "collector", "host_port", "host"};
 constexpr std::array<const char*, 4> kVerdicts{"UNKNOWN", "HEALTHY", "DEGRADED", "UNHEALTHY"};
 constexpr std::array<const char*, 4> kActions{"NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN"};
 
@@ -103,6 +103,7 @@ std::string Entity::identity() const {
       append(text, peer);
       break;
     case EntityKind::kCollector:
+    case EntityKind::kHost:
       text += ':' + host;
       break;
     case EntityKind::kHostPort:

@@ -46,13 +46,14 @@ enum class IncidentState : std::uint8_t { kOpen, kAcknowledged, kResolved };
 const char* to_string(IncidentState state);  ///< "OPEN", "ACKNOWLEDGED", "RESOLVED"
 std::optional<IncidentState> parse_incident_state(std::string_view text);
 
-enum class EntityKind : std::uint8_t { kFabric, kNode, kPort, kLink, kCollector, kHostPort };
-const char* to_string(EntityKind kind);  ///< "fabric", "node", "port", "link", "collector", "host_port"
+enum class EntityKind : std::uint8_t { kFabric, kNode, kPort, kLink, kCollector, kHostPort, kHost };
+const char* to_string(EntityKind kind);  ///< "fabric", "node", "port", "link", "collector", "host_port", "host"
 std::optional<EntityKind> parse_entity_kind(std::string_view text);
 
 /// A thing that incidents speak of. Which fields are set follows from `kind`: a fabric has none but its name; a node
 /// its GUID; a port a key; a link both keys (canonical order, see LinkKey); a collector its host's name in `host`; a
-/// port that only a collector sees `host`, `device` and port.port (0 for an interface alone). A host's port that is on
+/// port that only a collector sees `host`, `device` and port.port (0 for an interface alone); a host, which a scheduler drains as a
+/// whole, `host`. A host's port that is on
 /// a watched subnet is a port, known by its key there. Equality and identity are kind, fabric, keys, host and device;
 /// labels may change.
 struct Entity {
@@ -61,7 +62,7 @@ struct Entity {
   PortKey port;          ///< node and port; port 0 for a node
   PortKey peer;          ///< the other end, of a link
   std::string label;     ///< for people: "leaf-1 port 12 - dgx-04 mlx5_0 port 1"
-  std::string host{};    ///< of a collector or host_port
+  std::string host{};    ///< of a collector, host_port or host
   std::string device{};  ///< of a host_port, as HostPort::device
 
   /// Text that is equal exactly when the entity is the same: key of maps and of the store.

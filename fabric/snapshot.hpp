@@ -10,6 +10,7 @@
 
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/plan.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft {
@@ -38,6 +39,10 @@ struct FabricView {
 struct DaemonFigures {
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)>
       incidents_opened{};  ///< since the store began
+  /// Plans that ended, by action and final state, since the store began.
+  std::array<std::array<std::uint64_t, static_cast<std::size_t>(PlanState::kCount)>,
+             static_cast<std::size_t>(RemedyAction::kCount)>
+      plans_ended{};
   bool store_ok = true;
   std::string store_status;  ///< "ok", or why history is not written
 };
@@ -52,6 +57,9 @@ struct Snapshot {
   /// All open incidents and those resolved within the configured retention, newest id last.
   std::shared_ptr<const std::vector<std::shared_ptr<const Incident>>> incidents;
   std::shared_ptr<const std::vector<NodeHealth>> health;  ///< sorted by node name
+  /// All plans that are not over and those that ended within the configured retention, newest id last; null: none.
+  std::shared_ptr<const std::vector<std::shared_ptr<const Plan>>> plans;
+  RemedyStatus remedy;
   DaemonFigures figures;
 };
 

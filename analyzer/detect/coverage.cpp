@@ -72,6 +72,7 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
     }
     case EntityKind::kCollector:
     case EntityKind::kHostPort:
+    case EntityKind::kHost:
       return false;
   }
   return false;

@@ -11,6 +11,7 @@ static_assert(v1::Incident::STRAGGLER == static_cast<int>(IncidentKind::kStraggl
 static_assert(v1::Incident::TELEMETRY_LOST == static_cast<int>(IncidentKind::kTelemetryLost) + 1);
 static_assert(v1::Incident::CRITICAL == static_cast<int>(Severity::kCritical) + 1);
 static_assert(v1::Incident::RESOLVED == static_cast<int>(IncidentState::kResolved) + 1);
+static_assert(v1::Entity::HOST == static_cast<int>(EntityKind::kHost) + 1);
 static_assert(v1::Entity::COLLECTOR == static_cast<int>(EntityKind::kCollector) + 1);
 static_assert(v1::NodeHealth::UNHEALTHY == static_cast<int>(HealthVerdict::kUnhealthy));
 static_assert(v1::NodeHealth::DRAIN == static_cast<int>(RecommendedAction::kDrain));

@@ -1,0 +1,120 @@
+#include "fabric/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstddef>
+#include <span>
+
+namespace weft {
+namespace {
+
+template <typename Enum>
+using Names = std::array<const char*, static_cast<std::size_t>(Enum::kCount)>;
+
+constexpr Names<RemedyAction> kActions{"NOTHING",         "ISOLATE_LINK", "RESTORE_LINK",
+                                       "RAISE_LINK_COST", "DRAIN_NODE",   "UNDRAIN_NODE"};
+constexpr std::array<const char*, 3> kModes{"off", "propose", "auto"};
+constexpr Names<PlanState> kStates{"PROPOSED",  "APPROVED",    "EXECUTING", "VERIFYING", "ROLLING_BACK",
+                                   "COMMITTED", "ROLLED_BACK", "FAILED",    "REJECTED",  "EXPIRED"};
+constexpr Names<Guard> kGuards{"HANDS_OFF",     "ENABLED",       "LISTS",         "MAINTENANCE", "FRESH_DATA",
+                               "SENSOR",        "TWO_SIGNALS",   "ONE_ACTOR",     "BREAKER",     "BUDGET",
+                               "COOL_DOWN",     "REINSTATEMENT", "OWN_PATH",      "ALTERNATIVE", "REACHABILITY",
+                               "LEAF_CAPACITY", "JOB_CAPACITY",  "RAIL_CAPACITY", "BENEFIT"};
+constexpr std::array<const char*, 3> kResults{"PASSED", "REFUSED", "NOT_NEEDED"};
+constexpr Names<PlanIntent> kIntents{"NONE", "APPLY", "UNDO"};
+
+template <typename Enum>
+std::optional<Enum> parse(std::span<const char* const> names, std::string_view text) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (text == names[i]) return static_cast<Enum>(i);
+  return std::nullopt;
+}
+
+template <typename Enum>
+const char* name(std::span<const char* const> names, Enum value) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < names.size() ? names[index] : "UNKNOWN";
+}
+
+}  // namespace
+
+const char* to_string(RemedyAction action) {
+  return name(kActions, action);
+}
+const char* to_string(RemedyMode mode) {
+  return name(kModes, mode);
+}
+const char* to_string(PlanState state) {
+  return name(kStates, state);
+}
+const char* to_string(Guard guard) {
+  return name(kGuards, guard);
+}
+const char* to_string(GuardResult result) {
+  return name(kResults, result);
+}
+const char* to_string(PlanIntent intent) {
+  return name(kIntents, intent);
+}
+
+std::optional<RemedyAction> parse_remedy_action(std::string_view text) {
+  return parse<RemedyAction>(kActions, text);
+}
+std::optional<RemedyMode> parse_remedy_mode(std::string_view text) {
+  return parse<RemedyMode>(kModes, text);
+}
+std::optional<PlanState> parse_plan_state(std::string_view text) {
+  return parse<PlanState>(kStates, text);
+}
+std::optional<Guard> parse_guard(std::string_view text) {
+  return parse<Guard>(kGuards, text);
+}
+std::optional<GuardResult> parse_guard_result(std::string_view text) {
+  return parse<GuardResult>(kResults, text);
+}
+std::optional<PlanIntent> parse_plan_intent(std::string_view text) {
+  return parse<PlanIntent>(kIntents, text);
+}
+
+RemedyAction inverse_of(RemedyAction action) {
+  switch (action) {
+    case RemedyAction::kIsolateLink:
+      return RemedyAction::kRestoreLink;
+    case RemedyAction::kRestoreLink:
+      return RemedyAction::kIsolateLink;
+    case RemedyAction::kDrainNode:
+      return RemedyAction::kUndrainNode;
+    case RemedyAction::kUndrainNode:
+      return RemedyAction::kDrainNode;
+    case RemedyAction::kRaiseLinkCost:
+      return RemedyAction::kRestoreLink;
+    case RemedyAction::kNothing:
+    case RemedyAction::kCount:
+      break;
+  }
+  return RemedyAction::kNothing;
+}
+
+bool Plan::refused() const {
+  return std::ranges::any_of(guards, [](const GuardVerdict& guard) { return guard.result == GuardResult::kRefused; });
+}
+
+std::string plan_name(std::uint64_t id) {
+  return "PLAN-" + std::to_string(id);
+}
+
+std::optional<std::uint64_t> parse_plan_name(std::string_view text) {
+  constexpr std::string_view kPrefix = "PLAN-";
+  if (text.size() > kPrefix.size() && std::ranges::equal(text.substr(0, kPrefix.size()), kPrefix, [](char a, char b) {
+        return std::toupper(static_cast<unsigned char>(a)) == b;
+      }))
+    text.remove_prefix(kPrefix.size());
+  std::uint64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return id;
+}
+
+}  // namespace weft

@@ -1,0 +1,189 @@
+#pragma once
+// What is to be done about trouble: a plan, why it is allowed or refused, and how far it has come.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/clock.hpp"
+#include "fabric/incident.hpp"
+
+namespace weft {
+
+/// What can be done to one link or one host. Each but kNothing is turned on for itself (RemedyMode).
+enum class RemedyAction : std::uint8_t {
+  kNothing,        ///< leave it as it is: always among the candidates
+  kIsolateLink,    ///< one end's PortPhysicalState = Disabled; the subnet manager routes round it
+  kRestoreLink,    ///< the same end = Polling, then probation
+  kRaiseLinkCost,  ///< the link stays up and the subnet manager avoids it
+  kDrainNode,      ///< the scheduler starts nothing new there; what runs may finish
+  kUndrainNode,    ///< takes our own drain back, never anybody else's
+  kCount,
+};
+const char* to_string(RemedyAction action);  ///< "NOTHING", "ISOLATE_LINK", …
+std::optional<RemedyAction> parse_remedy_action(std::string_view text);
+/// The action that undoes it: isolate ↔ restore, drain ↔ undrain; kNothing where there is none.
+RemedyAction inverse_of(RemedyAction action);
+
+/// How far automation may go with an action.
+enum class RemedyMode : std::uint8_t { kOff, kPropose, kAuto };
+const char* to_string(RemedyMode mode);  ///< "off", "propose", "auto"
+std::optional<RemedyMode> parse_remedy_mode(std::string_view text);
+
+/// The life of a plan. From kCommitted on it is over.
+enum class PlanState : std::uint8_t {
+  kProposed,     ///< waits for a person, or for its guards
+  kApproved,     ///< will be carried out as soon as it is its turn
+  kExecuting,    ///< the world is being read, changed and read back
+  kVerifying,    ///< it is in force; is the symptom gone, are the neighbours no worse, are routes as predicted?
+  kRollingBack,  ///< it is being undone
+  kCommitted,    ///< it is in force and did good
+  kRolledBack,   ///< it was undone; the world is as before
+  kFailed,       ///< it stopped half-way: `outcome` says what a person must look at
+  kRejected,     ///< a person said no
+  kExpired,      ///< nobody approved it in time, or its reason is gone
+  kCount,
+};
+const char* to_string(PlanState state);  ///< "PROPOSED", "ROLLING_BACK", …
+std::optional<PlanState> parse_plan_state(std::string_view text);
+constexpr bool is_over(PlanState state) {
+  return state >= PlanState::kCommitted;
+}
+/// Somebody or something is changing the world for it, or may be.
+constexpr bool is_under_way(PlanState state) {
+  return state == PlanState::kExecuting || state == PlanState::kVerifying || state == PlanState::kRollingBack;
+}
+
+/// Checks that stand before every action, in the order in which they are made.
+enum class Guard : std::uint8_t {
+  kHandsOff,       ///< nobody stopped all automation
+  kEnabled,        ///< the action is turned on
+  kLists,          ///< the target is on no deny list and, where there is an allow list, on that
+  kMaintenance,    ///< nobody works on it
+  kFreshData,      ///< the picture is fresh and complete
+  kSensor,         ///< not everything failed at once: then our own sight is to be suspected
+  kTwoSignals,     ///< two independent signals, or both ends, say so
+  kOneActor,       ///< nothing else is under way on this fabric
+  kBreaker,        ///< the breaker is not tripped
+  kBudget,         ///< actions in an hour; what is out at once: fabric, switch, rail, job
+  kCoolDown,       ///< time since the last action on the same target
+  kReinstatement,  ///< it did not come back and fail again too often
+  kOwnPath,        ///< neither our own way into the fabric nor the subnet manager's
+  kAlternative,    ///< no access link: those have no way round
+  kReachability,   ///< every pair of leaves keeps a way up and down, so nobody is cut off and no credit loop arises
+  kLeafCapacity,   ///< every leaf keeps its share of ways up
+  kJobCapacity,    ///< every pair of leaves of one job keeps its share of common spines
+  kRailCapacity,   ///< every rail keeps its share of uplinks
+  kBenefit,        ///< it costs less than doing nothing
+  kCount,
+};
+const char* to_string(Guard guard);  ///< "HANDS_OFF", "ENABLED", …
+std::optional<Guard> parse_guard(std::string_view text);
+
+enum class GuardResult : std::uint8_t { kPassed, kRefused, kNotNeeded };
+const char* to_string(GuardResult result);  ///< "PASSED", "REFUSED", "NOT_NEEDED"
+std::optional<GuardResult> parse_guard_result(std::string_view text);
+
+struct GuardVerdict {
+  Guard guard = Guard::kHandsOff;
+  GuardResult result = GuardResult::kPassed;
+  std::string explanation;  ///< one sentence with the numbers in it
+  bool operator==(const GuardVerdict&) const = default;
+};
+
+/// What could be done about an incident, and what is expected of it.
+struct Candidate {
+  RemedyAction action = RemedyAction::kNothing;
+  Entity target;            ///< of kNothing the incident's cause
+  double cost_ratio = 0;    ///< of the time of the jobs concerned that the action costs, 0..1
+  double harm_ratio = 0;    ///< … that is still lost to the trouble afterwards, 0..1
+  bool allowed = false;     ///< no guard refuses it
+  std::string explanation;  ///< one sentence with the numbers in it
+
+  double total_ratio() const { return cost_ratio + harm_ratio; }
+};
+
+/// One thing that happened to a plan, oldest first.
+struct PlanStep {
+  TimePoint at = kNever;
+  PlanState state = PlanState::kProposed;  ///< after it
+  std::string who;                         ///< a person's name; "weftd" for itself
+  std::string what;                        ///< one sentence: before, after, what was read
+  bool operator==(const PlanStep&) const = default;
+};
+
+/// What is being asked of the world for a plan. Journalled before it is done.
+enum class PlanIntent : std::uint8_t {
+  kNone,
+  kApply,  ///< `action` may have been sent, and may or may not be in force
+  kUndo,   ///< its inverse may have been sent
+  kCount,
+};
+const char* to_string(PlanIntent intent);  ///< "NONE", "APPLY", "UNDO"
+std::optional<PlanIntent> parse_plan_intent(std::string_view text);
+
+/// A plan with its life. Ids are given once and never reused: "PLAN-7".
+struct Plan {
+  std::uint64_t id = 0;
+  std::uint64_t revision = 0;  ///< grows with each change that matters to who approves it, or is told of it
+  PlanState state = PlanState::kProposed;
+  RemedyAction action = RemedyAction::kIsolateLink;
+  Entity target;                      ///< a link; or a node by its host's name in `host`
+  std::string actuator;               ///< that carries it out: "infiniband_port", "slurm", "kubernetes", "webhook", …
+  std::uint64_t incident = 0;         ///< that it is for; 0: a person's own wish
+  std::uint64_t undoes = 0;           ///< the plan that this one takes back; 0: none
+  std::string reason;                 ///< one sentence: why
+  std::string requested_by;           ///< who wished it; "weftd" for itself
+  std::string approved_by;            ///< empty: nobody yet; "weftd" where the mode is auto
+  std::vector<std::string> jobs;      ///< that use the target
+  std::vector<Candidate> candidates;  ///< best first
+  std::vector<GuardVerdict> guards;   ///< in order, as last checked
+  std::vector<PlanStep> steps;        ///< the newest kMostPlanSteps
+  TimePoint created = kNever;
+  TimePoint updated = kNever;
+  TimePoint expires = kNever;   ///< while proposed or approved
+  TimePoint started = kNever;   ///< when the world was first asked to change
+  TimePoint finished = kNever;  ///< kNever until it is over
+  PlanIntent intent = PlanIntent::kNone;
+  bool in_force = false;           ///< what it did is still so, as far as we know: nobody took it back
+  bool unresolved = false;         ///< failed, and how the world is is not known
+  std::uint32_t windows_good = 0;  ///< sweeps of the verification that found everything well
+  std::uint32_t windows_needed = 0;
+  std::string outcome;  ///< one sentence when it is over
+
+  bool refused() const;  ///< some guard says no
+};
+inline constexpr std::size_t kMostPlanSteps = 64;
+
+/// "PLAN-7".
+std::string plan_name(std::uint64_t id);
+/// Reads "PLAN-7", "plan-7" or "7".
+std::optional<std::uint64_t> parse_plan_name(std::string_view text);
+
+/// How automation as a whole stands.
+struct RemedyStatus {
+  bool hands_off = false;        ///< a person, or the file, stopped everything
+  std::string hands_off_reason;  ///< who and why
+  bool breaker_tripped = false;  ///< only a person resets it
+  std::string breaker_reason;
+  TimePoint breaker_since = kNever;
+  std::uint32_t actions_last_hour = 0;
+  std::uint32_t actions_per_hour = 0;  ///< the limit
+  std::uint32_t out_of_service = 0;    ///< links and hosts that our plans hold out of service
+};
+
+/// One line of the audit trail. `hash` covers everything before it: a line that is changed or taken out shows.
+struct AuditRecord {
+  std::uint64_t sequence = 0;  ///< from 1, without gaps
+  TimePoint at = kNever;
+  std::string who;
+  std::string what;            ///< "proposed", "approved", "executing", "hands off", …
+  std::uint64_t plan = 0;      ///< 0: none
+  std::uint64_t incident = 0;  ///< 0: none
+  std::string detail;          ///< before, after, why
+  std::string hash;            ///< SHA-256 of the previous hash and this record, 64 hexadecimal digits
+};
+
+}  // namespace weft

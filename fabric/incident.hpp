@@ -52,10 +52,9 @@ std::optional<EntityKind> parse_entity_kind(std::string_view text);
 
 /// A thing that incidents speak of. Which fields are set follows from `kind`: a fabric has none but its name; a node
 /// its GUID; a port a key; a link both keys (canonical order, see LinkKey); a collector its host's name in `host`; a
-/// port that only a collector sees `host`, `device` and port.port (0 for an interface alone); a host, which a scheduler drains as a
-/// whole, `host`. A host's port that is on
-/// a watched subnet is a port, known by its key there. Equality and identity are kind, fabric, keys, host and device;
-/// labels may change.
+/// port that only a collector sees `host`, `device` and port.port (0 for an interface alone); a host, which a scheduler
+/// drains as a whole, `host`. A host's port that is on a watched subnet is a port, known by its key there. Equality and
+/// identity are kind, fabric, keys, host and device; labels may change.
 struct Entity {
   EntityKind kind = EntityKind::kFabric;
   std::string fabric;

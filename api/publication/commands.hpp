@@ -28,8 +28,8 @@ class Commands {
 
 /// What users may ask of automation. Like Commands: members return at once, from any thread; the callback is called
 /// exactly once, when the change is durable and shown, or with the reason why not: kNotFound for an id or a target
-/// that is not known, kFailedPrecondition with the refusing guard's sentence, or when the plan is in another state or of
-/// another revision than the caller saw; kUnavailable while the daemon stops.
+/// that is not known, kFailedPrecondition with the refusing guard's sentence, or when the plan is in another state or
+/// of another revision than the caller saw; kUnavailable while the daemon stops.
 class RemedyCommands {
  public:
   using PlanCallback = std::function<void(Result<Plan>)>;
@@ -40,17 +40,17 @@ class RemedyCommands {
   /// `revision` is the one that the person read; 0: whatever it is now.
   virtual void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) = 0;
   virtual void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) = 0;
-  /// Makes a plan for a target that a person names and approves it at once, unless a guard refuses. `target`: of isolate
-  /// and restore either end of a link as a person writes it, "leaf-1:7" or "0x2c5eab0300b87b40:7"; of drain and undrain
-  /// a host's name.
+  /// Makes a plan for a target that a person names and approves it at once, unless a guard refuses. `target`: of
+  /// isolate and restore either end of a link as a person writes it, "leaf-1:7" or "0x2c5eab0300b87b40:7"; of drain and
+  /// undrain a host's name.
   virtual void request(RemedyAction action, std::string target, std::string why, std::string who,
                        PlanCallback callback) = 0;
   /// Stops all automation at once, or lets it go on.
   virtual void set_hands_off(bool hands_off, std::string why, std::string who, StatusCallback callback) = 0;
   /// After a person has looked. Refused while it is not tripped.
   virtual void reset_breaker(std::string why, std::string who, StatusCallback callback) = 0;
-  /// The newest `limit` records with a sequence below `before` (0: the newest of all), ascending. The chain of hashes is
-  /// checked on the way: kCorrupt when a line was changed or taken out.
+  /// The newest `limit` records with a sequence below `before` (0: the newest of all), ascending. The chain of hashes
+  /// is checked on the way: kCorrupt when a line was changed or taken out.
   virtual void audit(std::uint64_t before, std::size_t limit, AuditCallback callback) = 0;
 };
 

@@ -1,0 +1,70 @@
+#pragma once
+// The tiers of a fat tree: which links lead up from which switch, and whose hosts depend on them.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fabric/topology.hpp"
+
+namespace weft::analyzer {
+
+/// Position in FabricTree::uplinks().
+using UplinkIndex = std::uint32_t;
+
+/// A cable between two tiers of switches.
+struct Uplink {
+  NodeIndex child = kNoIndex;  ///< nearer to the adapters
+  NodeIndex parent = kNoIndex;
+  PortIndex port = kNoIndex;  ///< the child's
+};
+
+/// The tiers as they are cabled, whether their links are up or not. Cables between switches of one tier lead nowhere
+/// up and do not count. Immutable; O(ports) to make.
+class FabricTree {
+ public:
+  explicit FabricTree(const Topology& topology);
+
+  std::span<const Uplink> uplinks() const { return uplinks_; }
+  /// The uplink that the port is an end of; kNoIndex for any other port.
+  UplinkIndex uplink_of(PortIndex port) const { return port < by_port_.size() ? by_port_[port] : kNoIndex; }
+  /// Uplinks of a switch, those whose child it is.
+  std::span<const UplinkIndex> up(NodeIndex node) const { return list(up_, up_first_, node); }
+  /// Uplinks whose parent it is.
+  std::span<const UplinkIndex> down(NodeIndex node) const { return list(down_, down_first_, node); }
+  /// Switches with adapters, ascending.
+  std::span<const NodeIndex> leaves() const { return leaves_; }
+  /// Position in leaves(), or kNoIndex.
+  std::uint32_t leaf_of(NodeIndex node) const { return leaf_of_[node]; }
+  /// Rail of a leaf: which of its hosts' adapters end there, counted from 0; kNoIndex where they are not all of one.
+  std::uint32_t rail_of(std::uint32_t leaf) const { return rails_[leaf]; }
+  /// How many rails there are, 0 when leaves do not serve rails.
+  std::uint32_t rail_count() const { return rail_count_; }
+  /// Switches in the order of their tiers, those with adapters first; kNoIndex for what is no switch of the tree.
+  std::uint32_t order_of(NodeIndex node) const { return order_of_[node]; }
+  std::span<const NodeIndex> in_order() const { return in_order_; }
+  std::uint8_t tier(NodeIndex node) const { return tiers_[node]; }  ///< 1 for leaves; see node_ranks()
+  std::uint8_t tiers() const { return top_; }
+  std::size_t nodes() const { return tiers_.size(); }
+
+ private:
+  static std::span<const UplinkIndex> list(const std::vector<UplinkIndex>& all, const std::vector<std::uint32_t>& first,
+                                           NodeIndex node) {
+    return std::span<const UplinkIndex>(all).subspan(first[node], first[node + 1] - first[node]);
+  }
+  void find_rails(const Topology& topology);
+
+  std::vector<Uplink> uplinks_;
+  std::vector<UplinkIndex> by_port_;
+  std::vector<UplinkIndex> up_, down_;
+  std::vector<std::uint32_t> up_first_, down_first_;
+  std::vector<NodeIndex> leaves_;
+  std::vector<std::uint32_t> leaf_of_, rails_;
+  std::uint32_t rail_count_ = 0;
+  std::vector<NodeIndex> in_order_;
+  std::vector<std::uint32_t> order_of_;
+  std::vector<std::uint8_t> tiers_;
+  std::uint8_t top_ = 0;
+};
+
+}  // namespace weft::analyzer

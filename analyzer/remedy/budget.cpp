@@ -1,0 +1,117 @@
+#include "analyzer/remedy/budget.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/guards.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+using Plans = std::span<const std::shared_ptr<const Plan>>;
+
+// It is out of service, or may be at any moment.
+bool is_out(const Plan& plan) {
+  return plan.in_force || plan.unresolved || (takes_out(plan.action) && holds_fabric(plan));
+}
+
+std::size_t links_of(const RemedyView& view) {
+  std::size_t links = 0;
+  for (const FabricView& fabric : view.fabrics)
+    if (fabric.sweep)
+      links += static_cast<std::size_t>(std::ranges::count_if(fabric.sweep->topology->ports(),
+                                                              [](const Port& port) { return port.peer != kNoIndex; })) /
+               2;
+  return links;
+}
+
+bool shares_switch(const Entity& a, const Entity& b, const Topology& topology) {
+  for (const PortKey end : {a.port, a.peer})
+    for (const PortKey other : {b.port, b.peer}) {
+      const NodeIndex node = end.node == other.node ? topology.find_node(end.node) : kNoIndex;
+      if (node != kNoIndex && topology.node(node).type == NodeType::kSwitch) return true;
+    }
+  return false;
+}
+
+// Rail of the leaf that a link leads up from; kNoIndex for any other.
+std::uint32_t rail_of(const Entity& target, const Topology& topology, const FabricTree& tree) {
+  const PortIndex port = target.kind == EntityKind::kLink ? port_of_link(topology, target) : kNoIndex;
+  const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree.uplink_of(port);
+  const std::uint32_t leaf = uplink == kNoIndex ? kNoIndex : tree.leaf_of(tree.uplinks()[uplink].child);
+  return leaf == kNoIndex ? kNoIndex : tree.rail_of(leaf);
+}
+
+bool shares_job(const Plan& a, const Plan& b) {
+  return std::ranges::find_first_of(a.jobs, b.jobs) != a.jobs.end();
+}
+
+}  // namespace
+
+std::uint32_t actions_within(Plans plans, TimePoint now, Duration span) {
+  return static_cast<std::uint32_t>(std::ranges::count_if(plans, [&](const auto& plan) {
+    return takes_out(plan->action) && plan->started != kNever && now - plan->started < span;
+  }));
+}
+
+std::uint32_t out_of_service(Plans plans) {
+  return static_cast<std::uint32_t>(std::ranges::count_if(plans, [](const auto& plan) { return is_out(*plan); }));
+}
+
+std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const FabricTree* tree,
+                                       const BudgetLimits& limits) {
+  const auto says = [](const char* what, std::size_t limit) { return std::string(what) + std::to_string(limit); };
+  std::uint32_t hour = 0, out = 0, on_switch = 0, on_job = 0, on_rail = 0;
+  const FabricView* fabric = view.fabric(plan.target.fabric);
+  const Topology* topology = fabric && fabric->sweep ? fabric->sweep->topology.get() : nullptr;
+  const std::uint32_t rail = topology && tree ? rail_of(plan.target, *topology, *tree) : kNoIndex;
+  for (const auto& other : plans) {
+    if (other->id == plan.id) continue;
+    if (takes_out(other->action) && other->started != kNever && view.now - other->started < 1h) ++hour;
+    if (!is_out(*other)) continue;
+    ++out;
+    if (shares_job(plan, *other)) ++on_job;
+    if (!topology || other->target.fabric != plan.target.fabric || other->target.kind != EntityKind::kLink) continue;
+    on_switch += plan.target.kind == EntityKind::kLink && shares_switch(plan.target, other->target, *topology);
+    on_rail += rail != kNoIndex && rail_of(other->target, *topology, *tree) == rail;
+  }
+  if (hour >= limits.actions_per_hour) return says("the actions of this hour are used up: ", limits.actions_per_hour);
+  const auto share = static_cast<std::size_t>(limits.out_share * static_cast<double>(links_of(view)));
+  if (const std::size_t most = std::max<std::size_t>(limits.out_minimum, share); out >= most)
+    return says("as much is out of service as may be at once: ", most);
+  if (on_switch >= limits.out_per_switch)
+    return says("as many links of one switch are out as may be: ", limits.out_per_switch);
+  if (on_rail >= limits.out_per_rail) return says("as many links of one rail are out as may be: ", limits.out_per_rail);
+  if (on_job >= limits.out_per_job) return says("as much that one job uses is out as may be: ", limits.out_per_job);
+  return std::nullopt;
+}
+
+std::size_t failed_reinstatements(const Entity& target, Plans plans, TimePoint now, const VerificationLimits& limits) {
+  return static_cast<std::size_t>(std::ranges::count_if(plans, [&](const auto& plan) {
+    return !takes_out(plan->action) && plan->target.same_as(target) &&
+           (plan->state == PlanState::kRolledBack || plan->state == PlanState::kFailed) && plan->started != kNever &&
+           now - plan->started < limits.reinstatement_window;
+  }));
+}
+
+std::optional<std::string> must_trip(std::size_t wanted, Plans plans, const RemedyView& view,
+                                     const BreakerLimits& limits) {
+  std::size_t nodes = view.health.size();
+  for (const FabricView& fabric : view.fabrics)
+    if (fabric.sweep) nodes = std::max(nodes, fabric.sweep->topology->nodes().size());
+  const auto most =
+      std::max<std::size_t>(limits.minimum, static_cast<std::size_t>(limits.share * static_cast<double>(nodes)));
+  if (wanted > most)
+    return std::to_string(wanted) + " things asked for a remedy within " +
+           std::to_string(std::chrono::duration_cast<std::chrono::minutes>(limits.window).count()) +
+           " min, more than " + std::to_string(most) + ": that is one cause which no plan of ours knows";
+  const std::uint32_t day = actions_within(plans, view.now, 24h);
+  if (day > limits.actions_per_day)
+    return std::to_string(day) + " actions within a day, more than " + std::to_string(limits.actions_per_day) +
+           ": a slow bleed";
+  return std::nullopt;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,33 @@
+#pragma once
+// How much may be done at once, and when so much happens that nothing may be done at all.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "analyzer/remedy/fabric_tree.hpp"
+#include "analyzer/remedy/settings.hpp"
+
+namespace weft::analyzer {
+
+/// Which budget the plan would overdraw, in words; nullopt: none. Counted are plans that asked the world for something
+/// within the last hour, and what plans hold out of service or are about to. `tree`: of the plan's fabric, or null.
+std::optional<std::string> over_budget(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans,
+                                       const RemedyView& view, const FabricTree* tree, const BudgetLimits& limits);
+
+/// Plans that took something out of service within `span` before `now`.
+std::uint32_t actions_within(std::span<const std::shared_ptr<const Plan>> plans, TimePoint now, Duration span);
+/// Targets that are out of service by our plans now.
+std::uint32_t out_of_service(std::span<const std::shared_ptr<const Plan>> plans);
+
+/// Reinstatements of the target that were rolled back because it failed again.
+std::size_t failed_reinstatements(const Entity& target, std::span<const std::shared_ptr<const Plan>> plans,
+                                  TimePoint now, const VerificationLimits& limits);
+
+/// Why the breaker must trip now, in words; nullopt: it need not. `wanted`: incidents with a remedy that began within
+/// the breaker's window.
+std::optional<std::string> must_trip(std::size_t wanted, std::span<const std::shared_ptr<const Plan>> plans,
+                                     const RemedyView& view, const BreakerLimits& limits);
+
+}  // namespace weft::analyzer

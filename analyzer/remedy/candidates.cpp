@@ -1,0 +1,213 @@
+#include "analyzer/remedy/candidates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "fabric/link_rate.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+// The retransmission time-out that collectives commonly run with (4.096 us · 2^20; InfiniBand Architecture, vol. 1,
+// 9.7.6.1.3): a lost packet stops its flow for so long.
+constexpr double kRetransmissionTimeout = 4.3;
+// Packets on a link that works at half its rate, each of 4 KiB.
+constexpr double kUsualUtilization = 0.5;
+
+std::string percent(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", ratio * 100);
+  return text;
+}
+
+std::string host_behind(const Topology& topology, const Entity& link) {
+  for (const PortKey key : {link.port, link.peer}) {
+    const NodeIndex node = topology.find_node(key.node);
+    if (node != kNoIndex && topology.node(node).type == NodeType::kChannelAdapter)
+      return std::string(host_name(topology.node(node)));
+  }
+  return {};
+}
+
+// What mends a link, or a host's port, that fails, flaps, degrades or loses.
+bool is_trouble_of_a_link(IncidentKind kind) {
+  switch (kind) {
+    case IncidentKind::kLinkFlap:
+    case IncidentKind::kLinkDegraded:
+    case IncidentKind::kLinkErrors:
+    case IncidentKind::kSilentLoss:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_trouble_of_a_host(IncidentKind kind) {
+  switch (kind) {
+    case IncidentKind::kLinkDown:
+    case IncidentKind::kNodeDown:
+    case IncidentKind::kRdmaErrors:
+    case IncidentKind::kSlowReceiver:
+    case IncidentKind::kPfcStorm:
+    case IncidentKind::kStraggler:
+      return true;
+    default:
+      return is_trouble_of_a_link(kind);
+  }
+}
+
+std::optional<Remedy> drain(std::string host) {
+  if (host.empty()) return std::nullopt;
+  return Remedy{RemedyAction::kDrainNode, host_entity(std::move(host))};
+}
+
+const Evidence* evidence_in(const Incident& incident, std::string_view unit) {
+  const auto found = std::ranges::find(incident.evidence, unit, &Evidence::unit);
+  return found == incident.evidence.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const FabricView* RemedyView::fabric(std::string_view name) const {
+  const auto found = std::ranges::find(fabrics, name, &FabricView::name);
+  return found == fabrics.end() ? nullptr : &*found;
+}
+
+const Incident* RemedyView::incident(std::uint64_t id) const {
+  const auto found = std::ranges::find_if(incidents, [id](const auto& incident) { return incident->id == id; });
+  return found == incidents.end() ? nullptr : found->get();
+}
+
+Entity host_entity(std::string host) {
+  Entity entity{.kind = EntityKind::kHost, .fabric = {}, .port = {}, .peer = {}, .label = host};
+  entity.host = std::move(host);
+  return entity;
+}
+
+PortIndex port_of_link(const Topology& topology, const Entity& link) {
+  return topology.find_port(link.port);
+}
+
+std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view) {
+  const Entity& cause = incident.cause;
+  if (!is_trouble_of_a_host(incident.kind)) return std::nullopt;
+  if (cause.kind == EntityKind::kHostPort || cause.kind == EntityKind::kHost) return drain(cause.host);
+  const FabricView* fabric = view.fabric(cause.fabric);
+  if (!fabric || !fabric->sweep) return std::nullopt;
+  const Topology& topology = *fabric->sweep->topology;
+  if (cause.kind == EntityKind::kNode) {
+    const NodeIndex node = topology.find_node(cause.port.node);
+    if (node == kNoIndex || topology.node(node).type != NodeType::kChannelAdapter) return std::nullopt;
+    return drain(std::string(host_name(topology.node(node))));
+  }
+  Entity link = cause;
+  if (cause.kind == EntityKind::kPort) {
+    const PortIndex port = topology.find_port(cause.port);
+    const auto cable = port == kNoIndex ? std::nullopt : topology.link_of(port);
+    if (!cable) return std::nullopt;
+    link.kind = EntityKind::kLink;
+    link.port = cable->low;
+    link.peer = cable->high;
+    link.label = port_label(topology, topology.find_port(cable->low)) + " - " +
+                 port_label(topology, topology.find_port(cable->high));
+  }
+  if (link.kind != EntityKind::kLink) return std::nullopt;
+  if (std::string host = host_behind(topology, link); !host.empty()) return drain(std::move(host));
+  if (!is_trouble_of_a_link(incident.kind)) return std::nullopt;
+  return Remedy{RemedyAction::kIsolateLink, std::move(link)};
+}
+
+Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimits& limits) {
+  const double communication = limits.communication_share;
+  switch (incident.kind) {
+    case IncidentKind::kLinkFlap: {
+      // At least as often as it took to call it flapping; the beginnings of the last day where there were more.
+      const double restart = seconds(limits.restart_cost);
+      const auto since = incident.updated - std::chrono::hours(1);
+      const auto recent = std::ranges::count_if(incident.beginnings, [&](TimePoint at) { return at > since; });
+      const double each_hour = std::max<double>(1, static_cast<double>(recent));
+      const double ratio = std::min(1.0, each_hour * restart / 3600);
+      return {ratio, "a job that a flap hits starts anew: " + percent(ratio) + " of its time at " +
+                         std::to_string(static_cast<int>(each_hour)) + " flap an hour"};
+    }
+    case IncidentKind::kLinkDegraded: {
+      const Evidence* rate = evidence_in(incident, "Gb/s");
+      const double share =
+          rate && rate->threshold > 0 && rate->value > 0 ? std::clamp(rate->value / rate->threshold, 0.01, 1.0) : 0.5;
+      const double ratio = std::min(1.0, communication * (1 / share - 1));
+      return {ratio, "a collective is as slow as its slowest link, here at " + percent(share) +
+                         " of its rate: " + percent(ratio) + " of a job's time"};
+    }
+    case IncidentKind::kLinkErrors: {
+      const Evidence* errors = evidence_in(incident, "errors/bit");
+      double rate = 100e9;
+      if (const FabricView* fabric = view.fabric(incident.cause.fabric); fabric && fabric->sweep) {
+        const PortIndex port = fabric->sweep->topology->find_port(incident.cause.port);
+        if (port != kNoIndex) {
+          const Port& end = fabric->sweep->topology->port(port);
+          if (const double active = link_bits_per_second(end.width_active, end.speed_active); active > 0) rate = active;
+        }
+      }
+      const double each_second = (errors ? errors->value : 1e-12) * rate * kUsualUtilization;
+      const double ratio = communication * std::min(1.0, each_second * kRetransmissionTimeout);
+      return {ratio, "each lost packet stops its flow until it is sent again: " + percent(ratio) + " of a job's time"};
+    }
+    case IncidentKind::kSilentLoss:
+      return {communication, "lost packets stop flows that nothing else explains: up to " + percent(communication) +
+                                 " of a job's time"};
+    default:
+      return {communication, "up to " + percent(communication) + " of the time of a job on it"};
+  }
+}
+
+Harm cost_of_isolation(LiveTree& tree, UplinkIndex uplink, const Topology& topology, const RemedyLimits& limits) {
+  if (uplink == kNoIndex) return {1, "no way round it is known"};
+  if (!tree.is_up(uplink)) return {0, "it carries nothing as it is"};
+  const auto below = tree.leaves_below(uplink);
+  std::vector<std::uint64_t> before;
+  before.reserve(below.size());
+  const auto leaves = tree.tree().leaves();
+  for (const std::uint32_t leaf : below) before.push_back(tree.ways(leaves[leaf]));
+  tree.take_out(uplink);
+  Harm worst{0, "no leaf loses a way"};
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    const NodeIndex node = leaves[below[i]];
+    const std::uint64_t after = tree.ways(node);
+    if (after == before[i]) continue;
+    const double ratio = after == 0
+                             ? 1
+                             : std::min(1.0, limits.communication_share *
+                                                 (static_cast<double>(before[i]) / static_cast<double>(after) - 1));
+    if (ratio < worst.ratio || ratio == 0) continue;
+    worst = {ratio, topology.node(node).name + " keeps " + std::to_string(after) + " of " + std::to_string(before[i]) +
+                        " ways up: " + percent(ratio) + " of a job's time"};
+  }
+  tree.put_back(uplink);
+  return worst;
+}
+
+std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& remedy, const RemedyView& view,
+                                      LiveTree* tree, const RemedyLimits& limits) {
+  std::vector<Candidate> candidates;
+  const Harm harm = harm_of(incident, view, limits);
+  candidates.push_back({RemedyAction::kNothing, incident.cause, 0, harm.ratio, true, harm.explanation});
+  if (remedy.action == RemedyAction::kIsolateLink) {
+    Harm cost{1, "how the fabric is cabled there is not known"};
+    const FabricView* fabric = view.fabric(remedy.target.fabric);
+    if (tree && fabric && fabric->sweep) {
+      const Topology& topology = *fabric->sweep->topology;
+      const PortIndex port = port_of_link(topology, remedy.target);
+      cost = cost_of_isolation(*tree, port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port), topology, limits);
+    }
+    candidates.push_back({remedy.action, remedy.target, cost.ratio, 0, false, cost.explanation});
+  } else {
+    // What runs there goes on and suffers as before; what would have been placed there does not.
+    candidates.push_back({remedy.action, remedy.target, 0, harm.ratio / 2, false,
+                          "no new job is placed there; what runs may finish and suffers until then"});
+  }
+  std::ranges::stable_sort(candidates, {}, &Candidate::total_ratio);
+  return candidates;
+}
+
+}  // namespace weft::analyzer

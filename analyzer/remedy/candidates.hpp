@@ -1,0 +1,44 @@
+#pragma once
+// What could be done about an incident, and what each possibility costs.
+
+#include <optional>
+#include <vector>
+
+#include "analyzer/remedy/live_tree.hpp"
+#include "analyzer/remedy/settings.hpp"
+
+namespace weft::analyzer {
+
+/// What an incident asks for.
+struct Remedy {
+  RemedyAction action = RemedyAction::kNothing;  ///< kIsolateLink or kDrainNode
+  Entity target;
+};
+
+/// The remedy for the incident's cause: a link between switches is isolated, the host behind any other link, or with a
+/// bad adapter, is drained. nullopt for what no action of ours mends: a whole switch, congestion by load, our own
+/// sight.
+std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view);
+
+/// The host as a target.
+Entity host_entity(std::string host);
+/// The port of the link nearer to the smaller key; kNoIndex when the topology does not have it.
+PortIndex port_of_link(const Topology& topology, const Entity& link);
+
+/// Share (0..1) of the time of the jobs on it that an incident takes while nothing is done, and the sentence that says
+/// how that was reckoned.
+struct Harm {
+  double ratio = 0;
+  std::string explanation;
+};
+Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimits& limits);
+/// What a link costs when it is out: losing k of U ways costs a job f · (U / (U − k) − 1) of its time, where f is the
+/// share of it that it communicates. `tree` is as it is now.
+Harm cost_of_isolation(LiveTree& tree, UplinkIndex uplink, const Topology& topology, const RemedyLimits& limits);
+
+/// All that could be done, "do nothing" among it, the least harm first. `tree` may be null: then the cost of isolating
+/// is not known and taken to be 1.
+std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& remedy, const RemedyView& view,
+                                      LiveTree* tree, const RemedyLimits& limits);
+
+}  // namespace weft::analyzer

@@ -1,0 +1,314 @@
+#include "analyzer/remedy/guards.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analyzer/remedy/budget.hpp"
+#include "analyzer/remedy/candidates.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using Verdict = std::pair<GuardResult, std::string>;
+
+Verdict passed(std::string why) {
+  return {GuardResult::kPassed, std::move(why)};
+}
+Verdict refused(std::string why) {
+  return {GuardResult::kRefused, std::move(why)};
+}
+Verdict not_needed(std::string why) {
+  return {GuardResult::kNotNeeded, std::move(why)};
+}
+
+std::string minutes(Duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::minutes>(duration).count()) + " min";
+}
+
+class Judge {
+ public:
+  Judge(const Plan& plan, const GuardInput& input)
+      : plan_(plan),
+        in_(input),
+        limits_(input.settings.limits),
+        fabric_(input.view.fabric(plan.target.fabric)),
+        by_person_(plan.requested_by != kOurselves),
+        takes_out_(takes_out(plan.action)),
+        is_link_(plan.target.kind == EntityKind::kLink) {
+    if (fabric_ && !fabric_->sweep) fabric_ = nullptr;
+    if (fabric_ && is_link_) port_ = port_of_link(*fabric_->sweep->topology, plan.target);
+    if (in_.tree && port_ != kNoIndex) uplink_ = in_.tree->tree().uplink_of(port_);
+  }
+
+  Verdict verdict(Guard guard) {
+    switch (guard) {
+      case Guard::kHandsOff:
+        return in_.status.hands_off ? refused("all automation is stopped: " + in_.status.hands_off_reason)
+                                    : passed("nobody stopped automation");
+      case Guard::kEnabled:
+        return enabled();
+      case Guard::kLists:
+        return lists();
+      case Guard::kMaintenance:
+        return maintenance();
+      case Guard::kFreshData:
+        return fresh_data();
+      case Guard::kSensor:
+        return sensor();
+      case Guard::kTwoSignals:
+        return two_signals();
+      case Guard::kOneActor:
+        return one_actor();
+      case Guard::kBreaker:
+        return breaker();
+      case Guard::kBudget:
+        return budget();
+      case Guard::kCoolDown:
+        return cool_down();
+      case Guard::kReinstatement:
+        return reinstatement();
+      case Guard::kOwnPath:
+        return own_path();
+      case Guard::kAlternative:
+        return alternative();
+      case Guard::kReachability:
+        shortfall_ = find_shortfall();
+        [[fallthrough]];
+      case Guard::kLeafCapacity:
+      case Guard::kJobCapacity:
+      case Guard::kRailCapacity:
+        return capacity(guard);
+      case Guard::kBenefit:
+        return benefit();
+      case Guard::kCount:
+        break;
+    }
+    return passed("");
+  }
+
+ private:
+  const Topology& topology() const { return *fabric_->sweep->topology; }
+
+  Verdict enabled() const {
+    const std::string action = to_string(plan_.action);
+    switch (in_.settings.mode(plan_.action)) {
+      case RemedyMode::kOff:
+        return refused(action + " is turned off");
+      case RemedyMode::kAuto:
+        if (plan_.actuator.empty()) return refused("nothing is configured that could do " + action);
+        return passed(action + " is automatic");
+      case RemedyMode::kPropose:
+        break;
+    }
+    if (plan_.actuator.empty()) return refused("nothing is configured that could do " + action);
+    return passed(action + " is done when a person approves it");
+  }
+
+  // Every name under which the target may stand in a list.
+  std::vector<std::string> names() const {
+    if (!is_link_) return {plan_.target.host};
+    std::vector<std::string> names;
+    for (const PortKey key : {plan_.target.port, plan_.target.peer}) {
+      const std::string number = ':' + std::to_string(key.port.value);
+      names.push_back(to_string(key.node));
+      names.push_back(to_string(key.node) + number);
+      const NodeIndex node = fabric_ ? topology().find_node(key.node) : kNoIndex;
+      if (node == kNoIndex) continue;
+      names.push_back(topology().node(node).name);
+      names.push_back(topology().node(node).name + number);
+    }
+    return names;
+  }
+
+  Verdict lists() const {
+    const RemedySettings& settings = in_.settings;
+    if (settings.deny.empty() && settings.allow.empty()) return passed("there are no lists");
+    const auto own = names();
+    const auto on = [&own](const std::vector<std::string>& list) {
+      return std::ranges::find_first_of(list, own) != list.end();
+    };
+    if (on(settings.deny)) return refused("it is on the deny list");
+    if (!settings.allow.empty() && !on(settings.allow)) return refused("it is not on the allow list");
+    return passed("the lists allow it");
+  }
+
+  Verdict maintenance() const { return passed("nobody has announced work on it"); }
+
+  Verdict fresh_data() const {
+    if (!is_link_ && plan_.target.fabric.empty()) return not_needed("the scheduler is asked itself");
+    if (!fabric_) return refused("its fabric was never seen completely");
+    if (!fabric_->watching) return refused("its fabric is not seen now");
+    const Sweep& sweep = *fabric_->sweep;
+    const Duration age = in_.view.now - sweep.started;
+    if (age > sweep.interval * limits_.stale_intervals + sweep.statistics.duration)
+      return refused("the last complete picture is " + std::to_string(static_cast<int>(seconds(age))) + " s old");
+    std::size_t missing = 0;
+    for (const Node& node : topology().nodes()) missing += !node.reachable;
+    const auto most =
+        static_cast<std::size_t>(std::max(1.0, limits_.missing_share * static_cast<double>(topology().nodes().size())));
+    if (missing > most)
+      return refused(std::to_string(missing) + " nodes are missing in the picture, " + std::to_string(most) +
+                     " may be");
+    if (is_link_ && port_ == kNoIndex) return refused("the link is not in the picture any more");
+    return passed("the picture is fresh and " + std::to_string(missing) + " nodes are missing in it");
+  }
+
+  Verdict sensor() const {
+    for (const auto& incident : in_.view.incidents)
+      if (incident->is_open() && incident->cause.kind == EntityKind::kFabric &&
+          (plan_.target.fabric.empty() || incident->cause.fabric == plan_.target.fabric))
+        return refused(incident_name(incident->id) + " casts doubt on our own sight: " + incident->summary);
+    return passed("nothing casts doubt on our own sight");
+  }
+
+  Verdict two_signals() const {
+    if (by_person_) return not_needed("a person asked for it");
+    if (!takes_out_) return not_needed("it brings something back");
+    const Incident* incident = in_.view.incident(plan_.incident);
+    if (!incident) return refused("its incident is not there any more");
+    if (incident->confidence < limits_.confidence) return refused("we are not sure enough of the cause");
+    std::set<std::pair<std::string, std::string>> signals;
+    for (const Evidence& evidence : incident->evidence) signals.emplace(evidence.signal, evidence.where.identity());
+    if (signals.size() < 2) return refused("only one signal says so");
+    return passed(std::to_string(signals.size()) + " signals say so");
+  }
+
+  Verdict one_actor() const {
+    for (const PlanPtr& other : in_.plans)
+      if (other->id != plan_.id && holds_fabric(*other) && other->target.fabric == plan_.target.fabric)
+        return refused(plan_name(other->id) + " is under way");
+    return passed("nothing else is under way");
+  }
+
+  Verdict breaker() const {
+    if (!in_.status.breaker_tripped) return passed("it is not tripped");
+    if (by_person_ && !takes_out_) return not_needed("a person brings something back");
+    return refused("it is tripped: " + in_.status.breaker_reason);
+  }
+
+  Verdict budget() const {
+    if (!takes_out_) return not_needed("it brings something back");
+    const auto over = over_budget(plan_, in_.plans, in_.view, in_.tree ? &in_.tree->tree() : nullptr, limits_.budget);
+    return over ? refused(*over) : passed("within all budgets");
+  }
+
+  Verdict cool_down() const {
+    if (by_person_) return not_needed("a person asked for it");
+    for (const PlanPtr& other : in_.plans) {
+      // A proposal that nobody took up touched nothing.
+      if (other->id == plan_.id || (other->started == kNever && other->approved_by.empty())) continue;
+      if (!other->target.same_as(plan_.target)) continue;
+      const TimePoint last = std::max(other->started, other->finished);
+      if (in_.view.now - last < limits_.budget.cool_down && other->id != plan_.undoes)
+        return refused(plan_name(other->id) + " touched it less than " + minutes(limits_.budget.cool_down) + " ago");
+    }
+    return passed("nobody touched it lately");
+  }
+
+  Verdict reinstatement() const {
+    if (takes_out_) return not_needed("it brings nothing back");
+    if (by_person_) return not_needed("a person asked for it");
+    const std::size_t failed = failed_reinstatements(plan_.target, in_.plans, in_.view.now, limits_.verification);
+    if (failed >= limits_.verification.reinstatements)
+      return refused("it came back and failed again " + std::to_string(failed) + " times: a person must look at it");
+    return passed("it failed again " + std::to_string(failed) + " times lately");
+  }
+
+  Verdict own_path() const {
+    if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
+    if (!fabric_) return refused("its fabric was never seen completely");
+    const PortKey own = fabric_->sweep->local_port;
+    for (const PortKey end : {plan_.target.port, plan_.target.peer})
+      if (end == own) return refused("it is our own way into the fabric");
+    return passed("our own way does not begin there");
+  }
+
+  Verdict alternative() const {
+    if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
+    if (!fabric_ || port_ == kNoIndex) return refused("the link is not in the picture");
+    for (const PortIndex end : {port_, topology().port(port_).peer})
+      if (end == kNoIndex || topology().node_of(topology().port(end)).type != NodeType::kSwitch)
+        return refused("an access link has no way round: its host is to be drained");
+    return passed("it joins two switches");
+  }
+
+  std::optional<Shortfall> find_shortfall() const {
+    if (!in_.tree || uplink_ == kNoIndex) return std::nullopt;
+    const bool was_up = in_.tree->is_up(uplink_);
+    in_.tree->take_out(uplink_);
+    auto found = in_.tree->shortfall(uplink_);
+    if (was_up) in_.tree->put_back(uplink_);
+    return found;
+  }
+
+  Verdict capacity(Guard guard) const {
+    if (!is_link_ || !takes_out_ || plan_.action == RemedyAction::kRaiseLinkCost)
+      return not_needed("no way is taken out");
+    if (!in_.tree || uplink_ == kNoIndex)
+      return refused("it does not lead from one tier of a fat tree to the next: what is left cannot be foretold");
+    if (guard == Guard::kLeafCapacity && in_.outdone) return refused(*in_.outdone);
+    if (shortfall_ && shortfall_->guard == guard) return refused(describe(*shortfall_, topology()));
+    if (shortfall_ && shortfall_->guard < guard) return not_needed("it is refused already");
+    switch (guard) {
+      case Guard::kReachability:
+        return passed("all leaves keep a way up and down to each other");
+      case Guard::kLeafCapacity:
+        return passed("all leaves keep their share of ways up");
+      case Guard::kJobCapacity:
+        return passed("all leaves of one job keep their share of common spines");
+      default:
+        return passed("all rails keep their share of uplinks");
+    }
+  }
+
+  Verdict benefit() const {
+    if (by_person_) return not_needed("a person asked for it");
+    if (!takes_out_) return not_needed("it brings something back");
+    const Candidate* nothing = nullptr;
+    const Candidate* action = nullptr;
+    for (const Candidate& candidate : plan_.candidates) {
+      if (candidate.action == RemedyAction::kNothing) nothing = &candidate;
+      if (candidate.action == plan_.action) action = &candidate;
+    }
+    if (!nothing || !action) return refused("what it would bring is not known");
+    if (action->total_ratio() >= nothing->total_ratio())
+      return refused("doing nothing costs no more: " + action->explanation + "; " + nothing->explanation);
+    return passed(action->explanation + "; otherwise " + nothing->explanation);
+  }
+
+  const Plan& plan_;
+  const GuardInput& in_;
+  const RemedyLimits& limits_;
+  const FabricView* fabric_;
+  bool by_person_, takes_out_, is_link_;
+  PortIndex port_ = kNoIndex;
+  UplinkIndex uplink_ = kNoIndex;
+  std::optional<Shortfall> shortfall_;
+};
+
+}  // namespace
+
+bool takes_out(RemedyAction action) {
+  return action == RemedyAction::kIsolateLink || action == RemedyAction::kRaiseLinkCost ||
+         action == RemedyAction::kDrainNode;
+}
+
+bool holds_fabric(const Plan& plan) {
+  if (plan.state == PlanState::kExecuting || plan.state == PlanState::kRollingBack) return true;
+  // Probation takes long and asks nothing of the world.
+  return plan.state == PlanState::kVerifying && takes_out(plan.action);
+}
+
+std::vector<GuardVerdict> check_guards(const Plan& plan, const GuardInput& input) {
+  Judge judge(plan, input);
+  std::vector<GuardVerdict> verdicts;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Guard::kCount); ++i) {
+    const auto guard = static_cast<Guard>(i);
+    auto [result, why] = judge.verdict(guard);
+    verdicts.push_back({guard, result, std::move(why)});
+  }
+  return verdicts;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,40 @@
+#pragma once
+// The checks that stand before every action, in one order, each with its reason in words.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyzer/remedy/live_tree.hpp"
+#include "analyzer/remedy/settings.hpp"
+
+namespace weft::analyzer {
+
+using PlanPtr = std::shared_ptr<const Plan>;
+
+/// What guards look at besides the plan itself.
+struct GuardInput {
+  const RemedySettings& settings;
+  const RemedyView& view;
+  std::span<const PlanPtr> plans;  ///< all that are remembered; the one that is judged may be among them
+  const RemedyStatus& status;
+  /// The plan's fabric as it is now; null when it is not known or the target is a host.
+  LiveTree* tree = nullptr;
+  /// Of the plan's link, when others were preferred to it: why.
+  std::optional<std::string> outdone{};
+};
+
+/// One verdict for each guard, in the order of Guard. A guard that an action does not need says so. A person's own wish
+/// (Plan::requested_by is not "weftd") needs no second signal, benefit or cool-down; taking something back needs no
+/// budget. Everything else holds for people as well.
+std::vector<GuardVerdict> check_guards(const Plan& plan, const GuardInput& input);
+
+/// True for actions that take something out of service (or make it be avoided), false for those that bring it back.
+bool takes_out(RemedyAction action);
+/// It asks the world for a change now: nothing else may do so on the same fabric.
+bool holds_fabric(const Plan& plan);
+/// weftd itself, as the one who asks and approves.
+inline constexpr std::string_view kOurselves = "weftd";
+
+}  // namespace weft::analyzer

@@ -1,0 +1,207 @@
+#include "analyzer/remedy/plan_runner.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "analyzer/remedy/guards.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+constexpr unsigned kMostUndos = 3;
+constexpr unsigned kMostDoublings = 5;
+
+using Stage = PlanWork::Stage;
+
+}  // namespace
+
+RemedyAction PlanRunner::action() const {
+  return undoing() ? inverse_of(plan_.action) : plan_.action;
+}
+
+TargetState PlanRunner::wanted() const {
+  return takes_out(action()) ? TargetState::kOurs : TargetState::kInService;
+}
+
+void PlanRunner::look_again(Duration after) {
+  work_.due = now_ + after;
+}
+
+void PlanRunner::end(PlanState state, std::string outcome) {
+  plan_.state = state;
+  plan_.outcome = std::move(outcome);
+  plan_.finished = now_;
+  plan_.intent = PlanIntent::kNone;
+  work_ = {};
+  note_(plan_.outcome);
+}
+
+void PlanRunner::begin() {
+  plan_.state = PlanState::kExecuting;
+  plan_.intent = PlanIntent::kNone;
+  work_ = {};
+  work_.stage = Stage::kLook;
+  work_.due = now_;
+  note_("its turn has come: the world is read first");
+}
+
+void PlanRunner::resume() {
+  work_ = {};
+  work_.due = now_;
+  if (plan_.state == PlanState::kVerifying) {
+    work_.verifying_since = now_;
+    return;
+  }
+  work_.stage = Stage::kLook;
+  note_("weftd was started anew: what was under way is resolved by reading");
+}
+
+void PlanRunner::failed_reading(const std::string& why) {
+  if (++work_.failures <= limits_.failed_readings) {
+    look_again(limits_.reading_interval * (1 << std::min(work_.failures, kMostDoublings)));
+    return;
+  }
+  if (plan_.intent == PlanIntent::kNone && !undoing()) return end(PlanState::kFailed, "nothing was done: " + why);
+  plan_.unresolved = true;
+  end(PlanState::kFailed, "a person must look at it, for how it stands cannot be read: " + why);
+}
+
+bool PlanRunner::read(const Result<TargetReading>& reading) {
+  work_.order = 0;
+  if (!reading) {
+    failed_reading(reading.error().message);
+    return false;
+  }
+  work_.failures = 0;
+  const std::string detail = reading->detail.empty() ? "" : ": " + reading->detail;
+  const bool intended = plan_.intent == (undoing() ? PlanIntent::kUndo : PlanIntent::kApply);
+  if (reading->state == wanted()) {
+    // A roll-back that finds the world as it was before has nothing to undo.
+    if (intended || undoing())
+      done(detail);
+    else
+      end(PlanState::kExpired, "nothing was to be done, it is so already" + detail);
+    return false;
+  }
+  if (reading->state == TargetState::kForeign) {
+    plan_.in_force = false;
+    if (plan_.intent == PlanIntent::kNone && !undoing())
+      end(PlanState::kExpired, "left alone, for somebody else took it out" + detail);
+    else
+      end(PlanState::kFailed, "left alone, for somebody else has it now" + detail);
+    return false;
+  }
+  if (!intended) return true;
+  // Sent before, by us or by a weftd that was killed: it may still land.
+  if (++work_.readings < limits_.readings) {
+    look_again(limits_.reading_interval);
+    return false;
+  }
+  if (!undoing()) {
+    end(PlanState::kRolledBack, "it did not take, and was not sent again" + detail);
+    return false;
+  }
+  if (work_.undos < kMostUndos) return true;
+  plan_.unresolved = true;
+  end(PlanState::kFailed, "it could not be undone, a person must do it" + detail);
+  return false;
+}
+
+void PlanRunner::act(const std::optional<std::string>& refusal) {
+  if (refusal && !undoing()) return end(PlanState::kExpired, "nothing was done: " + *refusal);
+  if (refusal) {
+    // Only what would have been taken out again: it stays in service.
+    plan_.in_force = false;
+    return end(PlanState::kFailed, "it failed again and cannot be taken out again: " + *refusal);
+  }
+  work_.stage = Stage::kAct;
+  work_.due = now_;
+  work_.readings = 0;
+  if (undoing()) {
+    ++work_.undos;
+    plan_.intent = PlanIntent::kUndo;
+  } else {
+    plan_.intent = PlanIntent::kApply;
+    plan_.started = now_;
+  }
+  note_(std::string(to_string(action())) + " is about to be sent to " + plan_.actuator);
+}
+
+void PlanRunner::acted(const Result<void>& result) {
+  work_.order = 0;
+  const bool unknown =
+      !result && (result.error().code == ErrorCode::kTimeout || result.error().code == ErrorCode::kUnavailable);
+  if (result || unknown) {
+    work_.stage = Stage::kReadBack;
+    look_again(result ? Duration{} : limits_.reading_interval);
+    if (unknown) note_("no answer, so it is read instead of sent again: " + result.error().message);
+    return;
+  }
+  if (undoing()) {
+    if (work_.undos < kMostUndos) {
+      work_.stage = Stage::kLook;
+      look_again(limits_.reading_interval);
+      return note_("refused: " + result.error().message);
+    }
+    plan_.unresolved = true;
+    return end(PlanState::kFailed, "it could not be undone, a person must do it: " + result.error().message);
+  }
+  end(PlanState::kFailed, "refused, and nothing was changed: " + result.error().message);
+}
+
+void PlanRunner::done(const std::string& detail) {
+  if (undoing()) {
+    // What failed again on its way back is held by this plan from now on.
+    plan_.in_force = !takes_out(plan_.action);
+    return end(PlanState::kRolledBack, plan_.outcome);
+  }
+  plan_.in_force = takes_out(plan_.action);
+  plan_.state = PlanState::kVerifying;
+  plan_.windows_good = 0;
+  work_ = {};
+  work_.verifying_since = now_;
+  note_("it is in force" + detail);
+}
+
+void PlanRunner::roll_back(const std::string& why) {
+  plan_.state = PlanState::kRollingBack;
+  plan_.outcome = why;
+  work_ = {};
+  work_.stage = Stage::kLook;
+  work_.due = now_;
+  note_("it is being undone: " + why);
+}
+
+void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
+  if (plan_.state != PlanState::kVerifying) return;
+  plan_.windows_needed = windows_needed;
+  const bool comes_back = !takes_out(plan_.action);
+  if (window.fresh) {
+    plan_.windows_good = window.good ? plan_.windows_good + 1 : 0;
+    work_.worse = window.worse ? work_.worse + 1 : 0;
+    if (window.unbearable || work_.worse >= verification_.worse_windows) return roll_back(window.why);
+    if (plan_.windows_good >= windows_needed) {
+      return end(PlanState::kCommitted,
+                 comes_back ? "it stayed well on probation" : "the symptom is gone and the neighbours are no worse");
+    }
+  }
+  const Duration patience = comes_back ? verification_.probation + verification_.within : verification_.within;
+  if (now_ - work_.verifying_since > patience)
+    roll_back(window.why.empty() ? "it could not be verified in time" : "it did not help: " + window.why);
+}
+
+std::optional<RemedyOrder> PlanRunner::order() const {
+  if (work_.stage == Stage::kIdle || work_.stage == Stage::kReady || work_.order != 0 || now_ < work_.due)
+    return std::nullopt;
+  RemedyOrder order;
+  order.plan = plan_.id;
+  order.kind = work_.stage == Stage::kAct ? OrderKind::kAct : OrderKind::kRead;
+  order.action = action();
+  order.target = plan_.target;
+  order.actuator = plan_.actuator;
+  order.reason = plan_.reason;
+  order.incident = plan_.incident;
+  return order;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,115 @@
+#pragma once
+// How one plan is carried out: the state machine, without the world and without a clock.
+//
+//   PROPOSED → APPROVED → EXECUTING → VERIFYING → COMMITTED
+//                             │            └──→ ROLLING_BACK → ROLLED_BACK
+//                             └──→ FAILED, ROLLED_BACK, EXPIRED
+//
+// EXECUTING and ROLLING_BACK read the world, change it once and read it again; what is not known is read, never
+// repeated. The model in tests/model/plan.pml says the same in Promela.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "analyzer/remedy/limits.hpp"
+#include "fabric/plan.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::analyzer {
+
+/// How the world stands towards a target, as somebody read it.
+enum class TargetState : std::uint8_t {
+  kInService,
+  kOurs,     ///< out of service by us
+  kForeign,  ///< out of service by somebody else
+};
+struct TargetReading {
+  TargetState state = TargetState::kInService;
+  std::string detail;
+};
+
+/// What is asked of an actuator. Only ever given out when the plan that says so has been journalled.
+enum class OrderKind : std::uint8_t { kRead, kAct };
+struct RemedyOrder {
+  std::uint64_t number = 0;  ///< of this run of the daemon
+  std::uint64_t plan = 0;
+  OrderKind kind = OrderKind::kRead;
+  RemedyAction action = RemedyAction::kNothing;  ///< the plan's, or its inverse while it rolls back
+  Entity target;
+  std::string actuator;
+  std::string reason;
+  std::uint64_t incident = 0;
+};
+
+/// What is under way for a plan in this run of the daemon. Nothing of it needs to survive.
+struct PlanWork {
+  enum class Stage : std::uint8_t {
+    kIdle,
+    kLook,
+    kReady,  ///< to act, when the guards still allow it
+    kAct,
+    kReadBack,
+  };
+  Stage stage = Stage::kIdle;
+  std::uint64_t order = 0;  ///< number of the one that is out; 0: none
+  TimePoint due = kNever;   ///< when to ask next
+  unsigned readings = 0;    ///< that found it not as wanted yet
+  unsigned failures = 0;    ///< readings that failed, one after the other
+  unsigned undos = 0;       ///< inverse actions sent
+  TimePoint verifying_since = kNever;
+  unsigned worse = 0;  ///< sweeps in a row with a neighbour worse off
+};
+
+/// What one sweep says of a plan that is being verified.
+struct Window {
+  bool fresh = false;       ///< there was something to see
+  bool good = false;        ///< symptom gone, routes as predicted, all reachable
+  bool worse = false;       ///< a neighbour is worse off than before
+  bool unbearable = false;  ///< somebody is cut off: no more waiting
+  std::string why{};        ///< of what is not good
+};
+
+/// Moves one plan on. Every change of the plan that must be remembered is said through `note`.
+class PlanRunner {
+ public:
+  using Note = std::function<void(std::string what)>;
+  PlanRunner(Plan& plan, PlanWork& work, const VerificationLimits& verification, const RemedyLimits& limits,
+             TimePoint now, Note note)
+      : plan_(plan), work_(work), verification_(verification), limits_(limits), now_(now), note_(std::move(note)) {}
+
+  /// APPROVED → EXECUTING.
+  void begin();
+  /// After a restart: what was under way is read before anything else.
+  void resume();
+  /// The reading that was ordered. True: the next step is to act, if it is still allowed (see act()).
+  bool read(const Result<TargetReading>& reading);
+  /// The change is journalled as intended; the order follows. `refusal`: a guard that has come to refuse.
+  void act(const std::optional<std::string>& refusal);
+  /// The change that was ordered: success, refusal, or nobody knows.
+  void acted(const Result<void>& result);
+  /// A sweep has passed.
+  void window(const Window& window, std::uint32_t windows_needed);
+  void roll_back(const std::string& why);
+  /// What is to be asked now, without its number; nullopt: nothing.
+  std::optional<RemedyOrder> order() const;
+
+ private:
+  RemedyAction action() const;
+  TargetState wanted() const;
+  bool undoing() const { return plan_.state == PlanState::kRollingBack; }
+  void look_again(Duration after);
+  void done(const std::string& detail);
+  void end(PlanState state, std::string outcome);
+  void failed_reading(const std::string& why);
+
+  Plan& plan_;
+  PlanWork& work_;
+  const VerificationLimits& verification_;
+  const RemedyLimits& limits_;
+  TimePoint now_;
+  Note note_;
+};
+
+}  // namespace weft::analyzer

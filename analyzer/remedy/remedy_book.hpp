@@ -1,0 +1,115 @@
+#pragma once
+// All plans, from proposal to outcome: what is to be done, whether it may be, and what to ask of the world next.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/guards.hpp"
+#include "analyzer/remedy/plan_runner.hpp"
+#include "analyzer/remedy/settings.hpp"
+#include "analyzer/remedy/tree_cache.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::analyzer {
+
+/// What must be on disk before anything follows from it, and what follows.
+struct RemedyBatch {
+  std::vector<Plan> plans;          ///< as they are now
+  std::vector<AuditRecord> audit;   ///< without sequence and hash, which the store gives
+  bool status_changed = false;      ///< hands off, breaker
+  std::vector<RemedyOrder> orders;  ///< to be given to actuators when the rest is on disk, and not before
+  bool empty() const { return plans.empty() && audit.empty() && !status_changed && orders.empty(); }
+};
+
+/// What is restored after a restart.
+struct RemedyMemory {
+  std::vector<Plan> plans;  ///< those not over, those lately over and all that are in force or unresolved
+  std::uint64_t next_id = 1;
+  RemedyStatus status;  ///< hands off and breaker
+};
+
+/// Plans of all fabrics. What it decides it says in take(): the caller writes that down, then carries the orders out,
+/// and answers each. Nothing here acts by itself, so that a process killed at any point leaves a journal from which the
+/// next one knows what to read.
+class RemedyBook {
+ public:
+  RemedyBook(RemedySettings settings, RemedyMemory memory, TimePoint now);
+
+  /// Looks at everything anew: after each sweep, after answers of actuators, and about once a second otherwise.
+  void review(const RemedyView& view);
+
+  /// kNotFound; kFailedPrecondition: not proposed (any more), of another revision, too late, or refused by a guard.
+  Result<Plan> approve(std::uint64_t id, std::uint64_t revision, const std::string& who, const RemedyView& view);
+  Result<Plan> reject(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
+  /// A person's own plan, approved at once. kFailedPrecondition: refused by a guard, or there is nothing of ours to be
+  /// taken back; kAlreadyExists: a plan for the same is under way.
+  Result<Plan> request(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
+                       const RemedyView& view);
+  void set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now);
+  /// kFailedPrecondition while it is not tripped.
+  Result<void> reset_breaker(const std::string& why, const std::string& who, TimePoint now);
+
+  /// What changed since the last call, and what is to be asked now.
+  RemedyBatch take(TimePoint now);
+  /// The batch did not reach the disk: its orders were not carried out, and its changes are told again.
+  void take_back(RemedyBatch batch);
+  void answer_reading(std::uint64_t order, const Result<TargetReading>& reading, TimePoint now);
+  void answer_action(std::uint64_t order, const Result<void>& result, TimePoint now);
+
+  /// Ascending by id, as Snapshot::plans wants them. The same pointer as before when nothing changed.
+  std::shared_ptr<const std::vector<PlanPtr>> all() const;
+  PlanPtr find(std::uint64_t id) const;
+  RemedyStatus status(TimePoint now) const;
+  const RemedySettings& settings() const { return settings_; }
+
+ private:
+  struct Entry {
+    Plan plan;
+    PlanWork work;
+    TimePoint checked = kNever;      ///< when what is in force was last read
+    TimePoint last_window = kNever;  ///< the sweep of the last window
+    bool changed = false;
+  };
+
+  Entry* entry(std::uint64_t id);
+  void show(Entry& entry);
+  void note(Entry& entry, const std::string& who, std::string what, TimePoint now, bool grows = true);
+  void audit(const Plan* plan, const std::string& who, std::string what, std::string detail, TimePoint now);
+  PlanRunner runner(Entry& entry, TimePoint now);
+  void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now);
+
+  Entry& add(RemedyAction action, Entity target, const std::string& who, TimePoint now);
+  std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
+  bool is_tried(const Incident& incident, const Remedy& remedy) const;
+  bool is_taken(const Entity& target) const;
+  void propose(const RemedyView& view);
+  void propose_returns(const RemedyView& view);
+  void choose(const RemedyView& view);
+  void refresh(Entry& entry, const RemedyView& view);
+  void act(Entry& entry, const RemedyView& view);
+  void watch(Entry& entry, const RemedyView& view);
+  void trip(const RemedyView& view);
+  void settle(const Plan& plan, TargetState state, TimePoint now);
+  void prune(TimePoint now);
+
+  RemedySettings settings_;
+  RemedyStatus status_;
+  std::uint64_t next_id_;
+  std::uint64_t next_order_ = 1;
+  std::map<std::uint64_t, Entry> entries_;
+  std::vector<PlanPtr> shown_;                     ///< one for each entry, in order
+  std::map<std::uint64_t, std::uint64_t> orders_;  ///< that are out: number → plan
+  std::map<std::uint64_t, std::string> outdone_;   ///< plans for which others were preferred: why
+  std::size_t wanted_ = 0;                         ///< incidents with a remedy that began lately
+  std::vector<AuditRecord> unsaved_audit_;
+  bool status_changed_ = false;
+  TreeCache trees_;
+  mutable std::shared_ptr<const std::vector<PlanPtr>> all_;
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,267 @@
+// How plans come about and are judged: proposals for incidents and for what may come back, the choice among bad links,
+// approval by ourselves, verification.
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analyzer/remedy/budget.hpp"
+#include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/link_choice.hpp"
+#include "analyzer/remedy/remedy_book.hpp"
+#include "analyzer/remedy/windows.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+bool same_results(const std::vector<GuardVerdict>& a, const std::vector<GuardVerdict>& b) {
+  return std::ranges::equal(a, b, {}, &GuardVerdict::result, &GuardVerdict::result);
+}
+
+// What would be taken out again must leave as much as if it were taken out for the first time.
+bool concerns_return(Guard guard) {
+  return guard >= Guard::kOwnPath && guard <= Guard::kRailCapacity;
+}
+
+}  // namespace
+
+void RemedyBook::review(const RemedyView& view) {
+  propose(view);
+  propose_returns(view);
+  trip(view);
+  choose(view);
+  for (auto& [id, entry] : entries_) {
+    const PlanState state = entry.plan.state;
+    if (state == PlanState::kProposed || state == PlanState::kApproved) refresh(entry, view);
+    if (entry.work.stage == PlanWork::Stage::kReady) act(entry, view);
+    if (state == PlanState::kVerifying) watch(entry, view);
+  }
+  prune(view.now);
+}
+
+bool RemedyBook::is_taken(const Entity& target) const {
+  return std::ranges::any_of(
+      shown_, [&](const PlanPtr& plan) { return !is_over(plan->state) && plan->target.same_as(target); });
+}
+
+// One try for each incident: what was rejected, did not help or could not be done is for a person to ask for again.
+bool RemedyBook::is_tried(const Incident& incident, const Remedy& remedy) const {
+  return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
+    if (!plan->target.same_as(remedy.target)) return false;
+    if (plan->in_force || plan->unresolved) return true;
+    return plan->incident == incident.id && is_over(plan->state) && plan->state != PlanState::kExpired &&
+           plan->finished > (incident.beginnings.empty() ? incident.opened : incident.beginnings.back());
+  });
+}
+
+void RemedyBook::propose(const RemedyView& view) {
+  wanted_ = 0;
+  for (const auto& incident : view.incidents) {
+    if (!incident->is_open() || incident->severity < Severity::kWarning) continue;
+    const auto remedy = remedy_for(*incident, view);
+    if (!remedy) continue;
+    const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
+    if (view.now - began < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
+    if (settings_.mode(remedy->action) == RemedyMode::kOff) continue;
+    if (is_taken(remedy->target) || is_tried(*incident, *remedy)) continue;
+    // Bounded: a fabric on fire has its breaker, not ten thousand plans.
+    if (entries_.size() >= settings_.limits.retained_plans) continue;
+
+    Entry& added = add(remedy->action, remedy->target, std::string(kOurselves), view.now);
+    Plan& plan = added.plan;
+    plan.incident = incident->id;
+    plan.reason = incident->summary;
+    LiveTree* tree = remedy->action == RemedyAction::kIsolateLink ? trees_.tree(remedy->target.fabric, view) : nullptr;
+    plan.jobs = incident->jobs;
+    if (tree && plan.jobs.empty()) {
+      const PortIndex port = port_of_link(*view.fabric(remedy->target.fabric)->sweep->topology, remedy->target);
+      if (port != kNoIndex) plan.jobs = trees_.jobs_over(remedy->target.fabric, tree->tree().uplink_of(port));
+    }
+    plan.candidates = candidates_for(*incident, *remedy, view, tree, settings_.limits);
+    note(added, std::string(kOurselves), "proposed for " + incident_name(incident->id), view.now);
+  }
+}
+
+void RemedyBook::propose_returns(const RemedyView& view) {
+  const auto plans = shown_;
+  for (const PlanPtr& out : plans) {
+    if (!out->in_force || !is_over(out->state) || is_taken(out->target)) continue;
+    const RemedyAction action =
+        out->target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
+    if (settings_.mode(action) == RemedyMode::kOff) continue;
+    const Incident* incident = view.incident(out->incident);
+    std::string reason;
+    if (action == RemedyAction::kRestoreLink) {
+      // A link that is off shows nothing: only trying tells.
+      if (view.now - out->finished < settings_.limits.reinstate_after) continue;
+      reason = "it has been out of service for long, and may have been repaired";
+    } else {
+      if (out->incident == 0) continue;  // whoever asked for the drain knows when it ends
+      if (incident && (incident->is_open() || view.now - incident->resolved < settings_.limits.undrain_after)) continue;
+      const auto health = std::ranges::find(view.health, out->target.host, &NodeHealth::node);
+      if (health == view.health.end() ||
+          (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
+        continue;
+      reason = incident_name(out->incident) + " is over and the host is well";
+    }
+    Entry& added = add(action, out->target, std::string(kOurselves), view.now);
+    added.plan.incident = out->incident;
+    added.plan.undoes = out->id;
+    added.plan.actuator = out->actuator;
+    added.plan.jobs = out->jobs;
+    added.plan.reason = std::move(reason);
+    note(added, std::string(kOurselves), "proposed to take back " + plan_name(out->id), view.now);
+  }
+}
+
+void RemedyBook::trip(const RemedyView& view) {
+  if (status_.breaker_tripped) return;
+  // What happened before a person looked and reset it does not trip it again.
+  std::vector<PlanPtr> since;
+  for (const PlanPtr& plan : shown_)
+    if (plan->started > status_.breaker_since) since.push_back(plan);
+  const auto why = must_trip(wanted_, since, view, settings_.limits.breaker);
+  if (!why) return;
+  status_.breaker_tripped = true;
+  status_.breaker_reason = *why;
+  status_.breaker_since = view.now;
+  status_changed_ = true;
+  audit(nullptr, std::string(kOurselves), "breaker tripped", *why, view.now);
+}
+
+std::vector<GuardVerdict> RemedyBook::guards_of(const Plan& plan, const RemedyView& view) {
+  LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view) : nullptr;
+  GuardInput input{settings_, view, shown_, status_, tree, std::nullopt};
+  if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
+  return check_guards(plan, input);
+}
+
+void RemedyBook::choose(const RemedyView& view) {
+  outdone_.clear();
+  std::map<std::string, std::vector<const Plan*>> isolations;
+  for (const PlanPtr& plan : shown_)
+    if (plan->state == PlanState::kProposed && plan->action == RemedyAction::kIsolateLink &&
+        plan->requested_by == kOurselves)
+      isolations[plan->target.fabric].push_back(plan.get());
+  for (const auto& [name, plans] : isolations) {
+    LiveTree* tree = plans.size() < 2 ? nullptr : trees_.tree(name, view);
+    if (!tree) continue;
+    const Topology& topology = *view.fabric(name)->sweep->topology;
+    std::vector<BadLink> bad;
+    std::vector<const Plan*> of;
+    for (const Plan* plan : plans) {
+      const PortIndex port = port_of_link(topology, plan->target);
+      const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port);
+      if (uplink == kNoIndex) continue;
+      const auto nothing = std::ranges::find(plan->candidates, RemedyAction::kNothing, &Candidate::action);
+      const double harm = nothing == plan->candidates.end() ? 0 : nothing->total_ratio();
+      bad.push_back({uplink, std::max(harm, 1e-9)});
+      of.push_back(plan);
+    }
+    const LinkChoice choice = choose_links(*tree, bad, bad.size());
+    std::string chosen;
+    for (const std::uint32_t i : choice.out) chosen += (chosen.empty() ? "" : ", ") + plan_name(of[i]->id);
+    for (std::uint32_t i = 0; i < of.size(); ++i)
+      if (!chosen.empty() && !std::ranges::binary_search(choice.out, i))
+        outdone_[of[i]->id] = "not together with " + chosen + ", which " +
+                              (choice.out.size() == 1 ? "spares" : "spare") + " more" +
+                              (choice.exact ? "" : " as far as was searched");
+  }
+}
+
+void RemedyBook::refresh(Entry& entry, const RemedyView& view) {
+  Plan& plan = entry.plan;
+  const std::string ourselves(kOurselves);
+  if (view.now >= plan.expires) {
+    return end(entry, PlanState::kExpired, ourselves,
+               plan.state == PlanState::kProposed ? "nobody approved it in time" : "it could not begin in time",
+               view.now);
+  }
+  const Incident* incident = view.incident(plan.incident);
+  if (takes_out(plan.action) && plan.incident != 0 && plan.requested_by == kOurselves &&
+      (!incident || !incident->is_open()))
+    return end(entry, PlanState::kExpired, ourselves, "its incident is over", view.now);
+  auto guards = guards_of(plan, view);
+  if (!same_results(guards, plan.guards)) {
+    plan.guards = std::move(guards);
+    ++plan.revision;
+    plan.updated = view.now;
+    show(entry);
+  }
+  const auto refuses = [](const GuardVerdict& verdict) { return verdict.result == GuardResult::kRefused; };
+  const auto count = std::ranges::count_if(plan.guards, refuses);
+  const bool waits_only = count == 1 && std::ranges::find_if(plan.guards, refuses)->guard == Guard::kOneActor;
+  if (plan.state == PlanState::kProposed && settings_.mode(plan.action) == RemedyMode::kAuto &&
+      (count == 0 || waits_only)) {
+    plan.state = PlanState::kApproved;
+    plan.approved_by = ourselves;
+    note(entry, ourselves, "approved, for this action is automatic", view.now);
+  }
+  if (plan.state == PlanState::kApproved && count == 0) runner(entry, view.now).begin();
+}
+
+void RemedyBook::act(Entry& entry, const RemedyView& view) {
+  if (status_.hands_off) return;
+  Plan& plan = entry.plan;
+  const bool undoing = plan.state == PlanState::kRollingBack;
+  if (undoing && takes_out(plan.action)) return runner(entry, view.now).act(std::nullopt);
+  Plan asked = plan;
+  if (undoing) asked.action = inverse_of(plan.action);
+  const auto guards = guards_of(asked, view);
+  const auto refused = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
+    return verdict.result == GuardResult::kRefused && (!undoing || concerns_return(verdict.guard));
+  });
+  runner(entry, view.now)
+      .act(refused == guards.end()
+               ? std::nullopt
+               : std::optional(std::string(to_string(refused->guard)) + ": " + refused->explanation));
+}
+
+void RemedyBook::watch(Entry& entry, const RemedyView& view) {
+  Plan& plan = entry.plan;
+  const FabricView* fabric = view.fabric(plan.target.fabric);
+  const Duration interval = fabric && fabric->sweep ? fabric->sweep->interval : Duration(std::chrono::seconds(1));
+  const TimePoint seen = fabric && fabric->sweep ? fabric->sweep->started : view.now;
+  Window window;
+  if (seen - entry.last_window >= interval / 2 || seen < entry.last_window) {
+    window = judge_window(plan, view, entry.work.verifying_since, settings_.limits);
+    entry.last_window = seen;
+  }
+  const VerificationLimits& limits = settings_.limits.verification;
+  std::uint32_t needed = limits.windows;
+  if (plan.action == RemedyAction::kDrainNode) needed = 1;
+  if (!takes_out(plan.action))
+    needed = static_cast<std::uint32_t>(std::max(1.0, std::ceil(seconds(limits.probation) / seconds(interval))));
+  const PlanState before = plan.state;
+  runner(entry, view.now).window(window, needed);
+  if (plan.state == before && window.fresh) {
+    // People who look see it move; the journal need not.
+    const bool changed = entry.changed;
+    show(entry);
+    entry.changed = changed;
+  }
+}
+
+void RemedyBook::prune(TimePoint now) {
+  const auto old = [&](const Plan& plan) {
+    return is_over(plan.state) && !plan.in_force && !plan.unresolved &&
+           now - plan.finished > settings_.limits.retention;
+  };
+  std::set<std::uint64_t> gone;
+  for (const auto& [id, entry] : entries_)
+    if (!entry.changed && old(entry.plan)) gone.insert(id);
+  std::size_t left = entries_.size() - gone.size();
+  for (auto it = entries_.begin(); it != entries_.end() && left > settings_.limits.retained_plans; ++it) {
+    const Plan& plan = it->second.plan;
+    if (gone.contains(it->first) || it->second.changed || !is_over(plan.state) || plan.in_force || plan.unresolved)
+      continue;
+    gone.insert(it->first);
+    --left;
+  }
+  if (gone.empty()) return;
+  std::erase_if(entries_, [&](const auto& entry) { return gone.contains(entry.first); });
+  std::erase_if(shown_, [&](const PlanPtr& plan) { return gone.contains(plan->id); });
+  all_.reset();
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,43 @@
+#pragma once
+// What the operator turned on, and what there is to act with and to judge by.
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/remedy/limits.hpp"
+#include "fabric/plan.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::analyzer {
+
+struct RemedySettings {
+  RemedySettings() { modes.fill(RemedyMode::kPropose); }
+
+  std::array<RemedyMode, static_cast<std::size_t>(RemedyAction::kCount)> modes;
+  /// Who carries an action out; empty: nobody, so that plans stay proposals.
+  std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> actuators;
+  /// Hosts, switches (by name or GUID) and ports ("name:port"). Where `allow` has entries nothing else is touched.
+  std::vector<std::string> allow, deny;
+  RemedyLimits limits;
+
+  RemedyMode mode(RemedyAction action) const { return modes[static_cast<std::size_t>(action)]; }
+  const std::string& actuator(RemedyAction action) const { return actuators[static_cast<std::size_t>(action)]; }
+};
+
+/// The world as last seen.
+struct RemedyView {
+  TimePoint now = kNever;
+  std::span<const FabricView> fabrics;
+  std::span<const std::shared_ptr<const Incident>> incidents;
+  std::span<const std::shared_ptr<const HostView>> hosts;
+  std::span<const NodeHealth> health;
+
+  /// The fabric of that name, or null.
+  const FabricView* fabric(std::string_view name) const;
+  const Incident* incident(std::uint64_t id) const;
+};
+
+}  // namespace weft::analyzer

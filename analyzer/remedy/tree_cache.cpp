@@ -1,0 +1,95 @@
+#include "analyzer/remedy/tree_cache.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace weft::analyzer {
+namespace {
+
+bool same_cabling(const Topology& a, const Topology& b) {
+  return a.epoch() == b.epoch() && a.nodes().size() == b.nodes().size() &&
+         std::ranges::equal(a.ports(), b.ports(), {}, &Port::peer, &Port::peer);
+}
+
+std::uint8_t is_up(const Topology& topology, const Uplink& uplink) {
+  const Port& port = topology.port(uplink.port);
+  return port.is_up() && topology.port(port.peer).is_up() ? 1 : 0;
+}
+
+bool same_jobs(const std::vector<JobLeaves>& a, const std::vector<JobLeaves>& b) {
+  return std::ranges::equal(
+      a, b, [](const JobLeaves& x, const JobLeaves& y) { return x.job == y.job && x.leaves == y.leaves; });
+}
+
+}  // namespace
+
+std::vector<JobLeaves> leaves_of_jobs(const FabricTree& tree, const Topology& topology,
+                                      std::span<const std::shared_ptr<const HostView>> hosts) {
+  std::unordered_map<std::string_view, std::vector<const std::string*>> jobs_of;
+  for (const auto& host : hosts) {
+    if (!host->reading) continue;
+    for (const std::string& job : host->reading->jobs) jobs_of[host->host].push_back(&job);
+  }
+  std::map<std::string_view, std::vector<std::uint32_t>> leaves;
+  if (!jobs_of.empty()) {
+    for (const Node& node : topology.nodes()) {
+      if (node.type != NodeType::kChannelAdapter || node.aggregation_node) continue;
+      const auto jobs = jobs_of.find(host_name(node));
+      if (jobs == jobs_of.end()) continue;
+      for (const Port& port : topology.ports_of(node)) {
+        const std::uint32_t leaf = port.peer == kNoIndex ? kNoIndex : tree.leaf_of(topology.port(port.peer).node);
+        if (leaf == kNoIndex) continue;
+        for (const std::string* job : jobs->second) leaves[*job].push_back(leaf);
+      }
+    }
+  }
+  std::vector<JobLeaves> all;
+  for (auto& [job, of_job] : leaves) {
+    std::ranges::sort(of_job);
+    of_job.erase(std::unique(of_job.begin(), of_job.end()), of_job.end());
+    all.push_back({std::string(job), std::move(of_job)});
+  }
+  return all;
+}
+
+LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(name);
+  if (!fabric || !fabric->sweep) return nullptr;
+  const auto& topology = fabric->sweep->topology;
+  Kept& kept = kept_[name];
+  const bool recabled = !kept.topology || (kept.topology != topology && !same_cabling(*kept.topology, *topology));
+  if (recabled) kept.tree = std::make_unique<FabricTree>(*topology);
+  std::vector<JobLeaves> jobs = leaves_of_jobs(*kept.tree, *topology, view.hosts);
+  const auto uplinks = kept.tree->uplinks();
+  if (recabled || !kept.live || !same_jobs(jobs, kept.jobs)) {
+    std::vector<std::uint8_t> up;
+    up.reserve(uplinks.size());
+    for (const Uplink& uplink : uplinks) up.push_back(is_up(*topology, uplink));
+    kept.jobs = std::move(jobs);
+    kept.live = std::make_unique<LiveTree>(*kept.tree, up, kept.jobs, limits_);
+  } else if (kept.topology != topology) {
+    for (UplinkIndex index = 0; index < uplinks.size(); ++index) {
+      const bool up = is_up(*topology, uplinks[index]) != 0;
+      if (up == kept.live->is_up(index)) continue;
+      if (up)
+        kept.live->put_back(index);
+      else
+        kept.live->take_out(index);
+    }
+  }
+  kept.topology = topology;
+  return kept.live.get();
+}
+
+std::vector<std::string> TreeCache::jobs_over(const std::string& fabric, UplinkIndex uplink) const {
+  const auto kept = kept_.find(fabric);
+  if (kept == kept_.end() || !kept->second.live || uplink == kNoIndex) return {};
+  const auto below = kept->second.live->leaves_below(uplink);
+  std::vector<std::string> jobs;
+  for (const JobLeaves& job : kept->second.jobs)
+    if (std::ranges::any_of(below, [&](std::uint32_t leaf) { return std::ranges::binary_search(job.leaves, leaf); }))
+      jobs.push_back(job.job);
+  return jobs;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,41 @@
+#pragma once
+// The trees of the fabrics, kept from sweep to sweep: cables change seldom, links go up and down often.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/remedy/live_tree.hpp"
+#include "analyzer/remedy/settings.hpp"
+
+namespace weft::analyzer {
+
+/// The leaves that each job's hosts end at, on one fabric.
+std::vector<JobLeaves> leaves_of_jobs(const FabricTree& tree, const Topology& topology,
+                                      std::span<const std::shared_ptr<const HostView>> hosts);
+
+class TreeCache {
+ public:
+  explicit TreeCache(const CapacityLimits& limits) : limits_(limits) {}
+
+  /// The tree of that fabric as last swept and with the jobs of now, or null when the fabric was never seen. Valid
+  /// until the next call for the same fabric. Only what changed is worked out anew.
+  LiveTree* tree(const std::string& fabric, const RemedyView& view);
+  /// Jobs that use a link: those with a leaf below it.
+  std::vector<std::string> jobs_over(const std::string& fabric, UplinkIndex uplink) const;
+
+ private:
+  struct Kept {
+    std::shared_ptr<const Topology> topology;
+    std::unique_ptr<FabricTree> tree;
+    std::unique_ptr<LiveTree> live;
+    std::vector<JobLeaves> jobs;
+  };
+
+  CapacityLimits limits_;
+  std::map<std::string, Kept> kept_;
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,147 @@
+#include "analyzer/remedy/windows.hpp"
+
+#include <algorithm>
+
+#include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/guards.hpp"
+#include "fabric/path.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+bool touches(const Entity& cause, const Entity& link) {
+  if (cause.fabric != link.fabric) return false;
+  for (const PortKey end : {link.port, link.peer}) {
+    if (cause.kind == EntityKind::kNode && cause.port.node == end.node) return true;
+    if (cause.kind == EntityKind::kPort && cause.port.node == end.node) return true;
+    if (cause.kind == EntityKind::kLink && (cause.port.node == end.node || cause.peer.node == end.node)) return true;
+  }
+  return false;
+}
+
+bool is_the_link(const Entity& cause, const Entity& link) {
+  if (cause.same_as(link)) return true;
+  return cause.kind == EntityKind::kPort && cause.fabric == link.fabric &&
+         (cause.port == link.port || cause.port == link.peer);
+}
+
+// The subnet as it was swept, with the link in it.
+struct Seen {
+  const Sweep* sweep = nullptr;
+  PortIndex port = kNoIndex, peer = kNoIndex;
+};
+
+Seen look(const Plan& plan, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(plan.target.fabric);
+  if (!fabric || !fabric->watching || !fabric->sweep) return {};
+  const Topology& topology = *fabric->sweep->topology;
+  const PortIndex port = port_of_link(topology, plan.target);
+  if (port == kNoIndex || topology.port(port).peer == kNoIndex) return {};
+  return {fabric->sweep.get(), port, topology.port(port).peer};
+}
+
+bool is_up(const Seen& seen) {
+  return seen.sweep->topology->port(seen.port).is_up() && seen.sweep->topology->port(seen.peer).is_up();
+}
+
+Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
+  Window window;
+  const Seen seen = look(plan, view);
+  if (!seen.sweep || !seen.sweep->routes || seen.sweep->started <= since) return window;
+  const Topology& topology = *seen.sweep->topology;
+  window.fresh = true;
+  if (plan.action == RemedyAction::kIsolateLink && is_up(seen)) {
+    window.why = "the link is still up";
+    return window;
+  }
+  const LidOwners owners(topology);
+  for (const PortIndex end : {seen.port, seen.peer}) {
+    const auto left = destinations_over(topology, *seen.sweep->routes, owners, end);
+    if (left.empty()) continue;
+    window.why = port_label(topology, end) + " still has routes to " + std::to_string(left.size()) + " LIDs";
+    return window;
+  }
+  const Incident* own = view.incident(plan.incident);
+  // Seen again after the routes had left it: it was something else.
+  const TimePoint settled = since + seen.sweep->interval * 3;
+  if (own && own->is_open() && is_newer(*own, settled)) {
+    window.why = "the symptom is still there";
+    return window;
+  }
+  for (const auto& incident : view.incidents) {
+    if (!incident->is_open() || incident->severity < Severity::kWarning || incident->id == plan.incident) continue;
+    if (!is_newer(*incident, since) || is_the_link(incident->cause, plan.target)) continue;
+    if (incident->beginnings.empty() ? incident->opened <= since : incident->beginnings.back() <= since) continue;
+    const bool same_kind = own && incident->kind == own->kind;
+    if (!touches(incident->cause, plan.target) && !same_kind) continue;
+    window.worse = true;
+    window.why = "since then " + incident_name(incident->id) + ": " + incident->summary;
+    return window;
+  }
+  window.good = true;
+  return window;
+}
+
+Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {
+  Window window;
+  const Seen seen = look(plan, view);
+  if (!seen.sweep || seen.sweep->started <= since) return window;
+  window.fresh = true;
+  const bool late = view.now - since > limits.verification.within;
+  if (!is_up(seen)) {
+    window.why = "the link does not come up";
+    window.unbearable = late;
+    return window;
+  }
+  for (const auto& incident : view.incidents) {
+    if (!incident->is_open() || !is_the_link(incident->cause, plan.target)) continue;
+    // That it was down while it was out is no relapse; that it goes down again is.
+    const TimePoint from = incident->kind == IncidentKind::kLinkDown ? since + seen.sweep->interval * 3 : since;
+    if (incident->severity < Severity::kWarning || !is_newer(*incident, from)) continue;
+    window.unbearable = true;
+    window.why = "it failed again: " + incident_name(incident->id) + ": " + incident->summary;
+    return window;
+  }
+  window.good = true;
+  return window;
+}
+
+Window undrained(const Plan& plan, const RemedyView& view) {
+  Window window;
+  const auto health = std::ranges::find(view.health, plan.target.host, &NodeHealth::node);
+  if (health == view.health.end() || health->verdict == HealthVerdict::kUnknown) {
+    window.why = "nothing is known of the host's health";
+    return window;
+  }
+  window.fresh = true;
+  window.good = health->verdict != HealthVerdict::kUnhealthy;
+  window.unbearable = !window.good;
+  if (!window.good)
+    window.why = "it failed again: " + (health->reasons.empty() ? "it is unhealthy" : health->reasons.front().message);
+  return window;
+}
+
+}  // namespace
+
+bool is_newer(const Incident& incident, TimePoint since) {
+  if (!incident.beginnings.empty() && incident.beginnings.back() > since) return true;
+  return std::ranges::any_of(incident.evidence,
+                             [since](const Evidence& evidence) { return evidence.observed > since; });
+}
+
+Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {
+  switch (plan.action) {
+    case RemedyAction::kIsolateLink:
+    case RemedyAction::kRaiseLinkCost:
+      return isolated(plan, view, since);
+    case RemedyAction::kRestoreLink:
+      return restored(plan, view, since, limits);
+    case RemedyAction::kUndrainNode:
+      return undrained(plan, view);
+    default:
+      // The scheduler has said so itself when it was read back.
+      return {.fresh = true, .good = true};
+  }
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,17 @@
+#pragma once
+// What one look at the world says of a plan that is being verified.
+
+#include "analyzer/remedy/plan_runner.hpp"
+#include "analyzer/remedy/settings.hpp"
+
+namespace weft::analyzer {
+
+/// `since`: when what the plan did came into force. Isolated: both ends are down, no route leads over the link, the
+/// symptom is not seen any more, and nothing new is wrong beside it. Restored: it is up and nothing is wrong with it.
+/// Undrained: the host is well. No data is not good.
+Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits);
+
+/// The incident was opened, came back or was seen again after `since`.
+bool is_newer(const Incident& incident, TimePoint since);
+
+}  // namespace weft::analyzer

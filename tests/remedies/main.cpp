@@ -1,0 +1,100 @@
+// weft_remedies: random sequences against the book of plans. See README.md.
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include "tests/remedies/sequence.hpp"
+
+namespace weft::remedies {
+namespace {
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> all;
+  for (const auto& [spines, leaves, hosts] :
+       {std::array{2U, 2U, 1U}, {3U, 2U, 1U}, {4U, 2U, 2U}, {3U, 3U, 1U}, {4U, 3U, 1U}, {5U, 3U, 2U}})
+    all.emplace_back(spines, leaves, hosts);
+  return all;
+}
+
+void print(const Tally& tally, double seconds) {
+  const auto n = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::printf(
+      "%llu sequences, %llu steps, %llu actions, %llu replies lost, %llu crashes, %llu writes refused, "
+      "breaker tripped %llu times, %llu wishes refused, %.0f s\n",
+      n(tally.sequences), n(tally.steps), n(tally.acts), n(tally.lost_replies), n(tally.crashes), n(tally.unjournalled),
+      n(tally.tripped), n(tally.refused_requests), seconds);
+  std::printf("plans ended:");
+  for (std::size_t i = 0; i < tally.ended.size(); ++i)
+    if (is_over(static_cast<PlanState>(i)))
+      std::printf(" %s %llu", to_string(static_cast<PlanState>(i)), n(tally.ended[i]));
+  std::printf("\nby action:");
+  for (std::size_t i = 1; i < tally.by_action.size(); ++i)
+    std::printf(" %s %llu", to_string(static_cast<RemedyAction>(i)), n(tally.by_action[i]));
+  std::printf("\nrefusals seen:");
+  for (std::size_t i = 0; i < tally.refused.size(); ++i)
+    std::printf(" %s %llu", to_string(static_cast<Guard>(i)), n(tally.refused[i]));
+  std::printf("\n");
+}
+
+int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
+  const auto started = std::chrono::steady_clock::now();
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  };
+  std::atomic<std::uint64_t> next{first};
+  std::mutex mutex;
+  std::optional<Breach> breach;
+  Tally total;
+  std::vector<std::jthread> workers;
+  for (unsigned worker = 0; worker < threads; ++worker)
+    workers.emplace_back([&] {
+      const std::vector<Shape> own = shapes();  // they remember pictures, so that each thread needs its own
+      Tally tally;
+      constexpr std::uint64_t kBlock = 1000;
+      for (;;) {
+        const std::uint64_t begin = next.fetch_add(kBlock);
+        if (begin >= first + sequences) break;
+        for (std::uint64_t seed = begin; seed < std::min(begin + kBlock, first + sequences); ++seed) {
+          if (auto found = run_sequence(own, seed, tally)) {
+            const std::lock_guard lock(mutex);
+            if (!breach || found->seed < breach->seed) breach = std::move(found);
+            next = first + sequences;
+            break;
+          }
+        }
+      }
+      const std::lock_guard lock(mutex);
+      total.add(tally);
+    });
+  workers.clear();
+  if (breach) {
+    Tally ignored;
+    const auto story = run_sequence(shapes(), breach->seed, ignored, true);
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(breach->seed), breach->promise.c_str());
+    if (story)
+      for (const std::string& line : story->story) std::printf("  %s\n", line.c_str());
+    return 1;
+  }
+  print(total, elapsed());
+  return 0;
+}
+
+}  // namespace
+}  // namespace weft::remedies
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Random sequences of faults, repairs, lost replies, crashes and approvals: no promise of a guard may break"};
+  std::uint64_t sequences = 1'000'000, first = 1;
+  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  app.add_option("--sequences", sequences, "How many")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--first", first, "Seed of the first one; to see one again: --first SEED --sequences 1")
+      ->capture_default_str();
+  app.add_option("--threads", threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  return weft::remedies::run(sequences, first, threads);
+}

@@ -1,0 +1,411 @@
+#include "tests/remedies/sequence.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <set>
+
+namespace weft::remedies {
+namespace {
+
+using namespace std::chrono_literals;
+using analyzer::RemedyBatch;
+using analyzer::RemedyBook;
+using analyzer::RemedyOrder;
+using analyzer::RemedySettings;
+using analyzer::takes_out;
+
+constexpr TimePoint kStart{std::chrono::hours(24 * 365)};
+constexpr unsigned kSettlingSteps = 400;
+
+RemedySettings random_settings(Dice& dice, const Shape& shape) {
+  RemedySettings settings;
+  constexpr std::array kModes{RemedyMode::kAuto, RemedyMode::kAuto, RemedyMode::kPropose, RemedyMode::kOff};
+  for (RemedyMode& mode : settings.modes) mode = kModes[dice.below(kModes.size())];
+  settings.actuators.fill("fake");
+  auto& limits = settings.limits;
+  constexpr std::array kShares{0.34, 0.5, 0.75, 0.9};
+  limits.capacity.leaf_share_idle = kShares[dice.below(3)];
+  limits.capacity.leaf_share_jobs = std::max(limits.capacity.leaf_share_idle, kShares[dice.below(4)]);
+  limits.capacity.job_share = kShares[dice.below(4)];
+  limits.budget.actions_per_hour = 1 + dice.below(6);
+  limits.budget.out_minimum = 1 + dice.below(4);
+  limits.budget.out_per_switch = 1 + dice.below(3);
+  limits.budget.cool_down = dice.one_in(2) ? Duration(0s) : Duration(10min);
+  limits.breaker.minimum = 2 + dice.below(6);
+  limits.breaker.actions_per_day = 3 + dice.below(10);
+  limits.verification.windows = 1 + dice.below(3);
+  limits.verification.within = 60s;
+  limits.verification.probation = 20s;
+  limits.reinstate_after = 30min;
+  limits.undrain_after = 1min;
+  limits.check_interval = 1min;
+  limits.readings = 3;
+  limits.failed_readings = 4;
+  limits.expiry = 1h;
+  if (dice.one_in(8)) settings.deny.push_back(shape.host(dice.below(shape.hosts())));
+  if (dice.one_in(8)) settings.deny.push_back("spine-0");
+  return settings;
+}
+
+class Sequence {
+ public:
+  Sequence(const Shape& shape, std::uint64_t seed, Tally& tally, bool tell)
+      : dice_(seed), tally_(tally), tell_(tell), world_(shape, kStart), settings_(random_settings(dice_, shape)) {
+    breach_.seed = seed;
+    if (dice_.one_in(2)) {
+      std::vector<unsigned> hosts;
+      for (unsigned host = 0; host < shape.hosts(); ++host)
+        if (dice_.one_in(2)) {
+          hosts.push_back(host);
+          job_leaves_.insert(host / (shape.hosts() / shape.leaves()));
+        }
+      world_.place_job("slurm:1", hosts);
+    }
+    start();
+  }
+
+  std::optional<Breach> run() {
+    const unsigned steps = 6 + dice_.below(14);
+    for (unsigned step = 0; step < steps && !broken(); ++step) {
+      happen();
+      turn();
+    }
+    if (!broken()) settle();
+    ++tally_.sequences;
+    tally_.steps += steps;
+    for (const auto& [id, plan] : journal_) {
+      if (!is_over(plan.state)) continue;
+      ++tally_.ended[static_cast<std::size_t>(plan.state)];
+      ++tally_.by_action[static_cast<std::size_t>(plan.action)];
+    }
+    return broken() ? std::optional(breach_) : std::nullopt;
+  }
+
+ private:
+  bool broken() const { return !breach_.promise.empty(); }
+  void say(std::string text) {
+    if (tell_) breach_.story.push_back(std::to_string((world_.now() - kStart) / 1s) + " s  " + std::move(text));
+  }
+  void promise(bool kept, const std::string& what) {
+    if (!kept && !broken()) breach_.promise = what;
+  }
+
+  // The process starts with what is in the journal.
+  void start() {
+    analyzer::RemedyMemory memory;
+    for (const auto& [id, plan] : journal_) memory.plans.push_back(plan);
+    memory.next_id = journal_.empty() ? 1 : journal_.rbegin()->first + 1;
+    memory.status = saved_status_;
+    book_.emplace(settings_, std::move(memory), world_.now());
+  }
+
+  void happen() {
+    const Shape& shape = world_.shape();
+    const unsigned link = dice_.below(shape.links());
+    const unsigned host = dice_.below(shape.hosts());
+    switch (dice_.below(20)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3: {
+        constexpr std::array kKinds{IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kSilentLoss,
+                                    IncidentKind::kLinkDown};
+        const IncidentKind kind = kKinds[dice_.below(kKinds.size())];
+        say(std::string(to_string(kind)) + " at " + shape.link(link).label);
+        world_.fault(link, kind, !dice_.one_in(6));
+        break;
+      }
+      case 4:
+      case 5:
+        say("repair of " + shape.link(link).label);
+        world_.repair(link);
+        break;
+      case 6:
+      case 7:
+        say(shape.host(host) + " breaks");
+        world_.break_host(host);
+        break;
+      case 8:
+        say(shape.host(host) + " is mended");
+        world_.mend_host(host);
+        break;
+      case 9: {
+        const bool is_link = dice_.one_in(2);
+        const unsigned index = is_link ? link : host;
+        if (world_.holder(is_link, index) == Holder::kSomebodyElse) {
+          say("somebody gives back " + label(is_link, index));
+          world_.somebody_gives_back(is_link, index);
+        } else if (dice_.one_in(3) || world_.holder(is_link, index) == Holder::kNobody) {
+          say("somebody takes " + label(is_link, index));
+          world_.somebody_takes(is_link, index);
+        } else {
+          say("somebody gives back what weft took: " + label(is_link, index));
+          world_.somebody_gives_back(is_link, index);
+        }
+        break;
+      }
+      case 10:
+      case 11:
+        answer_proposals();
+        break;
+      case 12: {
+        const bool is_link = dice_.one_in(2);
+        constexpr std::array kLinkActions{RemedyAction::kIsolateLink, RemedyAction::kRestoreLink};
+        constexpr std::array kHostActions{RemedyAction::kDrainNode, RemedyAction::kUndrainNode};
+        const RemedyAction action = is_link ? kLinkActions[dice_.below(2)] : kHostActions[dice_.below(2)];
+        const Entity target = is_link ? shape.link(link) : analyzer::host_entity(shape.host(host));
+        const auto asked = book_->request(action, target, "maintenance", "ann", world_.look());
+        tally_.refused_requests += !asked;
+        say(std::string("ann asks for ") + to_string(action) + ' ' + target.label +
+            (asked ? "" : ": " + asked.error().message));
+        break;
+      }
+      case 13:
+        say("weftd is killed");
+        ++tally_.crashes;
+        start();
+        break;
+      case 14:
+        blind_ = !blind_ && dice_.one_in(2);
+        world_.go_blind(blind_);
+        break;
+      case 15:
+        if (dice_.one_in(3)) {
+          const bool off = !saved_status_.hands_off;
+          say(off ? "hands off" : "hands on");
+          book_->set_hands_off(off, "", "bob", world_.now());
+        }
+        break;
+      case 16:
+        if (dice_.one_in(2)) (void)book_->reset_breaker("looked", "bob", world_.now());
+        break;
+      default:
+        break;
+    }
+    constexpr std::array<Duration, 8> kSteps{1s, 1s, 2s, 5s, 30s, 3min, 20min, 2h};
+    world_.pass(kSteps[dice_.below(kSteps.size())]);
+  }
+
+  std::string label(bool is_link, unsigned index) const {
+    return is_link ? world_.shape().link(index).label : world_.shape().host(index);
+  }
+
+  void answer_proposals() {
+    const auto plans = book_->all();
+    for (const auto& plan : *plans) {
+      if (plan->state != PlanState::kProposed) continue;
+      const std::uint64_t revision = dice_.one_in(4) ? plan->revision + 1 : dice_.one_in(2) ? plan->revision : 0;
+      const bool rejects = dice_.one_in(5);
+      const auto answer = rejects ? book_->reject(plan->id, "no", "bob", world_.now())
+                                  : book_->approve(plan->id, revision, "bob", world_.look());
+      say(std::string("bob ") + (rejects ? "rejects " : "approves ") + plan_name(plan->id) +
+          (answer ? "" : ": " + answer.error().message));
+      promise(rejects || !answer || revision == 0 || revision == plan->revision,
+              "a plan was approved that is not the one that was read");
+      if (dice_.one_in(2)) break;
+    }
+  }
+
+  // What the daemon does a few times for each thing that happens.
+  void turn() {
+    for (unsigned i = 0; i < 4 && !broken(); ++i) {
+      book_->review(world_.look());
+      check_book();
+      RemedyBatch batch = book_->take(world_.now());
+      if (batch.empty()) return;
+      if (trouble_ && dice_.one_in(40)) {  // the disk refuses
+        ++tally_.unjournalled;
+        book_->take_back(std::move(batch));
+        continue;
+      }
+      if (trouble_ && dice_.one_in(60)) return crash("before the journal");
+      for (const Plan& plan : batch.plans) journal_[plan.id] = plan;
+      if (batch.status_changed) {
+        saved_status_ = book_->status(world_.now());
+        tally_.tripped += saved_status_.breaker_tripped;
+      }
+      if (trouble_ && dice_.one_in(40)) return crash("after the journal");
+      for (const RemedyOrder& order : batch.orders)
+        if (!carry_out(order)) return;
+    }
+  }
+
+  void crash(const char* when) {
+    say(std::string("weftd is killed ") + when);
+    ++tally_.crashes;
+    start();
+  }
+
+  // False: the process died.
+  bool carry_out(const RemedyOrder& order) {
+    if (order.kind == analyzer::OrderKind::kRead) {
+      if (trouble_ && dice_.one_in(8))
+        book_->answer_reading(order.number, fail(ErrorCode::kTimeout, "no answer"), world_.now());
+      else
+        book_->answer_reading(order.number, world_.read(order.target), world_.now());
+      return true;
+    }
+    ++tally_.acts;
+    const bool takes = !trouble_ || !dice_.one_in(6);
+    const bool lost = trouble_ && dice_.one_in(5);
+    const bool late = trouble_ && lost && dice_.one_in(3);
+    const Act act = world_.act(order, takes, late);
+    say(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target.label +
+        (takes ? "" : ", not taken") + (lost ? ", reply lost" : "") + (late ? ", lands late" : ""));
+    check_act(act);
+    if (trouble_ && dice_.one_in(30)) {
+      crash("before the answer");
+      return false;
+    }
+    tally_.lost_replies += lost;
+    if (lost)
+      book_->answer_action(order.number, fail(dice_.one_in(2) ? ErrorCode::kTimeout : ErrorCode::kUnavailable, "?"),
+                           world_.now());
+    else if (!takes || act.before == Holder::kSomebodyElse)
+      book_->answer_action(order.number, fail(ErrorCode::kFailedPrecondition, "refused"), world_.now());
+    else
+      book_->answer_action(order.number, {}, world_.now());
+    return true;
+  }
+
+  void check_act(const Act& act) {
+    const Plan& plan = journal_.at(act.order.plan);
+    const bool undo = act.order.action != plan.action;
+    promise(plan.intent == (undo ? PlanIntent::kUndo : PlanIntent::kApply), "an action was not journalled");
+    promise(!saved_status_.hands_off, "something was done with hands off");
+    promise(act.before != Holder::kSomebodyElse || act.order.number == 0 || !seen_as_foreign(act),
+            "what somebody else took was touched");
+    if (!undo) {
+      promise(++sent_[plan.id] == 1, "a plan sent its action twice");
+      promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
+    }
+    if (undo || !takes_out(plan.action)) {
+      if (takes_out(act.order.action)) check_capacity(act);
+      return;
+    }
+    promise(settings_.mode(plan.action) != RemedyMode::kOff, "an action that is off was done");
+    promise(settings_.mode(plan.action) == RemedyMode::kAuto || plan.approved_by != "weftd", "nobody approved it");
+    promise(!saved_status_.breaker_tripped, "something was taken out with the breaker tripped");
+    for (const std::string& name : settings_.deny)
+      promise(act.order.target.label.find(name + ' ') == std::string::npos && !act.order.target.label.ends_with(name),
+              "what is on the deny list was touched");
+    while (!taken_.empty() && world_.now() - taken_.front() >= 1h) taken_.pop_front();
+    taken_.push_back(world_.now());
+    promise(taken_.size() <= settings_.limits.budget.actions_per_hour, "more actions in an hour than may be");
+    check_capacity(act);
+  }
+
+  // The world moves between reading and acting; only what was read counts.
+  bool seen_as_foreign(const Act&) const { return false; }
+
+  // Brute force, by what weftd saw last: shares of uplinks, common spines, and a way between all.
+  void check_capacity(const Act& act) {
+    if (!act.is_link) return;
+    const Shape& shape = world_.shape();
+    const std::uint32_t before = world_.links_seen_up();
+    const std::uint32_t after = before & ~(1U << act.index);
+    const unsigned spines = shape.spines();
+    const auto of = [&](std::uint32_t up, unsigned leaf) { return up >> (leaf * spines) & ((1U << spines) - 1); };
+    const auto needed = [&](double share) {
+      return static_cast<int>(std::ceil(share * static_cast<double>(spines) - 1e-9));
+    };
+    const unsigned leaf = act.index / spines;
+    const auto& capacity = settings_.limits.capacity;
+    const bool has_job = job_leaves_.contains(leaf);
+    promise(std::popcount(of(after, leaf)) >= needed(has_job ? capacity.leaf_share_jobs : capacity.leaf_share_idle),
+            "a leaf lost more of its ways up than it may");
+    for (unsigned other = 0; other < shape.leaves(); ++other) {
+      if (other == leaf || of(before, other) == 0) continue;
+      const int common = std::popcount(of(after, leaf) & of(after, other));
+      promise(common > 0, "two leaves lost each other");
+      promise(!has_job || !job_leaves_.contains(other) || common >= needed(capacity.job_share),
+              "two leaves of a job lost more common spines than they may");
+    }
+  }
+
+  void check_book() {
+    unsigned on_links = 0, on_hosts = 0;
+    const auto plans = book_->all();
+    for (const auto& plan : *plans) {
+      for (const GuardVerdict& verdict : plan->guards)
+        if (verdict.result == GuardResult::kRefused) ++tally_.refused[static_cast<std::size_t>(verdict.guard)];
+      if (plan->state != PlanState::kExecuting && plan->state != PlanState::kRollingBack) continue;
+      // Several returns may fail at one time; only one plan of all begins while another is at it.
+      if (plan->state == PlanState::kExecuting) ++(plan->target.kind == EntityKind::kLink ? on_links : on_hosts);
+    }
+    promise(on_links <= 1 && on_hosts <= 1, "two plans are at it on one fabric");
+  }
+
+  // No more trouble: in the end everything that is out is accounted for, once, and nothing is left under way.
+  void settle() {
+    trouble_ = false;
+    world_.go_blind(false);
+    book_->set_hands_off(false, "", "bob", world_.now());
+    for (unsigned step = 0; step < kSettlingSteps && !broken(); ++step) {
+      world_.pass(step % 4 == 0 ? Duration(61s) : Duration(1s));
+      turn();
+      const auto now = book_->all();
+      if (step > 20 && std::ranges::none_of(*now, [](const auto& plan) {
+            return is_under_way(plan->state) || plan->state == PlanState::kApproved || plan->unresolved;
+          }))
+        break;
+    }
+    std::map<std::pair<bool, unsigned>, unsigned> held;
+    const auto plans = book_->all();
+    for (const auto& plan : *plans) {
+      promise(!is_under_way(plan->state), plan_name(plan->id) + " never ends: " + to_string(plan->state));
+      promise(!plan->unresolved, plan_name(plan->id) + " stays unresolved though the world can be read");
+      promise(is_over(plan->state) || plan->expires > world_.now() - 10min,
+              plan_name(plan->id) + " waits beyond its expiry");
+      if (plan->in_force) ++held[world_.find(plan->target)];
+    }
+    const auto check = [&](bool is_link, unsigned index) {
+      const bool ours = world_.holder(is_link, index) == Holder::kWeft;
+      const unsigned holding = held[{is_link, index}];
+      promise(!ours || holding > 0, label(is_link, index) + " was taken out and forgotten");
+      promise(ours || holding == 0, label(is_link, index) + " is said to be out and is not");
+      promise(holding <= 1, label(is_link, index) + " is held by two plans");
+    };
+    for (unsigned link = 0; link < world_.shape().links(); ++link) check(true, link);
+    for (unsigned host = 0; host < world_.shape().hosts(); ++host) check(false, host);
+  }
+
+  Dice dice_;
+  Tally& tally_;
+  bool tell_;
+  World world_;
+  RemedySettings settings_;
+  std::optional<RemedyBook> book_;
+  std::map<std::uint64_t, Plan> journal_;
+  RemedyStatus saved_status_;
+  std::set<unsigned> job_leaves_;
+  std::map<std::uint64_t, unsigned> sent_;
+  std::deque<TimePoint> taken_;
+  bool trouble_ = true, blind_ = false;
+  Breach breach_;
+};
+
+}  // namespace
+
+void Tally::add(const Tally& other) {
+  sequences += other.sequences;
+  steps += other.steps;
+  crashes += other.crashes;
+  acts += other.acts;
+  lost_replies += other.lost_replies;
+  refused_requests += other.refused_requests;
+  unjournalled += other.unjournalled;
+  tripped += other.tripped;
+  for (std::size_t i = 0; i < ended.size(); ++i) ended[i] += other.ended[i];
+  for (std::size_t i = 0; i < refused.size(); ++i) refused[i] += other.refused[i];
+  for (std::size_t i = 0; i < by_action.size(); ++i) by_action[i] += other.by_action[i];
+}
+
+std::optional<Breach> run_sequence(const std::vector<Shape>& shapes, std::uint64_t seed, Tally& tally, bool tell) {
+  return Sequence(shapes[seed % shapes.size()], seed, tally, tell).run();
+}
+
+}  // namespace weft::remedies

@@ -1,0 +1,281 @@
+#include "tests/remedies/world.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace weft::remedies {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kFabric = "f";
+constexpr Duration kInterval = 1s;
+
+NodeGuid guid(std::uint64_t value) {
+  return {0x1000 + value};
+}
+
+}  // namespace
+
+Shape::Shape(unsigned spines, unsigned leaves, unsigned hosts) : spines_(spines), leaves_(leaves), hosts_(hosts) {
+  const auto add = [this](NodeType type, std::string name, std::uint8_t ports) {
+    Node node;
+    node.guid = guid(nodes_.size());
+    node.type = type;
+    node.port_count = ports;
+    node.first_port = static_cast<PortIndex>(ports_.size());
+    node.name = node.description = std::move(name);
+    const auto index = static_cast<NodeIndex>(nodes_.size());
+    for (std::uint32_t number = node.lowest_port(); number <= ports; ++number) {
+      Port port;
+      port.node = index;
+      port.number = {static_cast<std::uint8_t>(number)};
+      port.guid = {node.guid.value};
+      port.state = PortState::kActive;
+      port.physical_state = PortPhysicalState::kLinkUp;
+      port.width_active = port.width_enabled = port.width_supported = 2;
+      port.speed_active = port.speed_enabled = port.speed_supported = kSpeedHdr;
+      if (type != NodeType::kSwitch || number == 0) port.lid = {static_cast<std::uint16_t>(index + 1)};
+      ports_.push_back(port);
+    }
+    nodes_.push_back(std::move(node));
+    return index;
+  };
+  const auto connect = [this](PortIndex a, PortIndex b) {
+    ports_[a].peer = b;
+    ports_[b].peer = a;
+  };
+  std::vector<NodeIndex> spine_nodes, leaf_nodes;
+  for (unsigned s = 0; s < spines; ++s)
+    spine_nodes.push_back(add(NodeType::kSwitch, "spine-" + std::to_string(s), static_cast<std::uint8_t>(leaves)));
+  for (unsigned l = 0; l < leaves; ++l)
+    leaf_nodes.push_back(
+        add(NodeType::kSwitch, "leaf-" + std::to_string(l), static_cast<std::uint8_t>(hosts + spines)));
+  for (unsigned l = 0; l < leaves; ++l) {
+    for (unsigned s = 0; s < spines; ++s) {
+      const PortIndex up = nodes_[leaf_nodes[l]].first_port + hosts + s + 1;
+      const PortIndex down = nodes_[spine_nodes[s]].first_port + l + 1;
+      connect(up, down);
+      leaf_ends_.push_back(up);
+      const LinkKey key = make_link_key({nodes_[leaf_nodes[l]].guid, ports_[up].number},
+                                        {nodes_[spine_nodes[s]].guid, ports_[down].number});
+      link_entities_.push_back({.kind = EntityKind::kLink,
+                                .fabric = kFabric,
+                                .port = key.low,
+                                .peer = key.high,
+                                .label = nodes_[leaf_nodes[l]].name + " - " + nodes_[spine_nodes[s]].name});
+    }
+    for (unsigned h = 0; h < hosts; ++h) {
+      host_names_.push_back("h" + std::to_string(l * hosts + h));
+      const NodeIndex adapter = add(NodeType::kChannelAdapter, host_names_.back(), 1);
+      connect(nodes_[leaf_nodes[l]].first_port + h + 1, nodes_[adapter].first_port);
+    }
+  }
+}
+
+Shape::Picture Shape::draw(std::uint32_t up) const {
+  std::vector<Port> ports = ports_;
+  for (unsigned link = 0; link < links(); ++link) {
+    if ((up >> link & 1U) != 0) continue;
+    for (const PortIndex end : {leaf_ends_[link], ports[leaf_ends_[link]].peer}) {
+      ports[end].state = PortState::kDown;
+      ports[end].physical_state = PortPhysicalState::kPolling;
+    }
+  }
+  Picture picture;
+  picture.topology = std::make_shared<const Topology>(1, nodes_, std::move(ports), std::vector<DuplicateGuid>{});
+  // Down to a host of one's own leaf, up by the first spine that has both links, and from there down.
+  RouteBook book(1);
+  RouteBlock none;
+  none.fill(kNoEgress.value);
+  const auto host_leaf = [&](NodeIndex node) { return (node - spines_ - leaves_) / hosts_; };
+  for (NodeIndex node = 0; node < spines_ + leaves_; ++node) {
+    book.set_top(node, {static_cast<std::uint16_t>(nodes_.size())});
+    RouteBlock block = none;
+    for (NodeIndex to = spines_ + leaves_; to < nodes_.size(); ++to) {
+      const unsigned leaf = host_leaf(to);
+      std::uint8_t port = kNoEgress.value;
+      if (node < spines_) {
+        if ((up >> (leaf * spines_ + node) & 1U) != 0) port = static_cast<std::uint8_t>(leaf + 1);
+      } else if (node - spines_ == leaf) {
+        port = static_cast<std::uint8_t>((to - spines_ - leaves_) % hosts_ + 1);
+      } else {
+        const unsigned own = node - spines_;
+        for (unsigned s = 0; s < spines_ && port == kNoEgress.value; ++s)
+          if ((up >> (own * spines_ + s) & 1U) != 0 && (up >> (leaf * spines_ + s) & 1U) != 0)
+            port = static_cast<std::uint8_t>(hosts_ + s + 1);
+      }
+      if (to + 1 < kRouteBlockSize) block[to + 1] = port;
+    }
+    book.set_block(node, 0, block);
+  }
+  picture.routes = book.publish();
+  return picture;
+}
+
+const Shape::Picture& Shape::picture(std::uint32_t up) const {
+  const auto found = pictures_.find(up);
+  return found != pictures_.end() ? found->second : pictures_.emplace(up, draw(up)).first->second;
+}
+
+World::World(const Shape& shape, TimePoint now)
+    : shape_(&shape),
+      now_(now),
+      links_(shape.links(), Holder::kNobody),
+      hosts_(shape.hosts(), Holder::kNobody),
+      incident_of_link_(shape.links(), 0),
+      incident_of_host_(shape.hosts(), 0),
+      fabrics_(1),
+      health_(shape.hosts()) {
+  fabrics_[0].name = kFabric;
+  for (unsigned host = 0; host < shape.hosts(); ++host) {
+    health_[host].node = shape.host(host);
+    health_[host].verdict = HealthVerdict::kHealthy;
+  }
+}
+
+void World::pass(Duration time) {
+  now_ += time;
+  for (const auto& [is_link, what] : landing_) set(is_link, what.first, what.second);
+  landing_.clear();
+}
+
+std::uint64_t World::open(IncidentKind kind, Entity cause, bool two_signals) {
+  auto incident = std::make_shared<Incident>();
+  incident->id = next_incident_++;
+  incident->kind = kind;
+  incident->severity = Severity::kWarning;
+  incident->confidence = 0.9;
+  incident->opened = incident->updated = now_;
+  incident->beginnings = {now_};
+  Evidence evidence;
+  evidence.signal = "symbol_errors";
+  evidence.observed = now_;
+  evidence.where.kind = EntityKind::kPort;
+  evidence.where.port = cause.port;
+  incident->evidence.push_back(evidence);
+  if (two_signals) {
+    evidence.where.port = cause.peer;
+    evidence.signal = "link_downed";
+    incident->evidence.push_back(evidence);
+  }
+  incident->summary = std::string(to_string(kind)) + " at " + cause.label;
+  incident->cause = std::move(cause);
+  incidents_.push_back(std::move(incident));
+  return incidents_.back()->id;
+}
+
+void World::close(std::uint64_t id) {
+  for (auto& incident : incidents_) {
+    if (incident->id != id) continue;
+    auto over = std::make_shared<Incident>(*incident);
+    over->state = IncidentState::kResolved;
+    over->resolved = now_;
+    incident = std::move(over);
+  }
+}
+
+void World::fault(unsigned link, IncidentKind kind, bool two_signals) {
+  if (incident_of_link_[link] != 0) return;
+  // A link that is off shows nothing.
+  if (links_[link] != Holder::kNobody || (cut_ >> link & 1U) != 0) return;
+  if (kind == IncidentKind::kLinkDown) cut_ |= 1U << link;
+  incident_of_link_[link] = open(kind, shape_->link(link), two_signals);
+}
+
+void World::repair(unsigned link) {
+  cut_ &= ~(1U << link);
+  if (incident_of_link_[link] != 0) close(std::exchange(incident_of_link_[link], 0));
+}
+
+void World::break_host(unsigned host) {
+  if (incident_of_host_[host] != 0) return;
+  Entity cause{.kind = EntityKind::kHostPort, .fabric = {}, .port = {}, .peer = {}, .label = shape_->host(host)};
+  cause.host = shape_->host(host);
+  cause.device = "mlx5_0";
+  incident_of_host_[host] = open(IncidentKind::kRdmaErrors, std::move(cause), true);
+  health_[host].verdict = HealthVerdict::kUnhealthy;
+}
+
+void World::mend_host(unsigned host) {
+  if (incident_of_host_[host] == 0) return;
+  close(std::exchange(incident_of_host_[host], 0));
+  health_[host].verdict = HealthVerdict::kHealthy;
+}
+
+void World::somebody_takes(bool is_link, unsigned index) {
+  set(is_link, index, Holder::kSomebodyElse);
+}
+void World::somebody_gives_back(bool is_link, unsigned index) {
+  set(is_link, index, Holder::kNobody);
+}
+
+void World::place_job(std::string name, std::vector<unsigned> hosts) {
+  for (const unsigned host : hosts) {
+    auto reading = std::make_shared<HostReading>();
+    reading->jobs = {name};
+    auto view = std::make_shared<HostView>();
+    view->host = shape_->host(host);
+    view->reading = std::move(reading);
+    host_views_.push_back(std::move(view));
+  }
+}
+
+std::uint32_t World::links_up() const {
+  std::uint32_t up = (1U << shape_->links()) - 1;
+  up &= ~cut_;
+  for (unsigned link = 0; link < links_.size(); ++link)
+    if (links_[link] != Holder::kNobody) up &= ~(1U << link);
+  return up;
+}
+
+analyzer::RemedyView World::look() {
+  if (!blind_) {
+    seen_up_ = links_up();
+    const Shape::Picture& picture = shape_->picture(seen_up_);
+    auto sweep = std::make_shared<Sweep>();
+    sweep->fabric = kFabric;
+    sweep->started = sweep->finished = now_;
+    sweep->interval = kInterval;
+    sweep->topology = picture.topology;
+    sweep->routes = picture.routes;
+    fabrics_[0].sweep = std::move(sweep);
+    fabrics_[0].watching = true;
+  }
+  return {now_, fabrics_, incidents_, host_views_, health_};
+}
+
+std::pair<bool, unsigned> World::find(const Entity& target) const {
+  for (unsigned link = 0; link < shape_->links(); ++link)
+    if (shape_->link(link).same_as(target)) return {true, link};
+  for (unsigned host = 0; host < shape_->hosts(); ++host)
+    if (shape_->host(host) == target.host) return {false, host};
+  throw std::logic_error("an order for what is not there: " + target.identity());
+}
+
+analyzer::TargetReading World::read(const Entity& target) const {
+  const auto [is_link, index] = find(target);
+  switch (holder(is_link, index)) {
+    case Holder::kWeft:
+      return {analyzer::TargetState::kOurs, "out by weft"};
+    case Holder::kSomebodyElse:
+      return {analyzer::TargetState::kForeign, "out by somebody"};
+    case Holder::kNobody:
+      break;
+  }
+  return {analyzer::TargetState::kInService, "in service"};
+}
+
+Act World::act(const analyzer::RemedyOrder& order, bool takes, bool late) {
+  const auto [is_link, index] = find(order.target);
+  Act act{order, holder(is_link, index), is_link, index};
+  const Holder wanted = analyzer::takes_out(order.action) ? Holder::kWeft : Holder::kNobody;
+  if (!takes || act.before == Holder::kSomebodyElse) return act;
+  if (late)
+    landing_.push_back({is_link, {index, wanted}});
+  else
+    set(is_link, index, wanted);
+  return act;
+}
+
+}  // namespace weft::remedies

@@ -1,0 +1,131 @@
+#pragma once
+// A small fabric with a scheduler, and everything that can go wrong between them and a book of plans. The state is the
+// truth; what the book is told of it is another matter.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/remedy/remedy_book.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::remedies {
+
+/// Who took a target out of service.
+enum class Holder : std::uint8_t { kNobody, kWeft, kSomebodyElse };
+
+/// Cabling: `spines` switches over `leaves` switches, each with `hosts` hosts of one adapter. Made once, used by many
+/// worlds.
+class Shape {
+ public:
+  Shape(unsigned spines, unsigned leaves, unsigned hosts);
+
+  unsigned links() const { return spines_ * leaves_; }
+  unsigned hosts() const { return leaves_ * hosts_; }
+  unsigned leaves() const { return leaves_; }
+  unsigned spines() const { return spines_; }
+  /// Link between leaf `link` / spines() and spine `link` % spines(), as an incident names it.
+  const Entity& link(unsigned link) const { return link_entities_[link]; }
+  const std::string& host(unsigned host) const { return host_names_[host]; }
+  /// The fabric with those links up (bit by link), routed round the others.
+  struct Picture {
+    std::shared_ptr<const Topology> topology;
+    std::shared_ptr<const Routes> routes;
+  };
+  const Picture& picture(std::uint32_t up) const;
+
+ private:
+  Picture draw(std::uint32_t up) const;
+
+  unsigned spines_, leaves_, hosts_;
+  std::vector<Entity> link_entities_;
+  std::vector<std::string> host_names_;
+  std::vector<Node> nodes_;
+  std::vector<Port> ports_;
+  std::vector<PortIndex> leaf_ends_;  ///< by link
+  mutable std::map<std::uint32_t, Picture> pictures_;
+};
+
+/// A small generator: sequences are many and short.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ULL + 1) {}
+  std::uint64_t next() {  // splitmix64 (Steele, Lea and Flood, OOPSLA'14)
+    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ULL);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+    return z ^ (z >> 31);
+  }
+  unsigned below(unsigned limit) { return static_cast<unsigned>(next() % limit); }
+  bool one_in(unsigned n) { return below(n) == 0; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// One change of the world that was asked for, as the world saw it.
+struct Act {
+  analyzer::RemedyOrder order;
+  Holder before = Holder::kNobody;
+  bool is_link = false;
+  unsigned index = 0;
+};
+
+/// The truth.
+class World {
+ public:
+  World(const Shape& shape, TimePoint now);
+
+  const Shape& shape() const { return *shape_; }
+  TimePoint now() const { return now_; }
+  void pass(Duration time);
+
+  // Faults and repairs. An incident follows at once; one that is over resolves at once.
+  void fault(unsigned link, IncidentKind kind, bool two_signals);
+  void repair(unsigned link);
+  void break_host(unsigned host);
+  void mend_host(unsigned host);
+  void somebody_takes(bool is_link, unsigned index);
+  void somebody_gives_back(bool is_link, unsigned index);
+  void go_blind(bool blind) { blind_ = blind; }
+  void place_job(std::string name, std::vector<unsigned> hosts);
+  bool is_faulty(unsigned link) const { return incident_of_link_[link] != 0; }
+
+  /// What weftd sees. Valid until the next change.
+  analyzer::RemedyView look();
+
+  // What actuators do. `late` lets an action land only with the next pass of time.
+  analyzer::TargetReading read(const Entity& target) const;
+  /// False: refused, nothing changed.
+  Act act(const analyzer::RemedyOrder& order, bool takes, bool late);
+
+  Holder holder(bool is_link, unsigned index) const { return is_link ? links_[index] : hosts_[index]; }
+  /// Which links carried traffic when weftd last looked.
+  std::uint32_t links_seen_up() const { return seen_up_; }
+  std::uint32_t links_up() const;
+  std::pair<bool, unsigned> find(const Entity& target) const;
+
+ private:
+  std::uint64_t open(IncidentKind kind, Entity cause, bool two_signals);
+  void close(std::uint64_t id);
+  void set(bool is_link, unsigned index, Holder holder) { (is_link ? links_ : hosts_)[index] = holder; }
+
+  const Shape* shape_;
+  TimePoint now_;
+  std::vector<Holder> links_, hosts_;
+  std::uint32_t cut_ = 0;  ///< links that are physically broken
+  std::uint32_t seen_up_ = 0;
+  bool blind_ = false;
+  std::vector<std::uint64_t> incident_of_link_, incident_of_host_;
+  std::uint64_t next_incident_ = 1;
+  std::vector<std::shared_ptr<const Incident>> incidents_;
+  std::vector<std::pair<bool, std::pair<unsigned, Holder>>> landing_;
+  std::vector<std::shared_ptr<const HostView>> host_views_;
+  std::vector<FabricView> fabrics_;
+  std::vector<NodeHealth> health_;
+};
+
+}  // namespace weft::remedies

@@ -113,6 +113,26 @@ std::string Entity::identity() const {
   return text;
 }
 
+bool Entity::same_as(const Entity& other) const {
+  if (kind != other.kind || fabric != other.fabric) return false;
+  switch (kind) {
+    case EntityKind::kFabric:
+      return true;
+    case EntityKind::kNode:
+      return port.node == other.port.node;
+    case EntityKind::kPort:
+      return port == other.port;
+    case EntityKind::kLink:
+      return port == other.port && peer == other.peer;
+    case EntityKind::kCollector:
+    case EntityKind::kHost:
+      return host == other.host;
+    case EntityKind::kHostPort:
+      return host == other.host && device == other.device && port.port == other.port.port;
+  }
+  return false;
+}
+
 std::string incident_name(std::uint64_t id) {
   return "INC-" + std::to_string(id);
 }

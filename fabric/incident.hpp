@@ -66,7 +66,8 @@ struct Entity {
 
   /// Text that is equal exactly when the entity is the same: key of maps and of the store.
   std::string identity() const;
-  bool same_as(const Entity& other) const { return identity() == other.identity(); }
+  /// Equal identities, without making them.
+  bool same_as(const Entity& other) const;
 };
 
 /// One fact a person can check.

@@ -230,7 +230,7 @@ RemedyBatch RemedyBook::take(TimePoint now) {
       order = runner(entry, now).order();
       if (order && order->kind == OrderKind::kAct && status_.hands_off) order.reset();
     } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 &&
-               now - entry.checked >= settings_.limits.check_interval && !is_taken(entry.plan.target)) {
+               now - entry.checked >= settings_.limits.check_interval && !is_busy(entry.plan.target)) {
       entry.checked = now;
       order = RemedyOrder{0,
                           id,
@@ -278,7 +278,7 @@ void RemedyBook::answer_reading(std::uint64_t number, const Result<TargetReading
     return;
   }
   of->work.order = 0;
-  if (!reading || is_taken(of->plan.target)) return;
+  if (!reading || is_busy(of->plan.target)) return;
   Plan& plan = of->plan;
   settle(plan, reading->state, now);
   // What only failed to come back is still held by the plan that took it out.

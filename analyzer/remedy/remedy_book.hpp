@@ -86,7 +86,8 @@ class RemedyBook {
   Entry& add(RemedyAction action, Entity target, const std::string& who, TimePoint now);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
   bool is_tried(const Incident& incident, const Remedy& remedy) const;
-  bool is_taken(const Entity& target) const;
+  bool is_taken(const Entity& target) const;  ///< by a plan that is not over
+  bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
   void propose(const RemedyView& view);
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);

@@ -44,6 +44,12 @@ bool RemedyBook::is_taken(const Entity& target) const {
       shown_, [&](const PlanPtr& plan) { return !is_over(plan->state) && plan->target.same_as(target); });
 }
 
+bool RemedyBook::is_busy(const Entity& target) const {
+  return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
+    return (is_under_way(plan->state) || plan->state == PlanState::kApproved) && plan->target.same_as(target);
+  });
+}
+
 // One try for each incident: what was rejected, did not help or could not be done is for a person to ask for again.
 bool RemedyBook::is_tried(const Incident& incident, const Remedy& remedy) const {
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {

@@ -242,10 +242,13 @@ class Sequence {
   // False: the process died.
   bool carry_out(const RemedyOrder& order) {
     if (order.kind == analyzer::OrderKind::kRead) {
-      if (trouble_ && dice_.one_in(8))
+      if (trouble_ && dice_.one_in(8)) {
         book_->answer_reading(order.number, fail(ErrorCode::kTimeout, "no answer"), world_.now());
-      else
-        book_->answer_reading(order.number, world_.read(order.target), world_.now());
+        return true;
+      }
+      const analyzer::TargetReading reading = world_.read(order.target);
+      last_read_[order.plan] = reading.state;
+      book_->answer_reading(order.number, reading, world_.now());
       return true;
     }
     ++tally_.acts;
@@ -276,8 +279,7 @@ class Sequence {
     const bool undo = act.order.action != plan.action;
     promise(plan.intent == (undo ? PlanIntent::kUndo : PlanIntent::kApply), "an action was not journalled");
     promise(!saved_status_.hands_off, "something was done with hands off");
-    promise(act.before != Holder::kSomebodyElse || act.order.number == 0 || !seen_as_foreign(act),
-            "what somebody else took was touched");
+    promise(last_read_[plan.id] != analyzer::TargetState::kForeign, "what somebody else took was touched");
     if (!undo) {
       promise(++sent_[plan.id] == 1, "a plan sent its action twice");
       promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
@@ -297,9 +299,6 @@ class Sequence {
     promise(taken_.size() <= settings_.limits.budget.actions_per_hour, "more actions in an hour than may be");
     check_capacity(act);
   }
-
-  // The world moves between reading and acting; only what was read counts.
-  bool seen_as_foreign(const Act&) const { return false; }
 
   // Brute force, by what weftd saw last: shares of uplinks, common spines, and a way between all.
   void check_capacity(const Act& act) {
@@ -345,10 +344,10 @@ class Sequence {
     world_.go_blind(false);
     book_->set_hands_off(false, "", "bob", world_.now());
     for (unsigned step = 0; step < kSettlingSteps && !broken(); ++step) {
-      world_.pass(step % 4 == 0 ? Duration(61s) : Duration(1s));
+      world_.pass(step % 2 == 0 ? Duration(61s) : Duration(1s));
       turn();
       const auto now = book_->all();
-      if (step > 20 && std::ranges::none_of(*now, [](const auto& plan) {
+      if (step > 7 && std::ranges::none_of(*now, [](const auto& plan) {
             return is_under_way(plan->state) || plan->state == PlanState::kApproved || plan->unresolved;
           }))
         break;
@@ -382,7 +381,9 @@ class Sequence {
   std::map<std::uint64_t, Plan> journal_;
   RemedyStatus saved_status_;
   std::set<unsigned> job_leaves_;
-  std::map<std::uint64_t, unsigned> sent_;
+  std::map<std::uint64_t, unsigned> sent_;  ///< by plan: how often its action was sent
+  /// By plan. The world moves between reading and acting: only what was read counts.
+  std::map<std::uint64_t, analyzer::TargetState> last_read_;
   std::deque<TimePoint> taken_;
   bool trouble_ = true, blind_ = false;
   Breach breach_;

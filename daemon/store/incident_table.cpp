@@ -1,7 +1,8 @@
 #include "daemon/store/incident_table.hpp"
 
-#include <optional>
 #include <string>
+
+#include "daemon/store/entity_columns.hpp"
 
 namespace weft::store {
 namespace {
@@ -64,26 +65,6 @@ struct Writer {
 
   Statement previous, incident, clear, entity, evidence, waiting, job, beginning, next_id, opened;
 };
-
-/// An enumeration by its stored name; a name that we do not know is damage.
-template <typename Enum>
-Enum named(Database& database, const std::string& text, std::optional<Enum> (*parse)(std::string_view)) {
-  const std::optional<Enum> value = parse(text);
-  if (!value) database.fail(ErrorCode::kCorrupt, "holds the unknown word \"" + text + "\"");
-  return value.value_or(Enum{});
-}
-
-Entity read_entity(Database& database, const Statement& row, int first) {
-  Entity entity;
-  entity.kind = named(database, row.text(first), parse_entity_kind);
-  entity.fabric = row.text(first + 1);
-  entity.port = {NodeGuid{row.bits(first + 2)}, PortNum{static_cast<std::uint8_t>(row.integer(first + 3))}};
-  entity.peer = {NodeGuid{row.bits(first + 4)}, PortNum{static_cast<std::uint8_t>(row.integer(first + 5))}};
-  entity.label = row.text(first + 6);
-  entity.host = row.text(first + 7);
-  entity.device = row.text(first + 8);
-  return entity;
-}
 
 Incident read_row(Database& database, const Statement& row) {
   Incident incident;

@@ -85,6 +85,53 @@ CREATE TABLE host_flap (
 CREATE TABLE beginning (
   incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, at INTEGER NOT NULL,
   PRIMARY KEY (incident, at)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // Plans, the trail of who did what, and how automation stands.
+                                      R"sql(
+INSERT INTO number VALUES ('next_plan', 1);
+CREATE TABLE plan_ended (
+  action TEXT NOT NULL, state TEXT NOT NULL, count INTEGER NOT NULL,
+  PRIMARY KEY (action, state)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan (
+  id INTEGER PRIMARY KEY, revision INTEGER NOT NULL, state TEXT NOT NULL, over INTEGER NOT NULL, -- is that state an end?
+  action TEXT NOT NULL, actuator TEXT NOT NULL, incident INTEGER NOT NULL, undoes INTEGER NOT NULL,
+  reason TEXT NOT NULL, requested_by TEXT NOT NULL, approved_by TEXT NOT NULL, created INTEGER NOT NULL,
+  updated INTEGER NOT NULL, expires INTEGER NOT NULL, started INTEGER NOT NULL, finished INTEGER NOT NULL,
+  intent TEXT NOT NULL, in_force INTEGER NOT NULL, unresolved INTEGER NOT NULL, windows_good INTEGER NOT NULL,
+  windows_needed INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT;
+CREATE INDEX plan_by_end ON plan (over, finished);
+CREATE TABLE plan_entity (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE,
+  role TEXT NOT NULL, -- target, candidate (the target of the candidate of that position)
+  position INTEGER NOT NULL, kind TEXT NOT NULL, fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL,
+  peer_node INTEGER NOT NULL, peer_port INTEGER NOT NULL, label TEXT NOT NULL, host TEXT NOT NULL, device TEXT NOT NULL,
+  PRIMARY KEY (plan, role, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_candidate (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE, position INTEGER NOT NULL, action TEXT NOT NULL,
+  cost REAL, harm REAL, allowed INTEGER NOT NULL, explanation TEXT NOT NULL,
+  PRIMARY KEY (plan, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_guard (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE, position INTEGER NOT NULL, guard TEXT NOT NULL,
+  result TEXT NOT NULL, explanation TEXT NOT NULL,
+  PRIMARY KEY (plan, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_step (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE, position INTEGER NOT NULL, at INTEGER NOT NULL,
+  state TEXT NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL,
+  PRIMARY KEY (plan, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_job (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,
+  PRIMARY KEY (plan, position)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE audit ( -- what hash covers: daemon/store/audit_table.hpp
+  sequence INTEGER PRIMARY KEY, at INTEGER NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, plan INTEGER NOT NULL,
+  incident INTEGER NOT NULL, detail TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+CREATE TABLE audit_end ( -- how many records there are, and the hash of the last one
+  one INTEGER PRIMARY KEY CHECK (one = 1), records INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
+INSERT INTO audit_end VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000');
+CREATE TABLE remedy (
+  one INTEGER PRIMARY KEY CHECK (one = 1), hands_off INTEGER NOT NULL, hands_off_reason TEXT NOT NULL,
+  breaker_tripped INTEGER NOT NULL, breaker_reason TEXT NOT NULL, breaker_since INTEGER NOT NULL) STRICT;
+INSERT INTO remedy VALUES (1, 0, '', 0, '', 0);
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "daemon/store/audit_table.hpp"
 #include "daemon/store/collector_table.hpp"
 #include "daemon/store/incident_table.hpp"
 #include "daemon/store/memory_table.hpp"
+#include "daemon/store/plan_table.hpp"
 #include "daemon/store/schema.hpp"
 #include "daemon/store/state_dir.hpp"
 
@@ -12,7 +14,7 @@ namespace weft::store {
 namespace {
 
 constexpr std::size_t kMostWaitingEvents = 10'000;
-constexpr std::int64_t kIncidentsDeletedAtOnce = 200;
+constexpr std::int64_t kDeletedAtOnce = 200;
 
 }  // namespace
 
@@ -114,6 +116,49 @@ Result<void> SqliteStore::save_collectors(std::span<const CollectorMark> marks,
   return transaction.commit();
 }
 
+Result<RestoredRemedies> SqliteStore::restore_remedies(TimePoint ended_since) {
+  RestoredRemedies restored{read_plans(state_, ended_since), read_next_plan_id(state_), read_plans_ended(state_),
+                            read_remedy_state(state_)};
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return restored;
+}
+
+template <typename Write>
+Result<void> SqliteStore::write_remedies(std::span<const AuditRecord> records, Write write) {
+  // An id of an incident that never reached the disk would be given to another one: what plans refer to goes first.
+  Result<void> done = write_waiting();
+  if (done) {
+    state_.require_in_place();
+    Transaction transaction(state_);
+    write();
+    append_audit(state_, records);
+    done = transaction.commit();
+  }
+  plan_problem_ = done ? "" : done.error().message;
+  publish_status();
+  return done;
+}
+
+Result<void> SqliteStore::save_plans(std::span<const Plan> plans, std::span<const AuditRecord> records) {
+  return write_remedies(records, [&] { write_plans(state_, plans); });
+}
+
+Result<void> SqliteStore::save_remedy_state(const RemedyState& state, std::span<const AuditRecord> records) {
+  return write_remedies(records, [&] { write_remedy_state(state_, state); });
+}
+
+Result<std::vector<AuditRecord>> SqliteStore::audit(std::uint64_t before, std::size_t limit) {
+  std::vector<AuditRecord> records = read_audit(state_, before, limit);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return records;
+}
+
+Result<AuditProof> SqliteStore::verify_audit() {
+  AuditProof proof = store::verify_audit(state_);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return proof;
+}
+
 Result<void> SqliteStore::append_history(std::shared_ptr<const Sweep> sweep) {
   const Result<bool> written = history_.append(std::move(sweep));
   if (written && !*written) return {};
@@ -134,7 +179,9 @@ Result<bool> SqliteStore::maintain(TimePoint now) {
   const Result<void> saved = write_waiting();
   state_.require_in_place();
   Transaction transaction(state_);
-  bool more = delete_old_incidents(state_, now - options_.incident_retention, kIncidentsDeletedAtOnce);
+  const TimePoint oldest = now - options_.incident_retention;
+  bool more = delete_old_incidents(state_, oldest, kDeletedAtOnce);
+  more = delete_old_plans(state_, oldest, kDeletedAtOnce) || more;
   const Result<void> deleted = transaction.commit();
   if (saved) state_problem_ = deleted ? "" : deleted.error().message;
   const Result<bool> shrunk = history_.shrink(now);
@@ -149,12 +196,14 @@ void SqliteStore::publish_status() {
   figures_.incidents_waiting = waiting_.size();
   figures_.history_bytes = history_.bytes();
   static_cast<void>(history_.database().outcome());  // only a figure: a failure shows where it matters
-  figures_.ok = state_problem_.empty() && history_problem_.empty();
   figures_.message.clear();
-  if (!state_problem_.empty())
-    figures_.message = std::to_string(waiting_.size()) + " incidents wait to be saved: " + state_problem_;
-  if (!history_problem_.empty())
-    figures_.message += (figures_.message.empty() ? "" : "; ") + ("history is not written: " + history_problem_);
+  const auto complain = [this](const std::string& what, const std::string& why) {
+    if (!why.empty()) figures_.message += (figures_.message.empty() ? "" : "; ") + what + ": " + why;
+  };
+  complain(std::to_string(waiting_.size()) + " incidents wait to be saved", state_problem_);
+  complain("plans are not written", plan_problem_);
+  complain("history is not written", history_problem_);
+  figures_.ok = figures_.message.empty();
   if (figures_.ok) figures_.message = "ok";
   const std::lock_guard guard(status_mutex_);
   status_ = figures_;

@@ -14,6 +14,7 @@
 #include "fabric/analyzer_state.hpp"
 #include "fabric/counters.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/plan.hpp"
 #include "fabric/result.hpp"
 #include "fabric/sweep.hpp"
 
@@ -67,6 +68,34 @@ struct Restored {
   std::vector<CollectorMark> collectors;  ///< sorted by host
 };
 
+/// How automation as a whole stands; a fresh store has this default.
+struct RemedyState {
+  bool hands_off = false;
+  std::string hands_off_reason;  ///< who and why
+  bool breaker_tripped = false;
+  std::string breaker_reason;
+  TimePoint breaker_since = kNever;
+  bool operator==(const RemedyState&) const = default;
+};
+
+/// What a new weftd needs to go on with plans.
+struct RestoredRemedies {
+  std::vector<Plan> plans;         ///< ascending by id
+  std::uint64_t next_plan_id = 1;  ///< never given before, even if its predecessors are deleted
+  /// Plans that ended, by action and final state, ever; those that were deleted since too.
+  std::array<std::array<std::uint64_t, static_cast<std::size_t>(PlanState::kCount)>,
+             static_cast<std::size_t>(RemedyAction::kCount)>
+      ended{};
+  RemedyState state;
+};
+
+/// The audit trail as it was found whole.
+struct AuditProof {
+  std::uint64_t records = 0;
+  std::string last_hash;  ///< of the last record; 64 zeros when there is none
+  bool operator==(const AuditProof&) const = default;
+};
+
 /// How much a counter grew up to `at`.
 struct HistoryPoint {
   TimePoint at = kNever;
@@ -113,6 +142,22 @@ class Store {
   virtual Result<void> save_collectors(std::span<const CollectorMark> marks,
                                        std::span<const std::string> forgotten) = 0;
 
+  /// Plans that are not over, that ended after `ended_since`, or that are in force or unresolved, however old.
+  virtual Result<RestoredRemedies> restore_remedies(TimePoint ended_since) = 0;
+  /// Writes each plan whole, in place of its older revision, and adds the records to the audit trail, whose `sequence`
+  /// and `hash` are not read but made here. When this returns success both are on disk for good, whatever happens to
+  /// the process or the machine, and so is every incident that save_incidents() was given before. On failure nothing
+  /// changed, neither plans nor trail: call again. kCorrupt when the end of the trail is not what it was.
+  virtual Result<void> save_plans(std::span<const Plan> plans, std::span<const AuditRecord> records) = 0;
+  /// The same for how automation stands.
+  virtual Result<void> save_remedy_state(const RemedyState& state, std::span<const AuditRecord> records) = 0;
+  /// The newest `limit` records (at most kMostAuditRecords) with a sequence below `before` (0: the newest of all),
+  /// ascending. What is read is checked against its hashes, its neighbours and the trail's end (see audit_table.hpp for
+  /// what that proves): kCorrupt names the first bad sequence.
+  virtual Result<std::vector<AuditRecord>> audit(std::uint64_t before, std::size_t limit) = 0;
+  /// The same check of the whole trail: some microseconds for each record.
+  virtual Result<AuditProof> verify_audit() = 0;
+
   /// Offer every sweep: one in each history interval is taken, the others cost nothing. A failure is counted in
   /// status() and the next moment covers the longer span.
   virtual Result<void> append_history(std::shared_ptr<const Sweep> sweep) = 0;
@@ -128,6 +173,9 @@ class Store {
   virtual StoreStatus status() const = 0;
 };
 
+/// Records of one audit() at most.
+inline constexpr std::size_t kMostAuditRecords = 10'000;
+
 /// Counters that history keeps: those of every sweep, without the split by unicast and multicast.
 std::span<const CounterId> history_counters();
 
@@ -135,7 +183,7 @@ struct StoreOptions {
   Duration history_interval = std::chrono::seconds(60);
   Duration history_retention = std::chrono::hours(30 * 24);
   std::uint64_t max_history_bytes = 8ULL << 30;
-  Duration incident_retention = std::chrono::hours(365 * 24);
+  Duration incident_retention = std::chrono::hours(365 * 24);  ///< of plans that are over too; audit records are kept
 };
 
 /// Opens weft.db and history.db in `state_dir`, made when missing, and keeps every other weftd out of it while it

@@ -1,4 +1,4 @@
-// kill -9 at any moment loses no incident whose save returned.
+// kill -9 at any moment loses no incident and no plan whose save returned.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -78,6 +78,63 @@ TEST(Durability, KillLosesNoIncidentWhoseSaveReturned) {
     next_id = restored->next_incident_id;
   }
   EXPECT_GT(promised.size(), 5U) << "the children hardly got to save";
+}
+
+/// Changes one plan for ever, each time with a record in the trail.
+[[noreturn]] void plan_for_ever(const std::filesystem::path& path, int report) {
+  auto store = SqliteStore::open(path, {});
+  if (!store) ::_exit(3);
+  const auto restored = (*store)->restore_remedies(kNever);
+  if (!restored) ::_exit(4);
+  Plan plan;
+  if (!restored->plans.empty()) plan = restored->plans.front();
+  for (plan.id = 1;;) {
+    ++plan.revision;
+    plan.state = static_cast<PlanState>(plan.revision % static_cast<std::uint64_t>(PlanState::kCount));
+    plan.in_force = true;
+    plan.steps.resize(plan.revision % kMostPlanSteps);
+    const AuditRecord record{0, kNever, "weftd", to_string(plan.state), 1, 0, std::to_string(plan.revision), ""};
+    if (!(*store)->save_plans({{plan}}, {{record}})) ::_exit(4);
+    const Saved saved{plan.id, plan.revision};
+    if (::write(report, &saved, sizeof saved) != sizeof saved) ::_exit(5);
+  }
+}
+
+TEST(Durability, KillPartsNoPlanFromItsRecord) {
+  const TempDir dir;
+  std::mt19937 random(std::random_device{}());
+  std::uint64_t promised = 0;
+  for (int round = 0; round < 15 || (promised <= 5 && round < 1000); ++round) {
+    int pipes[2];
+    ASSERT_EQ(::pipe(pipes), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(pipes[0]);
+      plan_for_ever(dir.path(), pipes[1]);
+    }
+    ::close(pipes[1]);
+    ::usleep(static_cast<useconds_t>(1000 + random() % 60'000));
+    ::kill(child, SIGKILL);
+    for (Saved saved; ::read(pipes[0], &saved, sizeof saved) == sizeof saved;) promised = saved.revision;
+    ::close(pipes[0]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child failed with " << WEXITSTATUS(status);
+
+    auto store = must_open(dir.path());
+    ASSERT_NE(store, nullptr);
+    const auto restored = store->restore_remedies(kNever);
+    ASSERT_TRUE(restored) << restored.error().message;
+    const std::uint64_t revision = restored->plans.empty() ? 0 : restored->plans.front().revision;
+    ASSERT_GE(revision, promised);
+    const auto proof = store->verify_audit();
+    ASSERT_TRUE(proof) << proof.error().message;
+    ASSERT_EQ(proof->records, revision) << "each change has its record, and each record its change";
+    if (revision > 0) {
+      ASSERT_EQ(restored->plans.front().steps.size(), revision % kMostPlanSteps);
+    }
+  }
+  EXPECT_GT(promised, 5U) << "the children hardly got to save";
 }
 
 }  // namespace

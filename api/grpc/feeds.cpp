@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "api/convert/incidents.hpp"
+#include "api/convert/plans.hpp"
 #include "api/publication/utf8.hpp"
 
 namespace weft::api {
@@ -44,6 +45,34 @@ bool IncidentFeed::next(const Snapshot& snapshot, Message& message) {
   if (const auto gone = told_.next_gone()) {
     message.set_type(Message::EXPIRED);
     message.mutable_incident()->set_id(incident_name(*gone));
+    return true;
+  }
+  if (!initial_) return false;
+  initial_ = false;
+  message.set_type(Message::INITIAL_COMPLETE);
+  return true;
+}
+
+bool PlanFeed::next(const Snapshot& snapshot, Message& message) {
+  // Where there is no list there is none: weftd has one from its first picture on, and before that no revision.
+  if (snapshot.revision == 0) return false;
+  static const std::vector<std::shared_ptr<const Plan>> kNone;
+  const auto& plans = snapshot.plans ? *snapshot.plans : kNone;
+  message.Clear();
+  told_.observe(snapshot.revision);
+  while (const auto index = told_.next_index(plans.size())) {
+    const Plan& plan = *plans[*index];
+    const bool wanted = !is_over(plan.state) || include_ended_ || !initial_;
+    const auto news = told_.note(plan.id, plan.revision, wanted);
+    if (news == Ledger<std::uint64_t>::News::kNone) continue;
+    const bool first = initial_ && news == Ledger<std::uint64_t>::News::kNew;
+    message.set_type(first ? Message::INITIAL : Message::CHANGED);
+    to_proto(plan, *message.mutable_plan());
+    return true;
+  }
+  if (const auto gone = told_.next_gone()) {
+    message.set_type(Message::REMOVED);
+    message.mutable_plan()->set_id(plan_name(*gone));
     return true;
   }
   if (!initial_) return false;

@@ -9,6 +9,7 @@
 #include "fabric/snapshot.hpp"
 #include "weft/v1/health.pb.h"
 #include "weft/v1/incident.pb.h"
+#include "weft/v1/remedy.pb.h"
 
 namespace weft::api {
 
@@ -23,6 +24,19 @@ class IncidentFeed {
 
  private:
   bool include_resolved_;
+  bool initial_ = true;
+  Ledger<std::uint64_t> told_;
+};
+
+/// Plans: those there are, then the mark, then changes, like incidents.
+class PlanFeed {
+ public:
+  using Message = v1::WatchPlansResponse;
+  explicit PlanFeed(const v1::WatchPlansRequest& request) : include_ended_(request.include_ended()) {}
+  bool next(const Snapshot& snapshot, Message& message);
+
+ private:
+  bool include_ended_;
   bool initial_ = true;
   Ledger<std::uint64_t> told_;
 };

@@ -13,6 +13,7 @@
 #include "api/grpc/fabric_service.hpp"
 #include "api/grpc/health_service.hpp"
 #include "api/grpc/incident_service.hpp"
+#include "api/grpc/remedy_service.hpp"
 #include "api/grpc/telemetry_service.hpp"
 #include "api/grpc/watch_hall.hpp"
 #include "api/publication/picture.hpp"
@@ -21,7 +22,7 @@ namespace weft::api {
 namespace {
 
 constexpr const char* kServices[] = {"weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService",
-                                     "weft.v1.TelemetryService"};
+                                     "weft.v1.RemedyService", "weft.v1.TelemetryService"};
 /// What a Batch has besides its body.
 constexpr int kEnvelopeBytes = 4096;
 
@@ -67,13 +68,14 @@ void set_limits(grpc::ServerBuilder& builder, const GrpcOptions& options) {
 }  // namespace
 
 struct GrpcServer::State {
-  State(const GrpcOptions& the_options, const Publication& publication, Commands& commands, TelemetrySink& telemetry,
-        const Clock& clock)
+  State(const GrpcOptions& the_options, const Publication& publication, Commands& commands,
+        RemedyCommands& remedy_commands, TelemetrySink& telemetry, const Clock& clock)
       : options(the_options),
         hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
         fabric(publication, clock, hall, the_options.max_topologies),
         health(publication, hall),
         incidents(publication, commands, clock, hall),
+        remedies(publication, remedy_commands, hall),
         telemetry_hall(telemetry, clock, the_options.telemetry),
         telemetry_service(publication, telemetry_hall) {}
 
@@ -101,22 +103,24 @@ struct GrpcServer::State {
   FabricService fabric;
   HealthService health;
   IncidentService incidents;
+  RemedyService remedies;
   TelemetryHall telemetry_hall;
   TelemetryService telemetry_service;
 };
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options, const Publication& publication,
-                                                      Commands& commands, TelemetrySink& telemetry,
-                                                      const Clock& clock) {
+                                                      Commands& commands, RemedyCommands& remedies,
+                                                      TelemetrySink& telemetry, const Clock& clock) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  auto state = std::make_unique<State>(options, publication, commands, telemetry, clock);
+  auto state = std::make_unique<State>(options, publication, commands, remedies, telemetry, clock);
   grpc::ServerBuilder builder;
   set_limits(builder, options);
   builder.AddListeningPort(endpoint_text(options), grpc::InsecureServerCredentials(), &state->port);
   builder.RegisterService(&state->fabric);
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->incidents);
+  builder.RegisterService(&state->remedies);
   builder.RegisterService(&state->telemetry_service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (!server || state->port <= 0) return tl::unexpected(cannot_listen(options));

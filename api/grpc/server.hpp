@@ -1,5 +1,6 @@
 #pragma once
-// The gRPC server: FabricService, HealthService, IncidentService, TelemetryService, grpc.health.v1 and reflection.
+// The gRPC server: FabricService, HealthService, IncidentService, RemedyService, TelemetryService, grpc.health.v1 and
+// reflection.
 
 #include <chrono>
 #include <cstdint>
@@ -28,7 +29,8 @@ class GrpcServer {
   /// Listens and serves. kInvalidArgument for an address that is none, kUnavailable for one that is taken or not ours.
   /// What is passed by reference must outlive it.
   static Result<std::unique_ptr<GrpcServer>> start(const GrpcOptions& options, const Publication& publication,
-                                                   Commands& commands, TelemetrySink& telemetry, const Clock& clock);
+                                                   Commands& commands, RemedyCommands& remedies,
+                                                   TelemetrySink& telemetry, const Clock& clock);
   /// Stops.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;

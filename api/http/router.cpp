@@ -2,12 +2,14 @@
 
 #include <google/protobuf/struct.pb.h>
 
+#include <cctype>
 #include <memory>
 #include <optional>
 
 #include "api/convert/collectors.hpp"
 #include "api/convert/errors.hpp"
 #include "api/convert/path.hpp"
+#include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
 #include "api/http/json.hpp"
 #include "api/http/page.hpp"
@@ -145,6 +147,19 @@ Result<v1::ListIncidentsRequest> incidents_request(const std::string& state) {
   return request;
 }
 
+Result<v1::ListPlansRequest> plans_request(std::string state) {
+  v1::ListPlansRequest request;
+  for (char& c : state) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (state.empty() || state == "ALL") return request;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(PlanState::kCount); ++i) {
+    const auto each = static_cast<PlanState>(i);
+    if (state == to_string(each) || (state == "OPEN" && !is_over(each))) request.add_states(to_proto(each));
+  }
+  if (request.states().empty())
+    return fail(ErrorCode::kInvalidArgument, "state is open, all or one of a plan's states, such as proposed");
+  return request;
+}
+
 /// Segments `from` up to `to` as one name: names of switches have slashes in them, and not everybody encodes them.
 std::string joined(const std::vector<std::string>& path, std::size_t from, std::size_t to) {
   std::string name;
@@ -200,7 +215,15 @@ HttpReply api_reply(Question question) {
       return list_reply(std::move(question), std::move(*request), "incidents",
                         [](const Question& asked, const auto& page) { return list_incidents(*asked.snapshot, page); });
     }
+    if (what == "plans") {
+      auto request = plans_request(question.target.parameter("state"));
+      if (!request) return error_reply(request.error());
+      return list_reply(std::move(question), std::move(*request), "plans",
+                        [](const Question& asked, const auto& page) { return list_plans(*asked.snapshot, page); });
+    }
+    if (what == "remedy") return json_reply(to_json(remedy_status(*question.snapshot)));
   }
+  if (depth == 4 && what == "plans") return reply_of(get_plan(*question.snapshot, path[3]));
   if (depth == 4 && what == "incidents") return reply_of(get_incident(*question.snapshot, path[3]));
   if (depth >= 5 && what == "nodes" && path.back() == "health")
     return reply_of(get_health(*question.snapshot, joined(path, 3, depth - 1)));

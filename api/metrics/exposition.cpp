@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/metrics/fabric_families.hpp"
+#include "api/metrics/remedy_families.hpp"
 
 namespace weft::api {
 
@@ -19,6 +20,7 @@ std::string_view Exposition::next() {
   switch (part_) {
     case Part::kFabrics:
       append_fabric_families(text_, *snapshot_, now_, format_);
+      append_remedy_families(text_, *snapshot_, format_);
       append_collector_states(text_, *snapshot_, format_);
       part_ = Part::kHealth;
       return text_;

@@ -1,11 +1,8 @@
 #include "api/metrics/fabric_families.hpp"
 
 #include <array>
-#include <charconv>
-#include <initializer_list>
-#include <utility>
 
-#include "api/metrics/labels.hpp"
+#include "api/metrics/sample.hpp"
 #include "api/publication/picture.hpp"
 
 namespace weft::api {
@@ -13,28 +10,6 @@ namespace {
 
 constexpr std::size_t kChunk = 64 * 1024;
 constexpr std::size_t kKindCount = static_cast<std::size_t>(IncidentKind::kCount);
-
-using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
-
-template <typename Number>
-void append_sample(std::string& out, std::string_view name, Labels labels, Number value) {
-  out += name;
-  char separator = '{';
-  for (const auto& [label, text] : labels) {
-    out += separator;
-    out += label;
-    out += "=\"";
-    append_label_value(out, text);
-    out += '"';
-    separator = ',';
-  }
-  if (labels.size() > 0) out += '}';
-  std::array<char, 40> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  out += ' ';
-  out.append(digits.data(), end);
-  out += '\n';
-}
 
 /// One family with one sample for each fabric, or none when `each` appends none.
 template <typename Each>

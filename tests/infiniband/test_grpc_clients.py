@@ -68,7 +68,7 @@ class GrpcClients(weft_testing.SubnetTest):
     def test_health_check(self):
         made = self.messages("h.proto", "grpc.health.v1", {
             "HealthCheckRequest": [(1, "service", 9, 1, None)], "HealthCheckResponse": [(1, "status", 5, 1, None)]})
-        for service in ("", "weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService"):
+        for service in ("", "weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService", "weft.v1.RemedyService"):
             with self.subTest(service):
                 answer = self.call("/grpc.health.v1.Health/Check", made["HealthCheckRequest"](service=service), made["HealthCheckResponse"])
                 self.assertEqual(1, answer.status, "SERVING is 1")
@@ -87,7 +87,8 @@ class GrpcClients(weft_testing.SubnetTest):
                                           response_deserializer=made["ServerReflectionResponse"].FromString)
         answer = next(call(iter([made["ServerReflectionRequest"](list_services="*")]), timeout=20))
         names = {service.name for service in answer.list_services_response.service}
-        self.assertLessEqual({"weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService", "grpc.health.v1.Health"}, names)
+        self.assertLessEqual({"weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService", "weft.v1.RemedyService",
+                              "grpc.health.v1.Health"}, names)
 
     def test_what_it_gives_is_what_json_gives(self):
         fabric = self.protos["fabric"]

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "api/grpc/fabric_feed.hpp"
-#include "small_fabric.hpp"
+#include "small_plans.hpp"
 
 namespace weft::api {
 namespace {
@@ -80,6 +80,43 @@ TEST(IncidentFeed, BusyIncidentsDoNotStarveTheOthers) {
     seen.insert(message.incident().id());
   }
   EXPECT_EQ(seen.size(), 10U);
+}
+
+TEST(PlanFeed, FirstWhatIsThenTheMarkThenChanges) {
+  using Told = v1::WatchPlansResponse;
+  PlanFeed feed{v1::WatchPlansRequest()};
+  PlanFeed curious{[] {
+    v1::WatchPlansRequest request;
+    request.set_include_ended(true);
+    return request;
+  }()};
+  EXPECT_TRUE(drain(feed, Snapshot{}).empty()) << "nothing is known yet, so nothing is complete";
+  const auto first = with_plans(make_snapshot(1, {}), {make_plan(1), make_plan(2, PlanState::kCommitted)});
+  const auto told = drain(feed, *first);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].type(), Told::INITIAL);
+  EXPECT_EQ(told[0].plan().id(), "PLAN-1");
+  EXPECT_EQ(told[1].type(), Told::INITIAL_COMPLETE);
+  EXPECT_EQ(drain(curious, *first).size(), 3U);
+  // What nobody is told of changes without its revision.
+  Plan verifying = make_plan(1);
+  verifying.windows_good = 3;
+  EXPECT_TRUE(drain(feed, *with_plans(make_snapshot(2, {}), {verifying, make_plan(2, PlanState::kCommitted)})).empty());
+  const auto changed =
+      drain(feed, *with_plans(make_snapshot(3, {}), {make_plan(1, PlanState::kExpired, 2), make_plan(3)}));
+  ASSERT_EQ(changed.size(), 2U) << "PLAN-2 was never told of, and its end is none";
+  EXPECT_EQ(changed[0].plan().state(), v1::Plan::EXPIRED);
+  EXPECT_EQ(changed[1].type(), Told::CHANGED) << "new, but not of the first";
+  const auto gone = drain(feed, *make_snapshot(4, {}));
+  ASSERT_EQ(gone.size(), 2U) << "no list is no plan";
+  EXPECT_EQ(gone[0].type(), Told::REMOVED);
+}
+
+TEST(PlanFeed, OfNoPlansIsCompleteAtOnce) {
+  PlanFeed feed{v1::WatchPlansRequest()};
+  const auto told = drain(feed, *make_snapshot(1, {}));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].type(), v1::WatchPlansResponse::INITIAL_COMPLETE);
 }
 
 TEST(HealthFeed, TellsChangesOfVerdictNotOfAge) {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "api/grpc/server.hpp"
-#include "small_fabric.hpp"
+#include "small_plans.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
 #include "weft/v1/incident.grpc.pb.h"
@@ -55,7 +55,7 @@ class Grpc : public ::testing::Test {
  protected:
   void start(GrpcOptions options = {}) {
     options.port = 0;
-    auto started = GrpcServer::start(options, publication, commands, sink, clock);
+    auto started = GrpcServer::start(options, publication, commands, remedies, sink, clock);
     ASSERT_TRUE(started) << started.error().message;
     server = std::move(*started);
     channel = grpc::CreateChannel("127.0.0.1:" + std::to_string(server->port()), grpc::InsecureChannelCredentials());
@@ -74,6 +74,7 @@ class Grpc : public ::testing::Test {
 
   Publication publication;
   FakeCommands commands;
+  FakeRemedies remedies;
   FakeSink sink;
   StillClock clock;
   std::unique_ptr<GrpcServer> server;
@@ -84,12 +85,13 @@ TEST_F(Grpc, ATakenPortIsSaidSo) {
   start();
   GrpcOptions options;
   options.port = server->port();
-  const auto second = GrpcServer::start(options, publication, commands, sink, clock);
+  const auto second = GrpcServer::start(options, publication, commands, remedies, sink, clock);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
   EXPECT_NE(second.error().message.find("Address already in use"), std::string::npos) << second.error().message;
   options.address = "no-such-host.invalid";
-  EXPECT_EQ(GrpcServer::start(options, publication, commands, sink, clock).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(GrpcServer::start(options, publication, commands, remedies, sink, clock).error().code,
+            ErrorCode::kInvalidArgument);
 }
 
 TEST_F(Grpc, AnswersFromTheSnapshot) {
@@ -327,7 +329,7 @@ TEST_F(Grpc, HealthOfTheServerIsThatOfItsPicture) {
   bool all = false;
   for (int attempt = 0; attempt < 1000 && !all; ++attempt) {
     all = serving("") && serving("weft.v1.FabricService") && serving("weft.v1.HealthService") &&
-          serving("weft.v1.IncidentService");
+          serving("weft.v1.IncidentService") && serving("weft.v1.RemedyService");
     if (!all) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_TRUE(all);

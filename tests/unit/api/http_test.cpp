@@ -254,7 +254,7 @@ TEST_F(Http, IncidentsByState) {
 
 TEST_F(Http, ErrorsAreJson) {
   publish_small();
-  const HttpReply missing = route("/api/v1/plans");
+  const HttpReply missing = route("/api/v1/wishes");
   EXPECT_EQ(missing.status, 404U);
   EXPECT_EQ(json::parse(missing.body)["code"], "NOT_FOUND");
   EXPECT_FALSE(json::parse(missing.body)["message"].get<std::string>().empty());

@@ -16,7 +16,7 @@
 #include "api/metrics/exposition.hpp"
 #include "daemon/collector/metrics_page.hpp"
 #include "fabric/host_counters.hpp"
-#include "small_fabric.hpp"
+#include "small_plans.hpp"
 
 namespace weft::api {
 namespace {
@@ -152,8 +152,10 @@ TEST(Promtool, FindsNothingToSayOfHostsBesideASubnet) {
   fabric.rates.assign(fabric.ports.size(), PortRates{0.5, 0.5, 0.5, 0.5, 0.5, 1.5});
   auto snapshot =
       make_snapshot(1, {fabric.build()}, {make_incident(1)}, {make_health("host-1", 0x101, HealthVerdict::kUnhealthy)});
+  snapshot = with_plans(std::move(snapshot), {make_plan(1), make_plan(2, PlanState::kCommitted)});
   const std::string page = page_with(std::move(snapshot), {make_host("gpu-1"), make_host("gpu-2")});
   expect_whole(page);
+  EXPECT_THAT(page, HasSubstr("\nweft_plans{action=\"ISOLATE_LINK\",state=\"PROPOSED\"} 1\n"));
   expect_silence(page);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/grpc/server.hpp"
+#include "small_plans.hpp"
 #include "telemetry_peers.hpp"
 
 namespace weft::api {
@@ -29,7 +30,7 @@ class Telemetry : public ::testing::Test {
     GrpcOptions options;
     options.port = 0;
     options.telemetry = limits;
-    auto started = GrpcServer::start(options, publication, commands, sink, clock);
+    auto started = GrpcServer::start(options, publication, commands, remedies, sink, clock);
     ASSERT_TRUE(started) << started.error().message;
     server = std::move(*started);
     channel = grpc::CreateChannel("127.0.0.1:" + std::to_string(server->port()), grpc::InsecureChannelCredentials());
@@ -45,6 +46,7 @@ class Telemetry : public ::testing::Test {
 
   Publication publication;
   NoCommands commands;
+  FakeRemedies remedies;
   StillClock clock;
   RecordingSink sink;
   std::unique_ptr<GrpcServer> server;

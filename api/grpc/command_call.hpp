@@ -1,0 +1,69 @@
+#pragma once
+// Calls that wait for the daemon, and who makes them.
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "api/grpc/answer.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::api {
+
+/// A call that waits for the daemon's answer, a `Value`, which `convert` makes a `Message` of. The reader's cancelling
+/// or deadline ends it earlier; the command is carried out all the same. Whichever comes first finishes, and the other
+/// finds that out.
+template <typename Value, typename Message>
+class CommandCall final : public grpc::ServerUnaryReactor {
+ public:
+  using Convert = void (*)(const Value&, Message&);
+  CommandCall(Message* response, Convert convert) : state_(std::make_shared<State>()) {
+    state_->call = this;
+    state_->response = response;
+    state_->convert = convert;
+  }
+
+  std::function<void(Result<Value>)> callback() {
+    return [state = state_](Result<Value> result) {
+      const std::lock_guard lock(state->mutex);
+      if (!state->call) return;
+      if (result) state->convert(*result, *state->response);
+      state->finish(result ? grpc::Status::OK : to_status(result.error()));
+    };
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    CommandCall* call = nullptr;  ///< until it is finished
+    Message* response = nullptr;
+    Convert convert = nullptr;
+
+    void finish(const grpc::Status& status) {
+      if (CommandCall* const open = std::exchange(call, nullptr)) open->Finish(status);
+    }
+  };
+
+  void OnCancel() override {
+    const auto state = state_;
+    const std::lock_guard lock(state->mutex);
+    state->finish({grpc::StatusCode::CANCELLED, "cancelled; the command may still be carried out"});
+  }
+  void OnDone() override {
+    // Whoever called Finish() may still hold the lock for an instant; the state is theirs as well.
+    delete this;
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+/// The name for the record, which is kept long: `named`, cut between two characters where it has more than 256 octets,
+/// or the caller's address where it is empty.
+std::string who_asks(const std::string& named, const grpc::CallbackServerContext& context);
+
+}  // namespace weft::api

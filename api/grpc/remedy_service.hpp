@@ -1,0 +1,54 @@
+#pragma once
+
+#include "api/grpc/watch_hall.hpp"
+#include "api/publication/commands.hpp"
+#include "api/publication/publication.hpp"
+#include "weft/v1/remedy.grpc.pb.h"
+
+namespace weft::api {
+
+/// weft.v1.RemedyService: reads the published snapshot, passes commands on.
+class RemedyService final : public v1::RemedyService::CallbackService {
+ public:
+  RemedyService(const Publication& publication, RemedyCommands& commands, WatchHall& hall)
+      : publication_(publication), commands_(commands), hall_(hall) {}
+
+  grpc::ServerUnaryReactor* ListPlans(grpc::CallbackServerContext* context, const v1::ListPlansRequest* request,
+                                      v1::ListPlansResponse* response) override;
+  grpc::ServerUnaryReactor* GetPlan(grpc::CallbackServerContext* context, const v1::GetPlanRequest* request,
+                                    v1::Plan* response) override;
+  grpc::ServerWriteReactor<v1::WatchPlansResponse>* WatchPlans(grpc::CallbackServerContext* context,
+                                                               const v1::WatchPlansRequest* request) override;
+  grpc::ServerUnaryReactor* ApprovePlan(grpc::CallbackServerContext* context, const v1::ApprovePlanRequest* request,
+                                        v1::Plan* response) override;
+  grpc::ServerUnaryReactor* RejectPlan(grpc::CallbackServerContext* context, const v1::RejectPlanRequest* request,
+                                       v1::Plan* response) override;
+  grpc::ServerUnaryReactor* IsolateLink(grpc::CallbackServerContext* context, const v1::IsolateLinkRequest* request,
+                                        v1::Plan* response) override;
+  grpc::ServerUnaryReactor* RestoreLink(grpc::CallbackServerContext* context, const v1::RestoreLinkRequest* request,
+                                        v1::Plan* response) override;
+  grpc::ServerUnaryReactor* DrainNode(grpc::CallbackServerContext* context, const v1::DrainNodeRequest* request,
+                                      v1::Plan* response) override;
+  grpc::ServerUnaryReactor* UndrainNode(grpc::CallbackServerContext* context, const v1::UndrainNodeRequest* request,
+                                        v1::Plan* response) override;
+  grpc::ServerUnaryReactor* SetHandsOff(grpc::CallbackServerContext* context, const v1::SetHandsOffRequest* request,
+                                        v1::RemedyStatus* response) override;
+  grpc::ServerUnaryReactor* ResetBreaker(grpc::CallbackServerContext* context, const v1::ResetBreakerRequest* request,
+                                         v1::RemedyStatus* response) override;
+  grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context, const v1::GetRemedyStatusRequest* request,
+                                      v1::RemedyStatus* response) override;
+  grpc::ServerUnaryReactor* ListAudit(grpc::CallbackServerContext* context, const v1::ListAuditRequest* request,
+                                      v1::ListAuditResponse* response) override;
+
+ private:
+  /// A plan that a person wishes.
+  grpc::ServerUnaryReactor* request_plan(grpc::CallbackServerContext* context, RemedyAction action,
+                                         const std::string& target, Result<std::string> reason, const std::string& who,
+                                         v1::Plan* response);
+
+  const Publication& publication_;
+  RemedyCommands& commands_;
+  WatchHall& hall_;
+};
+
+}  // namespace weft::api

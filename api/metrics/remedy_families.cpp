@@ -1,0 +1,69 @@
+#include "api/metrics/remedy_families.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include "api/metrics/sample.hpp"
+
+namespace weft::api {
+namespace {
+
+constexpr auto kActions = static_cast<std::size_t>(RemedyAction::kCount);
+constexpr auto kStates = static_cast<std::size_t>(PlanState::kCount);
+template <typename Count>
+using ByActionAndState = std::array<std::array<Count, kStates>, kActions>;
+
+/// The samples of either all states that are an end or all that are none. Nobody makes a plan of NOTHING.
+template <typename Count>
+void append_counts(std::string& out, const MetricFamily& family, std::string_view label, bool ends,
+                   const ByActionAndState<Count>& counts, MetricsFormat format) {
+  append_head(out, family, format);
+  for (std::size_t action = 1; action < kActions; ++action)
+    for (std::size_t state = 0; state < kStates; ++state)
+      if (is_over(static_cast<PlanState>(state)) == ends)
+        append_sample(out, family.name,
+                      {{"action", to_string(static_cast<RemedyAction>(action))},
+                       {label, to_string(static_cast<PlanState>(state))}},
+                      counts[action][state]);
+}
+
+void append_gauge(std::string& out, std::string_view name, std::string_view help, std::uint32_t value,
+                  MetricsFormat format) {
+  append_head(out, {name, MetricType::kGauge, help}, format);
+  append_sample(out, name, {}, value);
+}
+
+}  // namespace
+
+void append_remedy_families(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+  ByActionAndState<std::uint32_t> open{};
+  std::uint32_t unresolved = 0;
+  if (snapshot.plans)
+    for (const auto& plan : *snapshot.plans) {
+      if (plan->unresolved) ++unresolved;
+      if (plan->action < RemedyAction::kCount && plan->state < PlanState::kCount)
+        ++open[static_cast<std::size_t>(plan->action)][static_cast<std::size_t>(plan->state)];
+    }
+  append_counts(out, {"weft_plans", MetricType::kGauge, "Plans that are not over, by action and state."}, "state",
+                false, open, format);
+  append_counts(out,
+                {"weft_actions_total", MetricType::kCounter,
+                 "Plans that ended, by action and how they ended, since the store began."},
+                "result", true, snapshot.figures.plans_ended, format);
+  append_gauge(out, "weft_plans_unresolved",
+               "Plans that failed and of which is not known how they left the world: a person must look.", unresolved,
+               format);
+  const RemedyStatus& status = snapshot.remedy;
+  append_gauge(out, "weft_breaker_tripped", "1 while the breaker stops all automation; only a person resets it.",
+               status.breaker_tripped ? 1 : 0, format);
+  append_gauge(out, "weft_remedy_hands_off", "1 while a person stopped all automation.", status.hands_off ? 1 : 0,
+               format);
+  append_gauge(out, "weft_remedy_out_of_service", "Links and hosts that plans of ours hold out of service.",
+               status.out_of_service, format);
+  append_gauge(out, "weft_remedy_actions_last_hour", "Actions begun within the last hour.", status.actions_last_hour,
+               format);
+  append_gauge(out, "weft_remedy_actions_per_hour", "Actions that may begin within an hour.", status.actions_per_hour,
+               format);
+}
+
+}  // namespace weft::api

@@ -74,6 +74,8 @@ struct RemedyLimits {
   Duration reading_interval = std::chrono::seconds(2);
   /// Readings that may fail one after the other before a plan is given to a person.
   unsigned failed_readings = 20;
+  /// What was not answered and did not take is still read so long: a controller that hung may do it when it comes back.
+  Duration late_watch = std::chrono::minutes(30);
   /// What is in force is read again this often: somebody may take it back.
   Duration check_interval = std::chrono::minutes(5);
   /// Plans kept in memory after they are over, and how long.

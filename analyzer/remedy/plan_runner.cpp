@@ -53,6 +53,7 @@ void PlanRunner::resume() {
     return;
   }
   work_.stage = Stage::kLook;
+  work_.unanswered = true;
   note_("weftd was started anew: what was under way is resolved by reading");
 }
 
@@ -98,6 +99,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
     return false;
   }
   if (!undoing()) {
+    plan_.unresolved = work_.unanswered;
     end(PlanState::kRolledBack, "it did not take, and was not sent again" + detail);
     return false;
   }
@@ -112,6 +114,7 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
   if (refusal) {
     // Only what would have been taken out again: it stays in service.
     plan_.in_force = false;
+    plan_.unresolved = plan_.intent == PlanIntent::kUndo;  // one that was sent may still land
     return end(PlanState::kFailed, "it failed again and cannot be taken out again: " + *refusal);
   }
   work_.stage = Stage::kAct;
@@ -127,12 +130,19 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
   note_(std::string(to_string(action())) + " is about to be sent to " + plan_.actuator);
 }
 
+void PlanRunner::hold() {
+  plan_.intent = PlanIntent::kNone;
+  work_.stage = Stage::kReady;
+  note_("held back before it was sent");
+}
+
 void PlanRunner::acted(const Result<void>& result) {
   work_.order = 0;
   const bool unknown =
       !result && (result.error().code == ErrorCode::kTimeout || result.error().code == ErrorCode::kUnavailable);
   if (result || unknown) {
     work_.stage = Stage::kReadBack;
+    work_.unanswered = unknown;
     look_again(result ? Duration{} : limits_.reading_interval);
     if (unknown) note_("no answer, so it is read instead of sent again: " + result.error().message);
     return;

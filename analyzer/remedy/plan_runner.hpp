@@ -59,7 +59,8 @@ struct PlanWork {
   unsigned failures = 0;    ///< readings that failed, one after the other
   unsigned undos = 0;       ///< inverse actions sent
   TimePoint verifying_since = kNever;
-  unsigned worse = 0;  ///< sweeps in a row with a neighbour worse off
+  bool unanswered = false;  ///< the change that was sent got no answer: it may still land
+  unsigned worse = 0;       ///< sweeps in a row with a neighbour worse off
 };
 
 /// What one sweep says of a plan that is being verified.
@@ -87,6 +88,8 @@ class PlanRunner {
   bool read(const Result<TargetReading>& reading);
   /// The change is journalled as intended; the order follows. `refusal`: a guard that has come to refuse.
   void act(const std::optional<std::string>& refusal);
+  /// What was intended was not sent, for it is not allowed any more: the guards decide anew.
+  void hold();
   /// The change that was ordered: success, refusal, or nobody knows.
   void acted(const Result<void>& result);
   /// A sweep has passed.

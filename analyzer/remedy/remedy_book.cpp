@@ -15,6 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// What was decided longer ago, because the disk or the machine was slow, is decided anew.
+constexpr Duration kLongestDelay = 10s;
+
 // Transient: it is waited for, so it refuses no approval.
 bool waits(const GuardVerdict& verdict) {
   return verdict.guard == Guard::kOneActor;
@@ -102,9 +105,9 @@ void RemedyBook::end(Entry& entry, PlanState state, const std::string& who, std:
 void RemedyBook::settle(const Plan& plan, TargetState state, TimePoint now) {
   if (takes_out(plan.action) || state == TargetState::kOurs) return;
   Entry* before = entry(plan.undoes);
-  if (!before || !(before->plan.in_force || before->plan.unresolved)) return;
+  // What is unresolved stays so: an answer that never came may still have its effect.
+  if (!before || !before->plan.in_force) return;
   before->plan.in_force = false;
-  before->plan.unresolved = false;
   note(*before, std::string(kOurselves), plan_name(plan.id) + " found it taken back", now, false);
 }
 
@@ -228,6 +231,12 @@ RemedyBatch RemedyBook::take(TimePoint now) {
     std::optional<RemedyOrder> order;
     if (is_under_way(entry.plan.state)) {
       order = runner(entry, now).order();
+      if (order && order->kind == OrderKind::kAct && order->action == entry.plan.action &&
+          (status_.hands_off || (status_.breaker_tripped && takes_out(order->action)) ||
+           now - entry.work.due > kLongestDelay)) {
+        runner(entry, now).hold();
+        order.reset();
+      }
       if (order && order->kind == OrderKind::kAct && status_.hands_off) order.reset();
     } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 &&
                now - entry.checked >= settings_.limits.check_interval && !is_busy(entry.plan.target)) {
@@ -281,14 +290,19 @@ void RemedyBook::answer_reading(std::uint64_t number, const Result<TargetReading
   if (!reading || is_busy(of->plan.target)) return;
   Plan& plan = of->plan;
   settle(plan, reading->state, now);
-  // What only failed to come back is still held by the plan that took it out.
-  const Entry* before = entry(plan.undoes);
-  const bool ours = reading->state == TargetState::kOurs && !(before && before->plan.in_force);
+  // What only failed to come back is held by another plan.
+  const bool is_held = std::ranges::any_of(shown_, [&](const PlanPtr& other) {
+    return other->id != plan.id && other->in_force && other->target.same_as(plan.target);
+  });
+  const bool ours = reading->state == TargetState::kOurs && !is_held;
   if (plan.in_force == ours && !plan.unresolved) return;
+  const bool may_still_land =
+      reading->state == TargetState::kInService && now - plan.finished < settings_.limits.late_watch;
+  if (plan.unresolved && may_still_land) return;
   plan.in_force = ours;
   plan.unresolved = false;
   note(*of, std::string(kOurselves),
-       ours ? "it turned out to be in force: " + reading->detail : "somebody took it back: " + reading->detail, now,
+       ours ? "it turned out to be in force: " + reading->detail : "it is not in force: " + reading->detail, now,
        false);
 }
 

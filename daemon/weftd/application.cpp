@@ -19,6 +19,7 @@
 #include "daemon/weftd/core.hpp"
 #include "daemon/weftd/fabric_watcher.hpp"
 #include "daemon/weftd/port_finder.hpp"
+#include "daemon/weftd/remedy_setup.hpp"
 #include "daemon/weftd/self_metrics.hpp"
 #include "daemon/weftd/telemetry_inbox.hpp"
 
@@ -53,27 +54,11 @@ std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
 }
 
 // Brings commands from the servers' threads to the main one, until it is closed.
-class CommandDesk final : public api::Commands {
+class MainDoor {
  public:
-  CommandDesk(asio::io_context& main, Core& core) : main_(main), core_(core) {}
-  void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
-    bring(std::move(callback), [this, incident, who = std::move(who)](Callback answer) mutable {
-      core_.acknowledge(incident, std::move(who), std::move(answer));
-    });
-  }
-  void silence(std::uint64_t incident, TimePoint until, std::string who, Callback callback) override {
-    bring(std::move(callback), [this, incident, until, who = std::move(who)](Callback answer) mutable {
-      core_.silence(incident, until, std::move(who), std::move(answer));
-    });
-  }
-  /// Nothing is posted to main after this.
-  void close() {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-  }
-
- private:
-  template <typename Command>
+  explicit MainDoor(asio::io_context& main) : main_(main) {}
+  /// `command` is called on the main thread with the callback; when it is too late the callback hears so at once.
+  template <typename Callback, typename Command>
   void bring(Callback callback, Command command) {
     {
       const std::lock_guard lock(mutex_);
@@ -86,11 +71,75 @@ class CommandDesk final : public api::Commands {
     }
     callback(fail(ErrorCode::kUnavailable, "weftd is stopping"));
   }
+  /// Nothing is posted to main after this.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
 
+ private:
   asio::io_context& main_;
-  Core& core_;
   std::mutex mutex_;
   bool closed_ = false;
+};
+
+class CommandDesk final : public api::Commands {
+ public:
+  CommandDesk(MainDoor& door, Core& core) : door_(door), core_(core) {}
+  void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
+    door_.bring(std::move(callback), [this, incident, who = std::move(who)](Callback answer) mutable {
+      core_.acknowledge(incident, std::move(who), std::move(answer));
+    });
+  }
+  void silence(std::uint64_t incident, TimePoint until, std::string who, Callback callback) override {
+    door_.bring(std::move(callback), [this, incident, until, who = std::move(who)](Callback answer) mutable {
+      core_.silence(incident, until, std::move(who), std::move(answer));
+    });
+  }
+
+ private:
+  MainDoor& door_;
+  Core& core_;
+};
+
+class RemedyCommandDesk final : public api::RemedyCommands {
+ public:
+  RemedyCommandDesk(MainDoor& door, RemedyDesk& desk) : door_(door), desk_(desk) {}
+  void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) override {
+    door_.bring(std::move(callback), [this, plan, revision, who = std::move(who)](PlanCallback answer) {
+      desk_.approve(plan, revision, who, std::move(answer));
+    });
+  }
+  void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
+    door_.bring(std::move(callback), [this, plan, why = std::move(why), who = std::move(who)](PlanCallback answer) {
+      desk_.reject(plan, why, who, std::move(answer));
+    });
+  }
+  void request(RemedyAction action, std::string target, std::string why, std::string who,
+               PlanCallback callback) override {
+    door_.bring(std::move(callback),
+                [this, action, target = std::move(target), why = std::move(why), who = std::move(who)](
+                    PlanCallback answer) { desk_.request(action, target, why, who, std::move(answer)); });
+  }
+  void set_hands_off(bool hands_off, std::string why, std::string who, StatusCallback callback) override {
+    door_.bring(std::move(callback),
+                [this, hands_off, why = std::move(why), who = std::move(who)](StatusCallback answer) {
+                  desk_.set_hands_off(hands_off, why, who, std::move(answer));
+                });
+  }
+  void reset_breaker(std::string why, std::string who, StatusCallback callback) override {
+    door_.bring(std::move(callback), [this, why = std::move(why), who = std::move(who)](StatusCallback answer) {
+      desk_.reset_breaker(why, who, std::move(answer));
+    });
+  }
+  void audit(std::uint64_t before, std::size_t limit, AuditCallback callback) override {
+    door_.bring(std::move(callback),
+                [this, before, limit](AuditCallback answer) { desk_.audit(before, limit, std::move(answer)); });
+  }
+
+ private:
+  MainDoor& door_;
+  RemedyDesk& desk_;
 };
 
 // Which ports are watched. In automatic mode ports come and go, and of two ports on one subnet one is enough.
@@ -263,6 +312,10 @@ Result<void> run(const config::WeftdConfig& config) {
   if (!store) return tl::unexpected(store.error());
   auto restored = (*store)->restore(clock.now() - config.incidents.retention);
   if (!restored) return tl::unexpected(restored.error());
+  auto plans = (*store)->restore_remedies(clock.now() - config.incidents.retention);
+  if (!plans) return tl::unexpected(plans.error());
+  auto remedy_options = make_remedy_options(config);
+  if (!remedy_options) return tl::unexpected(remedy_options.error());
   logger("weftd")->info("weftd {}: {} incidents remembered in {}", WEFT_VERSION, restored->incidents.size(),
                         config.state_dir.string());
 
@@ -277,9 +330,18 @@ Result<void> run(const config::WeftdConfig& config) {
                             .on_failure = [](const std::string& what) { logger("store")->error("{}", what); }});
   const auto post = [&main](std::function<void()> job) { asio::post(main, std::move(job)); };
   HostDesk hosts(config, std::move(restored->collectors), restored->incidents, **store, store_lane, clock, post);
-  Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, hosts, publication, clock, post);
+  runtime::Lane actuate_lane({.name = "actuate",
+                              .capacity = 64,
+                              .when_full = runtime::WhenFull::kRefuse,
+                              .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }});
+  RemedyDesk remedies(std::move(*remedy_options), std::move(*plans), **store, store_lane, actuate_lane, clock, post);
+  Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, hosts, remedies, publication,
+            clock, post);
+  remedies.set_on_news([&core] { core.take_plans(); });
   TelemetryInbox inbox(main, hosts, config.telemetry.max_collectors, [&core] { core.take_hosts(); });
-  CommandDesk commands(main, core);
+  MainDoor door(main);
+  CommandDesk commands(door, core);
+  RemedyCommandDesk remedy_commands(door, remedies);
   Watchers watchers(main, config, core);
 
   auto http = api::HttpServer::start(
@@ -293,7 +355,7 @@ Result<void> run(const config::WeftdConfig& config) {
                                       .port = config.listen.grpc.port,
                                       .max_watchers = config.grpc.max_watchers,
                                       .telemetry = telemetry_limits(config.telemetry)},
-                                     publication, commands, inbox, clock);
+                                     publication, commands, remedy_commands, inbox, clock);
   if (!grpc) return tl::unexpected(grpc.error());
   logger("weftd")->info("HTTP on http://{}:{}/, gRPC on {}:{}", config.listen.http.host, (*http)->port(),
                         config.listen.grpc.host, (*grpc)->port());
@@ -301,6 +363,7 @@ Result<void> run(const config::WeftdConfig& config) {
   Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
     core.tick();
     metrics.set(store_lane.name(), store_lane.figures());
+    metrics.set(actuate_lane.name(), actuate_lane.figures());
     metrics.set((*store)->status());
     metrics.set((*grpc)->telemetry(), hosts.figures(), inbox.figures());
     watchers.report(metrics);
@@ -320,14 +383,16 @@ Result<void> run(const config::WeftdConfig& config) {
   main.run();
 
   (*http)->stop();
-  commands.close();
+  door.close();
   inbox.close();
   hosts.stop();
+  actuate_lane.stop();
   store_lane.stop();
   // Those whose commands reached the disk are told so, all others that they came too late.
   main.restart();
   main.poll();
   core.stop();
+  remedies.stop();
   (*grpc)->stop();
   return {};
 }

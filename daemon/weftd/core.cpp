@@ -57,13 +57,14 @@ tl::unexpected<Error> stopping() {
 }  // namespace
 
 Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-           store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, api::Publication& publication,
-           const Clock& clock, Post post)
+           store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, RemedyDesk& remedies,
+           api::Publication& publication, const Clock& clock, Post post)
     : config_(config),
       expected_(std::move(expected)),
       store_(store),
       store_lane_(store_lane),
       hosts_(hosts),
+      remedies_(remedies),
       publication_(publication),
       clock_(clock),
       post_(std::move(post)),
@@ -188,6 +189,7 @@ void Core::tick() {
   judge_hosts(now);
   save();
   save_hosts();
+  remedies_.tick();
   if (news) publish();
 }
 
@@ -362,6 +364,7 @@ void Core::publish() {
   const store::StoreStatus status = store_.status();
   snapshot->figures.store_ok = status.ok;
   snapshot->figures.store_status = status.message;
+  remedies_.complete(*snapshot);
   publication_.publish(std::move(snapshot));
   published_ = now;
 }

@@ -16,6 +16,7 @@
 #include "daemon/runtime/lane.hpp"
 #include "daemon/store/store.hpp"
 #include "daemon/weftd/host_desk.hpp"
+#include "daemon/weftd/remedy_desk.hpp"
 
 namespace weft::daemon {
 
@@ -23,14 +24,14 @@ namespace weft::daemon {
 /// when the disk refuses, that is said, incidents are shown all the same and written when it takes them again. All
 /// members are called on one thread; `post` brings the store lane's answers back to it. Hosts are the matter of
 /// `hosts`, which it is asked for with each publication and which may save when all incidents are on their way to the
-/// disk.
+/// disk. What is to be done about it all is the matter of `remedies`, which judges each picture before it is published.
 class Core {
  public:
   using Post = std::function<void(std::function<void()>)>;
 
   Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-       store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, api::Publication& publication,
-       const Clock& clock, Post post);
+       store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, RemedyDesk& remedies,
+       api::Publication& publication, const Clock& clock, Post post);
 
   /// A subnet that shall be watched: it is shown, as waited for, from now on.
   void add_fabric(const std::string& name);
@@ -39,6 +40,8 @@ class Core {
   void take_sweep(Sweep sweep);
   /// Collectors told something. What their events mean is shown as soon as it is on disk.
   void take_hosts();
+  /// Plans on disk changed: they are shown.
+  void take_plans() { publish(); }
   void take_trouble(const std::string& fabric, const std::string& why);
   /// Time passes: silences are noticed, the store is tended, ages grow. Call it a few times in each sweep interval.
   void tick();
@@ -96,6 +99,7 @@ class Core {
   store::Store& store_;
   runtime::Lane& store_lane_;
   HostDesk& hosts_;
+  RemedyDesk& remedies_;
   api::Publication& publication_;
   const Clock& clock_;
   Post post_;

@@ -42,6 +42,7 @@ RemedySettings random_settings(Dice& dice, const Shape& shape) {
   limits.reinstate_after = 30min;
   limits.undrain_after = 1min;
   limits.check_interval = 1min;
+  limits.late_watch = 12min;
   limits.readings = 3;
   limits.failed_readings = 4;
   limits.expiry = 1h;
@@ -74,6 +75,7 @@ class Sequence {
       turn();
     }
     if (!broken()) settle();
+    if (broken() && tell_) tell_plans();
     ++tally_.sequences;
     tally_.steps += steps;
     for (const auto& [id, plan] : journal_) {
@@ -209,6 +211,18 @@ class Sequence {
     }
   }
 
+  void tell_plans() {
+    const auto plans = book_->all();
+    for (const auto& plan : *plans) {
+      breach_.story.push_back(plan_name(plan->id) + ' ' + to_string(plan->action) + ' ' + plan->target.label + ": " +
+                              to_string(plan->state) + (plan->in_force ? ", in force" : "") +
+                              (plan->unresolved ? ", unresolved" : ""));
+      for (const PlanStep& step : plan->steps)
+        breach_.story.push_back("    " + std::to_string((step.at - kStart) / 1s) + " s  " + to_string(step.state) +
+                                " by " + step.who + ": " + step.what);
+    }
+  }
+
   // What the daemon does a few times for each thing that happens.
   void turn() {
     for (unsigned i = 0; i < 4 && !broken(); ++i) {
@@ -254,10 +268,10 @@ class Sequence {
     ++tally_.acts;
     const bool takes = !trouble_ || !dice_.one_in(6);
     const bool lost = trouble_ && dice_.one_in(5);
-    const bool late = trouble_ && lost && dice_.one_in(3);
+    const Duration late = trouble_ && lost && dice_.one_in(3) ? Duration(1s) * (1 + dice_.below(600)) : Duration{};
     const Act act = world_.act(order, takes, late);
     say(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target.label +
-        (takes ? "" : ", not taken") + (lost ? ", reply lost" : "") + (late ? ", lands late" : ""));
+        (takes ? "" : ", not taken") + (lost ? ", reply lost" : "") + (late > Duration::zero() ? ", lands late" : ""));
     check_act(act);
     if (trouble_ && dice_.one_in(30)) {
       crash("before the answer");

@@ -136,8 +136,10 @@ World::World(const Shape& shape, TimePoint now)
 
 void World::pass(Duration time) {
   now_ += time;
-  for (const auto& [is_link, what] : landing_) set(is_link, what.first, what.second);
-  landing_.clear();
+  for (const Landing& landing : landing_)
+    if (landing.at <= now_ && holder(landing.is_link, landing.index) != Holder::kSomebodyElse)
+      set(landing.is_link, landing.index, landing.holder);
+  std::erase_if(landing_, [this](const Landing& landing) { return landing.at <= now_; });
 }
 
 std::uint64_t World::open(IncidentKind kind, Entity cause, bool two_signals) {
@@ -266,13 +268,13 @@ analyzer::TargetReading World::read(const Entity& target) const {
   return {analyzer::TargetState::kInService, "in service"};
 }
 
-Act World::act(const analyzer::RemedyOrder& order, bool takes, bool late) {
+Act World::act(const analyzer::RemedyOrder& order, bool takes, Duration late) {
   const auto [is_link, index] = find(order.target);
   Act act{order, holder(is_link, index), is_link, index};
   const Holder wanted = analyzer::takes_out(order.action) ? Holder::kWeft : Holder::kNobody;
   if (!takes || act.before == Holder::kSomebodyElse) return act;
-  if (late)
-    landing_.push_back({is_link, {index, wanted}});
+  if (late > Duration::zero())
+    landing_.push_back({now_ + late, is_link, index, wanted});
   else
     set(is_link, index, wanted);
   return act;

@@ -97,10 +97,10 @@ class World {
   /// What weftd sees. Valid until the next change.
   analyzer::RemedyView look();
 
-  // What actuators do. `late` lets an action land only with the next pass of time.
+  // What actuators do. A `late` action lands some time later, if nobody else has taken the target by then.
   analyzer::TargetReading read(const Entity& target) const;
   /// False: refused, nothing changed.
-  Act act(const analyzer::RemedyOrder& order, bool takes, bool late);
+  Act act(const analyzer::RemedyOrder& order, bool takes, Duration late);
 
   Holder holder(bool is_link, unsigned index) const { return is_link ? links_[index] : hosts_[index]; }
   /// Which links carried traffic when weftd last looked.
@@ -122,7 +122,13 @@ class World {
   std::vector<std::uint64_t> incident_of_link_, incident_of_host_;
   std::uint64_t next_incident_ = 1;
   std::vector<std::shared_ptr<const Incident>> incidents_;
-  std::vector<std::pair<bool, std::pair<unsigned, Holder>>> landing_;
+  struct Landing {
+    TimePoint at;
+    bool is_link;
+    unsigned index;
+    Holder holder;
+  };
+  std::vector<Landing> landing_;
   std::vector<std::shared_ptr<const HostView>> host_views_;
   std::vector<FabricView> fabrics_;
   std::vector<NodeHealth> health_;

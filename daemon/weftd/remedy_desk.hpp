@@ -1,0 +1,104 @@
+#pragma once
+// Where plans meet the world: what the book of plans decides is written down first, then carried out, then answered.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/remedy/remedy_book.hpp"
+#include "api/publication/commands.hpp"
+#include "daemon/actuate/actuator.hpp"
+#include "daemon/runtime/lane.hpp"
+#include "daemon/store/store.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::daemon {
+
+struct RemedyDeskOptions {
+  analyzer::RemedySettings settings;
+  std::vector<std::unique_ptr<actuate::Actuator>> actuators;
+  std::filesystem::path hands_off_file;  ///< while it exists nothing is done; empty: there is none
+};
+
+/// All members are called on one thread; `post` brings answers of lanes back to it. At most one batch is on its way to
+/// the disk, and an actuator is asked only for what is on it.
+class RemedyDesk {
+ public:
+  using Post = std::function<void(std::function<void()>)>;
+  using PlanCallback = api::RemedyCommands::PlanCallback;
+  using StatusCallback = api::RemedyCommands::StatusCallback;
+  using AuditCallback = api::RemedyCommands::AuditCallback;
+
+  RemedyDesk(RemedyDeskOptions options, store::RestoredRemedies restored, store::Store& store,
+             runtime::Lane& store_lane, runtime::Lane& actuate_lane, const Clock& clock, Post post);
+
+  /// Something changed that a snapshot should show.
+  void set_on_news(std::function<void()> on_news) { on_news_ = std::move(on_news); }
+
+  /// The picture that is about to be published: plans are judged by it, and those that are on disk become part of it.
+  void complete(Snapshot& snapshot);
+  /// Time passes: the file is looked for, what could not be written is tried again.
+  void tick();
+  /// Links and hosts that our plans hold, or are about to: what goes wrong there is expected.
+  std::vector<Entity> held() const;
+
+  // As api::RemedyCommands.
+  void approve(std::uint64_t plan, std::uint64_t revision, const std::string& who, PlanCallback callback);
+  void reject(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
+  void request(RemedyAction action, const std::string& target, const std::string& why, const std::string& who,
+               PlanCallback callback);
+  void set_hands_off(bool hands_off, const std::string& why, const std::string& who, StatusCallback callback);
+  void reset_breaker(const std::string& why, const std::string& who, StatusCallback callback);
+  void audit(std::uint64_t before, std::size_t limit, AuditCallback callback);
+
+  /// The end: whoever waits gets kUnavailable. Call it when both lanes have stopped and their last answers were posted.
+  void stop();
+
+ private:
+  struct Waiting {
+    std::uint64_t plan = 0;  ///< 0: for the status
+    PlanCallback plan_callback;
+    StatusCallback status_callback;
+  };
+  struct Batch {
+    analyzer::RemedyBatch changes;
+    store::RemedyState state;
+    std::vector<Waiting> waiting;
+  };
+
+  analyzer::RemedyView view() const;
+  void work();
+  void save();
+  void saved(bool written, std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown, RemedyStatus status,
+             std::shared_ptr<Batch> batch);
+  void carry_out(const analyzer::RemedyOrder& order);
+  void count(const analyzer::RemedyBatch& batch);
+  void settle(Result<Plan> plan, PlanCallback callback);
+  Result<Entity> find_target(RemedyAction action, const std::string& text) const;
+
+  analyzer::RemedyBook book_;
+  std::map<std::string, std::unique_ptr<actuate::Actuator>> actuators_;
+  std::filesystem::path hands_off_file_;
+  bool file_seen_ = false;
+  store::Store& store_;
+  runtime::Lane& store_lane_;
+  runtime::Lane& actuate_lane_;
+  const Clock& clock_;
+  Post post_;
+  std::function<void()> on_news_;
+
+  Snapshot seen_;  ///< the last picture
+  bool has_seen_ = false;
+  bool saving_ = false, stopped_ = false;
+  std::vector<Waiting> waiting_;
+  std::map<std::uint64_t, PlanState> states_;  ///< of plans that are not over, as counted
+  decltype(DaemonFigures::plans_ended) ended_{};
+  std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown_;
+  RemedyStatus status_;  ///< as on disk
+};
+
+}  // namespace weft::daemon

@@ -1,6 +1,7 @@
 #pragma once
 // What weftctl can do. Each verb asks, prints to `out`, and says how it went; a call that fails throws Failure.
 
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -36,6 +37,26 @@ Exit show_incidents(const Session& session, bool all, bool ids_only);
 Exit show_incident(const Session& session, const std::string& id);
 Exit acknowledge(const Session& session, const std::string& id, const std::string& who);
 Exit silence(const Session& session, const std::string& id, Duration how_long, const std::string& who);
+
+/// Plans that are not over; `all`: the others too. `ids_only`: ids, one a line.
+Exit show_plans(const Session& session, bool all, bool ids_only);
+/// The same and what becomes of them, one a line, until the server ends it (kUnreachable) or a signal does.
+Exit watch_plans(const Session& session, bool all);
+Exit show_plan(const Session& session, const std::string& id);
+/// `revision` that was read; 0: whatever it is now. This and the five below print the plan. What is refused throws
+/// kRefused with the guard's sentence.
+Exit approve_plan(const Session& session, const std::string& id, std::uint64_t revision, const std::string& who);
+Exit reject_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who);
+Exit isolate_link(const Session& session, const std::string& link, const std::string& reason, const std::string& who);
+Exit restore_link(const Session& session, const std::string& link, const std::string& reason, const std::string& who);
+Exit drain_node(const Session& session, const std::string& node, const std::string& reason, const std::string& who);
+Exit undrain_node(const Session& session, const std::string& node, const std::string& reason, const std::string& who);
+/// How automation stands. kBadNews while something stops it.
+Exit show_automation(const Session& session);
+Exit set_hands_off(const Session& session, bool hands_off, const std::string& reason, const std::string& who);
+Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who);
+/// The newest `limit` lines of the audit trail, oldest of them first; 0: all of it.
+Exit show_audit(const Session& session, std::uint32_t limit);
 
 /// No nodes: those that are not HEALTHY. kBadNews when any is not HEALTHY.
 Exit show_health(const Session& session, const std::vector<std::string>& nodes);

@@ -21,7 +21,8 @@ class Weftctl(weft_testing.SubnetTest):
         self.assertEqual(self.network.links(), len(weftctl_json(self.weftd, "links")["links"]))
         ports = weftctl_json(self.weftd, "ports", "leaf-r0-p01")["ports"]
         self.assertEqual(list(range(17)), [port["port"] for port in ports])
-        for verb in (("nodes",), ("ports", "leaf-r0-p01"), ("links",), ("topology",), ("incidents",), ("incidents", "--all")):
+        for verb in (("nodes",), ("ports", "leaf-r0-p01"), ("links",), ("topology",), ("incidents",), ("incidents", "--all"),
+                     ("plans",), ("plans", "--all"), ("plans", "--ids")):
             with self.subTest(verb):
                 done = weftctl(self.weftd, *verb)
                 self.assertEqual(0, done.returncode, done.stderr)
@@ -71,7 +72,10 @@ class Weftctl(weft_testing.SubnetTest):
 
     def test_wrong_usage_is_2(self):
         for arguments, named in (((), "subcommand"), (("frobnicate",), "frobnicate"), (("incident",), "ID"),
-                                 (("incidents", "--sideways"), "--sideways")):
+                                 (("incidents", "--sideways"), "--sideways"), (("isolate", "leaf-r1-p01:9"), "--reason"),
+                                 (("hands-off", "maybe"), "maybe"), (("hands-off", "on"), "--reason"), (("breaker", "reset"), "--reason"),
+                                 (("plan", "INC-1"), "PLAN-7"), (("drain", "", "--reason", "x"), "host"),
+                                 (("reject", "PLAN-1", "--reason", "x" * 1025), "1025")):
             with self.subTest(arguments):
                 done = weftctl(self.weftd, *arguments)
                 self.assertEqual((2, True), (done.returncode, named in done.stderr), done.stderr)
@@ -86,7 +90,7 @@ class Weftctl(weft_testing.SubnetTest):
         self.assertTrue(done.stderr)
 
     def test_what_is_not_known_is_said(self):
-        for arguments in (("incident", "INC-999999"), ("health", "nobody")):
+        for arguments in (("incident", "INC-999999"), ("health", "nobody"), ("plan", "PLAN-999999")):
             with self.subTest(arguments):
                 done = weftctl(self.weftd, *arguments)
                 self.assertNotEqual(0, done.returncode)

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <sstream>
 
 #include "daemon/ctl/completion.hpp"
@@ -43,6 +44,18 @@ TEST(Table, ColumnsLineUpByCharacters) {
 TEST(Completion, KnowsThreeShells) {
   for (const char* shell : {"bash", "zsh", "fish"}) EXPECT_TRUE(completion_script(shell)) << shell;
   EXPECT_FALSE(completion_script("csh"));
+}
+
+TEST(Completion, EveryShellKnowsEveryVerb) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const std::string script = completion_script(shell).value_or("");
+    for (const char* verb :
+         {"status",     "nodes",   "ports",       "links",   "topology",  "path",    "incidents", "health",  "incident",
+          "collectors", "watch",   "acknowledge", "silence", "plans",     "plan",    "audit",     "approve", "reject",
+          "isolate",    "restore", "drain",       "undrain", "hands-off", "breaker", "completion"})
+      EXPECT_TRUE(std::regex_search(script, std::regex(std::string("(n|'| -a |\\$')") + verb + "(\\\\n|'|:| -d )")))
+          << shell << ' ' << verb;
+  }
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ void append_audit(Database& database, std::span<const AuditRecord> records) {
 }
 
 std::vector<AuditRecord> read_audit(Database& database, std::uint64_t before, std::size_t limit) {
-  const AuditProof end = read_end(database);
+  AuditProof end = read_end(database);
   const auto most = std::min(limit, kMostAuditRecords);
   const std::uint64_t last = before == 0 ? end.records : std::min(before - 1, end.records);
   const std::uint64_t in_front = last > most ? last - most : 0;
@@ -190,7 +190,7 @@ std::vector<AuditRecord> read_audit(Database& database, std::uint64_t before, st
 }
 
 AuditProof verify_audit(Database& database) {
-  const AuditProof end = read_end(database);
+  AuditProof end = read_end(database);
   Follower follower(database, 0, kNoHash);
   Statement rows(database, kRange);
   rows.query(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());

@@ -1,0 +1,48 @@
+#pragma once
+// Ways through a subnet by directed route: out of this port, then that one (InfiniBand Architecture Specification,
+// vol. 1, 14.2.2). They need no LIDs and no forwarding tables. Which end of a link can be set, and undone later
+// without the link itself. Pure functions of the graph.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fabric/result.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft {
+
+/// Ports to leave by, the first one on our own node. Empty: our own node.
+using DirectedWay = std::vector<PortNum>;
+/// InitialPath of a datagram holds 63 hops (14.2.1.2); one is kept for a look at the other side of the port at the end.
+inline constexpr std::size_t kMostWayHops = 62;
+
+/// Over which links a way may lead.
+enum class WayOver : std::uint8_t {
+  kLinksUp,  ///< those that are up now: a way for a datagram
+  kCables,   ///< all whose two ends are known, up or not: what stays so while links come and go
+};
+
+/// The shortest way from `from`, the port that we send through, to `to`, but not over the link `avoiding`. Only
+/// switches pass datagrams on. nullopt when there is none, when it would be longer than kMostWayHops, or when either is
+/// not in the graph. Of several equal ones the one by the lowest ports. O(ports).
+std::optional<DirectedWay> find_directed_way(const Topology& topology, PortKey from, NodeGuid to,
+                                             const std::optional<LinkKey>& avoiding, WayOver over = WayOver::kLinksUp);
+
+/// A link between two switches and how each end is reached without it.
+struct LinkEnds {
+  PortKey ours;   ///< the end to be set: nearer to our own port
+  PortKey other;  ///< its other end
+  DirectedWay way_to_ours;
+  DirectedWay way_to_other;
+};
+
+/// Which end of `link` can be taken out and brought back through `local_port`. Nearness is counted over all cables that
+/// are known, so that links that come and go do not change the answer; of two equal ends it is the lower one.
+/// kInvalidArgument: a node of it is not in the graph, or has no such port. kFailedPrecondition: an end is no switch's
+/// external port (an access link has no way round), the two are not cabled to each other any more, it is the link we
+/// sit on, or it is the last way to one of its ends. A link without any known cable at its ends, as after a discovery
+/// that found it down, is taken at its word.
+Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link);
+
+}  // namespace weft

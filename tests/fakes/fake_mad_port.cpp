@@ -125,13 +125,16 @@ Result<void> FakeMadPort::send(const infiniband::MadAddress& to, infiniband::Con
   ++requests;
   Reply mad;
   std::memcpy(mad.data(), bytes.data(), mad.size());
-  if (mad[3] != IB_MAD_METHOD_GET) ++sets;
+  if (mad[3] != IB_MAD_METHOD_GET) {
+    ++sets;
+    last_set = mad;
+  }
   const Reply request = mad;
   std::uint8_t entered = 0;
   const std::size_t index =
       to.mad_class == MadClass::kSubnetDirectedRoute ? by_route(mad, entered) : by_lid(to.lid.value, entered);
   std::size_t length = 0;
-  if (index != SIZE_MAX && !nodes_[index].silent && answer(to, index, entered, mad)) {
+  if (index != SIZE_MAX && !nodes_[index].silent && !(loses && loses(request)) && answer(to, index, entered, mad)) {
     mad[3] = IB_MAD_METHOD_GET_RESPONSE;
     length = tamper ? tamper(to, mad) : mad.size();
   }
@@ -174,6 +177,7 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
     put(mad, IB_SA_DATA_OFFS, IB_SA_PR_SL_F, path_service_level);
     return to.lid.value == subnet_manager_lid;
   }
+  if (!may_ask(node, mad)) return false;
   switch (attribute) {
     case IB_ATTR_NODE_INFO:
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_BASE_VERS_F, 1);
@@ -201,9 +205,10 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
       return true;
     }
     case IB_ATTR_PORT_INFO: {
-      auto number = static_cast<std::uint8_t>(get(mad, 0, IB_MAD_ATTRMOD_F));
+      auto number = static_cast<std::uint8_t>(get(mad, 0, IB_MAD_ATTRMOD_F));  // without bit 31
       if (number == 0 && node.type != 2) number = entered;
       if (number >= node.ports.size()) return false;
+      if (mad[3] == IB_MAD_METHOD_SET) set_port_info(node, number, mad);
       answer_port_info(node, index, number, mad);
       return true;
     }
@@ -211,6 +216,25 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
       put(mad, 0, IB_MAD_STATUS_F, IB_MAD_STS_METHOD_ATTR_NOT_SUPPORTED);
       return true;
   }
+}
+
+bool FakeMadPort::may_ask(const FakeNode& node, const Reply& mad) const {
+  if (node.management_key == 0 || (mad[3] == IB_MAD_METHOD_GET && node.key_protection < 2)) return true;
+  return mad_get_field64(const_cast<std::uint8_t*>(mad.data()), 0, IB_MAD_MKEY_F) == node.management_key;
+}
+
+// As hardware does: with one end Disabled the other one polls, and both come up again together.
+void FakeMadPort::set_port_info(FakeNode& node, std::uint8_t number, Reply& mad) {
+  if (node.set_status != 0) put(mad, 0, IB_MAD_STATUS_F, node.set_status);
+  if (node.set_status != 0 || !node.hears_sets) return;
+  const auto wanted = static_cast<std::uint8_t>(mad_get_field(mad.data(), IB_SMP_DATA_OFFS, IB_PORT_PHYS_STATE_F));
+  FakePort& port = node.ports[number];
+  if (wanted == 0 || port.peer_node == SIZE_MAX) return;
+  FakePort& peer = nodes_[port.peer_node].ports[port.peer_port];
+  const bool up = wanted == 2 && peer.physical != 3;
+  port.physical = up ? 5 : wanted;
+  port.state = peer.state = 2;  // Initialize, until a subnet manager comes
+  if (peer.physical != 3) peer.physical = up ? 5 : 2;
 }
 
 void FakeMadPort::answer_port_info(const FakeNode& node, std::size_t index, std::uint8_t number, Reply& mad) const {
@@ -224,6 +248,12 @@ void FakeMadPort::answer_port_info(const FakeNode& node, std::size_t index, std:
   set(IB_PORT_SMLID_F, subnet_manager_lid);
   set(IB_PORT_LOCAL_PORT_F, number);
   set(IB_PORT_CAPMASK_F, 1U << 14);
+  const bool knows = mad_get_field64(mad.data(), 0, IB_MAD_MKEY_F) == node.management_key;
+  mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_PORT_MKEY_F,
+                  number == 0 && (knows || node.key_protection == 0) ? node.management_key : 0);
+  set(IB_PORT_MKEY_PROT_BITS_F, number == 0 ? node.key_protection : 0U);
+  set(IB_PORT_OPER_VLS_F, 3);
+  set(IB_PORT_LINK_DOWN_DEF_F, 2);
   set(IB_PORT_LINK_WIDTH_ACTIVE_F, 2);
   set(IB_PORT_LINK_WIDTH_ENABLED_F, 3);
   set(IB_PORT_LINK_WIDTH_SUPPORTED_F, 3);

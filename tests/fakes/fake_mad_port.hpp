@@ -37,6 +37,10 @@ struct FakeNode {
   std::vector<std::uint8_t> forwarding;  ///< of a switch: its linear forwarding table, by LID
   bool port_state_change = false;        ///< of a switch: SwitchInfo.PortStateChange
   bool details = false;                  ///< its agent has PortRcvErrorDetails, the only optional attribute here
+  std::uint64_t management_key = 0;      ///< M_Key; without it a Set is not answered
+  std::uint8_t key_protection = 0;       ///< 1: the key is not shown to those without it; 2: nothing is
+  std::uint16_t set_status = 0;          ///< that a Set of PortInfo is answered with; but 0: it is not done
+  bool hears_sets = true;                ///< false: a Set is answered and changes nothing
   std::uint16_t partition = 0;           ///< its agent answers in this partition alone; 0: in any
 };
 
@@ -62,7 +66,10 @@ class FakeMadPort final : public infiniband::MadPort {
   std::uint64_t forwarding_blocks = 0;  ///< of these: for LinearForwardingTable
   std::uint32_t most_outstanding = 0;
   std::map<std::uint16_t, std::uint32_t> outstanding_by_lid, most_by_lid;
-  std::uint64_t sets = 0;                    ///< anything but a Get
+  std::uint64_t sets = 0;  ///< anything but a Get
+  Reply last_set{};        ///< the newest of these, as it came
+  /// Asked before each request is answered; true: it is lost on its way there.
+  std::function<bool(const Reply&)> loses;
   std::vector<std::uint16_t> pkeys{0xFFFF};  ///< the table of our own port
   std::uint16_t subnet_manager_lid = 0;      ///< 0: there is none
   std::uint8_t path_service_level = 0;       ///< what the subnet administrator says for every path
@@ -87,6 +94,8 @@ class FakeMadPort final : public infiniband::MadPort {
   bool is_up(std::size_t node, std::uint8_t port) const;
   bool answer(const infiniband::MadAddress& to, std::size_t node, std::uint8_t entered, Reply& mad);
   void answer_port_info(const FakeNode& node, std::size_t index, std::uint8_t number, Reply& mad) const;
+  bool may_ask(const FakeNode& node, const Reply& mad) const;
+  void set_port_info(FakeNode& node, std::uint8_t number, Reply& mad);
   void answer_performance(FakeNode& node, std::uint8_t entered, Reply& mad);
 
   std::vector<FakeNode> nodes_;

@@ -1,0 +1,69 @@
+#pragma once
+// One external port of one switch, reached by directed route: read, and taken out of service or put back. The only
+// place that writes to a subnet. Clauses are of the InfiniBand Architecture Specification, volume 1.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "collectors/infiniband/mad_port.hpp"
+
+namespace weft::infiniband {
+
+/// What is wanted of which port.
+struct PortQuestion {
+  DirectedRoute route;  ///< to its switch, by another way than through the port; at most 62 hops
+  PortKey port;         ///< the switch's GUID, and one of its external ports
+  PortKey peer;         ///< that must be behind it
+  /// PortPhysicalState to be set: kDisabled or kPolling (14.2.5.6). nullopt: only read.
+  std::optional<PortPhysicalState> wanted;
+  std::uint64_t management_key = 0;        ///< M_Key (14.2.4); 0: the subnet uses none
+  std::chrono::milliseconds timeout{500};  ///< for one try of one request
+  std::uint32_t retries = 2;               ///< further tries of what only reads; a Set goes out once
+  /// How long a port that took a Set may need until it shows it.
+  std::chrono::milliseconds settling{500};
+};
+
+enum class PortOutcome : std::uint8_t {
+  kRead,      ///< as asked, nothing was sent but questions
+  kDone,      ///< set, and read back
+  kAlready,   ///< it is so already; nothing was set
+  kNotThat,   ///< it is not the port that is meant; nothing was set
+  kNeedsKey,  ///< the switch wants another M_Key than ours; nothing was set
+  kSilent,    ///< no answer; nothing was set
+  kRefused,   ///< the switch said no to the Set, and the port is as it was
+  kUnclear,   ///< the Set went out, and the port does not show it: it may yet
+  kCount,
+};
+const char* to_string(PortOutcome outcome);  ///< "read", "done", "already", "not_that", …
+std::optional<PortOutcome> parse_port_outcome(std::string_view text);
+
+struct PortReport {
+  PortOutcome outcome = PortOutcome::kSilent;
+  PortState state = PortState::kUnknown;  ///< as last read, kUnknown when never
+  PortPhysicalState physical_state = PortPhysicalState::kUnknown;
+  std::optional<PortKey> behind;  ///< who answered through the port; asked for before a Set only, of a link that is up
+  std::string detail;             ///< one sentence for people
+};
+
+/// Checks who answers at the end of the route and behind the port, then sets once, then reads back. Whether a Set whose
+/// reply did not come was taken is found by reading. Never sets the port that the route comes in by, nor kPolling on a
+/// port that is not Disabled, which would break a link that is up. Blocks for at most about 4 · (retries + 1) · timeout
+/// + settling.
+/// kUnavailable: the local port is gone (nothing is known of a Set then); kInvalidArgument: the question is none.
+Result<PortReport> ask_port(MadPort& port, const PortQuestion& question);
+
+/// Writes a SubnSet(PortInfo) for external port `port` of the switch at the end of `route`: everything as in `read`, a
+/// reply to a Get of that port, but PortPhysicalState = `wanted`, and "no change" in the fields that know one and whose
+/// writing might do more: PortState, LinkDownDefaultState, LinkWidthEnabled, LinkSpeedEnabled and its extensions, and
+/// no ClientReregister. `extended_speeds`: CapabilityMask bit 14 of the switch, told in bit 31 of the modifier so that
+/// an agent does not take us for a manager that knows no extended speeds.
+void encode_port_info_set(MadBytes mad, const DirectedRoute& route, PortNum port, ConstMadBytes read,
+                          PortPhysicalState wanted, bool extended_speeds);
+
+/// The M_Key that a request carries in its header (14.2.1).
+void set_management_key(MadBytes mad, std::uint64_t key);
+
+}  // namespace weft::infiniband

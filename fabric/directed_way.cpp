@@ -61,11 +61,9 @@ std::string label(const Topology& topology, PortKey key) {
                            : port_label(topology, index);
 }
 
-/// Why `key` cannot be an end of `link` that is set; nullopt when it can.
+/// Why `key`, which is in the graph, cannot be an end of `link` that is set; nullopt when it can.
 std::optional<Error> unfit(const Topology& topology, PortKey local_port, PortKey key, LinkKey link) {
   const PortIndex index = topology.find_port(key);
-  if (index == kNoIndex)
-    return Error{ErrorCode::kInvalidArgument, label(topology, key) + " is not in the fabric as last seen"};
   if (key == local_port)
     return Error{ErrorCode::kFailedPrecondition, label(topology, key) + " is the port that we sit on"};
   if (topology.node_of(topology.port(index)).type != NodeType::kSwitch)
@@ -92,24 +90,29 @@ std::optional<DirectedWay> find_directed_way(const Topology& topology, PortKey f
 Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link) {
   const PortIndex start = topology.find_port(local_port);
   if (start == kNoIndex) return fail(ErrorCode::kInvalidArgument, "our own port is not in the fabric as last seen");
-  for (const PortKey key : {link.low, link.high})
+  const PortIndex low = topology.find_port(link.low);
+  const PortIndex high = topology.find_port(link.high);
+  if (low == kNoIndex && high == kNoIndex)
+    return fail(ErrorCode::kInvalidArgument, "neither " + label(topology, link.low) + " nor " +
+                                                 label(topology, link.high) + " is in the fabric as last seen");
+  for (const PortKey key : {link.low, link.high}) {
+    if (topology.find_port(key) == kNoIndex) continue;
     if (auto reason = unfit(topology, local_port, key, link)) return tl::unexpected(std::move(*reason));
+  }
   if (link.low.node == link.high.node)
     return fail(ErrorCode::kFailedPrecondition, label(topology, link.low) + " is cabled to its own switch");
 
-  const NodeIndex low = topology.find_node(link.low.node);
-  const NodeIndex high = topology.find_node(link.high.node);
   const Ways now = spread(topology, start, link, WayOver::kLinksUp);
   const Ways known = spread(topology, start, link, WayOver::kCables);
-  auto to_low = way_of(topology, now, low);
-  auto to_high = way_of(topology, now, high);
-  if (!to_low || !to_high)
-    return fail(ErrorCode::kFailedPrecondition, "the link is the last way to " +
-                                                    label(topology, to_low ? link.high : link.low) +
-                                                    ": taken out, it could not be brought back");
-  // Both are reached over links that are up, so over cables as well.
-  if (known.hops[high] < known.hops[low]) return LinkEnds{link.high, link.low, std::move(*to_high), std::move(*to_low)};
-  return LinkEnds{link.low, link.high, std::move(*to_low), std::move(*to_high)};
+  const auto way = [&](PortIndex end) {
+    return end == kNoIndex ? std::nullopt : way_of(topology, now, topology.port(end).node);
+  };
+  const auto hops = [&](PortIndex end) {
+    const NodeIndex node = end == kNoIndex ? kNoIndex : topology.port(end).node;
+    return node == kNoIndex || !known.reached[node] ? kMostWayHops + 1 : known.hops[node];
+  };
+  if (hops(high) < hops(low)) return LinkEnds{link.high, link.low, way(high), way(low)};
+  return LinkEnds{link.low, link.high, way(low), way(high)};
 }
 
 }  // namespace weft

@@ -33,16 +33,18 @@ std::optional<DirectedWay> find_directed_way(const Topology& topology, PortKey f
 struct LinkEnds {
   PortKey ours;   ///< the end to be set: nearer to our own port
   PortKey other;  ///< its other end
-  DirectedWay way_to_ours;
-  DirectedWay way_to_other;
+  std::optional<DirectedWay> way_to_ours;
+  std::optional<DirectedWay> way_to_other;
+  /// Both ends are reached without it. Else it is the last way to one of them: taken out, it would cut that off.
+  bool has_way_round() const { return way_to_ours.has_value() && way_to_other.has_value(); }
 };
 
-/// Which end of `link` can be taken out and brought back through `local_port`. Nearness is counted over all cables that
-/// are known, so that links that come and go do not change the answer; of two equal ends it is the lower one.
-/// kInvalidArgument: a node of it is not in the graph, or has no such port. kFailedPrecondition: an end is no switch's
-/// external port (an access link has no way round), the two are not cabled to each other any more, it is the link we
-/// sit on, or it is the last way to one of its ends. A link without any known cable at its ends, as after a discovery
-/// that found it down, is taken at its word.
+/// Which end of `link` is taken out and brought back through `local_port`. Nearness is counted over all cables that are
+/// known, so that links that come and go do not change the answer; of two equal ends it is the lower one. An end that
+/// is not in the graph, cut off by the very link, is never ours. A link without a known cable at its ends, as after a
+/// discovery that found it down, is taken at its word.
+/// kInvalidArgument: neither end is in the graph, or we are not. kFailedPrecondition: an end is no switch's external
+/// port (an access link has no way round), the two are not cabled to each other any more, or it is the link we sit on.
 Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link);
 
 }  // namespace weft

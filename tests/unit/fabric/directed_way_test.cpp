@@ -74,8 +74,9 @@ TEST_F(DirectedWayTest, TheEndNearerToUsIsTheOneThatIsSet) {
   ASSERT_TRUE(own_leaf) << own_leaf.error().message;
   EXPECT_EQ(own_leaf->ours.node, guid("leaf-0"));
   EXPECT_EQ(own_leaf->other.node, guid("spine-1"));
+  EXPECT_TRUE(own_leaf->has_way_round());
   EXPECT_EQ(own_leaf->way_to_ours, ports({1}));
-  EXPECT_EQ(own_leaf->way_to_other.size(), 4U) << "not over the link itself";
+  EXPECT_EQ(own_leaf->way_to_other->size(), 4U) << "not over the link itself";
   const auto far_leaf = ends(link("leaf-2", "spine-1"));
   ASSERT_TRUE(far_leaf);
   EXPECT_EQ(far_leaf->ours.node, guid("spine-1"));
@@ -115,17 +116,39 @@ TEST_F(DirectedWayTest, RefusesWhatCouldNotBeUndone) {
   error = why(make_link_key(link("leaf-1", "spine-0").low, link("leaf-2", "spine-1").high));
   EXPECT_EQ(error.code, ErrorCode::kFailedPrecondition);
   EXPECT_NE(error.message.find("now cabled to"), std::string::npos) << error.message;
-  error = why(make_link_key(link("leaf-1", "spine-0").low, {{42}, {1}}));
+  error = why(make_link_key({{43}, {1}}, {{42}, {1}}));
   EXPECT_EQ(error.code, ErrorCode::kInvalidArgument) << error.message;
+}
 
+TEST_F(DirectedWayTest, TheLastWayToAnEndHasNoWayRound) {
   const LinkKey last = link("leaf-2", "spine-1");
   fabric.unlink(fabric.port_towards("leaf-2", "spine-0"));
-  error = why(last);
-  EXPECT_EQ(error.code, ErrorCode::kFailedPrecondition);
-  EXPECT_NE(error.message.find("last way to leaf-2"), std::string::npos) << error.message;
+  auto found = ends(last);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->ours.node, guid("spine-1"));
+  EXPECT_FALSE(found->has_way_round());
+  EXPECT_TRUE(found->way_to_ours) << "taken out by mistake, it can be brought back";
   const LinkKey own = link("leaf-0", "spine-1");
   fabric.unlink(fabric.port_towards("leaf-0", "spine-0"));
-  EXPECT_NE(why(own).message.find("last way"), std::string::npos) << "our own way out";
+  found = ends(own);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->ours.node, guid("leaf-0"));
+  EXPECT_FALSE(found->has_way_round()) << "our own way out";
+}
+
+TEST_F(DirectedWayTest, AnEndThatOnlyTheLinkItselfLeadsToIsNeverOurs) {
+  const LinkKey key = link("leaf-2", "spine-1");
+  fabric.unlink(fabric.port_towards("leaf-2", "spine-0"));
+  fabric.unlink(fabric.port_towards("leaf-2", "spine-1"));
+  const NodeGuid cut_off = guid("leaf-2");
+  fabric.silence(fabric.find("leaf-2"));
+  fabric.rediscover();
+  ASSERT_EQ(fabric.topology()->find_node(cut_off), kNoIndex);
+  const auto found = ends(key);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->ours.node, guid("spine-1"));
+  EXPECT_TRUE(found->way_to_ours);
+  EXPECT_FALSE(found->way_to_other);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ void ForwardingTables::expect_changes() {
 }
 
 bool ForwardingTables::is_asked(NodeIndex node) const {
-  return subnet_.node(node).reachable && subnet_.reach(node).by_lid && subnet_.reach(node).silent_sweeps == 0;
+  return subnet_.node(node).reachable && subnet_.reach(node).silent_sweeps == 0;
 }
 
 void ForwardingTables::find_switches() {
@@ -70,7 +70,7 @@ bool ForwardingTables::next(MadRequest& request) {
     request.node = switches_[next_info_++].node;
     if (!is_asked(request.node)) continue;
     request.attribute = attribute::kSwitchInfo;
-    request.address = subnet_address(subnet_, request.node, true);
+    request.address = subnet_address(subnet_, request.node, subnet_.reach(request.node).by_lid);
     return true;
   }
   const std::uint64_t whole_round = switches_.size() * std::max<std::size_t>(most_blocks_, 1);
@@ -87,7 +87,8 @@ bool ForwardingTables::next(MadRequest& request) {
     request.node = node;
     request.attribute = attribute::kLinearForwardingTable;
     request.modifier = block;
-    request.address = subnet_address(subnet_, node, true);
+    // By directed route where no LID leads: the routes to a switch may be the very ones that are looked into.
+    request.address = subnet_address(subnet_, node, subnet_.reach(node).by_lid);
     return true;
   }
   return false;

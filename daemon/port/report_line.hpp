@@ -8,7 +8,7 @@
 
 namespace weft::port {
 
-/// {"outcome":"done","state":"DOWN","physical_state":"DISABLED","behind":{"node":"0x…","port":3},"detail":"…"}, or
+/// {"outcome":"done","state":"Down","physical_state":"Disabled","behind":{"node":"0x…","port":3},"detail":"…"}, or
 /// {"error":"unavailable","message":"…"}; with a line end.
 std::string to_line(const Result<infiniband::PortReport>& report);
 

@@ -94,12 +94,13 @@ class SimulatedSubnet:
     _numbers = itertools.count(1)  # subnets may be made by several threads
 
     def __init__(self, network: netfile.Network, routing: str = "updn", manager_host: str | None = None, directory: str | None = None,
-                 say=lambda text: None):
+                 say=lambda text: None, opensm_options: tuple[str, ...] = ()):
         if not network.adapters:
             raise SubnetError("the topology has no channel adapter for the subnet manager to run on")
         self.network = network
         self.routing = routing
         self.say = say
+        self.opensm_options = opensm_options
         self.manager_host = network.find(manager_host).identity if manager_host else network.hosts()[0].identity
         self.directory = directory or tempfile.mkdtemp(prefix="weft-subnet-")
         self.socket_name = f"weft-{os.getpid()}-{next(SimulatedSubnet._numbers)}"
@@ -167,6 +168,17 @@ class SimulatedSubnet:
     def command(self, *lines: str, timeout: float = 60) -> list[str]:
         """Gives lines to ibsim's console and waits until they are done. Returns what ibsim said; raises SubnetError when it
         complained of any of them."""
+        said = self._exchange(lines, timeout)
+        complaints = [line for line in said if line.startswith("#") or "unknown" in line or "not found" in line]
+        if lines and complaints:
+            raise SubnetError(f"ibsim says: {complaints[0]}")
+        return said
+
+    def dump(self, timeout: float = 60) -> list[str]:
+        """All nodes with the states of their ports and their forwarding tables, as ibsim itself knows them."""
+        return self._exchange(("Dump",), timeout)
+
+    def _exchange(self, lines, timeout: float) -> list[str]:
         too_long = [line for line in lines if len(line) > 126]
         if too_long:
             raise SubnetError(f"ibsim reads console lines of at most 126 characters: {too_long[0]}")
@@ -180,8 +192,10 @@ class SimulatedSubnet:
             writer = threading.Thread(target=self._write_console, args=(text.encode(),), daemon=True)
             writer.start()
             deadline = time.monotonic() + timeout
+            seen = 0
             with self._arrived:
-                while not any(mark in line for line in self._output):
+                while not any(mark in line for line in self._output[seen:]):
+                    seen = len(self._output)
                     if self._ibsim is None or self._ibsim.poll() is not None:
                         raise SubnetError(f"ibsim ended: {self._last_words('ibsim.log')}")
                     left = deadline - time.monotonic()
@@ -190,9 +204,6 @@ class SimulatedSubnet:
                     self._arrived.wait(min(left, 0.5))
                 said = [line.replace("sim> ", "") for line in self._output if mark not in line]
             writer.join()
-        complaints = [line for line in said if line.startswith("#") or "unknown" in line or "not found" in line]
-        if lines and complaints:
-            raise SubnetError(f"ibsim says: {complaints[0]}")
         return said
 
     def _write_console(self, data: bytes):
@@ -263,7 +274,7 @@ class SimulatedSubnet:
         opensm = shutil.which("opensm", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin") or "opensm"
         with open(os.path.join(self.directory, "opensm.out"), "ab") as out:
             self._opensm = subprocess.Popen(
-                [opensm, "-F", configuration, "-e", "-f", self.opensm_log, "-s", "10", "-R", self.routing],
+                [opensm, "-F", configuration, "-e", "-f", self.opensm_log, "-s", "10", "-R", self.routing, *self.opensm_options],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment, cwd=self.directory,
                 start_new_session=True, preexec_fn=_die_with_parent)
         said = began

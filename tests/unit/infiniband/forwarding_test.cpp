@@ -64,6 +64,14 @@ TEST_F(ForwardingTest, ATableThatWasRewrittenForNoVisibleReasonShowsToo) {
   EXPECT_EQ(egress(sweep(3), 0x200, lid(host)), PortNum{4});
 }
 
+TEST_F(ForwardingTest, WhereNoLidLeadsTablesAreReadByDirectedRoute) {
+  sweep(30);
+  port.loses = [](const FakeMadPort::Reply& mad) { return mad[1] == 0x01; };  // all that is LID routed
+  sweep(2);
+  port.node(right).forwarding[lid(host)] = 7;
+  EXPECT_EQ(egress(sweep(3), 0x300, lid(host)), PortNum{7});
+}
+
 TEST_F(ForwardingTest, AShareOfASweepIsEnough) {
   // Tables as long as can be: 2 × 768 blocks. In quiet, a round takes many sweeps.
   port.node(left).forwarding.resize(0xC000, 255);

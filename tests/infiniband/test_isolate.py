@@ -1,0 +1,187 @@
+"""Links of a three-level fat tree of 512 hosts taken out of service and brought back by the state of one port; OpenSM routes round
+them by itself. What the tables say is read from the simulator, not only through our own eyes."""
+
+import json
+import subprocess
+import tempfile
+
+import actuate_testing
+from actuate_testing import Snapshot, guid_text, program, wait_until
+
+
+class Isolate(actuate_testing.ActuateTest):
+    SPINE = "spine-p02-03"
+
+    def act(self, verb: str, action: str, link) -> dict:
+        return self.driver.ask(verb, "infiniband_port", action, *link)
+
+    def apply(self, action: str, link) -> None:
+        self.assertEqual({"done": True}, self.act("apply", action, link))
+
+    def state(self, link) -> str:
+        seen = self.act("observe", "ISOLATE_LINK", link)
+        self.assertNotIn("error", seen)
+        return seen["state"]
+
+    def expect_refused(self, action: str, link, words: str) -> None:
+        answer = self.act("apply", action, link)
+        self.assertEqual("failed_precondition", answer.get("error"), answer)
+        self.assertIn(words, answer["message"])
+
+    def isolate_and_restore(self, name: str, port: int, near: str) -> None:
+        ends, link = self.ends(name, port), self.link(name, port)
+        ours = next(end for end in ends if end[0] == self.subnet.network.find(near).identity)
+        other = next(end for end in ends if end != ours)
+        self.expect_used(ends, link)
+        self.assertEqual("clear", self.state(link))
+
+        told = self.act("dry_run", "ISOLATE_LINK", link)["text"]
+        self.assertIn(near + " port", told)
+        self.assertRegex(told, r"PortPhysicalState = Disabled \(3\).*ibportstate -D 0,1(,\d+)* \d+ disable")
+        self.assertEqual("clear", self.state(link), "a dry run changes nothing")
+
+        self.apply("ISOLATE_LINK", link)
+        self.assertEqual("Disabled", self.physical(ours))
+        wait_until(lambda: Snapshot.of(self.subnet).ports[other].state == "Down", why="the physical layer does not cut it")
+        self.expect_rerouted(ends, link)
+        self.assertEqual("ours", self.state(link))
+        self.assertEqual("Disabled", self.physical(ours), "OpenSM leaves it as it is")
+        self.apply("ISOLATE_LINK", link)  # it is so already
+
+        self.apply("RESTORE_LINK", link)
+        self.expect_used(ends, link)
+        self.assertEqual("clear", self.state(link))
+        self.apply("RESTORE_LINK", link)  # it is so already
+        self.assertEqual("LinkUp", self.physical(ours))
+
+    def test_link_of_a_spine_and_a_leaf(self):
+        """Leaf, and spine of another pod than ours: the spine is the nearer end."""
+        self.isolate_and_restore(self.SPINE, 4, self.SPINE)
+
+    def test_link_of_a_spine_and_a_core(self):
+        """The core is nearer to us than a spine of another pod."""
+        core = self.subnet.network.nodes[self.subnet.network.find(self.SPINE).ports[9].node].name
+        self.isolate_and_restore(self.SPINE, 9, core)
+
+    def test_uplink_of_our_own_leaf(self):
+        leaf = self.subnet.network.nodes[self.host.ports[1].node].name
+        self.isolate_and_restore(leaf, 12, leaf)
+
+    def test_the_command_of_the_dry_run_does_it_by_hand(self):
+        ends, link = self.ends(self.SPINE, 5), self.link(self.SPINE, 5)
+        told = self.act("dry_run", "ISOLATE_LINK", link)["text"]
+        self.subnet.run(told.split("by hand: ")[1].split(), host=self.host.identity)
+        self.assertEqual("Disabled", self.physical(ends[0]))
+        wait_until(lambda: frozenset(ends) in self.layer.cut, why="the physical layer does not cut it")
+        self.sweep()
+        told = self.act("dry_run", "RESTORE_LINK", link)["text"]
+        self.subnet.run(told.split("by hand: ")[1].split(), host=self.host.identity)
+        self.expect_used(ends, link)
+
+    def test_somebody_else_disabled_the_other_end(self):
+        ends, link = self.ends(self.SPINE, 6), self.link(self.SPINE, 6)
+        leaf, port = ends[1]
+        lid = Snapshot.of(self.subnet).ports[leaf, 0].lid
+        self.subnet.run(["ibportstate", str(lid), str(port), "disable"])
+        wait_until(lambda: frozenset(ends) in self.layer.cut, why="the physical layer does not cut it")
+        wait_until(lambda: self.state(link) == "foreign", why="the other end is not seen")
+        for action in ("ISOLATE_LINK", "RESTORE_LINK"):
+            self.expect_refused(action, link, "somebody else's")
+        self.assertEqual("Polling", self.physical(ends[0]))
+        self.subnet.run(["ibportstate", str(lid), str(port), "enable"])
+        self.expect_used(ends, link)
+
+    def test_what_could_not_be_undone_is_refused(self):
+        leaf = self.subnet.network.nodes[self.host.ports[1].node].name
+        self.expect_refused("ISOLATE_LINK", self.link(self.host.name, 1), "we sit on")
+        self.expect_refused("ISOLATE_LINK", self.link("leaf-r0-p01", 3), "access link")
+        self.assertIn("error", self.act("dry_run", "ISOLATE_LINK", self.link("leaf-r0-p01", 3)))
+        # All uplinks of a leaf but one are pulled: the last one is never taken out, and nothing else is touched.
+        for port in range(10, 17):
+            self.subnet.unlink("leaf-r0-p09", port)
+        self.addCleanup(lambda: [self.subnet.relink("leaf-r0-p09", port) for port in range(10, 17)])
+        self.sweep(2)
+        self.expect_refused("ISOLATE_LINK", self.link("leaf-r0-p09", 9), "last way")
+        self.assertEqual("LinkUp", self.physical(self.ends(leaf, 9)[0]))
+
+    def test_a_cable_that_was_moved_since_the_sweep_is_not_touched(self):
+        """Two cables of a spine change places behind the driver's back."""
+        first, second = self.ends(self.SPINE, 7), self.ends(self.SPINE, 8)
+        link = self.link(self.SPINE, 7)
+        for end, _ in (first, second):
+            self.subnet.unlink(*end)
+        cross = [f'Link "{first[0][0]}"[{first[0][1]}] "{second[1][0]}"[{second[1][1]}]',
+                 f'Link "{second[0][0]}"[{second[0][1]}] "{first[1][0]}"[{first[1][1]}]']
+        self.subnet.command(*cross)
+        wait_until(lambda: self.physical(first[0]) == "LinkUp", why="no link")
+        answer = self.act("apply", "ISOLATE_LINK", link)
+        self.assertEqual("failed_precondition", answer.get("error"), answer)
+        self.assertIn("cabled anew", answer["message"])
+        self.assertEqual("LinkUp", self.physical(first[0]))
+        # Once a sweep has seen it, the graph says so before anybody is asked.
+        wait_until(lambda: self.sweep() and "now cabled to" in self.act("observe", "ISOLATE_LINK", link).get("message", ""),
+                   why="the sweep does not see the new cable")
+        for end, _ in (first, second):
+            self.subnet.unlink(*end)
+        self.subnet.command(f'Link "{first[0][0]}"[{first[0][1]}] "{first[1][0]}"[{first[1][1]}]',
+                            f'Link "{second[0][0]}"[{second[0][1]}] "{second[1][0]}"[{second[1][1]}]')
+        self.expect_used(first, link)
+
+    def test_lost_datagrams_are_asked_again_or_told(self):
+        ends, link = self.ends(self.SPINE, 2), self.link(self.SPINE, 2)
+        outcomes = {"done": 0, "unclear": 0, "refused": 0}
+        self.addCleanup(self.subnet.drop_requests, self.SPINE, 0)
+        for _ in range(8):
+            self.subnet.drop_requests(self.SPINE, 15)
+            answer = self.act("apply", "ISOLATE_LINK", link)
+            self.subnet.drop_requests(self.SPINE, 0)
+            now = self.state(link)  # what became of it is found by reading, as the contract has it
+            kind = "done" if "done" in answer else {"timeout": "unclear", "failed_precondition": "refused"}[answer["error"]]
+            outcomes[kind] += 1
+            if kind == "done":
+                self.assertEqual("ours", now)
+            if kind == "refused":
+                self.assertEqual("clear", now, answer)
+            if now == "ours":
+                wait_until(lambda: frozenset(ends) in self.layer.cut, why="the physical layer does not cut it")
+                self.apply("RESTORE_LINK", link)
+                wait_until(lambda: not self.layer.cut, why="the physical layer does not bring it back")
+        self.assertGreater(outcomes["done"], 0, outcomes)
+        self.subnet.drop_requests(self.SPINE, 100)
+        answer = self.act("observe", "ISOLATE_LINK", link)
+        self.assertEqual("unavailable", answer.get("error"), answer)
+        answer = self.act("apply", "ISOLATE_LINK", link)
+        self.assertEqual("failed_precondition", answer.get("error"), answer)
+        self.assertIn("nothing was set", answer["message"])
+        self.subnet.drop_requests(self.SPINE, 0)
+        self.expect_used(ends, link)
+
+    # -- the program by hand
+
+    def port_program(self, *arguments, stdin: str = "") -> tuple[int, dict]:
+        with tempfile.TemporaryDirectory(dir=self.subnet.directory) as place:
+            done = subprocess.run([program("weft-port"), *arguments], env=self.subnet.environment(self.host.identity), cwd=place,
+                                  input=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=60, check=False)
+        return done.returncode, json.loads(done.stdout) if done.stdout else {}
+
+    def test_the_program_by_hand(self):
+        leaf = self.subnet.network.nodes[self.host.ports[1].node]
+        place = ["--route", "1", "--node", guid_text(leaf.guid)]
+        code, report = self.port_program(*place, "--port", "9")
+        self.assertEqual(("read", "Active", "LinkUp"), (report["outcome"], report["state"], report["physical_state"]))
+        self.assertEqual(0, code)
+        code, report = self.port_program(*place, "--port", "9", "--m-key-fd", "0", stdin="0x1234\n")
+        self.assertEqual((0, "read"), (code, report["outcome"]))
+        own = str(self.host.ports[1].port)
+        code, report = self.port_program(*place, "--port", own, "--set", "disabled", "--peer", guid_text(self.host.guid), "--peer-port", "1")
+        self.assertEqual((4, "not_that"), (code, report["outcome"]))
+        self.assertEqual(2, self.port_program(*place, "--port", "9", "--set", "disabled")[0], "without a peer")
+        self.assertEqual(2, self.port_program(*place, "--port", "9", "--set", "up")[0])
+        self.assertEqual(2, self.port_program("--route", "1,x", "--node", guid_text(leaf.guid), "--port", "9")[0])
+        self.assertEqual(2, self.port_program(*place, "--port", "9", "--m-key-fd", "0", stdin="twelve")[0])
+        code, report = self.port_program(*place, "--port", "9", "--local-node", "0x1")
+        self.assertEqual((3, "unavailable"), (code, report["error"]))
+
+
+if __name__ == "__main__":
+    actuate_testing.main()

@@ -11,6 +11,8 @@ import re
 import threading
 from dataclasses import dataclass
 
+import simulated_subnet
+
 _NODE = re.compile(r'^(\w+) (\d+) "([^"]+)"')
 _TABLE = re.compile(r"^#\tForwarding table \d+-\d+:(.*)$")
 _ENTRY = re.compile(r"\[(\d+)\]([0-9A-F]+)")
@@ -93,6 +95,7 @@ class PhysicalLayer:
         self.subnet = subnet
         self.every = every
         self.cut: set[frozenset] = set()  # links that are down because an end is Disabled
+        self.busy = False  # in the middle of taking a link down or up
         self._stop = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -116,6 +119,7 @@ class PhysicalLayer:
 
     def _look(self, snapshot: Snapshot) -> None:
         disabled = {key for key, port in snapshot.ports.items() if port.physical == "Disabled"}
+        self.busy = True
         for key in sorted(disabled):
             if peer := snapshot.ports[key].peer:
                 self._take_down(snapshot, key, peer, disabled)
@@ -123,10 +127,20 @@ class PhysicalLayer:
             node, port = sorted(link)[0]
             self.subnet.command(f'ReLink "{node}"[{port}]')
             self.cut.discard(link)
+        self.busy = False
 
     def _take_down(self, snapshot: Snapshot, key, peer, disabled) -> None:
         self.subnet.command(f'Unlink "{key[0]}"[{key[1]}]')
         # That made both ends poll; those that were Disabled stay so in hardware.
         for node, port in {key, peer} & disabled:
-            self.subnet.run(["ibportstate", str(snapshot.ports[node, 0].lid), str(port), "disable"])
+            self._disable(snapshot.ports[node, 0].lid, port)
         self.cut.add(frozenset((key, peer)))
+
+    def _disable(self, lid: int, port: int) -> None:
+        for left in reversed(range(5)):  # a test may have datagrams dropped
+            try:
+                self.subnet.run(["ibportstate", str(lid), str(port), "disable"])
+                return
+            except simulated_subnet.SubnetError:
+                if not left:
+                    raise

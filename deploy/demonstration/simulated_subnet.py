@@ -290,6 +290,9 @@ class SimulatedSubnet:
             time.sleep(0.02)
         return time.monotonic() - began
 
+    def opensm_pid(self) -> int:
+        return self._opensm.pid
+
     def _log_has(self, words: str) -> bool:
         try:
             with open(self.opensm_log, encoding="utf-8", errors="replace") as stream:

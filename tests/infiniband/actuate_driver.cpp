@@ -16,6 +16,7 @@
 #include "collectors/infiniband/mad_port.hpp"
 #include "collectors/infiniband/sweeper.hpp"
 #include "daemon/actuate/infiniband_port.hpp"
+#include "daemon/actuate/opensm_weights.hpp"
 #include "fabric/route_check.hpp"
 
 namespace {
@@ -45,6 +46,11 @@ class Driver {
                                          .directory = directory / "port",
                                          .management_key_file = settings["m_key_file"],
                                          .timeout = 200ms}));
+    if (!settings["weights_file"].empty())
+      add(actuate::make_opensm_weights(
+          {.file = settings["weights_file"],
+           .console_port = static_cast<std::uint16_t>(std::strtoul(settings["console"].c_str(), nullptr, 10)),
+           .pid_file = settings["pid_file"]}));
   }
 
   Json answer(const std::string& line) {

@@ -1,0 +1,34 @@
+#pragma once
+// OpenSM's hop_weights_file as text: a line "<switch GUID> <port> <weight>" for each port that costs more than one hop
+// to send through (opensm(8), option -w; osm_ucast_mgr.c, set_hop_wf). Pure functions; lines of others stay as they
+// are, where they are.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fabric/ids.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::actuate {
+
+/// How one end of a link stands in the file.
+struct HopWeight {
+  unsigned weight = 1;  ///< of the last line that names it, as OpenSM takes it; 1 where none does
+  bool ours = false;    ///< that line carries our mark
+  std::string comment;  ///< behind the weight, without '#'
+};
+/// What the file says of `port`.
+HopWeight hop_weight_of(std::string_view text, PortKey port);
+
+/// `text` with a line for each end of the link behind all others, marked as ours by `mark` (Order::marked_reason()).
+/// Lines of ours for these ends are replaced. No line is longer than OpenSM reads at once, 255 octets.
+std::string with_hop_weight(std::string_view text, LinkKey link, unsigned weight, std::string_view mark);
+
+/// `text` without our lines for either end of the link, whichever plan put them there.
+std::string without_hop_weight(std::string_view text, LinkKey link);
+
+/// The first line that OpenSM would give the whole file up for: it begins with no number; nullopt: it reads all of it.
+std::optional<std::size_t> unreadable_hop_weight_line(std::string_view text);
+
+}  // namespace weft::actuate

@@ -17,6 +17,7 @@
 #include "collectors/infiniband/sweeper.hpp"
 #include "daemon/actuate/infiniband_port.hpp"
 #include "daemon/actuate/opensm_weights.hpp"
+#include "daemon/actuate/ufm.hpp"
 #include "fabric/route_check.hpp"
 
 namespace {
@@ -51,6 +52,11 @@ class Driver {
           {.file = settings["weights_file"],
            .console_port = static_cast<std::uint16_t>(std::strtoul(settings["console"].c_str(), nullptr, 10)),
            .pid_file = settings["pid_file"]}));
+    if (!settings["ufm"].empty())
+      add(actuate::make_ufm({.url = settings["ufm"],
+                             .credentials_file = settings["ufm_credentials"],
+                             .authorities_file = settings["ufm_authorities"],
+                             .timeout = 2s}));
   }
 
   Json answer(const std::string& line) {

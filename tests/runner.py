@@ -36,6 +36,7 @@ SUITES = (
           ("ibsim", "opensm", "ibnetdiscover")),
     Suite("scenarios", "simulated fabrics with known faults: what the analyzer makes of them", (Part("dev", "scenarios"),)),
     Suite("collector", "weft-collector and weft-uplink on made sysfs trees, killed and cut off", (Part("dev", "collector"),)),
+    Suite("partners", "what acts on schedulers: a real Slurm, and receivers that hang, refuse and lie", (Part("dev", "partners"),)),
     Suite("prometheus", "scraped by real Prometheus and VictoriaMetrics", (Part("dev", "prometheus"),), ("promtool", "ibsim", "opensm")),
     Suite("kernel", "weft-collector and weftd under Debian's kernel in qemu, compared with rdma, ethtool and dcb", (Part("dev", "kernel"),)),
     Suite("fuzz", "every decoder and parser, briefly, under libFuzzer", (Part("fuzz", "fuzz"),), ("clang++",)),

@@ -1,0 +1,27 @@
+#pragma once
+// The bound of one call of an actuator, shared by all that the call asks of others.
+
+#include <algorithm>
+#include <chrono>
+
+#include "fabric/clock.hpp"
+
+namespace weft::actuate {
+
+/// The most that a call of an Actuator may take.
+inline constexpr Duration kLongestCall = std::chrono::seconds(30);
+
+class Deadline {
+ public:
+  explicit Deadline(Duration timeout) : end_(std::chrono::steady_clock::now() + std::min(timeout, kLongestCall)) {}
+  /// At least a millisecond, so that what is asked last fails by its own time-out.
+  Duration left() const {
+    return std::max<Duration>(end_ - std::chrono::steady_clock::now(), std::chrono::milliseconds(1));
+  }
+  bool passed() const { return std::chrono::steady_clock::now() >= end_; }
+
+ private:
+  std::chrono::steady_clock::time_point end_;
+};
+
+}  // namespace weft::actuate

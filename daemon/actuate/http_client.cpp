@@ -114,7 +114,12 @@ Result<HttpAnswer> http_request(const HttpRequest& request) {
     if (code == CURLE_WRITE_ERROR && body.text.size() <= request.most_answer)
       return fail(ErrorCode::kUnavailable,
                   who + ": the answer is larger than " + std::to_string(request.most_answer) + " octets");
-    return fail(code_of(code), who + ": " + (details[0] != '\0' ? details : curl_easy_strerror(code)));
+    long sent = 0;
+    curl_easy_getinfo(curl.get(), CURLINFO_REQUEST_SIZE, &sent);
+    const ErrorCode told = code_of(code);
+    // Once something was sent, only "perhaps" is true, whatever came back.
+    return fail(sent > 0 && told != ErrorCode::kTimeout ? ErrorCode::kUnavailable : told,
+                who + ": " + (details[0] != '\0' ? details : curl_easy_strerror(code)));
   }
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);

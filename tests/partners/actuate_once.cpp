@@ -8,6 +8,7 @@
 #include <string>
 
 #include "daemon/actuate/slurm.hpp"
+#include "daemon/actuate/webhook.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -34,6 +35,17 @@ Result<std::unique_ptr<Actuator>> make(const std::string& name, const Json& json
     options.rest_token_file = text(json, "rest_token_file");
     options.timeout = duration(json, "timeout", options.timeout);
     return make_slurm_actuator(options);
+  }
+  if (name == "webhook") {
+    static const SystemClock clock;
+    WebhookOptions options;
+    options.url = text(json, "url");
+    options.status_url = text(json, "status_url");
+    options.key_file = text(json, "key_file");
+    options.memory_file = text(json, "memory_file");
+    options.certificate_authorities = text(json, "certificate_authorities");
+    options.timeout = duration(json, "timeout", options.timeout);
+    return make_webhook_actuator(options, clock);
   }
   return fail(ErrorCode::kInvalidArgument, "no actuator " + name);
 }

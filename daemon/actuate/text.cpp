@@ -1,6 +1,8 @@
 #include "daemon/actuate/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 
 namespace weft::actuate {
 namespace {
@@ -44,6 +46,14 @@ std::string one_line(std::string_view text, std::size_t most) {
     text.remove_prefix(std::max<std::size_t>(size, 1));
   }
   return result;
+}
+
+std::string utc_text(TimePoint at) {
+  const std::time_t time = std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  std::array<char, 32> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 std::string short_host_name(std::string_view host) {

@@ -4,7 +4,6 @@
 #include <openssl/hmac.h>
 
 #include <array>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -34,15 +33,6 @@ std::string idempotency_key(const Order& order) {
   return plan_name(order.plan) + '.' + to_string(order.action);
 }
 
-/// RFC 3339 in whole seconds: "2026-11-21T20:00:00Z".
-std::string utc(TimePoint at) {
-  const std::time_t time = std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  std::array<char, 32> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 nlohmann::json shown(const Entity& target) {
   nlohmann::json json{{"kind", to_string(target.kind)}, {"id", target.identity()}};
   const auto put = [&json](const char* key, const std::string& value) {
@@ -67,7 +57,7 @@ std::string body_of(const Order& order, TimePoint now) {
                       {"target", shown(order.target)},
                       {"reason", one_line(order.reason)},
                       {"message", one_line(order.marked_reason())},
-                      {"time", utc(now)}};
+                      {"time", utc_text(now)}};
   if (order.incident != 0) body["incident"] = incident_name(order.incident);
   return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

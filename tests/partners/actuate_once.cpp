@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "daemon/actuate/kubernetes.hpp"
 #include "daemon/actuate/slurm.hpp"
 #include "daemon/actuate/webhook.hpp"
 
@@ -36,8 +37,16 @@ Result<std::unique_ptr<Actuator>> make(const std::string& name, const Json& json
     options.timeout = duration(json, "timeout", options.timeout);
     return make_slurm_actuator(options);
   }
+  static const SystemClock clock;
+  if (name == "kubernetes") {
+    KubernetesOptions options;
+    options.kubeconfig = text(json, "kubeconfig");
+    options.context = text(json, "context");
+    if (json.contains("service_account")) options.service_account = text(json, "service_account");
+    options.timeout = duration(json, "timeout", options.timeout);
+    return make_kubernetes_actuator(options, clock);
+  }
   if (name == "webhook") {
-    static const SystemClock clock;
     WebhookOptions options;
     options.url = text(json, "url");
     options.status_url = text(json, "status_url");

@@ -7,7 +7,8 @@ import tempfile
 import unittest
 
 from partners_testing import Partner, main
-from webhook_receiver import WebhookReceiver, make_certificate
+from certificates import make_certificate
+from webhook_receiver import WebhookReceiver
 
 KEY = "a key of the test, long enough"
 

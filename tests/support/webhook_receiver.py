@@ -5,22 +5,12 @@ import hmac
 import json
 import socket
 import ssl
-import subprocess
 import threading
 import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 OUT = ("DRAIN_NODE", "ISOLATE_LINK", "RAISE_LINK_COST")
-
-
-def make_certificate(folder: str, name: str = "localhost", names: str = "DNS:localhost,IP:127.0.0.1") -> tuple[str, str]:
-    """(certificate, key), self-signed, as PEM files."""
-    certificate, key = f"{folder}/{name}.crt", f"{folder}/{name}.key"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
-                    f"/CN={name}", "-addext", f"subjectAltName={names}", "-keyout", key, "-out", certificate], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return certificate, key
 
 
 class WebhookReceiver:

@@ -1,7 +1,7 @@
 """Kubernetes: nodes that we take out of service and give back, and everything of others that stays as it is.
 
-Everyday against a stand-in. With WEFT_KUBERNETES=real, as tests/run --kubernetes sets it, against a real kube-apiserver on etcd:
-all but what only a stand-in can be made to do.
+Everyday against a stand-in. By test_kubernetes_real.py, with WEFT_KUBERNETES=real, against a real kube-apiserver on etcd: all but
+what only a stand-in can be made to do.
 """
 
 import json

@@ -27,6 +27,8 @@ class Suite:
     help: str
     parts: tuple[Part, ...]
     needs: tuple[str, ...] = ()
+    on_request: bool = False  # not among those that run when none is named
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 SUITES = (
@@ -36,6 +38,9 @@ SUITES = (
           ("ibsim", "opensm", "ibnetdiscover")),
     Suite("scenarios", "simulated fabrics with known faults: what the analyzer makes of them", (Part("dev", "scenarios"),)),
     Suite("collector", "weft-collector and weft-uplink on made sysfs trees, killed and cut off", (Part("dev", "collector"),)),
+    Suite("partners", "what acts on schedulers: a real Slurm, and receivers that hang, refuse and lie", (Part("dev", "partners"),)),
+    Suite("kubernetes", "on request: the same as in partners, against a real kube-apiserver", (Part("dev", "kubernetes"),),
+          ("etcd", "go", "rsync", "dpkg-source"), True, (("WEFT_KUBERNETES", "real"),)),
     Suite("prometheus", "scraped by real Prometheus and VictoriaMetrics", (Part("dev", "prometheus"),), ("promtool", "ibsim", "opensm")),
     Suite("kernel", "weft-collector and weftd under Debian's kernel in qemu, compared with rdma, ethtool and dcb", (Part("dev", "kernel"),)),
     Suite("fuzz", "every decoder and parser, briefly, under libFuzzer", (Part("fuzz", "fuzz"),), ("clang++",)),
@@ -143,7 +148,7 @@ def run_part(builder: Builder, suite: Suite, part: Part) -> Tally:
     if part.preset == "tsan" and shutil.which("setarch"):
         command = ["setarch", "-R", *command]  # ThreadSanitizer of g++ 12 fails under wide address randomisation
     say(f"-- running {name} …")
-    ran = environment()
+    ran = dict(environment(), **dict(suite.environment))
     ran.update(GTEST_OUTPUT=f"xml:{results}/", WEFT_TEST_RESULTS=results, WEFT_BUILD=folder)
     ended = subprocess.run(command, cwd=ROOT, env=ran, stdin=subprocess.DEVNULL, check=False)
     if not os.path.exists(junit):
@@ -237,6 +242,7 @@ def main() -> int:
     parser.add_argument("suites", nargs="*", metavar="SUITE")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--no-packages", action="store_true")
+    parser.add_argument("--kubernetes", action="store_true")
     parser.add_argument("--build-root", default=os.path.join(ROOT, "build"))
     options = parser.parse_args()
     known = {suite.name: suite for suite in SUITES}
@@ -254,7 +260,8 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interrupted)
     builder = Builder(os.path.abspath(options.build_root))
-    chosen = [known[name] for name in dict.fromkeys(options.suites)] or list(SUITES)
+    names = dict.fromkeys(options.suites + (["kubernetes"] if options.kubernetes else []))
+    chosen = [known[name] for name in names] or [suite for suite in SUITES if not suite.on_request]
     tallies: dict[str, Tally] = {}
     try:
         for suite in chosen:

@@ -10,6 +10,7 @@
 #include "analyzer/detect/thresholds.hpp"
 #include "daemon/config/values.hpp"
 #include "fabric/clock.hpp"
+#include "fabric/plan.hpp"
 
 namespace weft::config {
 
@@ -73,6 +74,51 @@ struct Telemetry {
   Duration forget_after = std::chrono::hours(7 * 24);
 };
 
+/// What may be done about trouble, and by whom. Nothing acts unless its action is set to auto, or a person approves,
+/// and an actuator for it is set up. Keys and tokens stand in files of their own, never here.
+struct Remedy {
+  /// As actuate::SlurmOptions.
+  struct Slurm {
+    bool enabled = false;
+    std::string scontrol = "scontrol";
+    std::filesystem::path slurm_conf;  ///< empty: where Slurm looks by itself
+    std::string rest_url;              ///< empty: scontrol is used
+    std::string rest_version = "v0.0.39";
+    std::string rest_user = "slurm";
+    std::filesystem::path rest_token_file;               ///< empty: no token is sent
+    std::filesystem::path rest_certificate_authorities;  ///< empty: the system's
+    Duration timeout = std::chrono::seconds(20);
+  };
+  /// As actuate::KubernetesOptions.
+  struct Kubernetes {
+    bool enabled = false;
+    std::filesystem::path kubeconfig;  ///< empty: the service account of our pod
+    std::string context;               ///< empty: the kubeconfig's own
+    Duration timeout = std::chrono::seconds(15);
+  };
+  /// As actuate::WebhookOptions.
+  struct Webhook {
+    std::string url;                                                 ///< empty: none
+    std::string status_url;                                          ///< empty: the receiver cannot be asked
+    std::vector<std::string> actions{"drain_node", "undrain_node"};  ///< names as of the keys of the modes
+    std::filesystem::path key_file;
+    std::filesystem::path certificate_authorities;  ///< empty: the system's
+    Duration timeout = std::chrono::seconds(10);
+  };
+
+  RemedyMode isolate_link = RemedyMode::kPropose;
+  RemedyMode restore_link = RemedyMode::kPropose;
+  RemedyMode raise_link_cost = RemedyMode::kPropose;
+  RemedyMode drain_node = RemedyMode::kPropose;
+  RemedyMode undrain_node = RemedyMode::kPropose;
+  std::vector<std::string> allow;        ///< hosts, switches, GUIDs, "name:port"; empty: all
+  std::vector<std::string> deny;         ///< the same; wins over `allow`
+  std::filesystem::path hands_off_file;  ///< empty: see WeftdConfig::hands_off_file()
+  Slurm slurm;
+  Kubernetes kubernetes;
+  Webhook webhook;
+};
+
 struct WeftdConfig {
   static constexpr ProgramNames kNames{"weftd", "weftd.toml", "The daemon"};
 
@@ -86,6 +132,12 @@ struct WeftdConfig {
   HttpLimits http;
   GrpcLimits grpc;
   Telemetry telemetry;
+  Remedy remedy;
+
+  /// While this file exists, nothing acts.
+  std::filesystem::path hands_off_file() const {
+    return remedy.hands_off_file.empty() ? state_dir / "hands-off" : remedy.hands_off_file;
+  }
 };
 
 }  // namespace weft::config

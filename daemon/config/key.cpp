@@ -72,6 +72,23 @@ std::optional<std::string> put(T* place, Parsed<T> parsed) {
   return std::nullopt;
 }
 
+/// Each text once, none empty, each among the key's choices where it has some. A single empty text (a flag's) is an
+/// empty list.
+template <typename Config>
+std::optional<std::string> put_list(const KeyOf<Config>& key, std::vector<std::string>* place,
+                                    const std::vector<std::string>& texts) {
+  std::vector<std::string> list;
+  if (texts.size() != 1 || !texts.front().empty()) list = texts;
+  for (auto item = list.begin(); item != list.end(); ++item) {
+    if (item->empty()) return "has an empty text in it";
+    if (std::find(list.begin(), item, *item) != item) return in_quotes(*item) + " stands there twice";
+    if (!key.choices.empty() && std::ranges::find(key.choices, *item) == key.choices.end())
+      return in_quotes(*item) + " is not known; allowed: " + join({key.choices.begin(), key.choices.end()}, ", ");
+  }
+  *place = std::move(list);
+  return std::nullopt;
+}
+
 double size_of_integer(std::uint64_t value) {
   return static_cast<double>(value);
 }
@@ -87,15 +104,21 @@ double size_of_bytes(Bytes value) {
 
 }  // namespace
 
+bool takes_list(const Field& field) {
+  return std::holds_alternative<InfinibandPorts*>(field) || std::holds_alternative<std::vector<std::string>*>(field);
+}
+
 template <typename Config>
 std::string type_name(const KeyOf<Config>& key) {
-  return std::visit(Overloaded{[](bool*) { return "true or false"; }, [](unsigned*) { return "whole number"; },
-                               [](double*) { return "number"; }, [](Duration*) { return "duration"; },
-                               [](Bytes*) { return "size"; }, [](std::string*) { return "text"; },
-                               [](std::filesystem::path*) { return "path"; }, [](Address*) { return "address"; },
-                               [](Peer*) { return "address"; }, [](InfinibandPorts*) { return "list of texts"; },
-                               [](std::optional<unsigned>*) { return "whole number or word"; }},
-                    type_of(key));
+  return std::visit(
+      Overloaded{[](bool*) { return "true or false"; }, [](unsigned*) { return "whole number"; },
+                 [](double*) { return "number"; }, [](Duration*) { return "duration"; }, [](Bytes*) { return "size"; },
+                 [](std::string*) { return "text"; }, [](std::filesystem::path*) { return "path"; },
+                 [](Address*) { return "address"; }, [](Peer*) { return "address"; },
+                 [](InfinibandPorts*) { return "list of texts"; },
+                 [](std::optional<unsigned>*) { return "whole number or word"; }, [](RemedyMode*) { return "word"; },
+                 [](std::vector<std::string>*) { return "list of texts"; }},
+      type_of(key));
 }
 
 template <typename Config>
@@ -115,6 +138,7 @@ template <typename Config>
 std::optional<std::string> set(const KeyOf<Config>& key, Config& config, const std::vector<std::string>& texts) {
   const Field field = key.field(config);
   if (auto* const* ports = std::get_if<InfinibandPorts*>(&field)) return put(*ports, parse_ports(texts));
+  if (auto* const* list = std::get_if<std::vector<std::string>*>(&field)) return put_list(key, *list, texts);
   if (texts.size() != 1) return "takes one value";
   const std::string& text = texts.front();
   if (!key.word.empty() && text == key.word) {
@@ -136,6 +160,11 @@ std::optional<std::string> set(const KeyOf<Config>& key, Config& config, const s
           [&](Address* place) { return put(place, parse_address(text)); },
           [&](Peer* place) { return put(place, parse_peer(text)); },
           [&](InfinibandPorts* place) { return put(place, parse_ports(texts)); },
+          [&](std::vector<std::string>* place) { return put_list(key, place, texts); },
+          [&](RemedyMode* place) {
+            *place = parse_remedy_mode(text).value_or(*place);  // the key's choices are its names
+            return std::optional<std::string>{};
+          },
           [&](std::string* place) {
             *place = text;
             return std::optional<std::string>{};
@@ -163,6 +192,8 @@ std::vector<std::string> get(const KeyOf<Config>& key, const Config& config) {
                                [](Address* value) { return std::vector{format_address(*value)}; },
                                [](Peer* value) { return std::vector{format_peer(*value)}; },
                                [](InfinibandPorts* value) { return format_ports(*value); },
+                               [](RemedyMode* value) { return std::vector<std::string>{to_string(*value)}; },
+                               [](std::vector<std::string>* value) { return *value; },
                                [&](std::optional<unsigned>* value) {
                                  return std::vector{*value ? std::to_string(**value) : std::string(key.word)};
                                }},
@@ -173,7 +204,7 @@ template <typename Config>
 std::string get_toml(const KeyOf<Config>& key, const Config& config) {
   const Field field = type_of(key);
   std::vector<std::string> texts = get(key, config);
-  if (std::holds_alternative<InfinibandPorts*>(field)) {
+  if (takes_list(field)) {
     for (std::string& text : texts) text = in_quotes(text);
     return '[' + join(texts, ", ") + ']';
   }

@@ -67,7 +67,7 @@ std::optional<std::vector<std::string>> texts_of(const KeyOf<Config>& key, const
   const Field field = key.field(config);
   const bool number = std::holds_alternative<unsigned*>(field) || std::holds_alternative<double*>(field) ||
                       std::holds_alternative<std::optional<unsigned>*>(field);
-  if (const auto* list = node.as_array(); list != nullptr && std::holds_alternative<InfinibandPorts*>(field)) {
+  if (const auto* list = node.as_array(); list != nullptr && takes_list(field)) {
     std::vector<std::string> texts;
     for (const toml::node& item : *list) {
       if (!item.is_string()) return std::nullopt;
@@ -79,8 +79,7 @@ std::optional<std::vector<std::string>> texts_of(const KeyOf<Config>& key, const
   if (node.is_floating_point() && std::holds_alternative<double*>(field))
     return {{format_real(node.as_floating_point()->get())}};
   if (node.is_boolean() && std::holds_alternative<bool*>(field)) return {{node.as_boolean()->get() ? "true" : "false"}};
-  const bool text =
-      !number && !std::holds_alternative<bool*>(field) && !std::holds_alternative<InfinibandPorts*>(field);
+  const bool text = !number && !std::holds_alternative<bool*>(field) && !takes_list(field);
   if (node.is_string() && (text || (!key.word.empty() && node.as_string()->get() == key.word)))
     return {{node.as_string()->get()}};
   return std::nullopt;
@@ -255,7 +254,7 @@ std::optional<std::string> set_from_text(Config& config, std::string_view key, s
   const KeyOf<Config>* found = find(keys, key);
   if (found == nullptr) return unknown(keys, key);
   Config probe;
-  const bool list = std::holds_alternative<InfinibandPorts*>(found->field(probe));
+  const bool list = takes_list(found->field(probe));
   return set(*found, config, list ? split(text) : std::vector{std::string(text)});
 }
 

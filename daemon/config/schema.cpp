@@ -239,8 +239,8 @@ std::vector<Key> telemetry_schema() {
 template <>
 std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
-  for (auto part :
-       {daemon_schema(), infiniband_schema(), analyzer_schema(), store_schema(), serving_schema(), telemetry_schema()})
+  for (auto part : {daemon_schema(), infiniband_schema(), analyzer_schema(), store_schema(), serving_schema(),
+                    telemetry_schema(), remedy_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }
@@ -276,6 +276,7 @@ std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfi
              config.analyzer.error_window_maximum, "analyzer.error_window_maximum");
   damping(config.analyzer.flap_fast, "analyzer.flap_fast");
   damping(config.analyzer.flap_slow, "analyzer.flap_slow");
+  for (auto& problem : remedy_contradictions(config.remedy)) found.push_back(std::move(problem));
   return found;
 }
 

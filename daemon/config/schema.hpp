@@ -16,7 +16,10 @@ namespace weft::config {
 
 /// Where a key's value lives; the alternative says its type.
 using Field = std::variant<bool*, unsigned*, double*, Duration*, Bytes*, std::string*, std::filesystem::path*, Address*,
-                           Peer*, InfinibandPorts*, std::optional<unsigned>*>;
+                           Peer*, InfinibandPorts*, std::optional<unsigned>*, RemedyMode*, std::vector<std::string>*>;
+
+/// Whether the key takes a list of texts; all others take one value.
+bool takes_list(const Field& field);
 
 /// Smallest and largest allowed value, both included: numbers as they are, durations in seconds, sizes in octets.
 struct Bounds {
@@ -45,7 +48,7 @@ struct KeyOf {
   std::string_view unit;                  ///< of numbers, for people: "sweeps", "points", "0..1"; may be empty
   std::string_view help;                  ///< what it does and why the default is what it is; one paragraph
   std::string_view word;                  ///< of optional numbers: what stands for none ("path", "auto")
-  std::vector<std::string_view> choices;  ///< of texts: the allowed ones; empty allows any
+  std::vector<std::string_view> choices;  ///< of texts, also of those in a list: the allowed ones; empty: any
   std::string_view short_flag;            ///< a second, shorter flag
 };
 
@@ -62,6 +65,11 @@ std::vector<CollectorKey> schema<CollectorConfig>();
 
 /// The keys of analyzer.* and incidents.*; part of schema().
 std::vector<Key> analyzer_schema();
+
+/// The keys of remedy.*; part of schema().
+std::vector<Key> remedy_schema();
+/// What is wrong between them; part of contradictions().
+std::vector<std::pair<std::string, std::string>> remedy_contradictions(const Remedy& remedy);
 
 /// What `key` takes, for people: "duration", "whole number", "list of texts".
 template <typename Config>

@@ -29,6 +29,7 @@ void check(const grpc::Status& status, const std::string& server) {
       throw Failure(Exit::kUnreachable, "cannot reach weftd at " + server + ": " + status.error_message());
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
     case grpc::StatusCode::FAILED_PRECONDITION:
+    case grpc::StatusCode::ALREADY_EXISTS:
     case grpc::StatusCode::PERMISSION_DENIED:
     case grpc::StatusCode::UNAUTHENTICATED:
       throw Failure(Exit::kRefused, status.error_message());

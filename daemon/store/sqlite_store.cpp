@@ -123,28 +123,21 @@ Result<RestoredRemedies> SqliteStore::restore_remedies(TimePoint ended_since) {
   return restored;
 }
 
-template <typename Write>
-Result<void> SqliteStore::write_remedies(std::span<const AuditRecord> records, Write write) {
+Result<void> SqliteStore::save_plans(std::span<const Plan> plans, const RemedyState* state,
+                                     std::span<const AuditRecord> records) {
   // An id of an incident that never reached the disk would be given to another one: what plans refer to goes first.
   Result<void> done = write_waiting();
   if (done) {
     state_.require_in_place();
     Transaction transaction(state_);
-    write();
+    write_plans(state_, plans);
+    if (state) write_remedy_state(state_, *state);
     append_audit(state_, records);
     done = transaction.commit();
   }
   plan_problem_ = done ? "" : done.error().message;
   publish_status();
   return done;
-}
-
-Result<void> SqliteStore::save_plans(std::span<const Plan> plans, std::span<const AuditRecord> records) {
-  return write_remedies(records, [&] { write_plans(state_, plans); });
-}
-
-Result<void> SqliteStore::save_remedy_state(const RemedyState& state, std::span<const AuditRecord> records) {
-  return write_remedies(records, [&] { write_remedy_state(state_, state); });
 }
 
 Result<std::vector<AuditRecord>> SqliteStore::audit(std::uint64_t before, std::size_t limit) {

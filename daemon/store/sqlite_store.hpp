@@ -29,8 +29,8 @@ class SqliteStore final : public Store {
   Result<std::vector<KnownNode>> nodes(std::string_view fabric) override;
   Result<void> save_collectors(std::span<const CollectorMark> marks, std::span<const std::string> forgotten) override;
   Result<RestoredRemedies> restore_remedies(TimePoint ended_since) override;
-  Result<void> save_plans(std::span<const Plan> plans, std::span<const AuditRecord> records) override;
-  Result<void> save_remedy_state(const RemedyState& state, std::span<const AuditRecord> records) override;
+  Result<void> save_plans(std::span<const Plan> plans, const RemedyState* state,
+                          std::span<const AuditRecord> records) override;
   Result<std::vector<AuditRecord>> audit(std::uint64_t before, std::size_t limit) override;
   Result<AuditProof> verify_audit() override;
   Result<void> append_history(std::shared_ptr<const Sweep> sweep) override;
@@ -46,8 +46,6 @@ class SqliteStore final : public Store {
   SqliteStore(runtime::UniqueFd lock, Database state, Database history, const StoreOptions& options)
       : lock_(std::move(lock)), options_(options), state_(std::move(state)), history_(std::move(history), options) {}
   Result<void> write_waiting();
-  template <typename Write>
-  Result<void> write_remedies(std::span<const AuditRecord> records, Write write);
   void publish_status();
 
   runtime::UniqueFd lock_;  ///< first, so that it is given up last

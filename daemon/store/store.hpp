@@ -144,13 +144,13 @@ class Store {
 
   /// Plans that are not over, that ended after `ended_since`, or that are in force or unresolved, however old.
   virtual Result<RestoredRemedies> restore_remedies(TimePoint ended_since) = 0;
-  /// Writes each plan whole, in place of its older revision, and adds the records to the audit trail, whose `sequence`
-  /// and `hash` are not read but made here. When this returns success both are on disk for good, whatever happens to
-  /// the process or the machine, and so is every incident that save_incidents() was given before. On failure nothing
-  /// changed, neither plans nor trail: call again. kCorrupt when the end of the trail is not what it was.
-  virtual Result<void> save_plans(std::span<const Plan> plans, std::span<const AuditRecord> records) = 0;
-  /// The same for how automation stands.
-  virtual Result<void> save_remedy_state(const RemedyState& state, std::span<const AuditRecord> records) = 0;
+  /// All that changed about remedies, at once: writes each plan whole, in place of its older revision; how automation
+  /// stands, unless `state` is null; and adds the records to the audit trail, whose `sequence` and `hash` are not read
+  /// but made here. When this returns success all of it is on disk for good, whatever happens to the process or the
+  /// machine, and so is every incident that save_incidents() was given before. On failure nothing changed: call again.
+  /// kCorrupt when the end of the trail is not what it was.
+  virtual Result<void> save_plans(std::span<const Plan> plans, const RemedyState* state,
+                                  std::span<const AuditRecord> records) = 0;
   /// The newest `limit` records (at most kMostAuditRecords) with a sequence below `before` (0: the newest of all),
   /// ascending. What is read is checked against its hashes, its neighbours and the trail's end (see audit_table.hpp for
   /// what that proves): kCorrupt names the first bad sequence.

@@ -138,16 +138,13 @@ void RemedyDesk::save() {
   saving_ = store_lane_.post([this, batch, shown = book_.all(), status] {
     bool written = true;
     const analyzer::RemedyBatch& changes = batch->changes;
-    const auto keep = [&](const Result<void>& result) {
-      if (result) return;
-      written = false;
-      logger("store")->error("plans are not on disk, so nothing is done: {}", result.error().message);
-    };
     try {
-      // How automation stands goes first: a plan may rest on it, never the other way round.
-      if (changes.status_changed) keep(store_.save_remedy_state(batch->state, {}));
-      if (written && !(changes.plans.empty() && changes.audit.empty()))
-        keep(store_.save_plans(changes.plans, changes.audit));
+      if (const auto result = store_.save_plans(changes.plans, changes.status_changed ? &batch->state : nullptr,
+                                                changes.audit);
+          !result) {
+        written = false;
+        logger("store")->error("plans are not on disk, so nothing is done: {}", result.error().message);
+      }
     } catch (const std::exception& error) {
       written = false;
       logger("store")->error("plans are not on disk, so nothing is done: {}", error.what());

@@ -138,6 +138,7 @@ TEST_F(Verbs, WishesAreMade) {
   EXPECT_EQ(remedies.last().action, RemedyAction::kUndrainNode);
   EXPECT_EQ(json(Exit::kGood, drain_node, "host-1", "disk", "ann")["action"], "DRAIN_NODE");
   EXPECT_EQ(fails(drain_node, "nobody", "disk", "ann").exit, Exit::kBadNews);
+  EXPECT_EQ(fails(drain_node, "busy", "disk", "ann").exit, Exit::kRefused);
   EXPECT_EQ(fails(isolate_link, "leaf-1:7", " ", "ann").exit, Exit::kWrongUsage) << "a reason of blanks is none";
 }
 

@@ -80,6 +80,7 @@ class FakeRemedies final : public RemedyCommands {
                PlanCallback callback) override {
     note({action, 0, target, std::move(why), std::move(who)});
     if (target == "nobody") return callback(fail(ErrorCode::kNotFound, "no host named nobody"));
+    if (target == "busy") return callback(fail(ErrorCode::kAlreadyExists, "PLAN-8 is under way for it"));
     Plan plan = make_plan(9, PlanState::kApproved);
     plan.action = action;
     callback(plan);

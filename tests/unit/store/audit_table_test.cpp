@@ -22,7 +22,7 @@ std::unique_ptr<SqliteStore> with_records(const std::filesystem::path& path, std
   for (std::size_t left = count, at_once = 1; left > 0; ++at_once) {
     std::vector<AuditRecord> records;
     for (; records.size() < at_once && left > 0; --left) records.push_back(make_record(++second));
-    EXPECT_TRUE(store->save_plans({}, records));
+    EXPECT_TRUE(store->save_plans({}, nullptr, records));
   }
   return store;
 }
@@ -191,7 +191,7 @@ TEST(Audit, OneThatWasPutInIsNamed) {
   store = must_open(dir.path());
   for (const auto& result : {store->verify_audit().map([](const AuditProof&) { return 0; }),
                              store->audit(0, 1).map([](const std::vector<AuditRecord>&) { return 0; }),
-                             store->save_plans({}, {{make_record(5)}}).map([] { return 0; })}) {
+                             store->save_plans({}, nullptr, {{make_record(5)}}).map([] { return 0; })}) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::kCorrupt);
     EXPECT_NE(result.error().message.find("record 4 of the audit trail was put in"), std::string::npos)
@@ -222,7 +222,7 @@ TEST(Audit, GoesOnBehindAGapThatStaysVisible) {
   with_records(dir.path(), 5).reset();
   tamper(dir.path(), "DELETE FROM audit WHERE sequence = 5");
   auto store = must_open(dir.path());
-  ASSERT_TRUE(store->save_plans({}, {{make_record(6)}})) << "what is done is written down all the same";
+  ASSERT_TRUE(store->save_plans({}, nullptr, {{make_record(6)}})) << "what is done is written down all the same";
   const auto verified = store->verify_audit();
   ASSERT_FALSE(verified);
   EXPECT_NE(verified.error().message.find("record 5 of the audit trail is missing"), std::string::npos);
@@ -233,7 +233,7 @@ TEST(Audit, TextsOfAnyKindKeepTheirHash) {
   AuditRecord odd = make_record(1);
   odd.who = std::string("nul \0 inside", 12);
   odd.detail = "bytes \xFF\xFE and 'quotes'\n";
-  ASSERT_TRUE(must_open(dir.path())->save_plans({}, {{odd}}));
+  ASSERT_TRUE(must_open(dir.path())->save_plans({}, nullptr, {{odd}}));
   auto store = must_open(dir.path());
   EXPECT_EQ(store->audit(0, 1)->at(0).who, odd.who);
   EXPECT_EQ(store->audit(0, 1)->at(0).detail, odd.detail);

@@ -94,7 +94,7 @@ TEST(Durability, KillLosesNoIncidentWhoseSaveReturned) {
     plan.in_force = true;
     plan.steps.resize(plan.revision % kMostPlanSteps);
     const AuditRecord record{0, kNever, "weftd", to_string(plan.state), 1, 0, std::to_string(plan.revision), ""};
-    if (!(*store)->save_plans({{plan}}, {{record}})) ::_exit(4);
+    if (!(*store)->save_plans({{plan}}, nullptr, {{record}})) ::_exit(4);
     const Saved saved{plan.id, plan.revision};
     if (::write(report, &saved, sizeof saved) != sizeof saved) ::_exit(5);
   }

@@ -124,7 +124,7 @@ TEST(Plans, AFreshStoreHasNone) {
 TEST(Plans, ComeBackWhole) {
   const TempDir dir;
   const Plan plan = full_plan();
-  const auto saved = must_open(dir.path())->save_plans({{plan}}, {});
+  const auto saved = must_open(dir.path())->save_plans({{plan}}, nullptr, {});
   ASSERT_TRUE(saved) << saved.error().message;
   const auto restored = must_open(dir.path())->restore_remedies(kNever);
   ASSERT_TRUE(restored) << restored.error().message;
@@ -137,13 +137,13 @@ TEST(Plans, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   const TempDir dir;
   auto store = must_open(dir.path());
   Plan plan = full_plan();
-  ASSERT_TRUE(store->save_plans({{plan}}, {}));
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
   plan.revision = 10;
   plan.candidates.resize(1);
   plan.guards.clear();
   plan.steps.resize(2);
   plan.jobs = {"other"};
-  ASSERT_TRUE(store->save_plans({{plan}}, {}));
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
   const auto restored = store->restore_remedies(kNever);
   ASSERT_EQ(restored->plans.size(), 1U);
   expect_same(restored->plans[0], plan);
@@ -157,7 +157,7 @@ TEST(Plans, ThoseThatMatterAreRestoredHoweverOld) {
   plans[5].in_force = true;           // committed
   plans[7].unresolved = true;         // failed
   plans[8].finished = at_second(20);  // rejected later
-  ASSERT_TRUE(store->save_plans(plans, {}));
+  ASSERT_TRUE(store->save_plans(plans, nullptr, {}));
   EXPECT_EQ(ids(*store->restore_remedies(at_second(15))), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 8, 9}));
   EXPECT_EQ(ids(*store->restore_remedies(kNever)).size(), 10U);
 }
@@ -166,15 +166,15 @@ TEST(Plans, EachIsCountedOnceWhenItEnds) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
   Plan plan = make_plan(41);
-  ASSERT_TRUE(store->save_plans({{plan}}, {}));
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
   plan.state = PlanState::kCommitted;
   plan.finished = at_second(10);
   plan.in_force = true;
-  ASSERT_TRUE(store->save_plans({{plan}}, {}));
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
   plan.in_force = false;  // taken back by another plan
-  ASSERT_TRUE(store->save_plans({{plan}}, {}));
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
   const std::vector more{make_plan(42, PlanState::kRejected), make_plan(43, PlanState::kRejected)};
-  ASSERT_TRUE(store->save_plans(more, {}));
+  ASSERT_TRUE(store->save_plans(more, nullptr, {}));
   EXPECT_EQ(store->maintain(at_second(500)), false);
   store.reset();
   const auto restored = must_open(dir.path())->restore_remedies(kNever);
@@ -195,7 +195,7 @@ TEST(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
     plans.back().unresolved = id == 9;
   }
   const AuditRecord record{0, at_second(1), "kim", "approved", 10, 1, "", ""};
-  ASSERT_TRUE(store->save_plans(plans, {{record}}));
+  ASSERT_TRUE(store->save_plans(plans, nullptr, {{record}}));
   EXPECT_EQ(store->maintain(at_second(90)), false);
   EXPECT_EQ(store->restore_remedies(kNever)->plans.size(), 500U);
   int steps = 1;
@@ -209,10 +209,13 @@ TEST(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
 TEST(Plans, HowAutomationStandsIsKept) {
   const TempDir dir;
   const RemedyState state{true, "kim: a visitor", true, "40 links in 5 min", at_second(7)};
-  ASSERT_TRUE(must_open(dir.path())->save_remedy_state(state, {}));
+  ASSERT_TRUE(must_open(dir.path())->save_plans({}, &state, {}));
   auto store = must_open(dir.path());
   EXPECT_EQ(store->restore_remedies(kNever)->state, state);
-  ASSERT_TRUE(store->save_remedy_state({}, {}));
+  ASSERT_TRUE(store->save_plans({{make_plan(1)}}, nullptr, {}));
+  EXPECT_EQ(store->restore_remedies(kNever)->state, state) << "nothing was said of it";
+  const RemedyState free;
+  ASSERT_TRUE(store->save_plans({}, &free, {}));
   EXPECT_EQ(store->restore_remedies(kNever)->state, RemedyState{});
 }
 
@@ -229,7 +232,7 @@ TEST(Plans, AnUnknownWordIsDamageAndNotAGuess) {
   for (const char* damage : {"UPDATE plan SET state = 'FINE'", "UPDATE plan SET intent = 'PERHAPS'",
                              "UPDATE plan_guard SET result = 'MAYBE'", "UPDATE plan_candidate SET action = 'JUMP'"}) {
     const TempDir dir;
-    ASSERT_TRUE(must_open(dir.path())->save_plans({{full_plan()}}, {}));
+    ASSERT_TRUE(must_open(dir.path())->save_plans({{full_plan()}}, nullptr, {}));
     {
       auto database = Database::open(dir.path() / "weft.db");
       database->run(damage);
@@ -248,7 +251,7 @@ TEST(Plans, OfADatabaseThatKnewNothingOfThemThereAreNone) {
   ASSERT_TRUE(open_database(dir.path() / "weft.db", old));
   auto store = must_open(dir.path());
   EXPECT_EQ(store->restore_remedies(kNever)->next_plan_id, 1U);
-  EXPECT_TRUE(store->save_plans({{full_plan()}}, {{AuditRecord{}}}));
+  EXPECT_TRUE(store->save_plans({{full_plan()}}, nullptr, {{AuditRecord{}}}));
   EXPECT_EQ(store->verify_audit()->records, 1U);
 }
 
@@ -256,14 +259,15 @@ TEST(Plans, ADiskThatRefusesChangesNothingAndTheSameCallIsGoodLater) {
   const TempDir dir;
   auto store = must_open(dir.path());
   Plan plan = make_plan(1);
-  ASSERT_TRUE(store->save_plans({{plan}}, {{AuditRecord{0, at_second(1), "weftd", "proposed", 1, 1, "", ""}}}));
+  ASSERT_TRUE(
+      store->save_plans({{plan}}, nullptr, {{AuditRecord{0, at_second(1), "weftd", "proposed", 1, 1, "", ""}}}));
   store->limit_growth(1);
   plan.revision = 2;
   plan.state = PlanState::kExecuting;
   plan.reason = std::string(20'000, 'x');
   const AuditRecord record{0, at_second(2), "weftd", "executing", 1, 1, "port 12 of leaf-1 is Active", ""};
   for (int attempt = 0; attempt < 2; ++attempt) {
-    const auto saved = store->save_plans({{plan}}, {{record}});
+    const auto saved = store->save_plans({{plan}}, nullptr, {{record}});
     ASSERT_FALSE(saved);
     EXPECT_EQ(saved.error().code, ErrorCode::kResourceExhausted) << saved.error().message;
     EXPECT_FALSE(store->status().ok);
@@ -271,10 +275,11 @@ TEST(Plans, ADiskThatRefusesChangesNothingAndTheSameCallIsGoodLater) {
     EXPECT_EQ(store->restore_remedies(kNever)->plans.at(0).revision, 1U);
     EXPECT_EQ(store->audit(0, 10)->size(), 1U);
   }
-  EXPECT_FALSE(store->save_remedy_state({true, std::string(20'000, 'x'), false, "", kNever}, {{record}}));
+  const RemedyState stopped{true, std::string(20'000, 'x'), false, "", kNever};
+  EXPECT_FALSE(store->save_plans({}, &stopped, {{record}}));
   EXPECT_EQ(store->restore_remedies(kNever)->state, RemedyState{});
   store->limit_growth(0);
-  ASSERT_TRUE(store->save_plans({{plan}}, {{record}}));
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {{record}}));
   EXPECT_TRUE(store->status().ok) << store->status().message;
   EXPECT_EQ(store->restore_remedies(kNever)->plans.at(0).state, PlanState::kExecuting);
   EXPECT_EQ(store->verify_audit()->records, 2U);
@@ -287,9 +292,9 @@ TEST(Plans, TheIncidentThatAPlanIsForIsOnDiskBeforeIt) {
   Incident incident = make_incident(5);
   incident.summary = std::string(20'000, 'x');
   ASSERT_FALSE(store->save_incidents({{incident}}, {}));
-  EXPECT_FALSE(store->save_plans({{make_plan(1)}}, {})) << "its incident's id could be given to another one";
+  EXPECT_FALSE(store->save_plans({{make_plan(1)}}, nullptr, {})) << "its incident's id could be given to another one";
   store->limit_growth(0);
-  ASSERT_TRUE(store->save_plans({{make_plan(1)}}, {}));
+  ASSERT_TRUE(store->save_plans({{make_plan(1)}}, nullptr, {}));
   EXPECT_EQ(store->restore(kNever)->incidents.size(), 1U);
 }
 
@@ -297,7 +302,7 @@ TEST(Plans, AFileThatWasRemovedIsNotWrittenOn) {
   const TempDir dir;
   auto store = must_open(dir.path());
   std::filesystem::rename(dir.path() / "weft.db", dir.path() / "aside");
-  EXPECT_FALSE(store->save_plans({{make_plan(1)}}, {}));
+  EXPECT_FALSE(store->save_plans({{make_plan(1)}}, nullptr, {}));
 }
 
 }  // namespace

@@ -47,8 +47,9 @@ class FakeStore final : public store::Store {
     return {};
   }
   Result<store::RestoredRemedies> restore_remedies(TimePoint) override { return store::RestoredRemedies{}; }
-  Result<void> save_plans(std::span<const Plan>, std::span<const AuditRecord>) override { return {}; }
-  Result<void> save_remedy_state(const store::RemedyState&, std::span<const AuditRecord>) override { return {}; }
+  Result<void> save_plans(std::span<const Plan>, const store::RemedyState*, std::span<const AuditRecord>) override {
+    return {};
+  }
   Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return std::vector<AuditRecord>{}; }
   Result<store::AuditProof> verify_audit() override { return store::AuditProof{}; }
   Result<void> append_history(std::shared_ptr<const Sweep>) override { return {}; }

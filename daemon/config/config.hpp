@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/detect/thresholds.hpp"
+#include "analyzer/remedy/limits.hpp"
 #include "daemon/config/values.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/plan.hpp"
@@ -106,6 +107,26 @@ struct Remedy {
     Duration timeout = std::chrono::seconds(10);
   };
 
+  /// As actuate::InfinibandPortOptions.
+  struct InfinibandPort {
+    std::filesystem::path program;              ///< empty: weft-port beside our own executable
+    std::filesystem::path management_key_file;  ///< empty: the subnets use none
+  };
+  /// As actuate::OpensmWeightsOptions.
+  struct OpensmWeights {
+    std::filesystem::path file;  ///< empty: none
+    unsigned weight = 64;
+    unsigned console_port = 0;
+    std::filesystem::path pid_file;
+  };
+  /// As actuate::UfmOptions.
+  struct Ufm {
+    std::string url;  ///< empty: none
+    std::filesystem::path credentials_file;
+    std::filesystem::path authorities_file;  ///< empty: the system's
+    Duration timeout = std::chrono::seconds(10);
+  };
+
   RemedyMode isolate_link = RemedyMode::kPropose;
   RemedyMode restore_link = RemedyMode::kPropose;
   RemedyMode raise_link_cost = RemedyMode::kPropose;
@@ -114,6 +135,10 @@ struct Remedy {
   std::vector<std::string> allow;        ///< hosts, switches, GUIDs, "name:port"; empty: all
   std::vector<std::string> deny;         ///< the same; wins over `allow`
   std::filesystem::path hands_off_file;  ///< empty: see WeftdConfig::hands_off_file()
+  analyzer::RemedyLimits limits;
+  InfinibandPort infiniband_port;
+  OpensmWeights opensm_weights;
+  Ufm ufm;
   Slurm slurm;
   Kubernetes kubernetes;
   Webhook webhook;

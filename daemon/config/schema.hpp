@@ -68,6 +68,8 @@ std::vector<Key> analyzer_schema();
 
 /// The keys of remedy.*; part of schema().
 std::vector<Key> remedy_schema();
+/// The keys of remedy.limits.*; part of remedy_schema().
+std::vector<Key> remedy_limits_schema();
 /// What is wrong between them; part of contradictions().
 std::vector<std::pair<std::string, std::string>> remedy_contradictions(const Remedy& remedy);
 

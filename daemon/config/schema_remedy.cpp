@@ -60,6 +60,67 @@ std::vector<Key> list_schema() {
   };
 }
 
+std::vector<Key> fabric_schema() {
+  return {
+      {"remedy.infiniband_port.program",
+       [](WeftdConfig& c) -> Field { return &c.remedy.infiniband_port.program; },
+       {},
+       "",
+       "The program that sets the state of one port, and alone opens the adapter for it. Empty: weft-port beside "
+       "weftd."},
+      {"remedy.infiniband_port.management_key_file",
+       [](WeftdConfig& c) -> Field { return &c.remedy.infiniband_port.management_key_file; },
+       {},
+       "",
+       "File with the M_Key of the subnets, mode 0600 or 0640, where the subnet manager protects ports with one: "
+       "without it nothing is answered. Empty: they use none."},
+      {"remedy.opensm_weights.file",
+       [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.file; },
+       {},
+       "",
+       "hop_weights_file of the OpenSM on this machine, for raise_link_cost. Engines that count hops honour it "
+       "(minhop, "
+       "dor); updn and ftree do not. Empty: links are not made costly."},
+      {"remedy.opensm_weights.weight",
+       [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.weight; },
+       {2, 255},
+       "hops",
+       "What a costly link counts for. No way round is 64 hops long, so that it stays the last resort; 255 would be no "
+       "way at all."},
+      {"remedy.opensm_weights.console_port",
+       [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.console_port; },
+       {0, 65535},
+       "",
+       "Port of OpenSM's console on the loopback address, asked to route anew at once. 0: there is none, and pid_file "
+       "is used."},
+      {"remedy.opensm_weights.pid_file",
+       [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.pid_file; },
+       {},
+       "",
+       "File with OpenSM's process number: a SIGHUP makes it route anew within ten seconds."},
+      {"remedy.ufm.url",
+       [](WeftdConfig& c) -> Field { return &c.remedy.ufm.url; },
+       {},
+       "",
+       "UFM Enterprise instead of port states: links are put on its list of unhealthy ports and stay up. Empty: no."},
+      {"remedy.ufm.credentials_file",
+       [](WeftdConfig& c) -> Field { return &c.remedy.ufm.credentials_file; },
+       {},
+       "",
+       "File with \"user:password\" for UFM, mode 0600 or 0640, read anew for each request."},
+      {"remedy.ufm.authorities_file",
+       [](WeftdConfig& c) -> Field { return &c.remedy.ufm.authorities_file; },
+       {},
+       "",
+       "PEM file that UFM's certificate must come from. Empty: the system's."},
+      {"remedy.ufm.timeout",
+       [](WeftdConfig& c) -> Field { return &c.remedy.ufm.timeout; },
+       {1, kLongestCall / 2},
+       "",
+       "How long UFM may take for one request, of which a step makes two at most."},
+  };
+}
+
 std::vector<Key> slurm_schema() {
   return {
       {"remedy.slurm.enabled",
@@ -195,7 +256,8 @@ bool has_password(const std::string& url) {
 
 std::vector<Key> remedy_schema() {
   std::vector<Key> keys;
-  for (auto part : {mode_schema(), list_schema(), slurm_schema(), kubernetes_schema(), webhook_schema()})
+  for (auto part : {mode_schema(), list_schema(), remedy_limits_schema(), fabric_schema(), slurm_schema(),
+                    kubernetes_schema(), webhook_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }
@@ -214,6 +276,11 @@ std::vector<std::pair<std::string, std::string>> remedy_contradictions(const Rem
   address(remedy.slurm.rest_url, "remedy.slurm.rest_url", true);
   address(remedy.webhook.url, "remedy.webhook.url", false);
   address(remedy.webhook.status_url, "remedy.webhook.status_url", false);
+  address(remedy.ufm.url, "remedy.ufm.url", false);
+  must(remedy.ufm.url.empty() || !remedy.ufm.credentials_file.empty(), "remedy.ufm.credentials_file",
+       "is missing: UFM lets nobody in without");
+  must(!(remedy.slurm.enabled && remedy.kubernetes.enabled), "remedy.kubernetes.enabled",
+       "and remedy.slurm.enabled are both true: one scheduler has a host");
   must(remedy.slurm.rest_url.empty() || remedy.slurm.rest_version >= "v0.0.39", "remedy.slurm.rest_version",
        "cannot drain nodes; v0.0.39 is the first that can");
   must(remedy.webhook.url.empty() || !remedy.webhook.key_file.empty(), "remedy.webhook.key_file",

@@ -314,7 +314,7 @@ Result<void> run(const config::WeftdConfig& config) {
   if (!restored) return tl::unexpected(restored.error());
   auto plans = (*store)->restore_remedies(clock.now() - config.incidents.retention);
   if (!plans) return tl::unexpected(plans.error());
-  auto remedy_options = make_remedy_options(config);
+  auto remedy_options = make_remedy_options(config, clock);
   if (!remedy_options) return tl::unexpected(remedy_options.error());
   logger("weftd")->info("weftd {}: {} incidents remembered in {}", WEFT_VERSION, restored->incidents.size(),
                         config.state_dir.string());

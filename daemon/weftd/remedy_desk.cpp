@@ -139,8 +139,8 @@ void RemedyDesk::save() {
     bool written = true;
     const analyzer::RemedyBatch& changes = batch->changes;
     try {
-      if (const auto result = store_.save_plans(changes.plans, changes.status_changed ? &batch->state : nullptr,
-                                                changes.audit);
+      if (const auto result =
+              store_.save_plans(changes.plans, changes.status_changed ? &batch->state : nullptr, changes.audit);
           !result) {
         written = false;
         logger("store")->error("plans are not on disk, so nothing is done: {}", result.error().message);

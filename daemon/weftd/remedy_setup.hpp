@@ -7,7 +7,8 @@
 
 namespace weft::daemon {
 
-/// Modes, limits, lists and actuators as configured. kInvalidArgument: an actuator cannot be made of its options.
-Result<RemedyDeskOptions> make_remedy_options(const config::WeftdConfig& config);
+/// Modes, limits, lists and actuators as configured. Fails as the actuators' factories do. `clock` must outlive what is
+/// made.
+Result<RemedyDeskOptions> make_remedy_options(const config::WeftdConfig& config, const Clock& clock);
 
 }  // namespace weft::daemon

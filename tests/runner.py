@@ -38,6 +38,8 @@ SUITES = (
           ("ibsim", "opensm", "ibnetdiscover")),
     Suite("scenarios", "simulated fabrics with known faults: what the analyzer makes of them", (Part("dev", "scenarios"),)),
     Suite("collector", "weft-collector and weft-uplink on made sysfs trees, killed and cut off", (Part("dev", "collector"),)),
+    Suite("remedies", "plans: random sequences that try to break their promises, and a model of their life for spin",
+          (Part("dev", "remedies"),)),
     Suite("partners", "what acts on schedulers: a real Slurm, and receivers that hang, refuse and lie", (Part("dev", "partners"),)),
     Suite("kubernetes", "on request: the same as in partners, against a real kube-apiserver", (Part("dev", "kubernetes"),),
           ("etcd", "go", "rsync", "dpkg-source"), True, (("WEFT_KUBERNETES", "real"),)),
@@ -243,6 +245,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--no-packages", action="store_true")
     parser.add_argument("--kubernetes", action="store_true")
+    parser.add_argument("--sequences", type=int, metavar="N")
     parser.add_argument("--build-root", default=os.path.join(ROOT, "build"))
     options = parser.parse_args()
     known = {suite.name: suite for suite in SUITES}
@@ -259,6 +262,8 @@ def main() -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interrupted)
+    if options.sequences:
+        os.environ["WEFT_SEQUENCES"] = str(options.sequences)
     builder = Builder(os.path.abspath(options.build_root))
     names = dict.fromkeys(options.suites + (["kubernetes"] if options.kubernetes else []))
     chosen = [known[name] for name in names] or [suite for suite in SUITES if not suite.on_request]

@@ -61,7 +61,7 @@ Result<RemedyDeskOptions> make_remedy_options(const config::WeftdConfig& config,
     settings.modes[static_cast<std::size_t>(action)] = mode;
 
   std::optional<Error> failure;
-  const auto take = [&](Result<std::unique_ptr<actuate::Actuator>> made, std::initializer_list<RemedyAction> actions) {
+  const auto take = [&](Result<std::unique_ptr<actuate::Actuator>> made, const std::vector<RemedyAction>& actions) {
     if (!made) {
       if (!failure) failure = made.error();
       return;
@@ -69,29 +69,29 @@ Result<RemedyDeskOptions> make_remedy_options(const config::WeftdConfig& config,
     for (const RemedyAction action : actions) actuator_of(settings, action) = (*made)->name();
     options.actuators.push_back(std::move(*made));
   };
-  constexpr auto kLinks = {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink};
-  constexpr auto kNodes = {RemedyAction::kDrainNode, RemedyAction::kUndrainNode};
+  const std::vector links{RemedyAction::kIsolateLink, RemedyAction::kRestoreLink};
+  const std::vector nodes{RemedyAction::kDrainNode, RemedyAction::kUndrainNode};
   // Later ones take over from those before: what is named by its address is meant.
-  if (config.infiniband.enabled) take(actuate::make_infiniband_port(port_options(config)), kLinks);
+  if (config.infiniband.enabled) take(actuate::make_infiniband_port(port_options(config)), links);
   if (!remedy.ufm.url.empty())
     take(actuate::make_ufm({.url = remedy.ufm.url,
                             .credentials_file = remedy.ufm.credentials_file,
                             .authorities_file = remedy.ufm.authorities_file,
                             .timeout = remedy.ufm.timeout}),
-         kLinks);
+         links);
   if (!remedy.opensm_weights.file.empty())
     take(actuate::make_opensm_weights({.file = remedy.opensm_weights.file,
                                        .weight = remedy.opensm_weights.weight,
                                        .console_port = static_cast<std::uint16_t>(remedy.opensm_weights.console_port),
                                        .pid_file = remedy.opensm_weights.pid_file}),
          {RemedyAction::kRaiseLinkCost});
-  if (remedy.slurm.enabled) take(actuate::make_slurm_actuator(slurm_options(remedy.slurm)), kNodes);
+  if (remedy.slurm.enabled) take(actuate::make_slurm_actuator(slurm_options(remedy.slurm)), nodes);
   if (remedy.kubernetes.enabled)
     take(actuate::make_kubernetes_actuator({.kubeconfig = remedy.kubernetes.kubeconfig,
                                             .context = remedy.kubernetes.context,
                                             .timeout = remedy.kubernetes.timeout},
                                            clock),
-         kNodes);
+         nodes);
   if (!remedy.webhook.url.empty()) {
     take(actuate::make_webhook_actuator({.url = remedy.webhook.url,
                                          .status_url = remedy.webhook.status_url,

@@ -12,6 +12,8 @@
 namespace weft::remedies {
 namespace {
 
+constexpr std::uint64_t kEnoughToTryAll = 100'000;
+
 std::vector<Shape> shapes() {
   std::vector<Shape> all;
   for (const auto& [spines, leaves, hosts] :
@@ -80,7 +82,24 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
     return 1;
   }
   print(total, elapsed());
-  return 0;
+  if (total.sequences < kEnoughToTryAll) return 0;
+  // Promises that nothing tried are not kept, they are unknown.
+  bool all = true;
+  const auto tried = [&all](std::uint64_t count, const char* what) {
+    if (count > 0) return;
+    std::printf("never tried: %s\n", what);
+    all = false;
+  };
+  for (std::size_t i = 0; i < total.ended.size(); ++i)
+    if (is_over(static_cast<PlanState>(i))) tried(total.ended[i], to_string(static_cast<PlanState>(i)));
+  for (const Guard guard : {Guard::kHandsOff, Guard::kLists, Guard::kFreshData, Guard::kTwoSignals, Guard::kOneActor,
+                            Guard::kBreaker, Guard::kBudget, Guard::kCoolDown, Guard::kReinstatement,
+                            Guard::kReachability, Guard::kLeafCapacity, Guard::kJobCapacity, Guard::kBenefit})
+    tried(total.refused[static_cast<std::size_t>(guard)], to_string(guard));
+  for (const RemedyAction action :
+       {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
+    tried(total.by_action[static_cast<std::size_t>(action)], to_string(action));
+  return all ? 0 : 1;
 }
 
 }  // namespace
@@ -91,7 +110,10 @@ int main(int argc, char** argv) {
       "Random sequences of faults, repairs, lost replies, crashes and approvals: no promise of a guard may break"};
   std::uint64_t sequences = 1'000'000, first = 1;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-  app.add_option("--sequences", sequences, "How many")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--sequences", sequences, "How many")
+      ->check(CLI::PositiveNumber)
+      ->envname("WEFT_SEQUENCES")
+      ->capture_default_str();
   app.add_option("--first", first, "Seed of the first one; to see one again: --first SEED --sequences 1")
       ->capture_default_str();
   app.add_option("--threads", threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();

@@ -1,0 +1,238 @@
+"""From an incident to a remedy that leaves the fabric better, on a three-level fat tree of 512 hosts with OpenSM: isolated, verified,
+restored, kept out after a relapse, rolled back where it does not help, and resolved after weftd was killed half-way."""
+
+import os
+import signal
+import time
+
+import actuate_testing
+import weft_testing
+from actuate_testing import Snapshot, wait_until
+from physical_layer import PhysicalLayer
+from weft_testing import fat_tree, simulated_subnet, weftctl, weftctl_json
+
+REMEDIES = """
+[remedy]
+isolate_link = "auto"
+restore_link = "propose"
+[remedy.limits]
+reading_interval = "500ms"
+[remedy.limits.capacity]
+leaf_share_idle = 0.75
+[remedy.limits.budget]
+cool_down = "0s"
+actions_per_hour = 100
+out_per_switch = 4
+[remedy.limits.verification]
+windows = 3
+within = "20s"
+probation = "3s"
+"""
+PATIENCE = 90
+
+
+class Remedies(weft_testing.SubnetTest):
+    analyzer = 'error_window_minimum = "2s"'
+    infiniband = REMEDIES
+
+    @classmethod
+    def make_network(cls):
+        return fat_tree.build(512, rails=1, levels=3, radix=16)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.layer = PhysicalLayer(cls.subnet)
+        cls.layer.__enter__()
+        cls.addClassCleanup(cls.layer.__exit__, None, None, None)
+
+    def setUp(self):
+        super().setUp()
+        self.errors = {}
+
+    # -- names
+
+    def ends(self, name: str, port: int):
+        end = self.subnet.network.find(name).ports[port]
+        return (self.subnet.network.find(name).identity, port), (end.node, end.port)
+
+    def label(self, name: str, port: int) -> str:
+        return f"{name}:{port}"
+
+    # -- faults
+
+    def spoil(self, name: str, port: int) -> None:
+        """Symbol errors at both ends, a thousand times what a link may have, and more with every call."""
+        for identity, number in self.ends(name, port):
+            node = self.subnet.network.nodes[identity].name
+            self.errors[node, number] = self.errors.get((node, number), 0) + 25_000
+            self.subnet.set_counter(node, number, "PortCounters.SymbolErrorCounter", self.errors[node, number])
+
+    def spoil_until(self, name: str, port: int, what, why: str):
+        """Errors keep coming while the link is up."""
+        def more():
+            if found := what():
+                return found
+            self.spoil(name, port)
+            time.sleep(0.4)
+            return None
+
+        return wait_until(more, within=PATIENCE, why=lambda: f"{why}: {self.plans()}\n{self.weftd.log()}")
+
+    # -- plans
+
+    def plans(self) -> list[dict]:
+        return weftctl_json(self.weftd, "plans", "--all").get("plans", [])
+
+    def plan_for(self, ends, action: str, after: int = 0) -> dict | None:
+        guids = {f"0x{self.subnet.network.nodes[identity].guid:016x}" for identity, _ in ends}
+        numbers = {number for _, number in ends}
+        for plan in reversed(self.plans()):
+            target = plan["target"]
+            if plan["action"] == action and int(plan["id"].split("-")[1]) > after and \
+                    {target["nodeGuid"], target["peerGuid"]} == guids and {target["port"], target["peerPort"]} == numbers:
+                return plan
+        return None
+
+    def newest(self) -> int:
+        return max((int(plan["id"].split("-")[1]) for plan in self.plans()), default=0)
+
+    def wait_state(self, ends, action: str, states: tuple[str, ...], after: int = 0) -> dict:
+        def there():
+            plan = self.plan_for(ends, action, after)
+            return plan if plan and plan["state"] in states else None
+
+        return wait_until(there, within=PATIENCE, why=lambda: f"no {action} is {states}: {self.plans()}\n{self.weftd.log()}")
+
+    def isolate(self, name: str, port: int) -> dict:
+        """By weftd itself, because of errors."""
+        ends = self.ends(name, port)
+        self.spoil_until(name, port, lambda: self.plan_for(ends, "ISOLATE_LINK", self.before) and
+                         self.plan_for(ends, "ISOLATE_LINK", self.before)["state"] not in ("PROPOSED", "APPROVED"), "it does not act")
+        return self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
+
+    def restore(self, name: str, port: int) -> dict:
+        done = weftctl(self.weftd, "restore", self.label(name, port), "--reason", "new cable")
+        self.assertEqual(0, done.returncode, done.stderr + self.weftd.log())
+        return self.wait_state(self.ends(name, port), "RESTORE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
+
+    @property
+    def before(self) -> int:
+        return self._before
+
+    def remember(self) -> None:
+        self._before = self.newest()
+
+    # -- the simulator's own word
+
+    def expect_out(self, ends) -> None:
+        """No route over it, and every host still reaches every other by the tables that the switches hold."""
+        def gone():
+            seen = Snapshot.of(self.subnet)
+            pairs, lost = seen.reach()
+            return pairs > 0 and not lost and not any(seen.routed_over(end) for end in ends) and \
+                any(seen.ports[end].physical == "Disabled" for end in ends)
+
+        wait_until(gone, within=PATIENCE, why="it is not out, or somebody cannot be reached")
+
+    def expect_in(self, ends) -> None:
+        wait_until(lambda: all(Snapshot.of(self.subnet).ports[end].state == "Active" for end in ends), within=PATIENCE,
+                   why="the link is not active")
+
+    # -- tests
+
+    def test_a_bad_spine_link_is_isolated_restored_and_kept_out_after_a_relapse(self):
+        name, port = "spine-p02-03", 9
+        ends = self.ends(name, port)
+        self.remember()
+        plan = self.isolate(name, port)
+        self.assertEqual("COMMITTED", plan["state"], (plan, self.weftd.log()))
+        self.expect_out(ends)
+        self.assertTrue(plan["incident"].startswith("INC-"), plan)
+        self.assertIn("NOTHING", [candidate["action"] for candidate in plan["candidates"]])
+        self.assertEqual({"PASSED", "NOT_NEEDED"}, {guard["result"] for guard in plan["guards"]}, plan["guards"])
+        story = weftctl(self.weftd, "plan", plan["id"]).stdout
+        for words in (plan["id"], plan["incident"], "COMMITTED", "LEAF_CAPACITY", "do nothing"):
+            self.assertIn(words.lower(), story.lower(), story)
+
+        # Repaired: probation passes.
+        self.remember()
+        back = self.restore(name, port)
+        self.assertEqual("COMMITTED", back["state"], (back, self.weftd.log()))
+        self.expect_in(ends)
+
+        # Bad again, out again; and now the repair was none.
+        self.remember()
+        self.assertEqual("COMMITTED", self.isolate(name, port)["state"])
+        self.remember()
+        done = weftctl(self.weftd, "restore", self.label(name, port), "--reason", "cleaned")
+        self.assertEqual(0, done.returncode, done.stderr)
+        relapsed = self.spoil_until(name, port, lambda: (lambda p: p if p and p["state"] in ("COMMITTED", "ROLLED_BACK", "FAILED")
+                                                         else None)(self.plan_for(ends, "RESTORE_LINK", self.before)),
+                                    "no end of the probation")
+        self.assertEqual("ROLLED_BACK", relapsed["state"], (relapsed, self.weftd.log()))
+        self.assertIn("failed again", relapsed["outcome"])
+        self.expect_out(ends)
+        done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "again")
+        self.assertEqual(4, done.returncode, done.stdout)
+        self.assertIn(relapsed["id"], done.stderr)
+
+        trail = weftctl(self.weftd, "audit")
+        self.assertEqual(0, trail.returncode, trail.stderr)
+        for words in ("proposed for", "is about to be sent", "it is in force", "failed again"):
+            self.assertIn(words, trail.stdout)
+
+    def test_what_does_not_help_is_rolled_back(self):
+        """OpenSM stands still: routes never leave the link."""
+        name, port = "spine-p03-02", 10
+        ends = self.ends(name, port)
+        self.remember()
+        os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
+        try:
+            done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
+            self.assertEqual(0, done.returncode, done.stderr)
+            plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED"), self.before)
+        finally:
+            os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
+        self.assertEqual("ROLLED_BACK", plan["state"], (plan, self.weftd.log()))
+        self.assertIn("still has routes", plan["outcome"])
+        self.expect_in(ends)
+
+    def test_killed_half_way(self):
+        """What was under way is resolved by reading, and done once."""
+        for number, port in enumerate((11, 12), 1):
+            name = f"spine-p04-0{number}"
+            ends = self.ends(name, port)
+            self.remember()
+            done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
+            self.assertEqual(0, done.returncode, done.stderr)
+            if number == 1:  # at once; else when the port was set
+                self.weftd.kill()
+            else:
+                wait_until(lambda: Snapshot.of(self.subnet).ports[ends[0]].physical == "Disabled" or
+                           Snapshot.of(self.subnet).ports[ends[1]].physical == "Disabled", why="nothing happens")
+                self.weftd.kill()
+            self.weftd.start()
+            plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK"), self.before)
+            if plan["state"] == "COMMITTED":
+                self.expect_out(ends)
+                self.remember()
+                self.assertEqual("COMMITTED", self.restore(name, port)["state"])
+            self.expect_in(ends)
+
+    def test_guards_refuse(self):
+        leaf = self.subnet.network.nodes[self.watcher.ports[1].node].name
+        for label, words in ((f"{self.watcher.name}:1", "OWN_PATH"), (f"{leaf}:1", ""), ("leaf-r0-p01:3", "ALTERNATIVE")):
+            done = weftctl(self.weftd, "isolate", label, "--reason", "a mistake")
+            self.assertEqual(4, done.returncode, done.stdout + done.stderr)
+            self.assertIn(words, done.stderr)
+        done = weftctl(self.weftd, "hands-off", "on", "--reason", "drill")
+        self.assertEqual(0, done.returncode, done.stderr)
+        done = weftctl(self.weftd, "isolate", "spine-p02-04:9", "--reason", "to look at it")
+        self.assertEqual(4, done.returncode, done.stdout)
+        self.assertIn("HANDS_OFF", done.stderr)
+        self.assertEqual(0, weftctl(self.weftd, "hands-off", "off", "--reason", "drill over").returncode)
+
+
+if __name__ == "__main__":
+    weft_testing.main()

@@ -187,6 +187,7 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
   plan_.windows_needed = windows_needed;
   const bool comes_back = !takes_out(plan_.action);
   if (window.fresh) {
+    work_.why = window.why;
     plan_.windows_good = window.good ? plan_.windows_good + 1 : 0;
     work_.worse = window.worse ? work_.worse + 1 : 0;
     if (window.unbearable || work_.worse >= verification_.worse_windows) return roll_back(window.why);
@@ -197,7 +198,7 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
   }
   const Duration patience = comes_back ? verification_.probation + verification_.within : verification_.within;
   if (now_ - work_.verifying_since > patience)
-    roll_back(window.why.empty() ? "it could not be verified in time" : "it did not help: " + window.why);
+    roll_back(work_.why.empty() ? "it could not be verified in time" : "it did not help: " + work_.why);
 }
 
 std::optional<RemedyOrder> PlanRunner::order() const {

@@ -60,6 +60,7 @@ struct PlanWork {
   unsigned undos = 0;       ///< inverse actions sent
   TimePoint verifying_since = kNever;
   bool unanswered = false;  ///< the change that was sent got no answer: it may still land
+  std::string why{};        ///< the last window was not good
   unsigned worse = 0;       ///< sweeps in a row with a neighbour worse off
 };
 

@@ -25,6 +25,20 @@ bool is_the_link(const Entity& cause, const Entity& link) {
          (cause.port == link.port || cause.port == link.peer);
 }
 
+// What a neighbour may suffer from where a link is missing. That its counters cannot be read is no worse way.
+bool hurts_traffic(IncidentKind kind) {
+  switch (kind) {
+    case IncidentKind::kMiscabled:
+    case IncidentKind::kDuplicateGuid:
+    case IncidentKind::kCounterStuck:
+    case IncidentKind::kTelemetryLost:
+    case IncidentKind::kCount:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // The subnet as it was swept, with the link in it.
 struct Seen {
   const Sweep* sweep = nullptr;
@@ -70,7 +84,8 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
   }
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || incident->severity < Severity::kWarning || incident->id == plan.incident) continue;
-    if (!is_newer(*incident, since) || is_the_link(incident->cause, plan.target)) continue;
+    if (!hurts_traffic(incident->kind) || !is_newer(*incident, since) || is_the_link(incident->cause, plan.target))
+      continue;
     if (incident->beginnings.empty() ? incident->opened <= since : incident->beginnings.back() <= since) continue;
     const bool same_kind = own && incident->kind == own->kind;
     if (!touches(incident->cause, plan.target) && !same_kind) continue;

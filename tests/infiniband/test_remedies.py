@@ -34,6 +34,7 @@ PATIENCE = 90
 class Remedies(weft_testing.SubnetTest):
     analyzer = 'error_window_minimum = "2s"'
     infiniband = REMEDIES
+    layer = None
 
     @classmethod
     def make_network(cls):
@@ -44,7 +45,13 @@ class Remedies(weft_testing.SubnetTest):
         super().setUpClass()
         cls.layer = PhysicalLayer(cls.subnet)
         cls.layer.__enter__()
-        cls.addClassCleanup(cls.layer.__exit__, None, None, None)
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.layer:
+            cls.layer.__exit__(None, None, None)
+            cls.layer = None
+        super().tearDownClass()
 
     def setUp(self):
         super().setUp()
@@ -146,13 +153,13 @@ class Remedies(weft_testing.SubnetTest):
         ends = self.ends(name, port)
         self.remember()
         plan = self.isolate(name, port)
-        self.assertEqual("COMMITTED", plan["state"], (plan, self.weftd.log()))
+        self.assertEqual("COMMITTED", plan["state"], (plan["outcome"], plan["steps"], self.weftd.log()))
         self.expect_out(ends)
-        self.assertTrue(plan["incident"].startswith("INC-"), plan)
+        self.assertTrue(plan["incidentId"].startswith("INC-"), plan)
         self.assertIn("NOTHING", [candidate["action"] for candidate in plan["candidates"]])
         self.assertEqual({"PASSED", "NOT_NEEDED"}, {guard["result"] for guard in plan["guards"]}, plan["guards"])
         story = weftctl(self.weftd, "plan", plan["id"]).stdout
-        for words in (plan["id"], plan["incident"], "COMMITTED", "LEAF_CAPACITY", "do nothing"):
+        for words in (plan["id"], plan["incidentId"], "COMMITTED", "LEAF_CAPACITY", "do nothing"):
             self.assertIn(words.lower(), story.lower(), story)
 
         # Repaired: probation passes.

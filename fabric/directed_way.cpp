@@ -20,6 +20,9 @@ struct Ways {
 
 Ways spread(const Topology& topology, PortIndex from, const std::optional<LinkKey>& avoiding, WayOver over) {
   const auto nodes = topology.nodes().size();
+  const auto avoided = [&](PortKey end) { return avoiding ? topology.find_port(end) : kNoIndex; };
+  const PortIndex low = avoided(avoiding.value_or(LinkKey{}).low);
+  const PortIndex high = avoided(avoiding.value_or(LinkKey{}).high);
   Ways ways{std::vector<PortIndex>(nodes, kNoIndex), std::vector<std::uint8_t>(nodes, 0), std::vector<bool>(nodes)};
   std::vector<NodeIndex> queue{topology.port(from).node};
   ways.reached[queue.front()] = true;
@@ -36,7 +39,8 @@ Ways spread(const Topology& topology, PortIndex from, const std::optional<LinkKe
       const Port& far = topology.port(port.peer);
       if (ways.reached[far.node]) continue;
       if (over == WayOver::kLinksUp && (port.state == PortState::kDown || is_down(topology, far))) continue;
-      if (avoiding && topology.link_of(exit) == avoiding) continue;
+      // Cabled to each other, that is; cabled elsewhere, they are other links.
+      if ((exit == low && port.peer == high) || (exit == high && port.peer == low)) continue;
       ways.reached[far.node] = true;
       ways.arrived_by[far.node] = exit;
       ways.hops[far.node] = static_cast<std::uint8_t>(ways.hops[here] + 1);

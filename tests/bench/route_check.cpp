@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "fabric/directed_way.hpp"
 #include "fabric/route_check.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
@@ -16,6 +17,7 @@ namespace weft {
 namespace {
 
 constexpr int kTries = 5;
+constexpr double kWayLimit = 0.01;  // seconds
 constexpr std::uint64_t kMostPairsOneByOne = 5'000'000;
 
 double processor_seconds() {
@@ -70,6 +72,15 @@ int main(int argc, char** argv) {
   if (!found.all_arrive() || loop) return 1;
   std::printf("every pair of %s (limit)\t%.4f\t%.2f\t%.1f\n", size.c_str(), reach, limit, limit / reach);
   std::printf("credit loops of %s (limit)\t%.4f\t%.2f\t%.1f\n", size.c_str(), circle, limit, limit / circle);
+  const LinkKey link = fabric.link_of(fabric.port_towards("leaf-1", "spine-1"));
+  bool ends_found = false;
+  const double ends = slowest(kTries, [&] {
+    const auto both = find_link_ends(*topology, fabric.local_port(), link);
+    ends_found = both && both->has_way_round();
+  });
+  if (!ends_found) return 1;
+  std::printf("ends of a link and ways round it, %s (limit)\t%.5f\t%.3f\t%.1f\n", size.c_str(), ends, kWayLimit,
+              kWayLimit / ends);
   if (found.pairs > kMostPairsOneByOne) return 0;
   std::uint64_t arrived = 0;
   const double one_by_one = slowest(1, [&] { arrived = arriving_one_by_one(*topology, *routes); });

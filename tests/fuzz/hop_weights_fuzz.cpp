@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   demand(hop_weight_of(with, link.low).ours && hop_weight_of(with, link.high).weight == 64, "our lines count");
   const std::string back = without_hop_weight(with, link);
   demand(back == without || back == without + '\n', "lines of others stay as they are");
-  demand(unreadable_hop_weight_line(with) == unreadable_hop_weight_line(text), "ours spoil nothing");
+  demand(unreadable_hop_weight_line(with).has_value() == unreadable_hop_weight_line(text).has_value(),
+         "ours spoil nothing");
   return 0;
 }

@@ -9,6 +9,7 @@ simulator from outside and does the same; Snapshot is what the simulator itself 
 
 import re
 import threading
+import time
 from dataclasses import dataclass
 
 import simulated_subnet
@@ -18,6 +19,7 @@ _TABLE = re.compile(r"^#\tForwarding table \d+-\d+:(.*)$")
 _ENTRY = re.compile(r"\[(\d+)\]([0-9A-F]+)")
 _PORT = re.compile(r'^[0-9a-f]+\t\[(\d+)\]\t(?:"([^"]+)"\[(\d+)\])?\t*(?:\s*lid (\d+))?.*?(\w+)/(\w+)(?:\t#.*)?$')
 NO_EGRESS = 0xFF
+PATIENCE = 30
 
 
 @dataclass
@@ -95,7 +97,7 @@ class PhysicalLayer:
         self.subnet = subnet
         self.every = every
         self.cut: set[frozenset] = set()  # links that are down because an end is Disabled
-        self.busy = False  # in the middle of taking a link down or up
+        self._busy = False
         self._stop = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -110,6 +112,13 @@ class PhysicalLayer:
         if self._failure and exception[0] is None:
             raise self._failure
 
+    @property
+    def busy(self) -> bool:
+        """In the middle of taking a link down or up."""
+        if self._failure:
+            raise self._failure
+        return self._busy
+
     def _watch(self):
         try:
             while not self._stop.wait(self.every):
@@ -119,7 +128,7 @@ class PhysicalLayer:
 
     def _look(self, snapshot: Snapshot) -> None:
         disabled = {key for key, port in snapshot.ports.items() if port.physical == "Disabled"}
-        self.busy = True
+        self._busy = True
         for key in sorted(disabled):
             if peer := snapshot.ports[key].peer:
                 self._take_down(snapshot, key, peer, disabled)
@@ -127,7 +136,7 @@ class PhysicalLayer:
             node, port = sorted(link)[0]
             self.subnet.command(f'ReLink "{node}"[{port}]')
             self.cut.discard(link)
-        self.busy = False
+        self._busy = False
 
     def _take_down(self, snapshot: Snapshot, key, peer, disabled) -> None:
         self.subnet.command(f'Unlink "{key[0]}"[{key[1]}]')
@@ -137,10 +146,12 @@ class PhysicalLayer:
         self.cut.add(frozenset((key, peer)))
 
     def _disable(self, lid: int, port: int) -> None:
-        for left in reversed(range(5)):  # a test may have datagrams dropped
+        # A test may have datagrams dropped, and the subnet manager is just laying new routes.
+        deadline = time.monotonic() + PATIENCE
+        while True:
             try:
                 self.subnet.run(["ibportstate", str(lid), str(port), "disable"])
                 return
             except simulated_subnet.SubnetError:
-                if not left:
+                if time.monotonic() > deadline or self._stop.wait(0.2):
                     raise

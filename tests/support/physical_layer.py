@@ -97,7 +97,7 @@ class PhysicalLayer:
         self.subnet = subnet
         self.every = every
         self.cut: set[frozenset] = set()  # links that are down because an end is Disabled
-        self._busy = False
+        self._looks = 0
         self._stop = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -112,23 +112,27 @@ class PhysicalLayer:
         if self._failure and exception[0] is None:
             raise self._failure
 
-    @property
-    def busy(self) -> bool:
-        """In the middle of taking a link down or up."""
-        if self._failure:
-            raise self._failure
-        return self._busy
+    def settle(self, within: float = 60) -> None:
+        """Waits until everything that was so when it was called has been seen to. Raises what went wrong."""
+        wanted = self._looks + 2  # the look under way may have begun before
+        deadline = time.monotonic() + within
+        while self._looks < wanted:
+            if self._failure:
+                raise self._failure
+            if time.monotonic() > deadline:
+                raise AssertionError(f"the physical layer does not settle in {within:.0f} s")
+            time.sleep(0.02)
 
     def _watch(self):
         try:
             while not self._stop.wait(self.every):
                 self._look(Snapshot.of(self.subnet))
+                self._looks += 1
         except BaseException as failure:  # told by __exit__
             self._failure = failure
 
     def _look(self, snapshot: Snapshot) -> None:
         disabled = {key for key, port in snapshot.ports.items() if port.physical == "Disabled"}
-        self._busy = True
         for key in sorted(disabled):
             if peer := snapshot.ports[key].peer:
                 self._take_down(snapshot, key, peer, disabled)
@@ -136,7 +140,6 @@ class PhysicalLayer:
             node, port = sorted(link)[0]
             self.subnet.command(f'ReLink "{node}"[{port}]')
             self.cut.discard(link)
-        self._busy = False
 
     def _take_down(self, snapshot: Snapshot, key, peer, disabled) -> None:
         self.subnet.command(f'Unlink "{key[0]}"[{key[1]}]')

@@ -82,11 +82,10 @@ Observation judge_kubernetes_node(const Json& node) {
   }
   const std::string reason = annotation(node, kReasonAnnotation);
   if (!reason.empty()) seen.detail += ", '" + one_line(reason) + "'";
-  if (strange)
-    seen.state = WorldState::kForeign;
-  else if (tainted || (unschedulable && we_cordoned(node)))
+  const bool ours = !strange && (tainted || (unschedulable && we_cordoned(node)));
+  if (ours)
     seen.state = WorldState::kOurs;
-  else if (unschedulable)
+  else if (strange || unschedulable)
     seen.state = WorldState::kForeign;
   return seen;
 }

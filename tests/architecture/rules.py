@@ -20,6 +20,7 @@ DAEMON_MAY_KNOW = {
     "store": {"fabric"},
     "spool": {"fabric"},
     "sweeper": {"fabric", "collectors"},
+    "actuate": {"fabric", "collectors"},
     "collector": {"fabric", "collectors", "api"},
     "uplink": {"fabric", "api"},
     "ctl": {"fabric", "api"},

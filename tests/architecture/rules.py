@@ -20,10 +20,10 @@ DAEMON_MAY_KNOW = {
     "store": {"fabric"},
     "spool": {"fabric"},
     "sweeper": {"fabric", "collectors"},
-    "actuate": {"fabric", "collectors"},
     "collector": {"fabric", "collectors", "api"},
     "uplink": {"fabric", "api"},
     "ctl": {"fabric", "api"},
+    "actuate": {"fabric", "collectors"},
 }
 ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")
 README_LINES = 80

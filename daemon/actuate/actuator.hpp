@@ -52,8 +52,9 @@ class Actuator {
   /// Reads how the target stands. Changes nothing. kNotFound when nobody there knows the target.
   virtual Result<Observation> observe(const Order& order) = 0;
   /// Does it, once. Success: it was taken; observe() tells whether it is so. kTimeout and kUnavailable: it may or may
-  /// not have been taken. Any other failure: it was refused and nothing changed. Doing what is so already is a success
-  /// and changes nothing; what somebody else did is never touched (kFailedPrecondition).
+  /// not have been taken, and a partner that hung may still take it minutes later. Any other failure: it was refused
+  /// and nothing changed. Doing what is so already is a success and changes nothing; what somebody else did is never
+  /// touched (kFailedPrecondition).
   virtual Result<void> apply(const Order& order) = 0;
   /// What apply() would do, in one sentence, as the command or request that it would send. Changes nothing.
   virtual Result<std::string> dry_run(const Order& order) = 0;

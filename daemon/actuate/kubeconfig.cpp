@@ -145,8 +145,10 @@ Result<KubernetesAccess> load_kubeconfig(const std::filesystem::path& file, cons
 }
 
 Result<KubernetesAccess> load_service_account(const std::filesystem::path& folder) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): nobody here changes the environment
   const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
   const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
+  // NOLINTEND(concurrency-mt-unsafe)
   if (host == nullptr || port == nullptr || *host == '\0' || *port == '\0')
     return fail(ErrorCode::kNotFound, "no kubeconfig is named, and we do not run in a pod of Kubernetes");
   const std::string name = host;

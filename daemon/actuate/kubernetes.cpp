@@ -139,7 +139,7 @@ class Kubernetes final : public Actuator {
 
   Result<Json> get_node(const std::string& name, const Deadline& deadline) {
     Result<Json> node = get(place_of(name), kJson, deadline);
-    if (node && (text((*node)["metadata"], "name") != name || text((*node)["metadata"], "resourceVersion").empty()))
+    if (node && (!is_kubernetes_node(*node) || text((*node)["metadata"], "name") != name))
       return fail(ErrorCode::kProtocol, "the API server does not show node " + name + " when asked for it");
     return node;
   }

@@ -55,6 +55,14 @@ bool we_cordoned(const Json& node) {
 
 }  // namespace
 
+bool is_kubernetes_node(const Json& node) {
+  const Json& annotations = at(node, {"metadata", "annotations"});
+  const Json& taints = at(node, {"spec", "taints"});
+  return !text(at(node, {"metadata", "name"})).empty() && !text(at(node, {"metadata", "resourceVersion"})).empty() &&
+         (annotations.is_null() || annotations.is_object()) && at(node, {"spec"}).is_object() &&
+         (taints.is_null() || taints.is_array());
+}
+
 Observation judge_kubernetes_node(const Json& node) {
   Observation seen;
   const bool unschedulable = is_unschedulable(node);
@@ -74,11 +82,10 @@ Observation judge_kubernetes_node(const Json& node) {
   }
   const std::string reason = annotation(node, kReasonAnnotation);
   if (!reason.empty()) seen.detail += ", '" + one_line(reason) + "'";
-  if (strange)
-    seen.state = WorldState::kForeign;
-  else if (tainted || (unschedulable && we_cordoned(node)))
+  const bool ours = !strange && (tainted || (unschedulable && we_cordoned(node)));
+  if (ours)
     seen.state = WorldState::kOurs;
-  else if (unschedulable)
+  else if (strange || unschedulable)
     seen.state = WorldState::kForeign;
   return seen;
 }

@@ -15,6 +15,9 @@ inline constexpr std::string_view kReasonAnnotation = "weft.dev/reason";      //
 inline constexpr std::string_view kCordonedAnnotation = "weft.dev/cordoned";  ///< "true": unschedulable is our doing
 inline constexpr std::string_view kFieldManager = "weftd";                    ///< ours in metadata.managedFields
 
+/// Whether it is shaped as a Node is, as far as we touch it: what the functions that change it ask for.
+bool is_kubernetes_node(const nlohmann::json& node);
+
 /// Ours: it has our taint, or is unschedulable with our annotations. Foreign: it is unschedulable without those, or our
 /// taint has a value that we never write. Taints of others keep no node out of service as far as we are concerned:
 /// every node with GPUs has some for good.

@@ -30,7 +30,8 @@ struct SlurmOptions {
 ///
 /// Slurm has no change that depends on what is there: between our last reading and our change, some milliseconds, an
 /// operator's reason can be lost. And a controller that hung when we asked may still do it when it comes back, long
-/// after our kTimeout: read again before deciding anything.
+/// after our kTimeout: read again before deciding anything. Nor has it on its disk at once what it says is done: killed
+/// within some five seconds, slurmctld comes back with how it was before.
 Result<std::unique_ptr<Actuator>> make_slurm_actuator(const SlurmOptions& options);
 
 }  // namespace weft::actuate

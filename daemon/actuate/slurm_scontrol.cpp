@@ -119,7 +119,7 @@ class Scontrol final : public SlurmController {
 }  // namespace
 
 Result<std::unique_ptr<SlurmController>> make_scontrol(const SlurmOptions& options) {
-  const char* path = std::getenv("PATH");
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody here changes it
   Result<std::filesystem::path> program = runtime::find_program(options.scontrol, path == nullptr ? "" : path);
   if (!program) return tl::unexpected<Error>(program.error());
   return std::make_unique<Scontrol>(std::move(*program), options.slurm_conf);

@@ -89,7 +89,7 @@ class Webhook final : public Actuator {
     // On disk before it is on the wire, so that a crash leaves a doubt and not a mistake.
     if (const auto noted = memory_.set(target, Told{order.plan, order.action, false}); !noted)
       return fail(ErrorCode::kFailedPrecondition, "nothing was sent: " + noted.error().message);
-    const Result<void> sent = post(order, deadline);
+    Result<void> sent = post(order, deadline);
     const bool refused =
         !sent && sent.error().code != ErrorCode::kTimeout && sent.error().code != ErrorCode::kUnavailable;
     std::optional<Told> after = memory_.find(target);

@@ -41,6 +41,7 @@ Result<Pipe> make_pipe() {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
+  result.reserve(texts.size() + 1);
   for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
@@ -128,7 +129,7 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
   std::vector<std::string> argument_texts{who};
   argument_texts.insert(argument_texts.end(), spec.arguments.begin(), spec.arguments.end());
   std::vector<std::string> environment_texts;
-  for (const auto& [key, value] : spec.environment) environment_texts.push_back(key + '=' + value);
+  for (const auto& [key, value] : spec.environment) environment_texts.emplace_back(key).append("=").append(value);
   const std::vector<char*> argv = pointers(argument_texts);
   const std::vector<char*> environment = pointers(environment_texts);
   pid_t pid = 0;

@@ -24,6 +24,7 @@ DAEMON_MAY_KNOW = {
     "collector": {"fabric", "collectors", "api"},
     "uplink": {"fabric", "api"},
     "ctl": {"fabric", "api"},
+    "actuate": {"fabric", "collectors"},
 }
 ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")
 README_LINES = 80

@@ -66,6 +66,12 @@ Order order_of(const Json& json) {
   order.action = parse_remedy_action(text(json, "action")).value_or(RemedyAction::kNothing);
   order.target.kind = EntityKind::kHost;
   order.target.host = text(json, "host");
+  if (json.contains("link")) {
+    const Json& link = json["link"];
+    order.target = {EntityKind::kLink, text(link, "fabric"), {}, {}, text(link, "name")};
+    order.target.port = {{link.at("node").get<std::uint64_t>()}, {link.at("port").get<std::uint8_t>()}};
+    order.target.peer = {{link.at("peer").get<std::uint64_t>()}, {link.at("peer_port").get<std::uint8_t>()}};
+  }
   order.reason = text(json, "reason", "adapter mlx5_0 is dead");
   return order;
 }

@@ -96,6 +96,9 @@ class WithServer(unittest.TestCase):
     def change(self, name: str, patch, kind: str = "application/strategic-merge-patch+json") -> None:
         self.admin("PATCH", f"/api/v1/nodes/{name}", patch, kind)
 
+    def add_taint(self, name: str, taint: dict) -> None:
+        self.change(name, [{"op": "add", "path": "/spec/taints/-", "value": taint}], "application/json-patch+json")
+
     def node(self, name: str) -> dict:
         return self.admin("GET", f"/api/v1/nodes/{name}")
 
@@ -156,7 +159,7 @@ class Draining(WithServer):
     def test_taints_of_others_survive_also_those_that_came_later(self):
         self.create("dgx-01", taints=[GPU])
         self.done(self.partner.drain("dgx-01"))
-        self.change("dgx-01", {"spec": {"taints": [EVICTING]}})
+        self.add_taint("dgx-01", EVICTING)
         self.done(self.partner.undrain("dgx-01"))
         self.assertEqual(sorted(taint["key"] for taint in self.taints("dgx-01")), ["maintenance", "nvidia.com/gpu"])
         self.assertFalse(self.is_cordoned("dgx-01"))
@@ -248,8 +251,9 @@ class Draining(WithServer):
     def test_a_merge_patch_would_have_lost_the_taints(self):
         """That the stand-in is as merciless as the real one, so that the tests above mean something."""
         self.create("dgx-01", taints=[GPU])
-        self.change("dgx-01", {"spec": {"taints": [OURS]}}, "application/merge-patch+json")
-        self.assertEqual(self.taints("dgx-01"), [OURS])
+        for kind, taint in (("merge", OURS), ("strategic-merge", EVICTING)):
+            self.change("dgx-01", {"spec": {"taints": [taint]}}, f"application/{kind}-patch+json")
+            self.assertEqual(self.taints("dgx-01"), [taint])
         stale = self.node("dgx-01")
         self.change("dgx-01", {"metadata": {"labels": {"a": "b"}}})
         with self.assertRaises(urllib.error.HTTPError) as caught:
@@ -327,7 +331,7 @@ class Faults(WithServer):
         def meddle(name):
             if len(conflicts) < 2:
                 conflicts.append(name)
-                self.change(name, {"spec": {"taints": [{**EVICTING, "key": f"late-{len(conflicts)}"}]}})
+                self.add_taint(name, {**EVICTING, "key": f"late-{len(conflicts)}"})
 
         self.server.before_put = meddle
         self.done(self.partner.drain("dgx-01"))

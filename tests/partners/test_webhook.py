@@ -56,6 +56,18 @@ class Orders(WithReceiver):
                                  "action": "DRAIN_NODE", "reason": "adapter mlx5_0 is dead",
                                  "message": "weft PLAN-7 INC-17: adapter mlx5_0 is dead"})
 
+    def test_name_both_ends_of_a_link(self):
+        link = {"fabric": "compute", "name": "leaf-1 port 3 - spine-2 port 7", "node": 0x1234, "port": 3, "peer": 0x5678, "peer_port": 7}
+        self.assertTrue(self.partner.call("apply", action="ISOLATE_LINK", link=link)["ok"])
+        target = self.receiver.orders[-1]["target"]
+        target.pop("id")
+        self.assertEqual(target, {"kind": "link", "fabric": "compute", "name": link["name"], "node_guid": "0x0000000000001234", "port": 3,
+                                  "peer_node_guid": "0x0000000000005678", "peer_port": 7})
+        self.assertEqual(self.partner.call("observe", action="ISOLATE_LINK", link=link)["state"], "ours")
+        self.assertTrue(self.partner.call("apply", action="RESTORE_LINK", link=link)["ok"])
+        self.assertEqual(self.receiver.orders[-1]["idempotency_key"], "PLAN-7.RESTORE_LINK")
+        self.assertEqual(self.partner.call("apply", action="NOTHING", link=link)["code"], "invalid_argument")
+
     def test_a_dry_run_says_it_and_sends_nothing(self):
         self.assertIn('"action":"DRAIN_NODE"', self.partner.dry_run("dgx-07", "DRAIN_NODE")["would"])
         self.assertEqual(self.receiver.seen, [])

@@ -20,6 +20,14 @@ def make_certificate(folder: str, name: str = "localhost", names: str = NAMES) -
     return certificate, key
 
 
+def make_key_pair(folder: str, name: str) -> tuple[str, str]:
+    """(public, private) RSA key as PEM files."""
+    public, private = f"{folder}/{name}.pub", f"{folder}/{name}.key"
+    _openssl("genrsa", "-out", private, "2048")
+    _openssl("rsa", "-in", private, "-pubout", "-out", public)
+    return public, private
+
+
 def make_client(folder: str, authority: tuple[str, str], subject: str) -> tuple[str, str]:
     """(certificate, key) of a client, signed by that authority."""
     certificate, key, request = (f"{folder}/client.{suffix}" for suffix in ("crt", "key", "csr"))

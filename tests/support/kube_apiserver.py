@@ -22,7 +22,7 @@ import urllib.request
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "deploy", "demonstration"))
 
-from certificates import make_certificate, make_client  # noqa: E402
+from certificates import make_certificate, make_client, make_key_pair  # noqa: E402
 from simulated_subnet import _die_with_parent  # noqa: E402
 from weft_client import free_address  # noqa: E402
 
@@ -118,12 +118,13 @@ class KubeApiserver:
         with open(users, "w", encoding="utf-8") as stream:
             for name, token in self.tokens.items():
                 stream.write(f"{token},{name},{name}-id" + (',"system:masters"\n' if name == "admin" else "\n"))
+        public, private = make_key_pair(self.place, "service-accounts")
         self._spawn("kube-apiserver", [
             program, "--etcd-servers", client, "--bind-address=127.0.0.1", "--secure-port", self.url.rsplit(":", 1)[1], "--insecure-port=0",
             "--tls-cert-file", self.certificate, "--tls-private-key-file", self.key, "--client-ca-file", self.certificate,
             "--token-auth-file", users, "--authorization-mode=RBAC", "--endpoint-reconciler-type=none",
             "--disable-admission-plugins=ServiceAccount", "--service-account-issuer=https://weft.test",
-            "--service-account-key-file", self.key, "--service-account-signing-key-file", self.key,
+            "--service-account-key-file", public, "--service-account-signing-key-file", private,
             "--service-cluster-ip-range=10.0.0.0/24", "--cert-dir", self.place])
         deadline = time.monotonic() + START
         while not self._ready():

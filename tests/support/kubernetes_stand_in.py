@@ -1,7 +1,7 @@
 """A stand-in for a Kubernetes API server, over TLS: Nodes and Events with what a careful client meets there.
 
  * every write makes a new resourceVersion; a PUT under an old one, and one that another write overtook, gives 409 with a Status
- * json-patch with `test`, merge-patch that replaces lists whole, strategic-merge-patch that merges taints by key
+ * json-patch with `test`; merge-patch and strategic-merge-patch, which both replace the list of taints whole
  * bearer tokens and client certificates (401), rights by verb and resource (403)
  * PartialObjectMetadataList and paging, generateName, managedFields of spec.unschedulable
 
@@ -204,19 +204,8 @@ def patched(node: dict, kind: str, patch) -> dict:
     if kind == "application/json-patch+json":
         for step in patch:
             json_patch(new, step)
-    elif kind == "application/merge-patch+json":
-        merge(new, patch)
-    elif kind == "application/strategic-merge-patch+json":
-        taints = patch.get("spec", {}).pop("taints", None)
-        merge(new, patch)
-        if taints is not None:  # patchMergeKey of NodeSpec.taints is key
-            merged = {taint["key"]: taint for taint in new["spec"].get("taints", [])}
-            for taint in taints:
-                if taint.get("$patch") == "delete":
-                    merged.pop(taint["key"], None)
-                else:
-                    merged[taint["key"]] = {**merged.get(taint["key"], {}), **taint}
-            new["spec"]["taints"] = list(merged.values())
+    elif kind in ("application/merge-patch+json", "application/strategic-merge-patch+json"):
+        merge(new, patch)  # NodeSpec.taints has no patchMergeKey: the strategic kind replaces the list as well
     else:
         raise Refused(415, "UnsupportedMediaType", "the body of the request was in an unknown format")
     return new

@@ -152,7 +152,17 @@ class SlurmCluster:
                 self.run("scancel", "--full", "--signal=KILL", job)
         for name in [*(name for name in self.processes if name.startswith("n")), "slurmctld", "munged"]:
             self._end(name, signal.SIGTERM)
+        self._end_jobs()
         shutil.rmtree(self.place, ignore_errors=True)
+
+    def _end_jobs(self) -> None:
+        """Slurm leaves jobs alive when its daemons go. What works in our folder is ours."""
+        for entry in os.listdir("/proc"):
+            try:
+                if entry.isdigit() and os.readlink(f"/proc/{entry}/cwd").startswith(self.place):
+                    os.kill(int(entry), signal.SIGKILL)
+            except OSError:
+                pass  # it ended meanwhile
 
     def _spawn(self, name: str, command: list[str]) -> None:
         with open(os.path.join(self.place, f"{name}.out"), "ab") as log:

@@ -85,8 +85,11 @@ TEST(KubernetesNode, OurTaintWithAnotherValueIsForeign) {
 TEST(KubernetesNode, OfAnyShapeIsJudgedAndNotStumbledOver) {
   for (const char* text : {"{}", R"({"spec":null,"metadata":null})", R"({"spec":[],"metadata":7})",
                            R"({"spec":{"taints":{"key":1},"unschedulable":"yes"}})",
-                           R"({"spec":{"taints":[1,null,{"key":7}]},"metadata":{"annotations":[1]}})"})
+                           R"({"spec":{"taints":[1,null,{"key":7}]},"metadata":{"annotations":[1]}})"}) {
     EXPECT_EQ(judge_kubernetes_node(Json::parse(text)).state, WorldState::kClear) << text;
+    EXPECT_FALSE(is_kubernetes_node(Json::parse(text))) << text;
+  }
+  EXPECT_TRUE(is_kubernetes_node(fresh()));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/maintenance.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft {
@@ -52,6 +53,8 @@ struct Snapshot {
   /// All open incidents and those resolved within the configured retention, newest id last.
   std::shared_ptr<const std::vector<std::shared_ptr<const Incident>>> incidents;
   std::shared_ptr<const std::vector<NodeHealth>> health;  ///< sorted by node name
+  /// Planned work: windows that are active or to come, and those that were over within the configured retention.
+  MaintenanceListPtr maintenance;
   DaemonFigures figures;
 };
 

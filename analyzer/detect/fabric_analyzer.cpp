@@ -15,6 +15,7 @@
 #include "analyzer/detect/miscabled.hpp"
 #include "analyzer/detect/outage_findings.hpp"
 #include "analyzer/detect/outages.hpp"
+#include "analyzer/detect/planned_links.hpp"
 #include "analyzer/detect/stuck.hpp"
 
 namespace weft::analyzer {
@@ -41,6 +42,7 @@ struct FabricAnalyzer::Implementation {
   std::string fabric;
   Thresholds thresholds;
   LinkTable table;
+  PlannedLinks planned;
   Describe describe;
   CounterTracker counters;
   OutageFinder outages;
@@ -72,6 +74,10 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
   implementation_->table.restore(state.links);
   implementation_->flaps.restore(state.flaps, implementation_->table);
   implementation_->errors.restore(state.errors);
+}
+
+void FabricAnalyzer::plan(MaintenanceListPtr windows) {
+  implementation_->planned.set(std::move(windows));
 }
 
 AnalyzerState FabricAnalyzer::state() const {
@@ -122,8 +128,9 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.table.observe(sweep);
   const CounterPass& pass = self.counters.update(sweep, stale_after(sweep, self.thresholds));
   const OutageReport outages = self.outages.find(self.table, sweep, now);
-  self.flaps.update(self.table, pass, new_epoch || outages.blind, now);
-  self.errors.update(*sweep.topology, pass, self.counters.line_rates());
+  self.planned.update(self.table, *sweep.topology, self.fabric, now);
+  self.flaps.update(self.table, pass, self.planned, new_epoch || outages.blind, now);
+  self.errors.update(*sweep.topology, pass, self.counters.line_rates(), self.planned);
   self.fec_trends.update(sweep, self.counters.line_rates());
   self.stuck.update(sweep, self.table, pass);
   if (changed) {

@@ -47,6 +47,10 @@ struct Thresholds {
   /// counted as a flap of its own.
   unsigned flap_level_sweeps = 3;
 
+  /// A link that came while we watched may go down so long after it first was up: neither a flap nor LINK_DOWN. Cables
+  /// are seated, firmware and drivers come up, and each trains the link anew.
+  Duration bring_up = std::chrono::minutes(5);
+
   // --- LINK_ERRORS
   /// Errors per bit that a link may have. The InfiniBand specification asks for a bit error ratio of at most 1e-12
   /// (vol. 2, 6.4); 1e-12 at 400 Gb/s is one error in 2.5 s.

@@ -13,6 +13,7 @@
 #include "api/grpc/fabric_service.hpp"
 #include "api/grpc/health_service.hpp"
 #include "api/grpc/incident_service.hpp"
+#include "api/grpc/maintenance_service.hpp"
 #include "api/grpc/telemetry_service.hpp"
 #include "api/grpc/watch_hall.hpp"
 #include "api/publication/picture.hpp"
@@ -21,7 +22,7 @@ namespace weft::api {
 namespace {
 
 constexpr const char* kServices[] = {"weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService",
-                                     "weft.v1.TelemetryService"};
+                                     "weft.v1.MaintenanceService", "weft.v1.TelemetryService"};
 /// What a Batch has besides its body.
 constexpr int kEnvelopeBytes = 4096;
 
@@ -74,6 +75,7 @@ struct GrpcServer::State {
         fabric(publication, clock, hall, the_options.max_topologies),
         health(publication, hall),
         incidents(publication, commands, clock, hall),
+        maintenance(publication, commands, clock),
         telemetry_hall(telemetry, clock, the_options.telemetry),
         telemetry_service(publication, telemetry_hall) {}
 
@@ -101,6 +103,7 @@ struct GrpcServer::State {
   FabricService fabric;
   HealthService health;
   IncidentService incidents;
+  MaintenanceService maintenance;
   TelemetryHall telemetry_hall;
   TelemetryService telemetry_service;
 };
@@ -117,6 +120,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   builder.RegisterService(&state->fabric);
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->incidents);
+  builder.RegisterService(&state->maintenance);
   builder.RegisterService(&state->telemetry_service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (!server || state->port <= 0) return tl::unexpected(cannot_listen(options));

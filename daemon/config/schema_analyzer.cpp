@@ -72,6 +72,13 @@ std::vector<Key> availability_schema() {
 
 std::vector<Key> flap_schema() {
   return {
+      {"analyzer.bring_up",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.bring_up; },
+       {0, kDay},
+       "",
+       "A link that came while we watched may go down for so long after it first was up without being LINK_FLAP or "
+       "LINK_DOWN: cables are seated, firmware and drivers come up, and each trains it anew. What is then still down "
+       "is reported."},
       {"analyzer.flap_penalty", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_penalty; }, kPoints, "points",
        "Points for each time a link went down. They decay; the two layers below compare the sum, so their limits are "
        "multiples of this."},

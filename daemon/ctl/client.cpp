@@ -45,6 +45,7 @@ Client::Client(std::string where)
       fabric(channel),
       health(channel),
       incidents(channel),
+      maintenance(channel),
       telemetry(channel) {}
 
 void Client::set_deadline(grpc::ClientContext& context) {

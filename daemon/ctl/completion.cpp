@@ -26,16 +26,18 @@ _weftctl() {
       incidents) options+=$'\n--all\n--ids' ;;
       acknowledge) options+=$'\n--who' ;;
       silence) options+=$'\n--for\n--who' ;;
+      maintenance) options+=$'\n--all\n--from\n--for\n--reason\n--fabric\n--who' ;;
     esac
     COMPREPLY=($(compgen -W "$options" -- "$cur"))
     return
   fi
   local words
   case $verb in
-    "") words=$'status\nnodes\nports\nlinks\ntopology\npath\nincidents\nincident\nhealth\ncollectors\nwatch\nacknowledge\nsilence\ncompletion' ;;
+    "") words=$'status\nnodes\nports\nlinks\ntopology\npath\nincidents\nincident\nhealth\ncollectors\nwatch\nacknowledge\nsilence\nmaintenance\ncompletion' ;;
     ports | health | path) words=$(weftctl "${server[@]}" nodes --names 2>/dev/null) ;;
     collectors) words=$(weftctl "${server[@]}" collectors 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
     incident | acknowledge | silence) words=$(weftctl "${server[@]}" incidents --ids 2>/dev/null) ;;
+    maintenance) words=$'list\nadd\nend\nfabric\n'$(weftctl "${server[@]}" nodes --names 2>/dev/null) ;;
     completion) words=$'bash\nzsh\nfish' ;;
   esac
   COMPREPLY=()
@@ -57,7 +59,7 @@ _weftctl() {
     'status:how the watching goes' 'nodes:adapters, switches and routers' 'ports:states, rates and errors'
     'links:cables' 'topology:what is plugged in where' 'path:the way from one port to another' 'incidents:what is wrong' 'incident:all of one incident'
     'health:may a job run on these hosts' 'collectors:hosts that report for themselves' 'watch:incidents as they come' 'acknowledge:somebody looks after it'
-    'silence:do not page for it for a while' 'completion:a script like this one')
+    'silence:do not page for it for a while' 'maintenance:planned work' 'completion:a script like this one')
   _arguments -C '--server[where weftd serves gRPC]:host\:port:' '--json[for programs]' '--plain[drawings in ASCII]' '--help[help]' \
     '1:verb:->verb' '*::argument:->argument'
   case $state in
@@ -75,6 +77,7 @@ _weftctl() {
         incident) _arguments '1:incident:_weftctl_incidents' ;;
         acknowledge) _arguments '--who[name for the record]:name:' '1:incident:_weftctl_incidents' ;;
         silence) _arguments '--for[how long]:time (30m, 2h, 1d):' '--who[name for the record]:name:' '1:incident:_weftctl_incidents' ;;
+        maintenance) _arguments '--all[those that are over too]' '--from[when]:time:' '--for[how long]:time (30m, 2h, 1d):' '--reason[what is done]:text:' '--fabric[one subnet]:name:' '--who[name for the record]:name:' '1:what:(list add end)' '*:node:_weftctl_nodes' ;;
         completion) _values shell bash zsh fish ;;
       esac ;;
   esac
@@ -100,10 +103,18 @@ complete -c weftctl -n __fish_use_subcommand -a collectors -d 'hosts that report
 complete -c weftctl -n __fish_use_subcommand -a watch -d 'incidents as they come'
 complete -c weftctl -n __fish_use_subcommand -a acknowledge -d 'somebody looks after it'
 complete -c weftctl -n __fish_use_subcommand -a silence -d 'do not page for it for a while'
+complete -c weftctl -n __fish_use_subcommand -a maintenance -d 'planned work'
 complete -c weftctl -n __fish_use_subcommand -a completion -d 'a script like this one'
 complete -c weftctl -n '__fish_seen_subcommand_from ports health' -a '(weftctl nodes --names 2>/dev/null)'
 complete -c weftctl -n '__fish_seen_subcommand_from collectors' -a "(weftctl collectors 2>/dev/null | awk 'NR > 1 { print \$1 }')"
 complete -c weftctl -n '__fish_seen_subcommand_from incident acknowledge silence' -a '(weftctl incidents --ids 2>/dev/null)'
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance; and not __fish_seen_subcommand_from list add end' -a 'list add end'
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance; and __fish_seen_subcommand_from add' -a '(weftctl nodes --names 2>/dev/null) fabric'
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l all
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l from -x
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l for -x
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l reason -x
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l who -x
 complete -c weftctl -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
 complete -c weftctl -n '__fish_seen_subcommand_from nodes ports links topology path' -l fabric -x
 complete -c weftctl -n '__fish_seen_subcommand_from nodes' -l names

@@ -66,6 +66,16 @@ class CommandDesk final : public api::Commands {
       core_.silence(incident, until, std::move(who), std::move(answer));
     });
   }
+  void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) override {
+    bring(std::move(callback), [this, window = std::move(window)](MaintenanceCallback answer) mutable {
+      core_.maintenance().add(std::move(window), std::move(answer));
+    });
+  }
+  void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) override {
+    bring(std::move(callback), [this, window, who = std::move(who)](MaintenanceCallback answer) mutable {
+      core_.maintenance().end(window, std::move(who), std::move(answer));
+    });
+  }
   /// Nothing is posted to main after this.
   void close() {
     const std::lock_guard lock(mutex_);
@@ -73,8 +83,8 @@ class CommandDesk final : public api::Commands {
   }
 
  private:
-  template <typename Command>
-  void bring(Callback callback, Command command) {
+  template <typename Answer, typename Command>
+  void bring(std::function<void(Answer)> callback, Command command) {
     {
       const std::lock_guard lock(mutex_);
       if (!closed_) {

@@ -38,6 +38,20 @@ class FakeCommands final : public Commands {
     callback(changed);
   }
 
+  void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) override {
+    window.id = 3;
+    window.added = window.from;
+    callback(window);
+  }
+  void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) override {
+    if (window != 3) return callback(fail(ErrorCode::kNotFound, "no window"));
+    MaintenanceWindow ended;
+    ended.id = window;
+    ended.ended = TimePoint(std::chrono::hours(1));
+    ended.ended_by = std::move(who);
+    callback(ended);
+  }
+
   std::mutex mutex;
   std::condition_variable arrived;
   Callback late;

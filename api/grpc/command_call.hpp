@@ -1,0 +1,85 @@
+#pragma once
+// Calls that wait for the daemon to carry a command out.
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "api/grpc/answer.hpp"
+#include "api/publication/utf8.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::api {
+
+/// A call that waits for the daemon's answer. The reader's cancelling or deadline ends it earlier; the command is
+/// carried out all the same. Whichever comes first finishes, and the other finds that out.
+template <typename Value, typename Message>
+class CommandCall final : public grpc::ServerUnaryReactor {
+ public:
+  /// How the answer is written into the message.
+  using Convert = std::function<void(const Value&, Message&)>;
+
+  CommandCall(Message* response, Convert convert) : state_(std::make_shared<State>()) {
+    state_->call = this;
+    state_->response = response;
+    state_->convert = std::move(convert);
+  }
+
+  std::function<void(Result<Value>)> callback() {
+    return [state = state_](Result<Value> result) {
+      const std::lock_guard lock(state->mutex);
+      if (!state->call) return;
+      if (result) state->convert(*result, *state->response);
+      state->finish(result ? grpc::Status::OK : to_status(result.error()));
+    };
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    CommandCall* call = nullptr;  ///< until it is finished
+    Message* response = nullptr;
+    Convert convert;
+
+    void finish(const grpc::Status& status) {
+      if (CommandCall* const open = std::exchange(call, nullptr)) open->Finish(status);
+    }
+  };
+
+  void OnCancel() override {
+    const auto state = state_;
+    const std::lock_guard lock(state->mutex);
+    state->finish({grpc::StatusCode::CANCELLED, "cancelled; the command may still be carried out"});
+  }
+  void OnDone() override {
+    // Whoever called Finish() may still hold the lock for an instant; the state is theirs as well.
+    delete this;
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+inline constexpr std::size_t kLongestName = 256;  ///< octets; every command writes it into the record, kept long
+
+/// Text for the record, cut between two characters where it is too long.
+inline std::string for_the_record(const std::string& text, std::size_t longest = kLongestName) {
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const std::size_t more = utf8_sequence_length(std::string_view(text).substr(length));
+    if (more == 0 || length + more > longest) break;
+    length += more;
+  }
+  return text.substr(0, length);
+}
+
+/// Who asks, by the name given, or else by the address.
+inline std::string who_asks(const std::string& named, const grpc::CallbackServerContext& context) {
+  return named.empty() ? context.peer() : for_the_record(named);
+}
+
+}  // namespace weft::api

@@ -55,8 +55,7 @@ struct Maintenance : Test {
     view.name = "test";
     view.watching = true;
     view.sweep = std::make_shared<const Sweep>(watch.last_sweep);
-    for (const NodeHealth& health :
-         assess(std::span(&view, 1), {}, *watch.book.all(), planned, watch.fabric.now()))
+    for (const NodeHealth& health : assess(std::span(&view, 1), {}, *watch.book.all(), planned, watch.fabric.now()))
       if (health.node == name) return health;
     ADD_FAILURE() << "no host " << name;
     return {};
@@ -197,7 +196,7 @@ TEST_F(Maintenance, ErrorsOfCablesThatAreHandledCondemnNobody) {
   const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
   plan({window_on(link(end), watch.fabric.now(), seconds(60))});
   for (int i = 0; i < 50; ++i) {
-    watch.fabric.add_counter(end, CounterId::kSymbolError, 500);
+    watch.fabric.add_counter(end, CounterId::kSymbolErrors, 500);
     watch.sweeps(1);
   }
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
@@ -242,7 +241,7 @@ TEST_F(Maintenance, HealthSaysSoAndIsNoWorseForIt) {
 
 TEST(HostMaintenance, AHostsPortsAndCollectorAreItsParts) {
   HostWatching watching(2);
-  watching.seconds_pass(5);
+  watching.seconds(5);
   MaintenanceWindow window = window_on(
       {.kind = EntityKind::kCollector, .fabric = {}, .port = {}, .peer = {}, .label = "node-0", .host = "node-0"},
       watching.now, minutes(10));
@@ -252,14 +251,14 @@ TEST(HostMaintenance, AHostsPortsAndCollectorAreItsParts) {
   watching.analyzer.plan(list);
   for (int i = 0; i < 5; ++i) {
     watching.set_up(false);
-    watching.seconds_pass(2);
+    watching.seconds(2);
     watching.set_up(true);
-    watching.seconds_pass(2);
+    watching.seconds(2);
   }
   EXPECT_TRUE(watching.analyzer.flaps("node-0").empty());
   watching.set_up(false);
   watching.silent[1] = 1;
-  watching.seconds_pass(30);
+  watching.seconds(30);
   unsigned expected = 0, alarming = 0;
   for (const IncidentPtr& incident : *watching.book.all())
     if (incident->is_open()) ++(incident->maintenance != 0 ? expected : alarming);

@@ -286,7 +286,8 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
   return found == hosts_.end() ? nullptr : &found->second;
 }
 
-void HostAnalyzer::complete(std::vector<Finding>& findings, TimePoint now) const {
+void HostAnalyzer::complete(std::vector<Finding>& findings, TimePoint now) {
+  losses_.heed(findings, now);
   add_jobs(findings);
   for (Finding& finding : findings) {
     if (finding.kind != IncidentKind::kSlowReceiver || finding.cause.kind != EntityKind::kPort) continue;

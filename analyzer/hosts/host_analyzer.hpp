@@ -50,8 +50,8 @@ class HostAnalyzer {
   Analysis judge(TimePoint now);
 
   /// Adds what hosts know to the findings of a subnet: the jobs of all hosts that one blames or affects, and of a
-  /// SLOW_RECEIVER whether its host stalls.
-  void complete(std::vector<Finding>& findings, TimePoint now) const;
+  /// SLOW_RECEIVER whether its host stalls. And heeds them: what is lost on a link with errors is not lost silently.
+  void complete(std::vector<Finding>& findings, TimePoint now);
 
  private:
   using Hosts = HostLosses::Hosts;

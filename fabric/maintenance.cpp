@@ -61,12 +61,6 @@ bool covers(const MaintenanceWindow& window, const Entity& entity) {
   switch (what.kind) {
     case EntityKind::kFabric:
       return what.fabric.empty() || what.fabric == entity.fabric;
-    case EntityKind::kNode:
-    case EntityKind::kCollector:
-      if (on_node(entity.kind))
-        return covers(window, entity.port.node) ||
-               (entity.kind == EntityKind::kLink && covers(window, entity.peer.node));
-      return entity.kind != EntityKind::kFabric && !window.host.empty() && entity.host == window.host;
     case EntityKind::kPort:
       return (entity.kind == EntityKind::kPort || entity.kind == EntityKind::kLink) && has_end(entity, what.port);
     case EntityKind::kLink:
@@ -75,8 +69,12 @@ bool covers(const MaintenanceWindow& window, const Entity& entity) {
     case EntityKind::kHostPort:
       return entity.kind == EntityKind::kHostPort && entity.host == what.host && entity.device == what.device &&
              entity.port == what.port;
+    default:  // a node, a host or its collector
+      if (on_node(entity.kind))
+        return covers(window, entity.port.node) ||
+               (entity.kind == EntityKind::kLink && covers(window, entity.peer.node));
+      return entity.kind != EntityKind::kFabric && !window.host.empty() && entity.host == window.host;
   }
-  return false;
 }
 
 const MaintenanceWindow* maintenance_of(const MaintenanceList& windows, const Entity& entity, TimePoint now) {

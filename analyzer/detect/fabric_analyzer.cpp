@@ -12,6 +12,7 @@
 #include "analyzer/detect/flaps.hpp"
 #include "analyzer/detect/freshness.hpp"
 #include "analyzer/detect/link_table.hpp"
+#include "analyzer/detect/mass_alarms.hpp"
 #include "analyzer/detect/miscabled.hpp"
 #include "analyzer/detect/outage_findings.hpp"
 #include "analyzer/detect/outages.hpp"
@@ -31,6 +32,7 @@ struct FabricAnalyzer::Implementation {
         errors(thresholds),
         fec_trends(thresholds),
         stuck(thresholds),
+        mass(thresholds),
         congestion(thresholds.congestion),
         cabling(thresholds, std::move(expected)) {}
   Implementation(const Implementation&) = delete;
@@ -51,6 +53,7 @@ struct FabricAnalyzer::Implementation {
   DegradedLinks degraded;
   FecTrends fec_trends;
   StuckCounters stuck;
+  MassAlarms mass;
   Congestion congestion;
   Cabling cabling;
 
@@ -148,6 +151,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.fec_trends.report(*sweep.topology, self.table, self.describe, now, findings);
   self.errors.report(*sweep.topology, self.table, self.describe, now, findings);
   self.stuck.report(sweep, self.describe, pass, findings);
+  self.mass.hold_back(findings, self.table.links().size(), self.describe, now);
   self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, findings);
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);

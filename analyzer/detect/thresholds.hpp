@@ -32,6 +32,11 @@ struct Thresholds {
   /// reported.
   Duration mass_hold = std::chrono::minutes(10);
 
+  /// Share (0..1) of all links on which errors, flaps, degradation or standing counters must begin within a few sweeps
+  /// (and on at least mass_minimum_links of them) before what reads the counters is suspected: twice what one leaf
+  /// switch of a small fabric has.
+  double mass_alarm_share = 0.25;
+
   // --- LINK_FLAP
   /// Points for each time a link went down. The two layers' limits are multiples of it.
   double flap_penalty = 1000;

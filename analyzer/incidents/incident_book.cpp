@@ -35,6 +35,12 @@ std::string in_words(Duration window) {
   return short_duration(window);
 }
 
+/// Kinds that are part of something greater only where that says so of the very kind.
+bool is_part(IncidentKind kind) {
+  return kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kLinkErrors || kind == IncidentKind::kLinkFlap ||
+         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kCounterStuck;
+}
+
 }  // namespace
 
 IncidentBook::IncidentBook(IncidentPolicy policy, std::vector<Incident> restored, std::uint64_t next_id)
@@ -243,7 +249,7 @@ void IncidentBook::close(std::string_view fabric, const std::unordered_map<std::
     }
     const bool foldable = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kNodeDown ||
                           incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kTelemetryLost;
-    if ((foldable || incident.kind == IncidentKind::kRdmaErrors) && !wholes.empty()) {
+    if ((foldable || is_part(incident.kind)) && !wholes.empty()) {
       auto whole = foldable ? wholes.find(incident.cause.identity()) : wholes.end();
       if (whole == wholes.end()) whole = wholes.find(key_of(incident.kind, incident.cause));
       if (whole != wholes.end()) {
@@ -281,6 +287,12 @@ std::vector<Incident> IncidentBook::update(std::string_view fabric, std::vector<
     // Transfers that fail because of it are no trouble of their own.
     if (finding.kind == IncidentKind::kSilentLoss)
       for (const Entity& part : finding.affected) wholes.emplace(key_of(IncidentKind::kRdmaErrors, part), id);
+    // Counters that are not to be believed have told of many links.
+    if (finding.kind == IncidentKind::kCounterStuck && finding.cause.kind == EntityKind::kFabric)
+      for (const Entity& part : finding.affected)
+        for (const IncidentKind kind : {IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kLinkDegraded,
+                                        IncidentKind::kCounterStuck})
+          wholes.emplace(key_of(kind, part), id);
     // A node that is merely out of sight behind another is no trouble of its own, but one that is down stays down.
     if (finding.kind == IncidentKind::kTelemetryLost)
       for (const Entity& part : finding.affected) wholes.emplace(key_of(finding.kind, part), id);

@@ -27,12 +27,18 @@ struct FoundPort {
   PortIndex port;
 };
 
-/// "leaf-1 port 12": the ports that are called so.
+/// "leaf-1 port 12", "leaf-1:12": the ports that are called so.
 std::vector<FoundPort> find_ports(const Snapshot& snapshot, std::string_view name) {
   std::vector<FoundPort> found;
-  const std::size_t at = name.rfind(kPort);
-  if (at == std::string_view::npos) return found;
-  const std::string_view digits = name.substr(at + kPort.size());
+  std::size_t at = name.rfind(kPort);
+  std::string_view digits;
+  if (at != std::string_view::npos) {
+    digits = name.substr(at + kPort.size());
+  } else if (at = name.rfind(':'); at != std::string_view::npos) {
+    digits = name.substr(at + 1);
+  } else {
+    return found;
+  }
   unsigned number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size() || number == 0 || number > 254) return found;

@@ -39,6 +39,11 @@ std::vector<Key> availability_schema() {
        "After this long what went dark at once is taken to be really gone (half a cluster switched off) and is "
        "reported "
        "link by link."},
+      {"analyzer.mass_alarm_share", [](WeftdConfig& c) -> Field { return &c.analyzer.mass_alarm_share; }, kShare,
+       "share",
+       "When LINK_ERRORS, LINK_FLAP, LINK_DEGRADED or COUNTER_STUCK begin on this share of all links within a few "
+       "sweeps, what reads or resets the counters is suspected: one incident for the fabric, and after mass_hold one "
+       "for each that is left. A leaf switch of a small fabric has an eighth of its links."},
       {"analyzer.stale_intervals", [](WeftdConfig& c) -> Field { return &c.analyzer.stale_intervals; }, kSweeps,
        "intervals",
        "A reading older than this many sweep intervals is stale: neither up nor down, neither healthy nor bad."},

@@ -47,7 +47,8 @@ TEST_F(WantedMaintenance, ASwitchAHostAPortALinkAndEverything) {
   EXPECT_EQ(host->entity.label, "host-1");
   EXPECT_FALSE(host->nodes.empty());
   EXPECT_EQ(entity_of(to_string(NodeGuid{kLeaf})).port.node, NodeGuid{kLeaf});
-  EXPECT_EQ(entity_of("leaf-1 port 1").kind, EntityKind::kPort);
+  for (const char* name : {"leaf-1 port 1", "leaf-1:1", "0x0000000000000010:1"})
+    EXPECT_EQ(entity_of(name).port, (PortKey{NodeGuid{kLeaf}, PortNum{1}})) << name;
   // As incidents call it, from either end.
   for (const char* name : {"leaf-1 port 1 - host-1 mlx5_0 port 1", "host-1 mlx5_0 port 1 - leaf-1 port 1"}) {
     const Entity link = entity_of(name);

@@ -110,6 +110,7 @@ struct Finding {
   std::vector<std::string> jobs{};  ///< that it hurts, as HostReading::jobs names them
   double confidence = 0;            ///< 0..1: how sure that the cause is the named one
   std::string summary;              ///< one line for a page at 3 a.m.
+  std::uint64_t maintenance = 0;    ///< the window in which it is expected (MaintenanceWindow::id); 0: none
 };
 
 /// An incident with its life cycle. Ids are given once and never reused: "INC-17".
@@ -135,6 +136,8 @@ struct Incident {
   std::vector<TimePoint> beginnings;
   std::string acknowledged_by;  ///< who acknowledged it, empty if nobody
   TimePoint silenced_until = kNever;
+  /// It began within this window of planned work (MaintenanceWindow::id) and pages nobody; 0: it is no planned work.
+  std::uint64_t maintenance = 0;
 
   bool is_open() const { return state != IncidentState::kResolved; }
 };
@@ -159,6 +162,7 @@ struct HealthReason {
   TimePoint since = kNever;
   std::string message;
   std::vector<PortKey> ports;
+  std::uint64_t maintenance = 0;  ///< planned work: this window and no incident; `kind` says nothing then
 };
 
 /// May a scheduler place a job on this host? No data is UNKNOWN, never HEALTHY.

@@ -10,6 +10,7 @@
 
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/maintenance.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/sweep.hpp"
 
@@ -57,6 +58,8 @@ struct Snapshot {
   /// All open incidents and those resolved within the configured retention, newest id last.
   std::shared_ptr<const std::vector<std::shared_ptr<const Incident>>> incidents;
   std::shared_ptr<const std::vector<NodeHealth>> health;  ///< sorted by node name
+  /// Planned work: windows that are active or to come, and those that were over within the configured retention.
+  MaintenanceListPtr maintenance;
   /// All plans that are not over and those that ended within the configured retention, newest id last; null: none.
   std::shared_ptr<const std::vector<std::shared_ptr<const Plan>>> plans;
   RemedyStatus remedy;

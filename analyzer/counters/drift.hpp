@@ -37,8 +37,10 @@ class Drift {
       const double before = value - static_cast<double>(mean_);
       mean_ += static_cast<float>(before / readings_);
       squares_ += static_cast<float>(before * (value - static_cast<double>(mean_)));
+      recent_ = mean_;
       return;
     }
+    recent_ += static_cast<float>(kRecent * (value - static_cast<double>(recent_)));
     const double spread = std::max(least_spread, std::sqrt(static_cast<double>(squares_) / std::max(1, readings_ - 1)));
     const double z = std::min((value - static_cast<double>(mean_)) / spread, limits.largest_step);
     // Bounded above too: the end of a long trouble is seen as soon as its beginning was.
@@ -51,12 +53,17 @@ class Drift {
   bool drifting() const { return drifting_; }
   double usual() const { return static_cast<double>(mean_); }  ///< level learned, or so far
   double last() const { return static_cast<double>(last_); }
+  /// Level of the last few readings: an exponential mean. How far it is from usual() does not hang on one reading.
+  double recent() const { return static_cast<double>(recent_); }
 
  private:
+  static constexpr double kRecent = 0.25;  ///< weight of the last reading
+
   float mean_ = 0;
   float squares_ = 0;  ///< Σ (value − mean)² of the readings that were learned from (Welford, 1962)
   float sum_ = 0;
   float last_ = 0;
+  float recent_ = 0;
   std::uint16_t readings_ = 0;
   bool drifting_ = false;
 };

@@ -77,7 +77,8 @@ void ErrorWindows::add(Window& window, const ErrorDelta& delta) {
   add_to(sum, delta);
 }
 
-void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates) {
+void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates,
+                          const PlannedLinks& planned) {
   remap(topology);
   const double enough_bits = bounds_.upper(0) / thresholds_.error_rate_limit;
   const auto shortest = static_cast<float>(seconds(thresholds_.error_window_minimum));
@@ -100,7 +101,7 @@ void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std
       rates[port].error_rate = static_cast<double>(window.rate);
       continue;
     }
-    const bool training = !window.was_up || (errors && errors->link_downed > 0);
+    const bool training = !window.was_up || (errors && (errors->link_downed > 0 || planned.has_port(port)));
     window.was_up = true;
     if (!training) {
       window.line_bits += static_cast<double>(line_rates[port]) * static_cast<double>(elapsed);

@@ -10,6 +10,7 @@
 #include "analyzer/counters/error_bounds.hpp"
 #include "analyzer/counters/rates.hpp"
 #include "analyzer/detect/describe.hpp"
+#include "analyzer/detect/planned_links.hpp"
 #include "analyzer/detect/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
 
@@ -34,8 +35,9 @@ class ErrorWindows {
   std::uint64_t revision() const { return revision_; }
 
   /// Takes the movements of one sweep and fills in PortRates::error_rate. Errors around a link's going up or down are
-  /// not counted: training makes them.
-  void update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates);
+  /// not counted, for training makes them; nor are those of a link that somebody works on.
+  void update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates,
+              const PlannedLinks& planned);
 
   /// A window of this port has closed in this process.
   bool judged(PortIndex port) const { return port < windows_.size() && windows_[port].judged; }

@@ -12,9 +12,11 @@
 #include "analyzer/detect/flaps.hpp"
 #include "analyzer/detect/freshness.hpp"
 #include "analyzer/detect/link_table.hpp"
+#include "analyzer/detect/mass_alarms.hpp"
 #include "analyzer/detect/miscabled.hpp"
 #include "analyzer/detect/outage_findings.hpp"
 #include "analyzer/detect/outages.hpp"
+#include "analyzer/detect/planned_links.hpp"
 #include "analyzer/detect/stuck.hpp"
 
 namespace weft::analyzer {
@@ -30,6 +32,7 @@ struct FabricAnalyzer::Implementation {
         errors(thresholds),
         fec_trends(thresholds),
         stuck(thresholds),
+        mass(thresholds),
         congestion(thresholds.congestion),
         cabling(thresholds, std::move(expected)) {}
   Implementation(const Implementation&) = delete;
@@ -41,6 +44,7 @@ struct FabricAnalyzer::Implementation {
   std::string fabric;
   Thresholds thresholds;
   LinkTable table;
+  PlannedLinks planned;
   Describe describe;
   CounterTracker counters;
   OutageFinder outages;
@@ -49,6 +53,7 @@ struct FabricAnalyzer::Implementation {
   DegradedLinks degraded;
   FecTrends fec_trends;
   StuckCounters stuck;
+  MassAlarms mass;
   Congestion congestion;
   Cabling cabling;
 
@@ -72,6 +77,10 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
   implementation_->table.restore(state.links);
   implementation_->flaps.restore(state.flaps, implementation_->table);
   implementation_->errors.restore(state.errors);
+}
+
+void FabricAnalyzer::plan(MaintenanceListPtr windows) {
+  implementation_->planned.set(std::move(windows));
 }
 
 AnalyzerState FabricAnalyzer::state() const {
@@ -122,8 +131,9 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.table.observe(sweep);
   const CounterPass& pass = self.counters.update(sweep, stale_after(sweep, self.thresholds));
   const OutageReport outages = self.outages.find(self.table, sweep, now);
-  self.flaps.update(self.table, pass, new_epoch || outages.blind, now);
-  self.errors.update(*sweep.topology, pass, self.counters.line_rates());
+  self.planned.update(self.table, *sweep.topology, self.fabric, now);
+  self.flaps.update(self.table, pass, self.planned, new_epoch || outages.blind, now);
+  self.errors.update(*sweep.topology, pass, self.counters.line_rates(), self.planned);
   self.fec_trends.update(sweep, self.counters.line_rates());
   self.stuck.update(sweep, self.table, pass);
   if (changed) {
@@ -141,6 +151,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.fec_trends.report(*sweep.topology, self.table, self.describe, now, findings);
   self.errors.report(*sweep.topology, self.table, self.describe, now, findings);
   self.stuck.report(sweep, self.describe, pass, findings);
+  self.mass.hold_back(findings, self.table.links().size(), self.describe, now);
   self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, findings);
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);

@@ -11,6 +11,7 @@
 #include "analyzer/detect/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/maintenance.hpp"
 #include "fabric/snapshot.hpp"
 #include "fabric/sweep.hpp"
 
@@ -34,6 +35,10 @@ class FabricAnalyzer {
 
   /// Takes back what an earlier process remembered. Before the first analyze().
   void restore(const AnalyzerState& state);
+
+  /// The windows of planned work, from now on: what links do meanwhile counts neither as flaps nor as errors. (That it
+  /// does not alarm is the incident book's matter.)
+  void plan(MaintenanceListPtr windows);
 
   /// Judges one sweep. `now` is the time of judging (normally sweep.finished or a little later). A sweep without
   /// topology or with tables of the wrong size is treated as no sweep at all.

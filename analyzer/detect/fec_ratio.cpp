@@ -21,8 +21,8 @@ void add_fec_ratio(Drift& drift, std::uint64_t repaired, double bits, const Thre
 }
 
 bool is_fec_worse(const Drift& drift, const Thresholds& thresholds) {
-  return drift.drifting() && drift.last() >= std::log10(thresholds.fec_ratio_minimum) &&
-         drift.last() - drift.usual() >= thresholds.fec_ratio_rise;
+  return drift.drifting() && drift.recent() >= std::log10(thresholds.fec_ratio_minimum) &&
+         drift.recent() - drift.usual() >= thresholds.fec_ratio_rise;
 }
 
 Severity fec_severity(const Drift& drift, const Thresholds& thresholds) {

@@ -10,6 +10,7 @@
 #include "analyzer/detect/describe.hpp"
 #include "analyzer/detect/flap_record.hpp"
 #include "analyzer/detect/link_table.hpp"
+#include "analyzer/detect/planned_links.hpp"
 #include "analyzer/detect/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
 
@@ -28,8 +29,9 @@ class FlapTracker {
   std::uint64_t revision() const { return revision_; }
 
   /// Counts what this sweep shows. `settling`: first sweep of an epoch, or a blind one; states are noted, nothing
-  /// counts.
-  void update(const LinkTable& table, const CounterPass& pass, bool settling, TimePoint now);
+  /// counts. Nor does what a link does while somebody works on it, or while it is being brought up (LinkState).
+  void update(const LinkTable& table, const CounterPass& pass, const PlannedLinks& planned, bool settling,
+              TimePoint now);
 
   bool is_flapping(LinkId link) const;
   void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;

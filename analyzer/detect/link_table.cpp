@@ -148,6 +148,7 @@ void LinkTable::observe(const Sweep& sweep) {
   }
   observe_nodes(sweep);
   observe_links(sweep);
+  watching_ = true;
 }
 
 void LinkTable::observe_nodes(const Sweep& sweep) {
@@ -193,6 +194,9 @@ EndView LinkTable::view_of(const Topology& topology, PortIndex index, PortIndex 
 void LinkTable::observe_links(const Sweep& sweep) {
   const Topology& topology = *sweep.topology;
   for (LinkState& link : links_) {
+    // The other way round, a clock that was set back must not make it last.
+    if (sweep.finished < link.brought_up || sweep.finished - link.brought_up >= thresholds_.bring_up)
+      link.brought_up = kNever;
     EndView low = view_of(topology, link.low, link.high);
     EndView high = view_of(topology, link.high, link.low);
     link.low_view = low;
@@ -229,6 +233,8 @@ void LinkTable::observe_links(const Sweep& sweep) {
     link.down_since = kNever;
     if (!link.was_up) {
       link.was_up = true;
+      // Of what the first sweep finds nobody knows how long it has been there.
+      if (watching_) link.brought_up = sweep.finished;
       ++revision_;
     }
   }

@@ -62,6 +62,9 @@ struct LinkState {
   bool covered = false;             ///< and that was a switch's or a host's outage
   std::uint8_t hold = 0;            ///< sweeps to wait before it is reported: its switch or host has just come back
   TimePoint down_since = kNever;    ///< when the view left kUp
+  /// When it was up for the first time, of a link that came while we watched; kNever once Thresholds::bring_up is over.
+  /// Who brings a machine into service trains its links more than once.
+  TimePoint brought_up = kNever;
 
   /// Its being down is trouble.
   bool counts() const { return (was_up || expected) && !recabled; }
@@ -122,6 +125,7 @@ class LinkTable {
   std::vector<LinkId> link_at_;      ///< by port
   std::vector<std::uint8_t> fresh_;  ///< by port
   std::uint64_t revision_ = 0;
+  bool watching_ = false;  ///< there was a sweep before
 
   // Adjacency in compressed rows, made again when links were added.
   mutable std::vector<std::uint32_t> first_link_;

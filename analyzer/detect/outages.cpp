@@ -41,7 +41,7 @@ struct OutageFinder::Work {
 };
 
 bool OutageFinder::is_dead(const LinkState& link) const {
-  if (!link.counts()) return false;
+  if (!link.counts() || link.brought_up != kNever) return false;
   switch (link.view) {
     case LinkView::kDown:
       return true;

@@ -32,6 +32,11 @@ struct Thresholds {
   /// reported.
   Duration mass_hold = std::chrono::minutes(10);
 
+  /// Share (0..1) of all links on which errors, flaps, degradation or standing counters must begin within a few sweeps
+  /// (and on at least mass_minimum_links of them) before what reads the counters is suspected: twice what one leaf
+  /// switch of a small fabric has.
+  double mass_alarm_share = 0.25;
+
   // --- LINK_FLAP
   /// Points for each time a link went down. The two layers' limits are multiples of it.
   double flap_penalty = 1000;
@@ -46,6 +51,10 @@ struct Thresholds {
   /// Sweeps without a flap after which the counts of both ends are levelled, so that an end which counts late is not
   /// counted as a flap of its own.
   unsigned flap_level_sweeps = 3;
+
+  /// A link that came while we watched may go down so long after it first was up: neither a flap nor LINK_DOWN. Cables
+  /// are seated, firmware and drivers come up, and each trains the link anew.
+  Duration bring_up = std::chrono::minutes(5);
 
   // --- LINK_ERRORS
   /// Errors per bit that a link may have. The InfiniBand specification asks for a bit error ratio of at most 1e-12

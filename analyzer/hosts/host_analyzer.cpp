@@ -109,7 +109,10 @@ void HostAnalyzer::place(HostWatch& host) {
 }
 
 void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint now) {
-  HostWatch& host = hosts_[name];
+  const auto [found, added] = hosts_.try_emplace(name);
+  HostWatch& host = found->second;
+  // After our own start those come that were there all the time.
+  if (added && now - started_ >= thresholds_.telemetry_start_grace) host.came = now;
   host.name = name;
   host.heard = now;
   host.unheard = 0;
@@ -127,17 +130,32 @@ void HostAnalyzer::forget(const std::string& name) {
   std::erase_if(host_of_node_, [&](const auto& entry) { return entry.second == name; });
 }
 
+/// Which of its ports may go down at that moment without its being a flap.
+void HostAnalyzer::excuse(HostWatch& host, TimePoint at) const {
+  const bool new_here = host.came != kNever && at >= host.came && at - host.came < thresholds_.bring_up;
+  const bool planned = windows_ && std::ranges::any_of(*windows_, [at](const MaintenanceWindow& window) {
+                         return state_at(window, at) == MaintenanceState::kActive;
+                       });
+  for (PortWatch& port : host.ports)
+    port.excused = new_here || (planned && (maintenance_of(*windows_, collector_of(host.name), at) ||
+                                            maintenance_of(*windows_, entity_of(host, port), at)));
+}
+
 bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
   const auto found = hosts_.find(name);
   if (found == hosts_.end()) return false;
   HostWatch& host = found->second;
   bool flapped = false;
   if (batch.reading && batch.reading->inventory) {
+    excuse(host, batch.reading->taken);
     const bool devices = host.inventory != batch.reading->inventory;
     flapped = take_reading(host, *batch.reading, batch.is_late, thresholds_);
     if (devices && !subnets_.empty()) place(host);
   }
-  for (const LinkEvent& event : batch.events) flapped = take_event(host, event, batch.is_late, thresholds_) || flapped;
+  for (const LinkEvent& event : batch.events) {
+    excuse(host, event.at);
+    flapped = take_event(host, event, batch.is_late, thresholds_) || flapped;
+  }
   const bool news = std::ranges::any_of(host.ports, &PortWatch::news);
   if (news && (news_.empty() || news_.back() != name)) news_.push_back(name);
   return flapped;
@@ -268,7 +286,8 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
   return found == hosts_.end() ? nullptr : &found->second;
 }
 
-void HostAnalyzer::complete(std::vector<Finding>& findings, TimePoint now) const {
+void HostAnalyzer::complete(std::vector<Finding>& findings, TimePoint now) {
+  losses_.heed(findings, now);
   add_jobs(findings);
   for (Finding& finding : findings) {
     if (finding.kind != IncidentKind::kSlowReceiver || finding.cause.kind != EntityKind::kPort) continue;

@@ -30,6 +30,9 @@ class HostAnalyzer {
   /// What subnets are watched, again whenever they have changed or were swept.
   void join(std::span<const FabricView> fabrics);
 
+  /// The windows of planned work, from now on: what ports do meanwhile counts as no flap.
+  void plan(MaintenanceListPtr windows) { windows_ = std::move(windows); }
+
   /// The collector of `host` was heard.
   void hear(const std::string& host, Duration interval, TimePoint now);
   /// `host` is known from before, and was last heard then.
@@ -47,13 +50,14 @@ class HostAnalyzer {
   Analysis judge(TimePoint now);
 
   /// Adds what hosts know to the findings of a subnet: the jobs of all hosts that one blames or affects, and of a
-  /// SLOW_RECEIVER whether its host stalls.
-  void complete(std::vector<Finding>& findings, TimePoint now) const;
+  /// SLOW_RECEIVER whether its host stalls. And heeds them: what is lost on a link with errors is not lost silently.
+  void complete(std::vector<Finding>& findings, TimePoint now);
 
  private:
   using Hosts = HostLosses::Hosts;
 
   void place(HostWatch& host);
+  void excuse(HostWatch& host, TimePoint at) const;
   void add_jobs(std::vector<Finding>& findings) const;
   bool is_lost(const HostWatch& host, TimePoint now) const;
   Duration patience(const HostWatch& host) const;
@@ -64,6 +68,7 @@ class HostAnalyzer {
   Thresholds thresholds_;
   TimePoint started_;
   Hosts hosts_;
+  MaintenanceListPtr windows_;
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   bool many_lost_ = false;
   HostLosses losses_;

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t kMostAffected = 64;
 constexpr std::size_t kMostRivalsNamed = 3;
+/// A link stays blamed for errors so long after it last was: sweeps are apart, and windows reach back.
+constexpr Duration kErrorsHeeded = std::chrono::minutes(2);
 
 Entity entity_at(const std::string& fabric, const Topology& topology, PortIndex port) {
   return {.kind = EntityKind::kPort,
@@ -54,6 +56,14 @@ void HostLosses::watch(std::span<const FabricView> fabrics) {
   }
 }
 
+void HostLosses::heed(std::span<const Finding> findings, TimePoint now) {
+  for (const Finding& finding : findings) {
+    if (finding.kind != IncidentKind::kLinkErrors || finding.cause.kind != EntityKind::kLink) continue;
+    const auto subnet = subnets_.find(finding.cause.fabric);
+    if (subnet != subnets_.end()) subnet->second.errors[{finding.cause.port, finding.cause.peer}] = now;
+  }
+}
+
 void HostLosses::end_window(const std::string& fabric, Subnet& subnet, const Hosts& hosts, TimePoint now) const {
   const Topology& topology = *subnet.sweep->topology;
   std::vector<TransferEnd> ends;
@@ -87,6 +97,10 @@ void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& 
     if (!host.lost && host.has_reading) reading = std::max(reading, host.interval);
   for (auto& [fabric, subnet] : subnets_) {
     if (subnet.tracker->is_due(now, reading)) {
+      std::erase_if(subnet.errors, [now](const auto& link) { return now - link.second > kErrorsHeeded; });
+      std::vector<LinkKey> condemned;
+      for (const auto& [link, last] : subnet.errors) condemned.push_back(link);
+      subnet.tracker->set_condemned(std::move(condemned));
       end_window(fabric, subnet, hosts, now);
       subnet.window_ended = now;
     }

@@ -22,7 +22,8 @@ FlapRecord& flaps_of(PortWatch& port, TimePoint at) {
 }
 
 void went_down(PortWatch& port, unsigned source, std::uint64_t times, TimePoint at) {
-  if (times > 0 && !port.set_down && !port.set_down_lately && !port.is_virtual) flaps_of(port, at).note(source, times);
+  const bool meant = port.set_down || port.set_down_lately || port.excused;
+  if (times > 0 && !meant && !port.is_virtual) flaps_of(port, at).note(source, times);
 }
 
 void see_state(PortWatch& port, bool up, TimePoint at) {

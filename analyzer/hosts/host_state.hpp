@@ -80,6 +80,7 @@ struct PortWatch {
   bool was_up = false;               ///< at some time
   bool set_down = false;             ///< somebody wants it down
   bool set_down_lately = false;      ///< since the reading before
+  bool excused = false;              ///< somebody works on it, or it has just been brought up: no flaps count
   bool down_reported = false;        ///< LINK_DOWN is open
   bool news = false;                 ///< something to be told at once
   unsigned missing_readings = 0;     ///< in a row
@@ -119,6 +120,7 @@ struct HostWatch {
   TimePoint heard = kNever;
   Duration interval{};
   bool has_reading = false;  ///< in this process
+  TimePoint came = kNever;   ///< when it was heard for the first time, of a host that came while we watched
   unsigned unheard = 0;      ///< judgements since it was last heard
   bool lost = false;         ///< silent for too long
   bool lost_alone = false;   ///< and has an incident of its own

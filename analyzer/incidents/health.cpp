@@ -51,6 +51,7 @@ class Assessment {
 
   void look_at(const FabricView& view, const IncidentList& incidents);
   void look_at(HostViews hosts, const IncidentList& incidents);
+  void look_at(std::span<const FabricView> fabrics, const MaintenanceList& windows);
   std::vector<NodeHealth> finish();
 
  private:
@@ -61,6 +62,8 @@ class Assessment {
   void blame(const FabricView& view, const Incident& incident, const Entity& entity, bool is_cause);
   Subject* subject_of(const FabricView& view, NodeGuid guid);
   void add_reason(Subject& subject, const Incident& incident, PortKey port);
+  void add_work(const std::string& name, const MaintenanceWindow& window, PortKey port);
+  void add_work(const FabricView& view, const MaintenanceWindow& window);
   void mark_down(const FabricView& view, const Incident& incident, PortKey port);
 
   TimePoint now_;
@@ -240,7 +243,7 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
   }
   read_ages(view);
   for (const IncidentPtr& incident : incidents)
-    if (incident->is_open() && incident->cause.fabric == view.name) read(view, *incident);
+    if (incident->is_open() && incident->maintenance == 0 && incident->cause.fabric == view.name) read(view, *incident);
   for (Subject& subject : subjects_)
     for (const NodeIndex adapter : subject.unreachable)
       if (!explained(view, subject, adapter))
@@ -276,7 +279,7 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
   }
   for (const IncidentPtr& incident : incidents) {
     const Entity& cause = incident->cause;
-    if (!incident->is_open() || !cause.fabric.empty()) continue;
+    if (!incident->is_open() || incident->maintenance != 0 || !cause.fabric.empty()) continue;
     if (cause.kind == EntityKind::kFabric) {
       for (const auto& [name, host] : silent) add_reason(subject(name, false, {}), *incident, {});
       continue;
@@ -299,6 +302,61 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
   }
 }
 
+void Assessment::add_work(const std::string& name, const MaintenanceWindow& window, PortKey port) {
+  const auto of = by_name_.find(name);
+  if (of == by_name_.end()) return;
+  NodeHealth& health = subjects_[of->second].health;
+  // Windows come one after the other: the reason that this one made is the last.
+  if (health.reasons.empty() || health.reasons.back().maintenance != window.id)
+    health.reasons.push_back({.severity = Severity::kInfo,
+                              .since = window.from,
+                              .message = in_words(window),
+                              .ports = {},
+                              .maintenance = window.id});
+  std::vector<PortKey>& ports = health.reasons.back().ports;
+  if (port.port.value != 0 && std::ranges::find(ports, port) == ports.end()) ports.push_back(port);
+  health.action = std::max(health.action, RecommendedAction::kAvoidNewJobs);
+}
+
+void Assessment::add_work(const FabricView& view, const MaintenanceWindow& window) {
+  const Topology& topology = *view.sweep->topology;
+  const auto name_of = [&](NodeIndex index) { return std::string(host_name(topology.node(index))); };
+  const Entity& what = window.entity;
+  if (what.kind == EntityKind::kFabric && (what.fabric.empty() || what.fabric == view.name)) {
+    for (NodeIndex index = 0; index < topology.nodes().size(); ++index) add_work(name_of(index), window, {});
+    return;
+  }
+  for (const NodeGuid guid : window.nodes) {
+    const NodeIndex index = topology.find_node(guid);
+    if (index == kNoIndex) continue;
+    add_work(name_of(index), window, {});
+    if (topology.node(index).type != NodeType::kSwitch) continue;
+    for (const Port& port : topology.ports_of(topology.node(index))) {
+      if (port.peer == kNoIndex) continue;
+      const NodeIndex peer = topology.port(port.peer).node;
+      if (topology.node(peer).type == NodeType::kChannelAdapter)
+        add_work(name_of(peer), window, topology.key_of(port.peer));
+    }
+  }
+  if (what.kind != EntityKind::kPort && what.kind != EntityKind::kLink) return;
+  const PortIndex port = topology.find_port(what.port);
+  if (port == kNoIndex) return;
+  for (const PortIndex end : {port, topology.port(port).peer})
+    if (end != kNoIndex && topology.node_of(topology.port(end)).type == NodeType::kChannelAdapter)
+      add_work(name_of(topology.port(end).node), window, topology.key_of(end));
+}
+
+void Assessment::look_at(std::span<const FabricView> fabrics, const MaintenanceList& windows) {
+  for (const MaintenanceWindow& window : windows) {
+    if (state_at(window, now_) != MaintenanceState::kActive) continue;
+    for (const FabricView& view : fabrics)
+      if (view.sweep && view.sweep->topology) add_work(view, window);
+    if (!window.host.empty()) add_work(window.host, window, {});
+    if (window.entity.kind == EntityKind::kFabric && window.entity.fabric.empty())
+      for (const Subject& subject : subjects_) add_work(subject.health.node, window, {});
+  }
+}
+
 std::vector<NodeHealth> Assessment::finish() {
   std::vector<NodeHealth> all;
   all.reserve(subjects_.size());
@@ -314,10 +372,11 @@ std::vector<NodeHealth> Assessment::finish() {
 }  // namespace
 
 std::vector<NodeHealth> assess(std::span<const FabricView> fabrics, HostViews hosts, const IncidentList& incidents,
-                               TimePoint now) {
+                               const MaintenanceList& windows, TimePoint now) {
   Assessment assessment(now);
   for (const FabricView& view : fabrics) assessment.look_at(view, incidents);
   assessment.look_at(hosts, incidents);
+  assessment.look_at(fabrics, windows);
   return assessment.finish();
 }
 

@@ -12,10 +12,11 @@ namespace weft::analyzer {
 
 /// Health of every host (adapters grouped by host_name()) of every fabric and of every host with a collector, sorted by
 /// name. A host on several fabrics has one entry, the worst of all; one with a silent collector is UNKNOWN. No data,
-/// stale data or a fabric that is not watched gives UNKNOWN, unless an incident already says worse. O(ports + incidents
-/// × their ports).
+/// stale data or a fabric that is not watched gives UNKNOWN, unless an incident already says worse. Planned work on a
+/// host, on a link or port of it or on a switch that it is cabled to makes no verdict worse; it is a reason of its own
+/// to place no new jobs there. O(ports + incidents × their ports).
 std::vector<NodeHealth> assess(std::span<const FabricView> fabrics,
                                std::span<const std::shared_ptr<const HostView>> hosts, const IncidentList& incidents,
-                               TimePoint now);
+                               const MaintenanceList& windows, TimePoint now);
 
 }  // namespace weft::analyzer

@@ -5,75 +5,21 @@
 #include <utility>
 
 #include "analyzer/detect/describe.hpp"
+#include "analyzer/incidents/evidence.hpp"
+#include "analyzer/incidents/planned_work.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 constexpr std::size_t kLongestName = 256;
-constexpr std::size_t kMostJobs = 64;
 
 std::string key_of(IncidentKind kind, const Entity& cause) {
   return std::string(to_string(kind)) + '|' + cause.identity();
 }
 
-/// Entity::same_as without making two strings; labels are not part of identity.
-bool same(const Entity& a, const Entity& b) {
-  return a.kind == b.kind && a.port == b.port && a.peer == b.peer && a.fabric == b.fabric && a.host == b.host &&
-         a.device == b.device;
-}
-
-bool moved(double a, double b) {
-  return std::abs(a - b) > 0.5 * std::max(std::abs(a), std::abs(b));
-}
-
-/// Does the finding bring evidence that is new, or a number that has moved a lot?
-struct EvidenceNews {
-  bool fresh = false;
-  bool numbers = false;
-};
-
-EvidenceNews compare_evidence(const std::vector<Evidence>& known, const std::vector<Evidence>& found) {
-  EvidenceNews news;
-  for (const Evidence& evidence : found) {
-    const auto old = std::ranges::find_if(
-        known, [&](const Evidence& e) { return e.signal == evidence.signal && same(e.where, evidence.where); });
-    if (old == known.end())
-      news.fresh = true;
-    else if (moved(old->value, evidence.value))
-      news.numbers = true;
-  }
-  return news;
-}
-
-/// What was known, with the newer numbers; bounded by dropping from the middle: how it began and how it is now matter.
-void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& found, std::size_t limit) {
-  for (const Evidence& evidence : found) {
-    const auto old = std::ranges::find_if(
-        known, [&](const Evidence& e) { return e.signal == evidence.signal && same(e.where, evidence.where); });
-    if (old == known.end())
-      known.push_back(evidence);
-    else
-      *old = evidence;
-  }
-  if (known.size() > limit) {
-    const auto from = known.begin() + static_cast<std::ptrdiff_t>(limit / 2);
-    known.erase(from, from + static_cast<std::ptrdiff_t>(known.size() - limit));
-  }
-}
-
-/// Do other links wait, or for others? Shares of time are numbers that move.
-bool same_tree(const WaitingTree& a, const WaitingTree& b) {
-  return std::ranges::equal(a.links, b.links, [](const WaitingLink& x, const WaitingLink& y) {
-    return x.waits_for == y.waits_for && same(x.sender, y.sender);
-  });
-}
-
-/// All jobs that it has hurt. True when there is a new one.
-bool merge_jobs(std::vector<std::string>& known, const std::vector<std::string>& found) {
-  const std::size_t before = known.size();
-  for (const std::string& job : found)
-    if (known.size() < kMostJobs && std::ranges::find(known, job) == known.end()) known.push_back(job);
-  return known.size() > before;
+/// Planned work is never the same incident as trouble of the same kind: neither re-opens the other.
+std::string key_of(IncidentKind kind, const Entity& cause, std::uint64_t maintenance) {
+  return key_of(kind, cause) + (maintenance != 0 ? "|planned" : "");
 }
 
 /// "1st", "2nd", "11th".
@@ -89,6 +35,12 @@ std::string in_words(Duration window) {
   return short_duration(window);
 }
 
+/// Kinds that are part of something greater only where that says so of the very kind.
+bool is_part(IncidentKind kind) {
+  return kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kLinkErrors || kind == IncidentKind::kLinkFlap ||
+         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kCounterStuck;
+}
+
 }  // namespace
 
 IncidentBook::IncidentBook(IncidentPolicy policy, std::vector<Incident> restored, std::uint64_t next_id)
@@ -99,9 +51,10 @@ IncidentBook::IncidentBook(IncidentPolicy policy, std::vector<Incident> restored
   for (Incident& incident : restored) {
     next_id_ = std::max(next_id_, incident.id + 1);
     Entry entry;
-    entry.key = key_of(incident.kind, incident.cause);
+    entry.key = key_of(incident.kind, incident.cause, incident.maintenance);
     // One that was stored before beginnings were noted.
-    if (incident.beginnings.empty() && incident.opened != kNever) incident.beginnings.push_back(incident.opened);
+    if (incident.beginnings.empty() && incident.opened != kNever && incident.maintenance == 0)
+      incident.beginnings.push_back(incident.opened);
     entry.incident = std::make_shared<const Incident>(std::move(incident));
     newest_[entry.key] = entry.incident->id;
     entries_.push_back(std::move(entry));
@@ -142,7 +95,9 @@ void IncidentBook::change(Entry& entry, Incident next, TimePoint now, Changed& c
 }
 
 /// Notes that it begins now, and says so where it does so again and again.
-void IncidentBook::begin(Incident& incident, TimePoint now) const {
+void IncidentBook::begin(Incident& incident, TimePoint now) {
+  if (incident.maintenance != 0) return;  // nobody repeats an offence by being worked on
+  ++opened_[static_cast<std::size_t>(incident.kind)];
   // A clock that was set back makes a past that lies ahead.
   std::erase_if(incident.beginnings, [&](TimePoint at) { return at > now || now - at > policy_.repeat_window; });
   incident.beginnings.push_back(now);
@@ -182,11 +137,11 @@ void IncidentBook::open(const Finding& finding, std::string key, std::vector<Tim
   incident.waiting = finding.waiting;
   merge_jobs(incident.jobs, finding.jobs);
   incident.confidence = finding.confidence;
+  incident.maintenance = finding.maintenance;
   begin(incident, now);
   incident.summary = summary_of(finding, incident);
   incident.opened = now;
   newest_[key] = incident.id;
-  ++opened_[static_cast<std::size_t>(finding.kind)];
   Entry& entry = entries_.emplace_back();
   entry.key = std::move(key);
   entry.evidence_shown = now;
@@ -201,6 +156,7 @@ void IncidentBook::reopen(Entry& entry, const Finding& finding, TimePoint now, C
   next.cause = finding.cause;
   next.affected = finding.affected;
   next.confidence = finding.confidence;
+  next.maintenance = finding.maintenance;
   next.resolved = kNever;
   next.acknowledged_by.clear();
   ++next.occurrences;
@@ -210,7 +166,6 @@ void IncidentBook::reopen(Entry& entry, const Finding& finding, TimePoint now, C
   merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
   begin(next, now);
   next.summary = summary_of(finding, next);
-  ++opened_[static_cast<std::size_t>(finding.kind)];
   entry.evidence_shown = now;
   change(entry, std::move(next), now, changed);
 }
@@ -233,6 +188,7 @@ void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, 
   next.cause = finding.cause;
   next.affected = finding.affected;
   next.confidence = finding.confidence;
+  next.maintenance = finding.maintenance;
   next.summary = summary_of(finding, shown);
   merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
   next.waiting = finding.waiting;
@@ -241,7 +197,7 @@ void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, 
 }
 
 std::uint64_t IncidentBook::take(const Finding& finding, TimePoint now, Changed& changed) {
-  std::string key = key_of(finding.kind, finding.cause);
+  std::string key = key_of(finding.kind, finding.cause, finding.maintenance);
   const auto known = newest_.find(key);
   const std::size_t at = known == newest_.end() ? entries_.size() : position(known->second);
   if (at < entries_.size()) {
@@ -275,17 +231,30 @@ void IncidentBook::resolve(Entry& entry, const std::string& why, TimePoint now, 
   change(entry, std::move(next), now, changed);
 }
 
+/// The incident of the same trouble that alarms, where this update had it.
+IncidentPtr IncidentBook::seen_as_trouble(const Incident& planned) const {
+  const auto known = newest_.find(key_of(planned.kind, planned.cause));
+  const std::size_t at = known == newest_.end() ? entries_.size() : position(known->second);
+  return at < entries_.size() && entries_[at].seen_in == updates_ ? entries_[at].incident : nullptr;
+}
+
 void IncidentBook::close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,
                          const Coverage& coverage, TimePoint now, Changed& changed) {
   for (Entry& entry : entries_) {
     const Incident& incident = *entry.incident;
     if (!incident.is_open() || entry.seen_in == updates_ || !coverage.reaches(incident.cause.fabric, fabric)) continue;
+    if (const IncidentPtr alarm = incident.maintenance != 0 ? seen_as_trouble(incident) : nullptr) {
+      resolve(entry, "the work is over, it goes on as " + incident_name(alarm->id), now, changed);
+      continue;
+    }
     const bool foldable = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kNodeDown ||
                           incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kTelemetryLost;
-    if ((foldable || incident.kind == IncidentKind::kRdmaErrors) && !wholes.empty()) {
+    if ((foldable || is_part(incident.kind)) && !wholes.empty()) {
       auto whole = foldable ? wholes.find(incident.cause.identity()) : wholes.end();
-      if (whole == wholes.end()) whole = wholes.find(entry.key);
+      if (whole == wholes.end()) whole = wholes.find(key_of(incident.kind, incident.cause));
       if (whole != wholes.end()) {
+        // What alarms does not vanish in what does not: it waits until the work is done.
+        if (incident.maintenance == 0 && find(whole->second)->maintenance != 0) continue;
         resolve(entry, "now part of " + incident_name(whole->second), now, changed, true);
         continue;
       }
@@ -299,6 +268,14 @@ std::vector<Incident> IncidentBook::update(std::string_view fabric, std::vector<
                                            const Coverage& coverage, TimePoint now) {
   ++updates_;
   Changed changed;
+  if (windows_ && !windows_->empty()) {
+    const auto began_before = [this](const Finding& finding) {
+      const auto known = newest_.find(key_of(finding.kind, finding.cause));
+      const IncidentPtr incident = known == newest_.end() ? nullptr : find(known->second);
+      return incident && incident->is_open();
+    };
+    mark_planned(findings, *windows_, *all(), began_before, now);
+  }
   // What the greater troubles of this sweep contain: entity → incident.
   std::unordered_map<std::string, std::uint64_t> wholes;
   for (const Finding& finding : findings) {
@@ -310,6 +287,12 @@ std::vector<Incident> IncidentBook::update(std::string_view fabric, std::vector<
     // Transfers that fail because of it are no trouble of their own.
     if (finding.kind == IncidentKind::kSilentLoss)
       for (const Entity& part : finding.affected) wholes.emplace(key_of(IncidentKind::kRdmaErrors, part), id);
+    // Counters that are not to be believed have told of many links.
+    if (finding.kind == IncidentKind::kCounterStuck && finding.cause.kind == EntityKind::kFabric)
+      for (const Entity& part : finding.affected)
+        for (const IncidentKind kind : {IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kLinkDegraded,
+                                        IncidentKind::kCounterStuck})
+          wholes.emplace(key_of(kind, part), id);
     // A node that is merely out of sight behind another is no trouble of its own, but one that is down stays down.
     if (finding.kind == IncidentKind::kTelemetryLost)
       for (const Entity& part : finding.affected) wholes.emplace(key_of(finding.kind, part), id);

@@ -12,6 +12,7 @@
 #include "analyzer/detect/coverage.hpp"
 #include "analyzer/detect/thresholds.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/maintenance.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::analyzer {
@@ -33,6 +34,10 @@ class IncidentBook {
   /// person would see changed, each with its revision grown. Persist them before showing them.
   std::vector<Incident> update(std::string_view fabric, std::vector<Finding> findings, const Coverage& coverage,
                                TimePoint now);
+
+  /// The windows of planned work, from now on. What begins within one is kept apart from trouble: it is INFO, pages
+  /// nobody and counts neither as opened nor as a beginning; what is still wrong when the window is over begins then.
+  void plan(MaintenanceListPtr windows) { windows_ = std::move(windows); }
 
   /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
   std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
@@ -69,14 +74,16 @@ class IncidentBook {
   void reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
   void open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
             Changed& changed);
-  void begin(Incident& incident, TimePoint now) const;
+  void begin(Incident& incident, TimePoint now);
   std::string summary_of(const Finding& finding, const Incident& incident) const;
   void resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed, bool part_of_another = false);
   void close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,
              const Coverage& coverage, TimePoint now, Changed& changed);
+  IncidentPtr seen_as_trouble(const Incident& planned) const;
   void expire(TimePoint now);
 
   IncidentPolicy policy_;
+  MaintenanceListPtr windows_;
   std::uint64_t next_id_ = 1;
   std::uint64_t updates_ = 0;
   std::vector<Entry> entries_;                             ///< ascending by id

@@ -45,6 +45,9 @@ constexpr double kSwitchPrior = -1;
 constexpr double kAdapterPrior = -2;
 /// A suspect whose own counters tell of errors is likelier than one without.
 constexpr double kOwnedUp = 3;
+/// One whose counters tell of as many as were lost, hundreds of them, or that is condemned for its errors, is hardly a
+/// bystander: healthy cables make some packets' errors an hour.
+constexpr double kSurelyOwnedUp = 12;
 
 bool is_hurt(double lost, double passed, const LossThresholds& thresholds) {
   if (lost < thresholds.minimum_packets) return false;
@@ -329,7 +332,8 @@ std::vector<LossHypothesis> Search::round() const {
     hypothesis.suspect = suspect(id);
     hypothesis.lost = std::min(tally.senders.lost, tally.receivers.lost);
     if (witness_) hypothesis.testimony = witness_(hypothesis.suspect, hypothesis.lost);
-    hypothesis.score = score + hypothesis.testimony.support + (hypothesis.testimony.owned_up ? kOwnedUp : 0);
+    const LossTestimony& heard = hypothesis.testimony;
+    hypothesis.score = score + heard.support + (!heard.owned_up ? 0 : heard.surely ? kSurelyOwnedUp : kOwnedUp);
     explain(hypothesis, id);
   }
   std::ranges::stable_sort(found, std::greater{}, &LossHypothesis::score);

@@ -36,6 +36,7 @@ struct LossTestimony {
   double support = 0;     ///< natural logarithm of how much likelier it makes the suspect
   double passed = 0;      ///< packets; 0 not known
   bool owned_up = false;  ///< its own counters tell of errors or discards enough: it is not silent
+  bool surely = false;    ///< and of so many that it is no chance, or another rule blames it for them
 };
 /// Asked with the packets that it would have to have lost.
 using LossWitness = std::function<LossTestimony(const LossSuspect& suspect, double lost)>;

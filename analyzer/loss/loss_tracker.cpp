@@ -12,6 +12,9 @@ constexpr int kReadingsOfWindow = 3;
 constexpr double kLoyalty = 3;
 /// A suspect whose own counters tell of this share of what it would have lost is not silent.
 constexpr double kOwnedUpShare = 0.3;
+/// Packets that its counters tell of from which on that is no chance: a burst of symbol errors on a full link hits
+/// fewer.
+constexpr double kManyErrors = 300;
 /// Rivals less likely than this are not named.
 constexpr double kLeastRival = 0.02;
 
@@ -119,14 +122,22 @@ bool LossTracker::repeats() const {
          (thresholds_.windows < 2 || (repeated(&Window::senders) && repeated(&Window::missed)));
 }
 
+bool LossTracker::is_condemned(const LossSuspect& suspect) const {
+  if (suspect.sender == kNoIndex || condemned_.empty()) return false;
+  const auto link = topology_->link_of(suspect.sender);
+  return link && std::ranges::find(condemned_, *link) != condemned_.end();
+}
+
 LossTestimony LossTracker::testify(const LossSuspect& suspect, double lost) const {
   LossTestimony testimony;
   const TimePoint since = windows_.front().began;
   const PacketBalance balance = suspect.sender != kNoIndex ? history_.of_link(suspect.sender, lost, since)
                                                            : history_.of_switch(suspect.node, lost, since);
   testimony.passed = balance.passed;
-  testimony.owned_up = (balance.counted > 0 && balance.counted >= kOwnedUpShare * lost) ||
+  const bool condemned = is_condemned(suspect);
+  testimony.owned_up = condemned || (balance.counted > 0 && balance.counted >= kOwnedUpShare * lost) ||
                        (balance.counts_no_more && balance.support <= 0);
+  testimony.surely = condemned || (testimony.owned_up && balance.counted >= kManyErrors);
   // Packets with errors may count as received all the same: then nothing is missing, and that says nothing.
   testimony.support = testimony.owned_up ? std::max(0.0, balance.support) : balance.support;
   const auto blamed = [&](const SilentLoss& loss) { return loss.suspect == suspect; };

@@ -46,6 +46,8 @@ class LossTracker {
 
   /// Takes the packet counters and the routes of a sweep, which must have a topology.
   void take(const Sweep& sweep);
+  /// Links that another rule blames for errors now: what is lost on them is not lost silently.
+  void set_condemned(std::vector<LinkKey> links) { condemned_ = std::move(links); }
   /// Is a window over? `reading` is the longest time between two readings of a host.
   bool is_due(TimePoint now, Duration reading) const;
   /// Ends a window with what all hosts have counted. Hosts without a reading yet are left out of `ends`.
@@ -70,6 +72,7 @@ class LossTracker {
   void forget();
   void end_suspicion();
   Window measure(std::span<const TransferEnd> ends, TimePoint now);
+  bool is_condemned(const LossSuspect& suspect) const;
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;
   bool repeats() const;
   std::vector<LossEnd> sum(std::span<const TransferEnd> ends) const;
@@ -82,6 +85,7 @@ class LossTracker {
   std::shared_ptr<const Routes> routes_;
   Duration sweep_interval_{};
   PacketHistory history_;
+  std::vector<LinkKey> condemned_;
   std::unordered_map<PortIndex, std::uint32_t> slot_of_;
   std::vector<TransferTotals> last_;    ///< by slot
   std::vector<std::uint8_t> has_last_;  ///< by slot

@@ -2,6 +2,7 @@
 
 #include "api/convert/times.hpp"
 #include "api/publication/utf8.hpp"
+#include "fabric/maintenance.hpp"
 
 namespace weft::api {
 
@@ -88,6 +89,7 @@ void to_proto(const Incident& from, v1::Incident& to) {
   to.set_occurrences(from.occurrences);
   to.set_acknowledged_by(valid_utf8(from.acknowledged_by));
   if (from.silenced_until != kNever) set_timestamp(*to.mutable_silenced_until(), from.silenced_until);
+  if (from.maintenance != 0) to.set_maintenance_id(maintenance_name(from.maintenance));
 }
 
 void to_proto(const NodeHealth& from, v1::NodeHealth& to) {
@@ -98,8 +100,12 @@ void to_proto(const NodeHealth& from, v1::NodeHealth& to) {
   to.set_recommended_action(to_proto(from.action));
   for (const HealthReason& why : from.reasons) {
     v1::HealthReason& reason = *to.add_reasons();
-    reason.set_incident_id(incident_name(why.incident));
-    reason.set_kind(to_proto(why.kind));
+    if (why.maintenance != 0) {
+      reason.set_maintenance_id(maintenance_name(why.maintenance));
+    } else {
+      reason.set_incident_id(incident_name(why.incident));
+      reason.set_kind(to_proto(why.kind));
+    }
     reason.set_severity(to_proto(why.severity));
     if (why.since != kNever) set_timestamp(*reason.mutable_since(), why.since);
     reason.set_message(valid_utf8(why.message));

@@ -13,6 +13,7 @@
 #include "api/grpc/fabric_service.hpp"
 #include "api/grpc/health_service.hpp"
 #include "api/grpc/incident_service.hpp"
+#include "api/grpc/maintenance_service.hpp"
 #include "api/grpc/remedy_service.hpp"
 #include "api/grpc/telemetry_service.hpp"
 #include "api/grpc/watch_hall.hpp"
@@ -22,7 +23,7 @@ namespace weft::api {
 namespace {
 
 constexpr const char* kServices[] = {"weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService",
-                                     "weft.v1.RemedyService", "weft.v1.TelemetryService"};
+                                     "weft.v1.MaintenanceService", "weft.v1.RemedyService", "weft.v1.TelemetryService"};
 /// What a Batch has besides its body.
 constexpr int kEnvelopeBytes = 4096;
 
@@ -76,6 +77,7 @@ struct GrpcServer::State {
         health(publication, hall),
         incidents(publication, commands, clock, hall),
         remedies(publication, remedy_commands, hall),
+        maintenance(publication, commands, clock),
         telemetry_hall(telemetry, clock, the_options.telemetry),
         telemetry_service(publication, telemetry_hall) {}
 
@@ -103,6 +105,7 @@ struct GrpcServer::State {
   FabricService fabric;
   HealthService health;
   IncidentService incidents;
+  MaintenanceService maintenance;
   RemedyService remedies;
   TelemetryHall telemetry_hall;
   TelemetryService telemetry_service;
@@ -121,6 +124,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->incidents);
   builder.RegisterService(&state->remedies);
+  builder.RegisterService(&state->maintenance);
   builder.RegisterService(&state->telemetry_service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (!server || state->port <= 0) return tl::unexpected(cannot_listen(options));

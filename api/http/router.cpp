@@ -8,6 +8,7 @@
 
 #include "api/convert/collectors.hpp"
 #include "api/convert/errors.hpp"
+#include "api/convert/maintenance.hpp"
 #include "api/convert/path.hpp"
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
@@ -147,6 +148,16 @@ Result<v1::ListIncidentsRequest> incidents_request(const std::string& state) {
   return request;
 }
 
+Result<v1::ListMaintenanceRequest> maintenance_request(const std::string& state) {
+  v1::ListMaintenanceRequest request;
+  if (state.empty() || state == "active") request.add_states(v1::MaintenanceWindow::ACTIVE);
+  if (state.empty() || state == "planned") request.add_states(v1::MaintenanceWindow::PLANNED);
+  if (state == "over") request.add_states(v1::MaintenanceWindow::OVER);
+  if (request.states().empty() && state != "all")
+    return fail(ErrorCode::kInvalidArgument, "state is one of active, planned, over, all");
+  return request;
+}
+
 Result<v1::ListPlansRequest> plans_request(std::string state) {
   v1::ListPlansRequest request;
   for (char& c : state) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -224,6 +235,14 @@ HttpReply api_reply(Question question) {
     if (what == "remedy") return json_reply(to_json(remedy_status(*question.snapshot)));
   }
   if (depth == 4 && what == "plans") return reply_of(get_plan(*question.snapshot, path[3]));
+  if (depth == 3 && what == "maintenance") {
+    auto request = maintenance_request(question.target.parameter("state"));
+    if (!request) return error_reply(request.error());
+    return list_reply(std::move(question), std::move(*request), "windows", [](const Question& asked, const auto& page) {
+      return list_maintenance(*asked.snapshot, page, asked.now);
+    });
+  }
+  if (depth == 4 && what == "maintenance") return reply_of(get_maintenance(*question.snapshot, path[3], question.now));
   if (depth == 4 && what == "incidents") return reply_of(get_incident(*question.snapshot, path[3]));
   if (depth >= 5 && what == "nodes" && path.back() == "health")
     return reply_of(get_health(*question.snapshot, joined(path, 3, depth - 1)));

@@ -121,12 +121,13 @@ void append_incidents(std::string& out, const Snapshot& snapshot, TimePoint now,
       const auto kind = static_cast<std::size_t>(incident->kind);
       const std::size_t severity = static_cast<std::size_t>(incident->severity) % kSeverities;
       ++open[kind][severity];
-      unattended[kind][severity] += incident->state == IncidentState::kOpen && incident->silenced_until <= now;
+      unattended[kind][severity] +=
+          incident->state == IncidentState::kOpen && incident->silenced_until <= now && incident->maintenance == 0;
     }
   append_counts(out, {"weft_incidents", MetricType::kGauge, "Incidents that are not resolved."}, open, format);
   append_counts(out,
                 {"weft_incidents_unattended", MetricType::kGauge,
-                 "Incidents that nobody acknowledged and that are not silenced: what to page for."},
+                 "Incidents that nobody acknowledged, that are not silenced and no planned work: what to page for."},
                 unattended, format);
   constexpr MetricFamily kOpened{"weft_incidents_opened_total", MetricType::kCounter,
                                  "Incidents opened or re-opened since the store began."};
@@ -134,6 +135,18 @@ void append_incidents(std::string& out, const Snapshot& snapshot, TimePoint now,
   for (std::size_t kind = 0; kind < kKindCount; ++kind)
     append_sample(out, kOpened.name, {{"kind", to_string(static_cast<IncidentKind>(kind))}},
                   snapshot.figures.incidents_opened[kind]);
+}
+
+void append_maintenance(std::string& out, const Snapshot& snapshot, TimePoint now, MetricsFormat format) {
+  std::array<std::uint32_t, 2> counts{};
+  if (snapshot.maintenance)
+    for (const MaintenanceWindow& window : *snapshot.maintenance)
+      if (const auto state = static_cast<std::size_t>(state_at(window, now)); state < counts.size()) ++counts[state];
+  constexpr MetricFamily kWindows{"weft_maintenance_windows", MetricType::kGauge,
+                                  "Windows of planned work that are active or to come."};
+  append_head(out, kWindows, format);
+  append_sample(out, kWindows.name, {{"state", "planned"}}, counts[0]);
+  append_sample(out, kWindows.name, {{"state", "active"}}, counts[1]);
 }
 
 /// Bad news first: what is said of a name that several nodes share.
@@ -177,6 +190,7 @@ void append_fabric_families(std::string& out, const Snapshot& snapshot, TimePoin
   append_graph(out, snapshot, format);
   append_sweeps(out, snapshot, format);
   append_incidents(out, snapshot, now, format);
+  append_maintenance(out, snapshot, now, format);
   constexpr MetricFamily kStore{"weft_store_ok", MetricType::kGauge, "1 while history and incidents can be written."};
   append_head(out, kStore, format);
   append_sample(out, kStore.name, {}, snapshot.figures.store_ok ? 1 : 0);

@@ -59,6 +59,11 @@ struct StoreConfig {
   Duration incident_retention = std::chrono::hours(365 * 24);
 };
 
+struct Maintenance {
+  unsigned max_windows = 1000;
+  Duration longest = std::chrono::hours(7 * 24);
+};
+
 struct HttpLimits {
   unsigned max_connections = 256;
   Duration idle_timeout = std::chrono::seconds(60);
@@ -153,6 +158,7 @@ struct WeftdConfig {
   Infiniband infiniband;
   analyzer::Thresholds analyzer;
   analyzer::IncidentPolicy incidents;
+  Maintenance maintenance;
   StoreConfig store;
   HttpLimits http;
   GrpcLimits grpc;

@@ -179,6 +179,23 @@ std::vector<Key> store_schema() {
   };
 }
 
+std::vector<Key> maintenance_schema() {
+  return {
+      {"maintenance.max_windows",
+       [](WeftdConfig& c) -> Field { return &c.maintenance.max_windows; },
+       {1, 100'000},
+       "windows",
+       "Most windows of planned work that are active or to come; more get RESOURCE_EXHAUSTED. Every finding is held "
+       "against the active ones."},
+      {"maintenance.longest",
+       [](WeftdConfig& c) -> Field { return &c.maintenance.longest; },
+       {kMinute, 366 * kDay},
+       "",
+       "Longest window of planned work. One that is forgotten keeps real trouble quiet: who needs longer adds "
+       "another."},
+  };
+}
+
 std::vector<Key> serving_schema() {
   return {
       {"http.max_connections",
@@ -239,8 +256,8 @@ std::vector<Key> telemetry_schema() {
 template <>
 std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
-  for (auto part : {daemon_schema(), infiniband_schema(), analyzer_schema(), store_schema(), serving_schema(),
-                    telemetry_schema(), remedy_schema()})
+  for (auto part : {daemon_schema(), infiniband_schema(), analyzer_schema(), maintenance_schema(), remedy_schema(),
+                    store_schema(), serving_schema(), telemetry_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }

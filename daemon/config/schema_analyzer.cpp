@@ -39,6 +39,11 @@ std::vector<Key> availability_schema() {
        "After this long what went dark at once is taken to be really gone (half a cluster switched off) and is "
        "reported "
        "link by link."},
+      {"analyzer.mass_alarm_share", [](WeftdConfig& c) -> Field { return &c.analyzer.mass_alarm_share; }, kShare,
+       "share",
+       "When LINK_ERRORS, LINK_FLAP, LINK_DEGRADED or COUNTER_STUCK begin on this share of all links within a few "
+       "sweeps, what reads or resets the counters is suspected: one incident for the fabric, and after mass_hold one "
+       "for each that is left. A leaf switch of a small fabric has an eighth of its links."},
       {"analyzer.stale_intervals", [](WeftdConfig& c) -> Field { return &c.analyzer.stale_intervals; }, kSweeps,
        "intervals",
        "A reading older than this many sweep intervals is stale: neither up nor down, neither healthy nor bad."},
@@ -72,6 +77,13 @@ std::vector<Key> availability_schema() {
 
 std::vector<Key> flap_schema() {
   return {
+      {"analyzer.bring_up",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.bring_up; },
+       {0, kDay},
+       "",
+       "A link that came while we watched may go down for so long after it first was up without being LINK_FLAP or "
+       "LINK_DOWN: cables are seated, firmware and drivers come up, and each trains it anew. What is then still down "
+       "is reported."},
       {"analyzer.flap_penalty", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_penalty; }, kPoints, "points",
        "Points for each time a link went down. They decay; the two layers below compare the sum, so their limits are "
        "multiples of this."},

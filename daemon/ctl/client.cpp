@@ -46,6 +46,7 @@ Client::Client(std::string where)
       fabric(channel),
       health(channel),
       incidents(channel),
+      maintenance(channel),
       remedies(channel),
       telemetry(channel) {}
 

@@ -11,6 +11,7 @@
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
 #include "weft/v1/incident.grpc.pb.h"
+#include "weft/v1/maintenance.grpc.pb.h"
 #include "weft/v1/remedy.grpc.pb.h"
 #include "weft/v1/telemetry.grpc.pb.h"
 
@@ -55,6 +56,7 @@ class Client {
   v1::FabricService::Stub fabric;
   v1::HealthService::Stub health;
   v1::IncidentService::Stub incidents;
+  v1::MaintenanceService::Stub maintenance;
   v1::RemedyService::Stub remedies;
   v1::TelemetryService::Stub telemetry;
 };

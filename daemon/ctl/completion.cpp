@@ -30,13 +30,14 @@ _weftctl() {
       audit) options+=$'\n--limit' ;;
       approve) options+=$'\n--revision\n--who' ;;
       reject | isolate | restore | drain | undrain | hands-off | breaker) options+=$'\n--reason\n--who' ;;
+      maintenance) options+=$'\n--all\n--from\n--for\n--reason\n--fabric\n--who' ;;
     esac
     COMPREPLY=($(compgen -W "$options" -- "$cur"))
     return
   fi
   local words
   case $verb in
-    "") words=$'status\nnodes\nports\nlinks\ntopology\npath\nincidents\nincident\nhealth\ncollectors\nwatch\nacknowledge\nsilence\nplans\nplan\naudit\napprove\nreject\nisolate\nrestore\ndrain\nundrain\nhands-off\nbreaker\ncompletion' ;;
+    "") words=$'status\nnodes\nports\nlinks\ntopology\npath\nincidents\nincident\nhealth\ncollectors\nwatch\nacknowledge\nsilence\nmaintenance\nplans\nplan\naudit\napprove\nreject\nisolate\nrestore\ndrain\nundrain\nhands-off\nbreaker\ncompletion' ;;
     ports | health | path | isolate | restore | drain | undrain) words=$(weftctl "${server[@]}" nodes --names 2>/dev/null) ;;
     collectors) words=$(weftctl "${server[@]}" collectors 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
     incident | acknowledge | silence) words=$(weftctl "${server[@]}" incidents --ids 2>/dev/null) ;;
@@ -44,6 +45,7 @@ _weftctl() {
     approve | reject) words=$(weftctl "${server[@]}" plans --ids 2>/dev/null) ;;
     hands-off) words=$'on\noff' ;;
     breaker) words=reset ;;
+    maintenance) words=$'list\nadd\nend\nfabric\n'$(weftctl "${server[@]}" nodes --names 2>/dev/null) ;;
     completion) words=$'bash\nzsh\nfish' ;;
   esac
   # A link's end goes on with a colon and a port.
@@ -70,7 +72,7 @@ _weftctl() {
     'status:how the watching goes' 'nodes:adapters, switches and routers' 'ports:states, rates and errors'
     'links:cables' 'topology:what is plugged in where' 'path:the way from one port to another' 'incidents:what is wrong' 'incident:all of one incident'
     'health:may a job run on these hosts' 'collectors:hosts that report for themselves' 'watch:incidents as they come' 'acknowledge:somebody looks after it'
-    'silence:do not page for it for a while' 'plans:what is to be done about trouble' 'plan:all of one plan'
+    'silence:do not page for it for a while' 'maintenance:planned work' 'plans:what is to be done about trouble' 'plan:all of one plan'
     'audit:who did what' 'approve:let a plan be done' 'reject:say no to a plan' 'isolate:take a cable out of service'
     'restore:put a cable back into service' 'drain:start nothing new on a host' 'undrain:take our own drain back'
     'hands-off:stop all automation, or let it go on' 'breaker:reset it after a look' 'completion:a script like this one')
@@ -100,6 +102,7 @@ _weftctl() {
         drain | undrain) _arguments '--reason[why]:text:' '--who[name for the record]:name:' '1:host:_weftctl_nodes' ;;
         hands-off) _arguments '--reason[why]:text:' '--who[name for the record]:name:' '1:word:(on off)' ;;
         breaker) _arguments '--reason[what you saw]:text:' '--who[name for the record]:name:' '1:word:(reset)' ;;
+        maintenance) _arguments '--all[those that are over too]' '--from[when]:time:' '--for[how long]:time (30m, 2h, 1d):' '--reason[what is done]:text:' '--fabric[one subnet]:name:' '--who[name for the record]:name:' '1:what:(list add end)' '*:node:_weftctl_nodes' ;;
         completion) _values shell bash zsh fish ;;
       esac ;;
   esac
@@ -125,6 +128,7 @@ complete -c weftctl -n __fish_use_subcommand -a collectors -d 'hosts that report
 complete -c weftctl -n __fish_use_subcommand -a watch -d 'incidents as they come'
 complete -c weftctl -n __fish_use_subcommand -a acknowledge -d 'somebody looks after it'
 complete -c weftctl -n __fish_use_subcommand -a silence -d 'do not page for it for a while'
+complete -c weftctl -n __fish_use_subcommand -a maintenance -d 'planned work'
 complete -c weftctl -n __fish_use_subcommand -a plans -d 'what is to be done about trouble'
 complete -c weftctl -n __fish_use_subcommand -a plan -d 'all of one plan'
 complete -c weftctl -n __fish_use_subcommand -a audit -d 'who did what'
@@ -144,6 +148,13 @@ complete -c weftctl -n '__fish_seen_subcommand_from plan' -a '(weftctl plans --a
 complete -c weftctl -n '__fish_seen_subcommand_from approve reject' -a '(weftctl plans --ids 2>/dev/null)'
 complete -c weftctl -n '__fish_seen_subcommand_from hands-off' -a 'on off'
 complete -c weftctl -n '__fish_seen_subcommand_from breaker' -a reset
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance; and not __fish_seen_subcommand_from list add end' -a 'list add end'
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance; and __fish_seen_subcommand_from add' -a '(weftctl nodes --names 2>/dev/null) fabric'
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l all
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l from -x
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l for -x
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l reason -x
+complete -c weftctl -n '__fish_seen_subcommand_from maintenance' -l who -x
 complete -c weftctl -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
 complete -c weftctl -n '__fish_seen_subcommand_from nodes ports links topology path' -l fabric -x
 complete -c weftctl -n '__fish_seen_subcommand_from nodes' -l names

@@ -47,7 +47,8 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
   for (const v1::NodeHealth& health : answer.nodes()) {
     std::string why;
     for (const v1::HealthReason& reason : health.reasons())
-      why += (why.empty() ? "" : "; ") + reason.incident_id() + " " + reason.message();
+      why += (why.empty() ? "" : "; ") + (reason.incident_id().empty() ? "" : reason.incident_id() + " ") +
+             reason.message();
     table.add({health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
                v1::NodeHealth::RecommendedAction_Name(health.recommended_action()), why});
   }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "daemon/ctl/incident_story.hpp"
 #include "daemon/ctl/table.hpp"
 #include "daemon/ctl/text.hpp"
@@ -29,6 +31,14 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
     incidents.mutable_incidents()->MergeFrom(page.incidents());
     request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());
+  int planned = 0;
+  if (!all) {
+    auto& list = *incidents.mutable_incidents();
+    const auto is_planned = [](const v1::Incident& incident) { return !incident.maintenance_id().empty(); };
+    const auto end = std::remove_if(list.begin(), list.end(), is_planned);
+    planned = static_cast<int>(list.end() - end);
+    list.erase(end, list.end());
+  }
   if (ids_only) {
     for (const v1::Incident& incident : incidents.incidents()) session.out << incident.id() << '\n';
     return Exit::kGood;
@@ -37,8 +47,10 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
     session.out << json_text(incidents, false) << '\n';
     return Exit::kGood;
   }
+  const std::string rest =
+      planned == 0 ? "" : std::to_string(planned) + " more are planned work: weftctl incidents --all\n";
   if (incidents.incidents().empty()) {
-    session.out << (all ? "No incidents.\n" : "No open incidents.\n");
+    session.out << (all ? "No incidents.\n" : "No open incidents.\n") << rest;
     return Exit::kGood;
   }
   Table table({"ID", "SEVERITY", "KIND", "STATE", "OPENED", "WHAT"});
@@ -47,6 +59,7 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
                v1::Incident::Kind_Name(incident.kind()), v1::Incident::State_Name(incident.state()),
                age_text(incident.has_opened(), incident.opened(), session.now), incident.summary()});
   table.print(session.out);
+  session.out << rest;
   return Exit::kGood;
 }
 

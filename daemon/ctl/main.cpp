@@ -27,6 +27,7 @@ Examples:
   weftctl health dgx-04 && srun ...    may a job run there
   weftctl --json nodes | jq '.nodes[].name'
   weftctl silence INC-17 --for 2h
+  weftctl maintenance add leaf-1 --for 2h --reason "new firmware"
   weftctl plan PLAN-7                  what is to be done, what else could be, what each guard says
   weftctl approve PLAN-7 --revision 3  let it be done, as it was when you read it
   weftctl drain dgx-04 --reason "new cable"
@@ -54,6 +55,8 @@ struct Arguments {
   std::uint64_t revision = 0;
   std::uint32_t limit = 50;
   bool live = false;
+  std::string begin;
+  std::vector<std::string> words;
   std::string shell;
   std::vector<std::string> nodes;
   bool all = false;
@@ -113,9 +116,16 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   topology->callback([&] { chosen = [&](const Session& session) { return show_topology(session, given.fabric); }; });
 }
 
+Duration wanted_time(const std::string& text) {
+  const auto how_long = parse_duration(text);
+  if (!how_long || *how_long <= Duration::zero())
+    throw Failure(Exit::kWrongUsage, "--for wants a time such as 30m, 2h or 1d");
+  return *how_long;
+}
+
 void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* incidents = app.add_subcommand("incidents", "What is wrong now");
-  incidents->add_flag("--all", given.all, "Resolved ones too");
+  incidents->add_flag("--all", given.all, "Resolved ones and planned work too");
   incidents->add_flag("--ids", given.ids, "Ids only, one a line");
   incidents->callback(
       [&] { chosen = [&](const Session& session) { return show_incidents(session, given.all, given.ids); }; });
@@ -140,12 +150,53 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   quiet->add_option("--for", given.how_long, "How long: 30m, 2h, 1d")->required();
   quiet->add_option("--who", given.who, "Name for the record; yours and this host's without it");
   quiet->callback([&] {
-    chosen = [&](const Session& session) {
-      const auto how_long = parse_duration(given.how_long);
-      if (!how_long || *how_long <= Duration::zero())
-        throw Failure(Exit::kWrongUsage, "--for wants a time such as 30m, 2h or 1d");
-      return silence(session, given.id, *how_long, given.who);
-    };
+    chosen = [&](const Session& session) { return silence(session, given.id, wanted_time(given.how_long), given.who); };
+  });
+}
+
+Exit add_window(const Session& session, const Arguments& given) {
+  NewMaintenance wanted{.what = {},
+                        .fabric = given.fabric,
+                        .from = {},
+                        .length = wanted_time(given.how_long),
+                        .reason = given.reason,
+                        .who = given.who};
+  for (const std::string& word : given.words) wanted.what += (wanted.what.empty() ? "" : " ") + word;
+  if (!given.begin.empty()) {
+    wanted.from = parse_time(given.begin, session.now);
+    if (!wanted.from)
+      throw Failure(Exit::kWrongUsage, "--from wants \"2026-01-31 14:00\" (UTC), or a time from now such as 30m or 2h");
+  }
+  return add_maintenance(session, wanted);
+}
+
+void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
+  CLI::App* windows = app.add_subcommand("maintenance", "Planned work, which pages nobody: list, add, end");
+  windows->add_flag("--all", given.all, "Those that are over too");
+  windows->add_subcommand("list", "Windows that are active or planned; the same without a word");
+  CLI::App* add = windows->add_subcommand("add", "Announce work on a host, switch, port or link, or on all");
+  add->add_option("WHAT", given.words,
+                  "Host, switch or adapter by name or GUID; \"leaf-1 port 12\"; a link as incidents call it, \"leaf-1 "
+                  "port 12 - dgx-04 mlx5_0 port 1\"; or \"fabric\"")
+      ->required();
+  add->add_option("--from", given.begin, "When it begins, \"2026-01-31 14:00\" (UTC) or 30m from now; now without it");
+  given.how_long = "2h";
+  add->add_option("--for", given.how_long, "How long: 30m, 2h, 1d")->capture_default_str();
+  add->add_option("--reason", given.reason, "What is done, for those who wonder")->required();
+  add->add_option("--fabric", given.fabric, "With \"fabric\": only this subnet");
+  add->add_option("--who", given.who, "Name for the record; yours and this host's without it");
+  CLI::App* end = windows->add_subcommand("end", "The work is done before its time, or called off");
+  end->add_option("ID", given.id, "MW-3 or 3")->required();
+  end->add_option("--who", given.who, "Name for the record; yours and this host's without it");
+  windows->require_subcommand(0, 1);
+  windows->callback([&given, &chosen, add, end] {
+    if (add->parsed()) {
+      chosen = [&given](const Session& session) { return add_window(session, given); };
+    } else if (end->parsed()) {
+      chosen = [&given](const Session& session) { return end_maintenance(session, given.id, given.who); };
+    } else {
+      chosen = [&given](const Session& session) { return show_maintenance(session, given.all); };
+    }
   });
 }
 
@@ -270,6 +321,7 @@ Exit command(int argc, char** argv) {
   app.footer(kFooter);
   add_fabric_verbs(app, given, chosen);
   add_incident_verbs(app, given, chosen);
+  add_maintenance_verbs(app, given, chosen);
   add_plan_verbs(app, given, chosen);
   add_remedy_verbs(app, given, chosen);
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");

@@ -105,6 +105,31 @@ std::optional<Duration> parse_duration(std::string_view text) {
   return total;
 }
 
+std::optional<TimePoint> parse_time(std::string_view text, TimePoint now) {
+  if (const auto later = parse_duration(text)) return now + *later;
+  const auto number = [&text](std::size_t digits, char before) -> std::optional<int> {
+    if (before != 0) {
+      if (text.empty() || (text.front() != before && !(before == ' ' && text.front() == 'T'))) return std::nullopt;
+      text.remove_prefix(1);
+    }
+    int value = 0;
+    if (text.size() < digits) return std::nullopt;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + digits, value);
+    if (error != std::errc{} || end != text.data() + digits || value < 0) return std::nullopt;
+    text.remove_prefix(digits);
+    return value;
+  };
+  const auto year = number(4, 0), month = number(2, '-'), day = number(2, '-');
+  const auto hour = number(2, ' '), minute = number(2, ':');
+  const auto second = text.empty() || text == "Z" ? std::optional<int>(0) : number(2, ':');
+  if (!year || !month || !day || !hour || !minute || !second || (!text.empty() && text != "Z")) return std::nullopt;
+  const std::chrono::year_month_day date(std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day)));
+  if (!date.ok() || *year < 1970 || *year > 2200 || *hour > 23 || *minute > 59 || *second > 59) return std::nullopt;
+  return TimePoint(std::chrono::sys_days(date)) + std::chrono::hours(*hour) + std::chrono::minutes(*minute) +
+         std::chrono::seconds(*second);
+}
+
 std::string json_text(const google::protobuf::Message& message, bool one_line) {
   google::protobuf::util::JsonPrintOptions options;
   options.always_print_primitive_fields = true;

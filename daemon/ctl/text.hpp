@@ -28,6 +28,8 @@ std::string age_text(bool is_set, const google::protobuf::Timestamp& when, TimeP
 std::string time_text(const google::protobuf::Timestamp& when);
 /// "90s", "15m", "2h", "1d", "1h30m"; nullopt for anything else and for nothing at all.
 std::optional<Duration> parse_duration(std::string_view text);
+/// "2026-01-31 14:00", "2026-01-31T14:00:30Z", always UTC; or a duration from `now` on; nullopt for anything else.
+std::optional<TimePoint> parse_time(std::string_view text, TimePoint now);
 /// Protobuf's JSON mapping, fields that hold zero printed too; on one line or indented.
 std::string json_text(const google::protobuf::Message& message, bool one_line);
 

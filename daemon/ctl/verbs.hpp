@@ -2,6 +2,7 @@
 // What weftctl can do. Each verb asks, prints to `out`, and says how it went; a call that fails throws Failure.
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
 Exit show_path(const Session& session, const std::string& fabric, const std::string& from, const std::string& to);
 Exit show_topology(const Session& session, const std::string& fabric);
 
-/// `all`: resolved ones too. `ids_only`: ids, one a line.
+/// `all`: resolved ones and planned work too. `ids_only`: ids, one a line.
 Exit show_incidents(const Session& session, bool all, bool ids_only);
 Exit show_incident(const Session& session, const std::string& id);
 Exit acknowledge(const Session& session, const std::string& id, const std::string& who);
@@ -57,6 +58,19 @@ Exit set_hands_off(const Session& session, bool hands_off, const std::string& re
 Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who);
 /// The newest `limit` lines of the audit trail, oldest of them first; 0: all of it.
 Exit show_audit(const Session& session, std::uint32_t limit);
+/// What `weftctl maintenance add` says.
+struct NewMaintenance {
+  std::string what;
+  std::string fabric;
+  std::optional<TimePoint> from;  ///< none: now
+  Duration length{};
+  std::string reason;
+  std::string who;
+};
+/// `all`: those that are over too.
+Exit show_maintenance(const Session& session, bool all);
+Exit add_maintenance(const Session& session, const NewMaintenance& wanted);
+Exit end_maintenance(const Session& session, const std::string& id, const std::string& who);
 
 /// No nodes: those that are not HEALTHY. kBadNews when any is not HEALTHY.
 Exit show_health(const Session& session, const std::vector<std::string>& nodes);

@@ -20,8 +20,8 @@ struct Writer {
         incident(database,
                  "INSERT INTO incident (id, revision, kind, severity, state, confidence, summary, opened, updated, "
                  "resolved, "
-                 "occurrences, acknowledged_by, silenced_until, waiting_total) "
-                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                 "occurrences, acknowledged_by, silenced_until, waiting_total, maintenance) "
+                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         clear(database, "DELETE FROM incident WHERE id = ?"),
         entity(database, "INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         evidence(database, "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
@@ -43,7 +43,7 @@ struct Writer {
     clear.run(i.id);  // its entities, evidence and jobs go with it
     incident.run(i.id, i.revision, to_string(i.kind), to_string(i.severity), to_string(i.state), i.confidence,
                  i.summary, i.opened, i.updated, i.resolved, i.occurrences, i.acknowledged_by, i.silenced_until,
-                 i.waiting.total);
+                 i.waiting.total, i.maintenance);
     write_entity(i.id, kCause, 0, i.cause);
     for (std::size_t n = 0; n < i.affected.size(); ++n) write_entity(i.id, kAffected, n, i.affected[n]);
     for (std::size_t n = 0; n < i.evidence.size(); ++n) {
@@ -60,7 +60,7 @@ struct Writer {
     for (std::size_t n = 0; n < i.jobs.size(); ++n) job.run(i.id, n, i.jobs[n]);
     for (const TimePoint at : i.beginnings) beginning.run(i.id, at);
     next_id.run(i.id + 1);
-    if (i.occurrences > before) opened.run(to_string(i.kind), i.occurrences - before);
+    if (i.occurrences > before && i.maintenance == 0) opened.run(to_string(i.kind), i.occurrences - before);
   }
 
   Statement previous, incident, clear, entity, evidence, waiting, job, beginning, next_id, opened;
@@ -82,6 +82,7 @@ Incident read_row(Database& database, const Statement& row) {
   incident.acknowledged_by = row.text(11);
   incident.silenced_until = row.time(12);
   incident.waiting.total = row.bits(13);
+  incident.maintenance = row.bits(14);
   return incident;
 }
 
@@ -157,7 +158,8 @@ std::vector<Incident> read_incidents(Database& database, TimePoint resolved_sinc
   Statement rows(
       database,
       "SELECT id, revision, kind, severity, state, confidence, summary, opened, updated, resolved, occurrences, "
-      "acknowledged_by, silenced_until, waiting_total FROM incident WHERE state <> 'RESOLVED' OR resolved > ? ORDER BY "
+      "acknowledged_by, silenced_until, waiting_total, maintenance FROM incident WHERE state <> 'RESOLVED' OR resolved "
+      "> ? ORDER BY "
       "id");
   rows.query(resolved_since);
   while (rows.next()) incidents.push_back(read_row(database, rows));

@@ -132,6 +132,20 @@ CREATE TABLE remedy (
   one INTEGER PRIMARY KEY CHECK (one = 1), hands_off INTEGER NOT NULL, hands_off_reason TEXT NOT NULL,
   breaker_tripped INTEGER NOT NULL, breaker_reason TEXT NOT NULL, breaker_since INTEGER NOT NULL) STRICT;
 INSERT INTO remedy VALUES (1, 0, '', 0, '', 0);
+)sql",
+                                      // Planned work, and the incidents that it explains.
+                                      R"sql(
+ALTER TABLE incident ADD COLUMN maintenance INTEGER NOT NULL DEFAULT 0; -- 0: it is no planned work
+INSERT INTO number VALUES ('next_maintenance', 1);
+CREATE TABLE maintenance (
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL,
+  peer_node INTEGER NOT NULL, peer_port INTEGER NOT NULL, label TEXT NOT NULL, host TEXT NOT NULL,
+  device TEXT NOT NULL, starts INTEGER NOT NULL, until INTEGER NOT NULL,
+  ended INTEGER NOT NULL, -- 0: not before its time
+  reason TEXT NOT NULL, added_by TEXT NOT NULL, ended_by TEXT NOT NULL, added INTEGER NOT NULL) STRICT;
+CREATE TABLE maintenance_node (
+  maintenance INTEGER NOT NULL REFERENCES maintenance (id) ON DELETE CASCADE, node INTEGER NOT NULL,
+  PRIMARY KEY (maintenance, node)) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

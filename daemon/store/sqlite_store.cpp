@@ -5,6 +5,7 @@
 #include "daemon/store/audit_table.hpp"
 #include "daemon/store/collector_table.hpp"
 #include "daemon/store/incident_table.hpp"
+#include "daemon/store/maintenance_table.hpp"
 #include "daemon/store/memory_table.hpp"
 #include "daemon/store/plan_table.hpp"
 #include "daemon/store/schema.hpp"
@@ -37,8 +38,13 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::filesystem::pa
 }
 
 Result<Restored> SqliteStore::restore(TimePoint resolved_since) {
-  Restored restored{read_incidents(state_, resolved_since), read_next_incident_id(state_), read_opened(state_),
-                    read_memories(state_), read_collectors(state_)};
+  Restored restored{read_incidents(state_, resolved_since),
+                    read_next_incident_id(state_),
+                    read_opened(state_),
+                    read_memories(state_),
+                    read_collectors(state_),
+                    read_maintenance(state_, resolved_since),
+                    read_next_maintenance_id(state_)};
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return restored;
 }
@@ -78,6 +84,13 @@ Result<std::vector<Event>> SqliteStore::events(std::uint64_t incident) {
   std::ranges::copy_if(waiting_events_, std::back_inserter(events),
                        [incident](const Event& event) { return event.incident == incident; });
   return events;
+}
+
+Result<void> SqliteStore::save_maintenance(const MaintenanceWindow& window) {
+  state_.require_in_place();
+  Transaction transaction(state_);
+  write_maintenance(state_, window);
+  return transaction.commit();
 }
 
 Result<void> SqliteStore::save_links(std::string_view fabric, std::span<const KnownLink> links) {
@@ -174,6 +187,7 @@ Result<bool> SqliteStore::maintain(TimePoint now) {
   Transaction transaction(state_);
   const TimePoint oldest = now - options_.incident_retention;
   bool more = delete_old_incidents(state_, oldest, kDeletedAtOnce);
+  more = delete_old_maintenance(state_, oldest, kDeletedAtOnce) || more;
   more = delete_old_plans(state_, oldest, kDeletedAtOnce) || more;
   const Result<void> deleted = transaction.commit();
   if (saved) state_problem_ = deleted ? "" : deleted.error().message;

@@ -22,6 +22,7 @@ class SqliteStore final : public Store {
   Result<Restored> restore(TimePoint resolved_since) override;
   Result<void> save_incidents(std::span<const Incident> incidents, std::span<const Event> events) override;
   Result<std::vector<Event>> events(std::uint64_t incident) override;
+  Result<void> save_maintenance(const MaintenanceWindow& window) override;
   Result<void> save_links(std::string_view fabric, std::span<const KnownLink> links) override;
   Result<void> save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
                                std::span<const ErrorState> errors) override;

@@ -14,6 +14,7 @@
 #include "fabric/analyzer_state.hpp"
 #include "fabric/counters.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/maintenance.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/result.hpp"
 #include "fabric/sweep.hpp"
@@ -66,6 +67,8 @@ struct Restored {
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened{};  ///< opened or re-opened, ever
   std::vector<FabricMemory> fabrics;
   std::vector<CollectorMark> collectors;  ///< sorted by host
+  MaintenanceList maintenance{};          ///< ascending by id
+  std::uint64_t next_maintenance_id = 1;  ///< never given before
 };
 
 /// How automation as a whole stands; a fresh store has this default.
@@ -120,7 +123,8 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  /// All that a new weftd needs: incidents that are open or were resolved after `resolved_since`, and the rest.
+  /// All that a new weftd needs: incidents that are open or were resolved after `resolved_since`, planned work that is
+  /// not over or was over after it, and the rest.
   virtual Result<Restored> restore(TimePoint resolved_since) = 0;
 
   /// When this returns success they are on disk for good, whatever happens to the process or the machine. On failure
@@ -128,6 +132,10 @@ class Store {
   virtual Result<void> save_incidents(std::span<const Incident> incidents, std::span<const Event> events) = 0;
   /// What happened to one incident, oldest first.
   virtual Result<std::vector<Event>> events(std::uint64_t incident) = 0;
+
+  /// Adds the window, or replaces the one of its id. When this returns success it is on disk for good; on failure
+  /// nothing changed.
+  virtual Result<void> save_maintenance(const MaintenanceWindow& window) = 0;
 
   /// Replace what is stored of a fabric by this; only differences are written. On failure nothing changed: call again.
   virtual Result<void> save_links(std::string_view fabric, std::span<const KnownLink> links) = 0;

@@ -96,6 +96,16 @@ class CommandDesk final : public api::Commands {
       core_.silence(incident, until, std::move(who), std::move(answer));
     });
   }
+  void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) override {
+    door_.bring(std::move(callback), [this, window = std::move(window)](MaintenanceCallback answer) mutable {
+      core_.maintenance().add(std::move(window), std::move(answer));
+    });
+  }
+  void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) override {
+    door_.bring(std::move(callback), [this, window, who = std::move(who)](MaintenanceCallback answer) mutable {
+      core_.maintenance().end(window, std::move(who), std::move(answer));
+    });
+  }
 
  private:
   MainDoor& door_;

@@ -69,10 +69,17 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
       clock_(clock),
       post_(std::move(post)),
       book_(config.incidents, std::move(restored.incidents), restored.next_incident_id),
+      maintenance_(config.maintenance, config.incidents.retention, std::move(restored.maintenance),
+                   restored.next_maintenance_id, store, store_lane, clock, post_,
+                   [this] {
+                     plan();
+                     publish();
+                   }),
       opened_before_(restored.opened),
       shown_(book_.all()),
       started_(clock.now()) {
   for (store::FabricMemory& memory : restored.fabrics) memories_[memory.fabric] = std::move(memory.state);
+  plan();
   publish();
 }
 
@@ -82,6 +89,7 @@ void Core::add_fabric(const std::string& name) {
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   fabric.saved_links = fabric.analyzer.links_revision();
   fabric.saved_history = fabric.analyzer.history_revision();
+  fabric.analyzer.plan(maintenance_.windows());
   fabric.view.name = name;
   fabric.view.status = "looking for the subnet";
   fabrics_.emplace(name, std::move(fabric));
@@ -93,6 +101,12 @@ void Core::remove_fabric(const std::string& name) {
   analysis_seconds_.erase(name);
   give_up(name, clock_.now());
   publish();
+}
+
+void Core::plan() {
+  book_.plan(maintenance_.windows());
+  hosts_.rules().plan(maintenance_.windows());
+  for (auto& [name, fabric] : fabrics_) fabric.analyzer.plan(maintenance_.windows());
 }
 
 void Core::give_up(const std::string& fabric, TimePoint now) {
@@ -184,6 +198,7 @@ void Core::tick() {
       })) {
     maintained_ = now;
     give_up_what_nobody_watches(now);
+    maintenance_.tick();
   }
   hosts_.tick();
   judge_hosts(now);
@@ -275,6 +290,7 @@ void Core::save_hosts() {
 void Core::stop() {
   stopped_ = true;
   for (const Waiting& waiting : std::exchange(waiting_, {})) waiting.callback(stopping());
+  maintenance_.stop();
 }
 
 void Core::remember(Fabric& fabric, TimePoint now) {
@@ -357,8 +373,9 @@ void Core::publish() {
   const std::span<const std::shared_ptr<const HostView>> hosts =
       snapshot->hosts ? *snapshot->hosts : std::span<const std::shared_ptr<const HostView>>{};
   snapshot->incidents = shown_;
-  snapshot->health =
-      std::make_shared<const std::vector<NodeHealth>>(analyzer::assess(snapshot->fabrics, hosts, *shown_, now));
+  snapshot->maintenance = maintenance_.windows();
+  snapshot->health = std::make_shared<const std::vector<NodeHealth>>(
+      analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now));
   for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)
     snapshot->figures.incidents_opened[kind] = opened_before_[kind] + book_.opened(static_cast<IncidentKind>(kind));
   const store::StoreStatus status = store_.status();

@@ -16,6 +16,7 @@
 #include "daemon/runtime/lane.hpp"
 #include "daemon/store/store.hpp"
 #include "daemon/weftd/host_desk.hpp"
+#include "daemon/weftd/maintenance_desk.hpp"
 #include "daemon/weftd/remedy_desk.hpp"
 
 namespace weft::daemon {
@@ -51,6 +52,8 @@ class Core {
 
   void acknowledge(std::uint64_t incident, std::string who, api::Commands::Callback callback);
   void silence(std::uint64_t incident, TimePoint until, std::string who, api::Commands::Callback callback);
+  /// Announced work; what it explains alarms nobody.
+  MaintenanceDesk& maintenance() { return maintenance_; }
 
   /// The end: commands whose change did not reach the disk, and all later ones, get kUnavailable. Call it when the
   /// store lane has stopped and its last answers were posted.
@@ -92,6 +95,7 @@ class Core {
   void take_back(Batch batch);
   void saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch);
   void remember(Fabric& fabric, TimePoint now);
+  void plan();
   void publish();
 
   const config::WeftdConfig& config_;
@@ -104,6 +108,7 @@ class Core {
   const Clock& clock_;
   Post post_;
   analyzer::IncidentBook book_;
+  MaintenanceDesk maintenance_;
   std::map<std::string, AnalyzerState> memories_;
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};
   std::map<std::string, Fabric> fabrics_;

@@ -47,6 +47,43 @@ class Weftctl(weft_testing.SubnetTest):
         self.assertNotIn(opened["id"], weftctl(self.weftd, "incidents").stdout)
         self.assertIn(opened["id"], weftctl(self.weftd, "incidents", "--all").stdout)
 
+    def test_announced_work_pages_nobody(self):
+        def unattended():
+            return sum(float(line.rsplit(" ", 1)[1]) for line in self.weftd.metrics().splitlines()
+                       if line.startswith("weft_incidents_unattended{"))
+        self.assertEqual(0, unattended())
+        self.assertIn("No maintenance windows", weftctl(self.weftd, "maintenance").stdout)
+        window = weftctl_json(self.weftd, "maintenance", "add", "gpu-0005", "--for", "1h", "--reason", "new memory", "--who", "ann")
+        self.assertEqual(("ACTIVE", "gpu-0005", "ann", 2),
+                         (window["state"], window["host"], window["addedBy"], len(window["nodeGuids"])))
+        try:
+            self.subnet.unlink("gpu-0005 mlx5_0", 1)
+            planned = self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link("gpu-0005 mlx5_0", 1)))
+            self.assertEqual(("INFO", window["id"]), (planned["severity"], planned["maintenanceId"]))
+            self.assertIn("new memory", planned["summary"])
+            self.assertEqual(0, unattended())
+            self.assertNotIn(planned["id"], weftctl(self.weftd, "incidents").stdout)
+            self.assertIn("planned work", weftctl(self.weftd, "incidents").stdout)
+            self.assertIn(planned["id"], weftctl(self.weftd, "incidents", "--all").stdout)
+            health = weftctl_json(self.weftd, "health", "gpu-0005")["nodes"][0]
+            self.assertEqual("AVOID_NEW_JOBS", health["recommendedAction"])
+            self.assertIn(window["id"], [reason.get("maintenanceId") for reason in health["reasons"]])
+            self.assertIn(window["id"], [one["id"] for one in self.weftd.client.json("/api/v1/maintenance")["windows"]])
+
+            done = weftctl(self.weftd, "maintenance", "end", window["id"])
+            self.assertEqual(0, done.returncode, done.stderr)
+            alarming = self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link("gpu-0005 mlx5_0", 1)) and not i.get("maintenanceId"))
+            self.assertEqual("CRITICAL", alarming["severity"])
+            self.assertEqual(1, unattended())
+            self.assertEqual(4, weftctl(self.weftd, "maintenance", "end", window["id"]).returncode, "it is over")
+            self.assertIn("OVER", weftctl(self.weftd, "maintenance", "--all").stdout)
+        finally:
+            self.subnet.relink("gpu-0005 mlx5_0", 1)
+        self.expect_resolved(alarming)
+        self.assertEqual(2, weftctl(self.weftd, "maintenance", "add", "leaf-r0-p01", "--for", "99d", "--reason", "x").returncode)
+        self.assertEqual(2, weftctl(self.weftd, "maintenance", "add", "leaf-r0-p01", "--for", "1h").returncode, "no reason")
+        self.assertNotEqual(0, weftctl(self.weftd, "maintenance", "add", "nobody", "--reason", "x").returncode)
+
     def test_watch_tells_what_happens(self):
         watching = subprocess.Popen([program("weftctl"), "--server", self.weftd.grpc, "watch"], stdout=subprocess.PIPE, text=True,
                                     stdin=subprocess.DEVNULL)

@@ -161,7 +161,13 @@ void Script::write(const Fault& fault) {
       break;
     case FaultKind::kOpticsDrift:
       span(fault, kDrift, fault.port, fault.amount, 0);
+      span(fault, kFade, fault.port, fault.amount, 0);
       break;
+    case FaultKind::kOpticsFading: {
+      const double minutes = (std::min(fault.end, scenario_.duration) - fault.start) / 60;
+      span(fault, kFade, fault.port, fault.amount / std::max(1.0, minutes), 0);
+      break;
+    }
     case FaultKind::kCrossedCables:
       for (const PortIndex port : {fault.port, fault.other}) {
         add(fault.start, kCut, port);

@@ -17,6 +17,7 @@ enum class ActionKind : std::uint8_t {
   kSetSpeed,     ///< a: port; value: speed bit
   kErrorRate,    ///< a: receiving port; value: errors per bit, 0 ends them
   kDrift,        ///< a: receiving port; value: decades in which the error rate grows per minute, 0 ends it
+  kFade,         ///< a: receiving port; value: decades in which what correction repairs grows per minute, 0 ends it
   kBurst,        ///< a: receiving port; value: symbol errors at once
   kSink,         ///< a: endpoint; value: share of the line rate that its host takes in
   kSource,       ///< a: endpoint; value: share of what is asked of it that it offers

@@ -17,6 +17,8 @@ constexpr const char* kTwo = "two_at_once";
 constexpr const char* kOnCongestion = "on_congestion";
 /// The analyzer is left alone for so long before anything happens (seconds).
 constexpr double kCalm = 15;
+/// And for so long where it must have learned what is usual: twenty detail readings, one a minute (seconds).
+constexpr double kLearning = 30 * 60;
 
 /// FNV-1a: every group has chances of its own.
 std::uint64_t number_of(std::string_view group) {
@@ -40,6 +42,7 @@ class Author {
       scenario_.interval = 30;
       scenario_.duration = scale_ == Scale::kSmall ? 6 * 3600 : 24 * 3600;
     }
+    if (group == to_string(FaultKind::kOpticsFading)) scenario_.interval = 30;
     choose_fabric();
     choose_jobs();
     if (group == kTwo) {
@@ -131,7 +134,7 @@ void Author::choose_jobs() {
   for (std::uint32_t part = 0; part < parts; ++part) {
     static constexpr JobKind kCollectives[] = {JobKind::kRing, JobKind::kTree, JobKind::kAllToAll, JobKind::kPipeline};
     Job job{.kind = random_.pick(kCollectives),
-            .period = random_.uniform(1, 6) * (scenario_.group == kQuietDay ? 10 : 1),
+            .period = random_.uniform(1, 6) * (scenario_.interval > 1 ? 10 : 1),
             .communication = random_.uniform(0.3, 0.9),
             .load = random_.uniform(0.4, 0.9)};
     const std::uint32_t first = (hosts - storage) * part / parts;
@@ -294,6 +297,9 @@ bool Author::place(Fault& fault) {
     case kOpticsDrift:
       fault.amount = random_.uniform(2, 8);
       break;
+    case kOpticsFading:
+      fault.amount = random_.uniform(1, 2.5);
+      break;
     default:
       break;
   }
@@ -310,9 +316,11 @@ void Author::add_fault(FaultKind kind) {
   if (kind == kFlapFast || kind == kFlapSubSample) lasts = random_.uniform(60, 120);
   if (kind == kErrors || kind == kErrorBursts || kind == kOpticsDrift) lasts = random_.uniform(150, 200);
   if (kind == kErrorsBelowLimit) lasts = random_.uniform(200, 400);
+  if (kind == kOpticsFading) lasts = random_.uniform(1.5 * 3600, 3 * 3600);
+  const double calm = kind == kOpticsFading ? kLearning : kCalm;
   for (int attempt = 0; attempt < 100; ++attempt) {
     Fault fault{.kind = kind};
-    fault.start = kCalm + random_.uniform(0, 10);
+    fault.start = calm + random_.uniform(0, 10);
     fault.end = fault.start + lasts;
     if (kind == kCrossedCables) fault.end = std::numeric_limits<double>::infinity();
     if (!place(fault)) continue;

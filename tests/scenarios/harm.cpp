@@ -48,7 +48,9 @@ bool HarmLedger::congested_after(std::span<const ResourceIndex> resources, std::
 
 bool HarmLedger::congested(std::span<const ResourceIndex> resources, double at) const {
   const auto end = std::ranges::upper_bound(windows_, at, {}, &Window::end);
-  return congested_after(resources, static_cast<std::size_t>(end - windows_.begin()));
+  const auto windows = static_cast<std::size_t>(end - windows_.begin());
+  // Windows end where sweeps begin, and nodes are read in the course of them: the last readings are of the next window.
+  return congested_after(resources, windows) || (windows < windows_.size() && congested_after(resources, windows + 1));
 }
 
 bool HarmLedger::ever_congested(std::span<const ResourceIndex> resources, double from, double to) const {

@@ -70,6 +70,7 @@ bool had_effect(const Truth& truth, const Plan& plan, const HarmLedger& harm) {
     case FaultKind::kCollision:
     case FaultKind::kOversubscription:
     case FaultKind::kSlowReceiver:
+    case FaultKind::kPcieStall:
     case FaultKind::kPfcStorm:
       break;
     default:

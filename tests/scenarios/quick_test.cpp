@@ -39,8 +39,9 @@ INSTANTIATE_TEST_SUITE_P(Faults, Found,
                          testing::Values("link_down", "switch_down", "host_down", "flap_fast", "flap_slow",
                                          "flap_sub_sample", "width_loss", "speed_loss", "errors", "error_bursts",
                                          "crossed_cables", "saturated_counter", "node_silent", "collector_death",
-                                         "mad_sensor", "incast", "collision", "slow_receiver", "pfc_storm", "deadlock",
-                                         "frozen_counters", "loss_on_link", "loss_in_switch"),
+                                         "mad_sensor", "incast", "collision", "slow_receiver", "pcie_stall",
+                                         "pfc_storm", "deadlock", "optics_drift", "optics_fading", "frozen_counters",
+                                         "loss_on_link", "loss_in_switch"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 struct Quiet : testing::TestWithParam<const char*> {};

@@ -58,7 +58,8 @@ enum class FaultKind : std::uint8_t {
   kLossOnLink,
   kLossInSwitch,
   kStraggler,
-  kOpticsDrift,
+  kOpticsDrift,   ///< within minutes from good to losing packets
+  kOpticsFading,  ///< over hours; correction repairs ever more, and nothing is lost yet
   kCrossedCables,
   kFrozenCounters,
   kSaturatedCounter,
@@ -85,7 +86,9 @@ struct Fault {
   std::vector<std::uint32_t> endpoints{};  ///< senders of an incast; pairs (source, target, …) of a collision
   double start = 0;                        ///< seconds from the scenario's beginning
   double end = std::numeric_limits<double>::infinity();
-  double amount = 0;  ///< errors per bit; share lost; share that a slow receiver takes; seconds of a clock jump
+  /// Errors per bit; share lost; share that a slow receiver takes; decades a minute of a drift, in all of a fading;
+  /// seconds of a clock jump.
+  double amount = 0;
 };
 
 /// A thing that an incident may name; one with ports a and b is the link between them.
@@ -113,6 +116,9 @@ struct Truth {
 struct Noise {
   double error_rate_low = 1e-18;   ///< symbol errors per bit of the best link …
   double error_rate_high = 1e-15;  ///< … and of the worst: what healthy links have behind their error correction
+  double repaired_low = 1e-9;      ///< symbols that error correction repairs, per bit, of the best link …
+  double repaired_high = 1e-6;     ///< … and of the worst: PAM4 optics are specified to 2.4e-4 and sold far below
+  double repaired_swing = 0.2;     ///< decades by which the day's temperature moves that at most, either way
   double discards = 5;             ///< transmit discards
   double remote_errors = 0.5;      ///< packets that arrive already marked bad
   double management_drops = 0.2;   ///< VL15 dropped

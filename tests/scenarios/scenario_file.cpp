@@ -293,9 +293,9 @@ void Reader::fault(const std::vector<std::string>& rest) {
     complain(list ? "this fault has no endpoints=" : "this fault wants endpoints=");
   if (list) fault.endpoints = endpoints(*list);
   static const std::map<FaultKind, double> kAmounts{
-      {kErrors, 1e-10},     {kErrorsBelowLimit, 1e-14}, {kOversubscription, 0.25},
-      {kSlowReceiver, 0.2}, {kLossOnLink, 1e-3},        {kLossInSwitch, 1e-3},
-      {kStraggler, 2},      {kOpticsDrift, 3},          {kClockJump, 3600}};
+      {kErrors, 1e-10},    {kErrorsBelowLimit, 1e-14}, {kOversubscription, 0.25}, {kSlowReceiver, 0.2},
+      {kLossOnLink, 1e-3}, {kLossInSwitch, 1e-3},      {kStraggler, 2},           {kOpticsDrift, 3},
+      {kOpticsFading, 2},  {kClockJump, 3600}};
   const auto usual = kAmounts.find(*kind);
   fault.amount = words.number_of("amount", usual == kAmounts.end() ? 0 : usual->second, -1e6, 1e6);
   if (fault.amount < 0 && *kind != kClockJump) complain("amount must not be below 0");

@@ -36,6 +36,7 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       harm_(plan.ports.size()),
       traffic_(plan, jobs_of(scenario, plan), link_bits_per_second(2, plan.spec.speed)),
       collectors_(scenario, plan),
+      corrections_(scenario, plan),
       losses_(scenario.seed + 1'000'000'007),
       capacity_(std::make_shared<Capacity>()),
       seen_nodes_(plan.nodes),
@@ -149,6 +150,8 @@ void Simulator::apply(const Action& action) {
       else
         error_sources_.push_back({action.a, scenario_.noise.error_rate_high, action.value, now_});
       return;
+    case ActionKind::kFade:
+      return corrections_.fade(action.a, action.value, now_);
     case ActionKind::kBurst:
       return hurt(action.a, static_cast<std::uint64_t>(action.value));
     case ActionKind::kSink:

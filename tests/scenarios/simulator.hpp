@@ -11,6 +11,7 @@
 #include "fabric/sweep.hpp"
 #include "tests/scenarios/actions.hpp"
 #include "tests/scenarios/collectors.hpp"
+#include "tests/scenarios/corrections.hpp"
 #include "tests/scenarios/harm.hpp"
 #include "tests/scenarios/registers.hpp"
 #include "tests/scenarios/traffic.hpp"
@@ -112,7 +113,9 @@ class Simulator {
   HarmLedger harm_;
   Traffic traffic_;
   Collectors collectors_;
-  Random losses_;  ///< whose packets are lost; apart, so that what the hosts tell changes no sweep
+  Corrections corrections_;
+  bool reads_corrections_ = false;  ///< in this sweep
+  Random losses_;                   ///< whose packets are lost; apart, so that what the hosts tell changes no sweep
   std::shared_ptr<Capacity> capacity_;
   std::priority_queue<Action, std::vector<Action>, Later> actions_;
   double now_ = 0;

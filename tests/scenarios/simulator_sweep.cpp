@@ -118,6 +118,7 @@ void Simulator::read_node(NodeIndex index, double now) {
     else if (!frozen_[port] || readings_.read_at(port) == kNever)
       registers_.read(port, now, readings_);
     readings_.set_read_at(port, when);
+    if (reads_corrections_) corrections_.read(port, now, carries(port) ? rate_of(port) : 0, when);
   }
 }
 
@@ -130,6 +131,8 @@ Sweep Simulator::read(double start) {
   const auto nodes = static_cast<NodeIndex>(plan_.nodes.size());
   make_errors(start);
   make_noise(start);
+  reads_corrections_ = corrections_.is_due(start);
+  if (reads_corrections_) corrections_.begin_reading(start);
   for (NodeIndex node = 0; node < nodes; ++node) {
     const double at = start + duration * node / nodes;
     if (at >= next_change_ || (!actions_.empty() && at >= actions_.top().at)) advance(at);
@@ -152,6 +155,7 @@ Sweep Simulator::read(double start) {
   sweep.local_port = plan_.key_of(local_);
   sweep.topology = topology_;
   sweep.counters = std::make_shared<const SampleTable>(readings_);
+  sweep.details = corrections_.table();
   sweep.state_read_at = state_read_at_;
   sweep.routes = routes_;
   return sweep;

@@ -122,6 +122,9 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     case FaultKind::kOpticsDrift:
       link_fault(kLinkErrors, {kLinkDegraded}, false);
       break;
+    case FaultKind::kOpticsFading:
+      link_fault(kLinkDegraded, {}, false);
+      break;
     case FaultKind::kIncast:
       congestion(kCongestionIncast, {}, host_side(fault.port));
       for (const std::uint32_t from : fault.endpoints) truth.victims.push_back(node(plan_.adapters[from]));

@@ -35,7 +35,7 @@ struct Health : testing::Test {
   }
   std::vector<NodeHealth> all() const {
     const FabricView views[] = {view()};
-    return assess(views, {}, *watch.book.all(), watch.fabric.now());
+    return assess(views, {}, *watch.book.all(), {}, watch.fabric.now());
   }
   NodeHealth of(const std::string& name) const {
     for (const NodeHealth& health : all())
@@ -127,13 +127,14 @@ TEST_F(Health, NoDataIsUnknownNeverHealthy) {
 TEST_F(Health, AFabricThatIsNotWatchedIsUnknown) {
   FabricView view = this->view();
   view.watching = false;
-  for (const NodeHealth& health : assess(std::span(&view, 1), {}, *watch.book.all(), watch.fabric.now()))
+  for (const NodeHealth& health : assess(std::span(&view, 1), {}, *watch.book.all(), {}, watch.fabric.now()))
     EXPECT_EQ(health.verdict, HealthVerdict::kUnknown) << health.node;
   view.watching = true;
-  for (const NodeHealth& health : assess(std::span(&view, 1), {}, *watch.book.all(), watch.fabric.now() + seconds(10)))
+  for (const NodeHealth& health :
+       assess(std::span(&view, 1), {}, *watch.book.all(), {}, watch.fabric.now() + seconds(10)))
     EXPECT_EQ(health.verdict, HealthVerdict::kUnknown) << "old data: " << health.node;
   view.sweep = nullptr;
-  EXPECT_TRUE(assess(std::span(&view, 1), {}, *watch.book.all(), watch.fabric.now()).empty());
+  EXPECT_TRUE(assess(std::span(&view, 1), {}, *watch.book.all(), {}, watch.fabric.now()).empty());
 }
 
 TEST_F(Health, ADegradedLinkIsDegraded) {
@@ -148,7 +149,7 @@ TEST_F(Health, AHostOnTwoFabricsHasTheWorstOfBoth) {
   FabricView views[] = {view(), view()};
   views[1].name = "second";
   views[1].watching = false;
-  for (const NodeHealth& health : assess(views, {}, *watch.book.all(), watch.fabric.now())) {
+  for (const NodeHealth& health : assess(views, {}, *watch.book.all(), {}, watch.fabric.now())) {
     EXPECT_EQ(health.fabric, "test");
     EXPECT_EQ(health.verdict, HealthVerdict::kUnknown);
   }

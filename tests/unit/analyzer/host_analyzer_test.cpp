@@ -290,7 +290,7 @@ TEST(HostHealth, ComesFromWhatTheCollectorTells) {
   };
   const auto assessed = [&](TimePoint heard) {
     const std::vector<std::shared_ptr<const HostView>> hosts{view_of(0, heard), view_of(1, watching.now)};
-    return assess({}, hosts, *watching.book.all(), watching.now);
+    return assess({}, hosts, *watching.book.all(), {}, watching.now);
   };
   auto health = assessed(watching.now);
   ASSERT_EQ(health.size(), 2U);

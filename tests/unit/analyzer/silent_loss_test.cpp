@@ -107,6 +107,32 @@ TEST(SilentLoss, IsOneIncidentWithItsCauseItsHostsAndTheirJobs) {
   EXPECT_TRUE(cluster.open().empty());
 }
 
+TEST(SilentLoss, IsNoneOnALinkThatIsBlamedForItsErrors) {
+  Cluster cluster;
+  cluster.lossy.all_to_all();
+  cluster.seconds(20);
+  const LossSuspect cause = cluster.lossy.cable("leaf-1", "spine-0");
+  const LinkKey link = cluster.lossy.fabric.link_of(cause.sender);
+  // Its counters have come to their top and tell nothing more; the rules over the subnet know all the same.
+  std::vector<Finding> findings(1);
+  findings[0].kind = IncidentKind::kLinkErrors;
+  findings[0].cause = {.kind = EntityKind::kLink,
+                       .fabric = cluster.lossy.fabric.name(),
+                       .port = link.low,
+                       .peer = link.high,
+                       .label = "leaf-1 - spine-0"};
+  cluster.lossy.lost_on[cause.sender] = 1e-3;
+  for (int i = 0; i < 40; ++i) {
+    cluster.analyzer.complete(findings, cluster.lossy.fabric.now());
+    cluster.seconds(1);
+    ASSERT_TRUE(cluster.open().empty()) << i << ": " << cluster.open()[0].summary;
+  }
+  // And it is one again when nobody else blames it any more.
+  cluster.seconds(180);
+  ASSERT_EQ(cluster.open().size(), 1U);
+  EXPECT_EQ(cluster.open()[0].kind, IncidentKind::kSilentLoss);
+}
+
 TEST(SilentLoss, StaysOpenAcrossARestart) {
   Cluster cluster;
   cluster.lossy.all_to_all();

@@ -19,6 +19,17 @@ TEST(Text, DurationsAreReadAsPeopleWriteThem) {
     EXPECT_FALSE(parse_duration(bad)) << bad;
 }
 
+TEST(Text, TimesAreReadInUtcOrFromNowOn) {
+  const TimePoint now{std::chrono::seconds(1'700'000'000)};
+  EXPECT_EQ(parse_time("2023-11-14 22:13:20", now), now);
+  EXPECT_EQ(parse_time("2023-11-14T22:13:20Z", now), now);
+  EXPECT_EQ(parse_time("2023-11-14 22:13", now), now - std::chrono::seconds(20));
+  EXPECT_EQ(parse_time("2h", now), now + std::chrono::hours(2));
+  for (const char* bad : {"", "tomorrow", "2023-11-14", "2023-02-30 10:00", "2023-11-14 24:00", "2023-11-14 22:13x",
+                          "2023-11-14 2:13", "-023-11-14 22:13"})
+    EXPECT_FALSE(parse_time(bad, now)) << bad;
+}
+
 TEST(Text, RatesAndRatios) {
   EXPECT_EQ(bits_per_second_text(400e9), "400 Gb/s");
   EXPECT_EQ(bits_per_second_text(2.5e6), "2.5 Mb/s");

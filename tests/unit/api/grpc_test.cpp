@@ -12,6 +12,7 @@
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
 #include "weft/v1/incident.grpc.pb.h"
+#include "weft/v1/maintenance.grpc.pb.h"
 
 namespace weft::api {
 namespace {
@@ -36,6 +37,20 @@ class FakeCommands final : public Commands {
     Incident changed = make_incident(incident, IncidentState::kOpen, 2);
     changed.silenced_until = until;
     callback(changed);
+  }
+
+  void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) override {
+    window.id = 3;
+    window.added = window.from;
+    callback(window);
+  }
+  void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) override {
+    if (window != 3) return callback(fail(ErrorCode::kNotFound, "no window"));
+    MaintenanceWindow ended;
+    ended.id = window;
+    ended.ended = TimePoint(std::chrono::hours(1));
+    ended.ended_by = std::move(who);
+    callback(ended);
   }
 
   std::mutex mutex;
@@ -92,6 +107,35 @@ TEST_F(Grpc, ATakenPortIsSaidSo) {
   options.address = "no-such-host.invalid";
   EXPECT_EQ(GrpcServer::start(options, publication, commands, remedies, sink, clock).error().code,
             ErrorCode::kInvalidArgument);
+}
+
+TEST_F(Grpc, MaintenanceIsLookedUpHereAndDecidedByTheDaemon) {
+  start();
+  SmallFabric fabric(2);
+  publication.publish(make_snapshot(1, {fabric.build()}));
+  const auto stub = v1::MaintenanceService::NewStub(channel);
+  v1::AddMaintenanceRequest add;
+  add.set_what("leaf-1");
+  add.mutable_length()->set_seconds(60);
+  add.set_reason("new firmware");
+  add.set_who("ann");
+  v1::MaintenanceWindow window;
+  ASSERT_TRUE(call(stub, &v1::MaintenanceService::Stub::Add, add, window).ok());
+  EXPECT_EQ(window.id(), "MW-3");
+  EXPECT_EQ(window.state(), v1::MaintenanceWindow::ACTIVE);
+  EXPECT_EQ(window.entity().label(), "leaf-1");
+  EXPECT_EQ(window.added_by(), "ann");
+  add.set_what("leaf-9");
+  EXPECT_EQ(call(stub, &v1::MaintenanceService::Stub::Add, add, window).error_code(), grpc::StatusCode::NOT_FOUND);
+  v1::EndMaintenanceRequest end;
+  end.set_id("mw-3");
+  end.set_who("bob");
+  ASSERT_TRUE(call(stub, &v1::MaintenanceService::Stub::End, end, window).ok());
+  EXPECT_EQ(window.state(), v1::MaintenanceWindow::OVER);
+  EXPECT_EQ(window.ended_by(), "bob");
+  end.set_id("INC-3");
+  EXPECT_EQ(call(stub, &v1::MaintenanceService::Stub::End, end, window).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
 }
 
 TEST_F(Grpc, AnswersFromTheSnapshot) {

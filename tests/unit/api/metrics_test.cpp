@@ -199,6 +199,24 @@ TEST(Exposition, WhatIsAcknowledgedOrSilencedIsNotToBePagedFor) {
   EXPECT_THAT(text, HasSubstr("weft_incidents_unattended{kind=\"LINK_DOWN\",severity=\"CRITICAL\"} 2\n"));
 }
 
+TEST(Exposition, PlannedWorkIsNotToBePagedFor) {
+  auto planned = make_incident(1);
+  planned.severity = Severity::kInfo;
+  planned.maintenance = 3;
+  auto snapshot = make_snapshot(1, {}, {planned});
+  auto windows = std::make_shared<MaintenanceList>(2);
+  windows->front().from = kNow - std::chrono::hours(1);
+  windows->front().until = kNow + std::chrono::hours(1);
+  windows->back().from = windows->front().until;
+  windows->back().until = windows->back().from + std::chrono::hours(1);
+  snapshot->maintenance = windows;
+  const std::string text = expose(snapshot);
+  EXPECT_THAT(text, HasSubstr("weft_incidents{kind=\"LINK_DOWN\",severity=\"INFO\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("weft_incidents_unattended{kind=\"LINK_DOWN\",severity=\"INFO\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("weft_maintenance_windows{state=\"active\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("weft_maintenance_windows{state=\"planned\"} 1\n"));
+}
+
 TEST(Exposition, OpenMetricsNamesFamiliesWithoutSuffix) {
   SmallFabric fabric(1);
   fabric.set(1, CounterId::kSymbolErrors, 1);

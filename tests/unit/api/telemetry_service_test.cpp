@@ -22,6 +22,8 @@ class NoCommands final : public Commands {
 
  private:
   static void refuse(Callback callback) { callback(fail(ErrorCode::kNotFound, "there are no incidents")); }
+  void add_maintenance(MaintenanceWindow, MaintenanceCallback) override {}
+  void end_maintenance(std::uint64_t, std::string, MaintenanceCallback) override {}
 };
 
 class Telemetry : public ::testing::Test {

@@ -59,6 +59,7 @@ void expect_same(const Incident& a, const Incident& b) {
   EXPECT_EQ(a.occurrences, b.occurrences);
   EXPECT_EQ(a.acknowledged_by, b.acknowledged_by);
   EXPECT_EQ(a.silenced_until, b.silenced_until);
+  EXPECT_EQ(a.maintenance, b.maintenance);
 }
 
 Incident full_incident() {
@@ -73,6 +74,7 @@ Incident full_incident() {
   incident.occurrences = 3;
   incident.acknowledged_by = "åsa";
   incident.silenced_until = at_second(99);
+  incident.maintenance = 7;
   incident.jobs = {"train-1", "", "train-2"};
   for (std::uint8_t i = 0; i < 12; ++i)  // more than ten: positions sort as numbers
     incident.affected.push_back(

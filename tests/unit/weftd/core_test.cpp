@@ -35,6 +35,7 @@ class FakeStore final : public store::Store {
     return {};
   }
   Result<std::vector<store::Event>> events(std::uint64_t) override { return std::vector<store::Event>{}; }
+  Result<void> save_maintenance(const MaintenanceWindow&) override { return count(windows_asked); }
   Result<void> save_links(std::string_view, std::span<const KnownLink>) override { return count(links_asked); }
   Result<void> save_conditions(std::string_view, std::span<const FlapState>, std::span<const ErrorState>) override {
     return count(conditions_asked);
@@ -79,7 +80,7 @@ class FakeStore final : public store::Store {
   std::atomic<bool> refuses = false, throws = false;
   /// How many incidents were on disk when collectors' marks were last written; -1: none were.
   std::atomic<int> incidents_before_marks = -1;
-  std::atomic<int> links_asked = 0, conditions_asked = 0, nodes_asked = 0;
+  std::atomic<int> links_asked = 0, conditions_asked = 0, nodes_asked = 0, windows_asked = 0;
 
  private:
   Result<void> count(std::atomic<int>& counter) {

@@ -1,0 +1,31 @@
+#pragma once
+// What an incident knows, and what a new finding adds to it.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "fabric/incident.hpp"
+
+namespace weft::analyzer {
+
+/// Entity::same_as without making two strings; labels are not part of identity.
+bool same(const Entity& a, const Entity& b);
+
+/// Does the finding bring evidence that is new, or a number that has moved a lot?
+struct EvidenceNews {
+  bool fresh = false;
+  bool numbers = false;
+};
+EvidenceNews compare_evidence(const std::vector<Evidence>& known, const std::vector<Evidence>& found);
+
+/// What was known, with the newer numbers; bounded by dropping from the middle: how it began and how it is now matter.
+void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& found, std::size_t limit);
+
+/// Do the same links wait for the same? Shares of time are numbers that move.
+bool same_tree(const WaitingTree& a, const WaitingTree& b);
+
+/// All jobs that it has hurt. True when there is a new one.
+bool merge_jobs(std::vector<std::string>& known, const std::vector<std::string>& found);
+
+}  // namespace weft::analyzer

@@ -1,0 +1,241 @@
+#include "api/convert/maintenance.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/convert/incidents.hpp"
+#include "api/convert/pages.hpp"
+#include "api/convert/times.hpp"
+#include "api/publication/picture.hpp"
+#include "api/publication/utf8.hpp"
+
+namespace weft::api {
+namespace {
+
+static_assert(v1::MaintenanceWindow::PLANNED == static_cast<int>(MaintenanceState::kPlanned) + 1);
+static_assert(v1::MaintenanceWindow::OVER == static_cast<int>(MaintenanceState::kOver) + 1);
+
+constexpr std::size_t kMostNodes = 4096;  ///< of one name
+constexpr std::string_view kPort = " port ";
+constexpr std::string_view kBetweenEnds = " - ";
+
+struct FoundPort {
+  const FabricView* fabric;
+  PortIndex port;
+};
+
+/// "leaf-1 port 12", "leaf-1:12": the ports that are called so.
+std::vector<FoundPort> find_ports(const Snapshot& snapshot, std::string_view name) {
+  std::vector<FoundPort> found;
+  std::size_t at = name.rfind(kPort);
+  std::string_view digits;
+  if (at != std::string_view::npos) {
+    digits = name.substr(at + kPort.size());
+  } else if (at = name.rfind(':'); at != std::string_view::npos) {
+    digits = name.substr(at + 1);
+  } else {
+    return found;
+  }
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size() || number == 0 || number > 254) return found;
+  for (const FoundNode& node : find_nodes(snapshot, name.substr(0, at), kMostNodes)) {
+    const Topology& topology = *node.fabric->sweep->topology;
+    const PortKey key{topology.node(node.node).guid, PortNum{static_cast<std::uint8_t>(number)}};
+    if (const PortIndex port = topology.find_port(key); port != kNoIndex) found.push_back({node.fabric, port});
+  }
+  return found;
+}
+
+Entity port_entity(const FoundPort& found) {
+  const Topology& topology = *found.fabric->sweep->topology;
+  return {.kind = EntityKind::kPort,
+          .fabric = found.fabric->name,
+          .port = topology.key_of(found.port),
+          .peer = {},
+          .label = port_label(topology, found.port)};
+}
+
+/// "leaf-1 port 12 - dgx-04 mlx5_0 port 1": the cable between the two.
+std::optional<Entity> find_link(const Snapshot& snapshot, std::string_view name) {
+  // Names may have such a dash in them as well.
+  for (std::size_t at = name.find(kBetweenEnds); at != std::string_view::npos; at = name.find(kBetweenEnds, at + 1))
+    for (const FoundPort& one : find_ports(snapshot, name.substr(0, at)))
+      for (const FoundPort& other : find_ports(snapshot, name.substr(at + kBetweenEnds.size()))) {
+        const Topology& topology = *one.fabric->sweep->topology;
+        if (one.fabric != other.fabric || topology.port(one.port).peer != other.port) continue;
+        const LinkKey key = make_link_key(topology.key_of(one.port), topology.key_of(other.port));
+        return Entity{.kind = EntityKind::kLink,
+                      .fabric = one.fabric->name,
+                      .port = key.low,
+                      .peer = key.high,
+                      .label = port_label(topology, topology.find_port(key.low)) + std::string(kBetweenEnds) +
+                               port_label(topology, topology.find_port(key.high))};
+      }
+  return std::nullopt;
+}
+
+/// Everything of a host, in whatever subnets it stands.
+void add_host(const Snapshot& snapshot, const std::string& host, MaintenanceWindow& window) {
+  window.host = host;
+  window.nodes.clear();
+  for (const FabricView& view : snapshot.fabrics) {
+    if (!view.sweep || !view.sweep->topology) continue;
+    for (const Node& node : view.sweep->topology->nodes())
+      if (node.type == NodeType::kChannelAdapter && host_name(node) == host) window.nodes.push_back(node.guid);
+  }
+  std::ranges::sort(window.nodes);
+  window.nodes.erase(std::unique(window.nodes.begin(), window.nodes.end()), window.nodes.end());
+}
+
+Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, MaintenanceWindow& window) {
+  const std::vector<FoundNode> found = find_nodes(snapshot, what, kMostNodes);
+  const auto several = [&] {
+    return fail(ErrorCode::kInvalidArgument, valid_utf8(what) + " names several nodes: say which by its GUID");
+  };
+  if (!found.empty()) {
+    const FoundNode& first = found.front();
+    const Node& node = first.fabric->sweep->topology->node(first.node);
+    window.entity = {.kind = EntityKind::kNode,
+                     .fabric = first.fabric->name,
+                     .port = {node.guid, {}},
+                     .peer = {},
+                     .label = node.name};
+    window.nodes = {node.guid};
+    if (node.type == NodeType::kChannelAdapter && host_name(node) == what) {
+      add_host(snapshot, std::string(what), window);
+      window.entity.port.node = window.nodes.front();
+      window.entity.label = what;
+      return {};
+    }
+    // One node may be seen in two subnets.
+    for (const FoundNode& other : found)
+      if (other.fabric->sweep->topology->node(other.node).guid != node.guid) return several();
+    return {};
+  }
+  if (snapshot.hosts)
+    for (const auto& host : *snapshot.hosts)
+      if (host->host == what) {
+        window.entity = {.kind = EntityKind::kCollector,
+                         .fabric = {},
+                         .port = {},
+                         .peer = {},
+                         .label = host->host,
+                         .host = host->host};
+        window.host = host->host;
+        return {};
+      }
+  return fail(ErrorCode::kNotFound, "nothing is called " + valid_utf8(what) +
+                                        ": name a host, a switch, a port (\"leaf-1 port 12\"), a link (\"leaf-1 port "
+                                        "12 - dgx-04 mlx5_0 port 1\") or fabric");
+}
+
+Result<void> look_up(const Snapshot& snapshot, const std::string& what, const std::string& fabric,
+                     MaintenanceWindow& window) {
+  if (what.empty()) return fail(ErrorCode::kInvalidArgument, "say what is worked on");
+  if (what == "fabric") {
+    const auto is_it = [&](const FabricView& view) { return view.name == fabric; };
+    if (!fabric.empty() && !std::ranges::any_of(snapshot.fabrics, is_it))
+      return fail(ErrorCode::kNotFound, "no fabric named " + valid_utf8(fabric));
+    window.entity = {.kind = EntityKind::kFabric,
+                     .fabric = fabric,
+                     .port = {},
+                     .peer = {},
+                     .label = fabric.empty() ? "everything" : "fabric " + fabric};
+    return {};
+  }
+  if (const auto link = find_link(snapshot, what)) {
+    window.entity = *link;
+    return {};
+  }
+  if (const std::vector<FoundPort> ports = find_ports(snapshot, what); !ports.empty()) {
+    window.entity = port_entity(ports.front());
+    for (const FoundPort& other : ports)
+      if (port_entity(other).port != window.entity.port)
+        return fail(ErrorCode::kInvalidArgument,
+                    valid_utf8(what) + " names several ports: say which by its node's GUID");
+    return {};
+  }
+  return look_up_node(snapshot, what, window);
+}
+
+}  // namespace
+
+void to_proto(const MaintenanceWindow& from, TimePoint now, v1::MaintenanceWindow& to) {
+  to.set_id(maintenance_name(from.id));
+  to_proto(from.entity, *to.mutable_entity());
+  to.set_host(valid_utf8(from.host));
+  for (const NodeGuid node : from.nodes) to.add_node_guids(to_string(node));
+  to.set_state(static_cast<v1::MaintenanceWindow::State>(static_cast<int>(state_at(from, now)) + 1));
+  set_timestamp(*to.mutable_from(), from.from);
+  set_timestamp(*to.mutable_until(), from.until);
+  if (from.ended != kNever) set_timestamp(*to.mutable_ended(), from.ended);
+  to.set_reason(valid_utf8(from.reason));
+  to.set_added_by(valid_utf8(from.added_by));
+  to.set_ended_by(valid_utf8(from.ended_by));
+  set_timestamp(*to.mutable_added(), from.added);
+}
+
+Result<v1::ListMaintenanceResponse> list_maintenance(const Snapshot& snapshot,
+                                                     const v1::ListMaintenanceRequest& request, TimePoint now) {
+  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  // The token is the id of the last window of the page before.
+  std::uint64_t after = 0;
+  if (!request.page_token().empty()) {
+    const auto id = parse_maintenance_name(request.page_token());
+    if (!id) return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+    after = *id;
+  }
+  v1::ListMaintenanceResponse response;
+  if (!snapshot.maintenance) return response;
+  PageBudget budget(request.page_size());
+  std::uint64_t last = after;
+  for (const MaintenanceWindow& window : *snapshot.maintenance) {
+    if (window.id <= after) continue;
+    v1::MaintenanceWindow message;
+    to_proto(window, now, message);
+    const auto& states = request.states();
+    if (!states.empty() && std::find(states.begin(), states.end(), message.state()) == states.end()) continue;
+    if (budget.full()) {
+      response.set_next_page_token(maintenance_name(last));
+      break;
+    }
+    budget.spend(message.ByteSizeLong());
+    *response.add_windows() = std::move(message);
+    last = window.id;
+  }
+  return response;
+}
+
+Result<v1::MaintenanceWindow> get_maintenance(const Snapshot& snapshot, std::string_view id, TimePoint now) {
+  const auto number = parse_maintenance_name(id);
+  if (!number)
+    return fail(ErrorCode::kInvalidArgument, "a maintenance window's id is like MW-3, not " + valid_utf8(id));
+  if (snapshot.maintenance)
+    if (const auto found = std::ranges::find(*snapshot.maintenance, *number, &MaintenanceWindow::id);
+        found != snapshot.maintenance->end()) {
+      v1::MaintenanceWindow message;
+      to_proto(*found, now, message);
+      return message;
+    }
+  return fail(ErrorCode::kNotFound, "no maintenance window " + maintenance_name(*number));
+}
+
+Result<MaintenanceWindow> wanted_maintenance(const Snapshot& snapshot, const v1::AddMaintenanceRequest& request,
+                                             TimePoint now) {
+  MaintenanceWindow window;
+  if (auto known = look_up(snapshot, request.what(), request.fabric(), window); !known)
+    return tl::unexpected(known.error());
+  if (!request.has_length() || request.length().seconds() <= 0)
+    return fail(ErrorCode::kInvalidArgument, "a maintenance window needs a length");
+  constexpr std::int64_t kLongest = std::int64_t{3650} * 86400;  // far beyond what the daemon lets through
+  window.from = request.has_from() ? from_timestamp(request.from()) : now;
+  window.until = window.from + std::chrono::seconds(std::min(request.length().seconds(), kLongest));
+  window.reason = request.reason();
+  return window;
+}
+
+}  // namespace weft::api

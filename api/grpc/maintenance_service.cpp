@@ -1,0 +1,57 @@
+#include "api/grpc/maintenance_service.hpp"
+
+#include "api/convert/maintenance.hpp"
+#include "api/grpc/command_call.hpp"
+
+namespace weft::api {
+namespace {
+
+constexpr std::size_t kLongestReason = 1024;  ///< octets; the daemon says what it takes of these
+
+using Call = CommandCall<MaintenanceWindow, v1::MaintenanceWindow>;
+
+Call* waiting_call(const Clock& clock, v1::MaintenanceWindow* response) {
+  return new Call(response, [&clock](const MaintenanceWindow& window, v1::MaintenanceWindow& message) {
+    to_proto(window, clock.now(), message);
+  });
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* MaintenanceService::List(grpc::CallbackServerContext* context,
+                                                   const v1::ListMaintenanceRequest* request,
+                                                   v1::ListMaintenanceResponse* response) {
+  return answer(context, list_maintenance(*publication_.load(), *request, clock_.now()), response);
+}
+
+grpc::ServerUnaryReactor* MaintenanceService::Get(grpc::CallbackServerContext* context,
+                                                  const v1::GetMaintenanceRequest* request,
+                                                  v1::MaintenanceWindow* response) {
+  return answer(context, get_maintenance(*publication_.load(), request->id(), clock_.now()), response);
+}
+
+grpc::ServerUnaryReactor* MaintenanceService::Add(grpc::CallbackServerContext* context,
+                                                  const v1::AddMaintenanceRequest* request,
+                                                  v1::MaintenanceWindow* response) {
+  auto window = wanted_maintenance(*publication_.load(), *request, clock_.now());
+  if (!window) return answer<v1::MaintenanceWindow>(context, tl::unexpected(window.error()), response);
+  window->reason = for_the_record(window->reason, kLongestReason);
+  window->added_by = who_asks(request->who(), *context);
+  Call* call = waiting_call(clock_, response);
+  commands_.add_maintenance(std::move(*window), call->callback());
+  return call;
+}
+
+grpc::ServerUnaryReactor* MaintenanceService::End(grpc::CallbackServerContext* context,
+                                                  const v1::EndMaintenanceRequest* request,
+                                                  v1::MaintenanceWindow* response) {
+  const auto id = parse_maintenance_name(request->id());
+  if (!id)
+    return answer<v1::MaintenanceWindow>(
+        context, fail(ErrorCode::kInvalidArgument, "a maintenance window's id is like MW-3"), response);
+  Call* call = waiting_call(clock_, response);
+  commands_.end_maintenance(*id, who_asks(request->who(), *context), call->callback());
+  return call;
+}
+
+}  // namespace weft::api

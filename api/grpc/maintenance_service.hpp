@@ -1,0 +1,31 @@
+#pragma once
+
+#include "api/publication/commands.hpp"
+#include "api/publication/publication.hpp"
+#include "fabric/clock.hpp"
+#include "weft/v1/maintenance.grpc.pb.h"
+
+namespace weft::api {
+
+/// weft.v1.MaintenanceService: reads the published snapshot, passes commands on.
+class MaintenanceService final : public v1::MaintenanceService::CallbackService {
+ public:
+  MaintenanceService(const Publication& publication, Commands& commands, const Clock& clock)
+      : publication_(publication), commands_(commands), clock_(clock) {}
+
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListMaintenanceRequest* request,
+                                 v1::ListMaintenanceResponse* response) override;
+  grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::GetMaintenanceRequest* request,
+                                v1::MaintenanceWindow* response) override;
+  grpc::ServerUnaryReactor* Add(grpc::CallbackServerContext* context, const v1::AddMaintenanceRequest* request,
+                                v1::MaintenanceWindow* response) override;
+  grpc::ServerUnaryReactor* End(grpc::CallbackServerContext* context, const v1::EndMaintenanceRequest* request,
+                                v1::MaintenanceWindow* response) override;
+
+ private:
+  const Publication& publication_;
+  Commands& commands_;
+  const Clock& clock_;
+};
+
+}  // namespace weft::api

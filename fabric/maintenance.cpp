@@ -1,0 +1,107 @@
+#include "fabric/maintenance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+
+namespace weft {
+namespace {
+
+std::string minute_text(TimePoint when) {
+  using namespace std::chrono;
+  const auto day = floor<days>(when);
+  const year_month_day date(day);
+  const hh_mm_ss time(floor<minutes>(when - day));
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u %02d:%02d UTC", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()));
+  return text.data();
+}
+
+bool on_node(EntityKind kind) {
+  return kind == EntityKind::kNode || kind == EntityKind::kPort || kind == EntityKind::kLink;
+}
+
+bool has_end(const Entity& entity, PortKey port) {
+  return entity.port == port || (entity.kind == EntityKind::kLink && entity.peer == port);
+}
+
+}  // namespace
+
+const char* to_string(MaintenanceState state) {
+  switch (state) {
+    case MaintenanceState::kPlanned:
+      return "PLANNED";
+    case MaintenanceState::kActive:
+      return "ACTIVE";
+    case MaintenanceState::kOver:
+      break;
+  }
+  return "OVER";
+}
+
+TimePoint end_of(const MaintenanceWindow& window) {
+  return window.ended == kNever ? window.until : std::min(window.ended, window.until);
+}
+
+MaintenanceState state_at(const MaintenanceWindow& window, TimePoint now) {
+  if (window.ended != kNever || now >= window.until) return MaintenanceState::kOver;
+  return now >= window.from ? MaintenanceState::kActive : MaintenanceState::kPlanned;
+}
+
+bool covers(const MaintenanceWindow& window, NodeGuid node) {
+  return std::ranges::find(window.nodes, node) != window.nodes.end();
+}
+
+bool covers(const MaintenanceWindow& window, const Entity& entity) {
+  const Entity& what = window.entity;
+  switch (what.kind) {
+    case EntityKind::kFabric:
+      return what.fabric.empty() || what.fabric == entity.fabric;
+    case EntityKind::kPort:
+      return (entity.kind == EntityKind::kPort || entity.kind == EntityKind::kLink) && has_end(entity, what.port);
+    case EntityKind::kLink:
+      if (entity.kind == EntityKind::kLink) return entity.port == what.port && entity.peer == what.peer;
+      return entity.kind == EntityKind::kPort && has_end(what, entity.port);
+    case EntityKind::kHostPort:
+      return entity.kind == EntityKind::kHostPort && entity.host == what.host && entity.device == what.device &&
+             entity.port == what.port;
+    default:  // a node, a host or its collector
+      if (on_node(entity.kind))
+        return covers(window, entity.port.node) ||
+               (entity.kind == EntityKind::kLink && covers(window, entity.peer.node));
+      return entity.kind != EntityKind::kFabric && !window.host.empty() && entity.host == window.host;
+  }
+}
+
+const MaintenanceWindow* maintenance_of(const MaintenanceList& windows, const Entity& entity, TimePoint now) {
+  const MaintenanceWindow* longest = nullptr;
+  for (const MaintenanceWindow& window : windows)
+    if (state_at(window, now) == MaintenanceState::kActive && (!longest || window.until > longest->until) &&
+        covers(window, entity))
+      longest = &window;
+  return longest;
+}
+
+std::string maintenance_name(std::uint64_t id) {
+  return "MW-" + std::to_string(id);
+}
+
+std::optional<std::uint64_t> parse_maintenance_name(std::string_view text) {
+  if (text.size() > 3 && std::toupper(static_cast<unsigned char>(text[0])) == 'M' &&
+      std::toupper(static_cast<unsigned char>(text[1])) == 'W' && text[2] == '-')
+    text.remove_prefix(3);
+  std::uint64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc{} || end != text.data() + text.size() || id == 0) return std::nullopt;
+  return id;
+}
+
+std::string in_words(const MaintenanceWindow& window) {
+  return "maintenance " + maintenance_name(window.id) + " until " + minute_text(window.until) + ": " + window.reason;
+}
+
+}  // namespace weft

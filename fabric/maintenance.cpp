@@ -86,7 +86,24 @@ const MaintenanceWindow* maintenance_of(const MaintenanceList& windows, const En
   return longest;
 }
 
+std::optional<MaintenanceWindow> window_of(const Plan& plan) {
+  if (plan.target.kind != EntityKind::kLink || plan.action == RemedyAction::kRaiseLinkCost) return std::nullopt;
+  const bool takes_out = plan.action == RemedyAction::kIsolateLink;
+  const bool comes_back = !takes_out && is_under_way(plan.state) && plan.windows_good == 0;
+  if (!plan.in_force && !comes_back && !(takes_out && is_under_way(plan.state))) return std::nullopt;
+  MaintenanceWindow window;
+  window.id = kFirstPlanWindow + plan.id;
+  window.entity = plan.target;
+  window.from = plan.started;
+  window.until = TimePoint::max();
+  window.reason = plan.reason;
+  window.added_by = plan.approved_by;
+  window.added = plan.created;
+  return window;
+}
+
 std::string maintenance_name(std::uint64_t id) {
+  if (id >= kFirstPlanWindow) return plan_name(id - kFirstPlanWindow);
   return "MW-" + std::to_string(id);
 }
 
@@ -101,6 +118,8 @@ std::optional<std::uint64_t> parse_maintenance_name(std::string_view text) {
 }
 
 std::string in_words(const MaintenanceWindow& window) {
+  if (window.id >= kFirstPlanWindow)
+    return "taken out of service by " + maintenance_name(window.id) + ": " + window.reason;
   return "maintenance " + maintenance_name(window.id) + " until " + minute_text(window.until) + ": " + window.reason;
 }
 

@@ -10,6 +10,7 @@
 
 #include "fabric/clock.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/plan.hpp"
 
 namespace weft {
 
@@ -54,11 +55,17 @@ bool covers(const MaintenanceWindow& window, NodeGuid node);
 /// Of the windows that are active then and cover the entity the one that lasts longest; nullptr when there is none.
 const MaintenanceWindow* maintenance_of(const MaintenanceList& windows, const Entity& entity, TimePoint now);
 
-/// "MW-3".
+/// Ids from here on are of what our own plans hold out of service, which nobody has to announce: the plan's id is added.
+inline constexpr std::uint64_t kFirstPlanWindow = std::uint64_t{1} << 40;
+/// The window of a link that the plan holds out of service, or is about to, or has brought back and not seen up yet.
+/// nullopt for any other plan: a drain makes nothing go wrong.
+std::optional<MaintenanceWindow> window_of(const Plan& plan);
+
+/// "MW-3"; "PLAN-7" for a plan's window.
 std::string maintenance_name(std::uint64_t id);
 /// Reads "MW-3", "mw-3" or "3".
 std::optional<std::uint64_t> parse_maintenance_name(std::string_view text);
-/// "maintenance MW-3 until 2026-01-31 14:00 UTC: a new cable".
+/// "maintenance MW-3 until 2026-01-31 14:00 UTC: a new cable"; "taken out of service by PLAN-7: …".
 std::string in_words(const MaintenanceWindow& window);
 
 }  // namespace weft

@@ -133,7 +133,15 @@ class Judge {
     return passed("the lists allow it");
   }
 
-  Verdict maintenance() const { return passed("nobody has announced work on it"); }
+  Verdict maintenance() const {
+    if (by_person_) return not_needed("a person asked for it");
+    for (const MaintenanceWindow& window : in_.view.maintenance) {
+      if (state_at(window, in_.view.now) != MaintenanceState::kActive) continue;
+      if (covers(window, plan_.target) || (!is_link_ && window.host == plan_.target.host))
+        return refused("somebody works on it: " + in_words(window));
+    }
+    return passed("nobody has announced work on it");
+  }
 
   Verdict fresh_data() const {
     if (!is_link_ && plan_.target.fabric.empty()) return not_needed("the scheduler is asked itself");

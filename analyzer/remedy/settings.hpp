@@ -34,6 +34,7 @@ struct RemedyView {
   std::span<const std::shared_ptr<const Incident>> incidents;
   std::span<const std::shared_ptr<const HostView>> hosts;
   std::span<const NodeHealth> health;
+  std::span<const MaintenanceWindow> maintenance{};
 
   /// The fabric of that name, or null.
   const FabricView* fabric(std::string_view name) const;

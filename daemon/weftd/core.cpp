@@ -89,7 +89,7 @@ void Core::add_fabric(const std::string& name) {
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   fabric.saved_links = fabric.analyzer.links_revision();
   fabric.saved_history = fabric.analyzer.history_revision();
-  fabric.analyzer.plan(maintenance_.windows());
+  fabric.analyzer.plan(planned_);
   fabric.view.name = name;
   fabric.view.status = "looking for the subnet";
   fabrics_.emplace(name, std::move(fabric));
@@ -103,10 +103,31 @@ void Core::remove_fabric(const std::string& name) {
   publish();
 }
 
+// What people announced, and what our own plans hold: nobody is to be woken for either.
 void Core::plan() {
-  book_.plan(maintenance_.windows());
-  hosts_.rules().plan(maintenance_.windows());
-  for (auto& [name, fabric] : fabrics_) fabric.analyzer.plan(maintenance_.windows());
+  MaintenanceList held = remedies_.windows();
+  planned_ = maintenance_.windows();
+  if (!held.empty()) {
+    held.insert(held.begin(), planned_->begin(), planned_->end());
+    planned_ = std::make_shared<const MaintenanceList>(std::move(held));
+  }
+  book_.plan(planned_);
+  hosts_.rules().plan(planned_);
+  for (auto& [name, fabric] : fabrics_) fabric.analyzer.plan(planned_);
+}
+
+void Core::take_plans() {
+  plan();
+  // A link that was taken out with success is looked after.
+  const TimePoint now = clock_.now();
+  for (const auto& [incident, plan] : remedies_.looked_after()) {
+    const auto before = book_.find(incident);
+    if (!before || before->state != IncidentState::kOpen) continue;
+    const std::string who = "weftd (" + plan_name(plan) + ')';
+    if (auto acknowledged = book_.acknowledge(incident, who, now))
+      note({std::move(*acknowledged)}, now, who, "acknowledged");
+  }
+  publish();
 }
 
 void Core::give_up(const std::string& fabric, TimePoint now) {

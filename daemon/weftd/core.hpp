@@ -42,7 +42,7 @@ class Core {
   /// Collectors told something. What their events mean is shown as soon as it is on disk.
   void take_hosts();
   /// Plans on disk changed: they are shown.
-  void take_plans() { publish(); }
+  void take_plans();
   void take_trouble(const std::string& fabric, const std::string& why);
   /// Time passes: silences are noticed, the store is tended, ages grow. Call it a few times in each sweep interval.
   void tick();
@@ -109,6 +109,7 @@ class Core {
   Post post_;
   analyzer::IncidentBook book_;
   MaintenanceDesk maintenance_;
+  MaintenanceListPtr planned_;  ///< what was announced, and what our plans hold
   std::map<std::string, AnalyzerState> memories_;
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};
   std::map<std::string, Fabric> fabrics_;

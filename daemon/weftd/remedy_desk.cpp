@@ -89,6 +89,7 @@ analyzer::RemedyView RemedyDesk::view() const {
   if (seen_.incidents) view.incidents = *seen_.incidents;
   if (seen_.hosts) view.hosts = *seen_.hosts;
   if (seen_.health) view.health = *seen_.health;
+  if (seen_.maintenance) view.maintenance = *seen_.maintenance;
   return view;
 }
 
@@ -113,11 +114,20 @@ void RemedyDesk::tick() {
   work();
 }
 
-std::vector<Entity> RemedyDesk::held() const {
-  std::vector<Entity> held;
+MaintenanceList RemedyDesk::windows() const {
+  MaintenanceList windows;
   for (const PlanPtr& plan : *shown_)
-    if (plan->in_force || is_under_way(plan->state)) held.push_back(plan->target);
-  return held;
+    if (auto window = window_of(*plan)) windows.push_back(std::move(*window));
+  return windows;
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyDesk::looked_after() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+  for (const PlanPtr& plan : *shown_)
+    if (plan->in_force && plan->state == PlanState::kCommitted && plan->action == RemedyAction::kIsolateLink &&
+        plan->incident != 0)
+      all.emplace_back(plan->incident, plan->id);
+  return all;
 }
 
 void RemedyDesk::work() {

@@ -14,6 +14,7 @@
 #include "daemon/runtime/lane.hpp"
 #include "daemon/store/store.hpp"
 #include "fabric/clock.hpp"
+#include "fabric/maintenance.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::daemon {
@@ -43,8 +44,11 @@ class RemedyDesk {
   void complete(Snapshot& snapshot);
   /// Time passes: the file is looked for, what could not be written is tried again.
   void tick();
-  /// Links and hosts that our plans hold, or are about to: what goes wrong there is expected.
-  std::vector<Entity> held() const;
+  /// Windows of the links that our plans hold, by what is on disk: that those are down is expected.
+  MaintenanceList windows() const;
+
+  /// Incidents whose link is out of service with success, and the plan that did it.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> looked_after() const;
 
   // As api::RemedyCommands.
   void approve(std::uint64_t plan, std::uint64_t revision, const std::string& who, PlanCallback callback);

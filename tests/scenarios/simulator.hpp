@@ -50,6 +50,13 @@ class Simulator {
   Registers& registers() { return registers_; }
   /// Who really held up whom so far.
   const HarmLedger& harm() const { return harm_; }
+  /// When members of collectives began, and when the collectors read.
+  const Beginnings& beginnings() const { return traffic_.beginnings(); }
+  /// In how many of its iterations was it to be seen that `endpoint` was late? See Beginnings.
+  unsigned visible_delays(std::uint32_t endpoint, double from, double to) const {
+    return traffic_.beginnings().visible(traffic_.jobs(), endpoint, plan_.spec.rails, collectors_.reading_times(), from,
+                                         to);
+  }
 
  private:
   struct Later {
@@ -83,6 +90,8 @@ class Simulator {
   /// Of what the port sends, so many packets were lost just now: the ends of a flow through it notice.
   void lose_packets(PortIndex sender, std::uint64_t packets);
   void read_hosts(double until);
+  /// What members of collectives that began by `until` send before they wait for the others.
+  void begin_sends(double until);
   void update_reachable();
   /// What the readings say of which nodes can be reached, as weft-sweeper concludes it.
   void look_for_ways();

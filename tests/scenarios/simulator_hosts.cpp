@@ -67,7 +67,21 @@ void Simulator::lose_packets(PortIndex sender, std::uint64_t packets) {
 void Simulator::read_hosts(double until) {
   collectors_.read(
       until, registers_, [this](NodeIndex node) { return powered_[node] != 0; },
-      [this](double at) { return wall(at); });
+      [this](double at) {
+        begin_sends(at);
+        return wall(at);
+      });
+}
+
+void Simulator::begin_sends(double until) {
+  std::vector<PortIndex> path;
+  for (const FirstSend& send : traffic_.begun(until)) {
+    if (!traffic_.path(send.from, send.to, path)) continue;
+    for (const PortIndex port : path) {
+      registers_.add_octets(port, kFirstSendOctets, 0);
+      registers_.add_octets(ports_[port].peer, 0, kFirstSendOctets);
+    }
+  }
 }
 
 }  // namespace weft::scenarios

@@ -133,6 +133,8 @@ Sweep Simulator::read(double start) {
   for (NodeIndex node = 0; node < nodes; ++node) {
     const double at = start + duration * node / nodes;
     if (at >= next_change_ || (!actions_.empty() && at >= actions_.top().at)) advance(at);
+    read_hosts(at);
+    begin_sends(at);
     read_node(node, at);
   }
   for (const auto& [a, b] : new_cables_) {

@@ -20,7 +20,7 @@ Entity all_collectors() {
 }  // namespace
 
 HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
-    : thresholds_(thresholds), started_(now), losses_(thresholds.loss) {}
+    : thresholds_(thresholds), started_(now), losses_(thresholds.loss), stragglers_(thresholds) {}
 
 void HostAnalyzer::remember(const Incident& incident) {
   const Entity& cause = incident.cause;
@@ -234,6 +234,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   }
   for (Finding& trouble : troubles)
     if (!losses_.absorb(trouble, lost)) analysis.findings.push_back(std::move(trouble));
+  stragglers_.judge(hosts_, now, analysis.findings);
   add_jobs(lost);
   std::ranges::move(lost, std::back_inserter(analysis.findings));
   news_.clear();
@@ -246,7 +247,8 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
   const bool settled = now - started_ >= thresholds_.telemetry_start_grace;
   if (cause.fabric != kHostsFabric) {
     if (kind == IncidentKind::kSilentLoss) return losses_.has_judged(cause.fabric);
-    if (kind != IncidentKind::kRdmaErrors) return false;
+    if (kind == IncidentKind::kStraggler && !settled) return false;
+    if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler) return false;
     const HostWatch* const host = host_at(cause.port.node);
     return host && host->has_reading && !host->lost;
   }
@@ -258,6 +260,7 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
   if (cause.kind == EntityKind::kCollector) return !many_lost_ || !host.lost;
   const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
   // A port that is forgotten has no trouble any more either.
+  if (kind == IncidentKind::kStraggler && !settled) return false;
   return host.has_reading && !host.lost && (!port || port->present || is_gone(*port));
 }
 
@@ -268,8 +271,9 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
   return found == hosts_.end() ? nullptr : &found->second;
 }
 
-void HostAnalyzer::complete(std::vector<Finding>& findings, TimePoint now) const {
+void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
   add_jobs(findings);
+  stragglers_.explain(fabric, hosts_, findings, now);
   for (Finding& finding : findings) {
     if (finding.kind != IncidentKind::kSlowReceiver || finding.cause.kind != EntityKind::kPort) continue;
     const HostWatch* const host = host_at(finding.cause.port.node);

@@ -10,6 +10,7 @@
 
 #include "analyzer/detect/fabric_analyzer.hpp"
 #include "analyzer/hosts/host_losses.hpp"
+#include "analyzer/hosts/host_stragglers.hpp"
 
 namespace weft::analyzer {
 
@@ -46,9 +47,10 @@ class HostAnalyzer {
   /// Everything that is wrong now. Call it about once a second.
   Analysis judge(TimePoint now);
 
-  /// Adds what hosts know to the findings of a subnet: the jobs of all hosts that one blames or affects, and of a
-  /// SLOW_RECEIVER whether its host stalls.
-  void complete(std::vector<Finding>& findings, TimePoint now) const;
+  /// Adds what hosts know to the findings of `fabric`: the jobs of all hosts that one blames or affects, of a
+  /// SLOW_RECEIVER whether its host stalls, and of what makes a host slow that it is a straggler, which is then no
+  /// trouble of its own.
+  void complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now);
 
  private:
   using Hosts = HostLosses::Hosts;
@@ -67,6 +69,7 @@ class HostAnalyzer {
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   bool many_lost_ = false;
   HostLosses losses_;
+  HostStragglers stragglers_;
 
   struct Subnet {
     std::string name;

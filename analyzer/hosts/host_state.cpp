@@ -77,6 +77,7 @@ void follow(HostWatch& host, const HostInventory& inventory) {
     Followed next{i, 0, Followed::Use::kTrouble, RdmaTrouble::kCount, nullptr, nullptr, {}};
     const auto transfer = std::ranges::find(kTransferCounters, series.name, &TransferCounter::name);
     const auto stall = std::ranges::find(kStallCounters, series.name, &StallCounter::name);
+    const bool whole = series.priority == kNoPriority && series.lane == kNoLane;
     if (const auto trouble = trouble_of(series.name))
       next.trouble = *trouble;
     else if (series.name == "carrier_down")
@@ -91,6 +92,10 @@ void follow(HostWatch& host, const HostInventory& inventory) {
     } else if (stall != std::end(kStallCounters)) {
       next.use = Followed::Use::kStall;
       next.sign = stall->sign;
+    } else if (whole && series.name == "transmit_bytes") {
+      next.use = Followed::Use::kSent;
+    } else if (whole && series.name == "receive_bytes") {
+      next.use = Followed::Use::kReceived;
     } else
       continue;
     next.port = port_of(host, series);
@@ -195,8 +200,17 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
       show(port.stall.*followed.sign, static_cast<double>(value) / 100, true, reading.taken, thresholds);
       continue;
     }
-    const std::uint64_t moved =
-        followed.last ? counter_delta(*followed.last, value, series.bits, series.behaviour).moved : 0;
+    const CounterDelta delta =
+        followed.last ? counter_delta(*followed.last, value, series.bits, series.behaviour) : CounterDelta{};
+    const std::uint64_t moved = delta.moved;
+    if (followed.use == Followed::Use::kSent || followed.use == Followed::Use::kReceived) {
+      const bool sent = followed.use == Followed::Use::kSent;
+      port.moved.read |= sent ? Moved::kSent : Moved::kReceived;
+      port.moved.was_new = port.moved.was_new || !followed.last || delta.was_reset;
+      (sent ? port.moved.sent : port.moved.received) += moved;
+      followed.last = value;
+      continue;
+    }
     followed.last = value;
     if (followed.use == Followed::Use::kTransfer) {
       port.transfers.totals.*followed.total += moved;
@@ -212,6 +226,17 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
       went_down(port, followed.use == Followed::Use::kLinkDowned ? kByLinkDowned : kByLinkDownEvents, moved,
                 reading.taken);
     }
+  }
+}
+
+/// From one reading that told both to the next.
+void take_activity(HostWatch& host, TimePoint at, const Thresholds& thresholds) {
+  const Duration longest = kReadingsToBelieve * std::max<Duration>(host.interval, std::chrono::seconds(1));
+  for (PortWatch& port : host.ports) {
+    if (std::exchange(port.moved.read, 0U) != (Moved::kSent | Moved::kReceived)) continue;
+    const Moved moved = std::exchange(port.moved, {});
+    if (moved.was_new) port.activity.interrupt();
+    port.activity.take(at, moved.sent, moved.received, longest, thresholds.straggler);
   }
 }
 
@@ -252,6 +277,7 @@ bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, con
     host.has_reading = true;
   }
   take_counters(host, reading, thresholds);
+  take_activity(host, reading.taken, thresholds);
   if (!is_late) take_trends(host, reading, thresholds);
   bool flapped = false;
   for (PortWatch& port : host.ports) {

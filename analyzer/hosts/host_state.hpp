@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/cohort/port_activity.hpp"
 #include "analyzer/detect/flap_record.hpp"
 #include "analyzer/hosts/host_trends.hpp"
 #include "analyzer/loss/loss_tracker.hpp"
@@ -45,6 +46,14 @@ struct Transfers {
   std::uint8_t kinds = 0;  ///< what of it its driver tells
 
   bool complete() const { return (kinds & kSent) && (kinds & kReceived) && (kinds & (kSentAgain | kOutOfSequence)); }
+};
+
+/// Octets that a port sent and received since they were last compared.
+struct Moved {
+  static constexpr unsigned kSent = 1, kReceived = 2;
+  std::uint64_t sent = 0, received = 0;
+  unsigned read = 0;     ///< what of it this reading told
+  bool was_new = false;  ///< one of them was never read before, or was reset
 };
 
 /// Signs that the host does not take what its port receives. Each holds from its first moment until it was not seen for
@@ -94,6 +103,8 @@ struct PortWatch {
   std::array<TroubleCount, kRdmaTroubles> troubles{};
   Transfers transfers;
   HostStall stall;
+  Moved moved;
+  PortActivity activity;
   std::optional<SubnetPlace> place;
 };
 
@@ -104,7 +115,7 @@ inline bool is_gone(const PortWatch& port) {
 
 /// A counter that a rule follows.
 struct Followed {
-  enum class Use : std::uint8_t { kCarrier, kLinkDowned, kLinkDownEvents, kTrouble, kTransfer, kStall };
+  enum class Use : std::uint8_t { kCarrier, kLinkDowned, kLinkDownEvents, kTrouble, kTransfer, kStall, kSent, kReceived };
   std::uint32_t series = 0;
   std::uint32_t port = 0;  ///< position in HostWatch::ports
   Use use = Use::kTrouble;

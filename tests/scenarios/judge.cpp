@@ -159,7 +159,7 @@ class Bench {
       hosts_->take(delivery.host, delivery.batch);
     }
     analyzer::Analysis analysis = tick.sweep ? watcher_.analyze(*tick.sweep, tick.now) : watcher_.silent(tick.now, {});
-    hosts_->complete(analysis.findings, tick.now);
+    hosts_->complete(kFabricName, analysis.findings, tick.now);
     if (tick.sweep) {
       view_.watching = true;
       view_.rates = analysis.rates;

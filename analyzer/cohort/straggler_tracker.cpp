@@ -1,0 +1,77 @@
+#include "analyzer/cohort/straggler_tracker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::analyzer {
+namespace {
+
+/// So long a port of a small cohort must have been at work before it was late for the first time.
+constexpr Duration kOwnPast = std::chrono::seconds(10);
+
+void wait(Lateness& lateness, const StragglerThresholds& thresholds) {
+  ++lateness.waited;
+  // Once it is a straggler, a reading between its own beginning and the transfer does not clear it.
+  if (!lateness.is_straggler || lateness.waited >= thresholds.beginnings) lateness = {};
+}
+
+}  // namespace
+
+double StragglerTracker::share_of(std::uint64_t id) const {
+  unsigned all = 0;
+  unsigned own = 0;
+  for (const std::vector<std::uint64_t>& late : late_) {
+    if (late.empty()) continue;
+    ++all;
+    if (std::ranges::find(late, id) != late.end()) ++own;
+  }
+  return all > 0 ? static_cast<double>(own) / all : 0;
+}
+
+void StragglerTracker::note(const Beginning& beginning, std::span<const CohortMember> members,
+                            const StragglerThresholds& thresholds) {
+  for (const std::uint32_t member : beginning.waited) wait(members[member].activity->lateness, thresholds);
+  if (beginning.late.empty()) return;
+  std::vector<std::uint64_t>& remembered = late_[std::exchange(next_, (next_ + 1) % kRemembered)];
+  remembered.clear();
+  for (const LateMember& late : beginning.late) remembered.push_back(members[late.member].id);
+  for (const LateMember& late : beginning.late) {
+    const CohortMember& member = members[late.member];
+    Lateness& lateness = member.activity->lateness;
+    ++lateness.late;
+    lateness.waited = 0;
+    if (lateness.first == kNever) lateness.first = beginning.begun;
+    lateness.last = beginning.until;
+    lateness.delay = late.delay;
+    lateness.threshold = beginning.allowed;
+    lateness.score = late.score;
+    lateness.total += late.delay;
+    lateness.witnesses = static_cast<unsigned>(beginning.waited.size());
+    const bool has_past = member.activity->sends_since() + kOwnPast <= lateness.first;
+    if (lateness.late >= thresholds.beginnings && share_of(member.id) >= thresholds.own_share &&
+        (members.size() >= thresholds.small_cohort || has_past))
+      lateness.is_straggler = true;
+  }
+}
+
+void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now, Duration patience,
+                            const StragglerThresholds& thresholds) {
+  if (judged_ > now) judged_ = kNever;  // the clock was set back
+  taken_ = now;
+  std::vector<MemberSilence> silences;
+  for (std::uint32_t member = 0; member < members.size(); ++member) {
+    Lateness& lateness = members[member].activity->lateness;
+    if (lateness.late > 0) {
+      const Duration usual = (lateness.last - lateness.first) / lateness.late;
+      if (lateness.last > now || now - lateness.last > std::max<Duration>(thresholds.hold, 3 * usual)) lateness = {};
+    }
+    members[member].activity->each_silence(
+        judged_, [&](const Silence& silence) { silences.push_back({member, silence}); });
+  }
+  for (const Beginning& beginning : find_beginnings(std::move(silences), now - patience, thresholds)) {
+    judged_ = std::max(judged_, beginning.until);
+    note(beginning, members, thresholds);
+  }
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,42 @@
+#pragma once
+// Who keeps a cohort waiting: beginnings one after the other.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/cohort/beginnings.hpp"
+
+namespace weft::analyzer {
+
+/// A port of a cohort. The list may be another one at each call; `id` says who is who.
+struct CohortMember {
+  std::uint64_t id = 0;
+  PortActivity* activity = nullptr;
+};
+
+/// Ports of one job and one rail, which communicate with each other and wait for each other.
+class StragglerTracker {
+ public:
+  /// Judges the silences of `members` that are over since the last call, and keeps their Lateness. `patience`: how long
+  /// a reading may take to be heard.
+  void take(std::span<const CohortMember> members, TimePoint now, Duration patience,
+            const StragglerThresholds& thresholds);
+
+  TimePoint taken() const { return taken_; }
+  void touch(TimePoint now) { taken_ = now; }
+
+ private:
+  static constexpr std::size_t kRemembered = 8;
+
+  void note(const Beginning& beginning, std::span<const CohortMember> members, const StragglerThresholds& thresholds);
+  double share_of(std::uint64_t id) const;
+
+  TimePoint judged_ = kNever;                      ///< silences up to then are done with
+  TimePoint taken_ = kNever;                       ///< the last call
+  std::array<std::vector<std::uint64_t>, kRemembered> late_;  ///< of the last beginnings in which anybody was late
+  std::size_t next_ = 0;
+};
+
+}  // namespace weft::analyzer

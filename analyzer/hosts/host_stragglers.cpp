@@ -1,0 +1,172 @@
+#include "analyzer/hosts/host_stragglers.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <optional>
+
+#include "analyzer/detect/describe.hpp"
+#include "analyzer/hosts/host_findings.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+/// A cohort that nobody belongs to any more is forgotten after so long.
+constexpr Duration kForget = std::chrono::minutes(10);
+/// What a fabric's rules said holds for so long: it is said anew with each sweep.
+constexpr Duration kExplained = std::chrono::minutes(2);
+/// Readings of a host until what it told is taken to be complete: one may be late, another be lost.
+constexpr int kReadingsToWait = 3;
+/// Delays that were seen in a row, by how sure they make.
+constexpr double kConfidence = 0.8;
+constexpr double kConfidenceEach = 0.03;
+constexpr double kMostConfidence = 0.97;
+
+bool is_at(const Finding& finding, NodeGuid node) {
+  return node && (finding.cause.port.node == node || finding.cause.peer.node == node);
+}
+
+/// Would it make a host slow?
+bool slows(const Finding& finding) {
+  if (finding.severity == Severity::kInfo) return false;
+  switch (finding.kind) {
+    case IncidentKind::kLinkDown:
+    case IncidentKind::kLinkFlap:
+    case IncidentKind::kLinkDegraded:
+    case IncidentKind::kLinkErrors:
+    case IncidentKind::kSlowReceiver:
+    case IncidentKind::kPfcStorm:
+    case IncidentKind::kSilentLoss:
+    case IncidentKind::kRdmaErrors:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::uint64_t id_of(const HostWatch& host, const PortWatch& port) {
+  return std::hash<std::string>{}(host.name + '\n' + port.device + '\n' + static_cast<char>(port.number));
+}
+
+Entity place_of(const HostWatch& host, const PortWatch& port) {
+  return port.place ? port.place->port : entity_of(host, port);
+}
+
+void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) {
+  const Lateness& late = port.activity.lateness;
+  const Duration span = late.last - late.first;
+  const Entity where = place_of(host, port);
+  const auto note = [&](std::string signal, std::string text, double value, double threshold, const char* unit) {
+    finding.evidence.push_back({.signal = std::move(signal),
+                                .description = std::move(text),
+                                .value = value,
+                                .threshold = threshold,
+                                .unit = unit,
+                                .observed = late.last,
+                                .where = where,
+                                .window = span});
+  };
+  note("begins_late",
+       port.label + " had still sent nothing " + short_number(late.delay) + " s after the others had begun; " +
+           std::to_string(late.late) + " beginnings in a row that were seen were late",
+       late.delay, late.threshold, "s");
+  note("cohort_score",
+       std::to_string(late.witnesses) +
+           " others were seen to have sent their first by then and to wait; how far it lies from them, as a robust score",
+       late.score, 0, "");
+  if (seconds(span) > 0)
+    note("waiting_share", "of the time, at least so much was spent on waiting for it",
+         std::min(1.0, late.total / (seconds(span) + late.total / late.late)), 0, "");
+}
+
+}  // namespace
+
+void HostStragglers::compare(Hosts& hosts, TimePoint now) {
+  std::map<CohortKey, std::vector<CohortMember>> cohorts;
+  Duration interval = std::chrono::seconds(1);
+  for (auto& [name, host] : hosts) {
+    if (host.lost || !host.has_reading || host.jobs.empty()) continue;
+    interval = std::max(interval, host.interval);
+    const auto sends = [](const PortWatch& port) {
+      return port.present && !port.is_virtual && port.activity.sends_since() != kNever;
+    };
+    const bool has_rails = std::ranges::count_if(host.ports, [](const PortWatch& port) { return port.present; }) > 1;
+    for (PortWatch& port : host.ports)
+      if (sends(port))
+        cohorts[{host.jobs.front(), has_rails ? port.device : std::string()}].push_back(
+            {id_of(host, port), &port.activity});
+  }
+  for (const auto& [key, members] : cohorts)
+    cohorts_[key].take(members, now, kReadingsToWait * interval, thresholds_.straggler);
+  std::erase_if(cohorts_, [&](const auto& entry) { return now - entry.second.taken() > kForget; });
+}
+
+bool HostStragglers::is_explained(const PortWatch& port, TimePoint now, const std::vector<Finding>& findings) const {
+  if (!port.place) return false;
+  const NodeGuid node = port.place->port.port.node;
+  return std::ranges::any_of(explained_,
+                             [&](const auto& entry) {
+                               return now - entry.second.at <= kExplained && entry.second.nodes.contains(node);
+                             }) ||
+         std::ranges::any_of(findings, [&](const Finding& finding) { return slows(finding) && is_at(finding, node); });
+}
+
+void HostStragglers::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& findings) {
+  if (compared_ > now || now - compared_ >= std::chrono::seconds(2)) {
+    compare(hosts, now);
+    compared_ = now;
+  }
+  std::vector<Finding> found;
+  for (const auto& [name, host] : hosts) {
+    if (host.lost || !host.has_reading || host.jobs.empty()) continue;
+    Finding* finding = nullptr;
+    for (const PortWatch& port : host.ports) {
+      const Lateness& lateness = port.activity.lateness;
+      if (!lateness.is_straggler || !port.present || is_explained(port, now, findings)) continue;
+      const Entity cause = place_of(host, port);
+      const auto own = [&](const Finding& other) {
+        return slows(other) && other.cause.kind == EntityKind::kHostPort && other.cause.host == host.name;
+      };
+      if (const auto other = std::ranges::find_if(findings, own); other != findings.end()) {
+        add_delays(host, port, *other);
+        continue;
+      }
+      if (finding) {
+        finding->affected.push_back(cause);  // the host is slow, not its adapter
+      } else {
+        finding = &found.emplace_back(make_finding(IncidentKind::kStraggler, Severity::kWarning, cause));
+        finding->jobs = {host.jobs.front()};
+        finding->summary = name + " is slower than the others of " + host.jobs.front() + ": they wait for what " +
+                           port.label + " sends";
+      }
+      finding->confidence = std::max(finding->confidence,
+                                     std::min(kMostConfidence, kConfidence + kConfidenceEach * lateness.late));
+      add_delays(host, port, *finding);
+      add_stalls(port, thresholds_, now, *finding);
+    }
+  }
+  std::ranges::move(found, std::back_inserter(findings));
+}
+
+void HostStragglers::explain(std::string_view fabric, const Hosts& hosts, std::vector<Finding>& findings,
+                             TimePoint now) {
+  Explained& explained = explained_.try_emplace(std::string(fabric)).first->second;
+  explained.at = now;
+  explained.nodes.clear();
+  for (const Finding& finding : findings) {
+    if (!slows(finding)) continue;
+    for (const NodeGuid node : {finding.cause.port.node, finding.cause.peer.node})
+      if (node) explained.nodes.insert(node);
+  }
+  if (explained.nodes.empty()) return;
+  for (const auto& [name, host] : hosts)
+    for (const PortWatch& port : host.ports) {
+      if (!port.activity.lateness.is_straggler || !port.place) continue;
+      const NodeGuid node = port.place->port.port.node;
+      if (!explained.nodes.contains(node)) continue;
+      for (Finding& finding : findings)
+        if (slows(finding) && is_at(finding, node)) add_delays(host, port, finding);
+    }
+}
+
+}  // namespace weft::analyzer

@@ -13,6 +13,8 @@ constexpr double kWitnessShare = 0.02;
 constexpr double kAgreement = 0.6;
 /// Of the silences of a cohort that moves in step, each member has one; a few may have been cut in two.
 constexpr double kDoubles = 0.1;
+/// One in so many may be no beginning.
+constexpr std::size_t kLatest = 8;
 /// Spread below which steadiness is not believed, share of the median.
 constexpr double kLeastSpread = 0.01;
 /// The median absolute deviation is that part of a normal distribution's standard deviation.
@@ -42,6 +44,17 @@ Common find_common(std::span<const MemberSilence> silences) {
     }
   }
   return best;
+}
+
+/// The last moment before the common beginning at which members were read silent. A transfer that had just begun when
+/// it was read looks like a first sending, and lies after that: of many, the latest few do not count.
+TimePoint last_silent(std::span<const MemberSilence> silences, const Common& common) {
+  std::vector<TimePoint> asleep;
+  for (const auto& [member, silence] : silences)
+    if (silence.was_seen_to_begin() && silence.asleep <= common.from && silence.begun >= common.to)
+      asleep.push_back(silence.asleep);
+  std::ranges::sort(asleep);
+  return asleep[asleep.size() - 1 - asleep.size() / kLatest];
 }
 
 double median(std::vector<double>& values) {
@@ -82,10 +95,11 @@ Beginning judge(std::span<const MemberSilence> silences, const StragglerThreshol
   for (double& time : times) time = std::abs(time - usual);
   const double spread = std::max(median(times), kLeastSpread * usual) / kNormal;
   beginning.allowed = std::max(thresholds.score * spread, seconds(thresholds.least_delay));
+  const TimePoint last = last_silent(silences, common);
   bool any_without = false;
   std::vector<std::uint8_t> received;
   for (const auto& [member, silence] : silences) {
-    if (silence.was_seen_to_begin() || silence.since > common.from) continue;
+    if (silence.was_seen_to_begin() || silence.since > last) continue;
     const double delay = seconds(silence.until - beginning.silent) - usual;
     if (delay <= beginning.allowed) continue;
     beginning.late.push_back({member, delay, spread > 0 ? delay / spread : 0});

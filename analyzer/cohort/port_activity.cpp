@@ -3,24 +3,75 @@
 #include <algorithm>
 
 namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// After a longer time without a reading nobody knows what was.
+constexpr Duration kLongest = 3500ms;
+/// Two readings that are nearer to each other say nothing new, and clocks may agree no better.
+constexpr Duration kNearest = 20ms;
+/// So often a sweep may have read what the collector can not have read; then the two count different things.
+constexpr unsigned kMostDisagreements = 3;
+
+}  // namespace
 
 void PortActivity::interrupt() {
+  waiting_count_ = 0;
   silences_.fill({});
   now_ = {};
   sends_ = false;
-  read_ = kNever;
+  last_ = {};
 }
 
-void PortActivity::take(TimePoint at, std::uint64_t sent, std::uint64_t received, Duration longest,
-                        const StragglerThresholds& thresholds) {
-  if (read_ == kNever || at <= read_ || at - read_ > longest) {
-    interrupt();
-    read_ = at;
+void PortActivity::take(const Reading& reading, const StragglerThresholds& thresholds) {
+  if (reading.is_sweep && disagreements_ >= kMostDisagreements) return;
+  if (last_.at != kNever && reading.at <= last_.at) {
+    if (!reading.is_sweep && last_.at - reading.at > kLongest) interrupt();  // the clock was set back
     return;
   }
-  const auto octets = static_cast<double>(sent);
-  const bool sends = octets > thresholds.transfer;
-  if (sends || static_cast<double>(received) > thresholds.transfer) {
+  if (waiting_count_ == kMostWaiting) {
+    use(waiting_[0], thresholds);
+    std::shift_left(waiting_.begin(), waiting_.end(), 1);
+    --waiting_count_;
+  }
+  std::size_t at = waiting_count_++;
+  for (; at > 0 && waiting_[at - 1].at > reading.at; --at) waiting_[at] = waiting_[at - 1];
+  waiting_[at] = reading;
+}
+
+void PortActivity::settle(TimePoint until, const StragglerThresholds& thresholds) {
+  std::size_t used = 0;
+  while (used < waiting_count_ && waiting_[used].at < until) use(waiting_[used++], thresholds);
+  std::shift_left(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_count_),
+                  static_cast<std::ptrdiff_t>(used));
+  waiting_count_ -= used;
+}
+
+void PortActivity::use(const Reading& reading, const StragglerThresholds& thresholds) {
+  if (last_.at == kNever || reading.at - last_.at > kLongest) {
+    silences_.fill({});
+    now_ = {};
+    sends_ = false;
+    last_ = reading;
+    return;
+  }
+  if (reading.at - last_.at < kNearest) return;
+  if (reading.sent < last_.sent || reading.received < last_.received) {
+    if (reading.is_sweep || last_.is_sweep) ++disagreements_;
+    if (reading.is_sweep) return;
+    now_ = {};
+    last_ = reading;
+    return;
+  }
+  pass(reading.at, static_cast<double>(reading.sent - last_.sent), static_cast<double>(reading.received - last_.received),
+       thresholds);
+  last_ = reading;
+}
+
+void PortActivity::pass(TimePoint at, double sent, double received, const StragglerThresholds& thresholds) {
+  const bool sends = sent > thresholds.transfer;
+  if (sends || received > thresholds.transfer) {
     // Whoever only receives is late to nobody.
     if (now_.until != kNever && (sends || sends_)) {
       silences_[next_] = now_;
@@ -31,14 +82,13 @@ void PortActivity::take(TimePoint at, std::uint64_t sent, std::uint64_t received
     now_ = {};
     now_.since = at;
   } else if (now_.since != kNever) {
-    if (!now_.was_seen_to_begin() && octets >= thresholds.first_send) {
-      now_.asleep = read_;
+    if (!now_.was_seen_to_begin() && sent >= thresholds.first_send) {
+      now_.asleep = last_.at;
       now_.begun = at;
     }
-    now_.received = now_.received || static_cast<double>(received) >= thresholds.first_send;
+    now_.received = now_.received || received >= thresholds.first_send;
     now_.until = at;
   }
-  read_ = at;
 }
 
 }  // namespace weft::analyzer

@@ -37,10 +37,19 @@ class PortActivity {
  public:
   static constexpr std::size_t kSilences = 6;  ///< that are remembered
 
-  /// A reading at `at`: octets sent and received since the reading before. One that comes later than `longest` after
-  /// that, or with an earlier time, makes a new start.
-  void take(TimePoint at, std::uint64_t sent, std::uint64_t received, Duration longest,
-            const StragglerThresholds& thresholds);
+  /// What the port's counters said at a moment; octets since some beginning.
+  struct Reading {
+    TimePoint at = kNever;
+    std::uint64_t sent = 0, received = 0;
+    bool is_sweep = false;
+  };
+
+  /// Takes a reading of the host's collector, or of a sweep of its subnet. Both read the same counters, each in its own
+  /// time and heard in any order: they are put in order, and used by settle(). Where the two do not agree sweeps are
+  /// left out. One that is older than what was used is ignored.
+  void take(const Reading& reading, const StragglerThresholds& thresholds);
+  /// Uses what was read before `until`: nothing older will come.
+  void settle(TimePoint until, const StragglerThresholds& thresholds);
   /// A counter was reset or the clock was set: what was before can not be compared with what comes.
   void interrupt();
 
@@ -56,11 +65,19 @@ class PortActivity {
   Lateness lateness;
 
  private:
+  static constexpr std::size_t kMostWaiting = 10;  ///< readings to be put in order
+
+  void use(const Reading& reading, const StragglerThresholds& thresholds);
+  void pass(TimePoint at, double sent, double received, const StragglerThresholds& thresholds);
+
+  std::array<Reading, kMostWaiting> waiting_;  ///< the first `waiting_count_` of them, in the order of time
+  std::size_t waiting_count_ = 0;
+  Reading last_;               ///< the last that was used
+  unsigned disagreements_ = 0;  ///< of sweeps with the collector
   std::array<Silence, kSilences> silences_;
   std::size_t next_ = 0;
   Silence now_;                 ///< `since` is kNever while nobody knows when the transfer before ended
   bool sends_ = false;          ///< the transfer before was one of sending
-  TimePoint read_ = kNever;
   TimePoint sends_since_ = kNever;
 };
 

@@ -9,10 +9,9 @@ namespace {
 /// So long a port of a small cohort must have been at work before it was late for the first time.
 constexpr Duration kOwnPast = std::chrono::seconds(10);
 
+/// A transfer that had just begun when it was read looks like waiting: once is not enough to clear it.
 void wait(Lateness& lateness, const StragglerThresholds& thresholds) {
-  ++lateness.waited;
-  // Once it is a straggler, a reading between its own beginning and the transfer does not clear it.
-  if (!lateness.is_straggler || lateness.waited >= thresholds.beginnings) lateness = {};
+  if (++lateness.waited >= (lateness.is_straggler ? thresholds.beginnings : 2U)) lateness = {};
 }
 
 }  // namespace
@@ -54,9 +53,15 @@ void StragglerTracker::note(const Beginning& beginning, std::span<const CohortMe
   }
 }
 
+void StragglerTracker::lack(std::span<const CohortMember> members, TimePoint now) {
+  for (const CohortMember& member : members) member.activity->lateness = {};
+  taken_ = complete_since_ = now;
+}
+
 void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now, Duration patience,
                             const StragglerThresholds& thresholds) {
   if (judged_ > now) judged_ = kNever;  // the clock was set back
+  if (complete_since_ > now) complete_since_ = kNever;
   taken_ = now;
   std::vector<MemberSilence> silences;
   for (std::uint32_t member = 0; member < members.size(); ++member) {
@@ -70,7 +75,7 @@ void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now
   }
   for (const Beginning& beginning : find_beginnings(std::move(silences), now - patience, thresholds)) {
     judged_ = std::max(judged_, beginning.until);
-    note(beginning, members, thresholds);
+    if (beginning.silent > complete_since_) note(beginning, members, thresholds);
   }
 }
 

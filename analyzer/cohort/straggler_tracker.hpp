@@ -24,8 +24,11 @@ class StragglerTracker {
   void take(std::span<const CohortMember> members, TimePoint now, Duration patience,
             const StragglerThresholds& thresholds);
 
+  /// One of `members` is away: whoever would send to it can not begin, and is not to blame for that. Nothing is judged
+  /// before all of them have begun anew.
+  void lack(std::span<const CohortMember> members, TimePoint now);
+  /// The last call.
   TimePoint taken() const { return taken_; }
-  void touch(TimePoint now) { taken_ = now; }
 
  private:
   static constexpr std::size_t kRemembered = 8;
@@ -34,7 +37,8 @@ class StragglerTracker {
   double share_of(std::uint64_t id) const;
 
   TimePoint judged_ = kNever;                      ///< silences up to then are done with
-  TimePoint taken_ = kNever;                       ///< the last call
+  TimePoint taken_ = kNever;
+  TimePoint complete_since_ = kNever;
   std::array<std::vector<std::uint64_t>, kRemembered> late_;  ///< of the last beginnings in which anybody was late
   std::size_t next_ = 0;
 };

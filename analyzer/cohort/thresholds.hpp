@@ -10,8 +10,8 @@ struct StragglerThresholds {
   /// is half of its buffer (NCCL_BUFFSIZE, 4 MiB). Below are keep-alives and management.
   double first_send = 2 << 20;
   /// More than so many octets are the transfer itself, and not what a member sends before it needs something from the
-  /// others: NCCL has at most 32 channels with a buffer of 4 MiB each.
-  double transfer = 128 << 20;
+  /// others: with a buffer of 4 MiB each, what sixteen channels of NCCL through one adapter hold.
+  double transfer = 64 << 20;
   /// Robust score (Iglewicz and Hoaglin's) above which a member begins later than its cohort.
   double score = 3.5;
   /// Beginnings in a row in which it must be so.

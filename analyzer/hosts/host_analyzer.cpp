@@ -70,7 +70,12 @@ void HostAnalyzer::join(std::span<const FabricView> fabrics) {
     if (view.watching && view.sweep && view.sweep->topology) subnets.push_back({view.name, view.sweep->topology});
   const bool same = std::ranges::equal(
       subnets, subnets_, [](const Subnet& a, const Subnet& b) { return a.topology == b.topology && a.name == b.name; });
-  if (same || (hosts_.empty() && subnets_.empty())) return;
+  if (!same && !(hosts_.empty() && subnets_.empty())) rearrange(std::move(subnets));
+  if (!subnets_.empty()) stragglers_.watch(fabrics, hosts_);
+}
+
+/// Other subnets, or other topologies.
+void HostAnalyzer::rearrange(std::vector<Subnet> subnets) {
   subnets_ = std::move(subnets);
   by_port_guid_.clear();
   host_of_node_.clear();
@@ -104,7 +109,12 @@ void HostAnalyzer::place(HostWatch& host) {
       link.peer = cable->high;
       link.label = port_label(*topology, low) + " - " + port_label(*topology, high);
     }
-    port.place = SubnetPlace{at, std::move(link)};
+    const Port& there = topology->port(index);
+    port.place = SubnetPlace{.port = at,
+                             .link = std::move(link),
+                             .subnet = found->second.first,
+                             .index = index,
+                             .is_up = there.is_up() && topology->node_of(there).reachable};
   }
 }
 

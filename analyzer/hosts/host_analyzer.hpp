@@ -55,6 +55,12 @@ class HostAnalyzer {
  private:
   using Hosts = HostLosses::Hosts;
 
+  struct Subnet {
+    std::string name;
+    std::shared_ptr<const Topology> topology;
+  };
+
+  void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
   void add_jobs(std::vector<Finding>& findings) const;
   bool is_lost(const HostWatch& host, TimePoint now) const;
@@ -71,10 +77,6 @@ class HostAnalyzer {
   HostLosses losses_;
   HostStragglers stragglers_;
 
-  struct Subnet {
-    std::string name;
-    std::shared_ptr<const Topology> topology;
-  };
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port
   std::unordered_map<NodeGuid, std::string> host_of_node_;

@@ -205,9 +205,11 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
     const std::uint64_t moved = delta.moved;
     if (followed.use == Followed::Use::kSent || followed.use == Followed::Use::kReceived) {
       const bool sent = followed.use == Followed::Use::kSent;
-      port.moved.read |= sent ? Moved::kSent : Moved::kReceived;
-      port.moved.was_new = port.moved.was_new || !followed.last || delta.was_reset;
-      (sent ? port.moved.sent : port.moved.received) += moved;
+      std::uint64_t& total = sent ? port.octets.sent : port.octets.received;
+      const bool is_new = !followed.last || delta.was_reset;
+      port.octets.read |= sent ? Octets::kSent : Octets::kReceived;
+      port.octets.was_new = port.octets.was_new || is_new;
+      total = is_new ? value : total + moved;
       followed.last = value;
       continue;
     }
@@ -229,14 +231,11 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
   }
 }
 
-/// From one reading that told both to the next.
 void take_activity(HostWatch& host, TimePoint at, const Thresholds& thresholds) {
-  const Duration longest = kReadingsToBelieve * std::max<Duration>(host.interval, std::chrono::seconds(1));
   for (PortWatch& port : host.ports) {
-    if (std::exchange(port.moved.read, 0U) != (Moved::kSent | Moved::kReceived)) continue;
-    const Moved moved = std::exchange(port.moved, {});
-    if (moved.was_new) port.activity.interrupt();
-    port.activity.take(at, moved.sent, moved.received, longest, thresholds.straggler);
+    if (std::exchange(port.octets.read, 0U) != (Octets::kSent | Octets::kReceived)) continue;
+    if (std::exchange(port.octets.was_new, false)) port.activity.interrupt();
+    port.activity.take({at, port.octets.sent, port.octets.received, false}, thresholds.straggler);
   }
 }
 

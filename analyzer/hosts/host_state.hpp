@@ -48,8 +48,8 @@ struct Transfers {
   bool complete() const { return (kinds & kSent) && (kinds & kReceived) && (kinds & (kSentAgain | kOutOfSequence)); }
 };
 
-/// Octets that a port sent and received since they were last compared.
-struct Moved {
+/// Octets that a port sent and received: what its counters said at first, and what they have moved since.
+struct Octets {
   static constexpr unsigned kSent = 1, kReceived = 2;
   std::uint64_t sent = 0, received = 0;
   unsigned read = 0;     ///< what of it this reading told
@@ -73,6 +73,9 @@ inline constexpr Duration kStallMemory = std::chrono::seconds(30);
 struct SubnetPlace {
   Entity port;  ///< the port
   Entity link;  ///< its cable, or the port again where no other end is known
+  std::uint32_t subnet = 0;        ///< position of it among those that are watched
+  PortIndex index = kNoIndex;      ///< of the port in the subnet's topology
+  bool is_up = true;               ///< as the subnet was last seen
 };
 
 struct PortWatch {
@@ -103,7 +106,7 @@ struct PortWatch {
   std::array<TroubleCount, kRdmaTroubles> troubles{};
   Transfers transfers;
   HostStall stall;
-  Moved moved;
+  Octets octets;
   PortActivity activity;
   std::optional<SubnetPlace> place;
 };

@@ -52,6 +52,11 @@ Entity place_of(const HostWatch& host, const PortWatch& port) {
   return port.place ? port.place->port : entity_of(host, port);
 }
 
+/// Nobody can send to it.
+bool is_away(const HostWatch& host, const PortWatch& port) {
+  return host.lost || (port.known && !port.up) || (port.place && !port.place->is_up);
+}
+
 void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) {
   const Lateness& late = port.activity.lateness;
   const Duration span = late.last - late.first;
@@ -81,23 +86,63 @@ void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) 
 
 }  // namespace
 
+void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
+  std::vector<const Sweep*> fresh;  // by position among the watched
+  bool any = false;
+  for (const FabricView& view : fabrics) {
+    if (!view.watching || !view.sweep || !view.sweep->topology) continue;
+    std::uint64_t& last = swept_[view.name];
+    const bool is_new = std::exchange(last, view.sweep->number) != view.sweep->number && view.sweep->counters;
+    fresh.push_back(is_new ? view.sweep.get() : nullptr);
+    any = any || is_new;
+  }
+  if (!any) return;
+  for (auto& [name, host] : hosts)
+    for (PortWatch& port : host.ports) {
+      if (!port.place || port.octets.sent == 0 || port.place->subnet >= fresh.size()) continue;
+      const Sweep* const sweep = fresh[port.place->subnet];
+      if (!sweep || port.place->index >= sweep->counters->rows()) continue;
+      const SampleTable& table = *sweep->counters;
+      const PortIndex row = port.place->index;
+      const auto sent = table.column(CounterId::kTransmitBytes);
+      const auto received = table.column(CounterId::kReceiveBytes);
+      if (sent == SampleTable::kNoColumn || received == SampleTable::kNoColumn ||
+          table.read_at(row) < sweep->started || !table.present(row, sent) || !table.present(row, received) ||
+          table.saturated(row, sent) || table.saturated(row, received))
+        continue;
+      port.activity.take({table.read_at(row), table.value(row, sent), table.value(row, received), true},
+                         thresholds_.straggler);
+    }
+}
+
 void HostStragglers::compare(Hosts& hosts, TimePoint now) {
-  std::map<CohortKey, std::vector<CohortMember>> cohorts;
+  struct Cohort {
+    std::vector<CohortMember> members;
+    bool is_complete = true;
+  };
+  std::map<CohortKey, Cohort> cohorts;
   Duration interval = std::chrono::seconds(1);
   for (auto& [name, host] : hosts) {
-    if (host.lost || !host.has_reading || host.jobs.empty()) continue;
+    if (!host.has_reading || host.jobs.empty()) continue;
     interval = std::max(interval, host.interval);
     const auto sends = [](const PortWatch& port) {
       return port.present && !port.is_virtual && port.activity.sends_since() != kNever;
     };
     const bool has_rails = std::ranges::count_if(host.ports, [](const PortWatch& port) { return port.present; }) > 1;
-    for (PortWatch& port : host.ports)
-      if (sends(port))
-        cohorts[{host.jobs.front(), has_rails ? port.device : std::string()}].push_back(
-            {id_of(host, port), &port.activity});
+    for (PortWatch& port : host.ports) {
+      port.activity.settle(now - kReadingsToWait * std::max(interval, host.interval) / 2, thresholds_.straggler);
+      if (!sends(port)) continue;
+      Cohort& cohort = cohorts[{host.jobs.front(), has_rails ? port.device : std::string()}];
+      cohort.members.push_back({id_of(host, port), &port.activity});
+      cohort.is_complete = cohort.is_complete && !is_away(host, port);
+    }
   }
-  for (const auto& [key, members] : cohorts)
-    cohorts_[key].take(members, now, kReadingsToWait * interval, thresholds_.straggler);
+  for (const auto& [key, cohort] : cohorts) {
+    if (cohort.is_complete)
+      cohorts_[key].take(cohort.members, now, kReadingsToWait * interval, thresholds_.straggler);
+    else
+      cohorts_[key].lack(cohort.members, now);
+  }
   std::erase_if(cohorts_, [&](const auto& entry) { return now - entry.second.taken() > kForget; });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 
 #include "analyzer/cohort/straggler_tracker.hpp"
 #include "analyzer/hosts/host_state.hpp"
+#include "fabric/snapshot.hpp"
 
 namespace weft::analyzer {
 
@@ -23,6 +25,9 @@ class HostStragglers {
 
   explicit HostStragglers(const Thresholds& thresholds) : thresholds_(thresholds) {}
 
+  /// Takes what new sweeps read of hosts' ports that collectors tell of too, which must stand at their places: between
+  /// two readings of a collector falls one of a sweep.
+  void watch(std::span<const FabricView> fabrics, Hosts& hosts);
   /// Compares the members of each cohort where it is time, and adds a finding for each host that is a straggler and is
   /// blamed for nothing else, neither in `findings` nor in what explain() was told. Bounded: O(ports · log ports) every
   /// two readings, O(ports) between.
@@ -47,6 +52,7 @@ class HostStragglers {
 
   Thresholds thresholds_;
   TimePoint compared_ = kNever;
+  std::map<std::string, std::uint64_t, std::less<>> swept_;  ///< by fabric, the number of the last sweep taken
   std::map<CohortKey, StragglerTracker> cohorts_;
   std::map<std::string, Explained, std::less<>> explained_;  ///< by fabric
 };

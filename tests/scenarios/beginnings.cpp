@@ -5,9 +5,21 @@
 namespace weft::scenarios {
 namespace {
 
-bool has_between(const std::vector<double>& times, double from, double to) {
-  const auto next = std::ranges::upper_bound(times, from);
-  return next != times.end() && *next < to;
+/// What readings show of a silence that lasted from `from` to `to`, in which somebody began at `began`.
+struct Seen {
+  double first = 0, asleep = 0;  ///< the first and the last reading before it began; 0 without one
+  double begun = 0, last = 0;    ///< the first and the last after that
+};
+
+Seen look(const std::vector<double>& times, double from, double began, double to) {
+  Seen seen;
+  for (auto at = std::ranges::upper_bound(times, from); at != times.end() && *at < to; ++at) {
+    double& first = *at < began ? seen.first : seen.begun;
+    double& last = *at < began ? seen.asleep : seen.last;
+    if (first == 0) first = *at;
+    last = *at;
+  }
+  return seen;
 }
 
 }  // namespace
@@ -24,7 +36,7 @@ bool Beginnings::covered(std::span<const Job> jobs, std::uint32_t endpoint, cons
   });
 }
 
-unsigned Beginnings::visible(std::span<const Job> jobs, std::uint32_t endpoint, std::uint32_t rails,
+unsigned Beginnings::visible(std::span<const Job> jobs, std::uint32_t endpoint,
                              const std::vector<std::vector<double>>& readings, double from, double to) const {
   unsigned seen = 0;
   for (const Iteration& iteration : iterations_) {
@@ -35,21 +47,19 @@ unsigned Beginnings::visible(std::span<const Job> jobs, std::uint32_t endpoint, 
     const std::size_t senders = job.kind == JobKind::kPipeline ? job.members.size() / 2 : job.members.size();
     const auto position = static_cast<std::size_t>(found - job.members.begin());
     if (position >= senders) continue;
-    double others = iteration.silent;
-    double first = iteration.last;
+    if (covered(jobs, endpoint, iteration)) continue;
+    const Seen own = look(readings[endpoint], iteration.silent, iteration.began[position], iteration.last + 1);
+    unsigned asleep_later = 0;
+    unsigned begun_earlier = 0;
     for (std::size_t member = 0; member < senders; ++member) {
       if (member == position) continue;
-      others = std::max(others, iteration.began[member]);
-      first = std::min(first, iteration.began[member]);
+      const Seen other = look(readings[job.members[member]], iteration.silent, iteration.began[member],
+                              iteration.began[position]);
+      if (other.asleep == 0 || other.begun == 0) continue;
+      if (other.asleep > own.first) ++asleep_later;
+      if (other.begun < own.asleep) ++begun_earlier;
     }
-    if (others >= iteration.began[position] || covered(jobs, endpoint, iteration)) continue;
-    const auto tells = [&](std::uint32_t who) {
-      const std::vector<double>& times = readings[who / rails];
-      return has_between(times, iteration.silent, first) && has_between(times, others, iteration.last);
-    };
-    if (!tells(endpoint)) continue;
-    const auto witnesses = std::ranges::count_if(std::span(job.members).first(senders), tells);  // and itself
-    if (witnesses > static_cast<std::ptrdiff_t>(kWitnesses)) ++seen;
+    if (own.first > 0 && asleep_later >= kWitnesses && begun_earlier >= kWitnesses) ++seen;
   }
   return seen;
 }

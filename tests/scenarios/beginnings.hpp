@@ -21,8 +21,8 @@ struct Iteration {
 
 /// Beginnings that must be to be seen before anybody can say that a host is a straggler, as the field has it: 3 of 3.
 inline constexpr unsigned kBeginningsToTell = 3;
-/// Others of whom the same must be to be seen: one that waits proves nothing.
-inline constexpr unsigned kWitnesses = 3;
+/// Others that must have been read silent later, and others that must have been read to have begun earlier.
+inline constexpr unsigned kWitnesses = 2;
 
 class Beginnings {
  public:
@@ -37,10 +37,11 @@ class Beginnings {
   void end_burst(std::size_t job, double at);
 
   const std::vector<Iteration>& iterations() const { return iterations_; }
-  /// Iterations between two moments in which it was to be seen that `endpoint` was late: its host was read once after
-  /// everything was silent and before the others began, and again after they had begun and before it did; the same of
-  /// kWitnesses others; and no burst of storage covered it. `readings`: by host, ascending seconds.
-  unsigned visible(std::span<const Job> jobs, std::uint32_t endpoint, std::uint32_t rails,
+  /// Iterations between two moments in which the order of readings shows that `endpoint` was late. It was read silent
+  /// for the first time before others were for the last time, so that it can not have begun unseen; and it was read
+  /// silent for the last time after others had been read to have begun. And no burst of storage covered it. Others
+  /// count that were read both silent and begun. `readings`: by endpoint, ascending seconds.
+  unsigned visible(std::span<const Job> jobs, std::uint32_t endpoint,
                    const std::vector<std::vector<double>>& readings, double from, double to) const;
 
  private:

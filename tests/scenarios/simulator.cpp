@@ -62,7 +62,10 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       for (unsigned i = 0; i < plan.nodes[node].port_entries(); ++i)
         registers_.set_widths(plan.nodes[node].first_port + i, widths);
     }
-  if (has_straggler(scenario)) traffic_.keep_beginnings();
+  if (has_straggler(scenario)) {
+    traffic_.keep_beginnings();
+    swept_at_.resize(plan.adapters.size());
+  }
   capacity_->resources.assign(ports_.size() + plan.adapters.size(), 0);
   capacity_->sources.assign(plan.adapters.size(), 1);
   capacity_->slowness.assign(plan.adapters.size(), 1);

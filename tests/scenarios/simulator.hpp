@@ -53,10 +53,7 @@ class Simulator {
   /// When members of collectives began, and when the collectors read.
   const Beginnings& beginnings() const { return traffic_.beginnings(); }
   /// In how many of its iterations was it to be seen that `endpoint` was late? See Beginnings.
-  unsigned visible_delays(std::uint32_t endpoint, double from, double to) const {
-    return traffic_.beginnings().visible(traffic_.jobs(), endpoint, plan_.spec.rails, collectors_.reading_times(), from,
-                                         to);
-  }
+  unsigned visible_delays(std::uint32_t endpoint, double from, double to) const;
 
  private:
   struct Later {
@@ -139,6 +136,7 @@ class Simulator {
   std::vector<std::pair<PortIndex, PortIndex>> new_cables_;
   SampleTable readings_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);
   std::vector<TimePoint> state_read_at_;
+  std::vector<std::vector<double>> swept_at_;  ///< by endpoint, seconds; empty where no fault asks for it
   std::shared_ptr<const Topology> topology_, expected_;
   RouteBook route_book_{1};
   std::shared_ptr<const Routes> routes_;

@@ -73,6 +73,16 @@ void Simulator::read_hosts(double until) {
       });
 }
 
+unsigned Simulator::visible_delays(std::uint32_t endpoint, double from, double to) const {
+  std::vector<std::vector<double>> readings = swept_at_;  // of a collector and of sweeps
+  for (std::uint32_t at = 0; at < readings.size(); ++at) {
+    const std::vector<double>& told = collectors_.reading_times()[at / plan_.spec.rails];
+    readings[at].insert(readings[at].end(), told.begin(), told.end());
+    std::ranges::sort(readings[at]);
+  }
+  return traffic_.beginnings().visible(traffic_.jobs(), endpoint, readings, from, to);
+}
+
 void Simulator::begin_sends(double until) {
   std::vector<PortIndex> path;
   for (const FirstSend& send : traffic_.begun(until)) {

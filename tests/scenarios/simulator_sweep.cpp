@@ -95,6 +95,8 @@ void Simulator::read_node(NodeIndex index, double now) {
   const bool counters = !(noisy && random_.chance(scenario_.noise.lost_counters));
   const Node& node = plan_.nodes[index];
   const TimePoint when = wall(now);
+  if (counters && !swept_at_.empty() && plan_.endpoint_of[index] != kNoIndex)
+    swept_at_[plan_.endpoint_of[index]].push_back(now);
   for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
     const Port& is = ports_[port];
     Port& seen = seen_[port];

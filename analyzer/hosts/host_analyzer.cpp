@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kMostAffected = 64;
 constexpr std::size_t kMostJobs = 64;
+/// A judgement that comes after so many times the usual time means that the clock was set, or this process stood still.
+constexpr int kLeap = 3;
 
 Entity all_collectors() {
   return {.kind = EntityKind::kFabric, .fabric = {}, .port = {}, .peer = {}, .label = "the collectors of many hosts"};
@@ -174,7 +176,18 @@ bool HostAnalyzer::is_lost(const HostWatch& host, TimePoint now) const {
   return host.unheard >= kSilentJudgements && now - host.heard > patience(host);
 }
 
+void HostAnalyzer::forgive_leap(TimePoint now) {
+  const Duration step = judged_ == kNever ? Duration::zero() : now - judged_;
+  const bool leapt = step_ > Duration::zero() && step > kLeap * step_ && step > thresholds_.collector_silence_minimum;
+  judged_ = now;
+  step_ = leapt ? 2 * step_ : step;  // unless it stays so slow
+  if (!leapt) return;
+  for (auto& [name, host] : hosts_)
+    if (host.heard != kNever) host.heard = std::min(host.heard + step, now);
+}
+
 void HostAnalyzer::report_lost(TimePoint now, std::vector<Finding>& findings) {
+  forgive_leap(now);
   std::vector<HostWatch*> lost;
   for (auto& [name, host] : hosts_) {
     host.heard = std::min(host.heard, now);  // the clock may have been set back

@@ -63,6 +63,8 @@ class HostAnalyzer {
   void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
   void add_jobs(std::vector<Finding>& findings) const;
+  /// When the clock was set forward, or this process stood still, nobody is more silent for it.
+  void forgive_leap(TimePoint now);
   bool is_lost(const HostWatch& host, TimePoint now) const;
   Duration patience(const HostWatch& host) const;
   void report_lost(TimePoint now, std::vector<Finding>& findings);
@@ -74,6 +76,8 @@ class HostAnalyzer {
   Hosts hosts_;
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   bool many_lost_ = false;
+  TimePoint judged_ = kNever;  ///< the last judgement
+  Duration step_{};            ///< from the one before to it
   HostLosses losses_;
   HostStragglers stragglers_;
 

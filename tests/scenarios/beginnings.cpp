@@ -57,7 +57,7 @@ unsigned Beginnings::visible(std::span<const Job> jobs, std::uint32_t endpoint,
                               iteration.began[position]);
       if (other.asleep == 0 || other.begun == 0) continue;
       if (other.asleep > own.first) ++asleep_later;
-      if (other.begun < own.asleep) ++begun_earlier;
+      if (other.begun + kClearly < own.asleep) ++begun_earlier;
     }
     if (own.first > 0 && asleep_later >= kWitnesses && begun_earlier >= kWitnesses) ++seen;
   }

@@ -23,6 +23,8 @@ struct Iteration {
 inline constexpr unsigned kBeginningsToTell = 3;
 /// Others that must have been read silent later, and others that must have been read to have begun earlier.
 inline constexpr unsigned kWitnesses = 2;
+/// By so much, seconds: the clocks of hosts agree no better.
+inline constexpr double kClearly = 0.05;
 
 class Beginnings {
  public:
@@ -39,7 +41,7 @@ class Beginnings {
   const std::vector<Iteration>& iterations() const { return iterations_; }
   /// Iterations between two moments in which the order of readings shows that `endpoint` was late. It was read silent
   /// for the first time before others were for the last time, so that it can not have begun unseen; and it was read
-  /// silent for the last time after others had been read to have begun. And no burst of storage covered it. Others
+  /// silent for the last time clearly after others had been read to have begun. And no burst of storage covered it. Others
   /// count that were read both silent and begun. `readings`: by endpoint, ascending seconds.
   unsigned visible(std::span<const Job> jobs, std::uint32_t endpoint,
                    const std::vector<std::vector<double>>& readings, double from, double to) const;

@@ -80,8 +80,7 @@ Beginning judge(std::span<const MemberSilence> silences, const StragglerThreshol
   const auto seen = static_cast<double>(
       std::ranges::count_if(silences, [](const auto& member) { return member.silence.was_seen_to_begin(); }));
   const auto least = std::max<std::size_t>(
-      kLeastWitnesses,
-      static_cast<std::size_t>(std::ceil(kWitnessShare * static_cast<double>(silences.size()))));
+      kLeastWitnesses, static_cast<std::size_t>(std::ceil(kWitnessShare * static_cast<double>(silences.size()))));
   if (common.support < least || static_cast<double>(common.support) < kAgreement * seen || !moves_in_step(silences))
     return beginning;
   beginning.begun = common.to;

@@ -27,8 +27,8 @@ void PortActivity::interrupt() {
 void PortActivity::take(const Reading& reading, const StragglerThresholds& thresholds) {
   if (reading.is_sweep && disagreements_ >= kMostDisagreements) return;
   if (last_.at != kNever && reading.at <= last_.at) {
-    if (!reading.is_sweep && last_.at - reading.at > kLongest) interrupt();  // the clock was set back
-    return;
+    if (reading.is_sweep || last_.at - reading.at <= kLongest) return;
+    interrupt();  // the clock was set back
   }
   if (waiting_count_ == kMostWaiting) {
     use(waiting_[0], thresholds);
@@ -64,8 +64,8 @@ void PortActivity::use(const Reading& reading, const StragglerThresholds& thresh
     last_ = reading;
     return;
   }
-  pass(reading.at, static_cast<double>(reading.sent - last_.sent), static_cast<double>(reading.received - last_.received),
-       thresholds);
+  pass(reading.at, static_cast<double>(reading.sent - last_.sent),
+       static_cast<double>(reading.received - last_.received), thresholds);
   last_ = reading;
 }
 

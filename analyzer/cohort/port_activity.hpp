@@ -21,16 +21,16 @@ struct Silence {
 
 /// How often a port began late, one beginning after the other.
 struct Lateness {
-  unsigned late = 0;                 ///< beginnings in a row in which it was late
-  unsigned waited = 0;               ///< beginnings in a row in which it waited for somebody else
-  bool is_straggler = false;         ///< it was late often enough, and has not waited as often since
-  TimePoint first = kNever;          ///< the first late beginning of this run, and the last
-  TimePoint last = kNever;           ///<
-  double delay = 0;                  ///< of the last: at least so much after the others, seconds
-  double threshold = 0;              ///< the delay that its cohort's score allows, seconds
-  double score = 0;                  ///< of the last one
-  double total = 0;                  ///< delays of this run, seconds
-  unsigned witnesses = 0;            ///< others that had begun by then and waited
+  unsigned late = 0;          ///< beginnings in a row in which it was late
+  unsigned waited = 0;        ///< beginnings in a row in which it waited for somebody else
+  bool is_straggler = false;  ///< it was late often enough, and has not waited as often since
+  TimePoint first = kNever;   ///< the first late beginning of this run, and the last
+  TimePoint last = kNever;    ///<
+  double delay = 0;           ///< of the last: at least so much after the others, seconds
+  double threshold = 0;       ///< the delay that its cohort's score allows, seconds
+  double score = 0;           ///< of the last one
+  double total = 0;           ///< delays of this run, seconds
+  unsigned witnesses = 0;     ///< others that had begun by then and waited
 };
 
 class PortActivity {
@@ -72,12 +72,12 @@ class PortActivity {
 
   std::array<Reading, kMostWaiting> waiting_;  ///< the first `waiting_count_` of them, in the order of time
   std::size_t waiting_count_ = 0;
-  Reading last_;               ///< the last that was used
+  Reading last_;                ///< the last that was used
   unsigned disagreements_ = 0;  ///< of sweeps with the collector
   std::array<Silence, kSilences> silences_;
   std::size_t next_ = 0;
-  Silence now_;                 ///< `since` is kNever while nobody knows when the transfer before ended
-  bool sends_ = false;          ///< the transfer before was one of sending
+  Silence now_;         ///< `since` is kNever while nobody knows when the transfer before ended
+  bool sends_ = false;  ///< the transfer before was one of sending
   TimePoint sends_since_ = kNever;
 };
 

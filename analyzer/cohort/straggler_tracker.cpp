@@ -6,6 +6,11 @@
 namespace weft::analyzer {
 namespace {
 
+/// Others that are late again and again beside a straggler: with more than one in so many it is a stage of the work
+/// that comes later by its nature.
+constexpr std::size_t kCohortPerCompanion = 64;
+/// What was longer ago says nothing of now.
+constexpr Duration kRemember = std::chrono::minutes(10);
 /// So long a port of a small cohort must have been at work before it was late for the first time.
 constexpr Duration kOwnPast = std::chrono::seconds(10);
 
@@ -19,7 +24,8 @@ void wait(Lateness& lateness, const StragglerThresholds& thresholds) {
 double StragglerTracker::share_of(std::uint64_t id) const {
   unsigned all = 0;
   unsigned own = 0;
-  for (const std::vector<std::uint64_t>& late : late_) {
+  for (const Remembered& remembered : remembered_) {
+    const auto& late = remembered.late;
     if (late.empty()) continue;
     ++all;
     if (std::ranges::find(late, id) != late.end()) ++own;
@@ -27,13 +33,28 @@ double StragglerTracker::share_of(std::uint64_t id) const {
   return all > 0 ? static_cast<double>(own) / all : 0;
 }
 
+std::size_t StragglerTracker::companions_of(std::uint64_t id) const {
+  std::vector<std::uint64_t> others;
+  for (const Remembered& remembered : remembered_)
+    for (const std::uint64_t other : remembered.late)
+      if (other != id) others.push_back(other);
+  std::ranges::sort(others);
+  // Once may be chance.
+  std::size_t twice = 0;
+  for (std::size_t i = 1; i < others.size(); ++i)
+    if (others[i] == others[i - 1] && (i == 1 || others[i - 2] != others[i])) ++twice;
+  return twice;
+}
+
 void StragglerTracker::note(const Beginning& beginning, std::span<const CohortMember> members,
                             const StragglerThresholds& thresholds) {
   for (const std::uint32_t member : beginning.waited) wait(members[member].activity->lateness, thresholds);
   if (beginning.late.empty()) return;
-  std::vector<std::uint64_t>& remembered = late_[std::exchange(next_, (next_ + 1) % kRemembered)];
-  remembered.clear();
-  for (const LateMember& late : beginning.late) remembered.push_back(members[late.member].id);
+  for (Remembered& old : remembered_)
+    if (beginning.until - old.at > kRemember || beginning.until < old.at) old = {};
+  Remembered& remembered = remembered_[std::exchange(next_, (next_ + 1) % kRemembered)];
+  remembered = {.at = beginning.until};
+  for (const LateMember& late : beginning.late) remembered.late.push_back(members[late.member].id);
   for (const LateMember& late : beginning.late) {
     const CohortMember& member = members[late.member];
     Lateness& lateness = member.activity->lateness;
@@ -48,6 +69,7 @@ void StragglerTracker::note(const Beginning& beginning, std::span<const CohortMe
     lateness.witnesses = static_cast<unsigned>(beginning.waited.size());
     const bool has_past = member.activity->sends_since() + kOwnPast <= lateness.first;
     if (lateness.late >= thresholds.beginnings && share_of(member.id) >= thresholds.own_share &&
+        companions_of(member.id) <= members.size() / kCohortPerCompanion &&
         (members.size() >= thresholds.small_cohort || has_past))
       lateness.is_straggler = true;
   }
@@ -70,8 +92,9 @@ void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now
       const Duration usual = (lateness.last - lateness.first) / lateness.late;
       if (lateness.last > now || now - lateness.last > std::max<Duration>(thresholds.hold, 3 * usual)) lateness = {};
     }
-    members[member].activity->each_silence(
-        judged_, [&](const Silence& silence) { silences.push_back({member, silence}); });
+    members[member].activity->each_silence(judged_, [&](const Silence& silence) {
+      silences.push_back({member, silence});
+    });
   }
   for (const Beginning& beginning : find_beginnings(std::move(silences), now - patience, thresholds)) {
     judged_ = std::max(judged_, beginning.until);

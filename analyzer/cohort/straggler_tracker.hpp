@@ -34,12 +34,19 @@ class StragglerTracker {
   static constexpr std::size_t kRemembered = 8;
 
   void note(const Beginning& beginning, std::span<const CohortMember> members, const StragglerThresholds& thresholds);
+  /// Of the remembered beginnings, the share in which it was late.
   double share_of(std::uint64_t id) const;
+  /// Others that were late in several of them.
+  std::size_t companions_of(std::uint64_t id) const;
 
-  TimePoint judged_ = kNever;                      ///< silences up to then are done with
+  TimePoint judged_ = kNever;  ///< silences up to then are done with
   TimePoint taken_ = kNever;
   TimePoint complete_since_ = kNever;
-  std::array<std::vector<std::uint64_t>, kRemembered> late_;  ///< of the last beginnings in which anybody was late
+  struct Remembered {
+    TimePoint at = kNever;
+    std::vector<std::uint64_t> late{};
+  };
+  std::array<Remembered, kRemembered> remembered_;  ///< the last beginnings in which anybody was late
   std::size_t next_ = 0;
 };
 

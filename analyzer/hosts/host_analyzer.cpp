@@ -112,11 +112,10 @@ void HostAnalyzer::place(HostWatch& host) {
       link.label = port_label(*topology, low) + " - " + port_label(*topology, high);
     }
     const Port& there = topology->port(index);
-    port.place = SubnetPlace{.port = at,
-                             .link = std::move(link),
-                             .subnet = found->second.first,
-                             .index = index,
-                             .is_up = there.is_up() && topology->node_of(there).reachable};
+    const bool is_up = there.is_up() && topology->node_of(there).reachable;
+    port.was_away = port.was_away || !is_up;
+    port.place =
+        SubnetPlace{.port = at, .link = std::move(link), .subnet = found->second.first, .index = index, .is_up = is_up};
   }
 }
 
@@ -248,7 +247,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   std::vector<Finding> troubles;
   for (auto& [name, host] : hosts_) {
     if (host.lost || !host.has_reading) continue;
-    forget_missing(host, thresholds_, now);
+    if (host.unheard <= 1) forget_missing(host, thresholds_, now);  // it was heard just now
     for (PortWatch& port : host.ports) {
       report_link(host, port, std::exchange(port.news, false), thresholds_, now, analysis.findings);
       report_troubles(host, port, thresholds_, now, troubles);

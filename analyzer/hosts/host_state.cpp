@@ -31,6 +31,7 @@ void see_state(PortWatch& port, bool up, TimePoint at) {
   port.known = true;
   port.up = up;
   port.was_up = port.was_up || up;
+  if (!up) port.was_away = true;
   if (was_up && !up) went_down(port, kByState, 1, at);
 }
 

@@ -71,11 +71,11 @@ inline constexpr Duration kStallMemory = std::chrono::seconds(30);
 
 /// Where a host's port stands on a watched subnet.
 struct SubnetPlace {
-  Entity port;  ///< the port
-  Entity link;  ///< its cable, or the port again where no other end is known
-  std::uint32_t subnet = 0;        ///< position of it among those that are watched
-  PortIndex index = kNoIndex;      ///< of the port in the subnet's topology
-  bool is_up = true;               ///< as the subnet was last seen
+  Entity port;                 ///< the port
+  Entity link;                 ///< its cable, or the port again where no other end is known
+  std::uint32_t subnet = 0;    ///< position of it among those that are watched
+  PortIndex index = kNoIndex;  ///< of the port in the subnet's topology
+  bool is_up = true;           ///< as the subnet was last seen
 };
 
 struct PortWatch {
@@ -106,6 +106,7 @@ struct PortWatch {
   std::array<TroubleCount, kRdmaTroubles> troubles{};
   Transfers transfers;
   HostStall stall;
+  bool was_away = false;  ///< it was down since the members of its job were last compared
   Octets octets;
   PortActivity activity;
   std::optional<SubnetPlace> place;
@@ -118,7 +119,16 @@ inline bool is_gone(const PortWatch& port) {
 
 /// A counter that a rule follows.
 struct Followed {
-  enum class Use : std::uint8_t { kCarrier, kLinkDowned, kLinkDownEvents, kTrouble, kTransfer, kStall, kSent, kReceived };
+  enum class Use : std::uint8_t {
+    kCarrier,
+    kLinkDowned,
+    kLinkDownEvents,
+    kTrouble,
+    kTransfer,
+    kStall,
+    kSent,
+    kReceived
+  };
   std::uint32_t series = 0;
   std::uint32_t port = 0;  ///< position in HostWatch::ports
   Use use = Use::kTrouble;

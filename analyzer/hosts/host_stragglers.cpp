@@ -52,9 +52,10 @@ Entity place_of(const HostWatch& host, const PortWatch& port) {
   return port.place ? port.place->port : entity_of(host, port);
 }
 
-/// Nobody can send to it.
-bool is_away(const HostWatch& host, const PortWatch& port) {
-  return host.lost || (port.known && !port.up) || (port.place && !port.place->is_up);
+/// Could nobody send to it for a while since the last call?
+bool was_away(const HostWatch& host, PortWatch& port) {
+  return std::exchange(port.was_away, false) || host.lost || (port.known && !port.up) ||
+         (port.place && !port.place->is_up);
 }
 
 void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) {
@@ -77,7 +78,8 @@ void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) 
        late.delay, late.threshold, "s");
   note("cohort_score",
        std::to_string(late.witnesses) +
-           " others were seen to have sent their first by then and to wait; how far it lies from them, as a robust score",
+           " others were seen to have sent their first by then and to wait; how far it lies from them, as a robust "
+           "score",
        late.score, 0, "");
   if (seconds(span) > 0)
     note("waiting_share", "of the time, at least so much was spent on waiting for it",
@@ -106,9 +108,9 @@ void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
       const PortIndex row = port.place->index;
       const auto sent = table.column(CounterId::kTransmitBytes);
       const auto received = table.column(CounterId::kReceiveBytes);
-      if (sent == SampleTable::kNoColumn || received == SampleTable::kNoColumn ||
-          table.read_at(row) < sweep->started || !table.present(row, sent) || !table.present(row, received) ||
-          table.saturated(row, sent) || table.saturated(row, received))
+      if (sent == SampleTable::kNoColumn || received == SampleTable::kNoColumn || table.read_at(row) < sweep->started ||
+          !table.present(row, sent) || !table.present(row, received) || table.saturated(row, sent) ||
+          table.saturated(row, received))
         continue;
       port.activity.take({table.read_at(row), table.value(row, sent), table.value(row, received), true},
                          thresholds_.straggler);
@@ -134,7 +136,7 @@ void HostStragglers::compare(Hosts& hosts, TimePoint now) {
       if (!sends(port)) continue;
       Cohort& cohort = cohorts[{host.jobs.front(), has_rails ? port.device : std::string()}];
       cohort.members.push_back({id_of(host, port), &port.activity});
-      cohort.is_complete = cohort.is_complete && !is_away(host, port);
+      cohort.is_complete = !was_away(host, port) && cohort.is_complete;
     }
   }
   for (const auto& [key, cohort] : cohorts) {
@@ -184,8 +186,8 @@ void HostStragglers::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& fi
         finding->summary = name + " is slower than the others of " + host.jobs.front() + ": they wait for what " +
                            port.label + " sends";
       }
-      finding->confidence = std::max(finding->confidence,
-                                     std::min(kMostConfidence, kConfidence + kConfidenceEach * lateness.late));
+      finding->confidence =
+          std::max(finding->confidence, std::min(kMostConfidence, kConfidence + kConfidenceEach * lateness.late));
       add_delays(host, port, *finding);
       add_stalls(port, thresholds_, now, *finding);
     }

@@ -62,6 +62,8 @@ std::vector<CollectorKey> schema<CollectorConfig>();
 
 /// The keys of analyzer.* and incidents.*; part of schema().
 std::vector<Key> analyzer_schema();
+/// Those of STRAGGLER, which are among them.
+std::vector<Key> straggler_schema();
 
 /// What `key` takes, for people: "duration", "whole number", "list of texts".
 template <typename Config>

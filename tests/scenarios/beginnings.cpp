@@ -53,8 +53,8 @@ unsigned Beginnings::visible(std::span<const Job> jobs, std::uint32_t endpoint,
     unsigned begun_earlier = 0;
     for (std::size_t member = 0; member < senders; ++member) {
       if (member == position) continue;
-      const Seen other = look(readings[job.members[member]], iteration.silent, iteration.began[member],
-                              iteration.began[position]);
+      const Seen other =
+          look(readings[job.members[member]], iteration.silent, iteration.began[member], iteration.began[position]);
       if (other.asleep == 0 || other.begun == 0) continue;
       if (other.asleep > own.first) ++asleep_later;
       if (other.begun + kClearly < own.asleep) ++begun_earlier;

@@ -41,10 +41,10 @@ class Beginnings {
   const std::vector<Iteration>& iterations() const { return iterations_; }
   /// Iterations between two moments in which the order of readings shows that `endpoint` was late. It was read silent
   /// for the first time before others were for the last time, so that it can not have begun unseen; and it was read
-  /// silent for the last time clearly after others had been read to have begun. And no burst of storage covered it. Others
-  /// count that were read both silent and begun. `readings`: by endpoint, ascending seconds.
-  unsigned visible(std::span<const Job> jobs, std::uint32_t endpoint,
-                   const std::vector<std::vector<double>>& readings, double from, double to) const;
+  /// silent for the last time clearly after others had been read to have begun. And no burst of storage covered it.
+  /// Others count that were read both silent and begun. `readings`: by endpoint, ascending seconds.
+  unsigned visible(std::span<const Job> jobs, std::uint32_t endpoint, const std::vector<std::vector<double>>& readings,
+                   double from, double to) const;
 
  private:
   struct Burst {

@@ -64,7 +64,8 @@ bool is_real(const Alarm& alarm, const Plan& plan, const HarmLedger& harm) {
 }
 
 /// Was there anything to be found? Planted congestion that holds up nobody is none: a host that gets less than it can
-/// take is no slow receiver. Nor can anybody who reads counters know a straggler whose delays fall between the readings.
+/// take is no slow receiver. Nor can anybody who reads counters know a straggler whose delays fall between the
+/// readings.
 bool had_effect(const Truth& truth, const Plan& plan, const Simulator& simulator) {
   const HarmLedger& harm = simulator.harm();
   switch (truth.fault) {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/scenarios/fair_rates.hpp"
 #include "tests/scenarios/beginnings.hpp"
+#include "tests/scenarios/fair_rates.hpp"
 #include "tests/scenarios/forwarding.hpp"
 #include "tests/scenarios/random.hpp"
 #include "tests/scenarios/scenario.hpp"
@@ -91,9 +91,9 @@ class Traffic {
   };
   struct Running {
     std::vector<std::vector<Pair>> phases;
-    std::size_t phase = 0;  ///< 0 computes (or waits), then phases[phase - 1]
-    double left = 0;        ///< seconds while it computes, bits of each flow's share while it communicates
-    double deadline = 0;    ///< it gives up waiting for a flow that is stuck
+    std::size_t phase = 0;               ///< 0 computes (or waits), then phases[phase - 1]
+    double left = 0;                     ///< seconds while it computes, bits of each flow's share while it communicates
+    double deadline = 0;                 ///< it gives up waiting for a flow that is stuck
     std::vector<double> pace{};          ///< by member: its computing takes so many times as long as it should
     std::vector<std::uint32_t> first{};  ///< by member: to whom it sends first; kNoIndex for one that only receives
   };

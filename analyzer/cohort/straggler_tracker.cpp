@@ -9,6 +9,8 @@ namespace {
 /// Others that are late again and again beside a straggler: with more than one in so many it is a stage of the work
 /// that comes later by its nature.
 constexpr std::size_t kCohortPerCompanion = 64;
+/// The subnet manager sets other ways, and what was lost is sent again.
+constexpr Duration kSettles = std::chrono::seconds(2);
 /// What was longer ago says nothing of now.
 constexpr Duration kRemember = std::chrono::minutes(10);
 /// So long a port of a small cohort must have been at work before it was late for the first time.
@@ -81,7 +83,7 @@ void StragglerTracker::lack(std::span<const CohortMember> members, TimePoint now
 }
 
 void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now, Duration patience,
-                            const StragglerThresholds& thresholds) {
+                            std::span<const Unrest> unrest, const StragglerThresholds& thresholds) {
   if (judged_ > now) judged_ = kNever;  // the clock was set back
   if (complete_since_ > now) complete_since_ = kNever;
   taken_ = now;
@@ -98,7 +100,10 @@ void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now
   }
   for (const Beginning& beginning : find_beginnings(std::move(silences), now - patience, thresholds)) {
     judged_ = std::max(judged_, beginning.until);
-    if (beginning.silent > complete_since_) note(beginning, members, thresholds);
+    const bool is_calm = std::ranges::none_of(unrest, [&](const Unrest& time) {
+      return time.from <= beginning.until + kSettles && beginning.silent <= time.to + kSettles;
+    });
+    if (is_calm && beginning.silent > complete_since_) note(beginning, members, thresholds);
   }
 }
 

@@ -16,12 +16,17 @@ struct CohortMember {
   PortActivity* activity = nullptr;
 };
 
+/// A time in which packets may have got lost or been sent back and forth: links on their ways went down or came up.
+struct Unrest {
+  TimePoint from = kNever, to = kNever;
+};
+
 /// Ports of one job and one rail, which communicate with each other and wait for each other.
 class StragglerTracker {
  public:
   /// Judges the silences of `members` that are over since the last call, and keeps their Lateness. `patience`: how long
-  /// a reading may take to be heard.
-  void take(std::span<const CohortMember> members, TimePoint now, Duration patience,
+  /// a reading may take to be heard. A silence that touches one of `unrest` says nothing.
+  void take(std::span<const CohortMember> members, TimePoint now, Duration patience, std::span<const Unrest> unrest,
             const StragglerThresholds& thresholds);
 
   /// One of `members` is away: whoever would send to it can not begin, and is not to blame for that. Nothing is judged

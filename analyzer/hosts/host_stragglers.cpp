@@ -15,6 +15,9 @@ namespace {
 constexpr Duration kForget = std::chrono::minutes(10);
 /// What a fabric's rules said holds for so long: it is said anew with each sweep.
 constexpr Duration kExplained = std::chrono::minutes(2);
+/// Of the moves of a subnet's links, so many of the last so long are kept.
+constexpr std::size_t kMostUnrest = 64;
+constexpr Duration kRemembered = std::chrono::minutes(5);
 /// Readings of a host until what it told is taken to be complete: one may be late, another be lost.
 constexpr int kReadingsToWait = 3;
 /// Delays that were seen in a row, by how sure they make.
@@ -58,6 +61,19 @@ bool was_away(const HostWatch& host, PortWatch& port) {
          (port.place && !port.place->is_up);
 }
 
+/// Did a link between switches go down or come up from one topology to the next?
+bool has_moved(const Topology& before, const Topology& after) {
+  if (&before == &after) return false;
+  if (before.ports().size() != after.ports().size()) return true;
+  for (PortIndex port = 0; port < after.ports().size(); ++port) {
+    if (before.port(port).is_up() == after.port(port).is_up()) continue;
+    const PortIndex peer = after.port(port).peer != kNoIndex ? after.port(port).peer : before.port(port).peer;
+    const auto is_switch = [&](PortIndex at) { return after.node_of(after.port(at)).type == NodeType::kSwitch; };
+    if (peer == kNoIndex || (is_switch(port) && is_switch(peer))) return true;
+  }
+  return false;
+}
+
 void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) {
   const Lateness& late = port.activity.lateness;
   const Duration span = late.last - late.first;
@@ -93,11 +109,24 @@ void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
   bool any = false;
   for (const FabricView& view : fabrics) {
     if (!view.watching || !view.sweep || !view.sweep->topology) continue;
-    std::uint64_t& last = swept_[view.name];
-    const bool is_new = std::exchange(last, view.sweep->number) != view.sweep->number && view.sweep->counters;
-    fresh.push_back(is_new ? view.sweep.get() : nullptr);
-    any = any || is_new;
+    Subnet& subnet = subnets_[view.name];
+    const bool is_new = subnet.sweep != view.sweep;
+    fresh.push_back(is_new && view.sweep->counters ? view.sweep.get() : nullptr);
+    if (!is_new) continue;
+    any = true;
+    const Sweep& sweep = *view.sweep;
+    std::erase_if(subnet.unrest, [&](const Unrest& unrest) {
+      return unrest.to > sweep.finished || sweep.finished - unrest.to > kRemembered;
+    });
+    if (subnet.sweep && has_moved(*subnet.sweep->topology, *sweep.topology)) {
+      if (subnet.unrest.size() == kMostUnrest) subnet.unrest.erase(subnet.unrest.begin());
+      subnet.unrest.push_back({subnet.sweep->started, sweep.finished});
+    }
+    subnet.sweep = view.sweep;
   }
+  std::erase_if(subnets_, [&](const auto& entry) {
+    return std::ranges::none_of(fabrics, [&](const FabricView& view) { return view.name == entry.first; });
+  });
   if (!any) return;
   for (auto& [name, host] : hosts)
     for (PortWatch& port : host.ports) {
@@ -121,6 +150,7 @@ void HostStragglers::compare(Hosts& hosts, TimePoint now) {
   struct Cohort {
     std::vector<CohortMember> members;
     bool is_complete = true;
+    const std::string* fabric = nullptr;  ///< where they stand
   };
   std::map<CohortKey, Cohort> cohorts;
   Duration interval = std::chrono::seconds(1);
@@ -136,14 +166,19 @@ void HostStragglers::compare(Hosts& hosts, TimePoint now) {
       if (!sends(port)) continue;
       Cohort& cohort = cohorts[{host.jobs.front(), has_rails ? port.device : std::string()}];
       cohort.members.push_back({id_of(host, port), &port.activity});
+      if (port.place) cohort.fabric = &port.place->port.fabric;
       cohort.is_complete = !was_away(host, port) && cohort.is_complete;
     }
   }
   for (const auto& [key, cohort] : cohorts) {
-    if (cohort.is_complete)
-      cohorts_[key].take(cohort.members, now, kReadingsToWait * interval, thresholds_.straggler);
-    else
+    if (!cohort.is_complete) {
       cohorts_[key].lack(cohort.members, now);
+      continue;
+    }
+    const auto subnet = cohort.fabric ? subnets_.find(*cohort.fabric) : subnets_.end();
+    cohorts_[key].take(cohort.members, now, kReadingsToWait * interval,
+                       subnet == subnets_.end() ? std::span<const Unrest>() : subnet->second.unrest,
+                       thresholds_.straggler);
   }
   std::erase_if(cohorts_, [&](const auto& entry) { return now - entry.second.taken() > kForget; });
 }

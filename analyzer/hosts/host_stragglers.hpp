@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,7 +53,11 @@ class HostStragglers {
 
   Thresholds thresholds_;
   TimePoint compared_ = kNever;
-  std::map<std::string, std::uint64_t, std::less<>> swept_;  ///< by fabric, the number of the last sweep taken
+  struct Subnet {
+    std::shared_ptr<const Sweep> sweep;  ///< the last one taken
+    std::vector<Unrest> unrest;          ///< when links between switches moved, of the last minutes
+  };
+  std::map<std::string, Subnet, std::less<>> subnets_;
   std::map<CohortKey, StragglerTracker> cohorts_;
   std::map<std::string, Explained, std::less<>> explained_;  ///< by fabric
 };

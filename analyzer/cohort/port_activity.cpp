@@ -78,6 +78,7 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
       next_ = (next_ + 1) % kSilences;
     }
     sends_ = sends || (sends_ && now_.until == kNever);
+    if (sends) sent_at_ = at;
     if (sends && sends_since_ == kNever) sends_since_ = at;
     now_ = {};
     now_.since = at;

@@ -61,8 +61,11 @@ class PortActivity {
   }
   /// When it was first seen to send a transfer; kNever while it was not.
   TimePoint sends_since() const { return sends_since_; }
+  /// And when for the last time.
+  TimePoint sent_at() const { return sent_at_; }
 
   Lateness lateness;
+  std::uint64_t id = 0;  ///< for the caller
 
  private:
   static constexpr std::size_t kMostWaiting = 10;  ///< readings to be put in order
@@ -79,6 +82,7 @@ class PortActivity {
   Silence now_;         ///< `since` is kNever while nobody knows when the transfer before ended
   bool sends_ = false;  ///< the transfer before was one of sending
   TimePoint sends_since_ = kNever;
+  TimePoint sent_at_ = kNever;
 };
 
 }  // namespace weft::analyzer

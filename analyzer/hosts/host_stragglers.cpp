@@ -1,7 +1,6 @@
 #include "analyzer/hosts/host_stragglers.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <optional>
 
@@ -18,6 +17,8 @@ constexpr Duration kExplained = std::chrono::minutes(2);
 /// Of the moves of a subnet's links, so many of the last so long are kept.
 constexpr std::size_t kMostUnrest = 64;
 constexpr Duration kRemembered = std::chrono::minutes(5);
+/// A port that has sent nothing for so long has no part in its job.
+constexpr Duration kAtWork = std::chrono::minutes(10);
 /// Readings of a host until what it told is taken to be complete: one may be late, another be lost.
 constexpr int kReadingsToWait = 3;
 /// Delays that were seen in a row, by how sure they make.
@@ -45,10 +46,6 @@ bool slows(const Finding& finding) {
     default:
       return false;
   }
-}
-
-std::uint64_t id_of(const HostWatch& host, const PortWatch& port) {
-  return std::hash<std::string>{}(host.name + '\n' + port.device + '\n' + static_cast<char>(port.number));
 }
 
 Entity place_of(const HostWatch& host, const PortWatch& port) {
@@ -149,37 +146,42 @@ void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
 void HostStragglers::compare(Hosts& hosts, TimePoint now) {
   struct Cohort {
     std::vector<CohortMember> members;
-    bool is_complete = true;
     const std::string* fabric = nullptr;  ///< where they stand
   };
-  std::map<CohortKey, Cohort> cohorts;
+  struct Job {
+    bool is_complete = true;  ///< its rails wait for each other
+    std::map<std::string_view, Cohort> rails;
+  };
+  std::map<std::string_view, Job> jobs;
   Duration interval = std::chrono::seconds(1);
   for (auto& [name, host] : hosts) {
     if (!host.has_reading || host.jobs.empty()) continue;
     interval = std::max(interval, host.interval);
-    const auto sends = [](const PortWatch& port) {
-      return port.present && !port.is_virtual && port.activity.sends_since() != kNever;
-    };
+    Job& job = jobs[host.jobs.front()];
     const bool has_rails = std::ranges::count_if(host.ports, [](const PortWatch& port) { return port.present; }) > 1;
     for (PortWatch& port : host.ports) {
-      port.activity.settle(now - kReadingsToWait * std::max(interval, host.interval) / 2, thresholds_.straggler);
-      if (!sends(port)) continue;
-      Cohort& cohort = cohorts[{host.jobs.front(), has_rails ? port.device : std::string()}];
-      cohort.members.push_back({id_of(host, port), &port.activity});
+      PortActivity& activity = port.activity;
+      activity.settle(now - kReadingsToWait * host.interval / 2, thresholds_.straggler);
+      if (!port.present || port.is_virtual || activity.sent_at() == kNever || now - activity.sent_at() > kAtWork)
+        continue;
+      if (activity.id == 0) activity.id = ++last_id_;
+      Cohort& cohort = job.rails[has_rails ? std::string_view(port.device) : std::string_view()];
+      cohort.members.push_back({activity.id, &activity});
       if (port.place) cohort.fabric = &port.place->port.fabric;
-      cohort.is_complete = !was_away(host, port) && cohort.is_complete;
+      job.is_complete = !was_away(host, port) && job.is_complete;
     }
   }
-  for (const auto& [key, cohort] : cohorts) {
-    if (!cohort.is_complete) {
-      cohorts_[key].lack(cohort.members, now);
-      continue;
+  for (const auto& [name, job] : jobs)
+    for (const auto& [rail, cohort] : job.rails) {
+      StragglerTracker& tracker = cohorts_[{std::string(name), std::string(rail)}];
+      if (!job.is_complete) {
+        tracker.lack(cohort.members, now);
+        continue;
+      }
+      const auto subnet = cohort.fabric ? subnets_.find(*cohort.fabric) : subnets_.end();
+      tracker.take(cohort.members, now, kReadingsToWait * interval,
+                   subnet == subnets_.end() ? std::span<const Unrest>() : subnet->second.unrest, thresholds_.straggler);
     }
-    const auto subnet = cohort.fabric ? subnets_.find(*cohort.fabric) : subnets_.end();
-    cohorts_[key].take(cohort.members, now, kReadingsToWait * interval,
-                       subnet == subnets_.end() ? std::span<const Unrest>() : subnet->second.unrest,
-                       thresholds_.straggler);
-  }
   std::erase_if(cohorts_, [&](const auto& entry) { return now - entry.second.taken() > kForget; });
 }
 

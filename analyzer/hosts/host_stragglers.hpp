@@ -53,6 +53,7 @@ class HostStragglers {
 
   Thresholds thresholds_;
   TimePoint compared_ = kNever;
+  std::uint64_t last_id_ = 0;
   struct Subnet {
     std::shared_ptr<const Sweep> sweep;  ///< the last one taken
     std::vector<Unrest> unrest;          ///< when links between switches moved, of the last minutes

@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, Found,
                                          "flap_sub_sample", "width_loss", "speed_loss", "errors", "error_bursts",
                                          "crossed_cables", "saturated_counter", "node_silent", "collector_death",
                                          "mad_sensor", "incast", "collision", "slow_receiver", "pfc_storm", "deadlock",
-                                         "frozen_counters", "loss_on_link", "loss_in_switch"),
+                                         "frozen_counters", "loss_on_link", "loss_in_switch", "straggler"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 struct Quiet : testing::TestWithParam<const char*> {};

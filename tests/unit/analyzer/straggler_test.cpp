@@ -24,6 +24,28 @@ auto slow(unsigned slow_member, double times, unsigned from = 10) {
   };
 }
 
+/// Sixteen hosts' adapters on a subnet.
+struct Subnet {
+  explicit Subnet(TrainingJob& job) {
+    const Sweep sweep = fabric.sweep();
+    unsigned host = 0;
+    for (const Node& node : fabric.nodes())
+      if (node.type == NodeType::kChannelAdapter)
+        job.members[host++].inventory->ports[0].port_guid = sweep.topology->port(fabric.port_of(node.name, 1)).guid;
+  }
+  /// Its next sweep.
+  void show(TrainingJob& job) {
+    Sweep sweep = fabric.sweep();
+    sweep.started = sweep.finished = job.clock(job.at);
+    FabricView view;
+    view.name = fabric.name();
+    view.watching = true;
+    view.sweep = std::make_shared<const Sweep>(std::move(sweep));
+    job.analyzer.join({&view, 1});
+  }
+  fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(2, 4, 4);
+};
+
 TEST(Straggler, IsTheHostThatBeginsAfterTheOthersAndNotOneThatWaits) {
   TrainingJob job(16);
   job.computing = slow(5, 2);
@@ -222,38 +244,49 @@ TEST(Straggler, IsNotTheNeighbourOfAHostThatIsAway) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
+TEST(Straggler, IsNobodyWhileLinksBetweenSwitchesMove) {
+  TrainingJob job(16);
+  Subnet subnet(job);
+  job.run(4);
+  subnet.show(job);
+  job.computing = slow(5, 2);
+  // A flapping link sends packets other ways, or nowhere: that makes hosts late too.
+  const PortIndex uplink = subnet.fabric.port_towards("leaf-0", "spine-0");
+  for (int i = 0; i < 30; ++i) {
+    if (i % 2 == 0)
+      subnet.fabric.unlink(uplink);
+    else
+      subnet.fabric.relink(uplink);
+    subnet.show(job);
+    job.run(3);
+  }
+  EXPECT_TRUE(job.blamed.empty());
+  job.run(60);
+  EXPECT_FALSE(job.blamed.empty()) << "it rests again, and the host is as slow as ever";
+}
+
 TEST(Straggler, IsPartOfWhatMakesTheHostSlow) {
   TrainingJob job(16);
-  auto fabric = fakes::FabricBuilder::fat_tree(2, 4, 4);
-  const Sweep sweep = fabric.sweep();
-  std::vector<std::string> adapters;
-  for (const Node& node : fabric.nodes())
-    if (node.type == NodeType::kChannelAdapter) adapters.push_back(node.name);
-  for (unsigned i = 0; i < 16; ++i)
-    job.members[i].inventory->ports[0].port_guid = sweep.topology->port(fabric.port_of(adapters[i], 1)).guid;
-  FabricView view;
-  view.name = fabric.name();
-  view.watching = true;
-  view.sweep = std::make_shared<const Sweep>(sweep);
+  Subnet subnet(job);
   job.computing = slow(5, 2);
   job.run(2);
-  job.analyzer.join({&view, 1});
+  subnet.show(job);
   job.run(68);
   const auto open = job.open();
   ASSERT_EQ(open.size(), 1U);
   EXPECT_EQ(open[0].cause.kind, EntityKind::kPort) << "named as on its subnet";
-  EXPECT_EQ(open[0].cause.fabric, fabric.name());
+  EXPECT_EQ(open[0].cause.fabric, subnet.fabric.name());
   std::vector<Finding> slow_receiver(1);
   slow_receiver[0].kind = IncidentKind::kSlowReceiver;
   slow_receiver[0].cause = open[0].cause;
-  job.analyzer.complete(fabric.name(), slow_receiver, job.clock(job.at));
+  job.analyzer.complete(subnet.fabric.name(), slow_receiver, job.clock(job.at));
   EXPECT_TRUE(std::ranges::any_of(slow_receiver[0].evidence,
                                   [](const Evidence& evidence) { return evidence.signal == "begins_late"; }));
   job.judge();
   EXPECT_TRUE(
       std::ranges::none_of(job.found, [](const Finding& finding) { return finding.kind == IncidentKind::kStraggler; }));
   std::vector<Finding> nothing;
-  job.analyzer.complete(fabric.name(), nothing, job.clock(job.at));
+  job.analyzer.complete(subnet.fabric.name(), nothing, job.clock(job.at));
   job.judge();
   EXPECT_EQ(job.found.size(), 1U) << "a straggler of its own again";
 }

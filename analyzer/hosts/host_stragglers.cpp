@@ -208,8 +208,8 @@ void HostStragglers::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& fi
       const Lateness& lateness = port.activity.lateness;
       if (!lateness.is_straggler || !port.present || is_explained(port, now, findings)) continue;
       const Entity cause = place_of(host, port);
-      const auto own = [&](const Finding& other) {
-        return slows(other) && other.cause.kind == EntityKind::kHostPort && other.cause.host == host.name;
+      const auto own = [&at = host.name](const Finding& other) {
+        return slows(other) && other.cause.kind == EntityKind::kHostPort && other.cause.host == at;
       };
       if (const auto other = std::ranges::find_if(findings, own); other != findings.end()) {
         add_delays(host, port, *other);

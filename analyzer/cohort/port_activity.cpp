@@ -1,6 +1,7 @@
 #include "analyzer/cohort/port_activity.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace weft::analyzer {
 namespace {
@@ -13,6 +14,9 @@ constexpr Duration kLongest = 3500ms;
 constexpr Duration kNearest = 20ms;
 /// So often a sweep may have read what the collector can not have read; then the two count different things.
 constexpr unsigned kMostDisagreements = 3;
+/// Transfers by which a port is taken for one that sends, or that only receives.
+constexpr unsigned kTransfers = 4;
+constexpr unsigned kTransferBits = (1U << kTransfers) - 1;
 
 }  // namespace
 
@@ -21,6 +25,7 @@ void PortActivity::interrupt() {
   silences_.fill({});
   now_ = {};
   sends_ = false;
+  transfers_ = known_transfers_ = 0;
   last_ = {};
 }
 
@@ -72,10 +77,14 @@ void PortActivity::use(const Reading& reading, const StragglerThresholds& thresh
 void PortActivity::pass(TimePoint at, double sent, double received, const StragglerThresholds& thresholds) {
   const bool sends = sent > thresholds.transfer;
   if (sends || received > thresholds.transfer) {
-    // Whoever only receives is late to nobody.
-    if (now_.until != kNever && (sends || sends_)) {
-      silences_[next_] = now_;
-      next_ = (next_ + 1) % kSilences;
+    if (now_.until != kNever) {
+      // Whoever only receives is late to nobody, though it may send something to others now and then.
+      transfers_ = ((transfers_ << 1) | (sends_ ? 1U : 0U)) & kTransferBits;
+      known_transfers_ = std::min(known_transfers_ + 1, kTransfers);
+      if (2 * static_cast<unsigned>(std::popcount(transfers_)) >= known_transfers_) {
+        silences_[next_] = now_;
+        next_ = (next_ + 1) % kSilences;
+      }
     }
     sends_ = sends || (sends_ && now_.until == kNever);
     if (sends) sent_at_ = at;

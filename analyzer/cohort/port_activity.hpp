@@ -79,8 +79,10 @@ class PortActivity {
   unsigned disagreements_ = 0;  ///< of sweeps with the collector
   std::array<Silence, kSilences> silences_;
   std::size_t next_ = 0;
-  Silence now_;         ///< `since` is kNever while nobody knows when the transfer before ended
-  bool sends_ = false;  ///< the transfer before was one of sending
+  Silence now_;                   ///< `since` is kNever while nobody knows when the transfer before ended
+  bool sends_ = false;            ///< the transfer before was one of sending
+  unsigned transfers_ = 0;        ///< a bit for each of the last ones, the newest lowest: was it one of sending?
+  unsigned known_transfers_ = 0;  ///< so many of the bits mean something
   TimePoint sends_since_ = kNever;
   TimePoint sent_at_ = kNever;
 };

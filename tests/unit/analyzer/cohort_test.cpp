@@ -58,6 +58,14 @@ TEST(PortActivity, OfAPortThatOnlyReceivesIsNone) {
   EXPECT_EQ(port.activity.sends_since(), kNever);
 }
 
+TEST(PortActivity, OfAPortThatReceivesAndSendsSomethingElseNowAndThenIsNone) {
+  Counting port;
+  for (int i = 0; i < 20; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);
+  port.read(20, kTransfer, kTransfer);  // to storage
+  for (int i = 21; i < 40; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);
+  EXPECT_TRUE(port.silences().empty());
+}
+
 TEST(PortActivity, ThatNobodyReadForLongIsNotKnown) {
   Counting port;
   port.read(0, 0, 0);

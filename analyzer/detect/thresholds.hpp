@@ -1,6 +1,7 @@
 #pragma once
 // Every number that a rule compares with, its unit and why it has the default it has. Each is bound to a config key.
 
+#include "analyzer/cohort/thresholds.hpp"
 #include "analyzer/congestion/thresholds.hpp"
 #include "analyzer/counters/drift.hpp"
 #include "analyzer/loss/thresholds.hpp"
@@ -136,6 +137,9 @@ struct Thresholds {
 
   // --- SILENT_LOSS
   LossThresholds loss;
+
+  // --- STRAGGLER
+  StragglerThresholds straggler;
 };
 
 /// The life cycle of incidents.

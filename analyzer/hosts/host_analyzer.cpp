@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kMostAffected = 64;
 constexpr std::size_t kMostJobs = 64;
+/// A judgement that comes after so many times the usual time means that the clock was set, or this process stood still.
+constexpr int kLeap = 3;
 
 Entity all_collectors() {
   return {.kind = EntityKind::kFabric, .fabric = {}, .port = {}, .peer = {}, .label = "the collectors of many hosts"};
@@ -20,7 +22,7 @@ Entity all_collectors() {
 }  // namespace
 
 HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
-    : thresholds_(thresholds), started_(now), losses_(thresholds.loss) {}
+    : thresholds_(thresholds), started_(now), losses_(thresholds.loss), stragglers_(thresholds) {}
 
 void HostAnalyzer::remember(const Incident& incident) {
   const Entity& cause = incident.cause;
@@ -70,7 +72,12 @@ void HostAnalyzer::join(std::span<const FabricView> fabrics) {
     if (view.watching && view.sweep && view.sweep->topology) subnets.push_back({view.name, view.sweep->topology});
   const bool same = std::ranges::equal(
       subnets, subnets_, [](const Subnet& a, const Subnet& b) { return a.topology == b.topology && a.name == b.name; });
-  if (same || (hosts_.empty() && subnets_.empty())) return;
+  if (!same && !(hosts_.empty() && subnets_.empty())) rearrange(std::move(subnets));
+  if (!subnets_.empty()) stragglers_.watch(fabrics, hosts_);
+}
+
+/// Other subnets, or other topologies.
+void HostAnalyzer::rearrange(std::vector<Subnet> subnets) {
   subnets_ = std::move(subnets);
   by_port_guid_.clear();
   host_of_node_.clear();
@@ -104,7 +111,11 @@ void HostAnalyzer::place(HostWatch& host) {
       link.peer = cable->high;
       link.label = port_label(*topology, low) + " - " + port_label(*topology, high);
     }
-    port.place = SubnetPlace{at, std::move(link)};
+    const Port& there = topology->port(index);
+    const bool is_up = there.is_up() && topology->node_of(there).reachable;
+    port.was_away = port.was_away || !is_up;
+    port.place =
+        SubnetPlace{.port = at, .link = std::move(link), .subnet = found->second.first, .index = index, .is_up = is_up};
   }
 }
 
@@ -182,7 +193,18 @@ bool HostAnalyzer::is_lost(const HostWatch& host, TimePoint now) const {
   return host.unheard >= kSilentJudgements && now - host.heard > patience(host);
 }
 
+void HostAnalyzer::forgive_leap(TimePoint now) {
+  const Duration step = judged_ == kNever ? Duration::zero() : now - judged_;
+  const bool leapt = step_ > Duration::zero() && step > kLeap * step_ && step > thresholds_.collector_silence_minimum;
+  judged_ = now;
+  step_ = leapt ? 2 * step_ : step;  // unless it stays so slow
+  if (!leapt) return;
+  for (auto& [name, host] : hosts_)
+    if (host.heard != kNever) host.heard = std::min(host.heard + step, now);
+}
+
 void HostAnalyzer::report_lost(TimePoint now, std::vector<Finding>& findings) {
+  forgive_leap(now);
   std::vector<HostWatch*> lost;
   for (auto& [name, host] : hosts_) {
     host.heard = std::min(host.heard, now);  // the clock may have been set back
@@ -243,7 +265,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   std::vector<Finding> troubles;
   for (auto& [name, host] : hosts_) {
     if (host.lost || !host.has_reading) continue;
-    forget_missing(host, thresholds_, now);
+    if (host.unheard <= 1) forget_missing(host, thresholds_, now);  // it was heard just now
     for (PortWatch& port : host.ports) {
       report_link(host, port, std::exchange(port.news, false), thresholds_, now, analysis.findings);
       report_troubles(host, port, thresholds_, now, troubles);
@@ -252,6 +274,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   }
   for (Finding& trouble : troubles)
     if (!losses_.absorb(trouble, lost)) analysis.findings.push_back(std::move(trouble));
+  stragglers_.judge(hosts_, now, analysis.findings);
   add_jobs(lost);
   std::ranges::move(lost, std::back_inserter(analysis.findings));
   news_.clear();
@@ -264,7 +287,8 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
   const bool settled = now - started_ >= thresholds_.telemetry_start_grace;
   if (cause.fabric != kHostsFabric) {
     if (kind == IncidentKind::kSilentLoss) return losses_.has_judged(cause.fabric);
-    if (kind != IncidentKind::kRdmaErrors) return false;
+    if (kind == IncidentKind::kStraggler && !settled) return false;
+    if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler) return false;
     const HostWatch* const host = host_at(cause.port.node);
     return host && host->has_reading && !host->lost;
   }
@@ -276,6 +300,7 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
   if (cause.kind == EntityKind::kCollector) return !many_lost_ || !host.lost;
   const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
   // A port that is forgotten has no trouble any more either.
+  if (kind == IncidentKind::kStraggler && !settled) return false;
   return host.has_reading && !host.lost && (!port || port->present || is_gone(*port));
 }
 
@@ -286,9 +311,10 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
   return found == hosts_.end() ? nullptr : &found->second;
 }
 
-void HostAnalyzer::complete(std::vector<Finding>& findings, TimePoint now) {
+void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
   losses_.heed(findings, now);
   add_jobs(findings);
+  stragglers_.explain(fabric, hosts_, findings, now);
   for (Finding& finding : findings) {
     if (finding.kind != IncidentKind::kSlowReceiver || finding.cause.kind != EntityKind::kPort) continue;
     const HostWatch* const host = host_at(finding.cause.port.node);

@@ -10,6 +10,7 @@
 
 #include "analyzer/detect/fabric_analyzer.hpp"
 #include "analyzer/hosts/host_losses.hpp"
+#include "analyzer/hosts/host_stragglers.hpp"
 
 namespace weft::analyzer {
 
@@ -49,16 +50,25 @@ class HostAnalyzer {
   /// Everything that is wrong now. Call it about once a second.
   Analysis judge(TimePoint now);
 
-  /// Adds what hosts know to the findings of a subnet: the jobs of all hosts that one blames or affects, and of a
-  /// SLOW_RECEIVER whether its host stalls. And heeds them: what is lost on a link with errors is not lost silently.
-  void complete(std::vector<Finding>& findings, TimePoint now);
+  /// Adds what hosts know to the findings of `fabric`: the jobs of all hosts that one blames or affects, of a
+  /// SLOW_RECEIVER whether its host stalls, and of what makes a host slow that it is a straggler, which is then no
+  /// trouble of its own. And heeds them: what is lost on a link with errors is not lost silently.
+  void complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now);
 
  private:
   using Hosts = HostLosses::Hosts;
 
+  struct Subnet {
+    std::string name;
+    std::shared_ptr<const Topology> topology;
+  };
+
+  void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
   void excuse(HostWatch& host, TimePoint at) const;
   void add_jobs(std::vector<Finding>& findings) const;
+  /// When the clock was set forward, or this process stood still, nobody is more silent for it.
+  void forgive_leap(TimePoint now);
   bool is_lost(const HostWatch& host, TimePoint now) const;
   Duration patience(const HostWatch& host) const;
   void report_lost(TimePoint now, std::vector<Finding>& findings);
@@ -71,12 +81,11 @@ class HostAnalyzer {
   MaintenanceListPtr windows_;
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   bool many_lost_ = false;
+  TimePoint judged_ = kNever;  ///< the last judgement
+  Duration step_{};            ///< from the one before to it
   HostLosses losses_;
+  HostStragglers stragglers_;
 
-  struct Subnet {
-    std::string name;
-    std::shared_ptr<const Topology> topology;
-  };
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port
   std::unordered_map<NodeGuid, std::string> host_of_node_;

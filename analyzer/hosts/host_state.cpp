@@ -32,6 +32,7 @@ void see_state(PortWatch& port, bool up, TimePoint at) {
   port.known = true;
   port.up = up;
   port.was_up = port.was_up || up;
+  if (!up) port.was_away = true;
   if (was_up && !up) went_down(port, kByState, 1, at);
 }
 
@@ -78,6 +79,7 @@ void follow(HostWatch& host, const HostInventory& inventory) {
     Followed next{i, 0, Followed::Use::kTrouble, RdmaTrouble::kCount, nullptr, nullptr, {}};
     const auto transfer = std::ranges::find(kTransferCounters, series.name, &TransferCounter::name);
     const auto stall = std::ranges::find(kStallCounters, series.name, &StallCounter::name);
+    const bool whole = series.priority == kNoPriority && series.lane == kNoLane;
     if (const auto trouble = trouble_of(series.name))
       next.trouble = *trouble;
     else if (series.name == "carrier_down")
@@ -92,6 +94,10 @@ void follow(HostWatch& host, const HostInventory& inventory) {
     } else if (stall != std::end(kStallCounters)) {
       next.use = Followed::Use::kStall;
       next.sign = stall->sign;
+    } else if (whole && series.name == "transmit_bytes") {
+      next.use = Followed::Use::kSent;
+    } else if (whole && series.name == "receive_bytes") {
+      next.use = Followed::Use::kReceived;
     } else
       continue;
     next.port = port_of(host, series);
@@ -196,8 +202,19 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
       show(port.stall.*followed.sign, static_cast<double>(value) / 100, true, reading.taken, thresholds);
       continue;
     }
-    const std::uint64_t moved =
-        followed.last ? counter_delta(*followed.last, value, series.bits, series.behaviour).moved : 0;
+    const CounterDelta delta =
+        followed.last ? counter_delta(*followed.last, value, series.bits, series.behaviour) : CounterDelta{};
+    const std::uint64_t moved = delta.moved;
+    if (followed.use == Followed::Use::kSent || followed.use == Followed::Use::kReceived) {
+      const bool sent = followed.use == Followed::Use::kSent;
+      std::uint64_t& total = sent ? port.octets.sent : port.octets.received;
+      const bool is_new = !followed.last || delta.was_reset;
+      port.octets.read |= sent ? Octets::kSent : Octets::kReceived;
+      port.octets.was_new = port.octets.was_new || is_new;
+      total = is_new ? value : total + moved;
+      followed.last = value;
+      continue;
+    }
     followed.last = value;
     if (followed.use == Followed::Use::kTransfer) {
       port.transfers.totals.*followed.total += moved;
@@ -213,6 +230,14 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
       went_down(port, followed.use == Followed::Use::kLinkDowned ? kByLinkDowned : kByLinkDownEvents, moved,
                 reading.taken);
     }
+  }
+}
+
+void take_activity(HostWatch& host, TimePoint at, const Thresholds& thresholds) {
+  for (PortWatch& port : host.ports) {
+    if (std::exchange(port.octets.read, 0U) != (Octets::kSent | Octets::kReceived)) continue;
+    if (std::exchange(port.octets.was_new, false)) port.activity.interrupt();
+    port.activity.take({at, port.octets.sent, port.octets.received, false}, thresholds.straggler);
   }
 }
 
@@ -253,6 +278,7 @@ bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, con
     host.has_reading = true;
   }
   take_counters(host, reading, thresholds);
+  take_activity(host, reading.taken, thresholds);
   if (!is_late) take_trends(host, reading, thresholds);
   bool flapped = false;
   for (PortWatch& port : host.ports) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/cohort/port_activity.hpp"
 #include "analyzer/detect/flap_record.hpp"
 #include "analyzer/hosts/host_trends.hpp"
 #include "analyzer/loss/loss_tracker.hpp"
@@ -47,6 +48,14 @@ struct Transfers {
   bool complete() const { return (kinds & kSent) && (kinds & kReceived) && (kinds & (kSentAgain | kOutOfSequence)); }
 };
 
+/// Octets that a port sent and received: what its counters said at first, and what they have moved since.
+struct Octets {
+  static constexpr unsigned kSent = 1, kReceived = 2;
+  std::uint64_t sent = 0, received = 0;
+  unsigned read = 0;     ///< what of it this reading told
+  bool was_new = false;  ///< one of them was never read before, or was reset
+};
+
 /// Signs that the host does not take what its port receives. Each holds from its first moment until it was not seen for
 /// kStallMemory.
 struct HostStall {
@@ -62,8 +71,11 @@ inline constexpr Duration kStallMemory = std::chrono::seconds(30);
 
 /// Where a host's port stands on a watched subnet.
 struct SubnetPlace {
-  Entity port;  ///< the port
-  Entity link;  ///< its cable, or the port again where no other end is known
+  Entity port;                 ///< the port
+  Entity link;                 ///< its cable, or the port again where no other end is known
+  std::uint32_t subnet = 0;    ///< position of it among those that are watched
+  PortIndex index = kNoIndex;  ///< of the port in the subnet's topology
+  bool is_up = true;           ///< as the subnet was last seen
 };
 
 struct PortWatch {
@@ -95,6 +107,9 @@ struct PortWatch {
   std::array<TroubleCount, kRdmaTroubles> troubles{};
   Transfers transfers;
   HostStall stall;
+  bool was_away = false;  ///< it was down since the members of its job were last compared
+  Octets octets;
+  PortActivity activity;
   std::optional<SubnetPlace> place;
 };
 
@@ -105,7 +120,16 @@ inline bool is_gone(const PortWatch& port) {
 
 /// A counter that a rule follows.
 struct Followed {
-  enum class Use : std::uint8_t { kCarrier, kLinkDowned, kLinkDownEvents, kTrouble, kTransfer, kStall };
+  enum class Use : std::uint8_t {
+    kCarrier,
+    kLinkDowned,
+    kLinkDownEvents,
+    kTrouble,
+    kTransfer,
+    kStall,
+    kSent,
+    kReceived
+  };
   std::uint32_t series = 0;
   std::uint32_t port = 0;  ///< position in HostWatch::ports
   Use use = Use::kTrouble;

@@ -65,6 +65,8 @@ std::vector<CollectorKey> schema<CollectorConfig>();
 
 /// The keys of analyzer.* and incidents.*; part of schema().
 std::vector<Key> analyzer_schema();
+/// Those of STRAGGLER, which are among them.
+std::vector<Key> straggler_schema();
 
 /// The keys of remedy.*; part of schema().
 std::vector<Key> remedy_schema();

@@ -427,7 +427,7 @@ std::vector<Key> incident_schema() {
 std::vector<Key> analyzer_schema() {
   std::vector<Key> keys;
   for (auto part : {availability_schema(), flap_schema(), error_schema(), trend_schema(), congestion_schema(),
-                    loss_schema(), incident_schema()})
+                    loss_schema(), straggler_schema(), incident_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }

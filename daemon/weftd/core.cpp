@@ -230,7 +230,7 @@ void Core::tick() {
 }
 
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
-  hosts_.rules().complete(analysis.findings, now);
+  hosts_.rules().complete(fabric.view.name, analysis.findings, now);
   note(book_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
 }
 

@@ -156,8 +156,7 @@ void Script::write(const Fault& fault) {
       span(fault, kSwitchLoss, fault.node, fault.amount, 0);
       break;
     case FaultKind::kStraggler:
-      span(fault, kSlowCompute, endpoint, fault.amount, 1);
-      span(fault, kSource, endpoint, 1 / fault.amount, 1);
+      span(fault, kSlowCompute, endpoint, fault.amount, 1);  // what it sends then goes as fast as ever
       break;
     case FaultKind::kOpticsDrift:
       span(fault, kDrift, fault.port, fault.amount, 0);

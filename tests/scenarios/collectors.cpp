@@ -93,6 +93,7 @@ Collectors::Collectors(const Scenario& scenario, const Plan& plan)
     hosts_[host].jobs = jobs[host];
     due_.emplace(random_.uniform(0, interval()), host);
   }
+  if (has_straggler(scenario)) reading_times_.resize(hosts_.size());
   for (Adapter& adapter : adapters_) {
     if (scenario.noisy)
       adapter.healthy_loss = random_.log_uniform(scenario.noise.retransmits_low, scenario.noise.retransmits_high);
@@ -207,6 +208,7 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
     read_adapter(index * plan_.spec.rails + rail, now, now - host.read_at, registers, reading.values);
   reading.present.assign(reading.values.size(), 1);
   host.read_at = now;
+  if (!reading_times_.empty()) reading_times_[index].push_back(now);
   bool lost = false;
   Delivery delivery{.heard = now + random_.uniform(0.001, 0.02), .host = std::string(), .batch = {}};
   if (scenario_.noisy) {
@@ -234,7 +236,9 @@ void Collectors::read(double until, const Registers& registers, const std::funct
     const auto [at, host] = due_.top();
     due_.pop();
     due_.emplace(at + interval() * random_.uniform(0.95, 1.05), host);
-    if (is_up(plan_.adapters[host * plan_.spec.rails])) read_host(host, at, registers, wall(at));
+    if (!is_up(plan_.adapters[host * plan_.spec.rails])) continue;
+    const TimePoint taken = wall(at);
+    read_host(host, at, registers, taken);
   }
 }
 

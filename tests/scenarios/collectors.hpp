@@ -47,6 +47,8 @@ class Collectors {
   /// Reads the hosts that are due before `until`; those for which `is_up` says no are silent.
   void read(double until, const Registers& registers, const std::function<bool(NodeIndex)>& is_up,
             const std::function<TimePoint(double)>& wall);
+  /// By host: when it was read, seconds; empty where no fault of the scenario asks for it.
+  const std::vector<std::vector<double>>& reading_times() const { return reading_times_; }
   /// What weftd has heard by `now`, in the order of hearing.
   std::vector<Delivery> heard_by(double now);
 
@@ -84,6 +86,7 @@ class Collectors {
   using Due = std::pair<double, std::uint32_t>;  ///< when, host
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::vector<Delivery> under_way_;
+  std::vector<std::vector<double>> reading_times_;
 };
 
 }  // namespace weft::scenarios

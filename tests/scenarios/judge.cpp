@@ -63,9 +63,19 @@ bool is_real(const Alarm& alarm, const Plan& plan, const HarmLedger& harm) {
   }
 }
 
-/// Did planted congestion hold up anybody? A host that gets less than it can take is no slow receiver.
-bool had_effect(const Truth& truth, const Plan& plan, const HarmLedger& harm) {
+/// Was there anything to be found? Planted congestion that holds up nobody is none: a host that gets less than it can
+/// take is no slow receiver. Nor can anybody who reads counters know a straggler whose delays fall between the
+/// readings.
+bool had_effect(const Truth& truth, const Plan& plan, const Simulator& simulator) {
+  const HarmLedger& harm = simulator.harm();
   switch (truth.fault) {
+    case FaultKind::kStraggler: {
+      unsigned visible = 0;
+      for (std::uint32_t endpoint = 0; endpoint < plan.adapters.size(); ++endpoint)
+        if (has(truth.culprits, {EntityKind::kPort, plan.key_of(plan.endpoint_port(endpoint)), {}}))
+          visible = std::max(visible, simulator.visible_delays(endpoint, truth.start, truth.end));
+      return visible >= kBeginningsToTell;
+    }
     case FaultKind::kIncast:
     case FaultKind::kCollision:
     case FaultKind::kOversubscription:
@@ -94,13 +104,13 @@ bool is_saturated(const Sweep& sweep, const Place& place) {
 
 class Court {
  public:
-  Court(const Scenario& scenario, const Plan& plan, const HarmLedger& harm, Outcome& outcome)
-      : scenario_(scenario), plan_(plan), harm_(harm), outcome_(outcome) {}
+  Court(const Scenario& scenario, const Plan& plan, const Simulator& simulator, Outcome& outcome)
+      : scenario_(scenario), plan_(plan), simulator_(simulator), outcome_(outcome) {}
 
   /// `begun`: when each beat of the watcher began, seconds.
   void weigh(const std::vector<double>& begun) {
     for (const Truth& truth : scenario_.truths) weigh(truth, begun);
-    for (Alarm& alarm : outcome_.alarms) alarm.unplanted = !alarm.justified && is_real(alarm, plan_, harm_);
+    for (Alarm& alarm : outcome_.alarms) alarm.unplanted = !alarm.justified && is_real(alarm, plan_, simulator_.harm());
   }
 
  private:
@@ -121,7 +131,7 @@ class Court {
       verdict.right_kind |= culprit && alarm.kind == truth.kind;
     }
     if (!truth.counts) return;
-    if (had_effect(truth, plan_, harm_))
+    if (had_effect(truth, plan_, simulator_))
       outcome_.verdicts.push_back(verdict);
     else
       ++outcome_.without_effect;
@@ -129,7 +139,7 @@ class Court {
 
   const Scenario& scenario_;
   const Plan& plan_;
-  const HarmLedger& harm_;
+  const Simulator& simulator_;
   Outcome& outcome_;
 };
 
@@ -151,7 +161,7 @@ class Bench {
       hosts_->take(delivery.host, delivery.batch);
     }
     analyzer::Analysis analysis = tick.sweep ? watcher_.analyze(*tick.sweep, tick.now) : watcher_.silent(tick.now, {});
-    hosts_->complete(analysis.findings, tick.now);
+    hosts_->complete(kFabricName, analysis.findings, tick.now);
     if (tick.sweep) {
       view_.watching = true;
       view_.rates = analysis.rates;
@@ -203,7 +213,7 @@ Outcome judge(const Scenario& scenario, const Plan& plan) {
   }
   outcome.sweeps = static_cast<unsigned>(begun.size());
   outcome.port_days = static_cast<double>(simulator.cabled_ports()) * before / 86400;
-  Court(scenario, plan, simulator.harm(), outcome).weigh(begun);
+  Court(scenario, plan, simulator, outcome).weigh(begun);
   return outcome;
 }
 

@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, Found,
                                          "crossed_cables", "saturated_counter", "node_silent", "collector_death",
                                          "mad_sensor", "incast", "collision", "slow_receiver", "pcie_stall",
                                          "pfc_storm", "deadlock", "optics_drift", "optics_fading", "frozen_counters",
-                                         "loss_on_link", "loss_in_switch"),
+                                         "loss_on_link", "loss_in_switch", "straggler"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 struct Quiet : testing::TestWithParam<const char*> {};

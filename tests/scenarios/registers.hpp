@@ -36,6 +36,11 @@ class Registers {
   /// Traffic before the scenario began.
   void preset(std::size_t port, double sent, double received, double wait_ticks);
 
+  /// A port sent, or received, so many octets at once.
+  void add_octets(std::size_t port, double sent, double received) {
+    moving_[port].sent += sent;
+    moving_[port].received += received;
+  }
   void add(std::size_t port, CounterId id, std::uint64_t events) { events_[index(port, id)] += events; }
   std::uint64_t events(std::size_t port, CounterId id) const { return events_[index(port, id)]; }
   /// Somebody clears them all.

@@ -24,6 +24,10 @@ std::optional<Kind> parse(const std::array<const char*, N>& names, std::string_v
 
 }  // namespace
 
+bool has_straggler(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.faults, [](const Fault& fault) { return fault.kind == FaultKind::kStraggler; });
+}
+
 const char* to_string(FaultKind kind) {
   return kFaultNames[static_cast<std::size_t>(kind)];
 }

@@ -148,6 +148,8 @@ struct Scenario {
   std::vector<Truth> truths{};  ///< filled from the faults by truths_of() unless written down
 };
 
+/// Is one of its faults a straggler?
+bool has_straggler(const Scenario& scenario);
 /// What the faults of a scenario ought to be called; victims follow from the forwarding tables.
 std::vector<Truth> truths_of(const Scenario& scenario, const Plan& plan);
 

@@ -73,7 +73,7 @@ TEST(ScenarioFile, TheExamplesRun) {
     for (const Alarm& alarm : outcome.alarms) EXPECT_TRUE(alarm.justified) << alarm.summary;
     ++files;
   }
-  EXPECT_EQ(files, 2U);
+  EXPECT_EQ(files, 3U);
   EXPECT_EQ(read_scenario("/nonexistent").error().code, ErrorCode::kNotFound);
 }
 

@@ -34,7 +34,8 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       healthy_errors_(plan.ports.size(), 0),
       registers_(plan.ports.size()),
       harm_(plan.ports.size()),
-      traffic_(plan, jobs_of(scenario, plan), link_bits_per_second(2, plan.spec.speed)),
+      traffic_(plan, jobs_of(scenario, plan), link_bits_per_second(2, plan.spec.speed),
+               scenario.noisy ? std::optional(scenario.seed + 2'000'000'011) : std::nullopt),
       collectors_(scenario, plan),
       corrections_(scenario, plan),
       losses_(scenario.seed + 1'000'000'007),
@@ -62,6 +63,10 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       for (unsigned i = 0; i < plan.nodes[node].port_entries(); ++i)
         registers_.set_widths(plan.nodes[node].first_port + i, widths);
     }
+  if (has_straggler(scenario)) {
+    traffic_.keep_beginnings();
+    swept_at_.resize(plan.adapters.size());
+  }
   capacity_->resources.assign(ports_.size() + plan.adapters.size(), 0);
   capacity_->sources.assign(plan.adapters.size(), 1);
   capacity_->slowness.assign(plan.adapters.size(), 1);

@@ -51,6 +51,10 @@ class Simulator {
   Registers& registers() { return registers_; }
   /// Who really held up whom so far.
   const HarmLedger& harm() const { return harm_; }
+  /// When members of collectives began, and when the collectors read.
+  const Beginnings& beginnings() const { return traffic_.beginnings(); }
+  /// In how many of its iterations was it to be seen that `endpoint` was late? See Beginnings.
+  unsigned visible_delays(std::uint32_t endpoint, double from, double to) const;
 
  private:
   struct Later {
@@ -84,6 +88,8 @@ class Simulator {
   /// Of what the port sends, so many packets were lost just now: the ends of a flow through it notice.
   void lose_packets(PortIndex sender, std::uint64_t packets);
   void read_hosts(double until);
+  /// What members of collectives that began by `until` send before they wait for the others.
+  void begin_sends(double until);
   void update_reachable();
   /// What the readings say of which nodes can be reached, as weft-sweeper concludes it.
   void look_for_ways();
@@ -133,6 +139,7 @@ class Simulator {
   std::vector<std::pair<PortIndex, PortIndex>> new_cables_;
   SampleTable readings_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);
   std::vector<TimePoint> state_read_at_;
+  std::vector<std::vector<double>> swept_at_;  ///< by endpoint, seconds; empty where no fault asks for it
   std::shared_ptr<const Topology> topology_, expected_;
   RouteBook route_book_{1};
   std::shared_ptr<const Routes> routes_;

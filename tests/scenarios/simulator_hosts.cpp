@@ -67,7 +67,31 @@ void Simulator::lose_packets(PortIndex sender, std::uint64_t packets) {
 void Simulator::read_hosts(double until) {
   collectors_.read(
       until, registers_, [this](NodeIndex node) { return powered_[node] != 0; },
-      [this](double at) { return wall(at); });
+      [this](double at) {
+        begin_sends(at);
+        return wall(at);
+      });
+}
+
+unsigned Simulator::visible_delays(std::uint32_t endpoint, double from, double to) const {
+  std::vector<std::vector<double>> readings = swept_at_;  // of a collector and of sweeps
+  for (std::uint32_t at = 0; at < readings.size(); ++at) {
+    const std::vector<double>& told = collectors_.reading_times()[at / plan_.spec.rails];
+    readings[at].insert(readings[at].end(), told.begin(), told.end());
+    std::ranges::sort(readings[at]);
+  }
+  return traffic_.beginnings().visible(traffic_.jobs(), endpoint, readings, from, to);
+}
+
+void Simulator::begin_sends(double until) {
+  std::vector<PortIndex> path;
+  for (const FirstSend& send : traffic_.begun(until)) {
+    if (!traffic_.path(send.from, send.to, path)) continue;
+    for (const PortIndex port : path) {
+      registers_.add_octets(port, kFirstSendOctets, 0);
+      registers_.add_octets(ports_[port].peer, 0, kFirstSendOctets);
+    }
+  }
 }
 
 }  // namespace weft::scenarios

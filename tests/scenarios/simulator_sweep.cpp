@@ -95,6 +95,8 @@ void Simulator::read_node(NodeIndex index, double now) {
   const bool counters = !(noisy && random_.chance(scenario_.noise.lost_counters));
   const Node& node = plan_.nodes[index];
   const TimePoint when = wall(now);
+  if (counters && !swept_at_.empty() && plan_.endpoint_of[index] != kNoIndex)
+    swept_at_[plan_.endpoint_of[index]].push_back(now);
   for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
     const Port& is = ports_[port];
     Port& seen = seen_[port];
@@ -136,6 +138,8 @@ Sweep Simulator::read(double start) {
   for (NodeIndex node = 0; node < nodes; ++node) {
     const double at = start + duration * node / nodes;
     if (at >= next_change_ || (!actions_.empty() && at >= actions_.top().at)) advance(at);
+    read_hosts(at);
+    begin_sends(at);
     read_node(node, at);
   }
   for (const auto& [a, b] : new_cables_) {

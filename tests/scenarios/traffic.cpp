@@ -16,15 +16,42 @@ constexpr std::size_t kShifts = 4;
 constexpr double kFollow = 1.02;
 /// A port that carries traffic has moments without a credit even where nothing is wrong (share of its utilisation).
 constexpr double kRestless = 0.004;
+/// Computing differs from host to host by so much, and on one host from one iteration to the next (standard deviations,
+/// shares): what accelerators of one make do.
+constexpr double kPaceOfHosts = 0.01;
+constexpr double kPaceOfIterations = 0.01;
 
 }  // namespace
 
-Traffic::Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate)
+Traffic::Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate, std::optional<std::uint64_t> seed)
     : plan_(plan), jobs_(std::move(jobs)), line_rate_(line_rate), running_(jobs_.size()) {
+  if (seed) random_.emplace(*seed);
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     make_phases(jobs_[i], running_[i]);
     running_[i].left = jobs_[i].start;
+    if (!equalises(jobs_[i].kind)) continue;
+    for (std::size_t member = 0; member < jobs_[i].members.size(); ++member) {
+      running_[i].pace.push_back(random_ ? 1 + kPaceOfHosts * random_->normal() : 1);
+      running_[i].first.push_back(kNoIndex);
+      // NCCL's trees are double: who stands within one is a leaf of the other, and begins at once.
+      for (const auto& phase : running_[i].phases)
+        for (const Pair& pair : phase)
+          if (pair.from == jobs_[i].members[member] && running_[i].first[member] == kNoIndex)
+            running_[i].first[member] = pair.to;
+    }
   }
+}
+
+std::vector<FirstSend> Traffic::begun(double until) {
+  const auto later = std::ranges::upper_bound(first_sends_, until, {}, &FirstSend::at);
+  std::vector<FirstSend> begun(first_sends_.begin(), later);
+  first_sends_.erase(first_sends_.begin(), later);
+  return begun;
+}
+
+bool Traffic::path(std::uint32_t from, std::uint32_t to, std::vector<PortIndex>& ports) const {
+  return tables_->path(plan_, capacity_->peers, from, to, ports) &&
+         std::ranges::none_of(ports, [&](PortIndex port) { return capacity_->resources[port] < 0; });
 }
 
 void Traffic::make_phases(const Job& job, Running& running) const {
@@ -154,13 +181,13 @@ void Traffic::enter(std::size_t index, std::size_t phase) {
   const bool over = now_ >= job.end || running.phases.empty();
   if (over) running.phase = 0;
   if (running.phase == 0) {
-    double slowness = 1;
-    if (equalises(job.kind))
-      for (const std::uint32_t member : job.members) slowness = std::max(slowness, capacity_->slowness[member]);
-    running.left = over ? kNeverEnds : job.period * (1 - job.communication) * slowness;
+    running.left = over ? kNeverEnds : job.period * (1 - job.communication);
+    if (!over && equalises(job.kind)) compute(index);
+    if (!over && !equalises(job.kind)) beginnings_.end_burst(index, now_);
     if (running.left <= 0) enter(index, 1);
     return;
   }
+  if (job.kind == JobKind::kStorage) beginnings_.begin_burst(index, now_);
   const double nominal = job.kind == JobKind::kSteady
                              ? kNeverEnds
                              : job.period * job.communication / static_cast<double>(running.phases.size());
@@ -168,6 +195,24 @@ void Traffic::enter(std::size_t index, std::size_t phase) {
   running.left =
       equalises(job.kind) ? nominal * line_rate_ * job.load * running.phases[running.phase - 1][0].share : nominal;
   running.deadline = now_ + kPatience * nominal;
+}
+
+void Traffic::compute(std::size_t index) {
+  Running& running = running_[index];
+  const Job& job = jobs_[index];
+  Iteration iteration{.job = index, .silent = now_, .began = {}, .last = now_};
+  for (std::size_t member = 0; member < job.members.size(); ++member) {
+    const double noise = random_ ? kPaceOfIterations * random_->normal() : 0;
+    const double pace = std::max(0.5, running.pace[member] + noise) * capacity_->slowness[job.members[member]];
+    iteration.began.push_back(now_ + job.period * (1 - job.communication) * pace);
+    iteration.last = std::max(iteration.last, iteration.began.back());
+  }
+  for (std::size_t member = 0; member < job.members.size(); ++member)
+    if (running.first[member] != kNoIndex && iteration.began[member] < iteration.last)
+      first_sends_.push_back({iteration.began[member], job.members[member], running.first[member]});
+  std::ranges::sort(first_sends_, {}, &FirstSend::at);
+  running.left = iteration.last - now_;
+  beginnings_.add(std::move(iteration));
 }
 
 double Traffic::phase_end(std::size_t index) {

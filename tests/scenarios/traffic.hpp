@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tests/scenarios/beginnings.hpp"
 #include "tests/scenarios/fair_rates.hpp"
 #include "tests/scenarios/forwarding.hpp"
+#include "tests/scenarios/random.hpp"
 #include "tests/scenarios/scenario.hpp"
 
 namespace weft::scenarios {
@@ -40,11 +43,20 @@ struct Loads {
   std::vector<Bottleneck> bottlenecks;  ///< what is full, and who waits for that
 };
 
+/// The first that a member of a collective sends, which needs nothing from anybody. Then it waits for the others.
+struct FirstSend {
+  double at = 0;                   ///< seconds
+  std::uint32_t from = 0, to = 0;  ///< endpoints
+};
+/// Of each first send, octets: a chunk of 2 MiB (half of NCCL_BUFFSIZE, which is 4 MiB) on each of two channels, what a
+/// ring of NCCL sends before it needs anything. Members further from the late one get further; that is left out.
+inline constexpr double kFirstSendOctets = 4 << 20;
+
 /// Runs the jobs in simulated time. Between two changes all rates are constant.
 class Traffic {
  public:
-  /// `line_rate` in bits per second.
-  Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate);
+  /// `line_rate` in bits per second. `seed`: whose computing takes a little longer or shorter; all alike without one.
+  Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate, std::optional<std::uint64_t> seed = {});
 
   /// The fabric is another one now. Null tables: those of before stay.
   void set_fabric(std::shared_ptr<const ForwardingTables> tables, std::shared_ptr<const Capacity> capacity);
@@ -54,6 +66,15 @@ class Traffic {
   double next_change();
   /// Time passes; `to` is not after next_change().
   void advance(double to);
+
+  /// The members that began by `until` and were not the last of their collective, in the order of time; each is given
+  /// once.
+  std::vector<FirstSend> begun(double until);
+  /// When the members of each collective began, if that is kept.
+  const Beginnings& beginnings() const { return beginnings_; }
+  void keep_beginnings() { beginnings_.keep(); }
+  /// The ports on the way from one endpoint to another; false where there is none at present.
+  bool path(std::uint32_t from, std::uint32_t to, std::vector<PortIndex>& ports) const;
 
   /// Lowers the loads of jobs, so that no link is loaded above `share` (of the line rate) even when all of them
   /// communicate at once: a fabric without congestion. Steady jobs, which faults consist of, stay as they are.
@@ -70,14 +91,18 @@ class Traffic {
   };
   struct Running {
     std::vector<std::vector<Pair>> phases;
-    std::size_t phase = 0;  ///< 0 computes (or waits), then phases[phase - 1]
-    double left = 0;        ///< seconds while it computes, bits of each flow's share while it communicates
-    double deadline = 0;    ///< it gives up waiting for a flow that is stuck
+    std::size_t phase = 0;               ///< 0 computes (or waits), then phases[phase - 1]
+    double left = 0;                     ///< seconds while it computes, bits of each flow's share while it communicates
+    double deadline = 0;                 ///< it gives up waiting for a flow that is stuck
+    std::vector<double> pace{};          ///< by member: its computing takes so many times as long as it should
+    std::vector<std::uint32_t> first{};  ///< by member: to whom it sends first; kNoIndex for one that only receives
   };
 
   void make_phases(const Job& job, Running& running) const;
   void enter(std::size_t job, std::size_t phase);
   double phase_end(std::size_t job);
+  /// Each member computes for its own time; the communication begins with the last of them.
+  void compute(std::size_t job);
   std::unique_ptr<Loads> solve() const;
   bool equalises(JobKind kind) const { return kind != JobKind::kStorage && kind != JobKind::kSteady; }
 
@@ -90,6 +115,9 @@ class Traffic {
   std::shared_ptr<const Capacity> capacity_;
   std::map<std::vector<std::uint8_t>, std::unique_ptr<Loads>> solved_;  ///< by the jobs' phases
   const Loads* current_ = nullptr;
+  std::optional<Random> random_;
+  std::vector<FirstSend> first_sends_;  ///< to come
+  Beginnings beginnings_;
 };
 
 }  // namespace weft::scenarios

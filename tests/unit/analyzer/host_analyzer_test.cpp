@@ -259,7 +259,7 @@ TEST(HostAnalyzer, APortOfAWatchedSubnetIsNamedAsTheSubnetDoes) {
   EXPECT_EQ(watching.open().size(), 1U) << "only sweeps of the subnet end it";
   std::vector<Finding> findings(1);
   findings[0].cause.port.node = topology.node_of(topology.port(adapter)).guid;
-  watching.analyzer.complete(findings, watching.now);
+  watching.analyzer.complete("fabric", findings, watching.now);
   EXPECT_EQ(findings[0].jobs, std::vector<std::string>{"slurm:0"});
   watching.values[0][2] += 1;
   watching.seconds(1);

@@ -189,7 +189,7 @@ TEST(SlowReceiver, IsExplainedByItsHostsOwnStalls) {
                          .port = cluster.lossy.fabric.key_of(cluster.lossy.port(host)),
                          .peer = {},
                          .label = host};
-    cluster.analyzer.complete(findings, cluster.lossy.fabric.now());
+    cluster.analyzer.complete(cluster.lossy.fabric.name(), findings, cluster.lossy.fabric.now());
     return findings[0];
   };
   const std::string slow = "host-1-0 mlx5_0";

@@ -1,0 +1,210 @@
+// Silences of ports from their counters, and who was late in them.
+#include <gtest/gtest.h>
+
+#include "analyzer/cohort/beginnings.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+TimePoint at(double when) {
+  return TimePoint(std::chrono::seconds(1000)) +
+         std::chrono::duration_cast<Duration>(std::chrono::duration<double>(when));
+}
+
+constexpr StragglerThresholds kThresholds;
+constexpr std::uint64_t kTransfer = 10'000'000'000;
+constexpr std::uint64_t kFirst = 4 << 20;
+
+/// A port whose counters move by so much from one reading to the next.
+struct Counting {
+  void read(double when, std::uint64_t sent, std::uint64_t received) {
+    total.at = at(when);
+    total.sent += sent;
+    total.received += received;
+    activity.take(total, kThresholds);
+  }
+  std::vector<Silence> silences() {
+    activity.settle(at(1e6), kThresholds);
+    std::vector<Silence> found;
+    activity.each_silence(kNever, [&](const Silence& silence) { found.push_back(silence); });
+    return found;
+  }
+  PortActivity activity;
+  PortActivity::Reading total{.sent = 77, .received = 99};
+};
+
+TEST(PortActivity, KnowsWhenASilenceBeganAndWhenTheFirstWasSent) {
+  Counting port;
+  port.read(0, 0, 0);
+  port.read(1, kTransfer, kTransfer);
+  port.read(2, kTransfer / 20, 0);
+  port.read(3, 1000, 1000);
+  port.read(4, kFirst, 1000);
+  port.read(5, 0, kFirst);
+  port.read(6, kTransfer, kTransfer);
+  const auto silences = port.silences();
+  ASSERT_EQ(silences.size(), 1U);
+  EXPECT_EQ(silences[0].since, at(2)) << "the end of the last reading with a part of the transfer";
+  EXPECT_EQ(silences[0].asleep, at(3));
+  EXPECT_EQ(silences[0].begun, at(4));
+  EXPECT_EQ(silences[0].until, at(5));
+  EXPECT_TRUE(silences[0].received);
+}
+
+TEST(PortActivity, OfAPortThatOnlyReceivesIsNone) {
+  Counting port;
+  for (int i = 0; i < 20; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);
+  EXPECT_TRUE(port.silences().empty());
+  EXPECT_EQ(port.activity.sends_since(), kNever);
+}
+
+TEST(PortActivity, OfAPortThatReceivesAndSendsSomethingElseNowAndThenIsNone) {
+  Counting port;
+  for (int i = 0; i < 20; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);
+  port.read(20, kTransfer, kTransfer);  // to storage
+  for (int i = 21; i < 40; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);
+  EXPECT_TRUE(port.silences().empty());
+}
+
+TEST(PortActivity, ThatNobodyReadForLongIsNotKnown) {
+  Counting port;
+  port.read(0, 0, 0);
+  port.read(1, kTransfer, 0);
+  port.read(2, 0, 0);
+  port.read(8, 0, 0);
+  port.read(9, kTransfer, 0);
+  EXPECT_TRUE(port.silences().empty());
+}
+
+TEST(PortActivity, PutsReadingsOfCollectorAndSweepsInOrder) {
+  Counting port;
+  port.read(0, 0, 0);
+  port.read(1, kTransfer, 0);
+  port.read(2, 0, 0);
+  auto sweep = port.total;
+  sweep.is_sweep = true;
+  port.read(3, 2 * kFirst, 0);
+  sweep.at = at(2.5);
+  sweep.sent += kFirst;
+  port.activity.take(sweep, kThresholds);  // heard later than what was read later
+  port.read(4, kTransfer, 0);
+  const auto silences = port.silences();
+  ASSERT_EQ(silences.size(), 1U);
+  EXPECT_EQ(silences[0].asleep, at(2));
+  EXPECT_EQ(silences[0].begun, at(2.5));
+  EXPECT_EQ(silences[0].until, at(3));
+}
+
+TEST(PortActivity, DoesWithoutSweepsThatCountSomethingElse) {
+  Counting port;
+  for (int i = 0; i < 40; ++i) {
+    port.read(i, i % 4 == 0 ? kTransfer : 0, 0);
+    PortActivity::Reading sweep = port.total;
+    sweep.is_sweep = true;
+    sweep.at = at(i + 0.5);
+    sweep.sent += 5 * kTransfer;  // as a counter with another beginning
+    port.activity.take(sweep, kThresholds);
+  }
+  const auto silences = port.silences();
+  ASSERT_GE(silences.size(), 3U);
+  for (const Silence& silence : silences) {
+    EXPECT_FALSE(silence.was_seen_to_begin());
+    EXPECT_EQ(silence.until - silence.since, std::chrono::seconds(3));
+  }
+}
+
+TEST(PortActivity, MakesANewStartWhenTheClockWasSetBack) {
+  Counting port;
+  for (int i = 0; i < 12; ++i) port.read(100 + i, i % 4 == 0 ? kTransfer : 0, 0);
+  ASSERT_EQ(port.silences().size(), 1U);
+  port.read(20, 0, 0);
+  EXPECT_TRUE(port.silences().empty());
+  for (int i = 0; i < 6; ++i) port.read(21 + i, i % 4 == 0 ? kTransfer : 0, 0);
+  EXPECT_EQ(port.silences().size(), 1U);
+}
+
+Silence silence(double since, double until, double asleep = 0, double begun = 0) {
+  return {.since = at(since),
+          .until = at(until),
+          .asleep = begun > 0 ? at(asleep) : kNever,
+          .begun = begun > 0 ? at(begun) : kNever};
+}
+
+/// Eight that begin between 3.1 and 3.2; member 8 is the caller's.
+std::vector<MemberSilence> cohort(Silence last) {
+  std::vector<MemberSilence> all;
+  for (unsigned i = 0; i < 8; ++i) {
+    const double phase = 0.1 * i + 0.02;
+    const double asleep = phase < 0.12 ? 3 + phase : 2 + phase;
+    all.push_back({i, silence(1 + phase, 5 + phase, asleep, asleep + 1)});
+  }
+  all.push_back({8, last});
+  return all;
+}
+
+TEST(Beginnings, BlameWhoWasSilentWhenTheOthersHadBegun) {
+  const auto found = find_beginnings(cohort(silence(1.5, 5.5)), at(100), kThresholds);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].waited.size(), 8U);
+  ASSERT_EQ(found[0].late.size(), 1U);
+  EXPECT_EQ(found[0].late[0].member, 8U);
+  EXPECT_NEAR(found[0].late[0].delay, 2.3, 0.1) << "from 3.2, when the first of them was read to have begun, to 5.5";
+  EXPECT_GT(found[0].late[0].score, kThresholds.score);
+}
+
+TEST(Beginnings, DoNotBlameWhoMayHaveBegunUnseen) {
+  // Its first may lie in the reading that also has the end of the transfer before: it is silent only after that.
+  const auto found = find_beginnings(cohort(silence(3.3, 5.3)), at(100), kThresholds);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].late.empty());
+}
+
+TEST(Beginnings, DoNotBlameWhoWasReadTooEarlyToTell) {
+  const auto found = find_beginnings(cohort(silence(1.5, 3.05)), at(100), kThresholds);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].late.empty());
+}
+
+TEST(Beginnings, DoNotBlameMany) {
+  auto silences = cohort(silence(1.5, 5.5));
+  for (unsigned i = 9; i < 14; ++i) silences.push_back({i, silence(1.5, 5.5)});
+  const auto found = find_beginnings(silences, at(100), kThresholds);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].late.empty());
+}
+
+TEST(Beginnings, PreferWhoHasReceivedNothingOverWhoWaitsToSendToIt) {
+  auto silences = cohort(silence(1.5, 5.5));
+  Silence waiting = silence(1.6, 5.6);
+  waiting.received = true;
+  silences.push_back({9, waiting});
+  const auto found = find_beginnings(silences, at(100), kThresholds);
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(found[0].late.size(), 1U);
+  EXPECT_EQ(found[0].late[0].member, 8U);
+}
+
+TEST(Beginnings, AreToldApartByTheTransfersBetweenAndJudgedWhenTheyAreOver) {
+  auto silences = cohort(silence(1.5, 5.5));
+  for (MemberSilence next : cohort(silence(1.5, 5.5))) {
+    for (TimePoint* time : {&next.silence.since, &next.silence.until, &next.silence.asleep, &next.silence.begun})
+      if (*time != kNever) *time += std::chrono::seconds(10);
+    silences.push_back(next);
+  }
+  EXPECT_EQ(find_beginnings(silences, at(100), kThresholds).size(), 2U);
+  EXPECT_EQ(find_beginnings(silences, at(12), kThresholds).size(), 1U);
+  EXPECT_TRUE(find_beginnings(silences, at(5), kThresholds).empty());
+  EXPECT_TRUE(find_beginnings({}, at(5), kThresholds).empty());
+}
+
+TEST(Beginnings, SayNothingOfMembersThatDoNotMoveInStep) {
+  std::vector<MemberSilence> silences = cohort(silence(1.5, 5.5));
+  for (unsigned i = 0; i < 8; ++i) silences.push_back({i, silence(4.9, 7)});
+  const auto found = find_beginnings(silences, at(100), kThresholds);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].begun, kNever);
+  EXPECT_TRUE(found[0].late.empty());
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -21,12 +21,15 @@ namespace weft::api {
 template <typename Value, typename Message>
 class CommandCall final : public grpc::ServerUnaryReactor {
  public:
-  using Convert = void (*)(const Value&, Message&);
+  /// How the answer is written into the message.
+  using Convert = std::function<void(const Value&, Message&)>;
   CommandCall(Message* response, Convert convert) : state_(std::make_shared<State>()) {
     state_->call = this;
     state_->response = response;
-    state_->convert = convert;
+    state_->convert = std::move(convert);
   }
+  /// For one of several functions of the same name.
+  CommandCall(Message* response, void (*convert)(const Value&, Message&)) : CommandCall(response, Convert(convert)) {}
 
   std::function<void(Result<Value>)> callback() {
     return [state = state_](Result<Value> result) {
@@ -42,7 +45,7 @@ class CommandCall final : public grpc::ServerUnaryReactor {
     std::mutex mutex;
     CommandCall* call = nullptr;  ///< until it is finished
     Message* response = nullptr;
-    Convert convert = nullptr;
+    Convert convert;
 
     void finish(const grpc::Status& status) {
       if (CommandCall* const open = std::exchange(call, nullptr)) open->Finish(status);
@@ -62,7 +65,9 @@ class CommandCall final : public grpc::ServerUnaryReactor {
   std::shared_ptr<State> state_;
 };
 
-/// The name for the record, which is kept long: `named`, cut between two characters where it has more than 256 octets,
+/// Text for the record, which is kept long: cut between two characters where it has more than `longest` octets.
+std::string for_the_record(const std::string& text, std::size_t longest);
+/// The name for the record: `named`, cut between two characters where it has more than 256 octets,
 /// or the caller's address where it is empty.
 std::string who_asks(const std::string& named, const grpc::CallbackServerContext& context);
 

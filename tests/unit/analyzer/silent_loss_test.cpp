@@ -123,7 +123,7 @@ TEST(SilentLoss, IsNoneOnALinkThatIsBlamedForItsErrors) {
                        .label = "leaf-1 - spine-0"};
   cluster.lossy.lost_on[cause.sender] = 1e-3;
   for (int i = 0; i < 40; ++i) {
-    cluster.analyzer.complete(findings, cluster.lossy.fabric.now());
+    cluster.analyzer.complete(cluster.lossy.fabric.name(), findings, cluster.lossy.fabric.now());
     cluster.seconds(1);
     ASSERT_TRUE(cluster.open().empty()) << i << ": " << cluster.open()[0].summary;
   }

@@ -47,7 +47,7 @@ AccountingStorageType=accounting_storage/none
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-ReturnToService=2
+ReturnToService=1
 SlurmdTimeout={slurmd_timeout}
 SlurmdParameters=config_overrides
 {nodes}

@@ -76,8 +76,8 @@ struct GrpcServer::State {
         fabric(publication, clock, hall, the_options.max_topologies),
         health(publication, hall),
         incidents(publication, commands, clock, hall),
-        remedies(publication, remedy_commands, hall),
         maintenance(publication, commands, clock),
+        remedies(publication, remedy_commands, hall),
         telemetry_hall(telemetry, clock, the_options.telemetry),
         telemetry_service(publication, telemetry_hall) {}
 

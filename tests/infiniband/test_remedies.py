@@ -2,14 +2,14 @@
 restored, kept out after a relapse, rolled back where it does not help, and resolved after weftd was killed half-way."""
 
 import os
+import shutil
 import signal
+import tempfile
 import time
 
-import actuate_testing
 import weft_testing
-from actuate_testing import Snapshot, wait_until
-from physical_layer import PhysicalLayer
-from weft_testing import fat_tree, simulated_subnet, weftctl, weftctl_json
+from physical_layer import PhysicalLayer, Snapshot
+from weft_testing import fat_tree, program, wait_until, weftctl, weftctl_json
 
 REMEDIES = """
 [remedy]
@@ -28,12 +28,21 @@ windows = 3
 within = "20s"
 probation = "3s"
 """
+HELD_PORT = """\
+#!/bin/bash
+moment=never
+[[ "$*" == *"--set disabled"* ]] && moment=$(<"{moment}")
+if [[ $moment == before ]]; then touch "{reached}"; sleep 20; fi
+"{program}" "$@"
+code=$?
+if [[ $moment == after ]]; then touch "{reached}"; sleep 20; fi
+exit $code
+"""
 PATIENCE = 90
 
 
 class Remedies(weft_testing.SubnetTest):
     analyzer = 'error_window_minimum = "2s"'
-    infiniband = REMEDIES
     layer = None
 
     @classmethod
@@ -42,6 +51,16 @@ class Remedies(weft_testing.SubnetTest):
 
     @classmethod
     def setUpClass(cls):
+        place = tempfile.mkdtemp(prefix="weft-held-")
+        cls.addClassCleanup(shutil.rmtree, place)
+        cls.moment, cls.reached = os.path.join(place, "moment"), os.path.join(place, "reached")
+        held = os.path.join(place, "weft-port")
+        with open(held, "w", encoding="utf-8") as stream:
+            stream.write(HELD_PORT.format(moment=cls.moment, reached=cls.reached, program=program("weft-port")))
+        os.chmod(held, 0o755)
+        cls.infiniband = REMEDIES + f'[remedy.infiniband_port]\nprogram = "{held}"\n'
+        with open(cls.moment, "w", encoding="utf-8") as stream:
+            stream.write("never")
         super().setUpClass()
         cls.layer = PhysicalLayer(cls.subnet)
         cls.layer.__enter__()
@@ -56,6 +75,15 @@ class Remedies(weft_testing.SubnetTest):
     def setUp(self):
         super().setUp()
         self.errors = {}
+
+    # -- weft-port, held at the moment that a test wants: killing it while it registers with ibsim would end ibsim
+
+    def hold(self, moment: str) -> None:
+        """ "before" it sets a port, "after" it did, or "never"."""
+        if os.path.exists(self.reached):
+            os.unlink(self.reached)
+        with open(self.moment, "w", encoding="utf-8") as stream:
+            stream.write(moment)
 
     # -- names
 
@@ -159,7 +187,7 @@ class Remedies(weft_testing.SubnetTest):
         self.assertIn("NOTHING", [candidate["action"] for candidate in plan["candidates"]])
         self.assertEqual({"PASSED", "NOT_NEEDED"}, {guard["result"] for guard in plan["guards"]}, plan["guards"])
         story = weftctl(self.weftd, "plan", plan["id"]).stdout
-        for words in (plan["id"], plan["incidentId"], "COMMITTED", "LEAF_CAPACITY", "do nothing"):
+        for words in (plan["id"], plan["incidentId"], "COMMITTED", "LEAF_CAPACITY", "nothing"):
             self.assertIn(words.lower(), story.lower(), story)
 
         # Repaired: probation passes.
@@ -206,21 +234,20 @@ class Remedies(weft_testing.SubnetTest):
         self.expect_in(ends)
 
     def test_killed_half_way(self):
-        """What was under way is resolved by reading, and done once."""
-        for number, port in enumerate((11, 12), 1):
-            name = f"spine-p04-0{number}"
+        """Before the port was set, and after it was set and before anybody heard of it: what was under way is resolved by reading."""
+        for moment, port, ends_as in (("before", 11, "ROLLED_BACK"), ("after", 12, "COMMITTED")):
+            name = "spine-p04-01"
             ends = self.ends(name, port)
             self.remember()
+            self.hold(moment)
             done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
             self.assertEqual(0, done.returncode, done.stderr)
-            if number == 1:  # at once; else when the port was set
-                self.weftd.kill()
-            else:
-                wait_until(lambda: Snapshot.of(self.subnet).ports[ends[0]].physical == "Disabled" or
-                           Snapshot.of(self.subnet).ports[ends[1]].physical == "Disabled", why="nothing happens")
-                self.weftd.kill()
+            wait_until(lambda: os.path.exists(self.reached), within=PATIENCE, why=lambda: "weft-port is not asked: " + self.weftd.log())
+            self.weftd.kill()
+            self.hold("never")
             self.weftd.start()
-            plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK"), self.before)
+            plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
+            self.assertEqual(ends_as, plan["state"], (moment, plan["outcome"], plan["steps"]))
             if plan["state"] == "COMMITTED":
                 self.expect_out(ends)
                 self.remember()

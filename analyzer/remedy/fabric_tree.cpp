@@ -25,18 +25,26 @@ void gather(std::span<const Uplink> uplinks, std::size_t nodes, End end, std::ve
 
 }  // namespace
 
-FabricTree::FabricTree(const Topology& topology) : tiers_(node_ranks(topology)) {
+FabricTree::FabricTree(const Topology& topology, std::span<const std::pair<PortIndex, PortIndex>> missing)
+    : tiers_(node_ranks(topology)) {
   const auto is_tier = [&](NodeIndex node) {
     return topology.node(node).type == NodeType::kSwitch && tiers_[node] != kNoRank;
   };
   by_port_.assign(topology.ports().size(), kNoIndex);
-  for (PortIndex index = 0; index < topology.ports().size(); ++index) {
-    const Port& port = topology.port(index);
-    if (port.peer == kNoIndex || !is_tier(port.node)) continue;
-    const NodeIndex other = topology.port(port.peer).node;
-    if (!is_tier(other) || tiers_[other] <= tiers_[port.node]) continue;
-    by_port_[index] = by_port_[port.peer] = static_cast<UplinkIndex>(uplinks_.size());
-    uplinks_.push_back({port.node, other, index});
+  const auto add = [&](PortIndex lower, PortIndex upper) {
+    const NodeIndex child = topology.port(lower).node, parent = topology.port(upper).node;
+    if (!is_tier(child) || !is_tier(parent) || tiers_[parent] <= tiers_[child]) return;
+    by_port_[lower] = by_port_[upper] = static_cast<UplinkIndex>(uplinks_.size());
+    uplinks_.push_back({child, parent, lower});
+  };
+  for (PortIndex index = 0; index < topology.ports().size(); ++index)
+    if (topology.port(index).peer != kNoIndex) add(index, topology.port(index).peer);
+  for (const auto& [a, b] : missing) {
+    // A port that is cabled otherwise by now is no end of that cable any more.
+    if (topology.port(a).peer != kNoIndex || topology.port(b).peer != kNoIndex) continue;
+    if (by_port_[a] != kNoIndex || by_port_[b] != kNoIndex) continue;
+    add(a, b);
+    add(b, a);
   }
   gather(
       uplinks_, tiers_.size(), [](const Uplink& uplink) { return uplink.child; }, up_first_, up_);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fabric/topology.hpp"
@@ -23,7 +24,9 @@ struct Uplink {
 /// up and do not count. Immutable; O(ports) to make.
 class FabricTree {
  public:
-  explicit FabricTree(const Topology& topology);
+  /// `missing`: cables that are known of, though the topology does not have them: both ends were down when it was
+  /// discovered. Without them what is out already would be forgotten as soon as weftd is started anew.
+  explicit FabricTree(const Topology& topology, std::span<const std::pair<PortIndex, PortIndex>> missing = {});
 
   std::span<const Uplink> uplinks() const { return uplinks_; }
   /// The uplink that the port is an end of; kNoIndex for any other port.

@@ -77,7 +77,8 @@ void RemedyBook::propose(const RemedyView& view) {
     Plan& plan = added.plan;
     plan.incident = incident->id;
     plan.reason = incident->summary;
-    LiveTree* tree = remedy->action == RemedyAction::kIsolateLink ? trees_.tree(remedy->target.fabric, view) : nullptr;
+    LiveTree* tree =
+        remedy->action == RemedyAction::kIsolateLink ? trees_.tree(remedy->target.fabric, view, shown_) : nullptr;
     plan.jobs = incident->jobs;
     if (tree && plan.jobs.empty()) {
       const PortIndex port = port_of_link(*view.fabric(remedy->target.fabric)->sweep->topology, remedy->target);
@@ -136,7 +137,7 @@ void RemedyBook::trip(const RemedyView& view) {
 }
 
 std::vector<GuardVerdict> RemedyBook::guards_of(const Plan& plan, const RemedyView& view) {
-  LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view) : nullptr;
+  LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
   GuardInput input{settings_, view, shown_, status_, tree, std::nullopt};
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
   return check_guards(plan, input);
@@ -150,7 +151,7 @@ void RemedyBook::choose(const RemedyView& view) {
         plan->requested_by == kOurselves)
       isolations[plan->target.fabric].push_back(plan.get());
   for (const auto& [name, plans] : isolations) {
-    LiveTree* tree = plans.size() < 2 ? nullptr : trees_.tree(name, view);
+    LiveTree* tree = plans.size() < 2 ? nullptr : trees_.tree(name, view, shown_);
     if (!tree) continue;
     const Topology& topology = *view.fabric(name)->sweep->topology;
     std::vector<BadLink> bad;

@@ -13,7 +13,28 @@ bool same_cabling(const Topology& a, const Topology& b) {
 
 std::uint8_t is_up(const Topology& topology, const Uplink& uplink) {
   const Port& port = topology.port(uplink.port);
+  if (port.peer == kNoIndex) return 0;
   return port.is_up() && topology.port(port.peer).is_up() ? 1 : 0;
+}
+
+std::vector<std::pair<PortIndex, PortIndex>> missing_cables(const std::string& fabric, const Topology& topology,
+                                                            const RemedyView& view,
+                                                            std::span<const std::shared_ptr<const Plan>> plans) {
+  std::vector<std::pair<PortIndex, PortIndex>> missing;
+  const auto add = [&](const Entity& link) {
+    if (link.kind != EntityKind::kLink || link.fabric != fabric) return;
+    const PortIndex a = topology.find_port(link.port), b = topology.find_port(link.peer);
+    if (a == kNoIndex || b == kNoIndex || topology.port(a).peer != kNoIndex || topology.port(b).peer != kNoIndex)
+      return;
+    missing.emplace_back(a, b);
+  };
+  for (const auto& incident : view.incidents)
+    if (incident->is_open()) add(incident->cause);
+  for (const auto& plan : plans)
+    if (plan->in_force || plan->unresolved || is_under_way(plan->state)) add(plan->target);
+  std::ranges::sort(missing);
+  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  return missing;
 }
 
 bool same_jobs(const std::vector<JobLeaves>& a, const std::vector<JobLeaves>& b) {
@@ -52,13 +73,19 @@ std::vector<JobLeaves> leaves_of_jobs(const FabricTree& tree, const Topology& to
   return all;
 }
 
-LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view) {
+LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
+                          std::span<const std::shared_ptr<const Plan>> plans) {
   const FabricView* fabric = view.fabric(name);
   if (!fabric || !fabric->sweep) return nullptr;
   const auto& topology = fabric->sweep->topology;
   Kept& kept = kept_[name];
-  const bool recabled = !kept.topology || (kept.topology != topology && !same_cabling(*kept.topology, *topology));
-  if (recabled) kept.tree = std::make_unique<FabricTree>(*topology);
+  auto missing = missing_cables(name, *topology, view, plans);
+  const bool recabled = !kept.topology || missing != kept.missing ||
+                        (kept.topology != topology && !same_cabling(*kept.topology, *topology));
+  if (recabled) {
+    kept.tree = std::make_unique<FabricTree>(*topology, missing);
+    kept.missing = std::move(missing);
+  }
   std::vector<JobLeaves> jobs = leaves_of_jobs(*kept.tree, *topology, view.hosts);
   const auto uplinks = kept.tree->uplinks();
   if (recabled || !kept.live || !same_jobs(jobs, kept.jobs)) {

@@ -22,13 +22,15 @@ class TreeCache {
 
   /// The tree of that fabric as last swept and with the jobs of now, or null when the fabric was never seen. Valid
   /// until the next call for the same fabric. Only what changed is worked out anew.
-  LiveTree* tree(const std::string& fabric, const RemedyView& view);
+  /// `plans` and open incidents tell of links that the topology may have forgotten.
+  LiveTree* tree(const std::string& fabric, const RemedyView& view, std::span<const std::shared_ptr<const Plan>> plans);
   /// Jobs that use a link: those with a leaf below it.
   std::vector<std::string> jobs_over(const std::string& fabric, UplinkIndex uplink) const;
 
  private:
   struct Kept {
     std::shared_ptr<const Topology> topology;
+    std::vector<std::pair<PortIndex, PortIndex>> missing;
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
     std::vector<JobLeaves> jobs;

@@ -49,9 +49,10 @@ Seen look(const Plan& plan, const RemedyView& view) {
   const FabricView* fabric = view.fabric(plan.target.fabric);
   if (!fabric || !fabric->watching || !fabric->sweep) return {};
   const Topology& topology = *fabric->sweep->topology;
-  const PortIndex port = port_of_link(topology, plan.target);
-  if (port == kNoIndex || topology.port(port).peer == kNoIndex) return {};
-  return {fabric->sweep.get(), port, topology.port(port).peer};
+  // By the plan's own word: a subnet that was discovered while the link was out does not know that it is one.
+  const PortIndex port = topology.find_port(plan.target.port), peer = topology.find_port(plan.target.peer);
+  if (port == kNoIndex || peer == kNoIndex) return {};
+  return {fabric->sweep.get(), port, peer};
 }
 
 bool is_up(const Seen& seen) {

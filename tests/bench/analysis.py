@@ -22,7 +22,7 @@ def ports(spines, leaves, hosts):
 def growth(rows):
     """Lines of a table: for each size and state of the fabric time, how it stands to its limit, and by how much time grew over
     the size before for each time that the ports did (1: in proportion); and the memory."""
-    lines = [f"{'ports':>8} {'counters':>8}  {'fabric':<28} {'s':>7} {'limit':>6} {'of limit':>8} {'growth':>7} {'MB':>7} {'of limit':>8}"]
+    lines = [f"{'ports':>8} {'counters':>8}  {'fabric':<28} {'ms':>8} {'limit':>6} {'of limit':>8} {'growth':>7} {'MB':>7} {'of limit':>8}"]
     before = {}
     for row in rows:
         ratio = ""
@@ -30,7 +30,7 @@ def growth(rows):
             smaller = before[row["fabric"]]
             ratio = f"{(row['seconds'] / smaller['seconds']) / (row['ports'] / smaller['ports']):.2f}"
         before[row["fabric"]] = row
-        lines.append(f"{row['ports']:>8,} {row['counters']:>8}  {row['fabric']:<28} {row['seconds']:>7.3f} {row['limit']:>6.2f} "
+        lines.append(f"{row['ports']:>8,} {row['counters']:>8}  {row['fabric']:<28} {row['seconds'] * 1e3:>8.2f} {row['limit'] * 1e3:>6.0f} "
                      f"{row['seconds'] / row['limit']:>8.0%} {ratio:>7} {row['bytes'] / 1e6:>7.0f} {row['bytes'] / LIMIT_BYTES:>8.0%}")
     return lines
 
@@ -48,7 +48,7 @@ def main():
                    "bytes": int(memory)}
             rows.append(row)
             bench.report(f"analysis pass over {row['ports']} ports × {row['counters']} counters, {fabric}, s of one core (limit)",
-                         f"{row['seconds']:.3f}", f"{limit:.2f}", f"{limit / row['seconds']:.2f}")
+                         f"{row['seconds']:.4f}", f"{limit:.2f}", f"{limit / row['seconds']:.2f}")
         bench.report(f"memory of the analyzer of {rows[-1]['ports']} ports, with the fabric that it is shown, MB (limit)",
                      f"{rows[-1]['bytes'] / 1e6:.0f}", f"{LIMIT_BYTES / 1e6:.0f}", f"{LIMIT_BYTES / rows[-1]['bytes']:.2f}")
     for line in growth(rows):

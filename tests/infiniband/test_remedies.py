@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import tempfile
-import time
+
 
 import weft_testing
 from physical_layer import PhysicalLayer, Snapshot
@@ -97,11 +97,18 @@ class Remedies(weft_testing.SubnetTest):
     # -- faults
 
     def spoil(self, name: str, port: int) -> None:
-        """Symbol errors at both ends, a thousand times what a link may have, and more with every call."""
+        """Symbol errors at both ends, a thousand times what a link may have, and more with every call; as many as the counter holds."""
         for identity, number in self.ends(name, port):
             node = self.subnet.network.nodes[identity].name
-            self.errors[node, number] = self.errors.get((node, number), 0) + 25_000
+            self.errors[node, number] = min(60_000, self.errors.get((node, number), 0) + 20_000)
             self.subnet.set_counter(node, number, "PortCounters.SymbolErrorCounter", self.errors[node, number])
+
+    def clear(self, name: str, port: int) -> None:
+        """As when a cable is replaced and its counters are cleared."""
+        for identity, number in self.ends(name, port):
+            node = self.subnet.network.nodes[identity].name
+            self.errors[node, number] = 0
+            self.subnet.set_counter(node, number, "PortCounters.SymbolErrorCounter", 0)
 
     def spoil_until(self, name: str, port: int, what, why: str):
         """Errors keep coming while the link is up."""
@@ -109,7 +116,7 @@ class Remedies(weft_testing.SubnetTest):
             if found := what():
                 return found
             self.spoil(name, port)
-            time.sleep(0.4)
+            self.weftd.wait_sweeps(1)
             return None
 
         return wait_until(more, within=PATIENCE, why=lambda: f"{why}: {self.plans()}\n{self.weftd.log()}")
@@ -191,6 +198,7 @@ class Remedies(weft_testing.SubnetTest):
             self.assertIn(words.lower(), story.lower(), story)
 
         # Repaired: probation passes.
+        self.clear(name, port)
         self.remember()
         back = self.restore(name, port)
         self.assertEqual("COMMITTED", back["state"], (back, self.weftd.log()))
@@ -199,6 +207,8 @@ class Remedies(weft_testing.SubnetTest):
         # Bad again, out again; and now the repair was none.
         self.remember()
         self.assertEqual("COMMITTED", self.isolate(name, port)["state"])
+        self.clear(name, port)
+        self.weftd.wait_sweeps(2)
         self.remember()
         done = weftctl(self.weftd, "restore", self.label(name, port), "--reason", "cleaned")
         self.assertEqual(0, done.returncode, done.stderr)

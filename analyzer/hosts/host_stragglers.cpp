@@ -162,13 +162,14 @@ void HostStragglers::compare(Hosts& hosts, TimePoint now) {
     for (PortWatch& port : host.ports) {
       PortActivity& activity = port.activity;
       activity.settle(now - kReadingsToWait * host.interval / 2, thresholds_.straggler);
-      if (!port.present || port.is_virtual || activity.sent_at() == kNever || now - activity.sent_at() > kAtWork)
-        continue;
+      const auto lately = [&](TimePoint at) { return at != kNever && now - at <= kAtWork; };
+      if (!port.present || port.is_virtual || !lately(activity.worked_at())) continue;
+      job.is_complete = !was_away(host, port) && job.is_complete;
+      if (!lately(activity.sent_at())) continue;
       if (activity.id == 0) activity.id = ++last_id_;
       Cohort& cohort = job.rails[has_rails ? std::string_view(port.device) : std::string_view()];
       cohort.members.push_back({activity.id, &activity});
       if (port.place) cohort.fabric = &port.place->port.fabric;
-      job.is_complete = !was_away(host, port) && job.is_complete;
     }
   }
   for (const auto& [name, job] : jobs)

@@ -244,6 +244,23 @@ TEST(Straggler, IsNotTheNeighbourOfAHostThatIsAway) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
+TEST(Straggler, IsNotTheNeighbourOfAPortThatFlaps) {
+  TrainingJob job(16);
+  Subnet subnet(job);
+  job.run(30);
+  const PortIndex flapping = subnet.fabric.port_of("host-1-1 mlx5_0", 1);
+  job.computing = slow(4, 2, 0);  // who sends to it first waits until it is there
+  for (int i = 0; i < 40; ++i) {
+    if (i % 2 == 0)
+      subnet.fabric.unlink(flapping);
+    else
+      subnet.fabric.relink(flapping);
+    subnet.show(job);
+    job.run(2);
+  }
+  EXPECT_TRUE(job.blamed.empty());
+}
+
 TEST(Straggler, IsNobodyWhileLinksBetweenSwitchesMove) {
   TrainingJob job(16);
   Subnet subnet(job);

@@ -13,6 +13,8 @@ constexpr double kWitnessShare = 0.02;
 constexpr double kAgreement = 0.6;
 /// Of the silences of a cohort that moves in step, each member has one; a few may have been cut in two.
 constexpr double kDoubles = 0.1;
+/// Of those that are seen to wait for them, the late ones are at most one in so many.
+constexpr std::size_t kMany = 10;
 /// One in so many may be no beginning.
 constexpr std::size_t kLatest = 8;
 /// Spread below which steadiness is not believed, share of the median.
@@ -111,7 +113,8 @@ Beginning judge(std::span<const MemberSilence> silences, const StragglerThreshol
     std::erase_if(beginning.late, [&](const LateMember&) { return received[at++] != 0; });
   }
   // Many that are late are another part of the work, and nobody's fault.
-  if (2 * beginning.late.size() > common.support) beginning.late.clear();
+  const std::size_t most = std::min(common.support / 2, std::max<std::size_t>(2, common.support / kMany));
+  if (beginning.late.size() > most) beginning.late.clear();
   return beginning;
 }
 

@@ -261,6 +261,29 @@ TEST(Straggler, IsNotTheNeighbourOfAPortThatFlaps) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
+TEST(Straggler, IsNobodyWhileAnotherHostOfTheJobStalls) {
+  TrainingJob job(16);
+  job.computing = slow(5, 2);
+  job.stalled = "node-9";
+  job.run(90);
+  EXPECT_TRUE(job.blamed.empty());
+}
+
+TEST(Straggler, IsNobodyWhileADeadlockStands) {
+  TrainingJob job(16);
+  Subnet subnet(job);
+  job.run(4);
+  job.computing = slow(5, 2);
+  for (int i = 0; i < 80; ++i) {
+    subnet.show(job);
+    std::vector<Finding> findings(1);
+    findings[0].kind = IncidentKind::kDeadlock;
+    job.analyzer.complete(subnet.fabric.name(), findings, job.clock(job.at));
+    job.run(1);
+  }
+  EXPECT_TRUE(job.blamed.empty());
+}
+
 TEST(Straggler, IsNobodyWhileLinksBetweenSwitchesMove) {
   TrainingJob job(16);
   Subnet subnet(job);

@@ -13,6 +13,10 @@ constexpr double kWitnessShare = 0.02;
 constexpr double kAgreement = 0.6;
 /// Of the silences of a cohort that moves in step, each member has one; a few may have been cut in two.
 constexpr double kDoubles = 0.1;
+/// Of the members that wait for a second, at least such a share is seen to.
+constexpr double kReadInASecond = 0.3;
+/// Of those that are seen to wait for them, the late ones are at most one in so many.
+constexpr std::size_t kMany = 10;
 /// One in so many may be no beginning.
 constexpr std::size_t kLatest = 8;
 /// Spread below which steadiness is not believed, share of the median.
@@ -101,6 +105,9 @@ Beginning judge(std::span<const MemberSilence> silences, const StragglerThreshol
     if (silence.was_seen_to_begin() || silence.since > last) continue;
     const double delay = seconds(silence.until - beginning.silent) - usual;
     if (delay <= beginning.allowed) continue;
+    // In so long a time more of them would have been read: those few were something else.
+    const double read = kReadInASecond * std::min(1.0, delay) * static_cast<double>(silences.size());
+    if (static_cast<double>(common.support) < read) continue;
     beginning.late.push_back({member, delay, spread > 0 ? delay / spread : 0});
     received.push_back(silence.received);
     any_without = any_without || !silence.received;
@@ -111,7 +118,8 @@ Beginning judge(std::span<const MemberSilence> silences, const StragglerThreshol
     std::erase_if(beginning.late, [&](const LateMember&) { return received[at++] != 0; });
   }
   // Many that are late are another part of the work, and nobody's fault.
-  if (2 * beginning.late.size() > common.support) beginning.late.clear();
+  const std::size_t most = std::min(common.support / 2, std::max<std::size_t>(2, common.support / kMany));
+  if (beginning.late.size() > most) beginning.late.clear();
   return beginning;
 }
 

@@ -14,6 +14,8 @@ constexpr Duration kLongest = 3500ms;
 constexpr Duration kNearest = 20ms;
 /// So often a sweep may have read what the collector can not have read; then the two count different things.
 constexpr unsigned kMostDisagreements = 3;
+/// The rate of transfers is the highest that was seen; it is forgotten by so much with each reading.
+constexpr double kRateKept = 0.98;
 /// Transfers by which a port is taken for one that sends, or that only receives.
 constexpr unsigned kTransfers = 4;
 constexpr unsigned kTransferBits = (1U << kTransfers) - 1;
@@ -81,12 +83,16 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
       // Whoever only receives is late to nobody, though it may send something to others now and then.
       transfers_ = ((transfers_ << 1) | (sends_ ? 1U : 0U)) & kTransferBits;
       known_transfers_ = std::min(known_transfers_ + 1, kTransfers);
-      if (2 * static_cast<unsigned>(std::popcount(transfers_)) >= known_transfers_) {
+      // Slow ones look like first sendings for too long after they began.
+      const bool is_fast = rate_ * seconds(thresholds.least_delay) >= thresholds.transfer;
+      if (is_fast && 2 * static_cast<unsigned>(std::popcount(transfers_)) >= known_transfers_) {
         silences_[next_] = now_;
         next_ = (next_ + 1) % kSilences;
       }
     }
     sends_ = sends || (sends_ && now_.until == kNever);
+    worked_at_ = at;
+    rate_ = std::max(kRateKept * rate_, std::max(sent, received) / seconds(at - last_.at));
     if (sends) sent_at_ = at;
     if (sends && sends_since_ == kNever) sends_since_ = at;
     now_ = {};

@@ -63,6 +63,8 @@ class PortActivity {
   TimePoint sends_since() const { return sends_since_; }
   /// And when for the last time.
   TimePoint sent_at() const { return sent_at_; }
+  /// When it was last seen to send or receive a transfer.
+  TimePoint worked_at() const { return worked_at_; }
 
   Lateness lateness;
   std::uint64_t id = 0;  ///< for the caller
@@ -85,6 +87,8 @@ class PortActivity {
   unsigned known_transfers_ = 0;  ///< so many of the bits mean something
   TimePoint sends_since_ = kNever;
   TimePoint sent_at_ = kNever;
+  TimePoint worked_at_ = kNever;
+  double rate_ = 0;  ///< of its transfers, octets per second
 };
 
 }  // namespace weft::analyzer

@@ -52,6 +52,7 @@ void StragglerTracker::note(const Beginning& beginning, std::span<const CohortMe
                             const StragglerThresholds& thresholds) {
   for (const std::uint32_t member : beginning.waited) wait(members[member].activity->lateness, thresholds);
   if (beginning.late.empty()) return;
+  const bool any_stalled = std::ranges::any_of(members, &CohortMember::is_stalled);
   for (Remembered& old : remembered_)
     if (beginning.until - old.at > kRemember || beginning.until < old.at) old = {};
   Remembered& remembered = remembered_[std::exchange(next_, (next_ + 1) % kRemembered)];
@@ -59,6 +60,7 @@ void StragglerTracker::note(const Beginning& beginning, std::span<const CohortMe
   for (const LateMember& late : beginning.late) remembered.late.push_back(members[late.member].id);
   for (const LateMember& late : beginning.late) {
     const CohortMember& member = members[late.member];
+    if (any_stalled && !member.is_stalled) continue;
     Lateness& lateness = member.activity->lateness;
     ++lateness.late;
     lateness.waited = 0;

@@ -14,6 +14,7 @@ namespace weft::analyzer {
 struct CohortMember {
   std::uint64_t id = 0;
   PortActivity* activity = nullptr;
+  bool is_stalled = false;  ///< its host says that it does not take, or give, what its adapter could
 };
 
 /// A time in which packets may have got lost or been sent back and forth: links on their ways went down or came up.
@@ -25,7 +26,8 @@ struct Unrest {
 class StragglerTracker {
  public:
   /// Judges the silences of `members` that are over since the last call, and keeps their Lateness. `patience`: how long
-  /// a reading may take to be heard. A silence that touches one of `unrest` says nothing.
+  /// a reading may take to be heard. A silence that touches one of `unrest` says nothing. While a member's host stalls,
+  /// that is what all the others wait for: only such a one can be late.
   void take(std::span<const CohortMember> members, TimePoint now, Duration patience, std::span<const Unrest> unrest,
             const StragglerThresholds& thresholds);
 

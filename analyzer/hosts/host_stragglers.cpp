@@ -19,6 +19,8 @@ constexpr std::size_t kMostUnrest = 64;
 constexpr Duration kRemembered = std::chrono::minutes(5);
 /// A port that has sent nothing for so long has no part in its job.
 constexpr Duration kAtWork = std::chrono::minutes(10);
+/// Before it is said that nothing moves it has been so for a while.
+constexpr Duration kStood = std::chrono::seconds(5);
 /// Readings of a host until what it told is taken to be complete: one may be late, another be lost.
 constexpr int kReadingsToWait = 3;
 /// Delays that were seen in a row, by how sure they make.
@@ -58,6 +60,14 @@ bool was_away(const HostWatch& host, PortWatch& port) {
          (port.place && !port.place->is_up);
 }
 
+/// Has its host stalled it of late?
+bool is_stalled(const PortWatch& port, TimePoint now) {
+  const auto lately = [&](const HostStall::Sign& sign) {
+    return sign.seen != kNever && now - sign.seen <= kStallMemory;
+  };
+  return lately(port.stall.pcie_write) || lately(port.stall.pcie_read);
+}
+
 /// Did a link between switches go down or come up from one topology to the next?
 bool has_moved(const Topology& before, const Topology& after) {
   if (&before == &after) return false;
@@ -69,6 +79,15 @@ bool has_moved(const Topology& before, const Topology& after) {
     if (peer == kNoIndex || (is_switch(port) && is_switch(peer))) return true;
   }
   return false;
+}
+
+void add_unrest(std::vector<Unrest>& all, const Unrest& unrest) {
+  if (!all.empty() && unrest.from <= all.back().to) {
+    all.back().to = std::max(all.back().to, unrest.to);
+    return;
+  }
+  if (all.size() == kMostUnrest) all.erase(all.begin());
+  all.push_back(unrest);
 }
 
 void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) {
@@ -115,10 +134,8 @@ void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
     std::erase_if(subnet.unrest, [&](const Unrest& unrest) {
       return unrest.to > sweep.finished || sweep.finished - unrest.to > kRemembered;
     });
-    if (subnet.sweep && has_moved(*subnet.sweep->topology, *sweep.topology)) {
-      if (subnet.unrest.size() == kMostUnrest) subnet.unrest.erase(subnet.unrest.begin());
-      subnet.unrest.push_back({subnet.sweep->started, sweep.finished});
-    }
+    if (subnet.sweep && has_moved(*subnet.sweep->topology, *sweep.topology))
+      add_unrest(subnet.unrest, {subnet.sweep->started, sweep.finished});
     subnet.sweep = view.sweep;
   }
   std::erase_if(subnets_, [&](const auto& entry) {
@@ -162,13 +179,14 @@ void HostStragglers::compare(Hosts& hosts, TimePoint now) {
     for (PortWatch& port : host.ports) {
       PortActivity& activity = port.activity;
       activity.settle(now - kReadingsToWait * host.interval / 2, thresholds_.straggler);
-      if (!port.present || port.is_virtual || activity.sent_at() == kNever || now - activity.sent_at() > kAtWork)
-        continue;
+      const auto lately = [&](TimePoint at) { return at != kNever && now - at <= kAtWork; };
+      if (!port.present || port.is_virtual || !lately(activity.worked_at())) continue;
+      job.is_complete = !was_away(host, port) && job.is_complete;
+      if (!lately(activity.sent_at())) continue;
       if (activity.id == 0) activity.id = ++last_id_;
       Cohort& cohort = job.rails[has_rails ? std::string_view(port.device) : std::string_view()];
-      cohort.members.push_back({activity.id, &activity});
+      cohort.members.push_back({activity.id, &activity, is_stalled(port, now)});
       if (port.place) cohort.fabric = &port.place->port.fabric;
-      job.is_complete = !was_away(host, port) && job.is_complete;
     }
   }
   for (const auto& [name, job] : jobs)
@@ -236,6 +254,12 @@ void HostStragglers::explain(std::string_view fabric, const Hosts& hosts, std::v
                              TimePoint now) {
   Explained& explained = explained_.try_emplace(std::string(fabric)).first->second;
   explained.at = now;
+  // Where nothing moves, or everybody is told to pause, nobody begins when it could.
+  const bool stands = std::ranges::any_of(findings, [](const Finding& finding) {
+    return finding.kind == IncidentKind::kDeadlock || finding.kind == IncidentKind::kPfcStorm;
+  });
+  if (const auto subnet = subnets_.find(fabric); stands && subnet != subnets_.end() && subnet->second.sweep)
+    add_unrest(subnet->second.unrest, {subnet->second.sweep->started - kStood, now});
   explained.nodes.clear();
   for (const Finding& finding : findings) {
     if (!slows(finding)) continue;

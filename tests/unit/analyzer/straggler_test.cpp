@@ -244,6 +244,46 @@ TEST(Straggler, IsNotTheNeighbourOfAHostThatIsAway) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
+TEST(Straggler, IsNotTheNeighbourOfAPortThatFlaps) {
+  TrainingJob job(16);
+  Subnet subnet(job);
+  job.run(30);
+  const PortIndex flapping = subnet.fabric.port_of("host-1-1 mlx5_0", 1);
+  job.computing = slow(4, 2, 0);  // who sends to it first waits until it is there
+  for (int i = 0; i < 40; ++i) {
+    if (i % 2 == 0)
+      subnet.fabric.unlink(flapping);
+    else
+      subnet.fabric.relink(flapping);
+    subnet.show(job);
+    job.run(2);
+  }
+  EXPECT_TRUE(job.blamed.empty());
+}
+
+TEST(Straggler, IsNobodyWhileAnotherHostOfTheJobStalls) {
+  TrainingJob job(16);
+  job.computing = slow(5, 2);
+  job.stalled = "node-9";
+  job.run(90);
+  EXPECT_TRUE(job.blamed.empty());
+}
+
+TEST(Straggler, IsNobodyWhileADeadlockStands) {
+  TrainingJob job(16);
+  Subnet subnet(job);
+  job.run(4);
+  job.computing = slow(5, 2);
+  for (int i = 0; i < 80; ++i) {
+    subnet.show(job);
+    std::vector<Finding> findings(1);
+    findings[0].kind = IncidentKind::kDeadlock;
+    job.analyzer.complete(subnet.fabric.name(), findings, job.clock(job.at));
+    job.run(1);
+  }
+  EXPECT_TRUE(job.blamed.empty());
+}
+
 TEST(Straggler, IsNobodyWhileLinksBetweenSwitchesMove) {
   TrainingJob job(16);
   Subnet subnet(job);

@@ -88,8 +88,11 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
     plan_.in_force = false;
     if (plan_.intent == PlanIntent::kNone && !undoing())
       end(PlanState::kExpired, "left alone, for somebody else took it out" + detail);
-    else
+    else {
+      // What got no answer may still land once they have given it back.
+      plan_.unresolved = work_.unanswered;
       end(PlanState::kFailed, "left alone, for somebody else has it now" + detail);
+    }
     return false;
   }
   if (!intended) return true;

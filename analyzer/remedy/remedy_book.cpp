@@ -298,7 +298,7 @@ void RemedyBook::answer_reading(std::uint64_t number, const Result<TargetReading
   if (plan.in_force == ours && !plan.unresolved) return;
   // What counts is when it was asked: what lands between reading and answer must not be overlooked.
   const bool may_still_land =
-      reading->state == TargetState::kInService && of->checked - plan.finished < settings_.limits.late_watch;
+      reading->state != TargetState::kOurs && of->checked - plan.finished < settings_.limits.late_watch;
   if (plan.unresolved && may_still_land) return;
   plan.in_force = ours;
   plan.unresolved = false;

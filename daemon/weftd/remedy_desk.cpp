@@ -295,6 +295,14 @@ Result<Entity> RemedyDesk::find_target(RemedyAction action, const std::string& t
     return fail(ErrorCode::kInvalidArgument, "'" + text.substr(0, colon) + "' is several nodes: use a GUID");
   const Topology& topology = *nodes[0].fabric->sweep->topology;
   const PortIndex port = topology.find_port({topology.node(nodes[0].node).guid, {static_cast<std::uint8_t>(number)}});
+  if (port != kNoIndex && !topology.link_of(port)) {
+    // A subnet that was discovered while the link was out does not know it; its plan does.
+    const PortKey key = topology.key_of(port);
+    for (const PlanPtr& plan : *shown_)
+      if ((plan->in_force || plan->unresolved) && plan->target.kind == EntityKind::kLink &&
+          plan->target.fabric == nodes[0].fabric->name && (plan->target.port == key || plan->target.peer == key))
+        return plan->target;
+  }
   if (port == kNoIndex || !topology.link_of(port))
     return fail(ErrorCode::kNotFound, "no cable was ever seen at '" + text + "'");
   return link_entity(*nodes[0].fabric, port);

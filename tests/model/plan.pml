@@ -29,7 +29,7 @@ bool j_in_force = false;
 bool j_unresolved = false;
 
 /* How much more may go wrong. */
-byte crashes = 2, lost = 3, refusals = 1, strangers = 1, bad_windows = 1;
+byte crashes = 2, lost = 3, refusals = 1, strangers = 2, bad_windows = 1;
 
 /* What the promises speak of. */
 byte sent = 0;           /* how often the action went out */
@@ -47,12 +47,13 @@ end:
   od
 }
 
-/* Somebody else: takes it out, or gives back what weft took. */
+/* Somebody else: takes it out and gives it back, or gives back what weft took. */
 active proctype Stranger() {
 end:
   do
   :: atomic { strangers > 0 && world != FOREIGN -> strangers--; world = FOREIGN }
   :: atomic { strangers > 0 && world == OURS -> strangers--; world = CLEAR }
+  :: atomic { strangers > 0 && world == FOREIGN -> strangers--; world = CLEAR }
   :: strangers > 0 -> strangers = 0 /* or does nothing, ever */
   od
 }
@@ -131,7 +132,7 @@ again:
         in_force = false;
         if
         :: state == EXECUTING && intent == NONE -> end_plan(EXPIRED)
-        :: else -> end_plan(FAILED)
+        :: else -> unresolved = unanswered; end_plan(FAILED)
         fi;
         journal()
      :: !failed && state == EXECUTING && last_read == OURS ->
@@ -201,8 +202,7 @@ again:
      if
      :: failed
      :: !failed && last_read == OURS -> in_force = true; unresolved = false; journal()
-     :: !failed && last_read == FOREIGN -> in_force = false; unresolved = false; journal()
-     :: !failed && last_read == CLEAR ->
+     :: !failed && last_read != OURS ->
         if
         :: unresolved && waits
         :: else -> in_force = false; unresolved = false; journal()

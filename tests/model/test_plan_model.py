@@ -85,6 +85,10 @@ class PlanModel(unittest.TestCase):
     def test_trusting_a_reading_from_before_the_wait_was_over_is_found(self):
         self.assertGreater(self.broken(":: unresolved && waits\n", ":: unresolved && landing_take\n")["claim"], 0)
 
+    def test_forgetting_what_may_land_when_a_stranger_has_gone_is_found(self):
+        found = self.broken(":: else -> unresolved = unanswered; end_plan(FAILED)\n", ":: else -> end_plan(FAILED)\n")
+        self.assertGreater(found["claim"], 0)
+
     def test_forgetting_after_a_crash_is_found(self):
         # Whoever trusts the answer more than the world says that it did not take, when the answer was lost.
         found = self.broken(":: else -> unresolved = unanswered; end_plan(ROLLED_BACK); journal()",

@@ -55,7 +55,8 @@ bool covers(const MaintenanceWindow& window, NodeGuid node);
 /// Of the windows that are active then and cover the entity the one that lasts longest; nullptr when there is none.
 const MaintenanceWindow* maintenance_of(const MaintenanceList& windows, const Entity& entity, TimePoint now);
 
-/// Ids from here on are of what our own plans hold out of service, which nobody has to announce: the plan's id is added.
+/// Ids from here on are of what our own plans hold out of service, which nobody has to announce: the plan's id is
+/// added.
 inline constexpr std::uint64_t kFirstPlanWindow = std::uint64_t{1} << 40;
 /// The window of a link that the plan holds out of service, or is about to, or has brought back and not seen up yet.
 /// nullopt for any other plan: a drain makes nothing go wrong.

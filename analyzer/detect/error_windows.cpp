@@ -78,7 +78,7 @@ void ErrorWindows::add(Window& window, const ErrorDelta& delta) {
 }
 
 void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates,
-                          const PlannedLinks& planned) {
+                          const PlannedLinks& planned, TimePoint now) {
   remap(topology);
   const double enough_bits = bounds_.upper(0) / thresholds_.error_rate_limit;
   const auto shortest = static_cast<float>(seconds(thresholds_.error_window_minimum));
@@ -120,11 +120,11 @@ void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std
       rate = std::max({rate, window.physical / std::max(1.0, window.line_bits),
                        window.packets / packet_bits(window.packet_bits, window.packets)});
     rates[port].error_rate = rate;
-    if (gross || full) judge(topology, port, window);
+    if (gross || full) judge(topology, port, window, now);
   }
 }
 
-void ErrorWindows::judge(const Topology& topology, PortIndex port, Window& window) {
+void ErrorWindows::judge(const Topology& topology, PortIndex port, Window& window, TimePoint now) {
   const double received = packet_bits(window.packet_bits, window.packets);
   const double limit = thresholds_.error_rate_limit;
   const bool physical_over = over(window.physical, window.line_bits, 1);
@@ -153,6 +153,7 @@ void ErrorWindows::judge(const Topology& topology, PortIndex port, Window& windo
     entry.bits = physical_over ? window.line_bits : received;
     entry.elapsed = static_cast<double>(window.elapsed);
     entry.errored_readings = window.errored_readings;
+    entry.closed = now;
     entry.sums = {};
     if (const auto found = sums_.find(port); found != sums_.end()) entry.sums = found->second;
   } else if (before && !window.condemned) {
@@ -176,6 +177,7 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
     const LinkId link = port == kNoIndex ? kNoIndex : table.link_at(port);
     const Entity where = describe.port(key);
     const auto window = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(condemned.elapsed));
+    const TimePoint observed = condemned.closed == kNever ? now : condemned.closed;
     std::size_t position = findings.size();
     if (link != kNoIndex) position = of_link.try_emplace(link, findings.size()).first->second;
     if (position == findings.size()) {
@@ -201,7 +203,7 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
                                 .value = condemned.rate,
                                 .threshold = thresholds_.error_rate_limit,
                                 .unit = "errors/bit",
-                                .observed = now,
+                                .observed = observed,
                                 .where = where,
                                 .window = window});
     const auto add = [&](const char* signal, std::uint64_t count) {
@@ -212,7 +214,7 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
                                   .value = static_cast<double>(count),
                                   .threshold = 0,
                                   .unit = "events",
-                                  .observed = now,
+                                  .observed = observed,
                                   .where = where,
                                   .window = window});
     };

@@ -37,7 +37,7 @@ class ErrorWindows {
   /// Takes the movements of one sweep and fills in PortRates::error_rate. Errors around a link's going up or down are
   /// not counted, for training makes them; nor are those of a link that somebody works on.
   void update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates,
-              const PlannedLinks& planned);
+              const PlannedLinks& planned, TimePoint now);
 
   /// A window of this port has closed in this process.
   bool judged(PortIndex port) const { return port < windows_.size() && windows_[port].judged; }
@@ -64,12 +64,13 @@ class ErrorWindows {
     double bits = 0;     ///< of the stream's window that condemned or last confirmed it
     double elapsed = 0;  ///< seconds
     unsigned errored_readings = 0;
+    TimePoint closed = kNever;  ///< when that window closed; kNever: before a restart
     ErrorDelta sums;
   };
 
   void remap(const Topology& topology);
   void add(Window& window, const ErrorDelta& delta);
-  void judge(const Topology& topology, PortIndex port, Window& window);
+  void judge(const Topology& topology, PortIndex port, Window& window, TimePoint now);
   bool over(std::uint32_t errors, double bits, double factor) const;
 
   const Thresholds& thresholds_;

@@ -196,6 +196,17 @@ void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, 
   change(entry, std::move(next), now, changed);
 }
 
+std::vector<std::pair<std::uint64_t, TimePoint>> IncidentBook::last_evidence() const {
+  std::vector<std::pair<std::uint64_t, TimePoint>> all;
+  for (const Entry& entry : entries_) {
+    if (!entry.incident->is_open()) continue;
+    TimePoint newest = entry.evidence_seen;
+    for (const Evidence& evidence : entry.incident->evidence) newest = std::max(newest, evidence.observed);
+    all.emplace_back(entry.incident->id, newest);
+  }
+  return all;
+}
+
 std::uint64_t IncidentBook::take(const Finding& finding, TimePoint now, Changed& changed) {
   std::string key = key_of(finding.kind, finding.cause, finding.maintenance);
   const auto known = newest_.find(key);
@@ -213,6 +224,8 @@ std::uint64_t IncidentBook::take(const Finding& finding, TimePoint now, Changed&
     }
     entry.clean_sweeps = 0;
     entry.seen_in = updates_;
+    for (const Evidence& evidence : finding.evidence)
+      entry.evidence_seen = std::max(entry.evidence_seen, evidence.observed);
     return entry.incident->id;
   }
   open(finding, std::move(key), {}, now, changed);

@@ -54,6 +54,9 @@ class IncidentBook {
   /// The incident, or null.
   IncidentPtr find(std::uint64_t id) const;
   std::uint64_t next_id() const { return next_id_; }
+  /// Open incidents, ascending by id, with the time of the newest evidence for each that any finding brought. What is
+  /// shown may lag behind it by IncidentPolicy::evidence_refresh.
+  std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence() const;
   /// How many incidents of each kind were opened or re-opened by this object.
   std::uint64_t opened(IncidentKind kind) const { return opened_[static_cast<std::size_t>(kind)]; }
 
@@ -63,6 +66,7 @@ class IncidentBook {
     std::string key;                    ///< kind and identity of the cause
     unsigned clean_sweeps = 0;          ///< consecutive observed sweeps without the finding
     std::uint64_t seen_in = 0;          ///< the last update that had the finding
+    TimePoint evidence_seen = kNever;   ///< newest that a finding brought
     TimePoint evidence_shown = kNever;  ///< when its evidence last made a revision
   };
   using Changed = std::vector<Incident>;

@@ -85,7 +85,7 @@ class RemedyBook {
 
   Entry& add(RemedyAction action, Entity target, const std::string& who, TimePoint now);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
-  bool is_tried(const Incident& incident, const Remedy& remedy) const;
+  bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
   bool is_taken(const Entity& target) const;  ///< by a plan that is not over
   bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
   void propose(const RemedyView& view);

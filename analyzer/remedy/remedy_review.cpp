@@ -50,12 +50,16 @@ bool RemedyBook::is_busy(const Entity& target) const {
   });
 }
 
-// One try for each incident: what was rejected, did not help or could not be done is for a person to ask for again.
-bool RemedyBook::is_tried(const Incident& incident, const Remedy& remedy) const {
+// One try for each incident: what was rejected, did not help or could not be done is for a person to ask for again. And
+// what was seen before the last action on a target is no reason for the next one.
+bool RemedyBook::is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const {
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
     if (!plan->target.same_as(remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
-    return plan->incident == incident.id && is_over(plan->state) && plan->state != PlanState::kExpired &&
+    if (plan->started != kNever && !is_newer(view, incident, plan->finished)) return true;
+    const bool in_vain = plan->state == PlanState::kRejected || plan->state == PlanState::kRolledBack ||
+                         plan->state == PlanState::kFailed;
+    return in_vain && plan->incident == incident.id &&
            plan->finished > (incident.beginnings.empty() ? incident.opened : incident.beginnings.back());
   });
 }
@@ -69,7 +73,7 @@ void RemedyBook::propose(const RemedyView& view) {
     const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
     if (view.now - began < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
     if (settings_.mode(remedy->action) == RemedyMode::kOff) continue;
-    if (is_taken(remedy->target) || is_tried(*incident, *remedy)) continue;
+    if (is_taken(remedy->target) || is_tried(*incident, *remedy, view)) continue;
     // Bounded: a fabric on fire has its breaker, not ten thousand plans.
     if (entries_.size() >= settings_.limits.retained_plans) continue;
 
@@ -240,7 +244,11 @@ void RemedyBook::watch(Entry& entry, const RemedyView& view) {
   if (!takes_out(plan.action))
     needed = static_cast<std::uint32_t>(std::max(1.0, std::ceil(seconds(limits.probation) / seconds(interval))));
   const PlanState before = plan.state;
+  const bool was_good = plan.windows_good > 0;
   runner(entry, view.now).window(window, needed);
+  // From here on what goes wrong with it is trouble again, and no work.
+  if (plan.state == before && !was_good && plan.windows_good > 0 && !takes_out(plan.action))
+    note(entry, std::string(kOurselves), "it is up, and on probation", view.now);
   if (plan.state == before && window.fresh) {
     // People who look see it move; the journal need not.
     const bool changed = entry.changed;

@@ -79,13 +79,14 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
   const Incident* own = view.incident(plan.incident);
   // Seen again after the routes had left it: it was something else.
   const TimePoint settled = since + seen.sweep->interval * 3;
-  if (own && own->is_open() && is_newer(*own, settled)) {
+  if (own && own->is_open() && is_newer(view, *own, settled)) {
     window.why = "the symptom is still there";
     return window;
   }
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || incident->severity < Severity::kWarning || incident->id == plan.incident) continue;
-    if (!hurts_traffic(incident->kind) || !is_newer(*incident, since) || is_the_link(incident->cause, plan.target))
+    if (!hurts_traffic(incident->kind) || !is_newer(view, *incident, since) ||
+        is_the_link(incident->cause, plan.target))
       continue;
     if (incident->beginnings.empty() ? incident->opened <= since : incident->beginnings.back() <= since) continue;
     const bool same_kind = own && incident->kind == own->kind;
@@ -105,15 +106,16 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
   window.fresh = true;
   const bool late = view.now - since > limits.verification.within;
   if (!is_up(seen)) {
-    window.why = "the link does not come up";
-    window.unbearable = late;
+    const bool was_up = plan.windows_good > 0;
+    window.why = was_up ? "it failed again: the link went down" : "the link does not come up";
+    window.unbearable = late || was_up;
     return window;
   }
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || !is_the_link(incident->cause, plan.target)) continue;
     // That it was down while it was out is no relapse; that it goes down again is.
     const TimePoint from = incident->kind == IncidentKind::kLinkDown ? since + seen.sweep->interval * 3 : since;
-    if (incident->severity < Severity::kWarning || !is_newer(*incident, from)) continue;
+    if (incident->severity < Severity::kWarning || !is_newer(view, *incident, from)) continue;
     window.unbearable = true;
     window.why = "it failed again: " + incident_name(incident->id) + ": " + incident->summary;
     return window;
@@ -139,7 +141,10 @@ Window undrained(const Plan& plan, const RemedyView& view) {
 
 }  // namespace
 
-bool is_newer(const Incident& incident, TimePoint since) {
+bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since) {
+  const auto seen =
+      std::ranges::lower_bound(view.last_evidence, incident.id, {}, &std::pair<std::uint64_t, TimePoint>::first);
+  if (seen != view.last_evidence.end() && seen->first == incident.id && seen->second > since) return true;
   if (!incident.beginnings.empty() && incident.beginnings.back() > since) return true;
   return std::ranges::any_of(incident.evidence,
                              [since](const Evidence& evidence) { return evidence.observed > since; });

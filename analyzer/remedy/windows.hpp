@@ -12,6 +12,6 @@ namespace weft::analyzer {
 Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits);
 
 /// The incident was opened, came back or was seen again after `since`.
-bool is_newer(const Incident& incident, TimePoint since);
+bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since);
 
 }  // namespace weft::analyzer

@@ -22,7 +22,7 @@
 namespace weft::api {
 namespace {
 
-constexpr const char* kServices[] = {"weft.v1.FabricService", "weft.v1.HealthService", "weft.v1.IncidentService",
+constexpr const char* kServices[] = {"weft.v1.FabricService",      "weft.v1.HealthService", "weft.v1.IncidentService",
                                      "weft.v1.MaintenanceService", "weft.v1.RemedyService", "weft.v1.TelemetryService"};
 /// What a Batch has besides its body.
 constexpr int kEnvelopeBytes = 4096;

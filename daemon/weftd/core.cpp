@@ -402,7 +402,7 @@ void Core::publish() {
   const store::StoreStatus status = store_.status();
   snapshot->figures.store_ok = status.ok;
   snapshot->figures.store_status = status.message;
-  remedies_.complete(*snapshot);
+  remedies_.complete(*snapshot, book_.last_evidence());
   publication_.publish(std::move(snapshot));
   published_ = now;
 }

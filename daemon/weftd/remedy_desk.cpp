@@ -89,12 +89,14 @@ analyzer::RemedyView RemedyDesk::view() const {
   if (seen_.incidents) view.incidents = *seen_.incidents;
   if (seen_.hosts) view.hosts = *seen_.hosts;
   if (seen_.health) view.health = *seen_.health;
+  view.last_evidence = last_evidence_;
   if (seen_.maintenance) view.maintenance = *seen_.maintenance;
   return view;
 }
 
-void RemedyDesk::complete(Snapshot& snapshot) {
+void RemedyDesk::complete(Snapshot& snapshot, std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence) {
   seen_ = snapshot;
+  last_evidence_ = std::move(last_evidence);
   has_seen_ = true;
   work();
   snapshot.plans = shown_;

@@ -41,7 +41,8 @@ class RemedyDesk {
   void set_on_news(std::function<void()> on_news) { on_news_ = std::move(on_news); }
 
   /// The picture that is about to be published: plans are judged by it, and those that are on disk become part of it.
-  void complete(Snapshot& snapshot);
+  /// `last_evidence` as of the book of incidents.
+  void complete(Snapshot& snapshot, std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence);
   /// Time passes: the file is looked for, what could not be written is tried again.
   void tick();
   /// Windows of the links that our plans hold, by what is on disk: that those are down is expected.
@@ -96,6 +97,7 @@ class RemedyDesk {
   std::function<void()> on_news_;
 
   Snapshot seen_;  ///< the last picture
+  std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence_;
   bool has_seen_ = false;
   bool saving_ = false, stopped_ = false;
   std::vector<Waiting> waiting_;

@@ -26,7 +26,7 @@ out_per_switch = 4
 [remedy.limits.verification]
 windows = 3
 within = "20s"
-probation = "3s"
+probation = "10s"
 """
 HELD_PORT = """\
 #!/bin/bash
@@ -205,6 +205,7 @@ class Remedies(weft_testing.SubnetTest):
         self.expect_in(ends)
 
         # Bad again, out again; and now the repair was none.
+        wait_until(lambda: not self.weftd.incidents("LINK_ERRORS"), within=PATIENCE, why="the errors are not over")
         self.remember()
         self.assertEqual("COMMITTED", self.isolate(name, port)["state"])
         self.clear(name, port)
@@ -212,6 +213,8 @@ class Remedies(weft_testing.SubnetTest):
         self.remember()
         done = weftctl(self.weftd, "restore", self.label(name, port), "--reason", "cleaned")
         self.assertEqual(0, done.returncode, done.stderr)
+        self.expect_in(ends)
+        self.weftd.wait_sweeps(2)  # errors while a link trains are no relapse
         relapsed = self.spoil_until(name, port, lambda: (lambda p: p if p and p["state"] in ("COMMITTED", "ROLLED_BACK", "FAILED")
                                                          else None)(self.plan_for(ends, "RESTORE_LINK", self.before)),
                                     "no end of the probation")

@@ -17,6 +17,12 @@ class NoIncidents final : public Commands {
  public:
   void acknowledge(std::uint64_t, std::string, Callback callback) override { refuse(callback); }
   void silence(std::uint64_t, TimePoint, std::string, Callback callback) override { refuse(callback); }
+  void add_maintenance(MaintenanceWindow, MaintenanceCallback callback) override {
+    callback(fail(ErrorCode::kNotFound, "there is no maintenance"));
+  }
+  void end_maintenance(std::uint64_t, std::string, MaintenanceCallback callback) override {
+    callback(fail(ErrorCode::kNotFound, "there is no maintenance"));
+  }
 
  private:
   static void refuse(const Callback& callback) { callback(fail(ErrorCode::kNotFound, "there are no incidents")); }

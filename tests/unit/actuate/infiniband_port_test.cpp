@@ -132,7 +132,8 @@ TEST_F(InfinibandPortTest, AProgramThatHangsDiesOrRaves) {
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(observe().error().code, ErrorCode::kUnavailable);
   EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
-  const std::string hang_in_set = "case \"$*\" in *'--set '*) exec sleep 60;; *) answer '" + line("LinkUp") + "';; esac";
+  const std::string hang_in_set =
+      "case \"$*\" in *'--set '*) exec sleep 60;; *) answer '" + line("LinkUp") + "';; esac";
   script(hang_in_set);
   EXPECT_EQ(apply(RemedyAction::kIsolateLink).error().code, ErrorCode::kTimeout) << "it may have been taken";
   script("case \"$*\" in *'--set '*) kill -9 $$;; *) answer '" + line("LinkUp") + "';; esac");

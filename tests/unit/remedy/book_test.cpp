@@ -1,0 +1,224 @@
+// The book of plans, told step by step. What it promises in general: tests/remedies.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyzer/remedy/remedy_book.hpp"
+#include "tests/fakes/fabric_builder.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Book {
+  explicit Book(RemedySettings with = {}) : fabric(fakes::FabricBuilder::fat_tree(8, 4, 1)), settings(std::move(with)) {
+    fabric.route();
+    settings.actuators.fill("fake");
+    settings.limits.verification.windows = 2;
+    book.emplace(settings, RemedyMemory{}, fabric.now());
+    look();
+  }
+
+  RemedyView look() {
+    views.assign(1, {});
+    views[0].name = fabric.name();
+    views[0].watching = true;
+    views[0].sweep = std::make_shared<const Sweep>(fabric.sweep());
+    return {fabric.now(), views, incidents, {}, health, maintenance, {}};
+  }
+
+  Entity link(const std::string& a, const std::string& b) const {
+    const LinkKey key = fabric.link_of(fabric.port_towards(a, b));
+    return {
+        .kind = EntityKind::kLink, .fabric = fabric.name(), .port = key.low, .peer = key.high, .label = a + " - " + b};
+  }
+
+  std::uint64_t errors(const std::string& a, const std::string& b, double rate = 1e-8) {
+    auto incident = std::make_shared<Incident>();
+    incident->id = incidents.size() + 1;
+    incident->kind = IncidentKind::kLinkErrors;
+    incident->severity = Severity::kWarning;
+    incident->confidence = 0.9;
+    incident->cause = link(a, b);
+    incident->opened = incident->updated = fabric.now();
+    incident->beginnings = {fabric.now()};
+    for (const PortKey end : {incident->cause.port, incident->cause.peer}) {
+      Evidence evidence;
+      evidence.signal = "error_rate";
+      evidence.unit = "errors/bit";
+      evidence.value = rate;
+      evidence.observed = fabric.now();
+      evidence.where = {.kind = EntityKind::kPort, .fabric = fabric.name(), .port = end, .peer = {}, .label = ""};
+      incident->evidence.push_back(evidence);
+    }
+    incident->summary = "errors between " + a + " and " + b;
+    incidents.push_back(std::move(incident));
+    return incidents.back()->id;
+  }
+
+  Plan plan(std::uint64_t id) const { return *book->find(id); }
+  const GuardVerdict& verdict(const Plan& of, Guard guard) const { return of.guards[static_cast<std::size_t>(guard)]; }
+
+  /// Orders of one kind, taken out of what the book asks now.
+  std::vector<RemedyOrder> orders() { return book->take(fabric.now()).orders; }
+
+  fakes::FabricBuilder fabric;
+  RemedySettings settings;
+  std::vector<FabricView> views;
+  std::vector<std::shared_ptr<const Incident>> incidents;
+  std::vector<NodeHealth> health;
+  std::vector<MaintenanceWindow> maintenance;
+  std::optional<RemedyBook> book;
+};
+
+TEST(RemedyBook, ProposesAndSaysWhatDoingNothingWouldCost) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  const Plan plan = b.plan(1);
+  EXPECT_EQ(plan.state, PlanState::kProposed);
+  EXPECT_EQ(plan.action, RemedyAction::kIsolateLink);
+  ASSERT_EQ(plan.candidates.size(), 2U);
+  EXPECT_TRUE(
+      std::ranges::any_of(plan.candidates, [](const Candidate& c) { return c.action == RemedyAction::kNothing; }));
+  EXPECT_EQ(plan.guards.size(), static_cast<std::size_t>(Guard::kCount));
+  EXPECT_FALSE(plan.refused());
+  EXPECT_TRUE(b.orders().empty()) << "nobody approved it";
+}
+
+TEST(RemedyBook, AHostWithABadAccessLinkIsToBeDrained) {
+  Book b;
+  b.errors("leaf-0", "host-0-0 mlx5_0");
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).action, RemedyAction::kDrainNode);
+  EXPECT_EQ(b.plan(1).target.host, "host-0-0");
+}
+
+TEST(RemedyBook, AnApprovalIsForTheRevisionThatWasRead) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  const std::uint64_t revision = b.plan(1).revision;
+  EXPECT_EQ(b.book->approve(1, revision + 1, "ann", b.look()).error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_TRUE(b.book->approve(1, revision, "ann", b.look()));
+  EXPECT_EQ(b.book->approve(1, 0, "bob", b.look()).error().code, ErrorCode::kFailedPrecondition) << "two approvals";
+  EXPECT_EQ(b.book->approve(7, 0, "bob", b.look()).error().code, ErrorCode::kNotFound);
+}
+
+TEST(RemedyBook, AProposalExpires) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  b.fabric.advance(b.settings.limits.expiry + 1s);
+  EXPECT_FALSE(b.book->approve(1, 0, "ann", b.look()));
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(2).state, PlanState::kProposed) << "while its reason lasts a new one follows";
+}
+
+TEST(RemedyBook, ReadsActsOnceReadsAgainAndVerifies) {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  Book b(settings);
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders[0].kind, OrderKind::kRead);
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  EXPECT_TRUE(b.orders().empty()) << "the guards are asked once more";
+  b.book->review(b.look());
+  RemedyBatch batch = b.book->take(b.fabric.now());
+  ASSERT_EQ(batch.orders.size(), 1U);
+  EXPECT_EQ(batch.orders[0].kind, OrderKind::kAct);
+  ASSERT_EQ(batch.plans.size(), 1U);
+  EXPECT_EQ(batch.plans[0].intent, PlanIntent::kApply) << "the journal says so first";
+  b.book->answer_action(batch.orders[0].number, {}, b.fabric.now());
+  orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders[0].kind, OrderKind::kRead);
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kOurs, "Disabled"}, b.fabric.now());
+  EXPECT_EQ(b.plan(1).state, PlanState::kVerifying);
+
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).windows_good, 0U) << "routes still lead over it";
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+  b.fabric.route();
+  for (int i = 0; i < 3; ++i) b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kCommitted);
+  EXPECT_TRUE(b.plan(1).in_force);
+}
+
+TEST(RemedyBook, OfTwoBadLinksTheWorseGoesWhenNotBothMay) {
+  RemedySettings settings;
+  settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed
+  Book b(settings);
+  b.errors("leaf-0", "spine-0", 1e-13);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  for (int i = 0; i < 2; ++i) b.book->review(b.look());
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kLeafCapacity).result, GuardResult::kRefused);
+  EXPECT_NE(b.verdict(b.plan(1), Guard::kLeafCapacity).explanation.find("PLAN-2"), std::string::npos);
+  EXPECT_EQ(b.verdict(b.plan(2), Guard::kLeafCapacity).result, GuardResult::kPassed);
+}
+
+TEST(RemedyBook, AnnouncedWorkKeepsMachinesAwayAndNotPeople) {
+  Book b;
+  MaintenanceWindow window;
+  window.id = 3;
+  window.entity = b.link("leaf-0", "spine-0");
+  window.from = b.fabric.now();
+  window.until = b.fabric.now() + 1h;
+  window.reason = "new cable";
+  b.maintenance.push_back(window);
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kMaintenance).result, GuardResult::kRefused);
+  EXPECT_TRUE(b.book->request(RemedyAction::kIsolateLink, window.entity, "for the work", "ann", b.look()));
+}
+
+TEST(RemedyBook, ALinkThatIsOutStaysCountedWhenTheSubnetIsDiscoveredAnew) {
+  RemedySettings settings;
+  settings.limits.capacity.leaf_share_idle = 0.8;
+  Book b(settings);
+  // As after a restart: both ends are down, and no cable is known there; only the plan of before remembers it.
+  RemedyMemory memory;
+  Plan& out = memory.plans.emplace_back();
+  out.id = 1;
+  out.state = PlanState::kCommitted;
+  out.action = RemedyAction::kIsolateLink;
+  out.target = b.link("leaf-0", "spine-0");
+  out.in_force = true;
+  out.finished = b.fabric.now();
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+  b.fabric.rediscover();
+  memory.next_id = 2;
+  b.book.emplace(b.settings, std::move(memory), b.fabric.now());
+  const auto refused =
+      b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-1"), "looks bad", "ann", b.look());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("leaf-0 would keep 6 of 8 ways up; 7 are needed"), std::string::npos)
+      << refused.error().message;
+}
+
+TEST(RemedyBook, SoMuchAtOnceTripsTheBreakerAndOnlyAPersonResetsIt) {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  settings.limits.breaker.minimum = 3;
+  settings.limits.breaker.share = 0;
+  Book b(settings);
+  for (unsigned leaf = 0; leaf < 4; ++leaf) b.errors("leaf-" + std::to_string(leaf), "spine-" + std::to_string(leaf));
+  b.book->review(b.look());
+  EXPECT_TRUE(b.book->status(b.fabric.now()).breaker_tripped);
+  b.book->review(b.look());
+  EXPECT_TRUE(b.orders().empty());
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kBreaker).result, GuardResult::kRefused);
+  ASSERT_TRUE(b.book->reset_breaker("one power feed", "ann", b.fabric.now()));
+  b.book->review(b.look());
+  EXPECT_FALSE(b.book->status(b.fabric.now()).breaker_tripped) << "what a person has seen does not trip it again";
+  EXPECT_FALSE(b.book->reset_breaker("again", "ann", b.fabric.now()));
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -20,7 +20,8 @@ enabled = true
 slurm_conf = "{slurm_conf}"
 [remedy.limits]
 undrain_after = "1s"
-reading_interval = "500ms"
+reading_interval = "200ms"
+failed_readings = 2
 [remedy.limits.budget]
 cool_down = "0s"
 [remedy.limits.verification]
@@ -89,6 +90,24 @@ class WeftdAndSlurm(weft_testing.SubnetTest):
         done = weftctl(self.weftd, "undrain", "n2", "--reason", "a mistake")
         self.assertEqual(4, done.returncode, done.stdout + done.stderr)
         self.assertIn("DRAIN", self.slurm.state("n2"))
+
+    def test_slurm_is_down(self):
+        """Clear state, nothing lost, nothing repeated without end."""
+        self.slurm.kill_controller()
+        try:
+            done = weftctl(self.weftd, "drain", "n4", "--reason", "new memory")
+            self.assertEqual(0, done.returncode, done.stderr)
+            plan = self.plan("n4", "DRAIN_NODE", "FAILED")
+        finally:
+            self.slurm.start_controller()
+        self.assertIn("nothing was done", plan["outcome"])
+        self.weftd.wait_sweeps(6)
+        self.assertNotIn("DRAIN", self.slurm.state("n4"))
+        self.assertEqual(0, weftctl(self.weftd, "drain", "n4", "--reason", "once more").returncode)
+        self.plan("n4", "DRAIN_NODE", "COMMITTED")
+        self.assertIn("once more", self.slurm.node("n4")["Reason"])
+        self.assertEqual(0, weftctl(self.weftd, "undrain", "n4", "--reason", "done").returncode)
+        self.plan("n4", "UNDRAIN_NODE", "COMMITTED")
 
     def test_a_person_drains_and_undrains(self):
         done = weftctl(self.weftd, "drain", "n3", "--reason", "new memory")

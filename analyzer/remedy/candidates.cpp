@@ -192,7 +192,7 @@ std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& re
   std::vector<Candidate> candidates;
   const Harm harm = harm_of(incident, view, limits);
   candidates.push_back({RemedyAction::kNothing, incident.cause, 0, harm.ratio, true, harm.explanation});
-  if (remedy.action == RemedyAction::kIsolateLink) {
+  if (remedy.action == RemedyAction::kIsolateLink || remedy.action == RemedyAction::kRaiseLinkCost) {
     Harm cost{1, "how the fabric is cabled there is not known"};
     const FabricView* fabric = view.fabric(remedy.target.fabric);
     if (tree && fabric && fabric->sweep) {
@@ -200,7 +200,10 @@ std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& re
       const PortIndex port = port_of_link(topology, remedy.target);
       cost = cost_of_isolation(*tree, port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port), topology, limits);
     }
-    candidates.push_back({remedy.action, remedy.target, cost.ratio, 0, false, cost.explanation});
+    // The same ways are lost, but the link need not train again and stays the last resort.
+    if (remedy.action == RemedyAction::kRaiseLinkCost)
+      candidates.push_back({remedy.action, remedy.target, cost.ratio, 0, false, cost.explanation + "; it stays up"});
+    candidates.push_back({RemedyAction::kIsolateLink, remedy.target, cost.ratio, 0, false, cost.explanation});
   } else {
     // What runs there goes on and suffers as before; what would have been placed there does not.
     candidates.push_back({remedy.action, remedy.target, 0, harm.ratio / 2, false,

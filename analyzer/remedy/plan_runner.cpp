@@ -16,7 +16,7 @@ using Stage = PlanWork::Stage;
 }  // namespace
 
 RemedyAction PlanRunner::action() const {
-  return undoing() ? inverse_of(plan_.action) : plan_.action;
+  return undoing() ? inverse_ : plan_.action;
 }
 
 TargetState PlanRunner::wanted() const {
@@ -193,13 +193,14 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
     work_.why = window.why;
     plan_.windows_good = window.good ? plan_.windows_good + 1 : 0;
     work_.worse = window.worse ? work_.worse + 1 : 0;
-    if (window.unbearable || work_.worse >= verification_.worse_windows) return roll_back(window.why);
+    if (window.unbearable || work_.worse >= limits_.verification.worse_windows) return roll_back(window.why);
     if (plan_.windows_good >= windows_needed) {
       return end(PlanState::kCommitted,
                  comes_back ? "it stayed well on probation" : "the symptom is gone and the neighbours are no worse");
     }
   }
-  const Duration patience = comes_back ? verification_.probation + verification_.within : verification_.within;
+  const Duration patience =
+      comes_back ? limits_.verification.probation + limits_.verification.within : limits_.verification.within;
   if (now_ - work_.verifying_since > patience)
     roll_back(work_.why.empty() ? "it could not be verified in time" : "it did not help: " + work_.why);
 }

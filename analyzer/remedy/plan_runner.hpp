@@ -77,9 +77,9 @@ struct Window {
 class PlanRunner {
  public:
   using Note = std::function<void(std::string what)>;
-  PlanRunner(Plan& plan, PlanWork& work, const VerificationLimits& verification, const RemedyLimits& limits,
-             TimePoint now, Note note)
-      : plan_(plan), work_(work), verification_(verification), limits_(limits), now_(now), note_(std::move(note)) {}
+  /// `inverse`: what takes back what the plan does.
+  PlanRunner(Plan& plan, PlanWork& work, RemedyAction inverse, const RemedyLimits& limits, TimePoint now, Note note)
+      : plan_(plan), work_(work), inverse_(inverse), limits_(limits), now_(now), note_(std::move(note)) {}
 
   /// APPROVED → EXECUTING.
   void begin();
@@ -110,7 +110,7 @@ class PlanRunner {
 
   Plan& plan_;
   PlanWork& work_;
-  const VerificationLimits& verification_;
+  RemedyAction inverse_;
   const RemedyLimits& limits_;
   TimePoint now_;
   Note note_;

@@ -86,12 +86,9 @@ void RemedyBook::note(Entry& entry, const std::string& who, std::string what, Ti
 }
 
 PlanRunner RemedyBook::runner(Entry& entry, TimePoint now) {
-  return {entry.plan,
-          entry.work,
-          settings_.limits.verification,
-          settings_.limits,
-          now,
-          [this, &entry, now](std::string what) { note(entry, std::string(kOurselves), std::move(what), now); }};
+  return {entry.plan, entry.work, inverse(entry.plan), settings_.limits, now, [this, &entry, now](std::string what) {
+            note(entry, std::string(kOurselves), std::move(what), now);
+          }};
 }
 
 void RemedyBook::end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now) {

@@ -92,6 +92,7 @@ class RemedyBook {
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
   void refresh(Entry& entry, const RemedyView& view);
+  RemedyAction inverse(const Plan& plan) const;
   void act(Entry& entry, const RemedyView& view);
   void watch(Entry& entry, const RemedyView& view);
   void trip(const RemedyView& view);

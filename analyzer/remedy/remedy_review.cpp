@@ -68,8 +68,13 @@ void RemedyBook::propose(const RemedyView& view) {
   wanted_ = 0;
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || incident->severity < Severity::kWarning) continue;
-    const auto remedy = remedy_for(*incident, view);
+    auto remedy = remedy_for(*incident, view);
     if (!remedy) continue;
+    // A slow link that can be kept as the last resort is.
+    if (remedy->action == RemedyAction::kIsolateLink && incident->kind == IncidentKind::kLinkDegraded &&
+        settings_.mode(RemedyAction::kRaiseLinkCost) != RemedyMode::kOff &&
+        !settings_.actuator(RemedyAction::kRaiseLinkCost).empty())
+      remedy->action = RemedyAction::kRaiseLinkCost;
     const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
     if (view.now - began < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
     if (settings_.mode(remedy->action) == RemedyMode::kOff) continue;
@@ -82,7 +87,7 @@ void RemedyBook::propose(const RemedyView& view) {
     plan.incident = incident->id;
     plan.reason = incident->summary;
     LiveTree* tree =
-        remedy->action == RemedyAction::kIsolateLink ? trees_.tree(remedy->target.fabric, view, shown_) : nullptr;
+        remedy->target.kind == EntityKind::kLink ? trees_.tree(remedy->target.fabric, view, shown_) : nullptr;
     plan.jobs = incident->jobs;
     if (tree && plan.jobs.empty()) {
       const PortIndex port = port_of_link(*view.fabric(remedy->target.fabric)->sweep->topology, remedy->target);
@@ -211,13 +216,21 @@ void RemedyBook::refresh(Entry& entry, const RemedyView& view) {
   if (plan.state == PlanState::kApproved && count == 0) runner(entry, view.now).begin();
 }
 
+// What takes back what a plan does. A link that was only made costly is made costly again, not isolated.
+RemedyAction RemedyBook::inverse(const Plan& plan) const {
+  if (plan.action != RemedyAction::kRestoreLink) return inverse_of(plan.action);
+  for (PlanPtr before = find(plan.undoes); before; before = find(before->undoes))
+    if (takes_out(before->action)) return before->action;
+  return inverse_of(plan.action);
+}
+
 void RemedyBook::act(Entry& entry, const RemedyView& view) {
   if (status_.hands_off) return;
   Plan& plan = entry.plan;
   const bool undoing = plan.state == PlanState::kRollingBack;
   if (undoing && takes_out(plan.action)) return runner(entry, view.now).act(std::nullopt);
   Plan asked = plan;
-  if (undoing) asked.action = inverse_of(plan.action);
+  if (undoing) asked.action = inverse(plan);
   const auto guards = guards_of(asked, view);
   const auto refused = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
     return verdict.result == GuardResult::kRefused && (!undoing || concerns_return(verdict.guard));

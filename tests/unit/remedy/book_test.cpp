@@ -163,6 +163,27 @@ TEST(RemedyBook, OfTwoBadLinksTheWorseGoesWhenNotBothMay) {
   EXPECT_EQ(b.verdict(b.plan(2), Guard::kLeafCapacity).result, GuardResult::kPassed);
 }
 
+TEST(RemedyBook, ASlowLinkIsMadeCostlyWhereThatCanBeDone) {
+  RemedySettings settings;
+  settings.modes[static_cast<std::size_t>(RemedyAction::kRaiseLinkCost)] = RemedyMode::kAuto;
+  Book b(settings);
+  b.errors("leaf-0", "spine-0");
+  auto degraded = std::make_shared<Incident>(*b.incidents.back());
+  degraded->kind = IncidentKind::kLinkDegraded;
+  b.incidents.back() = degraded;
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).action, RemedyAction::kRaiseLinkCost);
+  EXPECT_EQ(b.plan(1).candidates.size(), 3U) << "isolating it and doing nothing are among them";
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kLeafCapacity).result, GuardResult::kNotNeeded);
+  auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  b.book->review(b.look());
+  orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders[0].action, RemedyAction::kRaiseLinkCost);
+}
+
 TEST(RemedyBook, AnnouncedWorkKeepsMachinesAwayAndNotPeople) {
   Book b;
   MaintenanceWindow window;

@@ -70,12 +70,19 @@ LinkChoice choose_links(LiveTree& tree, std::span<const BadLink> bad, std::size_
   const auto twice = [&](std::uint32_t a, std::uint32_t b) { return bad[a].uplink == bad[b].uplink; };
   all.erase(std::unique(all.begin(), all.end(), twice), all.end());
 
-  for (const std::uint32_t i : all) tree.take_out(bad[i].uplink);
-  const std::vector<std::uint8_t> is_short = tree.short_leaves();
+  std::vector<std::vector<std::uint32_t>> below(bad.size());
+  std::vector<std::uint32_t> judged;  // what is below none of them loses nothing
   for (const std::uint32_t i : all) {
-    const std::vector<std::uint32_t> below = tree.leaves_below(bad[i].uplink);
-    const bool safe =
-        std::ranges::none_of(below, [&](std::uint32_t leaf) { return is_short[leaf] != 0; }) && all.size() <= most_out;
+    tree.take_out(bad[i].uplink);
+    below[i] = tree.leaves_below(bad[i].uplink);
+    judged.insert(judged.end(), below[i].begin(), below[i].end());
+  }
+  std::ranges::sort(judged);
+  judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
+  const std::vector<std::uint8_t> is_short = tree.short_leaves(judged);
+  for (const std::uint32_t i : all) {
+    const bool safe = std::ranges::none_of(below[i], [&](std::uint32_t leaf) { return is_short[leaf] != 0; }) &&
+                      all.size() <= most_out;
     (safe ? choice.out : doubtful).push_back(i);
   }
   for (const std::uint32_t i : doubtful) tree.put_back(bad[i].uplink);

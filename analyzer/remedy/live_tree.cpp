@@ -210,11 +210,11 @@ std::optional<Shortfall> LiveTree::shortfall(UplinkIndex uplink) const {
   return std::nullopt;
 }
 
-std::vector<std::uint8_t> LiveTree::short_leaves() const {
+std::vector<std::uint8_t> LiveTree::short_leaves(std::span<const std::uint32_t> judged) const {
   std::vector<std::uint8_t> is_short(tree_.leaves().size(), 0);
-  for (std::uint32_t leaf = 0; leaf < is_short.size(); ++leaf)
-    is_short[leaf] = leaf_shortfall(leaf) || reach_shortfall(leaf, {}) || job_shortfall(leaf, {}) ||
-                     rail_shortfall(tree_.rail_of(leaf));
+  for (const std::uint32_t leaf : judged)
+    is_short[leaf] = leaf_shortfall(leaf) || rail_shortfall(tree_.rail_of(leaf)) || job_shortfall(leaf, {}) ||
+                     reach_shortfall(leaf, {});
   return is_short;
 }
 

@@ -43,8 +43,8 @@ class LiveTree {
   /// What is too little of what the ways through `uplink` serve, as the tree is now: the first rule broken, in the
   /// order of the guards. Pairs of leaves that share nothing by design are no matter of ours.
   std::optional<Shortfall> shortfall(UplinkIndex uplink) const;
-  /// Leaves that are short of something, or have a pair or a rail that is; by leaf. O(leaves²) where jobs are large.
-  std::vector<std::uint8_t> short_leaves() const;
+  /// Which of `judged` are short of something, or have a pair or a rail that is; by leaf, 0 for all others.
+  std::vector<std::uint8_t> short_leaves(std::span<const std::uint32_t> judged) const;
   /// Leaves whose ways up lead, or would lead, through it.
   std::vector<std::uint32_t> leaves_below(UplinkIndex uplink) const;
   /// Ways up to the highest tier: of now, and when all links are up.

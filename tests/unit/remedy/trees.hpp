@@ -10,6 +10,12 @@ namespace weft::analyzer {
 
 using fakes::three_tiers;
 
+inline std::vector<std::uint32_t> all_leaves(const FabricTree& tree) {
+  std::vector<std::uint32_t> all(tree.leaves().size());
+  for (std::uint32_t leaf = 0; leaf < all.size(); ++leaf) all[leaf] = leaf;
+  return all;
+}
+
 /// By uplink: 1 where both ends are up.
 inline std::vector<std::uint8_t> up_states(const FabricTree& tree, const Topology& topology) {
   std::vector<std::uint8_t> up;

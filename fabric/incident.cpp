@@ -5,6 +5,8 @@
 #include <charconv>
 #include <span>
 
+#include "fabric/names.hpp"
+
 namespace weft {
 namespace {
 
@@ -33,19 +35,6 @@ constexpr std::array<const char*, 7> kEntities{"fabric", "node", "port", "link",
 constexpr std::array<const char*, 4> kVerdicts{"UNKNOWN", "HEALTHY", "DEGRADED", "UNHEALTHY"};
 constexpr std::array<const char*, 4> kActions{"NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN"};
 
-template <typename Enum>
-std::optional<Enum> parse(std::span<const char* const> names, std::string_view text) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (text == names[i]) return static_cast<Enum>(i);
-  return std::nullopt;
-}
-
-template <typename Enum>
-const char* name(std::span<const char* const> names, Enum value) {
-  const auto index = static_cast<std::size_t>(value);
-  return index < names.size() ? names[index] : "UNKNOWN";
-}
-
 void append(std::string& text, PortKey key) {
   text += to_string(key.node) + '/' + std::to_string(key.port.value);
 }
@@ -53,35 +42,35 @@ void append(std::string& text, PortKey key) {
 }  // namespace
 
 const char* to_string(IncidentKind kind) {
-  return name(kKinds, kind);
+  return name_of(kKinds, kind);
 }
 const char* to_string(Severity severity) {
-  return name(kSeverities, severity);
+  return name_of(kSeverities, severity);
 }
 const char* to_string(IncidentState state) {
-  return name(kStates, state);
+  return name_of(kStates, state);
 }
 const char* to_string(EntityKind kind) {
-  return name(kEntities, kind);
+  return name_of(kEntities, kind);
 }
 const char* to_string(HealthVerdict verdict) {
-  return name(kVerdicts, verdict);
+  return name_of(kVerdicts, verdict);
 }
 const char* to_string(RecommendedAction action) {
-  return name(kActions, action);
+  return name_of(kActions, action);
 }
 
 std::optional<IncidentKind> parse_incident_kind(std::string_view text) {
-  return parse<IncidentKind>(kKinds, text);
+  return parse_name<IncidentKind>(kKinds, text);
 }
 std::optional<Severity> parse_severity(std::string_view text) {
-  return parse<Severity>(kSeverities, text);
+  return parse_name<Severity>(kSeverities, text);
 }
 std::optional<IncidentState> parse_incident_state(std::string_view text) {
-  return parse<IncidentState>(kStates, text);
+  return parse_name<IncidentState>(kStates, text);
 }
 std::optional<EntityKind> parse_entity_kind(std::string_view text) {
-  return parse<EntityKind>(kEntities, text);
+  return parse_name<EntityKind>(kEntities, text);
 }
 
 std::string Entity::identity() const {

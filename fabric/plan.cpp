@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <span>
 
+#include "fabric/names.hpp"
+
 namespace weft {
 namespace {
 
@@ -25,57 +27,44 @@ constexpr Names<Guard> kGuards{"HANDS_OFF",     "ENABLED",       "LISTS",       
 constexpr std::array<const char*, 3> kResults{"PASSED", "REFUSED", "NOT_NEEDED"};
 constexpr Names<PlanIntent> kIntents{"NONE", "APPLY", "UNDO"};
 
-template <typename Enum>
-std::optional<Enum> parse(std::span<const char* const> names, std::string_view text) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (text == names[i]) return static_cast<Enum>(i);
-  return std::nullopt;
-}
-
-template <typename Enum>
-const char* name(std::span<const char* const> names, Enum value) {
-  const auto index = static_cast<std::size_t>(value);
-  return index < names.size() ? names[index] : "UNKNOWN";
-}
-
 }  // namespace
 
 const char* to_string(RemedyAction action) {
-  return name(kActions, action);
+  return name_of(kActions, action);
 }
 const char* to_string(RemedyMode mode) {
-  return name(kModes, mode);
+  return name_of(kModes, mode);
 }
 const char* to_string(PlanState state) {
-  return name(kStates, state);
+  return name_of(kStates, state);
 }
 const char* to_string(Guard guard) {
-  return name(kGuards, guard);
+  return name_of(kGuards, guard);
 }
 const char* to_string(GuardResult result) {
-  return name(kResults, result);
+  return name_of(kResults, result);
 }
 const char* to_string(PlanIntent intent) {
-  return name(kIntents, intent);
+  return name_of(kIntents, intent);
 }
 
 std::optional<RemedyAction> parse_remedy_action(std::string_view text) {
-  return parse<RemedyAction>(kActions, text);
+  return parse_name<RemedyAction>(kActions, text);
 }
 std::optional<RemedyMode> parse_remedy_mode(std::string_view text) {
-  return parse<RemedyMode>(kModes, text);
+  return parse_name<RemedyMode>(kModes, text);
 }
 std::optional<PlanState> parse_plan_state(std::string_view text) {
-  return parse<PlanState>(kStates, text);
+  return parse_name<PlanState>(kStates, text);
 }
 std::optional<Guard> parse_guard(std::string_view text) {
-  return parse<Guard>(kGuards, text);
+  return parse_name<Guard>(kGuards, text);
 }
 std::optional<GuardResult> parse_guard_result(std::string_view text) {
-  return parse<GuardResult>(kResults, text);
+  return parse_name<GuardResult>(kResults, text);
 }
 std::optional<PlanIntent> parse_plan_intent(std::string_view text) {
-  return parse<PlanIntent>(kIntents, text);
+  return parse_name<PlanIntent>(kIntents, text);
 }
 
 RemedyAction inverse_of(RemedyAction action) {

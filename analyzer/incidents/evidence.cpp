@@ -14,16 +14,11 @@ bool moved(double a, double b) {
 
 }  // namespace
 
-bool same(const Entity& a, const Entity& b) {
-  return a.kind == b.kind && a.port == b.port && a.peer == b.peer && a.fabric == b.fabric && a.host == b.host &&
-         a.device == b.device;
-}
-
 EvidenceNews compare_evidence(const std::vector<Evidence>& known, const std::vector<Evidence>& found) {
   EvidenceNews news;
   for (const Evidence& evidence : found) {
     const auto old = std::ranges::find_if(
-        known, [&](const Evidence& e) { return e.signal == evidence.signal && same(e.where, evidence.where); });
+        known, [&](const Evidence& e) { return e.signal == evidence.signal && e.where.same_as(evidence.where); });
     if (old == known.end())
       news.fresh = true;
     else if (moved(old->value, evidence.value))
@@ -35,7 +30,7 @@ EvidenceNews compare_evidence(const std::vector<Evidence>& known, const std::vec
 void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& found, std::size_t limit) {
   for (const Evidence& evidence : found) {
     const auto old = std::ranges::find_if(
-        known, [&](const Evidence& e) { return e.signal == evidence.signal && same(e.where, evidence.where); });
+        known, [&](const Evidence& e) { return e.signal == evidence.signal && e.where.same_as(evidence.where); });
     if (old == known.end())
       known.push_back(evidence);
     else
@@ -49,7 +44,7 @@ void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& f
 
 bool same_tree(const WaitingTree& a, const WaitingTree& b) {
   return std::ranges::equal(a.links, b.links, [](const WaitingLink& x, const WaitingLink& y) {
-    return x.waits_for == y.waits_for && same(x.sender, y.sender);
+    return x.waits_for == y.waits_for && x.sender.same_as(y.sender);
   });
 }
 

@@ -9,9 +9,6 @@
 
 namespace weft::analyzer {
 
-/// Entity::same_as without making two strings; labels are not part of identity.
-bool same(const Entity& a, const Entity& b);
-
 /// Does the finding bring evidence that is new, or a number that has moved a lot?
 struct EvidenceNews {
   bool fresh = false;

@@ -177,7 +177,8 @@ void IncidentBook::refresh(Entry& entry, const Finding& finding, TimePoint now, 
   const bool material = merge_jobs(jobs, finding.jobs) || shown.severity != finding.severity ||
                         shown.summary != summary_of(finding, shown) ||
                         std::abs(shown.confidence - finding.confidence) >= 0.1 ||
-                        !std::ranges::equal(shown.affected, finding.affected, same);
+                        !std::ranges::equal(shown.affected, finding.affected,
+                                            [](const Entity& a, const Entity& b) { return a.same_as(b); });
   // New evidence can be pushed out by still newer one: it too is shown at a bounded pace.
   const bool due = now - entry.evidence_shown >= policy_.evidence_refresh;
   const bool moved_on = news.fresh || news.numbers || !same_tree(shown.waiting, finding.waiting);

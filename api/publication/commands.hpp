@@ -38,7 +38,8 @@ class Commands {
 /// What users may ask of automation. Like Commands: members return at once, from any thread; the callback is called
 /// exactly once, when the change is durable and shown, or with the reason why not: kNotFound for an id or a target
 /// that is not known, kFailedPrecondition with the refusing guard's sentence, or when the plan is in another state or
-/// of another revision than the caller saw; kUnavailable while the daemon stops.
+/// of another revision than the caller saw; kAlreadyExists when a plan for the same is under way or in force;
+/// kUnavailable while the daemon stops.
 class RemedyCommands {
  public:
   using PlanCallback = std::function<void(Result<Plan>)>;

@@ -14,6 +14,7 @@
 #include "collectors/infiniband/mad_port.hpp"
 #include "collectors/infiniband/port_setting.hpp"
 #include "daemon/port/report_line.hpp"
+#include "daemon/runtime/leave.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"
@@ -41,16 +42,6 @@ struct Options {
   std::uint32_t retries = 2;
   int key_fd = -1, output_fd = STDOUT_FILENO;
 };
-
-// Leaves with `code` even when a library's exit handler hangs, as libumad2sim's does when a datagram arrives at the
-// wrong moment.
-int leave(int code) {
-  std::thread([code] {
-    std::this_thread::sleep_for(1s);
-    ::_exit(code);
-  }).detach();
-  return code;
-}
 
 int parse(int argc, char** argv, Options& options) {
   CLI::App app{
@@ -206,5 +197,5 @@ int main(int argc, char** argv) {
   if (const int code = parse(argc, argv, options); code >= 0) return code;
   const auto report = run(options);
   if (!write_all(options.output_fd, port::to_line(report))) std::cerr << "weft-port: nobody takes the answer\n";
-  return leave(exit_code(report));
+  return runtime::leave(exit_code(report));
 }

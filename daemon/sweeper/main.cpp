@@ -16,6 +16,7 @@
 #include "collectors/infiniband/mad_port.hpp"
 #include "collectors/infiniband/node_name_map.hpp"
 #include "collectors/infiniband/sweeper.hpp"
+#include "daemon/runtime/leave.hpp"
 #include "daemon/sweeper/frame.hpp"
 #include "daemon/sweeper/stream.hpp"
 
@@ -50,16 +51,6 @@ struct Options {
   bool list = false;
   unsigned benchmark_sweeps = 0;
 };
-
-// Leaves with `code` even when a library's exit handler hangs, as libumad2sim's does when a datagram arrives at the
-// wrong moment.
-int leave(int code) {
-  std::thread([code] {
-    std::this_thread::sleep_for(1s);
-    ::_exit(code);
-  }).detach();
-  return code;
-}
 
 int parse(int argc, char** argv, Options& options) {
   CLI::App app{
@@ -206,7 +197,7 @@ int sweep_for_parent(infiniband::Sweeper& sweeper, const Options& options, sweep
 int main(int argc, char** argv) {
   Options options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
-  if (options.list) return leave(list_ports());
+  if (options.list) return runtime::leave(list_ports());
 
   const bool by_hand = options.benchmark_sweeps > 0;
   sweeper::FrameWriter writer(
@@ -214,7 +205,7 @@ int main(int argc, char** argv) {
   const auto give_up = [&](const Error& error) {
     if (by_hand || !writer.write(sweeper::Trouble{error.message}))
       std::cerr << "weft-sweeper: " << error.message << '\n';
-    return leave(kExitTrouble);
+    return runtime::leave(kExitTrouble);
   };
   auto prepared = sweeper_options(options);
   if (!prepared) return give_up(prepared.error());
@@ -229,5 +220,6 @@ int main(int argc, char** argv) {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
   infiniband::Sweeper sweeper(**port, std::move(*prepared));
-  return leave(by_hand ? benchmark(sweeper, options.benchmark_sweeps) : sweep_for_parent(sweeper, options, writer));
+  return runtime::leave(by_hand ? benchmark(sweeper, options.benchmark_sweeps)
+                                : sweep_for_parent(sweeper, options, writer));
 }

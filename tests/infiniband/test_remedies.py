@@ -279,6 +279,19 @@ class Remedies(weft_testing.SubnetTest):
         self.assertEqual(4, done.returncode, done.stdout)
         self.assertIn("HANDS_OFF", done.stderr)
         self.assertEqual(0, weftctl(self.weftd, "hands-off", "off", "--reason", "drill over").returncode)
+        # Whoever may write there stops it without weftctl; taking the file away lets it go on.
+        stop = os.path.join(self.weftd.state_dir, "hands-off")
+        with open(stop, "w", encoding="utf-8"):
+            pass
+
+        def stopped() -> bool:
+            return weftctl_json(self.weftd, "hands-off").get("handsOff", False)
+
+        wait_until(stopped, within=PATIENCE, why="the file stops nothing")
+        done = weftctl(self.weftd, "isolate", "spine-p02-04:9", "--reason", "to look at it")
+        self.assertEqual(4, done.returncode, done.stdout)
+        os.unlink(stop)
+        wait_until(lambda: not stopped(), within=PATIENCE, why="it does not go on without the file")
 
 
 if __name__ == "__main__":

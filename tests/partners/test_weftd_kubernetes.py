@@ -1,59 +1,26 @@
 """The whole way, from a cable to Kubernetes: weftd on ibsim with OpenSM, and an API server whose nodes are its hosts."""
 
-import os
-import sys
+import weftd_partners
+from test_kubernetes import EVICTING, GPU, TOKENS, WithServer
+from weftd_partners import weft_testing, weftctl
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "infiniband"))
-
-import weft_testing  # noqa: E402
-from test_kubernetes import EVICTING, GPU, TOKENS, WithServer  # noqa: E402
-from weft_testing import fat_tree, wait_until, weftctl, weftctl_json  # noqa: E402
-
-REMEDIES = """
-[remedy]
-drain_node = "auto"
-undrain_node = "auto"
+KUBERNETES = """\
 [remedy.kubernetes]
 enabled = true
 kubeconfig = "{kubeconfig}"
-[remedy.limits]
-undrain_after = "1s"
-reading_interval = "200ms"
-failed_readings = 2
-[remedy.limits.budget]
-cool_down = "0s"
-[remedy.limits.verification]
-probation = "3s"
 """
 
 
-class WeftdAndKubernetes(WithServer, weft_testing.SubnetTest):
-    @classmethod
-    def make_network(cls):
-        network = fat_tree.build(8, rails=1, radix=8)
-        for number, host in enumerate(network.hosts()[:4], 1):
-            host.name = f"n{number} mlx5_0"
-        return network
-
+class WeftdAndKubernetes(WithServer, weftd_partners.WithScheduler):
     @classmethod
     def setUpClass(cls):
         WithServer.setUpClass.__func__(cls)
-        cls.infiniband = REMEDIES.format(kubeconfig=cls.kubeconfig("weftd", {"token": TOKENS["weft"]}))
-        weft_testing.SubnetTest.setUpClass.__func__(cls)
+        cls.infiniband = cls.remedies(KUBERNETES.format(kubeconfig=cls.kubeconfig("weftd", {"token": TOKENS["weft"]})))
+        weftd_partners.WithScheduler.setUpClass.__func__(cls)
 
     def tearDown(self):
         WithServer.tearDown(self)
-        weft_testing.SubnetTest.tearDown(self)
-
-    def plan(self, host: str, action: str, *states: str) -> dict:
-        def plans():
-            return weftctl_json(self.weftd, "plans", "--all").get("plans", [])
-
-        def there():
-            found = [plan for plan in plans() if plan["target"]["host"] == host and plan["action"] == action]
-            return found[-1] if found and found[-1]["state"] in states else None
-
-        return wait_until(there, within=90, why=lambda: f"no {action} of {host} is {states}: {plans()}\n{self.weftd.log()}")
+        weftd_partners.WithScheduler.tearDown(self)
 
     def node(self, name: str) -> dict:
         return self.admin("GET", f"/api/v1/nodes/{name}")
@@ -80,8 +47,7 @@ class WeftdAndKubernetes(WithServer, weft_testing.SubnetTest):
         self.subnet.unlink("n2 mlx5_0", 1)
         self.assertIn("somebody else", self.plan("n2", "DRAIN_NODE", "EXPIRED")["outcome"])
         self.subnet.relink("n2 mlx5_0", 1)
-        wait_until(lambda: not self.weftd.incidents(), within=90, why=lambda: f"it is not over: {self.weftd.incidents()}")
-        self.weftd.wait_sweeps(6)
+        self.wait_until_well()
         self.assertTrue(self.node("n2")["spec"]["unschedulable"])
         self.assertEqual(4, weftctl(self.weftd, "undrain", "n2", "--reason", "a mistake").returncode)
 

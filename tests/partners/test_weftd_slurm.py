@@ -1,61 +1,29 @@
 """The whole way, from a cable to the scheduler: weftd on ibsim with OpenSM, and a real Slurm whose nodes are its hosts. A node whose
 adapter is dead is drained and comes back by itself; one that an operator drained stays as it was."""
 
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "infiniband"))
+import weftd_partners
+from slurm_cluster import SlurmCluster, missing
+from weftd_partners import weft_testing, weftctl
 
-import weft_testing  # noqa: E402
-from slurm_cluster import SlurmCluster, missing  # noqa: E402
-from weft_testing import fat_tree, wait_until, weftctl, weftctl_json  # noqa: E402
-
-REMEDIES = """
-[remedy]
-drain_node = "auto"
-undrain_node = "auto"
+SLURM = """\
 [remedy.slurm]
 enabled = true
 slurm_conf = "{slurm_conf}"
-[remedy.limits]
-undrain_after = "1s"
-reading_interval = "200ms"
-failed_readings = 2
-[remedy.limits.budget]
-cool_down = "0s"
-[remedy.limits.verification]
-probation = "3s"
 """
 BY_HAND = "disk sda, do not touch"
 
 
 @unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
-class WeftdAndSlurm(weft_testing.SubnetTest):
-    @classmethod
-    def make_network(cls):
-        network = fat_tree.build(8, rails=1, radix=8)
-        for number, host in enumerate(network.hosts()[:4], 1):
-            host.name = f"n{number} mlx5_0"
-        return network
-
+class WeftdAndSlurm(weftd_partners.WithScheduler):
     @classmethod
     def setUpClass(cls):
         cls.slurm = SlurmCluster(4)
         cls.addClassCleanup(cls.slurm.stop)
         cls.slurm.start()
-        cls.infiniband = REMEDIES.format(slurm_conf=cls.slurm.configuration)
+        cls.infiniband = cls.remedies(SLURM.format(slurm_conf=cls.slurm.configuration))
         super().setUpClass()
-
-    def plans(self) -> list[dict]:
-        return weftctl_json(self.weftd, "plans", "--all").get("plans", [])
-
-    def plan(self, host: str, action: str, *states: str) -> dict:
-        def there():
-            found = [plan for plan in self.plans() if plan["target"]["host"] == host and plan["action"] == action]
-            return found[-1] if found and found[-1]["state"] in states else None
-
-        return wait_until(there, within=90, why=lambda: f"no {action} of {host} is {states}: {self.plans()}\n{self.weftd.log()}")
 
     def test_a_dead_adapter_drains_its_node_until_it_is_well(self):
         job = self.slurm.submit("n1", 300)
@@ -82,8 +50,7 @@ class WeftdAndSlurm(weft_testing.SubnetTest):
         self.assertIn("somebody else", plan["outcome"])
         self.assertEqual(before, self.slurm.node("n2")["Reason"])
         self.subnet.relink("n2 mlx5_0", 1)
-        wait_until(lambda: not self.weftd.incidents(), within=90, why=lambda: f"it is not over: {self.weftd.incidents()}")
-        self.weftd.wait_sweeps(6)
+        self.wait_until_well()
         self.assertEqual([], [plan for plan in self.plans() if plan["target"]["host"] == "n2" and plan["action"] == "UNDRAIN_NODE"])
         self.assertIn("DRAIN", self.slurm.state("n2"))
         self.assertEqual(before, self.slurm.node("n2")["Reason"])

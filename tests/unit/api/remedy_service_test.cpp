@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "api/grpc/server.hpp"
+#include "no_commands.hpp"
 #include "small_plans.hpp"
 #include "telemetry_peers.hpp"
 #include "weft/v1/remedy.grpc.pb.h"
@@ -12,21 +13,6 @@ namespace weft::api {
 namespace {
 
 using Stub = v1::RemedyService::Stub;
-
-class NoIncidents final : public Commands {
- public:
-  void acknowledge(std::uint64_t, std::string, Callback callback) override { refuse(callback); }
-  void silence(std::uint64_t, TimePoint, std::string, Callback callback) override { refuse(callback); }
-  void add_maintenance(MaintenanceWindow, MaintenanceCallback callback) override {
-    callback(fail(ErrorCode::kNotFound, "there is no maintenance"));
-  }
-  void end_maintenance(std::uint64_t, std::string, MaintenanceCallback callback) override {
-    callback(fail(ErrorCode::kNotFound, "there is no maintenance"));
-  }
-
- private:
-  static void refuse(const Callback& callback) { callback(fail(ErrorCode::kNotFound, "there are no incidents")); }
-};
 
 class Remedies : public ::testing::Test {
  protected:
@@ -55,7 +41,7 @@ class Remedies : public ::testing::Test {
   }
 
   Publication publication;
-  NoIncidents commands;
+  NoCommands commands;
   FakeRemedies remedies;
   RecordingSink sink;
   StillClock clock;

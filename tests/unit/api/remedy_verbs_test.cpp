@@ -8,6 +8,7 @@
 
 #include "api/grpc/server.hpp"
 #include "daemon/ctl/verbs.hpp"
+#include "no_commands.hpp"
 #include "small_plans.hpp"
 #include "telemetry_peers.hpp"
 
@@ -19,22 +20,6 @@ using api::make_snapshot;
 using api::with_plans;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class NoIncidents final : public api::Commands {
- public:
-  void acknowledge(std::uint64_t, std::string, Callback callback) override { refuse(callback); }
-  void silence(std::uint64_t, TimePoint, std::string, Callback callback) override { refuse(callback); }
-
-  void add_maintenance(MaintenanceWindow, MaintenanceCallback callback) override {
-    callback(fail(ErrorCode::kNotFound, "there is no maintenance"));
-  }
-  void end_maintenance(std::uint64_t, std::string, MaintenanceCallback callback) override {
-    callback(fail(ErrorCode::kNotFound, "there is no maintenance"));
-  }
-
- private:
-  static void refuse(const Callback& callback) { callback(fail(ErrorCode::kNotFound, "there are no incidents")); }
-};
 
 class Verbs : public ::testing::Test {
  protected:
@@ -69,7 +54,7 @@ class Verbs : public ::testing::Test {
   }
 
   api::Publication publication;
-  NoIncidents commands;
+  api::NoCommands commands;
   api::FakeRemedies remedies;
   api::RecordingSink sink;
   api::StillClock clock;

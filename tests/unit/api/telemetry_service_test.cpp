@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/grpc/server.hpp"
+#include "no_commands.hpp"
 #include "small_plans.hpp"
 #include "telemetry_peers.hpp"
 
@@ -14,17 +15,6 @@ namespace weft::api {
 namespace {
 
 using namespace std::chrono_literals;
-
-class NoCommands final : public Commands {
- public:
-  void acknowledge(std::uint64_t, std::string, Callback callback) override { refuse(std::move(callback)); }
-  void silence(std::uint64_t, TimePoint, std::string, Callback callback) override { refuse(std::move(callback)); }
-
- private:
-  static void refuse(Callback callback) { callback(fail(ErrorCode::kNotFound, "there are no incidents")); }
-  void add_maintenance(MaintenanceWindow, MaintenanceCallback) override {}
-  void end_maintenance(std::uint64_t, std::string, MaintenanceCallback) override {}
-};
 
 class Telemetry : public ::testing::Test {
  protected:

@@ -1,0 +1,54 @@
+"""What the tests of weftd with a scheduler share: hosts n1 to n4 on a small subnet, remedies turned on, and waiting for plans."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "infiniband"))
+
+import weft_testing  # noqa: E402
+from weft_testing import fat_tree, wait_until, weftctl, weftctl_json  # noqa: E402, F401
+
+REMEDIES = """
+[remedy]
+drain_node = "auto"
+undrain_node = "auto"
+{scheduler}
+[remedy.limits]
+undrain_after = "1s"
+reading_interval = "200ms"
+failed_readings = 2
+[remedy.limits.budget]
+cool_down = "0s"
+[remedy.limits.verification]
+probation = "3s"
+"""
+
+
+class WithScheduler(weft_testing.SubnetTest):
+    """Set `infiniband` by remedies() before the class's weftd is started."""
+
+    @classmethod
+    def make_network(cls):
+        network = fat_tree.build(8, rails=1, radix=8)
+        for number, host in enumerate(network.hosts()[:4], 1):
+            host.name = f"n{number} mlx5_0"
+        return network
+
+    @staticmethod
+    def remedies(scheduler: str) -> str:
+        return REMEDIES.format(scheduler=scheduler)
+
+    def plans(self) -> list[dict]:
+        return weftctl_json(self.weftd, "plans", "--all").get("plans", [])
+
+    def plan(self, host: str, action: str, *states: str) -> dict:
+        """The newest one, as soon as it is in one of the states."""
+        def there():
+            found = [plan for plan in self.plans() if plan["target"]["host"] == host and plan["action"] == action]
+            return found[-1] if found and found[-1]["state"] in states else None
+
+        return wait_until(there, within=90, why=lambda: f"no {action} of {host} is {states}: {self.plans()}\n{self.weftd.log()}")
+
+    def wait_until_well(self) -> None:
+        wait_until(lambda: not self.weftd.incidents(), within=90, why=lambda: f"it is not over: {self.weftd.incidents()}")
+        self.weftd.wait_sweeps(6)

@@ -153,7 +153,8 @@ class KubeApiserver:
 
     def _ready(self) -> bool:
         try:
-            return self._ask("GET", "/readyz") == b"ok"
+            # It is ready a moment before it has made its first namespace.
+            return self._ask("GET", "/readyz") == b"ok" and bool(self._ask("GET", "/api/v1/namespaces/default"))
         except OSError:
             return False
 

@@ -11,6 +11,7 @@
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
+#include "fabric/places.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/sweep.hpp"
 
@@ -32,6 +33,7 @@ struct FabricView {
   bool watching = false;  ///< false: no complete sweep yet, or the adapter is gone
   std::string status;     ///< one sentence: "watching 896 switches, 10240 adapters", "waiting for mlx5_0 port 1"
   std::shared_ptr<const Sweep> sweep;                   ///< null before the first one
+  std::shared_ptr<const Places> places;                 ///< of the sweep's topology; null before the first one
   std::shared_ptr<const std::vector<PortRates>> rates;  ///< one for each port of the sweep's topology; may be null
   Duration stale_after{};  ///< a port whose last reading is older is stale (three intervals)
 };

@@ -10,15 +10,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-@dataclass(frozen=True)
-class Part:
-    """One ctest label in one build."""
-
-    preset: str
-    label: str
+from building import ROOT, Builder, Part, say
 
 
 @dataclass(frozen=True)
@@ -32,7 +24,6 @@ class Suite:
 
 
 SUITES = (
-    Suite("unit", "values and pure functions, room by room", (Part("dev", "unit"),)),
     Suite("architecture", "the rooms' one rule and the house's habits", (Part("dev", "architecture"),)),
     Suite("infiniband", "weftd on ibsim with real OpenSM, compared with infiniband-diags", (Part("dev", "infiniband"),),
           ("ibsim", "opensm", "ibnetdiscover")),
@@ -45,8 +36,10 @@ SUITES = (
           ("etcd", "go", "rsync", "dpkg-source"), True, (("WEFT_KUBERNETES", "real"),)),
     Suite("prometheus", "scraped by real Prometheus and VictoriaMetrics", (Part("dev", "prometheus"),), ("promtool", "ibsim", "opensm")),
     Suite("kernel", "weft-collector and weftd under Debian's kernel in qemu, compared with rdma, ethtool and dcb", (Part("dev", "kernel"),)),
+    Suite("unit", "values and pure functions, room by room, under AddressSanitizer and UndefinedBehaviorSanitizer",
+          (Part("asan-ubsan", "unit"),)),
+    Suite("threads", "the unit tests of what has threads, under ThreadSanitizer", (Part("tsan", "threads"),)),
     Suite("fuzz", "every decoder and parser, briefly, under libFuzzer", (Part("fuzz", "fuzz"),), ("clang++",)),
-    Suite("sanitizers", "unit tests under ASan and UBSan, threads under TSan", (Part("asan-ubsan", "unit"), Part("tsan", "threads"))),
 )
 
 
@@ -68,77 +61,9 @@ def environment() -> dict:
     return dict(os.environ, PATH=path + ":/usr/sbin:/sbin", CTEST_OUTPUT_ON_FAILURE="1")
 
 
-def say(text: str) -> None:
-    print(text, flush=True)
-
-
-class Builder:
-    """Configures and builds each preset's targets once."""
-
-    def __init__(self, build_root: str):
-        self._root = build_root
-        self._configured: dict[str, str] = {}
-        self._built: dict[tuple[str, str], str] = {}
-
-    def folder(self, preset: str) -> str:
-        return os.path.join(self._root, preset)
-
-    def prepare(self, part: Part) -> str:
-        """Empty when built; else what went wrong, in a line."""
-        key = (part.preset, part.label)
-        if key not in self._built:
-            self._built[key] = self._configure(part.preset) or self._build(part.preset, f"tests_{part.label}")
-        return self._built[key]
-
-    def _configure(self, preset: str) -> str:
-        if preset not in self._configured:
-            os.makedirs(self.folder(preset), exist_ok=True)
-            self._configured[preset] = self._run(f"configuring {preset}", preset, "configure",
-                                                 ["cmake", "--preset", preset, "-S", ROOT, "-B", self.folder(preset)])
-        return self._configured[preset]
-
-    def _build(self, preset: str, target: str) -> str:
-        targets = subprocess.run(["ninja", "-C", self.folder(preset), "-t", "query", target], stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.DEVNULL, check=False)
-        if targets.returncode != 0:  # a label of scripts alone has nothing to build
-            return ""
-        return self._run(f"building {preset} {target}", preset, target, ["cmake", "--build", self.folder(preset), "--target", target])
-
-    def _run(self, what: str, preset: str, name: str, command: list[str]) -> str:
-        log_path = os.path.join(self.folder(preset), f"{name}.log")
-        say(f"-- {what} …")
-        began = reported = time.monotonic()
-        with open(log_path, "wb") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=ROOT)
-            try:
-                while process.poll() is None:
-                    time.sleep(0.2)
-                    if time.monotonic() - reported > 20:
-                        reported = time.monotonic()
-                        say(f"   {reported - began:.0f} s: {last_line(log_path)}")
-            except BaseException:
-                process.terminate()
-                process.wait()
-                raise
-        if process.returncode == 0:
-            say(f"   done in {time.monotonic() - began:.0f} s")
-            return ""
-        with open(log_path, encoding="utf-8", errors="replace") as log:
-            lines = log.read().splitlines()
-        start = next((i for i, line in enumerate(lines) if "error:" in line or "FAILED:" in line or "CMake Error" in line), max(0, len(lines) - 30))
-        say("\n".join(lines[start:start + 40]))
-        return f"{what} failed; all of it is in {os.path.relpath(log_path, ROOT)}"
-
-
-def last_line(path: str) -> str:
-    with open(path, "rb") as stream:
-        stream.seek(max(0, os.path.getsize(path) - 500))
-        return (stream.read().decode(errors="replace").strip().splitlines() or [""])[-1][:110]
-
-
 def run_part(builder: Builder, suite: Suite, part: Part) -> Tally:
     name = f"{part.preset} {part.label}"
-    if trouble := builder.prepare(part):
+    if trouble := builder.wait(part):
         return Tally(failed=[f"{suite.name}: {trouble}"])
     folder = builder.folder(part.preset)
     results = os.path.join(folder, f"results-{part.label}")
@@ -209,12 +134,16 @@ def skip_reason(entry) -> str:
     return (skipped.get("message") if skipped is not None else "") or "not run"
 
 
+def missing_for(suite: Suite) -> list[str]:
+    """Programs that the suite cannot do without and that are not here."""
+    path = environment()["PATH"]
+    return [program for program in suite.needs if not shutil.which(program, path=path)]
+
+
 def run_suite(builder: Builder, suite: Suite) -> Tally:
     began = time.monotonic()
     say(f"\n== {suite.name}: {suite.help}")
-    path = environment()["PATH"]
-    missing = [program for program in suite.needs if not shutil.which(program, path=path)]
-    if missing:
+    if missing := missing_for(suite):
         tally = Tally(skipped=[f"{suite.name}: not installed: {', '.join(missing)}"])
     else:
         tally = Tally()
@@ -264,13 +193,14 @@ def main() -> int:
         signal.signal(number, interrupted)
     if options.sequences:
         os.environ["WEFT_SEQUENCES"] = str(options.sequences)
-    builder = Builder(os.path.abspath(options.build_root))
     names = dict.fromkeys(options.suites + (["kubernetes"] if options.kubernetes else []))
     chosen = [known[name] for name in names] or [suite for suite in SUITES if not suite.on_request]
     tallies: dict[str, Tally] = {}
+    parts = [part for suite in chosen if not missing_for(suite) for part in suite.parts]
     try:
-        for suite in chosen:
-            tallies[suite.name] = run_suite(builder, suite)
+        with Builder(os.path.abspath(options.build_root), parts) as builder:
+            for suite in chosen:
+                tallies[suite.name] = run_suite(builder, suite)
     except KeyboardInterrupt:
         for suite in chosen:
             tallies.setdefault(suite.name, Tally(failed=[f"{suite.name}: interrupted"]))

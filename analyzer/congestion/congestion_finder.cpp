@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/congestion/ranks.hpp"
+#include "analyzer/places/ranks.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -38,7 +38,7 @@ bool shares_switch(const Entity& a, const Entity& b, const Topology& topology) {
 
 // Rail of the leaf that a link leads up from; kNoIndex for any other.
 std::uint32_t rail_of(const Entity& target, const Topology& topology, const FabricTree& tree) {
-  const PortIndex port = target.kind == EntityKind::kLink ? port_of_link(topology, target) : kNoIndex;
+  const PortIndex port = target.kind == EntityKind::kLink ? topology.find_port(target.port) : kNoIndex;
   const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree.uplink_of(port);
   const std::uint32_t leaf = uplink == kNoIndex ? kNoIndex : tree.leaf_of(tree.uplinks()[uplink].child);
   return leaf == kNoIndex ? kNoIndex : tree.rail_of(leaf);
@@ -78,9 +78,11 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     on_rail += rail != kNoIndex && rail_of(other->target, *topology, *tree) == rail;
   }
   if (hour >= limits.actions_per_hour) return says("the actions of this hour are used up: ", limits.actions_per_hour);
-  const auto share = static_cast<std::size_t>(limits.out_share * static_cast<double>(links_of(view)));
-  if (const std::size_t most = std::max<std::size_t>(limits.out_minimum, share); out >= most)
-    return says("as much is out of service as may be at once: ", most);
+  if (out >= limits.out_minimum) {  // else there is no need to count links
+    const auto share = static_cast<std::size_t>(limits.out_share * static_cast<double>(links_of(view)));
+    if (const std::size_t most = std::max<std::size_t>(limits.out_minimum, share); out >= most)
+      return says("as much is out of service as may be at once: ", most);
+  }
   if (on_switch >= limits.out_per_switch)
     return says("as many links of one switch are out as may be: ", limits.out_per_switch);
   if (on_rail >= limits.out_per_rail) return says("as many links of one rail are out as may be: ", limits.out_per_rail);

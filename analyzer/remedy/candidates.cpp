@@ -85,8 +85,14 @@ Entity host_entity(std::string host) {
   return entity;
 }
 
-PortIndex port_of_link(const Topology& topology, const Entity& link) {
-  return topology.find_port(link.port);
+Entity link_entity(std::string fabric, const Topology& topology, PortIndex port) {
+  const LinkKey key = *topology.link_of(port);
+  return {.kind = EntityKind::kLink,
+          .fabric = std::move(fabric),
+          .port = key.low,
+          .peer = key.high,
+          .label = port_label(topology, topology.find_port(key.low)) + " - " +
+                   port_label(topology, topology.find_port(key.high))};
 }
 
 std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view) {
@@ -104,13 +110,8 @@ std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& vie
   Entity link = cause;
   if (cause.kind == EntityKind::kPort) {
     const PortIndex port = topology.find_port(cause.port);
-    const auto cable = port == kNoIndex ? std::nullopt : topology.link_of(port);
-    if (!cable) return std::nullopt;
-    link.kind = EntityKind::kLink;
-    link.port = cable->low;
-    link.peer = cable->high;
-    link.label = port_label(topology, topology.find_port(cable->low)) + " - " +
-                 port_label(topology, topology.find_port(cable->high));
+    if (port == kNoIndex || !topology.link_of(port)) return std::nullopt;
+    link = link_entity(cause.fabric, topology, port);
   }
   if (link.kind != EntityKind::kLink) return std::nullopt;
   if (std::string host = host_behind(topology, link); !host.empty()) return drain(std::move(host));
@@ -197,7 +198,7 @@ std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& re
     const FabricView* fabric = view.fabric(remedy.target.fabric);
     if (tree && fabric && fabric->sweep) {
       const Topology& topology = *fabric->sweep->topology;
-      const PortIndex port = port_of_link(topology, remedy.target);
+      const PortIndex port = topology.find_port(remedy.target.port);
       cost = cost_of_isolation(*tree, port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port), topology, limits);
     }
     // The same ways are lost, but the link need not train again and stays the last resort.

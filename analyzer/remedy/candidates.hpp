@@ -22,8 +22,8 @@ std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& vie
 
 /// The host as a target.
 Entity host_entity(std::string host);
-/// The port of the link nearer to the smaller key; kNoIndex when the topology does not have it.
-PortIndex port_of_link(const Topology& topology, const Entity& link);
+/// The cable at `port`, which must have one (Topology::link_of), as a target.
+Entity link_entity(std::string fabric, const Topology& topology, PortIndex port);
 
 /// Share (0..1) of the time of the jobs on it that an incident takes while nothing is done, and the sentence that says
 /// how that was reckoned.

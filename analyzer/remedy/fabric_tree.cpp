@@ -1,12 +1,7 @@
 #include "analyzer/remedy/fabric_tree.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <string>
-#include <string_view>
-
-#include "analyzer/congestion/ranks.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -25,10 +20,11 @@ void gather(std::span<const Uplink> uplinks, std::size_t nodes, End end, std::ve
 
 }  // namespace
 
-FabricTree::FabricTree(const Topology& topology, std::span<const std::pair<PortIndex, PortIndex>> missing)
-    : tiers_(node_ranks(topology)) {
+FabricTree::FabricTree(const Topology& topology, const Places& places,
+                       std::span<const std::pair<PortIndex, PortIndex>> missing)
+    : tiers_(places.tiers) {
   const auto is_tier = [&](NodeIndex node) {
-    return topology.node(node).type == NodeType::kSwitch && tiers_[node] != kNoRank;
+    return topology.node(node).type == NodeType::kSwitch && tiers_[node] != kNoTier;
   };
   by_port_.assign(topology.ports().size(), kNoIndex);
   const auto add = [&](PortIndex lower, PortIndex upper) {
@@ -63,35 +59,23 @@ FabricTree::FabricTree(const Topology& topology, std::span<const std::pair<PortI
   }
   std::ranges::stable_sort(in_order_, {}, [this](NodeIndex node) { return tiers_[node]; });
   for (std::uint32_t order = 0; order < in_order_.size(); ++order) order_of_[in_order_[order]] = order;
-  find_rails(topology);
+  find_rails(topology, places);
 }
 
-void FabricTree::find_rails(const Topology& topology) {
+void FabricTree::find_rails(const Topology& topology, const Places& places) {
   rails_.assign(leaves_.size(), kNoIndex);
-  // The adapters of each host in the order of their descriptions: the first is of rail 0.
-  std::map<std::string_view, std::vector<PortIndex>> hosts;
-  for (const Node& node : topology.nodes()) {
-    if (node.type != NodeType::kChannelAdapter || node.aggregation_node) continue;
-    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
-      if (topology.port(port).peer != kNoIndex) hosts[host_name(node)].push_back(port);
-  }
   constexpr std::uint32_t kMixed = kNoIndex - 1;
-  std::uint32_t most = 0;
-  for (auto& [name, ports] : hosts) {
-    std::ranges::stable_sort(
-        ports, {}, [&](PortIndex port) { return std::string_view(topology.node_of(topology.port(port)).description); });
-    for (std::uint32_t rail = 0; rail < ports.size(); ++rail) {
-      const std::uint32_t leaf = leaf_of_[topology.port(topology.port(ports[rail]).peer).node];
-      if (leaf == kNoIndex) continue;
+  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    const Node& node = topology.node(leaves_[leaf]);
+    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+      const PortIndex peer = topology.port(port).peer;
+      if (peer == kNoIndex || topology.node_of(topology.port(peer)).type == NodeType::kSwitch) continue;
+      const std::uint32_t rail = places.rails[port];
       rails_[leaf] = rails_[leaf] == kNoIndex || rails_[leaf] == rail ? rail : kMixed;
-      most = std::max(most, rail + 1);
     }
+    if (rails_[leaf] == kMixed) rails_[leaf] = kNoIndex;
   }
-  const bool mixed = std::ranges::find(rails_, kMixed) != rails_.end();
-  if (mixed || most < 2)
-    std::ranges::fill(rails_, kNoIndex);
-  else
-    rail_count_ = most;
+  rail_names_ = places.rail_names;
 }
 
 }  // namespace weft::analyzer

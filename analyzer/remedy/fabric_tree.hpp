@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "fabric/places.hpp"
 #include "fabric/topology.hpp"
 
 namespace weft::analyzer {
@@ -26,7 +28,8 @@ class FabricTree {
  public:
   /// `missing`: cables that are known of, though the topology does not have them: both ends were down when it was
   /// discovered. Without them what is out already would be forgotten as soon as weftd is started anew.
-  explicit FabricTree(const Topology& topology, std::span<const std::pair<PortIndex, PortIndex>> missing = {});
+  FabricTree(const Topology& topology, const Places& places,
+             std::span<const std::pair<PortIndex, PortIndex>> missing = {});
 
   std::span<const Uplink> uplinks() const { return uplinks_; }
   /// The uplink that the port is an end of; kNoIndex for any other port.
@@ -39,14 +42,15 @@ class FabricTree {
   std::span<const NodeIndex> leaves() const { return leaves_; }
   /// Position in leaves(), or kNoIndex.
   std::uint32_t leaf_of(NodeIndex node) const { return leaf_of_[node]; }
-  /// Rail of a leaf: which of its hosts' adapters end there, counted from 0; kNoIndex where they are not all of one.
+  /// Rail of a leaf, a position in Places::rail_names; kNoIndex where its adapters are not all of one.
   std::uint32_t rail_of(std::uint32_t leaf) const { return rails_[leaf]; }
-  /// How many rails there are, 0 when leaves do not serve rails.
-  std::uint32_t rail_count() const { return rail_count_; }
+  /// How many rails there are, 0 where adapters have none.
+  std::uint32_t rail_count() const { return static_cast<std::uint32_t>(rail_names_.size()); }
+  const std::string& rail_name(std::uint32_t rail) const { return rail_names_[rail]; }
   /// Switches in the order of their tiers, those with adapters first; kNoIndex for what is no switch of the tree.
   std::uint32_t order_of(NodeIndex node) const { return order_of_[node]; }
   std::span<const NodeIndex> in_order() const { return in_order_; }
-  std::uint8_t tier(NodeIndex node) const { return tiers_[node]; }  ///< 1 for leaves; see node_ranks()
+  std::uint8_t tier(NodeIndex node) const { return tiers_[node]; }  ///< as Places::tiers
   std::uint8_t tiers() const { return top_; }
   std::size_t nodes() const { return tiers_.size(); }
 
@@ -55,7 +59,7 @@ class FabricTree {
                                            NodeIndex node) {
     return std::span<const UplinkIndex>(all).subspan(first[node], first[node + 1] - first[node]);
   }
-  void find_rails(const Topology& topology);
+  void find_rails(const Topology& topology, const Places& places);
 
   std::vector<Uplink> uplinks_;
   std::vector<UplinkIndex> by_port_;
@@ -63,7 +67,7 @@ class FabricTree {
   std::vector<std::uint32_t> up_first_, down_first_;
   std::vector<NodeIndex> leaves_;
   std::vector<std::uint32_t> leaf_of_, rails_;
-  std::uint32_t rail_count_ = 0;
+  std::vector<std::string> rail_names_;
   std::vector<NodeIndex> in_order_;
   std::vector<std::uint32_t> order_of_;
   std::vector<std::uint8_t> tiers_;

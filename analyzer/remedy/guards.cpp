@@ -37,7 +37,7 @@ class Judge {
         takes_out_(takes_out(plan.action)),
         is_link_(plan.target.kind == EntityKind::kLink) {
     if (fabric_ && !fabric_->sweep) fabric_ = nullptr;
-    if (fabric_ && is_link_) port_ = port_of_link(*fabric_->sweep->topology, plan.target);
+    if (fabric_ && is_link_) port_ = fabric_->sweep->topology->find_port(plan.target.port);
     if (in_.tree && port_ != kNoIndex) uplink_ = in_.tree->tree().uplink_of(port_);
   }
 
@@ -256,7 +256,7 @@ class Judge {
     if (!in_.tree || uplink_ == kNoIndex)
       return refused("it does not lead from one tier of a fat tree to the next: what is left cannot be foretold");
     if (guard == Guard::kLeafCapacity && in_.outdone) return refused(*in_.outdone);
-    if (shortfall_ && shortfall_->guard == guard) return refused(describe(*shortfall_, topology()));
+    if (shortfall_ && shortfall_->guard == guard) return refused(describe(*shortfall_, in_.tree->tree(), topology()));
     if (shortfall_ && shortfall_->guard < guard) return not_needed("it is refused already");
     switch (guard) {
       case Guard::kReachability:

@@ -218,7 +218,7 @@ std::vector<std::uint8_t> LiveTree::short_leaves(std::span<const std::uint32_t> 
   return is_short;
 }
 
-std::string describe(const Shortfall& shortfall, const Topology& topology) {
+std::string describe(const Shortfall& shortfall, const FabricTree& tree, const Topology& topology) {
   const auto numbers = [&](const char* what) {
     return std::to_string(shortfall.kept) + " of " + std::to_string(shortfall.designed) + ' ' + what + "; " +
            std::to_string(shortfall.needed) + " are needed";
@@ -231,7 +231,7 @@ std::string describe(const Shortfall& shortfall, const Topology& topology) {
       return name(shortfall.leaf) + " and " + name(shortfall.other) + ", which share a job, would keep " +
              numbers("common spines");
     case Guard::kRailCapacity:
-      return "rail " + std::to_string(shortfall.rail) + " would keep " + numbers("uplinks");
+      return "rail " + tree.rail_name(shortfall.rail) + " would keep " + numbers("uplinks");
     default:
       return name(shortfall.leaf) + " would keep " + numbers("ways up");
   }

@@ -85,6 +85,6 @@ class LiveTree {
 };
 
 /// One sentence: "leaf-3 would keep 6 of 8 ways up; 7 are needed".
-std::string describe(const Shortfall& shortfall, const Topology& topology);
+std::string describe(const Shortfall& shortfall, const FabricTree& tree, const Topology& topology);
 
 }  // namespace weft::analyzer

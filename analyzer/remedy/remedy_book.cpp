@@ -280,7 +280,10 @@ void RemedyBook::answer_reading(std::uint64_t number, const Result<TargetReading
   if (!of || of->work.order != number) return;
   if (is_under_way(of->plan.state)) {
     if (runner(*of, now).read(reading)) of->work.stage = PlanWork::Stage::kReady;
-    if (reading) settle(of->plan, reading->state, now);
+    if (reading) {
+      settle(of->plan, reading->state, now);
+      of->checked = now;
+    }
     return;
   }
   of->work.order = 0;

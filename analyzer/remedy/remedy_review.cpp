@@ -90,7 +90,7 @@ void RemedyBook::propose(const RemedyView& view) {
         remedy->target.kind == EntityKind::kLink ? trees_.tree(remedy->target.fabric, view, shown_) : nullptr;
     plan.jobs = incident->jobs;
     if (tree && plan.jobs.empty()) {
-      const PortIndex port = port_of_link(*view.fabric(remedy->target.fabric)->sweep->topology, remedy->target);
+      const PortIndex port = view.fabric(remedy->target.fabric)->sweep->topology->find_port(remedy->target.port);
       if (port != kNoIndex) plan.jobs = trees_.jobs_over(remedy->target.fabric, tree->tree().uplink_of(port));
     }
     plan.candidates = candidates_for(*incident, *remedy, view, tree, settings_.limits);
@@ -166,7 +166,7 @@ void RemedyBook::choose(const RemedyView& view) {
     std::vector<BadLink> bad;
     std::vector<const Plan*> of;
     for (const Plan* plan : plans) {
-      const PortIndex port = port_of_link(topology, plan->target);
+      const PortIndex port = topology.find_port(plan->target.port);
       const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port);
       if (uplink == kNoIndex) continue;
       const auto nothing = std::ranges::find(plan->candidates, RemedyAction::kNothing, &Candidate::action);

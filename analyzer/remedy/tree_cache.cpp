@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analyzer/places/place_finder.hpp"
+
 namespace weft::analyzer {
 namespace {
-
-bool same_cabling(const Topology& a, const Topology& b) {
-  return a.epoch() == b.epoch() && a.nodes().size() == b.nodes().size() &&
-         std::ranges::equal(a.ports(), b.ports(), {}, &Port::peer, &Port::peer);
-}
 
 std::uint8_t is_up(const Topology& topology, const Uplink& uplink) {
   const Port& port = topology.port(uplink.port);
@@ -80,10 +77,11 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   const auto& topology = fabric->sweep->topology;
   Kept& kept = kept_[name];
   auto missing = missing_cables(name, *topology, view, plans);
-  const bool recabled = !kept.topology || missing != kept.missing ||
+  const bool recabled = !kept.topology || missing != kept.missing || fabric->places != kept.places ||
                         (kept.topology != topology && !same_cabling(*kept.topology, *topology));
   if (recabled) {
-    kept.tree = std::make_unique<FabricTree>(*topology, missing);
+    kept.places = fabric->places;
+    kept.tree = std::make_unique<FabricTree>(*topology, kept.places ? *kept.places : find_places(*topology), missing);
     kept.missing = std::move(missing);
   }
   std::vector<JobLeaves> jobs = leaves_of_jobs(*kept.tree, *topology, view.hosts);

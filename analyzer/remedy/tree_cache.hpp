@@ -30,6 +30,7 @@ class TreeCache {
  private:
   struct Kept {
     std::shared_ptr<const Topology> topology;
+    std::shared_ptr<const Places> places;
     std::vector<std::pair<PortIndex, PortIndex>> missing;
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;

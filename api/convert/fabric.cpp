@@ -130,6 +130,9 @@ void node_to_proto(const FabricView& fabric, NodeIndex index, v1::Node& to) {
   to.set_aggregation_node(node.aggregation_node);
   to.set_reachable(node.reachable);
   to.set_fabric(valid_utf8(fabric.name));
+  if (!fabric.places) return;
+  if (const std::uint8_t tier = fabric.places->tiers[index]; tier != kNoTier) to.set_tier(tier);
+  to.set_pod(valid_utf8(fabric.places->pod_of(index)));
 }
 
 void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail, TimePoint now, v1::Port& to) {
@@ -160,6 +163,7 @@ void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail,
     set_timestamp(*to.mutable_counters_read_at(), read);
   to.set_stale(is_stale(fabric, index, now));
   to.set_wait_tick_seconds(static_cast<double>(port.wait_tick_seconds));
+  if (fabric.places) to.set_rail(valid_utf8(fabric.places->rail_of(index)));
   if (detail == PortDetail::kStates) return;
   if (fabric.rates && index < fabric.rates->size()) set_rates((*fabric.rates)[index], *to.mutable_rates());
   if (detail == PortDetail::kRates) return;

@@ -234,6 +234,19 @@ void PortFamilies::write_family() {
   }
 }
 
+namespace {
+
+template <typename Line>
+void put_place(Line& line, std::string_view label, const std::string& name) {
+  if (name.empty()) return;
+  std::string escaped;
+  append_label_value(escaped, name);
+  line.put(label);
+  line.put(escaped);
+}
+
+}  // namespace
+
 void PortFamilies::write_info() {
   const std::string_view name = families_[family_].name;
   rows([&](Line line, const View& view, PortIndex index) {
@@ -258,6 +271,10 @@ void PortFamilies::write_info() {
       line.put(view.labels.guid(peer.node));
       line.put("\",peer_port=\"");
       line.number(peer.number.value);
+    }
+    if (view.fabric->places) {
+      put_place(line, "\",pod=\"", view.fabric->places->pod_of(port.node));
+      put_place(line, "\",rail=\"", view.fabric->places->rail_of(index));
     }
     line.put("\",subnet=\"");
     line.put(subnet);

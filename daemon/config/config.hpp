@@ -48,6 +48,7 @@ struct Infiniband {
   std::optional<unsigned> pkey_index;       ///< none: where the default partition stands
   std::filesystem::path node_name_map;      ///< empty: none
   std::filesystem::path expected_topology;  ///< empty: none
+  std::string pod_pattern, rail_pattern;    ///< regular expressions with one group; empty: cables tell
   bool clear_saturated_counters = false;
   std::filesystem::path sweeper;  ///< empty: weft-sweeper beside our own executable
 };

@@ -1,5 +1,6 @@
 #include "daemon/config/schema.hpp"
 
+#include "analyzer/places/place_finder.hpp"
 #include "daemon/config/text.hpp"
 
 // The table itself: what a key does and why its default is what it is.
@@ -136,6 +137,18 @@ std::vector<Key> infiniband_schema() {
        "File in ibnetdiscover's format that says how the cables should run; what differs is MISCABLED. Empty: nothing "
        "is "
        "expected."},
+      {"infiniband.pod_pattern",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.pod_pattern; },
+       {},
+       "",
+       "Regular expression with one group that is searched for in the names of nodes: what the group matches is the "
+       "name of the pod, as in \"-p([0-9]+)-\". Empty: pods are what hangs together below the topmost switches."},
+      {"infiniband.rail_pattern",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.rail_pattern; },
+       {},
+       "",
+       "The same for rails, in the names of adapters, else of their leaf switches: \"mlx5_([0-9]+)\". Empty: the "
+       "order of each host's adapters tells, where each leaf has those of one rail only."},
       {"infiniband.clear_saturated_counters",
        [](WeftdConfig& c) -> Field { return &c.infiniband.clear_saturated_counters; },
        {},
@@ -293,6 +306,9 @@ std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfi
              config.analyzer.error_window_maximum, "analyzer.error_window_maximum");
   damping(config.analyzer.flap_fast, "analyzer.flap_fast");
   damping(config.analyzer.flap_slow, "analyzer.flap_slow");
+  for (const auto& [key, text] : {std::pair{"infiniband.pod_pattern", &config.infiniband.pod_pattern},
+                                  std::pair{"infiniband.rail_pattern", &config.infiniband.rail_pattern}})
+    if (const auto pattern = analyzer::place_pattern(*text); !pattern) found.emplace_back(key, pattern.error().message);
   for (auto& problem : remedy_contradictions(config.remedy)) found.push_back(std::move(problem));
   return found;
 }

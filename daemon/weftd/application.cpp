@@ -354,6 +354,13 @@ Result<void> run(const config::WeftdConfig& config) {
   RemedyCommandDesk remedy_commands(door, remedies);
   Watchers watchers(main, config, core);
 
+  // gRPC first: who asks /healthz whether we live expects both.
+  auto grpc = api::GrpcServer::start({.address = config.listen.grpc.host,
+                                      .port = config.listen.grpc.port,
+                                      .max_watchers = config.grpc.max_watchers,
+                                      .telemetry = telemetry_limits(config.telemetry)},
+                                     publication, commands, remedy_commands, inbox, clock);
+  if (!grpc) return tl::unexpected(grpc.error());
   auto http = api::HttpServer::start(
       {.address = config.listen.http.host,
        .port = config.listen.http.port,
@@ -361,12 +368,6 @@ Result<void> run(const config::WeftdConfig& config) {
        .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout)},
       publication, clock, {metrics.collectable()});
   if (!http) return tl::unexpected(http.error());
-  auto grpc = api::GrpcServer::start({.address = config.listen.grpc.host,
-                                      .port = config.listen.grpc.port,
-                                      .max_watchers = config.grpc.max_watchers,
-                                      .telemetry = telemetry_limits(config.telemetry)},
-                                     publication, commands, remedy_commands, inbox, clock);
-  if (!grpc) return tl::unexpected(grpc.error());
   logger("weftd")->info("HTTP on http://{}:{}/, gRPC on {}:{}", config.listen.http.host, (*http)->port(),
                         config.listen.grpc.host, (*grpc)->port());
 

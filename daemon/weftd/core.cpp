@@ -9,6 +9,7 @@
 #include "analyzer/detect/freshness.hpp"
 #include "analyzer/incidents/health.hpp"
 #include "daemon/logging/logging.hpp"
+#include "daemon/weftd/words.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -29,27 +30,6 @@ bool passed(TimePoint now, TimePoint since, Duration span) {
   return now < since || now - since > span;
 }
 
-std::string watching_status(const Topology& topology) {
-  std::size_t switches = 0, adapters = 0, unreachable = 0;
-  for (const Node& node : topology.nodes()) {
-    switches += node.type == NodeType::kSwitch;
-    adapters += node.type == NodeType::kChannelAdapter;
-    unreachable += !node.reachable;
-  }
-  std::string text = "watching " + std::to_string(switches) + " switches, " + std::to_string(adapters) + " adapters";
-  if (unreachable > 0) text += ", " + std::to_string(unreachable) + " of them unreachable";
-  return text;
-}
-
-// What happened to an incident since it was shown, in the words of the event log.
-const char* what_happened(const Incident& incident, const analyzer::IncidentList& shown) {
-  if (incident.state == IncidentState::kResolved) return "resolved";
-  if (incident.revision <= 1) return "opened";
-  const auto before = std::ranges::lower_bound(shown, incident.id, {}, [](const auto& one) { return one->id; });
-  const bool was_over = before != shown.end() && (*before)->id == incident.id && !(*before)->is_open();
-  return was_over ? "reopened" : "updated";
-}
-
 tl::unexpected<Error> stopping() {
   return fail(ErrorCode::kUnavailable, "weftd is stopping");
 }
@@ -61,6 +41,8 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
            api::Publication& publication, const Clock& clock, Post post)
     : config_(config),
       expected_(std::move(expected)),
+      place_hints_{analyzer::place_pattern(config.infiniband.pod_pattern).value_or(std::nullopt),
+                   analyzer::place_pattern(config.infiniband.rail_pattern).value_or(std::nullopt)},
       store_(store),
       store_lane_(store_lane),
       hosts_(hosts),
@@ -160,6 +142,9 @@ void Core::take_sweep(Sweep sweep) {
   fabric.view.status = watching_status(*sweep.topology);
   fabric.view.stale_after = analyzer::stale_after(sweep, config_.analyzer);
   fabric.view.rates = analysis.rates;
+  if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
+                             !analyzer::same_cabling(*fabric.view.sweep->topology, *sweep.topology)))
+    fabric.view.places = std::make_shared<const Places>(analyzer::find_places(*sweep.topology, place_hints_));
   fabric.view.sweep = std::make_shared<const Sweep>(std::move(sweep));
   judged(fabric, std::move(analysis), now);
   // Full: the store is behind. This moment is left out of the history; the next one covers it.

@@ -10,6 +10,7 @@
 
 #include "analyzer/detect/fabric_analyzer.hpp"
 #include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/places/place_finder.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
 #include "daemon/config/config.hpp"
@@ -100,6 +101,7 @@ class Core {
 
   const config::WeftdConfig& config_;
   std::shared_ptr<const Topology> expected_;
+  analyzer::PlaceHints place_hints_;
   store::Store& store_;
   runtime::Lane& store_lane_;
   HostDesk& hosts_;

@@ -49,19 +49,6 @@ analyzer::RemedyMemory memory(store::RestoredRemedies& restored) {
   return memory;
 }
 
-Entity link_entity(const FabricView& fabric, PortIndex port) {
-  const Topology& topology = *fabric.sweep->topology;
-  const auto key = topology.link_of(port);
-  Entity entity;
-  entity.kind = EntityKind::kLink;
-  entity.fabric = fabric.name;
-  entity.port = key->low;
-  entity.peer = key->high;
-  entity.label =
-      port_label(topology, topology.find_port(key->low)) + " - " + port_label(topology, topology.find_port(key->high));
-  return entity;
-}
-
 }  // namespace
 
 RemedyDesk::RemedyDesk(RemedyDeskOptions options, store::RestoredRemedies restored, store::Store& store,
@@ -307,7 +294,7 @@ Result<Entity> RemedyDesk::find_target(RemedyAction action, const std::string& t
   }
   if (port == kNoIndex || !topology.link_of(port))
     return fail(ErrorCode::kNotFound, "no cable was ever seen at '" + text + "'");
-  return link_entity(*nodes[0].fabric, port);
+  return analyzer::link_entity(nodes[0].fabric->name, topology, port);
 }
 
 void RemedyDesk::request(RemedyAction action, const std::string& target, const std::string& why, const std::string& who,

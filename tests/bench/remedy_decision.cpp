@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "analyzer/places/place_finder.hpp"
 #include "analyzer/remedy/remedy_book.hpp"
 #include "tests/fakes/three_tiers.hpp"
 
@@ -81,7 +82,7 @@ int run(char** arguments) {
     host->reading = std::move(reading);
     hosts.push_back(std::move(host));
   }
-  const FabricTree tree(*sweep->topology);
+  const FabricTree tree(*sweep->topology, find_places(*sweep->topology));
   const std::size_t links = tree.uplinks().size() + tree.leaves().size();
 
   const auto slowest = [&](unsigned bad) {

@@ -75,6 +75,19 @@ TEST(Exposition, PortSeriesAreSpelledAsPromised) {
   EXPECT_THAT(text, HasSubstr("weft_sweep_duration_seconds{subnet=\"ib0\"} 0.25\n"));
 }
 
+TEST(Exposition, PlacesStandWithThePort) {
+  SmallFabric fabric(1);
+  FabricView view = fabric.build();
+  Places places;
+  places.tiers.assign(view.sweep->topology->nodes().size(), 1);
+  places.pods.assign(places.tiers.size(), 0);
+  places.rails.assign(view.sweep->topology->ports().size(), 0);
+  places.pod_names = {"north"};
+  places.rail_names = {"7"};
+  view.places = std::make_shared<const Places>(places);
+  EXPECT_THAT(expose(make_snapshot(1, {view})), HasSubstr("peer_port=\"1\",pod=\"north\",rail=\"7\",subnet=\"ib0\""));
+}
+
 TEST(Exposition, AbsentIsNotZero) {
   SmallFabric fabric(1);
   fabric.set(1, CounterId::kLinkDowned, 0);

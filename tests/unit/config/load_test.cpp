@@ -124,6 +124,13 @@ TEST(Load, WrongFlagsAreReportedBesideTheFilesErrors) {
   EXPECT_EQ(outcome.errors[2].message, "there is no such key; did you mean infiniband.window?");
 }
 
+TEST(Load, APatternOfPlacesIsRead) {
+  EXPECT_EQ(print(load_text("[infiniband]\npod_pattern = \"pod\"\nrail_pattern = \"mlx5_([0-9]\"\n", "x.toml").errors)
+                .substr(0, 87),
+            "x.toml:2: infiniband.pod_pattern: needs exactly one group in brackets, the name; write ");
+  EXPECT_TRUE(load_text("[infiniband]\nrail_pattern = \"mlx5_([0-9]+)\"\n", "x.toml").errors.empty());
+}
+
 TEST(Load, KeysThatContradictEachOtherAreFound) {
   const LoadOutcome outcome = load_text(
       "[listen]\nhttp = \"0.0.0.0:9641\"\ngrpc = \"0.0.0.0:9641\"\n[analyzer.flap_fast]\nreuse = 5000\n"

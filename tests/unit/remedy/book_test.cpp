@@ -149,6 +149,11 @@ TEST(RemedyBook, ReadsActsOnceReadsAgainAndVerifies) {
   for (int i = 0; i < 3; ++i) b.book->review(b.look());
   EXPECT_EQ(b.plan(1).state, PlanState::kCommitted);
   EXPECT_TRUE(b.plan(1).in_force);
+  EXPECT_TRUE(b.orders().empty()) << "it was just read: a link that is still going down must not look given back";
+  b.fabric.advance(b.settings.limits.check_interval);
+  orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders[0].kind, OrderKind::kRead) << "whether it stays out is looked after";
 }
 
 TEST(RemedyBook, OfTwoBadLinksTheWorseGoesWhenNotBothMay) {

@@ -1,4 +1,5 @@
 #include "analyzer/remedy/link_choice.hpp"
+#include "analyzer/places/place_finder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ TEST(LinkChoice, EqualsAnExhaustiveSearchOnSmallFabrics) {
     auto fabric = draw(0, 1) == 0 ? fakes::FabricBuilder::fat_tree(draw(2, 6), draw(2, 5), 1)
                                   : three_tiers(draw(1, 3), draw(1, 3), draw(2, 3), draw(1, 3));
     const auto topology = fabric.topology();
-    const FabricTree tree(*topology);
+    const FabricTree tree(*topology, find_places(*topology));
     CapacityLimits limits;
     limits.leaf_share_jobs = draw(3, 9) / 10.0;
     limits.leaf_share_idle = draw(2, 8) / 10.0;
@@ -77,7 +78,7 @@ TEST(LinkChoice, SparesTheManyForTheOneThatHurtsMost) {
   limits.leaf_share_idle = 0.75;
   auto fabric = fakes::FabricBuilder::fat_tree(4, 2, 1);
   const auto topology = fabric.topology();
-  const FabricTree tree(*topology);
+  const FabricTree tree(*topology, find_places(*topology));
   LiveTree live(tree, up_states(tree, *topology), {}, limits);
   std::vector<BadLink> bad;
   for (const char* spine : {"spine-0", "spine-1", "spine-2"})
@@ -92,7 +93,7 @@ TEST(LinkChoice, ACutSearchSaysSo) {
   limits.leaf_share_idle = 0.5;
   auto fabric = fakes::FabricBuilder::fat_tree(16, 2, 1);
   const auto topology = fabric.topology();
-  const FabricTree tree(*topology);
+  const FabricTree tree(*topology, find_places(*topology));
   LiveTree live(tree, up_states(tree, *topology), {}, limits);
   std::vector<BadLink> bad;
   for (UplinkIndex i = 0; i < tree.uplinks().size(); ++i) bad.push_back({i, 1.0 + i * 0.001});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/places/place_finder.hpp"
 #include "tests/unit/remedy/trees.hpp"
 
 namespace weft::analyzer {
@@ -11,7 +12,7 @@ struct Fixture {
   explicit Fixture(fakes::FabricBuilder built, std::vector<JobLeaves> jobs = {}, CapacityLimits limits = {})
       : fabric(std::move(built)),
         topology(fabric.topology()),
-        tree(*topology),
+        tree(*topology, find_places(*topology)),
         live(tree, up_states(tree, *topology), jobs, limits) {}
 
   UplinkIndex uplink(const std::string& a, const std::string& b) const {
@@ -61,7 +62,7 @@ TEST(LiveTree, ALeafKeepsItsShareOfWaysUp) {
   const auto shortfall = f.live.shortfall(f.uplink("leaf-0", "spine-2"));
   ASSERT_TRUE(shortfall);
   EXPECT_EQ(shortfall->guard, Guard::kLeafCapacity);
-  EXPECT_EQ(describe(*shortfall, *f.topology), "leaf-0 would keep 5 of 8 ways up; 6 are needed");
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "leaf-0 would keep 5 of 8 ways up; 6 are needed");
 }
 
 TEST(LiveTree, MoreIsAskedWhereAJobRuns) {
@@ -87,7 +88,7 @@ TEST(LiveTree, TwoLeavesOfAJobKeepCommonSpines) {
   f.live.take_out(f.uplink("leaf-1", "spine-3"));
   const auto shortfall = f.live.shortfall(f.uplink("leaf-1", "spine-3"));
   ASSERT_TRUE(shortfall);
-  EXPECT_EQ(describe(*shortfall, *f.topology),
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology),
             "leaf-1 and leaf-0, which share a job, would keep 6 of 10 common spines; 7 are needed");
   f.live.take_out(f.uplink("leaf-2", "spine-9"));
   EXPECT_FALSE(f.live.shortfall(f.uplink("leaf-2", "spine-9"))) << "not of that job";
@@ -113,7 +114,7 @@ TEST(LiveTree, WaysThatMeetNowhereAreNone) {
   f.live.take_out(f.uplink("leaf-1", "spine-1"));
   const auto shortfall = f.live.shortfall(f.uplink("leaf-1", "spine-1"));
   ASSERT_TRUE(shortfall) << "each has a spine, and not the same one";
-  EXPECT_EQ(describe(*shortfall, *f.topology), "leaf-1 and leaf-0 would have no way to each other");
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "leaf-1 and leaf-0 would have no way to each other");
 }
 
 TEST(LiveTree, ALeafThatIsGoneAlreadyStopsNobody) {
@@ -150,7 +151,7 @@ TEST(LiveTree, ARailKeepsItsUplinks) {
   f.live.take_out(link);
   const auto shortfall = f.live.shortfall(link);
   ASSERT_TRUE(shortfall);
-  EXPECT_EQ(describe(*shortfall, *f.topology), "rail 1 would keep 3 of 4 uplinks; 4 are needed");
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "rail 1 would keep 3 of 4 uplinks; 4 are needed");
 }
 
 }  // namespace

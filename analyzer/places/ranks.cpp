@@ -1,4 +1,4 @@
-#include "analyzer/congestion/ranks.hpp"
+#include "analyzer/places/ranks.hpp"
 
 namespace weft::analyzer {
 

@@ -1,0 +1,226 @@
+#include "analyzer/places/place_finder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/places/ranks.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+static_assert(kNoTier == kNoRank);
+
+/// "2" before "10", "rail-2" before "rail-10".
+bool counts_before(std::string_view a, std::string_view b) {
+  const auto digits = [](std::string_view text) {
+    const auto end = text.find_first_not_of("0123456789");
+    return end == std::string_view::npos ? text.size() : end;
+  };
+  while (!a.empty() && !b.empty()) {
+    const std::size_t of_a = digits(a), of_b = digits(b);
+    if (of_a == 0 || of_b == 0) {
+      if (a.front() != b.front()) return a.front() < b.front();
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+      continue;
+    }
+    const auto number = [](std::string_view text) {
+      const auto start = text.find_first_not_of('0');
+      return start == std::string_view::npos ? std::string_view() : text.substr(start);
+    };
+    const std::string_view left = number(a.substr(0, of_a)), right = number(b.substr(0, of_b));
+    if (left.size() != right.size()) return left.size() < right.size();
+    if (left != right) return left < right;
+    a.remove_prefix(of_a);
+    b.remove_prefix(of_b);
+  }
+  return a.size() < b.size();
+}
+
+/// Gives positions to names, in the order in which people count.
+void number(const std::vector<std::string>& names, std::vector<std::uint32_t>& of, std::vector<std::string>& list) {
+  std::map<std::string_view, std::uint32_t> found;
+  for (const std::string& name : names)
+    if (!name.empty()) found.emplace(name, 0);
+  std::vector<std::string_view> sorted;
+  for (const auto& [name, position] : found) sorted.push_back(name);
+  std::ranges::stable_sort(sorted, counts_before);
+  for (std::uint32_t position = 0; position < sorted.size(); ++position) {
+    found[sorted[position]] = position;
+    list.emplace_back(sorted[position]);
+  }
+  of.assign(names.size(), kNoIndex);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!names[i].empty()) of[i] = found[names[i]];
+}
+
+std::string named(const std::string& name, const std::regex& pattern) {
+  std::smatch match;
+  return std::regex_search(name, match, pattern) ? match[1].str() : std::string();
+}
+
+bool is_adapter(const Node& node) {
+  return node.type == NodeType::kChannelAdapter && !node.aggregation_node;
+}
+
+/// Cabled ports of the adapters of each host, in the order of the adapters' descriptions.
+std::map<std::string_view, std::vector<PortIndex>> ports_of_hosts(const Topology& topology) {
+  std::map<std::string_view, std::vector<PortIndex>> hosts;
+  for (const Node& node : topology.nodes()) {
+    if (!is_adapter(node)) continue;
+    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
+      if (topology.port(port).peer != kNoIndex) hosts[host_name(node)].push_back(port);
+  }
+  for (auto& [name, ports] : hosts)
+    std::ranges::stable_sort(
+        ports, {}, [&](PortIndex port) { return std::string_view(topology.node_of(topology.port(port)).description); });
+  return hosts;
+}
+
+/// What hangs together: each node's group is known by one of its nodes.
+class Groups {
+ public:
+  explicit Groups(std::size_t count) : parents_(count) { std::iota(parents_.begin(), parents_.end(), 0U); }
+  NodeIndex of(NodeIndex node) {
+    while (parents_[node] != node) node = parents_[node] = parents_[parents_[node]];
+    return node;
+  }
+  void join(NodeIndex a, NodeIndex b) { parents_[of(a)] = of(b); }
+
+ private:
+  std::vector<NodeIndex> parents_;
+};
+
+std::vector<std::string> pods_by_cables(const Topology& topology, const std::vector<std::uint8_t>& tiers) {
+  std::vector<std::string> names(topology.nodes().size());
+  std::uint8_t top = 0;
+  for (const std::uint8_t tier : tiers)
+    if (tier != kNoTier) top = std::max(top, tier);
+  if (top < 2) return names;
+  Groups groups(names.size());
+  const auto below_top = [&](NodeIndex node) { return tiers[node] < top; };
+  for (const Port& port : topology.ports())
+    if (port.peer != kNoIndex && below_top(port.node) && below_top(topology.port(port.peer).node))
+      groups.join(port.node, topology.port(port.peer).node);
+  for (const auto& [host, ports] : ports_of_hosts(topology))
+    for (const PortIndex port : ports) groups.join(topology.port(ports.front()).node, topology.port(port).node);
+
+  struct Group {
+    std::uint32_t switches = 0;
+    std::string_view first;  // of the names of its switches
+  };
+  std::map<NodeIndex, Group> found;
+  for (NodeIndex node = 0; node < names.size(); ++node) {
+    if (!below_top(node) || topology.node(node).type != NodeType::kSwitch) continue;
+    Group& group = found[groups.of(node)];
+    const std::string_view name = topology.node(node).name;
+    if (group.switches++ == 0 || counts_before(name, group.first)) group.first = name;
+  }
+  std::erase_if(found, [](const auto& entry) { return entry.second.switches < 2; });
+  if (found.size() < 2) return names;
+  std::vector<std::pair<std::string_view, NodeIndex>> sorted;
+  for (const auto& [root, group] : found) sorted.emplace_back(group.first, root);
+  std::ranges::stable_sort(sorted, counts_before, &std::pair<std::string_view, NodeIndex>::first);
+  std::map<NodeIndex, std::string> numbers;
+  for (std::size_t i = 0; i < sorted.size(); ++i) numbers[sorted[i].second] = std::to_string(i);
+  for (NodeIndex node = 0; node < names.size(); ++node) {
+    if (!below_top(node)) continue;
+    if (const auto group = numbers.find(groups.of(node)); group != numbers.end()) names[node] = group->second;
+  }
+  return names;
+}
+
+std::vector<std::string> pods_by_names(const Topology& topology, const std::regex& pattern) {
+  std::vector<std::string> names;
+  for (const Node& node : topology.nodes()) names.push_back(named(node.name, pattern));
+  for (const Port& port : topology.ports()) {
+    if (port.peer == kNoIndex || topology.node_of(port).type == NodeType::kSwitch || !names[port.node].empty())
+      continue;
+    names[port.node] = names[topology.port(port.peer).node];
+  }
+  return names;
+}
+
+std::vector<std::string> rails_by_cables(const Topology& topology) {
+  std::vector<std::string> names(topology.ports().size());
+  std::vector<std::uint32_t> of_leaf(topology.nodes().size(), kNoIndex);
+  std::size_t most = 0;
+  for (const auto& [host, ports] : ports_of_hosts(topology)) {
+    most = std::max(most, ports.size());
+    for (std::uint32_t rail = 0; rail < ports.size(); ++rail) {
+      std::uint32_t& leaf = of_leaf[topology.port(topology.port(ports[rail]).peer).node];
+      if (leaf != kNoIndex && leaf != rail) return std::vector<std::string>(names.size());
+      leaf = rail;
+      names[ports[rail]] = std::to_string(rail);
+    }
+  }
+  return most < 2 ? std::vector<std::string>(names.size()) : names;
+}
+
+std::vector<std::string> rails_by_names(const Topology& topology, const std::regex& pattern) {
+  std::vector<std::string> of_node;
+  for (const Node& node : topology.nodes()) of_node.push_back(named(node.name, pattern));
+  std::vector<std::string> names(topology.ports().size());
+  for (PortIndex port = 0; port < names.size(); ++port) {
+    const PortIndex peer = topology.port(port).peer;
+    if (peer == kNoIndex || !is_adapter(topology.node_of(topology.port(port)))) continue;
+    const std::string& own = of_node[topology.port(port).node];
+    names[port] = own.empty() ? of_node[topology.port(peer).node] : own;
+  }
+  return names;
+}
+
+/// Gives the leaves' ports the rails of the adapters behind them, and those upwards that of all of them.
+void spread_to_leaves(const Topology& topology, std::vector<std::string>& rails) {
+  const std::string kMixed(1, '\0');
+  std::vector<std::string> of_leaf(topology.nodes().size());
+  for (PortIndex port = 0; port < rails.size(); ++port) {
+    const PortIndex peer = topology.port(port).peer;
+    if (peer == kNoIndex || !is_adapter(topology.node_of(topology.port(port)))) continue;
+    std::string& leaf = of_leaf[topology.port(peer).node];
+    const std::string& rail = rails[port].empty() ? kMixed : rails[port];
+    leaf = leaf.empty() || leaf == rail ? rail : kMixed;
+    rails[peer] = rails[port];
+  }
+  for (PortIndex port = 0; port < rails.size(); ++port) {
+    const Port& up = topology.port(port);
+    if (up.peer == kNoIndex || !rails[port].empty() || of_leaf[up.node].empty() || of_leaf[up.node] == kMixed) continue;
+    rails[port] = of_leaf[up.node];
+  }
+}
+
+}  // namespace
+
+Result<std::optional<std::regex>> place_pattern(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  try {
+    std::regex pattern(text, std::regex::ECMAScript | std::regex::optimize);
+    if (pattern.mark_count() != 1)
+      return fail(ErrorCode::kInvalidArgument, "needs exactly one group in brackets, the name; write others as (?:…)");
+    return pattern;
+  } catch (const std::regex_error& error) {
+    return fail(ErrorCode::kInvalidArgument, std::string("is no regular expression: ") + error.what());
+  }
+}
+
+Places find_places(const Topology& topology, const PlaceHints& hints) {
+  Places places;
+  places.tiers = node_ranks(topology);
+  number(hints.pod ? pods_by_names(topology, *hints.pod) : pods_by_cables(topology, places.tiers), places.pods,
+         places.pod_names);
+  auto rails = hints.rail ? rails_by_names(topology, *hints.rail) : rails_by_cables(topology);
+  spread_to_leaves(topology, rails);
+  number(rails, places.rails, places.rail_names);
+  return places;
+}
+
+bool same_cabling(const Topology& a, const Topology& b) {
+  return a.epoch() == b.epoch() && a.nodes().size() == b.nodes().size() &&
+         std::ranges::equal(a.ports(), b.ports(), {}, &Port::peer, &Port::peer);
+}
+
+}  // namespace weft::analyzer

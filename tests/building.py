@@ -1,0 +1,119 @@
+"""Builds what tests/runner.py runs, ahead of it: one thread builds part after part, as the class of processes that the scheduler gives
+only what nobody else wants, so that tests which wait for a simulated fabric leave their processors to the compiler."""
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@dataclass(frozen=True)
+class Part:
+    """One ctest label in one build."""
+
+    preset: str
+    label: str
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def last_line(path: str) -> str:
+    with open(path, "rb") as stream:
+        stream.seek(max(0, os.path.getsize(path) - 500))
+        return (stream.read().decode(errors="replace").strip().splitlines() or [""])[-1][:110]
+
+
+def _left_over() -> list[str]:
+    """What to put before a command so that it gets only the time that nobody else wants."""
+    return ["chrt", "--idle", "0"] if shutil.which("chrt") else ["nice", "-n", "19"]
+
+
+class Builder:
+    """Builds `parts` in their order, each preset configured once. As a context: leaving it ends what is still being built."""
+
+    def __init__(self, build_root: str, parts: list[Part]):
+        self._root = build_root
+        self._parts = list(dict.fromkeys(parts))
+        self._ready = {part: threading.Event() for part in self._parts}
+        self._trouble: dict[Part, str] = {}
+        self._configured: dict[str, str] = {}
+        self._doing = ("", "", 0.0)  # what, its log, since when
+        self._process: subprocess.Popen | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._build_all, daemon=True)
+
+    def __enter__(self) -> "Builder":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._stopping.set()
+        if (process := self._process) and process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+        self._thread.join()
+
+    def folder(self, preset: str) -> str:
+        return os.path.join(self._root, preset)
+
+    def wait(self, part: Part) -> str:
+        """Until the part is built. Empty then; else what went wrong, in a line."""
+        told, reported = "", time.monotonic()
+        while not self._ready[part].wait(0.2):
+            what, log, began = self._doing
+            if what and what != told:
+                say(f"-- {what} …")
+                told, reported = what, time.monotonic()
+            if what and time.monotonic() - reported > 20:
+                reported = time.monotonic()
+                say(f"   {reported - began:.0f} s: {last_line(log)}")
+        return self._trouble[part]
+
+    def _build_all(self) -> None:
+        for part in self._parts:
+            try:
+                self._trouble[part] = self._configure(part.preset) or self._build(part.preset, f"tests_{part.label}")
+            except OSError as error:
+                self._trouble[part] = f"building {part.preset} {part.label}: {error}"
+            self._ready[part].set()
+
+    def _configure(self, preset: str) -> str:
+        if preset not in self._configured:
+            os.makedirs(self.folder(preset), exist_ok=True)
+            self._configured[preset] = self._run(f"configuring {preset}", preset, "configure",
+                                                 ["cmake", "--preset", preset, "-S", ROOT, "-B", self.folder(preset)])
+        return self._configured[preset]
+
+    def _build(self, preset: str, target: str) -> str:
+        targets = subprocess.run(["ninja", "-C", self.folder(preset), "-t", "query", target], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, check=False)
+        if targets.returncode != 0:  # a label of scripts alone has nothing to build
+            return ""
+        return self._run(f"building {preset} {target}", preset, target, ["cmake", "--build", self.folder(preset), "--target", target])
+
+    def _run(self, what: str, preset: str, name: str, command: list[str]) -> str:
+        if self._stopping.is_set():
+            return f"{what}: interrupted"
+        log_path = os.path.join(self.folder(preset), f"{name}.log")
+        began = time.monotonic()
+        with open(log_path, "wb") as log:
+            self._process = subprocess.Popen([*_left_over(), *command], stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                             cwd=ROOT, start_new_session=True)
+            self._doing = (what, log_path, began)
+            self._process.wait()
+        self._doing = ("", "", 0.0)
+        if self._process.returncode == 0:
+            say(f"   ({what}: {time.monotonic() - began:.0f} s)")
+            return ""
+        with open(log_path, encoding="utf-8", errors="replace") as log:
+            lines = log.read().splitlines()
+        start = next((i for i, line in enumerate(lines) if "error:" in line or "FAILED:" in line or "CMake Error" in line),
+                     max(0, len(lines) - 30))
+        say("\n".join(lines[start:start + 40]))
+        return f"{what} failed; all of it is in {os.path.relpath(log_path, ROOT)}"

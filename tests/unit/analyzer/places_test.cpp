@@ -1,0 +1,101 @@
+// Tiers, pods and rails of fabrics, by cables and by names.
+
+#include <gtest/gtest.h>
+
+#include "analyzer/places/place_finder.hpp"
+#include "tests/fakes/three_tiers.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using fakes::FabricBuilder;
+
+/// Two groups of hosts with two adapters each; adapter r of a host ends at leaf r of its group, and four spines join
+/// all leaves.
+FabricBuilder two_rails() {
+  FabricBuilder fabric;
+  constexpr std::uint8_t kHosts = 3, kSpines = 4;
+  for (unsigned spine = 0; spine < kSpines; ++spine) fabric.add_switch("spine-" + std::to_string(spine), 4);
+  for (unsigned unit = 0; unit < 2; ++unit)
+    for (unsigned rail = 0; rail < 2; ++rail) {
+      const std::string leaf = "leaf-u" + std::to_string(unit) + "-r" + std::to_string(rail);
+      fabric.add_switch(leaf, kHosts + kSpines);
+      for (std::uint8_t spine = 0; spine < kSpines; ++spine)
+        fabric.connect(
+            fabric.port_of(leaf, static_cast<std::uint8_t>(kHosts + 1 + spine)),
+            fabric.port_of("spine-" + std::to_string(spine), static_cast<std::uint8_t>(2 * unit + rail + 1)));
+      for (std::uint8_t host = 0; host < kHosts; ++host) {
+        const std::string name = "gpu-" + std::to_string(unit) + std::to_string(host) + " mlx5_" + std::to_string(rail);
+        fabric.add_adapter(name);
+        fabric.connect(fabric.port_of(name, 1), fabric.port_of(leaf, static_cast<std::uint8_t>(host + 1)));
+      }
+    }
+  return fabric;
+}
+
+TEST(Places, TiersAndPodsOfThreeTiers) {
+  FabricBuilder fabric = fakes::three_tiers(11, 2, 2, 2);
+  const Places places = find_places(*fabric.topology());
+  EXPECT_EQ(places.tiers[fabric.find("core-0-0")], 3);
+  EXPECT_EQ(places.tiers[fabric.find("leaf-0-0")], 1);
+  EXPECT_EQ(places.tiers[fabric.find("host-0-0-0 mlx5_0")], 0);
+  ASSERT_EQ(places.pod_names.size(), 11U);
+  EXPECT_EQ(places.pod_of(fabric.find("agg-10-1")), "10") << "2 comes before 10";
+  EXPECT_EQ(places.pod_of(fabric.find("host-2-1-0 mlx5_0")), "2");
+  EXPECT_EQ(places.pod_of(fabric.find("core-1-1")), "");
+  EXPECT_TRUE(places.rail_names.empty()) << "one adapter in each host";
+}
+
+TEST(Places, TwoTiersHaveNoPodsUnlessRailsTieLeavesTogether) {
+  EXPECT_TRUE(find_places(*FabricBuilder::fat_tree(4, 4, 2).topology()).pod_names.empty());
+  FabricBuilder fabric = two_rails();
+  const Places places = find_places(*fabric.topology());
+  ASSERT_EQ(places.pod_names.size(), 2U);
+  EXPECT_EQ(places.pod_of(fabric.find("leaf-u1-r0")), places.pod_of(fabric.find("leaf-u1-r1")));
+  EXPECT_EQ(places.pod_of(fabric.find("spine-0")), "");
+}
+
+TEST(Places, RailsByTheOrderOfAdapters) {
+  FabricBuilder fabric = two_rails();
+  const Places places = find_places(*fabric.topology());
+  ASSERT_EQ(places.rail_names, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(places.rail_of(fabric.port_of("gpu-12 mlx5_1", 1)), "1");
+  EXPECT_EQ(places.rail_of(fabric.port_of("leaf-u1-r1", 1)), "1");
+  EXPECT_EQ(places.rail_of(fabric.port_of("leaf-u1-r1", 7)), "1") << "its way up";
+  EXPECT_EQ(places.rail_of(fabric.port_of("spine-0", 1)), "") << "a spine serves all";
+}
+
+TEST(Places, ALeafOfTwoRailsMeansThatThereAreNone) {
+  FabricBuilder fabric;
+  fabric.add_switch("leaf", 4);
+  for (std::uint8_t rail = 0; rail < 2; ++rail) {
+    const std::string name = "host-0 mlx5_" + std::to_string(rail);
+    fabric.add_adapter(name);
+    fabric.connect(fabric.port_of(name, 1), fabric.port_of("leaf", static_cast<std::uint8_t>(rail + 1)));
+  }
+  EXPECT_TRUE(find_places(*fabric.topology()).rail_names.empty());
+}
+
+TEST(Places, NamesTellWhereTheyAreAskedTo) {
+  FabricBuilder fabric = two_rails();
+  const PlaceHints hints{.pod = *place_pattern("-u([0-9]+)-"), .rail = *place_pattern("-(r[0-9])")};
+  const Places places = find_places(*fabric.topology(), hints);
+  EXPECT_EQ(places.pod_names, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(places.pod_of(fabric.find("gpu-11 mlx5_0")), "1") << "as its leaf";
+  EXPECT_EQ(places.rail_names, (std::vector<std::string>{"r0", "r1"}));
+  EXPECT_EQ(places.rail_of(fabric.port_of("gpu-11 mlx5_1", 1)), "r1") << "as its leaf";
+
+  const PlaceHints adapters{.pod = {}, .rail = *place_pattern("mlx5_([0-9]+)")};
+  EXPECT_EQ(find_places(*fabric.topology(), adapters).rail_of(fabric.port_of("leaf-u0-r1", 2)), "1");
+  const PlaceHints nobody{.pod = *place_pattern("(nowhere)"), .rail = *place_pattern("(nowhere)")};
+  EXPECT_TRUE(find_places(*fabric.topology(), nobody).pod_names.empty());
+}
+
+TEST(Places, APatternNeedsOneGroup) {
+  EXPECT_FALSE(place_pattern("")->has_value());
+  for (const char* wrong : {"pod", "(a)(b)", "(", "[0-9"}) EXPECT_FALSE(place_pattern(wrong)) << wrong;
+  EXPECT_TRUE(place_pattern("(?:pod|p)-([a-z]+)"));
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -13,6 +13,9 @@ namespace weft::analyzer {
 namespace {
 
 static_assert(kNoTier == kNoRank);
+/// Of the adapters of a leaf. A crossed pair of cables, a host with an adapter less and some storage do not hide a
+/// rail.
+constexpr double kClearMajority = 0.75;
 
 /// "2" before "10", "rail-2" before "rail-10".
 bool counts_before(std::string_view a, std::string_view b) {
@@ -67,7 +70,9 @@ bool is_adapter(const Node& node) {
   return node.type == NodeType::kChannelAdapter && !node.aggregation_node;
 }
 
-/// Cabled ports of the adapters of each host, in the order of the adapters' descriptions.
+/// Cabled ports of the adapters of each host, in the order of the adapters' descriptions. Without those whose adapters
+/// nobody can tell apart: "MT4129 ConnectX7   Mellanox Technologies" is what adapters call themselves before a host
+/// gives them a name.
 std::map<std::string_view, std::vector<PortIndex>> ports_of_hosts(const Topology& topology) {
   std::map<std::string_view, std::vector<PortIndex>> hosts;
   for (const Node& node : topology.nodes()) {
@@ -75,9 +80,16 @@ std::map<std::string_view, std::vector<PortIndex>> ports_of_hosts(const Topology
     for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
       if (topology.port(port).peer != kNoIndex) hosts[host_name(node)].push_back(port);
   }
-  for (auto& [name, ports] : hosts)
-    std::ranges::stable_sort(
-        ports, {}, [&](PortIndex port) { return std::string_view(topology.node_of(topology.port(port)).description); });
+  const auto description = [&](PortIndex port) -> std::string_view {
+    return topology.node_of(topology.port(port)).description;
+  };
+  for (auto& [name, ports] : hosts) std::ranges::stable_sort(ports, {}, description);
+  std::erase_if(hosts, [&](const auto& host) {
+    const std::vector<PortIndex>& ports = host.second;
+    return std::ranges::adjacent_find(ports, [&](PortIndex one, PortIndex next) {
+             return topology.port(one).node != topology.port(next).node && description(one) == description(next);
+           }) != ports.end();
+  });
   return hosts;
 }
 
@@ -145,20 +157,52 @@ std::vector<std::string> pods_by_names(const Topology& topology, const std::rege
   return names;
 }
 
+using Votes = std::vector<std::uint32_t>;  // by rail
+
+void vote(Votes& votes, std::uint32_t rail) {
+  if (votes.size() <= rail) votes.resize(rail + 1);
+  ++votes[rail];
+}
+
+std::uint32_t winner(const Votes& votes) {
+  return static_cast<std::uint32_t>(std::ranges::max_element(votes) - votes.begin());
+}
+
+/// "HCA-6" of "dgx-05 HCA-6", with the port's number: what the same adapter of other hosts is called as well.
+std::pair<std::string_view, std::uint8_t> label_of(const Topology& topology, PortIndex port) {
+  const Node& node = topology.node_of(topology.port(port));
+  return {std::string_view(node.description).substr(host_name(node).size()), topology.port(port).number.value};
+}
+
 std::vector<std::string> rails_by_cables(const Topology& topology) {
-  std::vector<std::string> names(topology.ports().size());
-  std::vector<std::uint32_t> of_leaf(topology.nodes().size(), kNoIndex);
-  std::size_t most = 0;
-  for (const auto& [host, ports] : ports_of_hosts(topology)) {
-    most = std::max(most, ports.size());
-    for (std::uint32_t rail = 0; rail < ports.size(); ++rail) {
-      std::uint32_t& leaf = of_leaf[topology.port(topology.port(ports[rail]).peer).node];
-      if (leaf != kNoIndex && leaf != rail) return std::vector<std::string>(names.size());
-      leaf = rail;
-      names[ports[rail]] = std::to_string(rail);
-    }
+  const auto hosts = ports_of_hosts(topology);
+  // Which of its host's adapters one of that label is, to most hosts: where one is missing those behind it move up.
+  std::map<std::pair<std::string_view, std::uint8_t>, Votes> of_label;
+  for (const auto& [host, ports] : hosts)
+    for (std::uint32_t rail = 0; rail < ports.size() && ports.size() > 1; ++rail)
+      vote(of_label[label_of(topology, ports[rail])], rail);
+  std::vector<Votes> votes(topology.nodes().size());
+  for (const auto& [host, ports] : hosts)
+    for (const PortIndex port : ports)
+      if (const auto label = of_label.find(label_of(topology, port)); label != of_label.end())
+        vote(votes[topology.port(topology.port(port).peer).node], winner(label->second));
+  std::vector<std::string> of_leaf(votes.size());
+  std::uint32_t most = 0;
+  for (std::size_t leaf = 0; leaf < votes.size(); ++leaf) {
+    const auto all = std::accumulate(votes[leaf].begin(), votes[leaf].end(), 0U);
+    if (all == 0) continue;
+    const std::uint32_t rail = winner(votes[leaf]);
+    if (votes[leaf][rail] < kClearMajority * all) continue;
+    of_leaf[leaf] = std::to_string(rail);
+    most = std::max(most, rail);
   }
-  return most < 2 ? std::vector<std::string>(names.size()) : names;
+  std::vector<std::string> names(topology.ports().size());
+  if (most == 0) return names;
+  for (PortIndex port = 0; port < names.size(); ++port)
+    if (const PortIndex peer = topology.port(port).peer;
+        peer != kNoIndex && is_adapter(topology.node_of(topology.port(port))))
+      names[port] = of_leaf[topology.port(peer).node];
+  return names;
 }
 
 std::vector<std::string> rails_by_names(const Topology& topology, const std::regex& pattern) {
@@ -174,17 +218,17 @@ std::vector<std::string> rails_by_names(const Topology& topology, const std::reg
   return names;
 }
 
-/// Gives the leaves' ports the rails of the adapters behind them, and those upwards that of all of them.
+/// Gives the leaves' ports the rails of the adapters behind them, and those upwards that of all that have one.
 void spread_to_leaves(const Topology& topology, std::vector<std::string>& rails) {
   const std::string kMixed(1, '\0');
   std::vector<std::string> of_leaf(topology.nodes().size());
   for (PortIndex port = 0; port < rails.size(); ++port) {
     const PortIndex peer = topology.port(port).peer;
     if (peer == kNoIndex || !is_adapter(topology.node_of(topology.port(port)))) continue;
-    std::string& leaf = of_leaf[topology.port(peer).node];
-    const std::string& rail = rails[port].empty() ? kMixed : rails[port];
-    leaf = leaf.empty() || leaf == rail ? rail : kMixed;
     rails[peer] = rails[port];
+    if (rails[port].empty()) continue;
+    std::string& leaf = of_leaf[topology.port(peer).node];
+    leaf = leaf.empty() || leaf == rails[port] ? rails[port] : kMixed;
   }
   for (PortIndex port = 0; port < rails.size(); ++port) {
     const Port& up = topology.port(port);

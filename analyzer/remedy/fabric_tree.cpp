@@ -71,6 +71,7 @@ void FabricTree::find_rails(const Topology& topology, const Places& places) {
       const PortIndex peer = topology.port(port).peer;
       if (peer == kNoIndex || topology.node_of(topology.port(peer)).type == NodeType::kSwitch) continue;
       const std::uint32_t rail = places.rails[port];
+      if (rail == kNoIndex) continue;
       rails_[leaf] = rails_[leaf] == kNoIndex || rails_[leaf] == rail ? rail : kMixed;
     }
     if (rails_[leaf] == kMixed) rails_[leaf] = kNoIndex;

@@ -210,6 +210,21 @@ class OnAPublishedFabric(SameAsTools, weft_testing.SubnetTest):
             raise unittest.SkipTest("no fixtures: ../shared/fixtures/ibnetdiscover is not there")
         super().setUpClass()
 
+    def test_pods_and_rails_are_what_the_names_of_the_leaves_say(self):
+        """IBLEAF-RR-UU is the leaf of rail RR in unit UU. Some adapters there have no name, one pair of cables is crossed."""
+        leaves = {node["name"]: node for node in self.weftd.client.json("/api/v1/topology")["nodes"] if "IBLEAF" in node["name"]}
+        self.assertEqual(31, len(leaves))
+        pods, rails = {}, {}
+        for name, node in leaves.items():
+            self.assertEqual(1, node["tier"], name)
+            rail, unit = re.search(r"IBLEAF-(\d+)-(\d+)", name).groups()
+            pods.setdefault(unit, set()).add(node.get("pod"))
+            rails.setdefault(rail, set()).update(port.get("rail") for port in self.weftd.ports(name).values() if "peer" in port)
+        for places in (pods, rails):
+            self.assertTrue(all(len(names) == 1 and None not in names for names in places.values()), places)
+            self.assertEqual(len(places), len(set.union(*places.values())), places)
+        self.assertEqual((8, 4), (len(pods), len(rails)))
+
 
 if __name__ == "__main__":
     weft_testing.main()

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "analyzer/places/place_finder.hpp"
 #include "tests/fakes/three_tiers.hpp"
 
@@ -74,6 +76,34 @@ TEST(Places, ALeafOfTwoRailsMeansThatThereAreNone) {
     fabric.connect(fabric.port_of(name, 1), fabric.port_of("leaf", static_cast<std::uint8_t>(rail + 1)));
   }
   EXPECT_TRUE(find_places(*fabric.topology()).rail_names.empty());
+}
+
+TEST(Places, ACrossedPairOfCablesHidesNoRailAndNamelessAdaptersJoinNothing) {
+  FabricBuilder fabric;
+  constexpr std::uint8_t kHosts = 9;
+  for (const char* leaf : {"leaf-0", "leaf-1", "far-0", "far-1"}) fabric.add_switch(leaf, kHosts + 3);
+  fabric.add_switch("spine", 8);
+  for (std::uint8_t i = 0; i < 4; ++i)
+    fabric.connect(fabric.port_of(std::array{"leaf-0", "leaf-1", "far-0", "far-1"}[i], kHosts + 3),
+                   fabric.port_of("spine", static_cast<std::uint8_t>(i + 1)));
+  for (const std::string side : {"leaf-", "far-"})
+    for (std::uint8_t host = 0; host < kHosts; ++host)
+      for (unsigned rail = 0; rail < 2; ++rail) {
+        const std::string name = side + "host" + std::to_string(host) + " HCA-" + std::to_string(rail);
+        fabric.add_adapter(name);
+        const unsigned to = host == 0 ? 1 - rail : rail;  // the first one's are crossed
+        fabric.connect(fabric.port_of(name, 1),
+                       fabric.port_of(side + std::to_string(to), static_cast<std::uint8_t>(host + 1)));
+      }
+  for (const char* leaf : {"leaf-0", "far-0"}) {
+    const NodeIndex nameless = fabric.add_adapter("MT4129 ConnectX7   Mellanox Technologies");
+    fabric.connect(fabric.nodes()[nameless].first_port, fabric.port_of(leaf, kHosts + 1));
+  }
+  const Places places = find_places(*fabric.topology());
+  EXPECT_EQ(places.rail_names, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(places.rail_of(fabric.port_of("far-1", kHosts + 3)), "1");
+  EXPECT_EQ(places.rail_of(fabric.port_of("leaf-host0 HCA-1", 1)), "0") << "where its cable leads";
+  EXPECT_EQ(places.pod_names.size(), 2U);
 }
 
 TEST(Places, NamesTellWhereTheyAreAskedTo) {

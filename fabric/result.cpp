@@ -22,6 +22,10 @@ const char* to_string(ErrorCode code) {
       return "corrupt";
     case ErrorCode::kResourceExhausted:
       return "resource_exhausted";
+    case ErrorCode::kUnauthenticated:
+      return "unauthenticated";
+    case ErrorCode::kPermissionDenied:
+      return "permission_denied";
     case ErrorCode::kInternal:
       return "internal";
   }

@@ -18,6 +18,8 @@ enum class ErrorCode {
   kProtocol,            ///< a peer answered something its protocol does not allow
   kCorrupt,             ///< stored or received data fails its own checks
   kResourceExhausted,   ///< disk full, queue full, too many clients
+  kUnauthenticated,     ///< the caller did not show who it is, or what it showed does not count
+  kPermissionDenied,    ///< it is known who asks, and he may not
   kInternal,            ///< a fault of ours
 };
 

@@ -1,6 +1,5 @@
 #include "api/client/telemetry_client.hpp"
 
-#include <grpcpp/create_channel.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/support/client_callback.h>
 
@@ -9,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "api/client/channel.hpp"
 #include "weft/v1/telemetry.grpc.pb.h"
 
 namespace weft::api {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kWorthCompressing = 1024;
 constexpr std::uint32_t kProtocol = 1;
 
-std::shared_ptr<grpc::Channel> connect(const std::string& analyzer) {
+Result<std::shared_ptr<grpc::Channel>> connect(const std::string& analyzer, const ClientSecurity& security) {
   grpc::ChannelArguments arguments;
   // weftd stands in the management network; a proxy for the web is not the way there.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -28,7 +28,7 @@ std::shared_ptr<grpc::Channel> connect(const std::string& analyzer) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  return grpc::CreateCustomChannel(analyzer, grpc::InsecureChannelCredentials(), arguments);
+  return open_channel(analyzer, security, arguments);
 }
 
 Error error_of(const grpc::Status& status) {
@@ -66,8 +66,8 @@ struct TelemetryClient::Inbox {
 class TelemetryClient::Stream final : public grpc::ClientBidiReactor<v1::CollectorMessage, v1::AnalyzerMessage>,
                                       public std::enable_shared_from_this<Stream> {
  public:
-  Stream(const std::string& analyzer, std::shared_ptr<Inbox> inbox, std::uint64_t epoch)
-      : inbox_(std::move(inbox)), epoch_(epoch), stub_(connect(analyzer)) {
+  Stream(const std::shared_ptr<grpc::Channel>& channel, std::shared_ptr<Inbox> inbox, std::uint64_t epoch)
+      : inbox_(std::move(inbox)), epoch_(epoch), stub_(channel) {
     context_.set_compression_algorithm(GRPC_COMPRESS_GZIP);
   }
 
@@ -195,8 +195,10 @@ class TelemetryClient::Stream final : public grpc::ClientBidiReactor<v1::Collect
   bool closed_ = false;
 };
 
-TelemetryClient::TelemetryClient(std::string analyzer, std::function<void()> notify)
-    : analyzer_(std::move(analyzer)), inbox_(std::make_shared<Inbox>(std::move(notify))) {}
+TelemetryClient::TelemetryClient(std::string analyzer, std::function<void()> notify, ClientSecurity security)
+    : analyzer_(std::move(analyzer)),
+      security_(std::move(security)),
+      inbox_(std::make_shared<Inbox>(std::move(notify))) {}
 
 TelemetryClient::~TelemetryClient() {
   cancel();
@@ -207,14 +209,23 @@ TelemetryClient::~TelemetryClient() {
 
 void TelemetryClient::open(const TelemetryHello& hello) {
   cancel();
+  const auto channel = connect(analyzer_, security_);
   std::uint64_t epoch = 0;
   {
     const std::lock_guard lock(inbox_->mutex);
     epoch = ++inbox_->epoch;
     inbox_->events.clear();
-    ++inbox_->streams;
+    if (channel) {
+      ++inbox_->streams;
+    } else {
+      inbox_->events.push_back({TelemetryEvent::Kind::kEnded, 0, channel.error()});
+    }
   }
-  stream_ = std::make_shared<Stream>(analyzer_, inbox_, epoch);
+  if (!channel) {
+    stream_.reset();
+    return inbox_->notify();
+  }
+  stream_ = std::make_shared<Stream>(*channel, inbox_, epoch);
   stream_->start(hello);
 }
 

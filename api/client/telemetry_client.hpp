@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "api/client/security.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
 
@@ -36,7 +37,8 @@ struct TelemetryEvent {
 class TelemetryClient {
  public:
   /// `notify` is called, on a thread of gRPC, when next() has something new or room was made; it must not call back.
-  TelemetryClient(std::string analyzer, std::function<void()> notify);
+  /// Files of `security` are read anew for each stream.
+  TelemetryClient(std::string analyzer, std::function<void()> notify, ClientSecurity security = {});
   /// Ends the stream, and waits until gRPC has done with it.
   ~TelemetryClient();
   TelemetryClient(const TelemetryClient&) = delete;
@@ -61,6 +63,7 @@ class TelemetryClient {
   struct Inbox;
 
   std::string analyzer_;
+  ClientSecurity security_;
   std::shared_ptr<Inbox> inbox_;
   std::shared_ptr<Stream> stream_;
 };

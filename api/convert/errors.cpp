@@ -29,6 +29,10 @@ Mapping mapping(ErrorCode code) {
       return {GRPC_STATUS_DATA_LOSS, "DATA_LOSS", 500};
     case ErrorCode::kResourceExhausted:
       return {GRPC_STATUS_RESOURCE_EXHAUSTED, "RESOURCE_EXHAUSTED", 503};
+    case ErrorCode::kUnauthenticated:
+      return {GRPC_STATUS_UNAUTHENTICATED, "UNAUTHENTICATED", 401};
+    case ErrorCode::kPermissionDenied:
+      return {GRPC_STATUS_PERMISSION_DENIED, "PERMISSION_DENIED", 403};
     case ErrorCode::kInternal:
       break;
   }

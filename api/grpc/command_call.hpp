@@ -1,5 +1,5 @@
 #pragma once
-// Calls that wait for the daemon, and who makes them.
+// Calls that wait for the daemon.
 
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
@@ -64,11 +64,5 @@ class CommandCall final : public grpc::ServerUnaryReactor {
 
   std::shared_ptr<State> state_;
 };
-
-/// Text for the record, which is kept long: cut between two characters where it has more than `longest` octets.
-std::string for_the_record(const std::string& text, std::size_t longest);
-/// The name for the record: `named`, cut between two characters where it has more than 256 octets,
-/// or the caller's address where it is empty.
-std::string who_asks(const std::string& named, const grpc::CallbackServerContext& context);
 
 }  // namespace weft::api

@@ -1,8 +1,8 @@
 #include "api/grpc/incident_service.hpp"
 
+#include "api/convert/commands.hpp"
 #include "api/convert/incidents.hpp"
 #include "api/convert/queries.hpp"
-#include "api/convert/times.hpp"
 #include "api/grpc/answer.hpp"
 #include "api/grpc/command_call.hpp"
 #include "api/grpc/feeds.hpp"
@@ -12,12 +12,6 @@ namespace weft::api {
 namespace {
 
 using IncidentCall = CommandCall<Incident, v1::Incident>;
-
-Result<std::uint64_t> parse_id(const std::string& text) {
-  const auto id = parse_incident_name(text);
-  if (!id) return fail(ErrorCode::kInvalidArgument, "an incident's id is like INC-17");
-  return *id;
-}
 
 }  // namespace
 
@@ -40,22 +34,21 @@ grpc::ServerWriteReactor<v1::WatchIncidentsResponse>* IncidentService::Watch(grp
 grpc::ServerUnaryReactor* IncidentService::Acknowledge(grpc::CallbackServerContext* context,
                                                        const v1::AcknowledgeIncidentRequest* request,
                                                        v1::Incident* response) {
-  const auto id = parse_id(request->id());
+  const auto id = incident_id(request->id());
   if (!id) return answer<v1::Incident>(context, tl::unexpected(id.error()), response);
   auto* call = new IncidentCall(response, to_proto);
-  commands_.acknowledge(*id, who_asks(request->who(), *context), call->callback());
+  commands_.acknowledge(*id, callers_.who(request->who(), *context), call->callback());
   return call;
 }
 
 grpc::ServerUnaryReactor* IncidentService::Silence(grpc::CallbackServerContext* context,
                                                    const v1::SilenceIncidentRequest* request, v1::Incident* response) {
-  const auto id = parse_id(request->id());
+  const auto id = incident_id(request->id());
   if (!id) return answer<v1::Incident>(context, tl::unexpected(id.error()), response);
-  const TimePoint until = from_timestamp(request->until());
-  if (!request->has_until() || until <= clock_.now())
-    return answer<v1::Incident>(context, fail(ErrorCode::kInvalidArgument, "until must be a time to come"), response);
+  const auto until = silence_end(*request, clock_.now());
+  if (!until) return answer<v1::Incident>(context, tl::unexpected(until.error()), response);
   auto* call = new IncidentCall(response, to_proto);
-  commands_.silence(*id, until, who_asks(request->who(), *context), call->callback());
+  commands_.silence(*id, *until, callers_.who(request->who(), *context), call->callback());
   return call;
 }
 

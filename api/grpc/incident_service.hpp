@@ -1,5 +1,6 @@
 #pragma once
 
+#include "api/grpc/callers.hpp"
 #include "api/grpc/watch_hall.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
@@ -11,8 +12,9 @@ namespace weft::api {
 /// weft.v1.IncidentService: reads the published snapshot, passes commands on.
 class IncidentService final : public v1::IncidentService::CallbackService {
  public:
-  IncidentService(const Publication& publication, Commands& commands, const Clock& clock, WatchHall& hall)
-      : publication_(publication), commands_(commands), clock_(clock), hall_(hall) {}
+  IncidentService(const Publication& publication, Commands& commands, const Clock& clock, WatchHall& hall,
+                  const Callers& callers)
+      : publication_(publication), commands_(commands), clock_(clock), hall_(hall), callers_(callers) {}
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListIncidentsRequest* request,
                                  v1::ListIncidentsResponse* response) override;
@@ -30,6 +32,7 @@ class IncidentService final : public v1::IncidentService::CallbackService {
   Commands& commands_;
   const Clock& clock_;
   WatchHall& hall_;
+  const Callers& callers_;
 };
 
 }  // namespace weft::api

@@ -1,5 +1,6 @@
 #include "api/grpc/maintenance_service.hpp"
 
+#include "api/convert/commands.hpp"
 #include "api/convert/maintenance.hpp"
 #include "api/grpc/command_call.hpp"
 
@@ -36,7 +37,7 @@ grpc::ServerUnaryReactor* MaintenanceService::Add(grpc::CallbackServerContext* c
   auto window = wanted_maintenance(*publication_.load(), *request, clock_.now());
   if (!window) return answer<v1::MaintenanceWindow>(context, tl::unexpected(window.error()), response);
   window->reason = for_the_record(window->reason, kLongestReason);
-  window->added_by = who_asks(request->who(), *context);
+  window->added_by = callers_.who(request->who(), *context);
   Call* call = waiting_call(clock_, response);
   commands_.add_maintenance(std::move(*window), call->callback());
   return call;
@@ -50,7 +51,7 @@ grpc::ServerUnaryReactor* MaintenanceService::End(grpc::CallbackServerContext* c
     return answer<v1::MaintenanceWindow>(
         context, fail(ErrorCode::kInvalidArgument, "a maintenance window's id is like MW-3"), response);
   Call* call = waiting_call(clock_, response);
-  commands_.end_maintenance(*id, who_asks(request->who(), *context), call->callback());
+  commands_.end_maintenance(*id, callers_.who(request->who(), *context), call->callback());
   return call;
 }
 

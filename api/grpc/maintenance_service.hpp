@@ -1,5 +1,6 @@
 #pragma once
 
+#include "api/grpc/callers.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
 #include "fabric/clock.hpp"
@@ -10,8 +11,8 @@ namespace weft::api {
 /// weft.v1.MaintenanceService: reads the published snapshot, passes commands on.
 class MaintenanceService final : public v1::MaintenanceService::CallbackService {
  public:
-  MaintenanceService(const Publication& publication, Commands& commands, const Clock& clock)
-      : publication_(publication), commands_(commands), clock_(clock) {}
+  MaintenanceService(const Publication& publication, Commands& commands, const Clock& clock, const Callers& callers)
+      : publication_(publication), commands_(commands), clock_(clock), callers_(callers) {}
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListMaintenanceRequest* request,
                                  v1::ListMaintenanceResponse* response) override;
@@ -26,6 +27,7 @@ class MaintenanceService final : public v1::MaintenanceService::CallbackService 
   const Publication& publication_;
   Commands& commands_;
   const Clock& clock_;
+  const Callers& callers_;
 };
 
 }  // namespace weft::api

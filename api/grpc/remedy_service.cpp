@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/convert/commands.hpp"
 #include "api/convert/plans.hpp"
 #include "api/grpc/answer.hpp"
 #include "api/grpc/command_call.hpp"
@@ -15,28 +16,7 @@ using PlanCall = CommandCall<Plan, v1::Plan>;
 using StatusCall = CommandCall<RemedyStatus, v1::RemedyStatus>;
 using AuditCall = CommandCall<std::vector<AuditRecord>, v1::ListAuditResponse>;
 
-constexpr std::size_t kLongestReason =
-    1024;                                    ///< octets; it goes into the record and to schedulers, whole or not at all
 constexpr std::size_t kLongestTarget = 256;  ///< octets; a NodeDescription has 64, a host's name at most 253
-
-Result<std::uint64_t> parse_id(const std::string& text) {
-  const auto id = parse_plan_name(text);
-  if (!id) return fail(ErrorCode::kInvalidArgument, "a plan's id is like PLAN-7");
-  return *id;
-}
-
-Result<std::string> short_enough(const std::string& reason) {
-  if (reason.size() > kLongestReason)
-    return fail(ErrorCode::kInvalidArgument, "the reason has " + std::to_string(reason.size()) +
-                                                 " octets, and may have " + std::to_string(kLongestReason));
-  return reason;
-}
-
-Result<std::string> given(const std::string& reason) {
-  if (reason.find_first_not_of(" \t\r\n") == std::string::npos)
-    return fail(ErrorCode::kInvalidArgument, "say why: the reason is for the record");
-  return short_enough(reason);
-}
 
 }  // namespace
 
@@ -58,21 +38,21 @@ grpc::ServerWriteReactor<v1::WatchPlansResponse>* RemedyService::WatchPlans(grpc
 
 grpc::ServerUnaryReactor* RemedyService::ApprovePlan(grpc::CallbackServerContext* context,
                                                      const v1::ApprovePlanRequest* request, v1::Plan* response) {
-  const auto id = parse_id(request->id());
+  const auto id = plan_id(request->id());
   if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
   auto* call = new PlanCall(response, to_proto);
-  commands_.approve(*id, request->revision(), who_asks(request->who(), *context), call->callback());
+  commands_.approve(*id, request->revision(), callers_.who(request->who(), *context), call->callback());
   return call;
 }
 
 grpc::ServerUnaryReactor* RemedyService::RejectPlan(grpc::CallbackServerContext* context,
                                                     const v1::RejectPlanRequest* request, v1::Plan* response) {
-  const auto id = parse_id(request->id());
+  const auto id = plan_id(request->id());
   if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
-  auto reason = given(request->reason());
+  auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
   auto* call = new PlanCall(response, to_proto);
-  commands_.reject(*id, std::move(*reason), who_asks(request->who(), *context), call->callback());
+  commands_.reject(*id, std::move(*reason), callers_.who(request->who(), *context), call->callback());
   return call;
 }
 
@@ -86,41 +66,41 @@ grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContex
         response);
   if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
   auto* call = new PlanCall(response, to_proto);
-  commands_.request(action, target, std::move(*reason), who_asks(who, *context), call->callback());
+  commands_.request(action, target, std::move(*reason), callers_.who(who, *context), call->callback());
   return call;
 }
 
 grpc::ServerUnaryReactor* RemedyService::IsolateLink(grpc::CallbackServerContext* context,
                                                      const v1::IsolateLinkRequest* request, v1::Plan* response) {
-  return request_plan(context, RemedyAction::kIsolateLink, request->link(), given(request->reason()), request->who(),
-                      response);
+  return request_plan(context, RemedyAction::kIsolateLink, request->link(), given_reason(request->reason()),
+                      request->who(), response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::RestoreLink(grpc::CallbackServerContext* context,
                                                      const v1::RestoreLinkRequest* request, v1::Plan* response) {
-  return request_plan(context, RemedyAction::kRestoreLink, request->link(), short_enough(request->reason()),
+  return request_plan(context, RemedyAction::kRestoreLink, request->link(), short_enough_reason(request->reason()),
                       request->who(), response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::DrainNode(grpc::CallbackServerContext* context,
                                                    const v1::DrainNodeRequest* request, v1::Plan* response) {
-  return request_plan(context, RemedyAction::kDrainNode, request->node(), given(request->reason()), request->who(),
-                      response);
+  return request_plan(context, RemedyAction::kDrainNode, request->node(), given_reason(request->reason()),
+                      request->who(), response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::UndrainNode(grpc::CallbackServerContext* context,
                                                      const v1::UndrainNodeRequest* request, v1::Plan* response) {
-  return request_plan(context, RemedyAction::kUndrainNode, request->node(), short_enough(request->reason()),
+  return request_plan(context, RemedyAction::kUndrainNode, request->node(), short_enough_reason(request->reason()),
                       request->who(), response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::SetHandsOff(grpc::CallbackServerContext* context,
                                                      const v1::SetHandsOffRequest* request,
                                                      v1::RemedyStatus* response) {
-  auto reason = given(request->reason());
+  auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::RemedyStatus>(context, tl::unexpected(reason.error()), response);
   auto* call = new StatusCall(response, to_proto);
-  commands_.set_hands_off(request->hands_off(), std::move(*reason), who_asks(request->who(), *context),
+  commands_.set_hands_off(request->hands_off(), std::move(*reason), callers_.who(request->who(), *context),
                           call->callback());
   return call;
 }
@@ -128,10 +108,10 @@ grpc::ServerUnaryReactor* RemedyService::SetHandsOff(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* RemedyService::ResetBreaker(grpc::CallbackServerContext* context,
                                                       const v1::ResetBreakerRequest* request,
                                                       v1::RemedyStatus* response) {
-  auto reason = given(request->reason());
+  auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::RemedyStatus>(context, tl::unexpected(reason.error()), response);
   auto* call = new StatusCall(response, to_proto);
-  commands_.reset_breaker(std::move(*reason), who_asks(request->who(), *context), call->callback());
+  commands_.reset_breaker(std::move(*reason), callers_.who(request->who(), *context), call->callback());
   return call;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "api/grpc/callers.hpp"
 #include "api/grpc/watch_hall.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
@@ -10,8 +11,8 @@ namespace weft::api {
 /// weft.v1.RemedyService: reads the published snapshot, passes commands on.
 class RemedyService final : public v1::RemedyService::CallbackService {
  public:
-  RemedyService(const Publication& publication, RemedyCommands& commands, WatchHall& hall)
-      : publication_(publication), commands_(commands), hall_(hall) {}
+  RemedyService(const Publication& publication, RemedyCommands& commands, WatchHall& hall, const Callers& callers)
+      : publication_(publication), commands_(commands), hall_(hall), callers_(callers) {}
 
   grpc::ServerUnaryReactor* ListPlans(grpc::CallbackServerContext* context, const v1::ListPlansRequest* request,
                                       v1::ListPlansResponse* response) override;
@@ -49,6 +50,7 @@ class RemedyService final : public v1::RemedyService::CallbackService {
   const Publication& publication_;
   RemedyCommands& commands_;
   WatchHall& hall_;
+  const Callers& callers_;
 };
 
 }  // namespace weft::api

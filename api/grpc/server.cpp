@@ -9,7 +9,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
+#include "api/grpc/callers.hpp"
+#include "api/grpc/credentials.hpp"
 #include "api/grpc/fabric_service.hpp"
 #include "api/grpc/health_service.hpp"
 #include "api/grpc/incident_service.hpp"
@@ -54,6 +57,7 @@ void set_limits(grpc::ServerBuilder& builder, const GrpcOptions& options) {
   // With it, a second weftd on the same port would get half of the calls instead of an error.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 128);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 16 * 1024);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -75,10 +79,10 @@ struct GrpcServer::State {
         hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
         fabric(publication, clock, hall, the_options.max_topologies),
         health(publication, hall),
-        incidents(publication, commands, clock, hall),
-        maintenance(publication, commands, clock),
-        remedies(publication, remedy_commands, hall),
-        telemetry_hall(telemetry, clock, the_options.telemetry),
+        incidents(publication, commands, clock, hall, callers),
+        maintenance(publication, commands, clock, callers),
+        remedies(publication, remedy_commands, hall, callers),
+        telemetry_hall(telemetry, clock, the_options.telemetry, gate()),
         telemetry_service(publication, telemetry_hall) {}
 
   /// On the hall's thread.
@@ -96,7 +100,14 @@ struct GrpcServer::State {
     for (const char* name : kServices) service.SetServingStatus(name, serving);
   }
 
+  access::Gate& gate() { return options.gate != nullptr ? *options.gate : open_gate; }
+
   GrpcOptions options;
+  access::Gate open_gate;
+  const Callers callers{gate()};
+  std::shared_ptr<grpc::ServerCredentials> credentials =
+      options.gate != nullptr ? guarded_credentials(*options.gate, options.tls) : grpc::InsecureServerCredentials();
+  std::optional<HandshakeWatch> handshakes;
   std::mutex readiness;
   bool ready = false;
   std::unique_ptr<grpc::Server> server;  ///< set under `readiness`
@@ -117,9 +128,10 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   auto state = std::make_unique<State>(options, publication, commands, remedies, telemetry, clock);
+  if (options.gate != nullptr && options.tls != nullptr) state->handshakes.emplace(*options.gate);
   grpc::ServerBuilder builder;
   set_limits(builder, options);
-  builder.AddListeningPort(endpoint_text(options), grpc::InsecureServerCredentials(), &state->port);
+  builder.AddListeningPort(endpoint_text(options), state->credentials, &state->port);
   builder.RegisterService(&state->fabric);
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->incidents);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "api/access/gate.hpp"
+#include "api/access/tls.hpp"
 #include "api/grpc/telemetry_hall.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
@@ -21,6 +23,8 @@ struct GrpcOptions {
   unsigned max_watchers = 128;        ///< Watch streams at once; further ones get RESOURCE_EXHAUSTED
   unsigned max_topologies = 16;       ///< GetTopology streams at once
   TelemetryLimits telemetry;
+  access::Gate* gate = nullptr;                 ///< null: everybody is let in
+  const access::TlsKeys* tls = nullptr;         ///< null: plain text. Needs a gate; both must outlive the server
   std::chrono::milliseconds stop_grace{2'000};  ///< for calls under way when stopping
 };
 

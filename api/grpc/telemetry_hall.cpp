@@ -8,8 +8,9 @@
 
 namespace weft::api {
 
-TelemetryHall::TelemetryHall(TelemetrySink& the_sink, const Clock& the_clock, const TelemetryLimits& the_limits)
-    : sink(the_sink), clock(the_clock), limits(the_limits) {
+TelemetryHall::TelemetryHall(TelemetrySink& the_sink, const Clock& the_clock, const TelemetryLimits& the_limits,
+                             access::Gate& the_gate)
+    : sink(the_sink), clock(the_clock), limits(the_limits), gate(the_gate) {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "weft-telemetry");
     run();

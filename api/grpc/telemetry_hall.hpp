@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/access/gate.hpp"
 #include "api/publication/telemetry_sink.hpp"
 #include "api/telemetry/batch_codec.hpp"
 #include "fabric/clock.hpp"
@@ -43,7 +44,8 @@ class TelemetryHall {
   using Steady = std::chrono::steady_clock;
   using Stream = std::shared_ptr<TelemetryStream>;
 
-  TelemetryHall(TelemetrySink& the_sink, const Clock& the_clock, const TelemetryLimits& the_limits);
+  TelemetryHall(TelemetrySink& the_sink, const Clock& the_clock, const TelemetryLimits& the_limits,
+                access::Gate& the_gate);
   ~TelemetryHall();
   TelemetryHall(const TelemetryHall&) = delete;
   TelemetryHall& operator=(const TelemetryHall&) = delete;
@@ -66,6 +68,7 @@ class TelemetryHall {
   TelemetrySink& sink;
   const Clock& clock;
   const TelemetryLimits limits;
+  access::Gate& gate;
   const std::shared_ptr<SeriesPool> series = std::make_shared<SeriesPool>();
 
  private:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/grpc/answer.hpp"
+#include "api/grpc/callers.hpp"
 #include "api/publication/utf8.hpp"
 
 namespace weft::api {
@@ -47,6 +48,7 @@ TelemetryStream* TelemetryStream::start(TelemetryHall& hall, grpc::CallbackServe
 TelemetryStream::TelemetryStream(TelemetryHall& hall, grpc::CallbackServerContext* context)
     : hall_(hall),
       context_(context),
+      principal_(Callers(hall.gate).principal(*context)),
       decoder_(hall.limits.batch, hall.series),
       bucket_(hall.limits.batches_per_second, hall.limits.batch_burst),
       hello_due_(Steady::now() + hall.limits.hello_timeout) {}
@@ -251,6 +253,10 @@ std::optional<Error> TelemetryStream::take_hello(const v1::Hello& hello) {
   if (hello.interval_milliseconds() == 0 || hello.interval_milliseconds() > kLongestInterval)
     return invalid("an interval is 1 to 3600000 ms");
   if (hello.oldest_sequence() > kLastSequence) return invalid("no such sequence number");
+  if (const auto own = access::authorize_node(principal_, hello.host()); !own) {
+    hall_.gate.refuse({"/weft.v1.TelemetryService/Stream", context_->peer(), principal_.name, own.error()});
+    return own.error();
+  }
   {
     const std::lock_guard lock(mutex_);
     hello_seen_ = true;

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <optional>
 
+#include "api/access/token_bucket.hpp"
 #include "api/grpc/host_clock.hpp"
 #include "api/grpc/telemetry_hall.hpp"
-#include "api/grpc/token_bucket.hpp"
 #include "weft/v1/telemetry.pb.h"
 
 namespace weft::api {
@@ -52,6 +52,7 @@ class TelemetryStream final : public grpc::ServerBidiReactor<v1::CollectorMessag
 
   TelemetryHall& hall_;
   grpc::CallbackServerContext* context_;
+  access::Principal principal_;
 
   // Of the reading side alone: there is one message at a time.
   v1::CollectorMessage incoming_;

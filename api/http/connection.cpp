@@ -1,12 +1,20 @@
 #include "api/http/connection.hpp"
 
+#include <openssl/ssl.h>
+
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
 #include <optional>
+#include <utility>
+
+#include "api/http/tls_context.hpp"
 
 namespace weft::api {
 namespace {
@@ -42,9 +50,10 @@ http::response<Body> head_of(const HttpReply& reply, unsigned version, bool keep
   return head;
 }
 
-asio::awaitable<bool> write_whole(beast::tcp_stream& stream, HttpReply reply, unsigned version, bool keep_alive,
-                                  bool head_only, const HttpOptions& options) {
-  stream.expires_after(options.write_timeout);
+template <typename Stream>
+asio::awaitable<bool> write_whole(Stream& stream, HttpReply reply, unsigned version, bool keep_alive, bool head_only,
+                                  const HttpOptions& options) {
+  beast::get_lowest_layer(stream).expires_after(options.write_timeout);
   if (head_only) {
     auto head = head_of<http::empty_body>(reply, version, keep_alive);
     if (!reply.stream) head.content_length(reply.body.size());
@@ -60,10 +69,13 @@ asio::awaitable<bool> write_whole(beast::tcp_stream& stream, HttpReply reply, un
 }
 
 /// Makes a piece, sends it, makes the next: between two pieces the other connections get their turn.
-asio::awaitable<bool> write_stream(beast::tcp_stream& stream, HttpReply reply, unsigned version, bool keep_alive,
+template <typename Stream>
+asio::awaitable<bool> write_stream(Stream& stream, HttpReply reply, unsigned version, bool keep_alive,
                                    const HttpOptions& options) {
   const auto deadline = Steady::now() + options.answer_timeout;
-  const auto give_time = [&] { stream.expires_at(std::min(deadline, Steady::now() + options.write_timeout)); };
+  const auto give_time = [&] {
+    beast::get_lowest_layer(stream).expires_at(std::min(deadline, Steady::now() + options.write_timeout));
+  };
   const bool chunked = version >= 11;  // an HTTP/1.0 reader learns from the closing that it was all
   auto head = head_of<http::empty_body>(reply, version, keep_alive && chunked);
   if (chunked) head.chunked(true);
@@ -101,10 +113,41 @@ std::optional<HttpReply> reply_to_bad_request(const beast::error_code& error) {
   return error_reply(400, "INVALID_ARGUMENT", "not an HTTP request");
 }
 
-}  // namespace
+/// Waits for the daemon's answer.
+asio::awaitable<HttpReply> carry_out(HttpHall& hall, const HttpRequest& request) {
+  const std::uint64_t command = ++hall.commands;
+  const auto executor = co_await asio::this_coro::executor;
+  WaitingCommand waiting{std::nullopt, asio::steady_timer(executor)};
+  waiting.timer.expires_after(hall.options.command_timeout);
+  hall.waiting[command] = &waiting;
+  // The answer goes by number: it may come when the connection, or all of the server, is gone.
+  hall.router.answer(request,
+                     [door = hall.door, command](HttpReply reply) { door->answer(command, std::move(reply)); });
+  co_await waiting.timer.async_wait(kToken);
+  hall.waiting.erase(command);
+  if (waiting.reply) co_return std::move(*waiting.reply);
+  co_return error_reply({ErrorCode::kTimeout, "no answer in time; the command may still be carried out"});
+}
 
-asio::awaitable<void> serve_connection(beast::tcp_stream stream, HttpHall& hall) {
-  const Count connection(hall.connections);
+HttpRequest plain(Request& request, const std::string& peer, const std::vector<std::string>& certificate_names) {
+  const auto field = [&request](http::field name) { return std::string(request[name]); };
+  return {std::string(request.method_string()),
+          std::string(request.target()),
+          field(http::field::accept),
+          field(http::field::accept_encoding),
+          field(http::field::authorization),
+          certificate_names,
+          peer,
+          field(http::field::host),
+          field(http::field::origin),
+          field(http::field::content_type),
+          std::move(request.body())};
+}
+
+/// Requests of one connection, one after the other.
+template <typename Stream>
+asio::awaitable<void> serve_requests(Stream& stream, HttpHall& hall, const std::string& peer,
+                                     const std::vector<std::string>& certificate_names) {
   const HttpOptions& options = hall.options;
   beast::flat_buffer buffer(options.max_header + options.max_body);
   bool first = true;
@@ -113,19 +156,34 @@ asio::awaitable<void> serve_connection(beast::tcp_stream stream, HttpHall& hall)
     http::request_parser<http::string_body> parser;
     parser.header_limit(static_cast<std::uint32_t>(options.max_header));
     parser.body_limit(options.max_body);
-    stream.expires_after(first ? options.request_timeout : options.idle_timeout);
-    first = false;
+    if (!std::exchange(first, false) && buffer.size() == 0) {
+      beast::get_lowest_layer(stream).expires_after(options.idle_timeout);
+      const auto [error, bytes] = co_await stream.async_read_some(buffer.prepare(4096), kToken);
+      if (error) break;
+      buffer.commit(bytes);
+    }
+    beast::get_lowest_layer(stream).expires_after(options.request_timeout);
     const auto [read_error, read_bytes] = co_await http::async_read(stream, buffer, parser, kToken);
     if (read_error) {
-      if (auto reply = reply_to_bad_request(read_error))
+      if (read_error == beast::error::timeout && hall.gate != nullptr)
+        hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kTimeout, "it did not come in time"}});
+      if (auto reply = reply_to_bad_request(read_error)) {
+        if (hall.gate != nullptr)
+          hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kInvalidArgument, read_error.message()}});
         co_await write_whole(stream, std::move(*reply), 11, false, false, options);
+      }
       break;
     }
-    const Request request = parser.release();
+    Request request = parser.release();
     const bool head_only = request.method() == http::verb::head;
-    HttpReply reply = hall.router.handle({std::string(request.method_string()), std::string(request.target()),
-                                          std::string(request[http::field::accept]),
-                                          std::string(request[http::field::accept_encoding])});
+    const HttpRequest asked = plain(request, peer, certificate_names);
+    // No co_await within a conditional expression, nor with temporaries: g++ 12 destroys those twice.
+    HttpReply reply;
+    if (request.method() == http::verb::post) {
+      reply = co_await carry_out(hall, asked);
+    } else {
+      reply = hall.router.handle(asked);
+    }
     if (reply.stream && !head_only && hall.streams >= options.max_streams) {
       reply = error_reply({ErrorCode::kResourceExhausted, "too many scrapes and lists are being sent: try again"});
       reply.headers.emplace_back("Retry-After", "1");
@@ -141,8 +199,60 @@ asio::awaitable<void> serve_connection(beast::tcp_stream stream, HttpHall& hall)
               keep_alive;
     }
   }
+}
+
+asio::awaitable<void> serve_tls(beast::tcp_stream tcp, HttpHall& hall, const std::string& peer) {
+  const auto refuse = [&](const std::string& why) {
+    if (hall.gate != nullptr)
+      hall.gate->refuse({"a TLS handshake on HTTPS", peer, {}, {ErrorCode::kUnauthenticated, why}});
+  };
+  const auto context = current_tls(hall);
+  if (!context) co_return refuse("our own certificate cannot be used");
+  beast::ssl_stream<beast::tcp_stream> stream(std::move(tcp), *context);
+  beast::get_lowest_layer(stream).expires_after(hall.options.request_timeout);
+  const auto [handshake_error] = co_await stream.async_handshake(asio::ssl::stream_base::server, kToken);
+  if (handshake_error) co_return refuse(handshake_error.message());
+  std::vector<std::string> names;
+  if (X509* const certificate = SSL_get0_peer_certificate(stream.native_handle()))
+    names = access::certificate_names(certificate);
+  co_await serve_requests(stream, hall, peer, names);
+  beast::get_lowest_layer(stream).expires_after(std::chrono::seconds(1));
+  co_await stream.async_shutdown(kToken);
+}
+
+}  // namespace
+
+void CommandDoor::answer(std::uint64_t command, HttpReply reply) {
+  const std::lock_guard lock(mutex_);
+  if (context_ == nullptr) return;
+  asio::post(*context_, [&hall = hall_, command, answer = std::move(reply)]() mutable {
+    const auto found = hall.waiting.find(command);
+    if (found == hall.waiting.end()) return;
+    found->second->reply = std::move(answer);
+    found->second->timer.cancel();
+  });
+}
+
+void CommandDoor::close() {
+  const std::lock_guard lock(mutex_);
+  context_ = nullptr;
+}
+
+asio::awaitable<void> serve_connection(beast::tcp_stream stream, HttpHall& hall) {
+  const Count connection(hall.connections);
   beast::error_code ignored;
-  stream.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  const auto remote = stream.socket().remote_endpoint(ignored);
+  const std::string address = remote.address().to_string();
+  const Count of_address(hall.addresses[address]);
+  const std::string peer =
+      (remote.address().is_v6() ? '[' + address + ']' : address) + ':' + std::to_string(remote.port());
+  if (hall.options.tls != nullptr) {
+    co_await serve_tls(std::move(stream), hall, peer);
+  } else {
+    const std::vector<std::string> no_names;
+    co_await serve_requests(stream, hall, peer, no_names);
+    stream.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  }
 }
 
 }  // namespace weft::api

@@ -12,12 +12,14 @@
 #include "api/convert/path.hpp"
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
+#include "api/http/commands.hpp"
 #include "api/http/json.hpp"
 #include "api/http/page.hpp"
 #include "api/http/target.hpp"
 #include "api/metrics/exposition.hpp"
 #include "api/metrics/gzip.hpp"
 #include "api/publication/picture.hpp"
+#include "api/publication/utf8.hpp"
 
 namespace weft::api {
 namespace {
@@ -266,6 +268,13 @@ HttpReply readiness(const Snapshot& snapshot) {
   return text_reply(503, std::move(text));
 }
 
+HttpReply whoami_reply(const access::Principal& principal) {
+  google::protobuf::Struct object;
+  (*object.mutable_fields())["name"].set_string_value(valid_utf8(principal.is_anybody ? "anybody" : principal.name));
+  (*object.mutable_fields())["role"].set_string_value(std::string(access::to_string(principal.role)));
+  return json_reply(to_json(object));
+}
+
 }  // namespace
 
 HttpReply error_reply(unsigned status, const std::string& code, const std::string& message) {
@@ -280,21 +289,49 @@ HttpReply error_reply(unsigned status, const std::string& code, const std::strin
 HttpReply error_reply(const Error& error) {
   HttpReply reply = json_reply(to_json(error));
   reply.status = http_status(error.code);
+  if (error.code == ErrorCode::kUnauthenticated)
+    reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"weft\"");  // RFC 9110, section 11.6.1
   return reply;
 }
 
-Router::Router(const Publication& publication, const Clock& clock, Collectables collectables)
-    : publication_(&publication), clock_(&clock), collectables_(std::move(collectables)) {}
+Router::Router(const Publication& publication, const Clock& clock, Collectables collectables, HttpDesks desks)
+    : publication_(&publication), clock_(&clock), collectables_(std::move(collectables)), desks_(desks) {}
+
+void Router::answer(const HttpRequest& request, Done done) const {
+  auto target = parse_target(request.target);
+  if (!target) return done(error_reply(target.error()));
+  const access::Permission* route = access::find_route(request.method, target->path);
+  if (route == nullptr) {
+    const std::string methods = access::methods_of(target->path);
+    if (methods.empty()) return done(error_reply({ErrorCode::kNotFound, "there is nothing at this path"}));
+    HttpReply reply = error_reply(405, "UNIMPLEMENTED", "only " + methods + " are served here");
+    reply.headers.emplace_back("Allow", methods);
+    return done(std::move(reply));
+  }
+  access::Principal principal = access::anybody();
+  if (desks_.gate != nullptr) {
+    auto admitted =
+        desks_.gate->admit(route, route->method, {request.authorization, request.certificate_names, request.peer});
+    if (!admitted) return done(error_reply(admitted.error()));
+    principal = std::move(*admitted);
+  }
+  if (request.method != "POST") return done(read(request, std::move(*target), principal));
+  if (const auto own = check_own_site(request, principal.is_anybody); !own) {
+    if (desks_.gate != nullptr && own.error().code == ErrorCode::kPermissionDenied)
+      desks_.gate->refuse({std::string(route->method), request.peer, principal.name, own.error()});
+    return done(error_reply(own.error()));
+  }
+  carry_out(request, target->path, principal, desks_, clock_->now(), std::move(done));
+}
 
 HttpReply Router::handle(const HttpRequest& request) const {
-  auto target = parse_target(request.target);
-  if (!target) return error_reply(target.error());
-  if (request.method != "GET" && request.method != "HEAD") {
-    HttpReply reply = error_reply(405, "UNIMPLEMENTED", "only GET and HEAD are served here");
-    reply.headers.emplace_back("Allow", "GET, HEAD");
-    return reply;
-  }
-  const std::vector<std::string>& path = target->path;
+  const auto reply = std::make_shared<HttpReply>(error_reply({ErrorCode::kTimeout, "it is not answered at once"}));
+  answer(request, [reply](HttpReply answered) { *reply = std::move(answered); });
+  return *reply;
+}
+
+HttpReply Router::read(const HttpRequest& request, HttpTarget target, const access::Principal& principal) const {
+  const std::vector<std::string>& path = target.path;
   const std::string front = path.empty() ? "" : path.front();
   if (path.size() == 1) {
     if (front == "metrics") return metrics(request);
@@ -309,8 +346,8 @@ HttpReply Router::handle(const HttpRequest& request) const {
     reply.body = status_page(*publication_->load(), clock_->now());
     return reply;
   }
-  if (front == "api" && path.size() > 1 && path[1] == "v1")
-    return api_reply({publication_->load(), clock_->now(), std::move(*target)});
+  if (path.size() == 3 && path[2] == "whoami") return whoami_reply(principal);
+  if (front == "api") return api_reply({publication_->load(), clock_->now(), std::move(target)});
   return error_reply({ErrorCode::kNotFound, "there is nothing at this path"});
 }
 

@@ -7,7 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "api/access/gate.hpp"
+#include "api/http/target.hpp"
 #include "api/metrics/daemon_metrics.hpp"
+#include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
@@ -19,6 +22,13 @@ struct HttpRequest {
   std::string target;
   std::string accept;
   std::string accept_encoding;
+  std::string authorization{};                   ///< the header, whole
+  std::vector<std::string> certificate_names{};  ///< of the client's verified certificate
+  std::string peer{};                            ///< its address
+  std::string host{};                            ///< the header; so are these
+  std::string origin{};
+  std::string content_type{};
+  std::string body{};
 };
 
 /// Makes an answer's body piece by piece: fills `piece`, or returns false at the end.
@@ -32,17 +42,31 @@ struct HttpReply {
   BodySource stream;  ///< of a body too big to hold
 };
 
+/// Who takes what users ask for, and who lets them; each may be missing: nothing is taken, everybody is let in.
+struct HttpDesks {
+  Commands* commands = nullptr;
+  RemedyCommands* remedies = nullptr;
+  access::Gate* gate = nullptr;
+};
+
 class Router {
  public:
-  Router(const Publication& publication, const Clock& clock, Collectables collectables);
-  /// Never fails: an error is an answer too.
+  using Done = std::function<void(HttpReply)>;
+
+  Router(const Publication& publication, const Clock& clock, Collectables collectables, HttpDesks desks = {});
+  /// Never fails: an error is an answer too. `done` is called once: at once, or for a command later and from any
+  /// thread.
+  void answer(const HttpRequest& request, Done done) const;
+  /// For what is answered at once: all that is no command.
   HttpReply handle(const HttpRequest& request) const;
 
  private:
+  HttpReply read(const HttpRequest& request, HttpTarget target, const access::Principal& principal) const;
   HttpReply metrics(const HttpRequest& request) const;
   const Publication* publication_;
   const Clock* clock_;
   Collectables collectables_;
+  HttpDesks desks_;
 };
 
 /// The error as JSON with its status.

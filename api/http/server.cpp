@@ -20,13 +20,21 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 /// Refuses without waiting for anything: whatever the socket's buffer takes at once.
-void refuse(tcp::socket socket) {
+void refuse(tcp::socket socket, bool silently) {
   static constexpr std::string_view kBusy =
       "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n";
   boost::system::error_code ignored;
   socket.non_blocking(true, ignored);
-  socket.write_some(asio::buffer(kBusy), ignored);
+  if (!silently) socket.write_some(asio::buffer(kBusy), ignored);
   socket.close(ignored);
+}
+
+/// Has this address as many connections as one may have? Forgets those that have none.
+bool is_crowded(HttpHall& hall, const std::string& address) {
+  if (hall.addresses.size() > 2UL * hall.options.max_connections)
+    std::erase_if(hall.addresses, [](const auto& each) { return each.second == 0; });
+  const auto found = hall.addresses.find(address);
+  return found != hall.addresses.end() && found->second >= hall.options.max_connections_per_address;
 }
 
 asio::awaitable<void> accept_all(tcp::acceptor& acceptor, HttpHall& hall) {
@@ -40,11 +48,12 @@ asio::awaitable<void> accept_all(tcp::acceptor& acceptor, HttpHall& hall) {
       co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
       continue;
     }
-    if (hall.connections >= hall.options.max_connections) {
-      refuse(std::move(socket));
+    boost::system::error_code ignored;
+    const std::string address = socket.remote_endpoint(ignored).address().to_string();
+    if (hall.connections >= hall.options.max_connections || is_crowded(hall, address)) {
+      refuse(std::move(socket), hall.options.tls != nullptr);
       continue;
     }
-    boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     // An exception in one connection (no memory) ends that connection.
     asio::co_spawn(acceptor.get_executor(), serve_connection(boost::beast::tcp_stream(std::move(socket)), hall),
@@ -84,8 +93,10 @@ struct HttpServer::State {
 };
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options, const Publication& publication,
-                                                      const Clock& clock, Collectables collectables) {
-  auto state = std::make_unique<State>(HttpHall{options, Router(publication, clock, std::move(collectables))});
+                                                      const Clock& clock, Collectables collectables, HttpDesks desks) {
+  auto state = std::make_unique<State>(
+      HttpHall{options, Router(publication, clock, std::move(collectables), desks), desks.gate});
+  state->hall.door = std::make_shared<CommandDoor>(state->context, state->hall);
   const auto endpoint = find_endpoint(state->context, options);
   if (!endpoint) return tl::unexpected(endpoint.error());
   boost::system::error_code error;
@@ -112,6 +123,7 @@ std::uint16_t HttpServer::port() const {
 }
 
 void HttpServer::stop() {
+  state_->hall.door->close();
   state_->context.stop();
   if (state_->thread.joinable()) state_->thread.join();
 }

@@ -154,6 +154,13 @@ Result<void> Application::open_uplink() {
                     milliseconds(config_.analyzer.reconnect_limit),
                     "--log-level",
                     config_.log_level};
+  const auto add = [&spec](const char* flag, const std::filesystem::path& file) {
+    if (!file.empty()) spec.arguments.insert(spec.arguments.end(), {flag, file.string()});
+  };
+  add("--ca", config_.analyzer.authorities);
+  add("--cert", config_.analyzer.certificate);
+  add("--key", config_.analyzer.key);
+  add("--token-file", config_.analyzer.token_file);
   uplink_.emplace(context_, std::move(spec), [this](const uplink::UplinkReport& report) { heard(report); });
   uplink_->start();
   return {};

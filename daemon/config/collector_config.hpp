@@ -17,7 +17,11 @@ struct CollectorListen {
 struct Analyzer {
   Peer address;  ///< none: nothing is sent
   Duration reconnect_limit = std::chrono::seconds(30);
-  std::filesystem::path uplink;  ///< empty: weft-uplink beside our own executable
+  std::filesystem::path authorities;  ///< empty: plain text
+  std::filesystem::path certificate;  ///< empty: none is shown
+  std::filesystem::path key;          ///< of `certificate`
+  std::filesystem::path token_file;   ///< empty: no token is shown
+  std::filesystem::path uplink;       ///< empty: weft-uplink beside our own executable
 };
 
 struct Reading {

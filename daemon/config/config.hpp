@@ -150,12 +150,28 @@ struct Remedy {
   Webhook webhook;
 };
 
+/// Who may come, and how. Nothing set: plain text, and everybody who reaches a listener may do everything.
+struct Security {
+  std::filesystem::path certificate;         ///< empty: plain text
+  std::filesystem::path key;                 ///< of `certificate`
+  std::filesystem::path client_authorities;  ///< empty: clients show no certificates
+  bool require_client_certificate = false;
+  std::vector<std::string> certificate_roles;  ///< as api::access::parse_certificate_rule() reads them
+  std::filesystem::path tokens_file;           ///< empty: no tokens
+  bool allow_plain_text = false;
+  unsigned max_requests_per_second = 2000;
+
+  /// Does anybody have to say who he is?
+  bool is_guarded() const { return !certificate.empty() || !tokens_file.empty(); }
+};
+
 struct WeftdConfig {
   static constexpr ProgramNames kNames{"weftd", "weftd.toml", "The daemon"};
 
   std::filesystem::path state_dir = "/var/lib/weft";
   std::string log_level = "info";
   Listen listen;
+  Security security;
   Infiniband infiniband;
   analyzer::Thresholds analyzer;
   analyzer::IncidentPolicy incidents;

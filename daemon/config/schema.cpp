@@ -33,7 +33,9 @@ std::vector<Key> daemon_schema() {
        [](WeftdConfig& c) -> Field { return &c.listen.http; },
        {},
        "",
-       "Where /metrics, the JSON API and the web page are served. Loopback by default: there is no login on it.",
+       "Where /metrics, the JSON API and the web page are served. Any other address than loopback takes "
+       "security.certificate, or "
+       "security.allow_plain_text.",
        "",
        {},
        "--http"},
@@ -41,7 +43,8 @@ std::vector<Key> daemon_schema() {
        [](WeftdConfig& c) -> Field { return &c.listen.grpc; },
        {},
        "",
-       "Where the gRPC services are served. Loopback by default: there is no login on it.",
+       "Where the gRPC services are served. Any other address than loopback takes security.certificate, or "
+       "security.allow_plain_text.",
        "",
        {},
        "--grpc"},
@@ -269,8 +272,8 @@ std::vector<Key> telemetry_schema() {
 template <>
 std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
-  for (auto part : {daemon_schema(), infiniband_schema(), analyzer_schema(), maintenance_schema(), remedy_schema(),
-                    store_schema(), serving_schema(), telemetry_schema()})
+  for (auto part : {daemon_schema(), security_schema(), infiniband_schema(), analyzer_schema(), maintenance_schema(),
+                    remedy_schema(), store_schema(), serving_schema(), telemetry_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }
@@ -309,6 +312,7 @@ std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfi
   for (const auto& [key, text] : {std::pair{"infiniband.pod_pattern", &config.infiniband.pod_pattern},
                                   std::pair{"infiniband.rail_pattern", &config.infiniband.rail_pattern}})
     if (const auto pattern = analyzer::place_pattern(*text); !pattern) found.emplace_back(key, pattern.error().message);
+  for (auto& problem : security_contradictions(config)) found.push_back(std::move(problem));
   for (auto& problem : remedy_contradictions(config.remedy)) found.push_back(std::move(problem));
   return found;
 }

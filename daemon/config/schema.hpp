@@ -68,6 +68,11 @@ std::vector<Key> analyzer_schema();
 /// Those of STRAGGLER, which are among them.
 std::vector<Key> straggler_schema();
 
+/// The keys of security.*; part of schema().
+std::vector<Key> security_schema();
+/// What is wrong between them, and with listeners; part of contradictions().
+std::vector<std::pair<std::string, std::string>> security_contradictions(const WeftdConfig& config);
+
 /// The keys of remedy.*; part of schema().
 std::vector<Key> remedy_schema();
 /// The keys of remedy.limits.*; part of remedy_schema().

@@ -56,6 +56,31 @@ std::vector<CollectorKey> analyzer_schema_of_collector() {
        "",
        "Longest wait between two attempts to reach the analyzer. The first ones follow each other faster; all are "
        "spread at random, so that ten thousand collectors do not come back at once."},
+      {"analyzer.authorities",
+       [](CollectorConfig& c) -> Field { return &c.analyzer.authorities; },
+       {},
+       "",
+       "File (PEM) of the authority that signed weftd's certificate. Empty: plain text, which a weftd takes on "
+       "loopback "
+       "only, unless its security.allow_plain_text says otherwise. This and the next three are read for each "
+       "connection."},
+      {"analyzer.certificate",
+       [](CollectorConfig& c) -> Field { return &c.analyzer.certificate; },
+       {},
+       "",
+       "File (PEM) of this node's own certificate, whose name, or its part up to the first dot, is node_name; weftd "
+       "lets "
+       "nobody speak for another node."},
+      {"analyzer.key",
+       [](CollectorConfig& c) -> Field { return &c.analyzer.key; },
+       {},
+       "",
+       "File (PEM) of that certificate's private key."},
+      {"analyzer.token_file",
+       [](CollectorConfig& c) -> Field { return &c.analyzer.token_file; },
+       {},
+       "",
+       "File with a bearer token of a collector, instead of a certificate."},
       {"analyzer.uplink",
        [](CollectorConfig& c) -> Field { return &c.analyzer.uplink; },
        {},
@@ -194,6 +219,12 @@ std::vector<std::pair<std::string, std::string>> contradictions(const CollectorC
   const bool jobs = config.jobs.slurm || config.jobs.kubernetes;
   if (jobs && !config.jobs.cgroup_root.is_absolute())
     found.emplace_back("jobs.cgroup_root", "must be an absolute path");
+  const Analyzer& analyzer = config.analyzer;
+  if (analyzer.certificate.empty() != analyzer.key.empty())
+    found.emplace_back(analyzer.key.empty() ? "analyzer.key" : "analyzer.certificate",
+                       "must be set too: a certificate and its key go together");
+  if (!analyzer.certificate.empty() && analyzer.authorities.empty())
+    found.emplace_back("analyzer.certificate", "takes TLS: set analyzer.authorities too");
   if (config.node_name.size() > 255) found.emplace_back("node_name", "must not have more than 255 octets");
   return found;
 }

@@ -1,19 +1,22 @@
 #include "daemon/ctl/client.hpp"
 
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
 
 #include <chrono>
+
+#include "api/client/channel.hpp"
 
 namespace weft::ctl {
 namespace {
 
-std::shared_ptr<grpc::Channel> connect(const std::string& server) {
+std::shared_ptr<grpc::Channel> connect(const std::string& server, const api::ClientSecurity& security) {
   grpc::ChannelArguments arguments;
   // weftd stands in the management network; a proxy for the web is not the way there.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(64 * 1024 * 1024);
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+  auto channel = api::open_channel(server, security, arguments);
+  if (!channel) throw Failure(Exit::kWrongUsage, channel.error().message);
+  return *channel;
 }
 
 }  // namespace
@@ -40,9 +43,9 @@ void check(const grpc::Status& status, const std::string& server) {
   }
 }
 
-Client::Client(std::string where)
+Client::Client(std::string where, const api::ClientSecurity& security)
     : server(std::move(where)),
-      channel(connect(server)),
+      channel(connect(server, security)),
       fabric(channel),
       health(channel),
       incidents(channel),

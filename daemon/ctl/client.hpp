@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "api/client/security.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
 #include "weft/v1/incident.grpc.pb.h"
@@ -38,7 +39,8 @@ void check(const grpc::Status& status, const std::string& server);
 class Client {
  public:
   /// Connects when the first call is made.
-  explicit Client(std::string server);
+  /// Throws Failure when a file of `security` is no good.
+  explicit Client(std::string server, const api::ClientSecurity& security = {});
 
   template <typename Stub, typename Request, typename Response>
   Response call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),

@@ -35,11 +35,13 @@ Examples:
 
 Exit status: 0 good; 1 the answer is bad news (a node that is not healthy, a way that does not arrive);
 2 wrong usage; 3 weftd cannot be reached; 4 refused (by a guard, by the state of a plan or an incident).
-Environment: WEFT_SERVER is the default of --server.)";
+Environment: WEFT_SERVER is the default of --server, WEFT_CA, WEFT_CERT, WEFT_KEY and WEFT_TOKEN_FILE of the flags of those names;
+WEFT_TOKEN is a bearer token.)";
 
 /// What the command line gave.
 struct Arguments {
   std::string server = "127.0.0.1:9641";
+  api::ClientSecurity security;
   bool json = false;
   bool plain = false;
   std::string fabric;
@@ -292,7 +294,7 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
 }
 
 Exit run(const Arguments& given, const Verb& verb) {
-  Client client(given.server);
+  Client client(given.server, given.security);
   const Session session{
       client, std::cout, given.json, given.plain || !takes_utf8(), isatty(STDOUT_FILENO) != 0, SystemClock().now()};
   const Exit exit = verb(session);
@@ -314,6 +316,13 @@ Exit command(int argc, char** argv) {
         const bool whole = colon != std::string::npos && colon > 0 && colon + 1 < server.size();
         return whole ? std::string() : "\"" + server + "\" is not HOST:PORT";
       });
+  app.add_option("--ca", given.security.authorities, "Authority of weftd's certificate (PEM); without it plain text")
+      ->envname("WEFT_CA");
+  app.add_option("--cert", given.security.certificate, "Our own certificate (PEM)")->envname("WEFT_CERT");
+  app.add_option("--key", given.security.key, "Its private key (PEM)")->envname("WEFT_KEY");
+  app.add_option("--token-file", given.security.token_file, "File with a bearer token")->envname("WEFT_TOKEN_FILE");
+  // Never a flag: other users read those in the list of processes.
+  if (const char* token = std::getenv("WEFT_TOKEN")) given.security.token = token;
   app.add_flag("--json", given.json, "For programs: the API's own JSON");
   app.add_flag("--plain", given.plain, "Drawings in ASCII, as where the locale is not UTF-8");
   app.require_subcommand(1);

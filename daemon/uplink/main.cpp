@@ -43,6 +43,7 @@ struct Options {
   std::int64_t interval_ms = 1000;
   std::int64_t reconnect_limit_ms = 30'000;
   std::string log_level = "info";
+  api::ClientSecurity security;
 };
 
 std::shared_ptr<spdlog::logger> log() {
@@ -59,10 +60,13 @@ class Uplink {
         shipper_(spool_, {std::chrono::milliseconds(options.interval_ms)}),
         backoff_(kFirstRetry, std::chrono::milliseconds(options.reconnect_limit_ms)),
         random_(std::random_device{}()),
-        client_(options.analyzer, [bell = bell_.get()] {
-          const std::uint64_t one = 1;
-          [[maybe_unused]] const auto written = ::write(bell, &one, sizeof one);
-        }) {}
+        client_(
+            options.analyzer,
+            [bell = bell_.get()] {
+              const std::uint64_t one = 1;
+              [[maybe_unused]] const auto written = ::write(bell, &one, sizeof one);
+            },
+            options.security) {}
 
   /// Until the collector is gone.
   void run() {
@@ -191,6 +195,10 @@ int main(int argc, char** argv) {
   app.add_option("--interval-ms", options.interval_ms, "Between readings")->check(CLI::Range(1, 3'600'000));
   app.add_option("--reconnect-limit-ms", options.reconnect_limit_ms, "Longest wait between two attempts")
       ->check(CLI::Range(1, 3'600'000));
+  app.add_option("--ca", options.security.authorities, "Authority of weftd's certificate (PEM); without it plain text");
+  app.add_option("--cert", options.security.certificate, "Our own certificate (PEM)");
+  app.add_option("--key", options.security.key, "Its private key (PEM)");
+  app.add_option("--token-file", options.security.token_file, "File with a bearer token");
   app.add_option("--log-level", options.log_level, "Least important messages that are written");
   CLI11_PARSE(app, argc, argv);
   daemon::set_log_level(options.log_level);

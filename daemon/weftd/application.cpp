@@ -20,6 +20,7 @@
 #include "daemon/weftd/fabric_watcher.hpp"
 #include "daemon/weftd/port_finder.hpp"
 #include "daemon/weftd/remedy_setup.hpp"
+#include "daemon/weftd/security.hpp"
 #include "daemon/weftd/self_metrics.hpp"
 #include "daemon/weftd/telemetry_inbox.hpp"
 
@@ -35,6 +36,7 @@ namespace asio = boost::asio;
 
 constexpr auto kLookForPortsEvery = 60s;
 constexpr auto kLookForFirstPortEvery = 5s;
+constexpr auto kLookAtCertificatesEvery = 2s;
 
 Result<std::shared_ptr<const Topology>> read_expected(const std::filesystem::path& path) {
   if (path.empty()) return std::shared_ptr<const Topology>();
@@ -326,6 +328,8 @@ Result<void> run(const config::WeftdConfig& config) {
   if (!plans) return tl::unexpected(plans.error());
   auto remedy_options = make_remedy_options(config, clock);
   if (!remedy_options) return tl::unexpected(remedy_options.error());
+  auto security = Security::open(config.security, clock);
+  if (!security) return tl::unexpected(security.error());
   logger("weftd")->info("weftd {}: {} incidents remembered in {}", WEFT_VERSION, restored->incidents.size(),
                         config.state_dir.string());
 
@@ -358,18 +362,21 @@ Result<void> run(const config::WeftdConfig& config) {
   auto grpc = api::GrpcServer::start({.address = config.listen.grpc.host,
                                       .port = config.listen.grpc.port,
                                       .max_watchers = config.grpc.max_watchers,
-                                      .telemetry = telemetry_limits(config.telemetry)},
+                                      .telemetry = telemetry_limits(config.telemetry),
+                                      .gate = (*security)->gate(),
+                                      .tls = (*security)->tls()},
                                      publication, commands, remedy_commands, inbox, clock);
   if (!grpc) return tl::unexpected(grpc.error());
   auto http = api::HttpServer::start(
       {.address = config.listen.http.host,
        .port = config.listen.http.port,
        .max_connections = config.http.max_connections,
-       .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout)},
-      publication, clock, {metrics.collectable()});
+       .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout),
+       .tls = (*security)->tls()},
+      publication, clock, {metrics.collectable()}, {&commands, &remedy_commands, (*security)->gate()});
   if (!http) return tl::unexpected(http.error());
-  logger("weftd")->info("HTTP on http://{}:{}/, gRPC on {}:{}", config.listen.http.host, (*http)->port(),
-                        config.listen.grpc.host, (*grpc)->port());
+  logger("weftd")->info("HTTP on {}://{}:{}/, gRPC on {}:{}", (*security)->tls() ? "https" : "http",
+                        config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());
 
   Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
     core.tick();
@@ -377,22 +384,35 @@ Result<void> run(const config::WeftdConfig& config) {
     metrics.set(actuate_lane.name(), actuate_lane.figures());
     metrics.set((*store)->status());
     metrics.set((*grpc)->telemetry(), hosts.figures(), inbox.figures());
+    metrics.set((*security)->figures());
     watchers.report(metrics);
     sd_notify(0, "WATCHDOG=1");
+  });
+  // Files are read on a lane: a disk that hangs must not hold up the picture.
+  runtime::Lane files_lane({.name = "security", .capacity = 1, .when_full = runtime::WhenFull::kRefuse});
+  Beat look_at_files(main, kLookAtCertificatesEvery, [&] {
+    files_lane.post([&] {
+      asio::post(main, [&security, files = read_security(config.security, clock.now())]() mutable {
+        (*security)->take(std::move(files));
+      });
+    });
   });
   asio::signal_set signals(main, SIGTERM, SIGINT);
   signals.async_wait([&](boost::system::error_code, int signal) {
     logger("weftd")->info("stopping on signal {}", signal);
     sd_notify(0, "STOPPING=1");
     beat.stop();
+    look_at_files.stop();
     watchers.stop();
     main.stop();
   });
   watchers.start();
   beat.start();
+  if ((*security)->is_guarded()) look_at_files.start();
   sd_notify(0, "READY=1");
   main.run();
 
+  files_lane.stop();
   (*http)->stop();
   door.close();
   inbox.close();

@@ -41,6 +41,12 @@ struct SelfMetrics::Families {
                                        "Batches after which a collector had to wait, by reason; none is lost by it.");
   Family<Counter>& duplicates =
       counter("weft_collector_batches_duplicate_total", "Batches ignored because they had been taken before.");
+  Family<Counter>& refusals = counter("weft_access_refused_total", "Calls and connections not let in, by reason.");
+  Family<Gauge>& bad_files = gauge("weft_security_files_refused",
+                                   "1 while the files of [security] are no good and those before stay in force.");
+  Family<Counter>& loads = counter("weft_security_files_loaded_total", "Times the files of [security] were taken.");
+  Family<Gauge>& certificate_end =
+      gauge("weft_certificate_expiry_timestamp_seconds", "When the server's certificate ends, in Unix time.");
   Family<Gauge>& inbox = gauge("weft_collector_batches_waiting", "Messages of collectors that wait to be looked at.");
 
   Family<Gauge>& gauge(const char* name, const char* help) {
@@ -84,6 +90,16 @@ void SelfMetrics::set(const api::TelemetryFigures& streams, const HostFigures& h
   raise_to(families_->throttled.Add({{"reason", "late"}}), hosts.held_back);
   raise_to(families_->duplicates.Add({}), hosts.duplicates);
   families_->inbox.Add({}).Set(static_cast<double>(inbox.depth));
+}
+
+void SelfMetrics::set(const SecurityFigures& security) {
+  raise_to(families_->refusals.Add({{"reason", "unauthenticated"}}), security.gate.unauthenticated);
+  raise_to(families_->refusals.Add({{"reason", "denied"}}), security.gate.denied);
+  raise_to(families_->refusals.Add({{"reason", "rate"}}), security.gate.too_fast);
+  families_->bad_files.Add({}).Set(security.refused ? 1 : 0);
+  raise_to(families_->loads.Add({}), security.loaded);
+  if (security.certificate_end != kNever)
+    families_->certificate_end.Add({}).Set(seconds(security.certificate_end.time_since_epoch()));
 }
 
 void SelfMetrics::set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,

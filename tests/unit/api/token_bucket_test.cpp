@@ -1,4 +1,4 @@
-#include "api/grpc/token_bucket.hpp"
+#include "api/access/token_bucket.hpp"
 
 #include <gtest/gtest.h>
 

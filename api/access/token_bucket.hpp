@@ -16,15 +16,31 @@ class TokenBucket {
 
   /// Takes one token, on credit when there is none. How long to wait until the debt is paid; zero mostly.
   Clock::duration take(Clock::time_point now) {
-    if (last_ != Clock::time_point{})
-      tokens_ = std::min(burst_, tokens_ + rate_ * std::chrono::duration<double>(now - last_).count());
-    last_ = now;
+    fill(now);
     tokens_ -= 1;
     if (tokens_ >= 0) return {};
     return std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(-tokens_ / rate_));
   }
 
+  /// Takes one token if there is one.
+  bool try_take(Clock::time_point now) {
+    fill(now);
+    if (tokens_ < 1) return false;
+    tokens_ -= 1;
+    return true;
+  }
+  /// Nothing was taken for so long that it is as good as new.
+  bool is_full(Clock::time_point now) const {
+    return tokens_ + rate_ * std::chrono::duration<double>(now - last_).count() >= burst_;
+  }
+
  private:
+  void fill(Clock::time_point now) {
+    if (last_ != Clock::time_point{})
+      tokens_ = std::min(burst_, tokens_ + rate_ * std::chrono::duration<double>(now - last_).count());
+    last_ = now;
+  }
+
   double rate_;
   double burst_;
   double tokens_;

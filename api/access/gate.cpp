@@ -1,0 +1,89 @@
+#include "api/access/gate.hpp"
+
+#include <utility>
+
+namespace weft::api::access {
+namespace {
+
+/// Principals are counted one by one up to here; beyond, the last one's limit is shared.
+constexpr std::size_t kMostBuckets = 32'768;
+constexpr const char* kAllOthers = "";
+
+}  // namespace
+
+void Gate::change(Rules rules) {
+  auto changed = std::make_shared<const Rules>(std::move(rules));
+  const std::lock_guard lock(mutex_);
+  if (changed->requests_per_second != rules_->requests_per_second) buckets_.clear();
+  rules_ = std::move(changed);
+}
+
+std::shared_ptr<const Rules> Gate::rules() const {
+  const std::lock_guard lock(mutex_);
+  return rules_;
+}
+
+bool Gate::is_slow_enough(const std::string& whose, double rate) {
+  const auto now = TokenBucket::Clock::now();
+  const std::lock_guard lock(mutex_);
+  auto found = buckets_.find(whose);
+  if (found == buckets_.end()) {
+    if (buckets_.size() >= kMostBuckets)
+      std::erase_if(buckets_, [now](auto& each) { return each.second.is_full(now); });
+    const std::string name = buckets_.size() < kMostBuckets ? whose : std::string(kAllOthers);
+    found = buckets_.try_emplace(name, rate, 2 * rate).first;
+  }
+  return found->second.try_take(now);
+}
+
+Principal Gate::who(const Shown& shown) const {
+  if (is_open()) return anybody();
+  const auto found = identify(*rules(), shown, clock_->now());
+  return found && *found ? **found : Principal{};
+}
+
+Result<Principal> Gate::admit(const Permission* permission, std::string_view what, const Shown& shown) {
+  if (is_open()) {
+    if (permission == nullptr) return fail(ErrorCode::kPermissionDenied, "this is served to nobody");
+    return anybody();
+  }
+  const auto refuse_him = [&](std::string who, Error why) -> tl::unexpected<Error> {
+    refuse({std::string(what), std::string(shown.peer), std::move(who), why});
+    return tl::unexpected(std::move(why));
+  };
+  const auto current = rules();
+  auto found = identify(*current, shown, clock_->now());
+  if (!found) return refuse_him({}, found.error());
+  if (!*found) {
+    if (permission != nullptr && permission->right == Right::kNone) return Principal{};
+    std::string why = "say who you are: a client certificate or a bearer token is needed";
+    if (!shown.certificate_names.empty())
+      why = "no role is set for the certificate of " + shown.certificate_names.front();
+    return refuse_him({}, {ErrorCode::kUnauthenticated, std::move(why)});
+  }
+  Principal principal = std::move(**found);
+  if (permission == nullptr)
+    return refuse_him(principal.name, {ErrorCode::kPermissionDenied, "this is served to nobody"});
+  if (const auto allowed = authorize(*permission, principal); !allowed)
+    return refuse_him(principal.name, allowed.error());
+  if (current->requests_per_second > 0 && !is_slow_enough(principal.name, current->requests_per_second))
+    return refuse_him(principal.name, {ErrorCode::kResourceExhausted, "too many requests of " + principal.name});
+  return principal;
+}
+
+void Gate::refuse(Refusal refusal) {
+  if (refusal.why.code == ErrorCode::kPermissionDenied) {
+    ++denied_;
+  } else if (refusal.why.code == ErrorCode::kResourceExhausted) {
+    ++too_fast_;
+  } else {
+    ++unauthenticated_;
+  }
+  if (on_refusal_) on_refusal_(refusal);
+}
+
+GateFigures Gate::figures() const {
+  return {unauthenticated_, denied_, too_fast_};
+}
+
+}  // namespace weft::api::access

@@ -1,0 +1,69 @@
+#pragma once
+// From what a caller shows to who he is: tokens and names of certificates.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/access/access.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::api::access {
+
+using Sha256 = std::array<unsigned char, 32>;
+/// FIPS 180-4.
+Sha256 sha256(std::string_view text);
+
+/// A token is known by its hash alone: who reads the file cannot use it.
+struct Token {
+  std::string name;  ///< of whom it was given to
+  Role role = Role::kViewer;
+  std::string node;  ///< of a collector; empty otherwise
+  Sha256 hash{};
+  std::optional<TimePoint> expires;  ///< from then on it counts no more; none: it does not expire
+
+  bool operator==(const Token&) const = default;
+};
+
+/// A file of tokens: on each line "NAME ROLE SHA256 [node=NAME] [expires=2027-01-31T12:00:00Z]", fields set apart by
+/// blanks;
+/// '#' begins a comment. kInvalidArgument, with the line's number, for anything else: also a hash or name given twice,
+/// a collector without a node, a node of anybody else. At most 100,000 tokens.
+Result<std::vector<Token>> parse_tokens(std::string_view text);
+
+/// "alice=operator", "*.compute.example=collector". '*' stands for one or more characters other than a dot, once.
+struct CertificateRule {
+  std::string pattern;
+  Role role = Role::kViewer;
+};
+/// kInvalidArgument with a sentence.
+Result<CertificateRule> parse_certificate_rule(std::string_view text);
+/// Case of letters does not matter (RFC 6125, 6.4.1).
+bool matches(const CertificateRule& rule, std::string_view name);
+
+/// Who is who. Nothing in it: nobody is anybody's.
+struct Rules {
+  std::vector<Token> tokens;
+  std::vector<CertificateRule> certificates;  ///< the first that fits one of a certificate's names counts
+  double requests_per_second = 0;  ///< of one principal, after a burst of twice as many; 0: as many as it likes
+};
+
+/// What a caller shows of himself.
+struct Shown {
+  std::string_view authorization;  ///< the header or metadata of that name, whole; empty: none
+  std::span<const std::string>
+      certificate_names;  ///< of the client certificate that TLS has verified: subject and DNS names
+  std::string_view peer;  ///< address, for limits and logs; may be empty
+};
+
+/// Who it is. A token, where one is shown, counts alone: kUnauthenticated when it is unknown or expired, whatever the
+/// certificate says. All tokens are compared, each in constant time. nullopt when nothing is shown, or a certificate
+/// that no rule knows.
+Result<std::optional<Principal>> identify(const Rules& rules, const Shown& shown, TimePoint now);
+
+}  // namespace weft::api::access

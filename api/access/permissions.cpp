@@ -1,0 +1,93 @@
+#include <array>
+
+#include "api/access/access.hpp"
+
+// The table itself. Who adds a method or a route adds its line here: without one it is served to nobody.
+
+namespace weft::api::access {
+namespace {
+
+constexpr std::array kMethods{
+    Permission{"/weft.v1.FabricService/GetStatus", Right::kViewer},
+    Permission{"/weft.v1.FabricService/GetTopology", Right::kViewer},
+    Permission{"/weft.v1.FabricService/ListNodes", Right::kViewer},
+    Permission{"/weft.v1.FabricService/GetNode", Right::kViewer},
+    Permission{"/weft.v1.FabricService/ListPorts", Right::kViewer},
+    Permission{"/weft.v1.FabricService/ListLinks", Right::kViewer},
+    Permission{"/weft.v1.FabricService/GetPath", Right::kViewer},
+    Permission{"/weft.v1.FabricService/Watch", Right::kViewer},
+    Permission{"/weft.v1.HealthService/Get", Right::kViewer},
+    Permission{"/weft.v1.HealthService/List", Right::kViewer},
+    Permission{"/weft.v1.HealthService/Watch", Right::kViewer},
+    Permission{"/weft.v1.IncidentService/List", Right::kViewer},
+    Permission{"/weft.v1.IncidentService/Get", Right::kViewer},
+    Permission{"/weft.v1.IncidentService/Watch", Right::kViewer},
+    Permission{"/weft.v1.IncidentService/Acknowledge", Right::kOperator},
+    Permission{"/weft.v1.IncidentService/Silence", Right::kOperator},
+    Permission{"/weft.v1.MaintenanceService/List", Right::kViewer},
+    Permission{"/weft.v1.MaintenanceService/Get", Right::kViewer},
+    Permission{"/weft.v1.MaintenanceService/Add", Right::kOperator},
+    Permission{"/weft.v1.MaintenanceService/End", Right::kOperator},
+    Permission{"/weft.v1.RemedyService/ListPlans", Right::kViewer},
+    Permission{"/weft.v1.RemedyService/GetPlan", Right::kViewer},
+    Permission{"/weft.v1.RemedyService/WatchPlans", Right::kViewer},
+    Permission{"/weft.v1.RemedyService/ApprovePlan", Right::kOperator},
+    Permission{"/weft.v1.RemedyService/RejectPlan", Right::kOperator},
+    Permission{"/weft.v1.RemedyService/IsolateLink", Right::kOperator},
+    Permission{"/weft.v1.RemedyService/RestoreLink", Right::kOperator},
+    Permission{"/weft.v1.RemedyService/DrainNode", Right::kOperator},
+    Permission{"/weft.v1.RemedyService/UndrainNode", Right::kOperator},
+    // Whoever is on duty must be able to stop everything at once; that it goes on again stands in the audit trail.
+    Permission{"/weft.v1.RemedyService/SetHandsOff", Right::kOperator},
+    Permission{"/weft.v1.RemedyService/ResetBreaker", Right::kAdmin},
+    Permission{"/weft.v1.RemedyService/GetStatus", Right::kViewer},
+    Permission{"/weft.v1.RemedyService/ListAudit", Right::kViewer},
+    Permission{"/weft.v1.TelemetryService/Stream", Right::kCollector},
+    Permission{"/weft.v1.TelemetryService/ListCollectors", Right::kViewer},
+    // As /healthz and /readyz: a probe has no secrets.
+    Permission{"/grpc.health.v1.Health/Check", Right::kNone},
+    Permission{"/grpc.health.v1.Health/Watch", Right::kNone},
+    Permission{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Right::kViewer},
+};
+
+constexpr std::array kRoutes{
+    Permission{"GET /healthz", Right::kNone},
+    Permission{"GET /readyz", Right::kNone},
+    Permission{"GET /metrics", Right::kViewer},
+    Permission{"GET /", Right::kViewer},
+    // Answers whoever shows what it holds, so that a page can tell whether to offer buttons.
+    Permission{"GET /api/v1/whoami", Right::kViewer},
+    Permission{"GET /api/v1/status", Right::kViewer},
+    Permission{"GET /api/v1/fabrics", Right::kViewer},
+    Permission{"GET /api/v1/topology", Right::kViewer},
+    Permission{"GET /api/v1/nodes", Right::kViewer},
+    Permission{"GET /api/v1/nodes/{node...}/health", Right::kViewer},
+    Permission{"GET /api/v1/nodes/{node...}", Right::kViewer},
+    Permission{"GET /api/v1/ports", Right::kViewer},
+    Permission{"GET /api/v1/links", Right::kViewer},
+    Permission{"GET /api/v1/path", Right::kViewer},
+    Permission{"GET /api/v1/health", Right::kViewer},
+    Permission{"GET /api/v1/collectors", Right::kViewer},
+    Permission{"GET /api/v1/incidents", Right::kViewer},
+    Permission{"GET /api/v1/incidents/{id}", Right::kViewer},
+    Permission{"POST /api/v1/incidents/{id}/acknowledge", Right::kOperator},
+    Permission{"POST /api/v1/incidents/{id}/silence", Right::kOperator},
+    Permission{"GET /api/v1/plans", Right::kViewer},
+    Permission{"GET /api/v1/plans/{id}", Right::kViewer},
+    Permission{"POST /api/v1/plans/{id}/approve", Right::kOperator},
+    Permission{"POST /api/v1/plans/{id}/reject", Right::kOperator},
+    Permission{"GET /api/v1/remedy", Right::kViewer},
+    Permission{"GET /api/v1/maintenance", Right::kViewer},
+    Permission{"GET /api/v1/maintenance/{id}", Right::kViewer},
+};
+
+}  // namespace
+
+std::span<const Permission> grpc_permissions() {
+  return kMethods;
+}
+std::span<const Permission> http_permissions() {
+  return kRoutes;
+}
+
+}  // namespace weft::api::access

@@ -1,0 +1,89 @@
+#include "api/client/channel.hpp"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/client_interceptor.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace weft::api {
+namespace {
+
+namespace experimental = grpc::experimental;
+
+constexpr std::size_t kMostOctets = 1 << 20;
+
+Result<std::string> read(const std::filesystem::path& path) {
+  if (path.empty()) return std::string();
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMostOctets, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad())
+    return fail(ErrorCode::kUnavailable,
+                "cannot read " + path.string() + ": " + std::generic_category().message(errno));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.empty()) return fail(ErrorCode::kUnavailable, path.string() + " is empty");
+  return text;
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+/// Adds the token to each call: gRPC's own call credentials refuse to go over plain text, which is ours to decide.
+class ShowToken final : public experimental::Interceptor {
+ public:
+  explicit ShowToken(const std::string& authorization) : authorization_(authorization) {}
+  void Intercept(experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(experimental::InterceptionHookPoints::PRE_SEND_INITIAL_METADATA))
+      methods->GetSendInitialMetadata()->emplace("authorization", authorization_);
+    methods->Proceed();
+  }
+
+ private:
+  const std::string& authorization_;  // of the factory, which the channel keeps
+};
+
+class ShowTokens final : public experimental::ClientInterceptorFactoryInterface {
+ public:
+  explicit ShowTokens(const std::string& token) : authorization_("Bearer " + token) {}
+  experimental::Interceptor* CreateClientInterceptor(experimental::ClientRpcInfo*) override {
+    return new ShowToken(authorization_);
+  }
+
+ private:
+  const std::string authorization_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, const ClientSecurity& security,
+                                                    const grpc::ChannelArguments& arguments) {
+  if (security.certificate.empty() != security.key.empty())
+    return fail(ErrorCode::kInvalidArgument, "a client's certificate and its key go together");
+  if (security.authorities.empty() && !security.certificate.empty())
+    return fail(ErrorCode::kInvalidArgument, "a client's certificate takes TLS: name the server's authority too");
+  const auto authorities = read(security.authorities);
+  const auto certificate = read(security.certificate);
+  const auto key = read(security.key);
+  const auto from_file = read(security.token_file);
+  for (const auto* text : {&authorities, &certificate, &key, &from_file})
+    if (!*text) return tl::unexpected(text->error());
+  const std::string token = trimmed(security.token_file.empty() ? security.token : *from_file);
+  if (std::ranges::any_of(token, [](char c) { return c <= 0x20 || c >= 0x7F; }))
+    return fail(ErrorCode::kInvalidArgument, "a token has only printable characters, and no blanks");
+  std::vector<std::unique_ptr<experimental::ClientInterceptorFactoryInterface>> interceptors;
+  if (!token.empty()) interceptors.push_back(std::make_unique<ShowTokens>(token));
+  const auto credentials = security.authorities.empty() ? grpc::InsecureChannelCredentials()
+                                                        : grpc::SslCredentials({*authorities, *key, *certificate});
+  return experimental::CreateCustomChannelWithInterceptors(server, credentials, arguments, std::move(interceptors));
+}
+
+}  // namespace weft::api

@@ -1,0 +1,64 @@
+#include "api/convert/commands.hpp"
+
+#include <string_view>
+
+#include "api/convert/times.hpp"
+#include "api/publication/utf8.hpp"
+#include "fabric/incident.hpp"
+#include "fabric/plan.hpp"
+
+namespace weft::api {
+namespace {
+
+constexpr std::size_t kLongestReason = 1024;
+constexpr std::size_t kLongestName = 256;
+
+}  // namespace
+
+Result<std::uint64_t> plan_id(const std::string& text) {
+  const auto id = parse_plan_name(text);
+  if (!id) return fail(ErrorCode::kInvalidArgument, "a plan's id is like PLAN-7");
+  return *id;
+}
+
+Result<std::uint64_t> incident_id(const std::string& text) {
+  const auto id = parse_incident_name(text);
+  if (!id) return fail(ErrorCode::kInvalidArgument, "an incident's id is like INC-17");
+  return *id;
+}
+
+Result<std::string> short_enough_reason(const std::string& reason) {
+  if (reason.size() > kLongestReason)
+    return fail(ErrorCode::kInvalidArgument, "the reason has " + std::to_string(reason.size()) +
+                                                 " octets, and may have " + std::to_string(kLongestReason));
+  return reason;
+}
+
+Result<std::string> given_reason(const std::string& reason) {
+  if (reason.find_first_not_of(" \t\r\n") == std::string::npos)
+    return fail(ErrorCode::kInvalidArgument, "say why: the reason is for the record");
+  return short_enough_reason(reason);
+}
+
+Result<TimePoint> silence_end(const v1::SilenceIncidentRequest& request, TimePoint now) {
+  const TimePoint until = from_timestamp(request.until());
+  if (!request.has_until() || until <= now) return fail(ErrorCode::kInvalidArgument, "until must be a time to come");
+  return until;
+}
+
+std::string for_the_record(const std::string& text, std::size_t longest) {
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const std::size_t more = utf8_sequence_length(std::string_view(text).substr(length));
+    if (more == 0 || length + more > longest) break;
+    length += more;
+  }
+  return text.substr(0, length);
+}
+
+std::string who_asks(const std::string& known, const std::string& claims, const std::string& address) {
+  if (!known.empty()) return for_the_record(known, kLongestName);
+  return claims.empty() ? address : for_the_record(claims, kLongestName);
+}
+
+}  // namespace weft::api

@@ -1,0 +1,29 @@
+#include "api/grpc/callers.hpp"
+
+#include <grpc/grpc_security_constants.h>
+#include <grpcpp/security/auth_context.h>
+
+#include <vector>
+
+#include "api/convert/commands.hpp"
+
+namespace weft::api {
+
+access::Principal Callers::principal(const grpc::CallbackServerContext& context) const {
+  std::vector<std::string> names;
+  if (const auto auth = context.auth_context())
+    for (const char* property : {GRPC_X509_CN_PROPERTY_NAME, GRPC_PEER_DNS_PROPERTY_NAME})
+      for (const grpc::string_ref& name : auth->FindPropertyValues(property))
+        names.emplace_back(name.data(), name.size());
+  const auto token = context.client_metadata().find("authorization");
+  const std::string authorization = token == context.client_metadata().end()
+                                        ? std::string()
+                                        : std::string(token->second.data(), token->second.size());
+  return gate_.who({authorization, names, {}});
+}
+
+std::string Callers::who(const std::string& claims, const grpc::CallbackServerContext& context) const {
+  return gate_.is_open() ? who_asks({}, claims, context.peer()) : who_asks(principal(context).name, {}, context.peer());
+}
+
+}  // namespace weft::api

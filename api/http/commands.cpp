@@ -1,0 +1,163 @@
+#include "api/http/commands.hpp"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+#include "api/convert/commands.hpp"
+#include "api/convert/incidents.hpp"
+#include "api/convert/plans.hpp"
+#include "api/http/json.hpp"
+
+namespace weft::api {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+/// "host:port" without the port that goes without saying.
+std::string authority(std::string_view text, std::string_view usual_port) {
+  std::string result = lower(text);
+  if (result.ends_with(usual_port)) result.resize(result.size() - usual_port.size());
+  return result;
+}
+
+bool is_same_site(const std::string& origin, const std::string& host) {
+  const std::size_t end = origin.find("://");
+  if (end == std::string::npos) return false;  // "null": a file, a sandbox
+  const std::string_view port = lower(origin.substr(0, end)) == "https" ? ":443" : ":80";
+  return authority(std::string_view(origin).substr(end + 3), port) == authority(host, port);
+}
+
+/// "127.0.0.1:9640", "[::1]:9640", "localhost".
+bool is_address(const std::string& host) {
+  std::string name = lower(host);
+  if (name.starts_with('[')) {
+    name = name.substr(1, name.find(']') - 1);
+  } else {
+    name = name.substr(0, name.find(':'));
+  }
+  boost::system::error_code error;
+  boost::asio::ip::make_address(name, error);
+  return !error || name == "localhost";
+}
+
+template <typename Message>
+Result<Message> parse_body(const HttpRequest& request, const std::string& id) {
+  Message message;
+  if (request.body.find_first_not_of(" \t\r\n") != std::string::npos) {
+    const auto status = google::protobuf::util::JsonStringToMessage(request.body, &message);
+    if (!status.ok())
+      return fail(ErrorCode::kInvalidArgument, "the body is not the request as JSON: " + std::string(status.message()));
+  }
+  if (!message.id().empty() && message.id() != id)
+    return fail(ErrorCode::kInvalidArgument, "the body speaks of " + message.id() + ", the path of " + id);
+  message.set_id(id);
+  return message;
+}
+
+/// The daemon's answer as that of the request.
+template <typename Message, typename Value>
+std::function<void(Result<Value>)> reply_with(Router::Done done) {
+  return [done = std::move(done)](Result<Value> result) {
+    if (!result) return done(error_reply(result.error()));
+    Message message;
+    to_proto(*result, message);
+    HttpReply reply;
+    reply.body = to_json(message);
+    done(std::move(reply));
+  };
+}
+
+/// One command: its request, from the body, and what is done with it.
+class Order {
+ public:
+  Order(const HttpRequest& request, std::string id, const access::Principal& principal, const HttpDesks& desks)
+      : request_(request), id_(std::move(id)), principal_(principal), desks_(desks) {}
+
+  Result<void> approve(Router::Done& done) const {
+    const auto body = parse_body<v1::ApprovePlanRequest>(request_, id_);
+    if (!body) return tl::unexpected(body.error());
+    const auto id = plan_id(id_);
+    if (!id) return tl::unexpected(id.error());
+    if (desks_.remedies == nullptr) return nobody();
+    desks_.remedies->approve(*id, body->revision(), who(body->who()), reply_with<v1::Plan, Plan>(std::move(done)));
+    return {};
+  }
+  Result<void> reject(Router::Done& done) const {
+    const auto body = parse_body<v1::RejectPlanRequest>(request_, id_);
+    if (!body) return tl::unexpected(body.error());
+    const auto id = plan_id(id_);
+    if (!id) return tl::unexpected(id.error());
+    auto reason = given_reason(body->reason());
+    if (!reason) return tl::unexpected(reason.error());
+    if (desks_.remedies == nullptr) return nobody();
+    desks_.remedies->reject(*id, std::move(*reason), who(body->who()), reply_with<v1::Plan, Plan>(std::move(done)));
+    return {};
+  }
+  Result<void> acknowledge(Router::Done& done) const {
+    const auto body = parse_body<v1::AcknowledgeIncidentRequest>(request_, id_);
+    if (!body) return tl::unexpected(body.error());
+    const auto id = incident_id(id_);
+    if (!id) return tl::unexpected(id.error());
+    if (desks_.commands == nullptr) return nobody();
+    desks_.commands->acknowledge(*id, who(body->who()), reply_with<v1::Incident, Incident>(std::move(done)));
+    return {};
+  }
+  Result<void> silence(Router::Done& done, TimePoint now) const {
+    const auto body = parse_body<v1::SilenceIncidentRequest>(request_, id_);
+    if (!body) return tl::unexpected(body.error());
+    const auto id = incident_id(id_);
+    if (!id) return tl::unexpected(id.error());
+    const auto until = silence_end(*body, now);
+    if (!until) return tl::unexpected(until.error());
+    if (desks_.commands == nullptr) return nobody();
+    desks_.commands->silence(*id, *until, who(body->who()), reply_with<v1::Incident, Incident>(std::move(done)));
+    return {};
+  }
+
+ private:
+  std::string who(const std::string& claims) const { return who_asks(principal_.name, claims, request_.peer); }
+  static tl::unexpected<Error> nobody() { return fail(ErrorCode::kUnavailable, "commands are not taken here"); }
+
+  const HttpRequest& request_;
+  std::string id_;
+  const access::Principal& principal_;
+  const HttpDesks& desks_;
+};
+
+}  // namespace
+
+Result<void> check_own_site(const HttpRequest& request, bool is_anybody) {
+  const std::string type = lower(request.content_type.substr(0, request.content_type.find(';')));
+  if (type.substr(0, type.find_last_not_of(" \t") + 1) != "application/json")
+    return fail(ErrorCode::kInvalidArgument, "Content-Type must be application/json");
+  if (!request.origin.empty() && !is_same_site(request.origin, request.host))
+    return fail(ErrorCode::kPermissionDenied, "pages of other sites may not act here");
+  if (is_anybody && !request.host.empty() && !is_address(request.host))
+    return fail(ErrorCode::kPermissionDenied,
+                "without [security] commands are taken only under an address or localhost, not under a name");
+  return {};
+}
+
+void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
+               const HttpDesks& desks, TimePoint now, Router::Done done) {
+  Result<void> begun = fail(ErrorCode::kNotFound, "there is nothing at this path");
+  if (path.size() == 5) {
+    const Order order(request, path[3], principal, desks);
+    if (path[2] == "plans" && path[4] == "approve") begun = order.approve(done);
+    if (path[2] == "plans" && path[4] == "reject") begun = order.reject(done);
+    if (path[2] == "incidents" && path[4] == "acknowledge") begun = order.acknowledge(done);
+    if (path[2] == "incidents" && path[4] == "silence") begun = order.silence(done, now);
+  }
+  if (!begun) done(error_reply(begun.error()));
+}
+
+}  // namespace weft::api

@@ -1,0 +1,26 @@
+#pragma once
+// What users ask of the daemon over HTTP: the same commands as over gRPC, in JSON.
+
+#include <string>
+#include <vector>
+
+#include "api/access/access.hpp"
+#include "api/http/router.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::api {
+
+/// Another site's page, in the browser of somebody who may, must not act here: a command has the content type
+/// application/json, which a form cannot send (kInvalidArgument), and comes from our own page or no page at all
+/// (kPermissionDenied). Where `is_anybody` may act, also our own name must be an address or localhost: else a page of a
+/// site whose name was made to point to us would be ours.
+Result<void> check_own_site(const HttpRequest& request, bool is_anybody);
+
+/// POST /api/v1/plans/{id}/approve, …/reject, /api/v1/incidents/{id}/acknowledge, …/silence. The body is the gRPC
+/// request as JSON, its `id` left out or that of the path; the answer is the gRPC response. Who it was is the
+/// principal.
+void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
+               const HttpDesks& desks, TimePoint now, Router::Done done);
+
+}  // namespace weft::api

@@ -1,0 +1,59 @@
+#pragma once
+// The files of [security]: read at start, looked at again and again, and taken anew without a restart.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/access/gate.hpp"
+#include "api/access/tls.hpp"
+#include "daemon/config/config.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::daemon {
+
+/// What the files hold, checked.
+struct SecurityFiles {
+  api::access::TlsFiles tls;  ///< empty where there is none
+  api::access::Rules rules;
+};
+/// kInvalidArgument, kFailedPrecondition (a mode that lets others read), kNotFound, kUnavailable: with the file's name.
+Result<SecurityFiles> read_security(const config::Security& security, TimePoint now);
+
+struct SecurityFigures {
+  bool refused = false;      ///< the files are no good; those before are in force
+  std::uint64_t loaded = 0;  ///< times they were taken, the first included
+  TimePoint certificate_end = kNever;
+  api::access::GateFigures gate;
+};
+
+/// Who gets in and with what certificate. The gate and the keys may be used from any thread; take() and figures()
+/// belong to one thread.
+class Security {
+ public:
+  /// Fails as read_security(). `clock` must outlive it.
+  static Result<std::unique_ptr<Security>> open(const config::Security& security, const Clock& clock);
+
+  /// Null: everybody is let in.
+  api::access::Gate* gate() { return gate_.get(); }
+  /// Null: plain text.
+  const api::access::TlsKeys* tls() const { return tls_.get(); }
+  bool is_guarded() const { return gate_ != nullptr; }
+  /// What the files held just now: when it is good and something else than before it is in force from now on.
+  void take(Result<SecurityFiles> files);
+  SecurityFigures figures() const;
+
+ private:
+  Security() = default;
+
+  std::unique_ptr<api::access::Gate> gate_;
+  std::unique_ptr<api::access::TlsKeys> tls_;
+  std::vector<api::access::Token> tokens_;
+  std::string complaint_;  ///< told once
+  TimePoint certificate_end_ = kNever;
+  std::uint64_t loaded_ = 0;
+};
+
+}  // namespace weft::daemon

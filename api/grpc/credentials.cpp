@@ -5,6 +5,7 @@
 #include <grpc/support/log.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -99,6 +100,7 @@ class GuardedCredentials final : public grpc::ServerCredentials {
 
 std::mutex watch_mutex;
 access::Gate* watching = nullptr;
+bool is_talkative = false;  ///< somebody wants gRPC's log
 
 void take_log(gpr_log_func_args* line) {
   constexpr std::string_view kHandshake = "Handshake failed";
@@ -108,7 +110,7 @@ void take_log(gpr_log_func_args* line) {
     if (watching != nullptr)
       return watching->refuse({"a TLS handshake on gRPC", {}, {}, {ErrorCode::kUnauthenticated, std::string(message)}});
   }
-  std::fprintf(stderr, "gRPC %s:%d: %s\n", line->file, line->line, line->message);
+  if (is_talkative) std::fprintf(stderr, "gRPC %s:%d: %s\n", line->file, line->line, line->message);
 }
 
 }  // namespace
@@ -118,6 +120,9 @@ HandshakeWatch::HandshakeWatch(access::Gate& gate) {
     const std::lock_guard lock(watch_mutex);
     watching = &gate;
   }
+  const char* const wanted = std::getenv("GRPC_VERBOSITY");
+  is_talkative = wanted == nullptr || std::string_view(wanted) != "NONE";
+  if (!is_talkative) gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
   gpr_set_log_function(take_log);
 }
 

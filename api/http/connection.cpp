@@ -113,6 +113,20 @@ std::optional<HttpReply> reply_to_bad_request(const beast::error_code& error) {
   return error_reply(400, "INVALID_ARGUMENT", "not an HTTP request");
 }
 
+/// Takes what the peer is still sending, up to a bound: a connection closed with unread octets is reset, and the peer
+/// never sees our last answer (RFC 9112, 9.6).
+template <typename Stream>
+asio::awaitable<void> swallow(Stream& stream) {
+  constexpr auto kSilence = std::chrono::milliseconds(200);
+  std::vector<char> octets(16 * 1024);
+  const auto end = Steady::now() + std::chrono::seconds(1);
+  for (int reads = 0; reads < 64 && Steady::now() < end; ++reads) {
+    beast::get_lowest_layer(stream).expires_after(kSilence);
+    const auto [error, bytes] = co_await stream.async_read_some(asio::buffer(octets), kToken);
+    if (error) break;
+  }
+}
+
 /// Waits for the daemon's answer.
 asio::awaitable<HttpReply> carry_out(HttpHall& hall, const HttpRequest& request) {
   const std::uint64_t command = ++hall.commands;
@@ -170,7 +184,9 @@ asio::awaitable<void> serve_requests(Stream& stream, HttpHall& hall, const std::
       if (auto reply = reply_to_bad_request(read_error)) {
         if (hall.gate != nullptr)
           hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kInvalidArgument, read_error.message()}});
+        const bool is_too_much = reply->status == 413 || reply->status == 431;
         co_await write_whole(stream, std::move(*reply), 11, false, false, options);
+        if (is_too_much) co_await swallow(stream);
       }
       break;
     }

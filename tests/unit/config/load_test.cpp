@@ -22,7 +22,7 @@ TEST(Load, NothingSaidMeansDefaults) {
 TEST(Load, ReadsEveryTypeOfValue) {
   const LoadOutcome outcome = load_text(R"(
 state_dir = "/tmp/weft"
-listen = { http = "[::]:80" }
+listen = { http = "[::1]:80" }
 [infiniband]
 enabled = false
 ports = ["compute=mlx5_0:1", "mlx5_1:1"]
@@ -39,7 +39,7 @@ max_history_bytes = "1GiB"
   EXPECT_EQ(print(outcome.errors), "");
   const WeftdConfig& config = outcome.config;
   EXPECT_EQ(config.state_dir, "/tmp/weft");
-  EXPECT_EQ(config.listen.http, (Address{"::", 80}));
+  EXPECT_EQ(config.listen.http, (Address{"::1", 80}));
   EXPECT_FALSE(config.infiniband.enabled);
   EXPECT_EQ(config.infiniband.ports.named.size(), 2U);
   EXPECT_EQ(config.infiniband.timeout, 1500ms);
@@ -133,11 +133,11 @@ TEST(Load, APatternOfPlacesIsRead) {
 
 TEST(Load, KeysThatContradictEachOtherAreFound) {
   const LoadOutcome outcome = load_text(
-      "[listen]\nhttp = \"0.0.0.0:9641\"\ngrpc = \"0.0.0.0:9641\"\n[analyzer.flap_fast]\nreuse = 5000\n"
+      "[listen]\nhttp = \"127.0.0.2:9641\"\ngrpc = \"127.0.0.2:9641\"\n[analyzer.flap_fast]\nreuse = 5000\n"
       "[store]\nhistory_retention = \"10m\"\nhistory_interval = \"20m\"\n",
       "x.toml");
   EXPECT_EQ(print(outcome.errors),
-            "x.toml:3: listen.grpc: 0.0.0.0:9641 is listen.http already\n"
+            "x.toml:3: listen.grpc: 127.0.0.2:9641 is listen.http already\n"
             "x.toml:7: store.history_retention: 10m is shorter than store.history_interval, which is 20m\n"
             "x.toml:5: analyzer.flap_fast.reuse: must be below analyzer.flap_fast.suppress, or it never ends\n");
 }

@@ -27,6 +27,11 @@ bool is_good_name(std::string_view name) {
          std::ranges::all_of(name, [](char c) { return c > 0x20 && c < 0x7F && c != '"' && c != '='; });
 }
 
+/// Fit for a line of a log.
+bool is_plain(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
 std::string_view take_word(std::string_view& line) {
   const std::size_t begin = std::min(line.find_first_not_of(" \t\r"), line.size());
   line.remove_prefix(begin);
@@ -183,7 +188,7 @@ Result<std::optional<Principal>> identify(const Rules& rules, const Shown& shown
     Principal principal;
     principal.role = rule.role;
     for (const std::string& name : shown.certificate_names) {
-      if (!matches(rule, name)) continue;
+      if (!is_plain(name) || !matches(rule, name)) continue;
       if (principal.name.empty()) principal.name = name;
       if (rule.role != Role::kCollector) break;
       principal.nodes.push_back(name);

@@ -69,7 +69,7 @@ void add(std::vector<std::string>& names, const ASN1_STRING* text) {
   const int length = ASN1_STRING_to_UTF8(&utf8, text);
   if (length > 0) {
     std::string name(reinterpret_cast<const char*>(utf8), static_cast<std::size_t>(length));
-    const bool is_plain = std::ranges::all_of(name, [](char c) { return c > 0x20 && c < 0x7F; });
+    const bool is_plain = std::ranges::all_of(name, [](char c) { return c >= 0x20 && c < 0x7F; });
     if (is_plain && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   OPENSSL_free(utf8);

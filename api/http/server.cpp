@@ -51,6 +51,8 @@ asio::awaitable<void> accept_all(tcp::acceptor& acceptor, HttpHall& hall) {
     boost::system::error_code ignored;
     const std::string address = socket.remote_endpoint(ignored).address().to_string();
     if (hall.connections >= hall.options.max_connections || is_crowded(hall, address)) {
+      if (hall.gate != nullptr)
+        hall.gate->refuse({"an HTTP connection", address, {}, {ErrorCode::kResourceExhausted, "too many connections"}});
       refuse(std::move(socket), hall.options.tls != nullptr);
       continue;
     }

@@ -67,6 +67,7 @@ struct Maintenance {
 
 struct HttpLimits {
   unsigned max_connections = 256;
+  unsigned max_connections_per_address = 128;
   Duration idle_timeout = std::chrono::seconds(60);
 };
 

@@ -219,6 +219,12 @@ std::vector<Key> serving_schema() {
        {1, 65536},
        "connections",
        "Most HTTP connections open at once; more are refused. Scrapers and people need few."},
+      {"http.max_connections_per_address",
+       [](WeftdConfig& c) -> Field { return &c.http.max_connections_per_address; },
+       {1, 65536},
+       "connections",
+       "Most of them from one address: half, so that one host cannot keep all others out. Behind a proxy everybody has "
+       "the proxy's."},
       {"http.idle_timeout",
        [](WeftdConfig& c) -> Field { return &c.http.idle_timeout; },
        {1, kHour},

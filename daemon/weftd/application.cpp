@@ -371,12 +371,16 @@ Result<void> run(const config::WeftdConfig& config) {
       {.address = config.listen.http.host,
        .port = config.listen.http.port,
        .max_connections = config.http.max_connections,
+       .max_connections_per_address = config.http.max_connections_per_address,
        .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout),
        .tls = (*security)->tls()},
       publication, clock, {metrics.collectable()}, {&commands, &remedy_commands, (*security)->gate()});
   if (!http) return tl::unexpected(http.error());
   logger("weftd")->info("HTTP on {}://{}:{}/, gRPC on {}:{}", (*security)->tls() ? "https" : "http",
                         config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());
+
+  if (config.security.allow_plain_text && !(*security)->is_guarded())
+    logger("weftd")->warn("security.allow_plain_text: whoever reaches these addresses may do everything");
 
   Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
     core.tick();

@@ -1,5 +1,6 @@
 #include "daemon/weftd/security.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -18,6 +19,13 @@ std::shared_ptr<spdlog::logger> log() {
   return logger("security");
 }
 
+/// One line, whatever a certificate calls itself.
+std::string one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c >= 0x7F; }, '?');
+  return text;
+}
+
 /// Tells of refusals, and how many it kept to itself. On any thread.
 class RefusalLog {
  public:
@@ -33,7 +41,8 @@ class RefusalLog {
     }
     if (untold > 0) log()->warn("{} more refusals, not shown one by one", untold);
     log()->warn("refused {}{}{}: {}: {}", refusal.what, refusal.peer.empty() ? "" : " from " + refusal.peer,
-                refusal.who.empty() ? "" : " by " + refusal.who, to_string(refusal.why.code), refusal.why.message);
+                refusal.who.empty() ? "" : " by " + one_line(refusal.who), to_string(refusal.why.code),
+                one_line(refusal.why.message));
   }
 
  private:

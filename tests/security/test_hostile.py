@@ -95,6 +95,7 @@ class Hostile(SecurityTest):
         answer = stream.recv(4096)
         self.assertTrue(answer.startswith(b"HTTP/1."), answer)
         self.assertIn(b" 200 ", answer)
+        self.limited.wait_log("refused an HTTP connection from 127.0.0.1:", "too many connections")
 
     def test_paths_lead_nowhere_else(self):
         for path in ("/../../etc/passwd", "/api/v1/../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc%2fpasswd",

@@ -123,6 +123,7 @@ TEST_F(Identities, ComeFromCertificates) {
   EXPECT_EQ((*who("", {"alice"}))->role, Role::kAdmin);
   EXPECT_EQ(*who("", {"mallory"}), std::nullopt);
   EXPECT_EQ(*who("", {}), std::nullopt);
+  EXPECT_EQ(*who("", {"x\n2027 info.example"}), std::nullopt) << "what would be two lines of a log";
   const auto collector = who("", {"other", "dgx-04.example", "ib.example"});
   EXPECT_EQ((*collector)->name, "dgx-04.example");
   EXPECT_THAT((*collector)->nodes, ElementsAre("dgx-04.example", "dgx-04", "ib.example", "ib"));

@@ -113,6 +113,17 @@ TEST_F(GrpcAccess, NoMethodIsServedToWhomItIsNotFor) {
   EXPECT_EQ(told.size(), gate.figures().unauthenticated + gate.figures().denied);
 }
 
+TEST_F(GrpcAccess, TwoTokensAreNone) {
+  for (const char* second : {"ops", "guessed"}) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer ops");
+    context.AddMetadata("authorization", std::string("Bearer ") + second);
+    v1::RemedyStatus response;
+    const auto status = v1::RemedyService::NewStub(channel)->GetStatus(&context, {}, &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED) << second;
+  }
+}
+
 TEST_F(GrpcAccess, TheRecordNamesThePrincipal) {
   v1::ApprovePlanRequest request;
   request.set_id("PLAN-1");

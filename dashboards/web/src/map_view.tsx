@@ -8,7 +8,7 @@ import {SHADES, shade, type Mode, type Shading} from './colours';
 import {endA, endB, isSwitch, linkAt, makeGraph, portOf} from './graph';
 import {makeLayout, type Layout} from './layout';
 import {useLive} from './live';
-import {badLinksOf, paint, readPalette, type Scene, type View} from './paint';
+import {badLinks, paint, readPalette, type Scene, type View} from './paint';
 import {go, toNode, toPort} from './route';
 import type {FabricMap, FabricState, Incident} from './types';
 
@@ -136,7 +136,7 @@ class Drawing {
     };
     let best = -1;
     let nearest = NEAR / this.view.k;
-    for (const link of badLinksOf(scene)) {
+    for (const link of scene.bad) {
       const [ax, ay] = middle(endA(scene.layout.graph, link));
       const [bx, by] = middle(endB(scene.layout.graph, link));
       const length = (bx - ax) ** 2 + (by - ay) ** 2 || 1;
@@ -236,6 +236,7 @@ export function MapView({map, state, selected, port}: Props) {
   const shading = useMemo(() => shade(layout.graph, state, mode), [layout, state, mode]);
   const marked = useMemo(() => ringsOf(layout, incidents, (severity) =>
     getComputedStyle(document.documentElement).getPropertyValue(`--ring-${severity.toLowerCase()}`).trim()), [layout, incidents]);
+  const bad = useMemo(() => badLinks(layout.graph, shading, mode, marked.blamed), [layout, shading, marked]);
   const chosen = layout.graph.byGuid.get(selected) ?? cursor;
 
   useEffect(() => {
@@ -262,10 +263,10 @@ export function MapView({map, state, selected, port}: Props) {
     const first = made.scene?.layout !== layout;
     made.centres = centres;
     const selectedLink = selected && port >= 0 && chosen >= 0 ? linkAt(layout.graph, chosen, port) : -1;
-    made.scene = {layout, shading, mode, selected: chosen, selectedLink, hovered: tip?.node ?? -1, ...marked};
+    made.scene = {layout, shading, mode, selected: chosen, selectedLink, hovered: tip?.node ?? -1, rings: marked.rings, bad};
     if (first) made.fit();
     made.draw();
-  }, [layout, centres, shading, mode, chosen, port, tip?.node, marked]);
+  }, [layout, centres, shading, mode, chosen, port, tip?.node, marked, bad]);
 
   useEffect(() => {
     if (chosen >= 0) drawing.current?.show(chosen);

@@ -21,8 +21,8 @@ export interface Scene {
   hovered: number;
   /** Nodes that an open incident blames, and the colour of its severity. */
   rings: Map<number, string>;
-  /** Links that an open incident blames. */
-  blamed: Set<number>;
+  /** Links that are always drawn, see badLinks(). */
+  bad: number[];
 }
 
 export interface Palette {
@@ -52,20 +52,26 @@ export function readPalette(element: Element, mode: Mode): Palette {
 /** Below so many cables all of them are drawn, faintly. */
 const FEW_LINKS = 1500;
 /** Bad links beyond this are left to the nodes' colours. */
-const MOST_LINKS = 4000;
+const MOST_LINKS = 2000;
 const SMALLEST_LABEL = 8.5;
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette,
                       width: number, height: number, ratio: number): void {
-  context.setTransform(1, 0, 0, 1, 0, 0);
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, width * ratio, height * ratio);
-  context.setTransform(ratio * view.k, 0, 0, ratio * view.k, ratio * view.x, ratio * view.y);
   const sight: Box = {x: -view.x / view.k, y: -view.y / view.k, width: width / view.k, height: height / view.k, label: ''};
+  const batches = inSight(scene, palette, sight);
+  const many = batches.reduce((sum, batch) => sum + batch.length, 0) > MANY;
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  if (many) {
+    dots(context, scene, view, palette, batches, ratio);
+  } else {
+    context.fillStyle = palette.background;
+    context.fillRect(0, 0, width * ratio, height * ratio);
+  }
+  context.setTransform(ratio * view.k, 0, 0, ratio * view.k, ratio * view.x, ratio * view.y);
   outlines(context, scene.layout, view, palette, sight);
   allLinks(context, scene, view, palette);
-  cells(context, scene, view, palette, sight);
-  badLinks(context, scene, view, palette);
+  if (!many) cells(context, scene, view, palette, batches);
+  markedLinks(context, scene, view, palette);
   marks(context, scene, view, palette);
   labels(context, scene, view, palette, sight);
 }
@@ -80,7 +86,8 @@ function outlines(context: CanvasRenderingContext2D, layout: Layout, view: View,
   for (const pod of layout.pods) if (meets(pod, sight)) context.strokeRect(pod.x, pod.y, pod.width, pod.height);
 }
 
-function cells(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette, sight: Box): void {
+/** The nodes that can be seen, by shade. */
+function inSight(scene: Scene, palette: Palette, sight: Box): number[][] {
   const {boxes, graph} = scene.layout;
   const batches: number[][] = palette.shades.map(() => []);
   for (let node = 0; node < graph.nodes; node++) {
@@ -90,6 +97,11 @@ function cells(context: CanvasRenderingContext2D, scene: Scene, view: View, pale
         boxes[at + 1] > sight.y + sight.height || boxes[at + 1] + boxes[at + 3] < sight.y) continue;
     batches[scene.shading.nodes[node]].push(node);
   }
+  return batches;
+}
+
+function cells(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette, batches: number[][]): void {
+  const {boxes} = scene.layout;
   // Too small to be told apart: no gaps, and what is bad is made large enough to be seen.
   const grow = view.k < 0.25 ? 2 : 0;
   batches.forEach((batch, shade) => {
@@ -102,6 +114,40 @@ function cells(context: CanvasRenderingContext2D, scene: Scene, view: View, pale
       context.fillRect(boxes[at], boxes[at + 1], width, height);
     }
   });
+}
+
+/** More cells than this are written pixel by pixel: many times faster than as many rectangles, and they are small. */
+const MANY = 20_000;
+
+/** A colour of the style sheet, "#rrggbb", as a pixel. */
+function pixelOf(colour: string): number {
+  const value = Number.parseInt(colour.slice(1, 7), 16);
+  return (0xff000000 | ((value & 0xff) << 16) | (value & 0xff00) | (value >> 16)) >>> 0;
+}
+
+/** Kept, for it is as large as the canvas. */
+let image: ImageData | undefined;
+
+function dots(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette, batches: number[][], ratio: number): void {
+  const {width, height} = context.canvas;
+  if (image?.width !== width || image.height !== height) image = context.createImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  pixels.fill(pixelOf(palette.background));
+  const [scale, left, top] = [view.k * ratio, view.x * ratio, view.y * ratio];
+  const {boxes} = scene.layout;
+  batches.forEach((batch, shade) => {
+    const colour = pixelOf(palette.shades[shade]);
+    const least = SHADES[scene.mode][shade].bad ? 3 * ratio : 1;
+    for (const node of batch) {
+      const at = node * 4;
+      const x = Math.max(0, Math.round(boxes[at] * scale + left));
+      const y = Math.max(0, Math.round(boxes[at + 1] * scale + top));
+      const right = Math.min(width, Math.round(x + Math.max(boxes[at + 2] * scale, least)));
+      const bottom = Math.min(height, Math.round(y + Math.max(boxes[at + 3] * scale, least)));
+      for (let row = y; row < bottom; row++) pixels.fill(colour, row * width + x, row * width + right);
+    }
+  });
+  context.putImageData(image, 0, 0);
 }
 
 function centre(layout: Layout, node: number): [number, number] {
@@ -135,17 +181,19 @@ function allLinks(context: CanvasRenderingContext2D, scene: Scene, view: View, p
   trace(context, scene.layout, trunks);
 }
 
-/** Links that are always drawn, the worst last. */
-export function badLinksOf(scene: Scene): number[] {
-  const {graph} = scene.layout;
-  const found: number[] = [];
-  for (let link = 0; link < graph.links && found.length < MOST_LINKS; link++)
-    if (SHADES[scene.mode][scene.shading.links[link]].bad || scene.blamed.has(link)) found.push(link);
-  return found.sort((a, b) => scene.shading.links[a] - scene.shading.links[b]);
+/** Links that are always drawn, the worst last: those that look bad, and those that an open incident blames. */
+export function badLinks(graph: Graph, shading: Shading, mode: Mode, blamed: Set<number>): number[] {
+  const found: number[] = [...blamed];
+  for (let shade = SHADES[mode].length - 1; shade >= 0; shade--) {
+    if (!SHADES[mode][shade].bad) continue;
+    for (let link = 0; link < graph.links && found.length < MOST_LINKS; link++)
+      if (shading.links[link] === shade && !blamed.has(link)) found.push(link);
+  }
+  return found.reverse();
 }
 
-function badLinks(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette): void {
-  const bad = badLinksOf(scene);
+function markedLinks(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette): void {
+  const {bad} = scene;
   context.lineWidth = 1.8 / view.k;
   for (let shade = 0; shade < palette.shades.length; shade++) {
     context.strokeStyle = palette.shades[shade];

@@ -1,5 +1,6 @@
 """Chromium, led from Python: browser.js does what it is told line by line."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -16,6 +17,13 @@ def require_browser(build: str) -> str:
         raise unittest.SkipTest(f"not installed: {', '.join(missing)}")
     work = os.path.join(build, "tests", "web")
     os.makedirs(work, exist_ok=True)
+    with open(os.path.join(work, "lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another test file may be at it
+        _fetch(work)
+    return work
+
+
+def _fetch(work: str) -> None:
     for name in ("package.json", "package-lock.json", "browser.js"):
         source, target = os.path.join(HERE, name), os.path.join(work, name)
         if name != "browser.js" and _same(source, target) and os.path.exists(os.path.join(work, "node_modules", "fetched")):
@@ -28,7 +36,6 @@ def require_browser(build: str) -> str:
                 raise AssertionError("npm cannot fetch the browser's driver: " + done.stdout[-800:])
             with open(os.path.join(work, "node_modules", "fetched"), "w", encoding="ascii"):
                 pass
-    return work
 
 
 def _same(one: str, other: str) -> bool:

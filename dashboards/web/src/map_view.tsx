@@ -136,7 +136,7 @@ class Drawing {
     };
     let best = -1;
     let nearest = NEAR / this.view.k;
-    for (const link of scene.bad) {
+    for (const link of [...scene.bad, ...scene.blamed.keys()]) {
       const [ax, ay] = middle(endA(scene.layout.graph, link));
       const [bx, by] = middle(endB(scene.layout.graph, link));
       const length = (bx - ax) ** 2 + (by - ay) ** 2 || 1;
@@ -182,7 +182,7 @@ export function describe(layout: Layout, shading: Shading, state: FabricState, m
 
 function ringsOf(layout: Layout, incidents: Incident[], colour: (severity: string) => string) {
   const rings = new Map<number, string>();
-  const blamed = new Set<number>();
+  const blamed = new Map<number, string>();
   for (const severity of ['INFO', 'WARNING', 'CRITICAL']) {
     for (const incident of incidents) {
       if (incident.severity !== severity || !incident.cause) continue;
@@ -192,7 +192,7 @@ function ringsOf(layout: Layout, incidents: Incident[], colour: (severity: strin
       rings.set(node, colour(severity));
       const peer = layout.graph.byGuid.get(peerGuid);
       if (peer !== undefined) rings.set(peer, colour(severity));
-      if (kind === 'LINK' || kind === 'PORT') blamed.add(linkAt(layout.graph, node, port));
+      if (kind === 'LINK' || kind === 'PORT') blamed.set(linkAt(layout.graph, node, port), colour(severity));
     }
   }
   blamed.delete(-1);
@@ -236,7 +236,7 @@ export function MapView({map, state, selected, port}: Props) {
   const shading = useMemo(() => shade(layout.graph, state, mode), [layout, state, mode]);
   const marked = useMemo(() => ringsOf(layout, incidents, (severity) =>
     getComputedStyle(document.documentElement).getPropertyValue(`--ring-${severity.toLowerCase()}`).trim()), [layout, incidents]);
-  const bad = useMemo(() => badLinks(layout.graph, shading, mode, marked.blamed), [layout, shading, marked]);
+  const bad = useMemo(() => badLinks(layout.graph, shading, mode), [layout, shading]);
   const chosen = layout.graph.byGuid.get(selected) ?? cursor;
 
   useEffect(() => {
@@ -263,7 +263,7 @@ export function MapView({map, state, selected, port}: Props) {
     const first = made.scene?.layout !== layout;
     made.centres = centres;
     const selectedLink = selected && port >= 0 && chosen >= 0 ? linkAt(layout.graph, chosen, port) : -1;
-    made.scene = {layout, shading, mode, selected: chosen, selectedLink, hovered: tip?.node ?? -1, rings: marked.rings, bad};
+    made.scene = {layout, shading, mode, selected: chosen, selectedLink, hovered: tip?.node ?? -1, ...marked, bad};
     if (first) made.fit();
     made.draw();
   }, [layout, centres, shading, mode, chosen, port, tip?.node, marked, bad]);

@@ -21,6 +21,8 @@ export interface Scene {
   hovered: number;
   /** Nodes that an open incident blames, and the colour of its severity. */
   rings: Map<number, string>;
+  /** Links that an open incident blames, in the same way. */
+  blamed: Map<number, string>;
   /** Links that are always drawn, see badLinks(). */
   bad: number[];
 }
@@ -181,13 +183,13 @@ function allLinks(context: CanvasRenderingContext2D, scene: Scene, view: View, p
   trace(context, scene.layout, trunks);
 }
 
-/** Links that are always drawn, the worst last: those that look bad, and those that an open incident blames. */
-export function badLinks(graph: Graph, shading: Shading, mode: Mode, blamed: Set<number>): number[] {
-  const found: number[] = [...blamed];
+/** Links that look bad, the worst last. */
+export function badLinks(graph: Graph, shading: Shading, mode: Mode): number[] {
+  const found: number[] = [];
   for (let shade = SHADES[mode].length - 1; shade >= 0; shade--) {
     if (!SHADES[mode][shade].bad) continue;
     for (let link = 0; link < graph.links && found.length < MOST_LINKS; link++)
-      if (shading.links[link] === shade && !blamed.has(link)) found.push(link);
+      if (shading.links[link] === shade) found.push(link);
   }
   return found.reverse();
 }
@@ -201,13 +203,18 @@ function markedLinks(context: CanvasRenderingContext2D, scene: Scene, view: View
   }
   if (scene.selectedLink >= 0) {
     context.strokeStyle = palette.focus;
-    context.lineWidth = 4 / view.k;
+    context.lineWidth = 5 / view.k;
     trace(context, scene.layout, [scene.selectedLink]);
     context.strokeStyle = palette.shades[scene.shading.links[scene.selectedLink]];
-    context.lineWidth = 1.8 / view.k;
+    context.lineWidth = 2 / view.k;
     trace(context, scene.layout, [scene.selectedLink]);
-    return;
   }
+  context.lineWidth = 2 / view.k;
+  for (const [link, colour] of scene.blamed) {
+    context.strokeStyle = colour;
+    trace(context, scene.layout, [link]);
+  }
+  if (scene.selectedLink >= 0) return;
   for (const node of new Set([scene.selected, scene.hovered])) {
     if (node < 0) continue;
     context.strokeStyle = palette.focus;

@@ -61,6 +61,7 @@ export function Search() {
   const choose = (hit?: Hit) => {
     if (!hit) return;
     go(hit.href);
+    setText('');
     setOpen(false);
     input.current?.blur();
     document.getElementById('content')?.focus();

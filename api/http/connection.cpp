@@ -54,9 +54,10 @@ template <typename Stream>
 asio::awaitable<bool> write_whole(Stream& stream, HttpReply reply, unsigned version, bool keep_alive, bool head_only,
                                   const HttpOptions& options) {
   beast::get_lowest_layer(stream).expires_after(options.write_timeout);
-  if (head_only) {
+  const bool unchanged = reply.status == 304;  // has no body, and says nothing of the length of one
+  if (head_only || unchanged) {
     auto head = head_of<http::empty_body>(reply, version, keep_alive);
-    if (!reply.stream) head.content_length(reply.body.size());
+    if (!reply.stream && !unchanged) head.content_length(reply.body.size());
     http::response_serializer<http::empty_body> serializer(head);
     const auto [error, bytes] = co_await http::async_write_header(stream, serializer, kToken);
     co_return !error;
@@ -155,7 +156,8 @@ HttpRequest plain(Request& request, const std::string& peer, const std::vector<s
           field(http::field::host),
           field(http::field::origin),
           field(http::field::content_type),
-          std::move(request.body())};
+          std::move(request.body()),
+          field(http::field::if_none_match)};
 }
 
 /// Requests of one connection, one after the other.

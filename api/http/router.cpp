@@ -13,6 +13,8 @@
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
 #include "api/http/commands.hpp"
+#include "api/http/fabric_map.hpp"
+#include "api/http/files.hpp"
 #include "api/http/json.hpp"
 #include "api/http/page.hpp"
 #include "api/http/target.hpp"
@@ -236,6 +238,8 @@ HttpReply api_reply(Question question) {
     }
     if (what == "remedy") return json_reply(to_json(remedy_status(*question.snapshot)));
   }
+  if (depth == 3 && what == "map") return fabric_map(*question.snapshot);
+  if (depth == 4 && what == "map") return fabric_map_state(*question.snapshot, question.now);
   if (depth == 4 && what == "plans") return reply_of(get_plan(*question.snapshot, path[3]));
   if (depth == 3 && what == "maintenance") {
     auto request = maintenance_request(question.target.parameter("state"));
@@ -338,7 +342,15 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
     if (front == "healthz") return text_reply(200, "ok\n");
     if (front == "readyz") return readiness(*publication_->load());
   }
+  // As it was asked for, not as it was decoded: a file has one name.
+  const std::string_view asked = std::string_view(request.target).substr(0, request.target.find('?'));
+  if (const Asset* asset = find_asset(desks_.assets, asked)) return asset_reply(*asset, request);
   if (path.empty()) {
+    HttpReply reply = text_reply(302, "the page was left out; there is a plain one at /plain\n");
+    reply.headers.emplace_back("Location", "/plain");
+    return reply;
+  }
+  if (front == "plain") {
     HttpReply reply;
     reply.content_type = "text/html; charset=utf-8";
     reply.headers.emplace_back("Content-Security-Policy",
@@ -347,8 +359,8 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
     return reply;
   }
   if (path.size() == 3 && path[2] == "whoami") return whoami_reply(principal);
-  if (front == "api") return api_reply({publication_->load(), clock_->now(), std::move(target)});
-  return error_reply({ErrorCode::kNotFound, "there is nothing at this path"});
+  if (front == "api") return finish_reply(request, api_reply({publication_->load(), clock_->now(), std::move(target)}));
+  return error_reply({ErrorCode::kNotFound, "there is no such file"});
 }
 
 HttpReply Router::metrics(const HttpRequest& request) const {

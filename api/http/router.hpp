@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/access/gate.hpp"
+#include "api/http/assets.hpp"
 #include "api/http/target.hpp"
 #include "api/metrics/daemon_metrics.hpp"
 #include "api/publication/commands.hpp"
@@ -29,6 +30,7 @@ struct HttpRequest {
   std::string origin{};
   std::string content_type{};
   std::string body{};
+  std::string if_none_match{};
 };
 
 /// Makes an answer's body piece by piece: fills `piece`, or returns false at the end.
@@ -42,11 +44,13 @@ struct HttpReply {
   BodySource stream;  ///< of a body too big to hold
 };
 
-/// Who takes what users ask for, and who lets them; each may be missing: nothing is taken, everybody is let in.
+/// Who takes what users ask for, who lets them, and the page's files; each may be missing: nothing is taken, everybody
+/// is let in, "/" leads to the plain page.
 struct HttpDesks {
   Commands* commands = nullptr;
   RemedyCommands* remedies = nullptr;
   access::Gate* gate = nullptr;
+  Assets assets{};
 };
 
 class Router {

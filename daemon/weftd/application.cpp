@@ -18,6 +18,7 @@
 #include "daemon/logging/logging.hpp"
 #include "daemon/weftd/core.hpp"
 #include "daemon/weftd/fabric_watcher.hpp"
+#include "daemon/weftd/page_assets.hpp"
 #include "daemon/weftd/port_finder.hpp"
 #include "daemon/weftd/remedy_setup.hpp"
 #include "daemon/weftd/security.hpp"
@@ -374,7 +375,7 @@ Result<void> run(const config::WeftdConfig& config) {
        .max_connections_per_address = config.http.max_connections_per_address,
        .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout),
        .tls = (*security)->tls()},
-      publication, clock, {metrics.collectable()}, {&commands, &remedy_commands, (*security)->gate()});
+      publication, clock, {metrics.collectable()}, {&commands, &remedy_commands, (*security)->gate(), page_assets()});
   if (!http) return tl::unexpected(http.error());
   logger("weftd")->info("HTTP on {}://{}:{}/, gRPC on {}:{}", (*security)->tls() ? "https" : "http",
                         config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());

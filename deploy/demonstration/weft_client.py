@@ -17,13 +17,15 @@ class Answer(Exception):
 class WeftClient:
     """`address` is HOST:PORT of weftd's HTTP listener. Methods raise Answer, or OSError when there is no connection."""
 
+    headers: dict = {}  # of every request, where a weftd wants a token
+
     def __init__(self, address: str, timeout: float = 20):
         self.base = f"http://{address}"
         self._timeout = timeout
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def text(self, path: str, headers: dict | None = None) -> str:
-        request = urllib.request.Request(self.base + path, headers=headers or {})
+        request = urllib.request.Request(self.base + path, headers={**self.headers, **(headers or {})})
         try:
             with self._opener.open(request, timeout=self._timeout) as response:
                 return response.read().decode()

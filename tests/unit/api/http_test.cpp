@@ -308,7 +308,7 @@ TEST_F(Http, ThePageShowsWhatIsOpenAndEscapesIt) {
   Incident incident = make_incident(9);
   incident.summary = "<script>alert(1)</script>";
   publication.publish(make_snapshot(2, {fabric.build()}, {incident}));
-  const std::string page = route("/").body;
+  const std::string page = route("/plain").body;
   EXPECT_THAT(page, HasSubstr("INC-9"));
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("<script")));

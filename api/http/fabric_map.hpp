@@ -1,0 +1,35 @@
+#pragma once
+// The fabric in the few bytes that a drawing of it needs: /api/v1/map, what there is, and /api/v1/map/state, how it is.
+// Ten thousand adapters are read once and then watched for some kilobytes. Not messages: arrays by position, made for
+// the page; programs are better served by /api/v1/topology and /api/v1/ports.
+//
+//   map:   {"fabrics": [{"fabric", "epoch", "shape", "guids": [...], "names": [...], "hosts": [...], "types": "SCC",
+//                        "links": [node, port, node, port, ...]}]}
+//   state: {"taken", "ready", "storeOk", "storeStatus", "fabrics": [{"fabric", "shape", "watching", "status",
+//                        "sweepFinished", "nodes": "hbd", "links": "udu", "stall": "AA-", "errors": "AA-"}]}
+//
+// One character stands for one node or link, in the order of the map that has the same shape.
+//   types   S switch, C channel adapter, A a switch's SHARP engine, R router, U unknown
+//   nodes   h healthy, d degraded, b unhealthy, u unknown, x no way leads to it
+//   links   u up, d down, s not fresh enough to say, n never read
+//   stall   base64 digit, 0 (A) to 63 (/): the worse direction's share of time with data and no credit; - not known
+//   errors  base64 digit: 0 none, n: the worse direction's errors per bit are about 10^(n-20); - not known
+
+#include <string>
+
+#include "api/http/router.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::api {
+
+/// Changes whenever positions in the map mean something else, or are named otherwise.
+std::string map_shape(const FabricView& fabric);
+HttpReply fabric_map(const Snapshot& snapshot);
+HttpReply fabric_map_state(const Snapshot& snapshot, TimePoint now);
+
+/// `ratio` 0..1 as a base64 digit; NaN gives '-'.
+char stall_digit(double ratio);
+/// `rate` errors per bit; NaN gives '-'.
+char error_digit(double rate);
+
+}  // namespace weft::api

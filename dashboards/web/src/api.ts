@@ -1,0 +1,78 @@
+// Asking weftd. Every answer that was heard before is asked for with its entity tag, so that nothing is sent twice.
+
+const TOKEN = 'weft-token';
+const PATIENCE_MS = 10_000;
+
+/** An answer that is an error, or none at all (status 0). */
+export class Failure extends Error {
+  constructor(readonly status: number, message: string) {
+    super(message);
+  }
+}
+
+export function token(): string {
+  return sessionStorage.getItem(TOKEN) ?? '';
+}
+
+export function setToken(text: string): void {
+  if (text) sessionStorage.setItem(TOKEN, text);
+  else sessionStorage.removeItem(TOKEN);
+  heard.clear();
+}
+
+interface Heard {
+  etag: string;
+  value: unknown;
+}
+/** By path. As many as a person opens in a while. */
+const heard = new Map<string, Heard>();
+const MOST_HEARD = 64;
+
+async function ask(path: string, options: RequestInit): Promise<Response> {
+  const headers = new Headers(options.headers);
+  if (token()) headers.set('Authorization', `Bearer ${token()}`);
+  try {
+    return await fetch(path, {...options, headers, cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS)});
+  } catch {
+    throw new Failure(0, 'Weft does not answer');
+  }
+}
+
+async function failure(response: Response): Promise<Failure> {
+  let message = `HTTP ${response.status}`;
+  try {
+    message = (await response.json()).message || message;
+  } catch {
+    // No JSON: the number has to do.
+  }
+  return new Failure(response.status, message);
+}
+
+/** The same object as before when nothing changed. */
+export async function get<T>(path: string): Promise<T> {
+  const before = heard.get(path);
+  const response = await ask(path, {headers: before ? {'If-None-Match': before.etag} : {}});
+  if (response.status === 304 && before) return before.value as T;
+  if (!response.ok) throw await failure(response);
+  let value: T;
+  try {
+    value = (await response.json()) as T;
+  } catch {
+    throw new Failure(0, 'the answer broke off');
+  }
+  const etag = response.headers.get('ETag');
+  heard.delete(path);
+  if (etag) heard.set(path, {etag, value});
+  if (heard.size > MOST_HEARD) heard.delete(heard.keys().next().value as string);
+  return value;
+}
+
+export async function post<T>(path: string, body: object): Promise<T> {
+  const response = await ask(path, {
+    method: 'POST',
+    headers: {'Content-Type': 'application/json'},
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw await failure(response);
+  return (await response.json()) as T;
+}

@@ -1,0 +1,146 @@
+// The frame: what is where, how fresh it is, and who asks.
+
+import {useEffect, useState} from 'preact/hooks';
+import {token} from './api';
+import {IncidentList, IncidentView} from './incident_views';
+import {giveToken, useLive, type Picture} from './live';
+import {MapView} from './map_view';
+import {NodeView, PortView} from './node_views';
+import {isOver, PlanList, PlanView} from './plan_views';
+import {go, useRoute, type Route} from './route';
+import {Search} from './search';
+import {seconds, useClock} from './words';
+
+function Tabs({route}: {route: Route}) {
+  const {incidents, plans} = useLive();
+  const waiting = plans?.filter((plan) => !isOver(plan)).length;
+  const tab = (href: string, name: string, views: string[], count?: number) => (
+    <a href={href} aria-current={views.includes(route.view) ? 'page' : undefined}>
+      {name}{count ? <span class="count">{count}</span> : null}
+    </a>
+  );
+  return (
+    <nav aria-label="Views">
+      {tab('#/', 'Fabric', ['fabric', 'node', 'port'])}
+      {tab('#/incidents', 'Incidents', ['incidents', 'incident'], incidents?.length)}
+      {tab('#/plans', 'Plans', ['plans', 'plan'], waiting)}
+    </nav>
+  );
+}
+
+function TokenForm({onDone}: {onDone?: () => void}) {
+  const [text, setText] = useState('');
+  return (
+    <form class="token" onSubmit={(event) => { event.preventDefault(); giveToken(text.trim()); onDone?.(); }}>
+      <label>Token
+        <input type="password" autoComplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <button type="submit" class="primary">Use it</button>
+      {token() && <button type="button" onClick={() => { giveToken(''); onDone?.(); }}>Forget the token</button>}
+      <p class="muted">It is kept in this tab only, and forgotten when the tab is closed.</p>
+    </form>
+  );
+}
+
+function Who() {
+  const {name, role} = useLive();
+  const [open, setOpen] = useState(false);
+  return (
+    <div class="who">
+      <button type="button" aria-expanded={open} aria-label={`You are ${name || role}: use another token`} onClick={() => setOpen(!open)}>
+        {name && name !== role ? `${name} · ${role}` : role}
+      </button>
+      {open && <div class="popup"><TokenForm onDone={() => setOpen(false)} /></div>}
+    </div>
+  );
+}
+
+/** Says so when the server is lost, or when the server itself sees nothing fresh. */
+function Notices() {
+  const {lost, heardAt, state, refused} = useLive();
+  useClock();
+  const age = (performance.now() - heardAt) / 1000;
+  const blind = state?.fabrics.filter((fabric) => !fabric.watching) ?? [];
+  return (
+    <div class="notices" role="status" aria-live="assertive">
+      {lost && (
+        <p class="notice lost">
+          <b>Weft does not answer.</b>{' '}
+          {heardAt ? `What you see is ${seconds(age)} old.` : 'Nothing was heard yet.'} Asking again every second.
+        </p>
+      )}
+      {refused && <div class="notice"><p>{refused}</p><TokenForm /></div>}
+      {!lost && blind.map((fabric) => (
+        <p key={fabric.fabric} class="notice"><b>{fabric.fabric} is not being watched:</b> {fabric.status}</p>
+      ))}
+      {!lost && state && !state.storeOk && <p class="notice"><b>History is not being written:</b> {state.storeStatus}</p>}
+    </div>
+  );
+}
+
+function Maps({selected, port}: {selected: string; port: number}) {
+  const {map, state} = useLive();
+  const [chosen, setChosen] = useState('');
+  const owner = map?.find((each) => each.guids.includes(selected));
+  const shown = owner ?? map?.find((each) => each.fabric === chosen) ?? map?.[0];
+  const how = state?.fabrics.find((each) => each.fabric === shown?.fabric);
+  if (!shown || !how) return <section class="map"><p class="muted empty">{state ? 'No fabric was seen yet.' : 'Asking …'}</p></section>;
+  return (
+    <div class="maps">
+      {map && map.length > 1 && (
+        <label class="which">Fabric{' '}
+          <select value={shown.fabric} onChange={(event) => { setChosen(event.currentTarget.value); go('#/'); }}>
+            {map.map((each) => <option key={each.fabric}>{each.fabric}</option>)}
+          </select>
+        </label>
+      )}
+      <MapView key={shown.fabric} map={shown} state={how} selected={selected} port={port} />
+    </div>
+  );
+}
+
+function Side({route}: {route: Route}) {
+  switch (route.view) {
+    case 'incident': return <IncidentView key={route.id} id={route.id} />;
+    case 'plan': return <PlanView key={route.id} id={route.id} />;
+    case 'plans': return <PlanList />;
+    case 'node': return <NodeView key={route.id} guid={route.id} />;
+    case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} />;
+    case 'incidents': return <IncidentList withEnded />;
+    default: return <IncidentList />;
+  }
+}
+
+/** What the reader looks at, to be shown in the drawing. */
+function selectedBy(route: Route, live: Picture): {selected: string; port: number} {
+  if (route.view === 'node' || route.view === 'port') return {selected: route.id, port: route.port};
+  const entity = route.view === 'incident' ? live.incidents?.find((each) => each.id === route.id)?.cause
+    : route.view === 'plan' ? live.plans?.find((each) => each.id === route.id)?.target : undefined;
+  const hasPort = entity?.kind === 'LINK' || entity?.kind === 'PORT';
+  return {selected: entity?.nodeGuid ?? '', port: entity && hasPort ? entity.port : -1};
+}
+
+export function App() {
+  const route = useRoute();
+  const live = useLive();
+  useEffect(() => {
+    const open = live.incidents?.length;
+    document.title = live.lost ? 'Weft: lost' : open ? `(${open}) Weft` : 'Weft';
+  });
+  return (
+    <div class={`page ${live.lost ? 'stale' : ''} view-${route.view}`}>
+      <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById('content')?.focus(); }}>Skip to the content</a>
+      <header>
+        <h1><a href="#/">Weft</a></h1>
+        <Tabs route={route} />
+        <Search />
+        <Who />
+      </header>
+      <Notices />
+      <main>
+        <Maps {...selectedBy(route, live)} />
+        <div class="side" id="content" tabIndex={-1}><Side route={route} /></div>
+      </main>
+    </div>
+  );
+}

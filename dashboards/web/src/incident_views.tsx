@@ -1,0 +1,164 @@
+// Incidents: the list of those that are open, and one with its evidence.
+
+import {useState} from 'preact/hooks';
+import {Failure, get, post} from './api';
+import {refresh, useLive, usePolled} from './live';
+import {EntityLink, Fact, Facts, SeverityMark, StateMark, walkList} from './parts';
+import {toIncident, toPlan} from './route';
+import type {Incident} from './types';
+import {clock, kindName, percent, plain, since, useClock} from './words';
+
+const WEIGHT: Record<string, number> = {CRITICAL: 3, WARNING: 2, INFO: 1};
+
+/** The worst first, of equals the newest. */
+export function inOrder(incidents: Incident[]): Incident[] {
+  return [...incidents].sort((a, b) => (WEIGHT[b.severity] ?? 0) - (WEIGHT[a.severity] ?? 0) ||
+    Date.parse(b.opened ?? '') - Date.parse(a.opened ?? ''));
+}
+
+const SHOWN_AT_ONCE = 100;
+
+function Entry({incident, now}: {incident: Incident; now: number}) {
+  return (
+    <li>
+      <a class={`entry ${incident.severity.toLowerCase()}`} href={toIncident(incident.id)}>
+        <span class="entry-head">
+          <SeverityMark severity={incident.severity} />
+          <b>{kindName(incident.kind)}</b>
+          {incident.state !== 'OPEN' && <span class="muted">{plain(incident.state)}</span>}
+          <time class="muted" dateTime={incident.resolved ?? incident.opened}>
+            {incident.resolved ? `ended ${since(incident.resolved, now)} ago` : since(incident.opened, now)}
+          </time>
+        </span>
+        <span class="entry-what">{incident.cause?.label || incident.summary}</span>
+        <span class="muted entry-foot">
+          {incident.id}
+          {incident.jobs.length > 0 && ` · ${incident.jobs.length === 1 ? `job ${incident.jobs[0]}` : `${incident.jobs.length} jobs`}`}
+          {incident.maintenanceId && ` · planned work ${incident.maintenanceId}`}
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function List({incidents, now}: {incidents: Incident[]; now: number}) {
+  const [all, setAll] = useState(false);
+  const shown = all ? incidents : incidents.slice(0, SHOWN_AT_ONCE);
+  return (
+    <>
+      <ul class="entries" onKeyDown={walkList}>
+        {shown.map((incident) => <Entry key={incident.id} incident={incident} now={now} />)}
+      </ul>
+      {shown.length < incidents.length &&
+        <button type="button" onClick={() => setAll(true)}>Show all {incidents.length}</button>}
+    </>
+  );
+}
+
+export function IncidentList({withEnded}: {withEnded?: boolean}) {
+  const {incidents, state} = useLive();
+  const now = useClock();
+  const ended = usePolled<Incident[]>(`ended-${!!withEnded}`, 10_000, async () =>
+    withEnded ? (await get<{incidents: Incident[]}>('/api/v1/incidents?state=resolved')).incidents : []);
+  const open = inOrder(incidents ?? []);
+  const before = [...(ended.value ?? [])].sort((a, b) => Date.parse(b.resolved ?? '') - Date.parse(a.resolved ?? ''));
+  return (
+    <section aria-labelledby="open-incidents">
+      <h2 id="open-incidents">Open incidents <span class="count">{incidents ? open.length : '…'}</span></h2>
+      {incidents && !open.length &&
+        (state?.ready ? <p class="quiet">None. Everything that Weft sees is well.</p>
+                      : <p class="muted">Nothing is known yet: there is no complete first picture.</p>)}
+      <List incidents={open} now={now} />
+      {withEnded && before.length > 0 && (
+        <>
+          <h2>Ended <span class="count">{before.length}</span></h2>
+          <List incidents={before} now={now} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Acknowledge({incident}: {incident: Incident}) {
+  const {role} = useLive();
+  const [trouble, setTrouble] = useState('');
+  if (role === 'viewer' || incident.state !== 'OPEN') return null;
+  const send = async () => {
+    try {
+      await post(`/api/v1/incidents/${incident.id}/acknowledge`, {});
+      setTrouble('');
+      refresh();
+    } catch (error) {
+      setTrouble((error as Failure).message);
+    }
+  };
+  return (
+    <p class="actions">
+      <button type="button" onClick={send}>Acknowledge</button>
+      {trouble && <span class="trouble" role="alert">{trouble}</span>}
+    </p>
+  );
+}
+
+export function IncidentView({id}: {id: string}) {
+  const live = useLive();
+  const now = useClock();
+  const asked = usePolled<Incident>(`incident-${id}`, 3000, () => get<Incident>(`/api/v1/incidents/${encodeURIComponent(id)}`));
+  const incident = asked.value ?? live.incidents?.find((each) => each.id === id);
+  if (!incident) return <p class="muted">{asked.error ? asked.error.message : 'Asking …'}</p>;
+  const plans = (live.plans ?? []).filter((plan) => plan.incidentId === incident.id);
+  return (
+    <article aria-labelledby="what">
+      <p class="crumbs"><a href="#/incidents">Incidents</a> / {incident.id}</p>
+      <h2 id="what">{kindName(incident.kind)}</h2>
+      <p class="marks">
+        <SeverityMark severity={incident.severity} />
+        <StateMark word={incident.state} good={incident.state === 'RESOLVED'} />
+        {incident.occurrences > 1 && <span class="mark neutral">{incident.occurrences} times</span>}
+      </p>
+      <p class="summary">{incident.summary}</p>
+      <Acknowledge incident={incident} />
+      <Facts>
+        <Fact name="Cause"><EntityLink entity={incident.cause} /> <span class="muted">confidence {percent(incident.confidence)}</span></Fact>
+        <Fact name="Since"><time dateTime={incident.opened}>{clock(incident.opened)}</time> <span class="muted">{since(incident.opened, now)} ago</span></Fact>
+        {incident.resolved && <Fact name="Ended">{clock(incident.resolved)}</Fact>}
+        <Fact name="Jobs">{incident.jobs.length ? incident.jobs.join(', ') : 'none known'}</Fact>
+        {incident.acknowledgedBy && <Fact name="Acknowledged by">{incident.acknowledgedBy}</Fact>}
+        {incident.silencedUntil && <Fact name="Silenced until">{clock(incident.silencedUntil)}</Fact>}
+        {incident.maintenanceId && <Fact name="Planned work">{incident.maintenanceId}</Fact>}
+      </Facts>
+      {plans.length > 0 && (
+        <>
+          <h3>Plans</h3>
+          <ul>{plans.map((plan) => (
+            <li key={plan.id}><a href={toPlan(plan.id)}>{plan.id}</a> {plain(plan.action)}: {plain(plan.state).toLowerCase()}</li>
+          ))}</ul>
+        </>
+      )}
+      <h3>Evidence</h3>
+      <ul class="evidence">
+        {incident.evidence.map((each, index) => (
+          <li key={index}>
+            <b>{plain(each.signal)}</b> {each.description}
+            {each.observed && <span class="muted"> {clock(each.observed)}</span>}
+          </li>
+        ))}
+      </ul>
+      {incident.affected.length > 0 && (
+        <>
+          <h3>Affected</h3>
+          <ul class="plain-list">{incident.affected.slice(0, SHOWN_AT_ONCE).map((each) => <li key={each.identity}><EntityLink entity={each} /></li>)}</ul>
+          {incident.affected.length > SHOWN_AT_ONCE && <p class="muted">and {incident.affected.length - SHOWN_AT_ONCE} more</p>}
+        </>
+      )}
+      {incident.waiting.length > 0 && (
+        <>
+          <h3>Links that wait</h3>
+          <ul class="plain-list">{incident.waiting.map((each, index) => (
+            <li key={index}><EntityLink entity={each.sender} /> → {each.towards}, waits {percent(each.stallRatio)} of the time</li>
+          ))}</ul>
+        </>
+      )}
+    </article>
+  );
+}

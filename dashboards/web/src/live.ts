@@ -1,0 +1,174 @@
+// What the page knows and how old it is. One question at a time, at most one a second; long answers are asked for less
+// often. A hidden page asks every ten seconds.
+
+import {useEffect, useState} from 'preact/hooks';
+import {Failure, get, setToken} from './api';
+import type {FabricMap, Incident, MapState, Plan, Remedy, Role} from './types';
+
+export interface Picture {
+  map?: FabricMap[];
+  state?: MapState;
+  incidents?: Incident[];
+  plans?: Plan[];
+  remedy?: Remedy;
+  name: string;
+  role: Role;
+  /** Why there is nothing to see: a token is wanted, or the one given is not good enough. */
+  refused: string;
+  /** When the last answer came, in milliseconds of performance.now(). */
+  heardAt: number;
+  /** The last question had no answer. */
+  lost: boolean;
+}
+
+export const picture: Picture = {name: '', role: 'viewer', refused: '', heardAt: 0, lost: false};
+
+const listeners = new Set<() => void>();
+
+export function changed(): void {
+  for (const listener of [...listeners]) listener();
+}
+
+/** Draws the component anew whenever something was heard. */
+export function useLive(): Picture {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const listener = () => draw((count) => count + 1);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, []);
+  return picture;
+}
+
+interface Task {
+  every: number;
+  due: number;
+  run: () => Promise<void>;
+}
+
+const TICK_MS = 1000;
+const HIDDEN_MS = 10_000;
+/** At most this share of the time is spent on asking the same thing. */
+const SHARE = 0.1;
+
+const tasks: Task[] = [];
+
+function task(every: number, run: () => Promise<void>): Task {
+  const added = {every, due: 0, run};
+  tasks.push(added);
+  return added;
+}
+
+async function readMap(): Promise<void> {
+  picture.map = (await get<{fabrics: FabricMap[]}>('/api/v1/map')).fabrics;
+}
+
+task(3000, async () => {
+  const state = await get<MapState>('/api/v1/map/state');
+  const known = (fabric: {fabric: string; shape?: string}) =>
+    !fabric.shape || picture.map?.some((map) => map.fabric === fabric.fabric && map.shape === fabric.shape);
+  if (!picture.map || !state.fabrics.every(known)) await readMap();
+  picture.state = state;
+});
+
+task(2000, async () => {
+  picture.incidents = (await get<{incidents: Incident[]}>('/api/v1/incidents?state=open')).incidents;
+});
+
+task(6000, async () => {
+  picture.plans = (await get<{plans: Plan[]}>('/api/v1/plans')).plans;
+});
+
+task(12_000, async () => {
+  picture.remedy = await get<Remedy>('/api/v1/remedy');
+});
+
+task(60_000, async () => {
+  try {
+    const who = await get<{name: string; role: string}>('/api/v1/whoami');
+    const role = who.role.toLowerCase();
+    picture.name = who.name;
+    picture.role = role === 'admin' || role === 'operator' ? role : 'viewer';
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status !== 404) throw error;
+    picture.role = 'viewer'; // this weftd does not tell: nothing may be changed
+  }
+});
+
+let timer = 0;
+let asking = false;
+
+async function tick(): Promise<void> {
+  if (asking) return;
+  asking = true;
+  const now = performance.now();
+  const next = tasks.filter((each) => each.due <= now).sort((a, b) => a.due - b.due)[0];
+  if (next) {
+    try {
+      await next.run();
+      picture.lost = false;
+      picture.refused = '';
+      picture.heardAt = performance.now();
+    } catch (error) {
+      const status = error instanceof Failure ? error.status : 0;
+      // An error is an answer too, but no news.
+      picture.lost = status === 0 || status >= 500;
+      if (status === 401) picture.refused = 'This Weft wants to know who asks.';
+      if (status === 403) picture.refused = `That is not yours to see: ${(error as Failure).message}.`;
+    }
+    const took = performance.now() - now;
+    next.due = performance.now() + Math.max(next.every, took / SHARE);
+    changed();
+  }
+  asking = false;
+  const soon = tasks.some((each) => each.due === 0) && !picture.lost;
+  plan(document.hidden ? HIDDEN_MS : soon ? 0 : TICK_MS);
+}
+
+function plan(wait: number): void {
+  clearTimeout(timer);
+  timer = window.setTimeout(tick, wait);
+}
+
+export function begin(): void {
+  document.addEventListener('visibilitychange', () => document.hidden || plan(0));
+  // The age of what is shown grows while nobody answers.
+  setInterval(() => picture.lost && changed(), 1000);
+  plan(0);
+}
+
+/** Asks everything anew, soon. */
+export function refresh(): void {
+  for (const each of tasks) each.due = 0;
+  plan(0);
+}
+
+export function giveToken(text: string): void {
+  setToken(text);
+  picture.refused = '';
+  refresh();
+}
+
+/** Something that only the component shows, asked every so often for as long as it is shown. */
+export function usePolled<T>(key: string, every: number, ask: () => Promise<T>): {value?: T; error?: Failure} {
+  const [answer, setAnswer] = useState<{key: string; value?: T; error?: Failure}>({key});
+  useEffect(() => {
+    let shown = true;
+    const added = task(every, async () => {
+      try {
+        const value = await ask();
+        if (shown) setAnswer({key, value});
+      } catch (error) {
+        // Of this one thing: what is lost or not allowed as a whole, the others find out.
+        if (shown && error instanceof Failure && error.status !== 0) setAnswer({key, error});
+        else throw error;
+      }
+    });
+    plan(0);
+    return () => {
+      shown = false;
+      tasks.splice(tasks.indexOf(added), 1);
+    };
+  }, [key]);
+  return answer.key === key ? answer : {};
+}

@@ -1,0 +1,7 @@
+import {render} from 'preact';
+import {App} from './app';
+import {begin} from './live';
+import './style.css';
+
+begin();
+render(<App />, document.getElementById('page') as HTMLElement);

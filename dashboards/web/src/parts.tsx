@@ -1,0 +1,48 @@
+// Small pieces that several views share.
+
+import type {ComponentChildren} from 'preact';
+import {toNode, toPort} from './route';
+import type {Entity, Severity} from './types';
+import {plain} from './words';
+
+export function SeverityMark({severity}: {severity: Severity}) {
+  return <span class={`mark ${severity.toLowerCase()}`}>{plain(severity)}</span>;
+}
+
+export function StateMark({word, good, bad}: {word: string; good?: boolean; bad?: boolean}) {
+  return <span class={`mark ${good ? 'good' : bad ? 'critical' : 'neutral'}`}>{plain(word)}</span>;
+}
+
+/** What an incident or plan speaks of, as a link to where it is shown. */
+export function EntityLink({entity}: {entity?: Entity}) {
+  if (!entity) return <>–</>;
+  const name = entity.label || entity.host || entity.fabric;
+  if (!entity.nodeGuid) return <>{name}</>;
+  const aim = entity.kind === 'LINK' || entity.kind === 'PORT' ? toPort(entity.nodeGuid, entity.port) : toNode(entity.nodeGuid);
+  return <a href={aim}>{name}</a>;
+}
+
+export function Facts({children}: {children: ComponentChildren}) {
+  return <dl class="facts">{children}</dl>;
+}
+
+export function Fact({name, children}: {name: string; children: ComponentChildren}) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Arrow keys, Home and End go from one focusable entry of the list to the next. */
+export function walkList(event: KeyboardEvent): void {
+  const list = event.currentTarget as HTMLElement;
+  const entries = [...list.querySelectorAll<HTMLElement>('a.entry')];
+  const at = entries.indexOf(document.activeElement as HTMLElement);
+  const aims: Record<string, number> = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: entries.length - 1};
+  const aim = aims[event.key];
+  if (aim === undefined || at < 0) return;
+  event.preventDefault();
+  entries[Math.max(0, Math.min(entries.length - 1, aim))].focus();
+}

@@ -1,0 +1,163 @@
+// Plans: what Weft would do, why, and the word of those who may decide.
+
+import {useEffect, useRef, useState} from 'preact/hooks';
+import {Failure, get, post} from './api';
+import {refresh, useLive, usePolled} from './live';
+import {EntityLink, Fact, Facts, StateMark, walkList} from './parts';
+import {toIncident, toPlan} from './route';
+import type {Plan} from './types';
+import {clock, percent, plain, since, useClock} from './words';
+
+const OVER = ['COMMITTED', 'ROLLED_BACK', 'FAILED', 'REJECTED', 'EXPIRED'];
+export const isOver = (plan: Plan) => OVER.includes(plan.state);
+const canReject = (plan: Plan) => plan.state === 'PROPOSED' || plan.state === 'APPROVED';
+
+const number = (id: string) => Number.parseInt(id.replace(/\D/g, ''), 10);
+
+function PlanState({plan}: {plan: Plan}) {
+  return <StateMark word={plan.state} good={plan.state === 'COMMITTED'} bad={plan.state === 'FAILED' || plan.unresolved} />;
+}
+
+function Entries({plans}: {plans: Plan[]}) {
+  const now = useClock();
+  return (
+    <ul class="entries" onKeyDown={walkList}>
+      {plans.map((plan) => (
+        <li key={plan.id}>
+          <a class="entry" href={toPlan(plan.id)}>
+            <span class="entry-head">
+              <PlanState plan={plan} />
+              <b>{plain(plan.action)}</b>
+              <time class="muted" dateTime={plan.updated}>{since(plan.updated, now)}</time>
+            </span>
+            <span class="entry-what">{plan.target?.label || plan.target?.host}</span>
+            <span class="muted entry-foot">{plan.id}{plan.incidentId && ` · for ${plan.incidentId}`}{plan.refused && !isOver(plan) && ' · a guard refuses'}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function PlanList() {
+  const {plans, remedy} = useLive();
+  const sorted = [...(plans ?? [])].sort((a, b) => number(b.id) - number(a.id));
+  const open = sorted.filter((plan) => !isOver(plan));
+  const over = sorted.filter(isOver);
+  return (
+    <section aria-labelledby="open-plans">
+      {remedy?.handsOff && <p class="notice">Hands off: nothing is carried out. {remedy.handsOffReason}</p>}
+      {remedy?.breakerTripped && <p class="notice">The breaker is tripped: {remedy.breakerReason}</p>}
+      <h2 id="open-plans">Plans <span class="count">{plans ? open.length : '…'}</span></h2>
+      {plans && !open.length && <p class="quiet">None waits or is under way.</p>}
+      <Entries plans={open} />
+      {over.length > 0 && (
+        <>
+          <h2>Over <span class="count">{over.length}</span></h2>
+          <Entries plans={over.slice(0, 100)} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Asks before it is done: a dialog of the browser's own, which keeps the keyboard inside and ends with Escape. */
+function Decide({plan}: {plan: Plan}) {
+  const {role} = useLive();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [verb, setVerb] = useState<'approve' | 'reject'>();
+  const [reason, setReason] = useState('');
+  const [trouble, setTrouble] = useState('');
+  const [sending, setSending] = useState(false);
+  useEffect(() => {
+    if (verb) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [verb]);
+  if (role === 'viewer' || !canReject(plan)) return null;
+  const send = async (event: Event) => {
+    event.preventDefault();
+    setSending(true);
+    setTrouble('');
+    try {
+      // The revision that was read: if the plan has become another one, weftd refuses.
+      await post(`/api/v1/plans/${plan.id}/${verb}`, verb === 'approve' ? {revision: plan.revision} : {reason});
+      setVerb(undefined);
+      setReason('');
+      refresh();
+    } catch (error) {
+      setTrouble((error as Failure).message);
+    }
+    setSending(false);
+  };
+  return (
+    <div class="actions">
+      {plan.state === 'PROPOSED' && <button type="button" class="primary" onClick={() => setVerb('approve')}>Approve …</button>}
+      <button type="button" onClick={() => setVerb('reject')}>Reject …</button>
+      <dialog ref={dialog} aria-labelledby="decide" onClose={() => setVerb(undefined)}>
+        <form onSubmit={send}>
+          <h3 id="decide">{verb === 'approve' ? 'Approve' : 'Reject'} {plan.id}?</h3>
+          <p>{plain(plan.action)}: {plan.target?.label || plan.target?.host}</p>
+          {verb === 'reject' && (
+            <label>Why
+              <input value={reason} required maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} />
+            </label>
+          )}
+          {trouble && <p class="trouble" role="alert">{trouble}</p>}
+          <p class="actions">
+            <button type="submit" class="primary" disabled={sending}>{verb === 'approve' ? 'Approve' : 'Reject'}</button>
+            <button type="button" onClick={() => setVerb(undefined)}>Leave it</button>
+          </p>
+        </form>
+      </dialog>
+    </div>
+  );
+}
+
+const GUARD: Record<string, string> = {PASSED: '✓', REFUSED: '✗', NOT_NEEDED: '·'};
+
+export function PlanView({id}: {id: string}) {
+  const live = useLive();
+  const now = useClock();
+  const asked = usePolled<Plan>(`plan-${id}`, 2000, () => get<Plan>(`/api/v1/plans/${encodeURIComponent(id)}`));
+  const plan = asked.value ?? live.plans?.find((each) => each.id === id);
+  if (!plan) return <p class="muted">{asked.error ? asked.error.message : 'Asking …'}</p>;
+  return (
+    <article aria-labelledby="plan">
+      <p class="crumbs"><a href="#/plans">Plans</a> / {plan.id}</p>
+      <h2 id="plan">{plain(plan.action)}</h2>
+      <p class="marks"><PlanState plan={plan} />{plan.refused && <span class="mark warning">Refused by a guard</span>}</p>
+      <p class="summary">{plan.reason}</p>
+      {plan.outcome && <p>{plan.outcome}</p>}
+      <Decide plan={plan} />
+      <Facts>
+        <Fact name="Target"><EntityLink entity={plan.target} /></Fact>
+        {plan.incidentId && <Fact name="Incident"><a href={toIncident(plan.incidentId)}>{plan.incidentId}</a></Fact>}
+        <Fact name="Carried out by">{plan.actuator || '–'}</Fact>
+        <Fact name="Wished by">{plan.requestedBy || '–'}</Fact>
+        {plan.approvedBy && <Fact name="Approved by">{plan.approvedBy}</Fact>}
+        <Fact name="Jobs">{plan.jobs.length ? plan.jobs.join(', ') : 'none known'}</Fact>
+        <Fact name="Made">{clock(plan.created)} <span class="muted">{since(plan.created, now)} ago</span></Fact>
+        {plan.expires && !isOver(plan) && <Fact name="Expires">{clock(plan.expires)}</Fact>}
+      </Facts>
+      <h3>Guards</h3>
+      <ul class="guards">
+        {plan.guards.map((guard) => (
+          <li key={guard.guard} class={guard.result === 'REFUSED' ? 'bad' : ''}>
+            <span aria-hidden="true">{GUARD[guard.result] ?? '?'}</span>
+            <b>{plain(guard.guard)}</b> <span class="unseen">{plain(guard.result)}:</span> {guard.explanation}
+          </li>
+        ))}
+      </ul>
+      <h3>Ways to go</h3>
+      <ul class="plain-list">
+        {plan.candidates.map((each) => (
+          <li key={each.action}><b>{plain(each.action)}</b>{!each.allowed && ' (a guard refuses)'}: costs {percent(each.costRatio)}, leaves {percent(each.harmRatio)} harm. {each.explanation}</li>
+        ))}
+      </ul>
+      <h3>Steps</h3>
+      <ol class="plain-list">
+        {plan.steps.map((step, index) => <li key={index}><span class="muted">{clock(step.at)} {step.who}</span> {step.what}</li>)}
+      </ol>
+    </article>
+  );
+}

@@ -1,0 +1,98 @@
+// One field for nodes, incidents and plans: "/" goes there, arrows choose, Enter opens.
+
+import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {useLive, type Picture} from './live';
+import {go, toIncident, toNode, toPlan} from './route';
+import {kindName, plain} from './words';
+
+interface Hit {
+  href: string;
+  what: string;
+  name: string;
+  more: string;
+}
+
+const MOST = 12;
+
+export function find(picture: Picture, text: string): Hit[] {
+  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return [];
+  const hits: Hit[] = [];
+  const fits = (...fields: string[]) => {
+    const all = fields.join(' ').toLowerCase();
+    return words.every((word) => all.includes(word));
+  };
+  for (const incident of picture.incidents ?? []) {
+    if (hits.length < MOST && fits(incident.id, kindName(incident.kind), incident.kind, incident.cause?.label ?? '', incident.summary, ...incident.jobs))
+      hits.push({href: toIncident(incident.id), what: 'incident', name: `${incident.id} ${kindName(incident.kind)}`, more: incident.cause?.label ?? ''});
+  }
+  for (const plan of picture.plans ?? []) {
+    if (hits.length < MOST && fits(plan.id, plain(plan.action), plan.target?.label ?? '', plan.target?.host ?? ''))
+      hits.push({href: toPlan(plan.id), what: 'plan', name: `${plan.id} ${plain(plan.action)}`, more: plan.target?.label || plan.target?.host || ''});
+  }
+  for (const map of picture.map ?? []) {
+    for (let node = 0; node < map.guids.length && hits.length < MOST * 2; node++) {
+      if (map.types[node] === 'A' || !fits(map.names[node], map.guids[node], map.hosts[node])) continue;
+      hits.push({href: toNode(map.guids[node]), what: map.types[node] === 'S' ? 'switch' : 'adapter', name: map.names[node], more: map.guids[node]});
+    }
+  }
+  return hits.slice(0, MOST);
+}
+
+export function Search() {
+  const picture = useLive();
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState('');
+  const [open, setOpen] = useState(false);
+  const [at, setAt] = useState(0);
+  const hits = useMemo(() => (open ? find(picture, text) : []), [text, open, picture.map, picture.incidents, picture.plans]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (target.matches('input, textarea, select, [contenteditable]') && !target.matches('[type=radio]')) return;
+      event.preventDefault();
+      input.current?.focus();
+      input.current?.select();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const choose = (hit?: Hit) => {
+    if (!hit) return;
+    go(hit.href);
+    setText('');
+    setOpen(false);
+    input.current?.blur();
+    document.getElementById('content')?.focus();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') setAt(Math.min(at + 1, hits.length - 1));
+    else if (event.key === 'ArrowUp') setAt(Math.max(at - 1, 0));
+    else if (event.key === 'Enter') choose(hits[at]);
+    else if (event.key === 'Escape') setOpen(false);
+    else return;
+    event.preventDefault();
+  };
+  const shown = open && text.trim() !== '';
+  return (
+    <div class="search" role="search">
+      <input ref={input} type="search" value={text} placeholder="Search  /" aria-label="Search nodes, incidents and plans" autoComplete="off"
+        spellcheck={false} role="combobox" aria-expanded={shown} aria-controls="hits" aria-autocomplete="list"
+        aria-activedescendant={shown && hits.length ? `hit-${at}` : undefined}
+        onInput={(event) => { setText(event.currentTarget.value); setOpen(true); setAt(0); }}
+        onFocus={() => setOpen(true)} onBlur={() => setOpen(false)} onKeyDown={onKey} />
+      {shown && (
+        <ul id="hits" role="listbox" aria-label="Found">
+          {hits.map((hit, index) => (
+            <li key={hit.href} id={`hit-${index}`} role="option" aria-selected={index === at}
+              onPointerDown={(event) => event.preventDefault()} onClick={() => choose(hit)}>
+              <span class="muted">{hit.what}</span> <b>{hit.name}</b> <span class="muted more">{hit.more}</span>
+            </li>
+          ))}
+          {!hits.length && <li role="option" aria-selected={false} class="muted">Nothing of that name</li>}
+        </ul>
+      )}
+    </div>
+  );
+}

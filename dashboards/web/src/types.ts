@@ -1,0 +1,171 @@
+// The messages of /api/v1 as far as the page reads them; see api/proto/weft/v1. 64-bit numbers are strings in JSON.
+
+export interface Entity {
+  kind: string;
+  fabric: string;
+  label: string;
+  nodeGuid: string;
+  port: number;
+  peerGuid: string;
+  peerPort: number;
+  identity: string;
+  host: string;
+  device: string;
+}
+
+export interface Evidence {
+  signal: string;
+  description: string;
+  value: number;
+  threshold?: number;
+  unit: string;
+  observed?: string;
+}
+
+export type Severity = 'CRITICAL' | 'WARNING' | 'INFO' | 'SEVERITY_UNSPECIFIED';
+
+export interface Incident {
+  id: string;
+  revision: string;
+  kind: string;
+  severity: Severity;
+  state: 'OPEN' | 'ACKNOWLEDGED' | 'RESOLVED';
+  summary: string;
+  cause?: Entity;
+  affected: Entity[];
+  evidence: Evidence[];
+  jobs: string[];
+  confidence: number;
+  opened?: string;
+  updated?: string;
+  resolved?: string;
+  occurrences: number;
+  acknowledgedBy: string;
+  silencedUntil?: string;
+  waiting: {sender?: Entity; towards: string; stallRatio: number; utilizationRatio: number}[];
+  waitingTotal: string;
+  beginnings: string[];
+  maintenanceId: string;
+}
+
+export interface Plan {
+  id: string;
+  revision: string;
+  state: string;
+  action: string;
+  target?: Entity;
+  actuator: string;
+  incidentId: string;
+  undoes: string;
+  reason: string;
+  requestedBy: string;
+  approvedBy: string;
+  jobs: string[];
+  candidates: {action: string; costRatio: number; harmRatio: number; allowed: boolean; explanation: string}[];
+  guards: {guard: string; result: string; explanation: string}[];
+  steps: {at?: string; state: string; who: string; what: string}[];
+  created?: string;
+  updated?: string;
+  expires?: string;
+  finished?: string;
+  inForce: boolean;
+  unresolved: boolean;
+  outcome: string;
+  refused: boolean;
+}
+
+export interface PortReference {
+  node: string;
+  nodeGuid: string;
+  port: number;
+}
+
+export interface Port {
+  fabric: string;
+  node: string;
+  nodeGuid: string;
+  port: number;
+  guid: string;
+  lid: number;
+  state: string;
+  physicalState: string;
+  width: string;
+  speed: string;
+  widthSupported: string;
+  speedSupported: string;
+  rateBitsPerSecond: number;
+  peer?: PortReference;
+  stateReadAt?: string;
+  countersReadAt?: string;
+  stale: boolean;
+  rates?: {
+    transmitBitsPerSecond?: number;
+    receiveBitsPerSecond?: number;
+    utilizationRatio?: number;
+    stallRatio?: number;
+    errorRate?: number;
+  };
+  counters: {name: string; value: string; unit: string; saturated: boolean; instance?: number}[];
+}
+
+export interface Node {
+  guid: string;
+  name: string;
+  description: string;
+  host: string;
+  type: string;
+  portCount: number;
+  reachable: boolean;
+  fabric: string;
+  ports: Port[];
+}
+
+export interface Health {
+  node: string;
+  verdict: string;
+  recommendedAction: string;
+  reasons: {incidentId: string; kind: string; severity: Severity; since?: string; message: string}[];
+  dataAge?: string;
+}
+
+export interface Remedy {
+  handsOff: boolean;
+  handsOffReason: string;
+  breakerTripped: boolean;
+  breakerReason: string;
+}
+
+/** Of /api/v1/map: what there is. Arrays by position; see api/http/fabric_map.hpp. */
+export interface FabricMap {
+  fabric: string;
+  epoch: string;
+  shape: string;
+  guids: string[];
+  names: string[];
+  hosts: string[];
+  types: string;
+  links: number[];
+}
+
+/** Of /api/v1/map/state: how it is, one character for each node or link of the map of that shape. */
+export interface FabricState {
+  fabric: string;
+  watching: boolean;
+  status: string;
+  shape?: string;
+  sweepFinished?: string;
+  nodes?: string;
+  links?: string;
+  stall?: string;
+  errors?: string;
+}
+
+export interface MapState {
+  ready: boolean;
+  taken?: string;
+  storeOk: boolean;
+  storeStatus: string;
+  fabrics: FabricState[];
+}
+
+export type Role = 'viewer' | 'operator' | 'admin';

@@ -1,0 +1,67 @@
+// Numbers and names for people.
+
+import {useEffect, useState} from 'preact/hooks';
+
+export function plain(word: string): string {
+  const text = word.replace(/_/g, ' ').toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** "LINK_DOWN" as "Link down"; the field's own abbreviations stay as they are. */
+export function kindName(kind: string): string {
+  return plain(kind).replace(/\b(pfc|rdma|guid)\b/gi, (word) => word.toUpperCase());
+}
+
+export function seconds(span: number): string {
+  if (span < 0) return '0 s';
+  if (span < 60) return `${Math.floor(span)} s`;
+  if (span < 3600) return `${Math.floor(span / 60)} min`;
+  if (span < 86_400) return `${Math.floor(span / 3600)} h ${Math.floor((span % 3600) / 60)} min`;
+  return `${Math.floor(span / 86_400)} d ${Math.floor((span % 86_400) / 3600)} h`;
+}
+
+export function clock(stamp?: string): string {
+  if (!stamp) return '–';
+  const time = new Date(stamp);
+  const today = new Date().toDateString() === time.toDateString();
+  return today ? time.toLocaleTimeString(undefined, {hourCycle: 'h23'}) : time.toLocaleString(undefined, {hourCycle: 'h23'});
+}
+
+export function since(stamp: string | undefined, now = Date.now()): string {
+  return stamp ? seconds((now - Date.parse(stamp)) / 1000) : '–';
+}
+
+/** Draws the component anew, so that ages grow. */
+export function useClock(every = 1000): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), every);
+    return () => clearInterval(timer);
+  }, [every]);
+  return now;
+}
+
+export function bits(rate?: number): string {
+  if (rate === undefined) return '–';
+  if (rate === 0) return '0 bit/s';
+  const step = Math.min(4, Math.max(0, Math.floor(Math.log10(rate) / 3)));
+  const value = rate / 1000 ** step;
+  return `${value >= 100 ? value.toFixed(0) : value.toPrecision(3)} ${['', 'k', 'M', 'G', 'T'][step]}bit/s`;
+}
+
+export function percent(ratio?: number): string {
+  if (ratio === undefined) return '–';
+  return `${(ratio * 100).toFixed(ratio < 0.1 ? 1 : 0)} %`;
+}
+
+export function errorRate(rate?: number): string {
+  if (rate === undefined) return '–';
+  return rate === 0 ? '0' : rate.toExponential(1);
+}
+
+export function grouped(value: string): string {
+  return value.replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
+}
+
+/** Names in the order that people count in: gpu-2 before gpu-10. */
+export const byName = new Intl.Collator('en', {numeric: true}).compare;

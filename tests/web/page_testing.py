@@ -1,0 +1,71 @@
+"""What the tests of the page share: a subnet, a weftd on it, and a browser that looks at it. Pictures for a person are left in the folder of
+results. Each test file ends with `weft_testing.main()`."""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "infiniband"))
+
+import weft_testing  # noqa: E402
+from browser import Browser  # noqa: E402
+from weft_testing import BUILD, fat_tree  # noqa: E402
+
+PICTURES = os.environ.get("WEFT_TEST_RESULTS", os.path.join(BUILD, "tests", "web"))
+
+
+class PageTest(weft_testing.SubnetTest):
+    browser: Browser
+    pulled: set[tuple[str, int]] = set()
+
+    @classmethod
+    def make_network(cls):
+        return fat_tree.build(64, rails=4, radix=16)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser(BUILD)
+        try:
+            super().setUpClass()
+        except BaseException:
+            cls.browser.close()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        cls.browser.close()
+
+    def do(self, verb, **given):
+        return self.browser.do(verb, **given)
+
+    def open(self, **how):
+        self.do("open", url=f"http://{self.weftd.http}/", **how)
+        self.do("wait", at="canvas[data-frames]")
+
+    def wait_drawn(self) -> None:
+        """All that the subnet has is drawn, and well."""
+        self.do("wait", at=f".legend:has-text('well {len(self.network.adapters) + len(self.network.switches)}')")
+
+    def picture(self, name: str) -> None:
+        os.makedirs(PICTURES, exist_ok=True)
+        self.do("screenshot", path=os.path.join(PICTURES, name + ".png"))
+
+    def pull(self, node: str, port: int, kind: str = "LINK_DOWN") -> dict:
+        self.subnet.unlink(node, port)
+        self.pulled.add((node, port))
+        self.addCleanup(self.expect_quiet, sweeps=1)
+        self.addCleanup(self.put_back, node, port)
+        return self.expect(kind, lambda incident: self.is_link(incident, self.link(node, port)))
+
+    def put_back(self, node: str, port: int) -> None:
+        if (node, port) in self.pulled:
+            self.pulled.remove((node, port))
+            self.subnet.relink(node, port)
+
+    def expect_clean(self) -> None:
+        """No error on the console, nothing asked of another origin."""
+        self.assertEqual([], self.do("problems"))
+
+    def expect_accessible(self) -> None:
+        self.assertEqual([], self.do("accessibility"))

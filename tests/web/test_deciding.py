@@ -1,0 +1,126 @@
+"""Plans approved and rejected on the page by those who may, with real tokens and a real weft-port behind it."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+
+from page_testing import PageTest, weft_testing
+from weft_testing import ROOT, guid_text, wait_until
+
+REMEDIES = """
+[remedy]
+isolate_link = "propose"
+[remedy.limits]
+reading_interval = "500ms"
+[remedy.limits.capacity]
+leaf_share_idle = 0.5
+[remedy.limits.verification]
+within = "10s"
+"""
+
+
+def token(file: str, name: str, role: str) -> str:
+    return subprocess.run([os.path.join(ROOT, "deploy", "certs", "make-token"), file, name, role], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout.strip()
+
+
+class Deciding(PageTest):
+    """Plans that wait for a person; everybody has a token, and a role with it."""
+
+    analyzer = 'error_window_minimum = "2s"'
+    BAD = (("leaf-r0-p01", 9), ("leaf-r2-p02", 12))
+
+    @classmethod
+    def setUpClass(cls):
+        place = tempfile.mkdtemp(prefix="weft-tokens-")
+        cls.addClassCleanup(shutil.rmtree, place)
+        tokens = os.path.join(place, "tokens")
+        cls.viewer, cls.operator = token(tokens, "vic", "viewer"), token(tokens, "ola", "operator")
+        weft_testing.WeftClient.headers = {"Authorization": f"Bearer {cls.operator}"}
+        cls.addClassCleanup(setattr, weft_testing.WeftClient, "headers", {})
+        cls.infiniband = f'[security]\ntokens_file = "{tokens}"\n' + REMEDIES
+        super().setUpClass()
+
+    def plan_of(self, node: str, port: int) -> dict:
+        """The plan that waits for a word, after symbol errors at both ends of a link."""
+        ends = ((node, port), self.far_end(node, port))
+        errors = 0
+
+        def proposed():
+            nonlocal errors
+            errors = min(60_000, errors + 20_000)
+            self.subnet.set_counters((name, number, "PortCounters.SymbolErrorCounter", errors) for name, number in ends)
+            self.weftd.wait_sweeps(1)
+            plans = self.weftd.client.json("/api/v1/plans?state=proposed")["plans"]
+            return next((plan for plan in plans if plan["action"] == "ISOLATE_LINK" and not plan["refused"] and
+                         {plan["target"]["nodeGuid"], plan["target"]["peerGuid"]} == {guid_text(self.network.find(end[0]).guid) for end in ends}), None)
+
+        return wait_until(proposed, why=lambda: f"nothing is proposed: {self.shown()} {self.weftd.log()}")
+
+    def far_end(self, node: str, port: int) -> tuple[str, int]:
+        end = self.network.find(node).ports[port]
+        return self.network.nodes[end.node].name, end.port
+
+    def state(self, plan: dict) -> dict:
+        return self.weftd.client.json(f"/api/v1/plans/{plan['id']}")
+
+    def test_those_who_may_decide(self):
+        first = self.plan_of(*self.BAD[0])
+        # Without a token there is nothing to see, and a field for one.
+        self.do("open", url=f"http://{self.weftd.http}/")
+        self.do("wait", at="text=This Weft wants to know who asks")
+        self.do("fill", at=".notice input", text="nonsense")
+        self.do("press", key="Enter")
+        self.do("wait", at="text=This Weft wants to know who asks")
+        self.assertEqual(0, self.do("count", at="canvas"))
+        # A viewer sees the plan and no way to decide.
+        self.do("fill", at=".notice input", text=self.viewer)
+        self.do("press", key="Enter")
+        self.do("wait", at="canvas[data-frames]")
+        self.do("wait", at="button:has-text('vic · viewer')")
+        self.do("click", at="nav a:has-text('Plans')")
+        self.do("click", at=f"a.entry:has-text('{first['id']}')")
+        self.do("wait", at="h3:has-text('Guards')")
+        self.assertEqual(0, self.do("count", at="button:has-text('Approve')"))
+        self.do("forget")
+        # An operator approves it, by keyboard.
+        self.open(storage={"weft-token": self.operator})
+        self.do("wait", at="button:has-text('ola · operator')")
+        self.do("press", key="/")
+        self.do("type", text=first["id"])
+        self.do("wait", at=f"[role=option]:has-text('{first['id']}')")
+        self.do("press", key="Enter")
+        self.do("wait", at="button:has-text('Approve')")
+        self.picture("plan")
+        self.expect_accessible()
+        self.do("focus", at="button:has-text('Approve')")
+        self.do("press", key="Enter")
+        self.do("wait", at="dialog[open] button[type=submit]")
+        self.picture("plan-approve")
+        self.expect_accessible()
+        self.do("focus", at="dialog[open] button[type=submit]")
+        self.do("press", key="Enter")
+        self.do("wait", at=".facts:has-text('Approved by') >> text=ola")
+        self.assertEqual("ola", self.state(first)["approvedBy"])
+        self.do("wait", at="button:has-text('Approve')", state="detached")
+        # And says no to the next, which takes a reason.
+        second = self.plan_of(*self.BAD[1])
+        self.do("click", at="nav a:has-text('Plans')")
+        self.do("click", at=f"a.entry:has-text('{second['id']}')")
+        self.do("click", at="button:has-text('Reject')")
+        self.do("click", at="dialog[open] button[type=submit]")
+        self.assertEqual("PROPOSED", self.state(second)["state"])
+        self.do("fill", at="dialog[open] input", text="cable is being changed")
+        self.do("press", key="Enter")
+        self.do("wait", at="article .mark:has-text('Rejected')")
+        self.assertEqual("REJECTED", self.state(second)["state"])
+        incident = next(each for each in self.weftd.incidents() if each["id"] == second["incidentId"])
+        self.do("click", at=f".facts a:has-text('{incident['id']}')")
+        self.do("click", at="button:has-text('Acknowledge')")
+        self.do("wait", at=".marks .mark:has-text('Acknowledged')")
+        self.expect_clean()
+
+
+if __name__ == "__main__":
+    weft_testing.main()

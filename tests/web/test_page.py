@@ -1,0 +1,145 @@
+"""The page of a weftd on a simulated subnet, in Chromium, while cables are pulled."""
+
+from page_testing import PageTest, weft_testing
+from weft_testing import wait_until
+
+PHONE = {"width": 360, "height": 740, "touch": True, "dark": True}
+WELL = "text=Everything that Weft sees is well"
+
+
+class Watching(PageTest):
+    def test_a_pulled_cable_appears_by_itself_and_leads_to_its_port(self):
+        self.open()
+        self.do("wait", at=WELL)
+        self.wait_drawn()
+        self.picture("desktop-light")
+        incident = self.pull("leaf-r0-p01", 10)
+        self.do("wait", at=f"a.entry:has-text('{incident['id']}')")
+        self.do("wait", at=".legend:has-text('unhealthy or down 0, 1 cable')")  # the switches are well
+        self.do("click", at=f"a.entry:has-text('{incident['id']}')")
+        self.do("wait", at="h3:has-text('Evidence')")
+        shown = self.do("text", at="article")
+        for words in (incident["summary"], incident["evidence"][0]["description"], "Critical", "confidence"):
+            self.assertIn(words, shown)
+        self.picture("incident-open")
+        self.do("click", at=".facts a")
+        self.do("wait", at="h2:has-text('port')")
+        self.do("wait", at="article .mark:has-text('Down')")
+        self.assertIn("Symbol errors", self.do("text", at="article"))
+        self.do("click", at=".crumbs a >> nth=1")
+        self.do("wait", at="tr:has-text('Down') >> a:has-text('spine-')")
+        self.expect_accessible()
+        self.put_back("leaf-r0-p01", 10)
+        self.do("click", at="nav a:has-text('Incidents')")
+        self.do("wait", at=f"h2:has-text('Ended') + ul a:has-text('{incident['id']}')")
+        self.do("wait", at=WELL)
+        self.expect_clean()
+
+    def test_a_click_on_the_drawing_opens_what_is_drawn_there(self):
+        incident = self.pull("gpu-0003 mlx5_1", 1)
+        self.open()
+        self.do("wait", at=".legend:has-text('unhealthy or down 1')")
+        box = self.do("evaluate", script="(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector('canvas').getBoundingClientRect())")
+        found = self.red_spot()
+        self.do("mouse", x=box["x"] + found["x"], y=box["y"] + found["y"])
+        self.do("wait", at=".tip:has-text('gpu-0003 mlx5_1')")
+        self.do("mouse", x=box["x"] + found["x"], y=box["y"] + found["y"], click=True)
+        self.do("wait", at="h2:has-text('gpu-0003 mlx5_1')")
+        self.do("wait", at=f"article a:has-text('{incident['id']}')")
+        for mode in ("Stall", "Errors"):
+            self.do("click", at=f".choice label:has-text('{mode}')")
+            self.do("wait", at=".legend:has-text('not known')")
+        self.expect_clean()
+
+    def red_spot(self) -> dict:
+        """The middle of the only adapter that is drawn in the colour of what is down."""
+        return self.do("evaluate", script="""(() => {
+          const canvas = document.querySelector('canvas');
+          const wanted = getComputedStyle(canvas).getPropertyValue('--map-bad').trim().match(/\\w\\w/g).map((two) => parseInt(two, 16));
+          const {width, height} = canvas;
+          const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+          let [left, top, right, bottom] = [width, height, 0, 0];
+          for (let at = 0; at < pixels.length; at += 4) {
+            if (wanted.some((value, index) => pixels[at + index] !== value)) continue;
+            const [x, y] = [(at / 4) % width, Math.floor(at / 4 / width)];
+            [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x), Math.max(bottom, y)];
+          }
+          if (!right) throw new Error('nothing is drawn in that colour');
+          const scale = canvas.clientWidth / width;
+          return {x: (left + right) / 2 * scale, y: (top + bottom) / 2 * scale};
+        })()""")
+
+    def test_by_keyboard_alone(self):
+        incident = self.pull("leaf-r1-p01", 9)
+        self.open()
+        self.do("wait", at="a.entry")
+        self.do("press", key="Tab")
+        self.assertEqual("Skip to the content", self.do("evaluate", script="document.activeElement.textContent"))
+        self.do("press", key="Enter")
+        self.do("press", key="Tab")
+        self.do("press", key="Enter")
+        self.do("wait", at=f".crumbs:has-text('{incident['id']}')")
+        self.do("press", key="/")
+        self.do("type", text="gpu-0007 mlx5_2")
+        self.do("wait", at="[role=option]:has-text('gpu-0007 mlx5_2')")
+        self.do("press", key="Enter")
+        self.do("wait", at="h2:has-text('gpu-0007 mlx5_2')")
+        self.do("press", key="/")
+        self.do("type", text="link down")
+        self.do("wait", at=f"[role=option]:has-text('{incident['id']}')")
+        self.do("press", key="Escape")
+        self.assertEqual(0, self.do("count", at="[role=option]"))
+        self.do("focus", at="canvas")
+        before = self.do("evaluate", script="location.hash")
+        self.do("press", key="ArrowRight")
+        self.do("wait", at="h2:has-text('gpu-0008 mlx5_2')")
+        self.assertNotEqual(before, self.do("evaluate", script="location.hash"))
+        self.expect_clean()
+
+    def test_on_a_phone_at_night(self):
+        incident = self.pull("leaf-r0-p02", 11)
+        self.open(**PHONE)
+        self.do("wait", at=f"a.entry:has-text('{incident['id']}')")
+        self.picture("phone-dark")
+        self.expect_accessible()
+        self.do("tap", at="a.entry")
+        self.do("wait", at="h3:has-text('Evidence')")
+        self.picture("phone-dark-incident")
+        wide = self.do("evaluate", script="document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        self.assertEqual(0, wide, "the page is wider than the phone")
+        dark = self.do("evaluate", script="getComputedStyle(document.body).backgroundColor")
+        self.assertLess(max(int(part) for part in dark[4:-1].split(",")), 60, dark)
+        self.expect_accessible()
+        self.expect_clean()
+
+    def test_asks_no_more_than_once_a_second(self):
+        self.open()
+        self.wait_drawn()
+        self.do("wait", at=WELL)
+        wait_until(lambda: len(self.do("requests")) >= 6, why="the page does not ask")
+        self.do("forget")
+        wait_until(lambda: len(self.do("requests")) >= 6, why="the page does not ask any more")
+        asked = self.do("requests")
+        spans = [(later["at"] - sooner["at"]) / 1000 for sooner, later in zip(asked, asked[1:])]
+        self.assertGreater(sum(spans) / len(spans), 0.9, asked)
+        self.assertFalse([each["url"] for each in asked if each["url"].endswith("/map")], "the topology is read once")
+
+    def test_says_that_the_server_is_lost_and_that_it_is_back(self):
+        self.open()
+        self.wait_drawn()
+        self.weftd.kill()
+        try:
+            self.do("wait", at="text=Weft does not answer")
+            self.do("wait", at="text=/What you see is [2-9] s old/")
+            self.assertIn("grayscale", self.do("evaluate", script="getComputedStyle(document.querySelector('main')).filter"))
+            self.picture("server-lost")
+            self.do("forget")
+        finally:
+            self.weftd.start()
+        self.do("wait", at="text=Weft does not answer", state="detached")
+        self.do("wait", at=WELL)
+        self.assertEqual("none", self.do("evaluate", script="getComputedStyle(document.querySelector('main')).filter"))
+
+
+if __name__ == "__main__":
+    weft_testing.main()

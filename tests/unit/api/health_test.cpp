@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "small_fabric.hpp"
 #include "tests/fakes/fabric_builder.hpp"
-#include "tests/unit/api/small_fabric.hpp"
 
 namespace weft::api {
 namespace {
@@ -47,7 +47,7 @@ class Schedulers : public ::testing::Test {
     const LinkKey link = fabric.link_of(end);
     incident->id = incidents.size() + 1;
     incident->kind = kind;
-    incident->cause = {EntityKind::kLink, fabric.name(), link.a, link.b, "it"};
+    incident->cause = {EntityKind::kLink, fabric.name(), link.low, link.high, "it"};
     incident->summary = "a bad link";
     incident->maintenance = maintenance;
     incidents.push_back(incident);

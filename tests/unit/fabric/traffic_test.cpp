@@ -70,8 +70,9 @@ TEST_F(TrafficTest, CountsWhatDoesNotArriveAsPathsDo) {
   for (int round = 0; round < 20; ++round) {
     fabric.route();
     for (int broken = 0; broken < 6; ++broken) {
-      NodeIndex at = random() % fabric.nodes().size();
-      while (fabric.nodes()[at].type != NodeType::kSwitch) at = random() % fabric.nodes().size();
+      const auto any = [&] { return static_cast<NodeIndex>(random() % fabric.nodes().size()); };
+      NodeIndex at = any();
+      while (fabric.nodes()[at].type != NodeType::kSwitch) at = any();
       const Lid to = fabric.ports()[group[random() % group.size()]].lid;
       const auto choice = random() % (fabric.nodes()[at].port_count + 2U);
       fabric.send(at, to,

@@ -1,0 +1,92 @@
+"""The Python client, installed as its README says, against a real weftd on ibsim."""
+
+import os
+import re
+import subprocess
+import sys
+
+import python_client
+import weftd_partners
+from weftd_partners import wait_until, weft_testing, weftctl, weftctl_json
+
+README = os.path.join(weft_testing.ROOT, "clients", "python", "README.md")
+
+
+class PythonClient(weftd_partners.WithScheduler):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = python_client.install(cls)
+        super().setUpClass()
+
+    def setUp(self):
+        super().setUp()
+        import grpc
+        from weft import Client
+        from weft.v1.health_pb2 import NodeHealth, WatchHealthResponse
+        self.grpc, self.Client, self.NodeHealth, self.Watch = grpc, Client, NodeHealth, WatchHealthResponse
+        self.client = Client(self.weftd.grpc, timeout=20)
+        self.addCleanup(self.client.close)
+
+    def test_many_nodes_in_the_order_asked(self):
+        names = ["n2", "nobody", "n1 mlx5_0"] + [f"no-{number}" for number in range(12_000)]  # two calls
+        found = self.client.health_of(names)
+        self.assertEqual(names, [health.node for health in found])
+        self.assertEqual([self.NodeHealth.HEALTHY, self.NodeHealth.UNKNOWN, self.NodeHealth.HEALTHY], [health.verdict for health in found[:3]])
+        with self.assertRaises(self.grpc.RpcError) as refused:
+            self.client.health("nobody")
+        self.assertEqual(self.grpc.StatusCode.NOT_FOUND, refused.exception.code())
+
+    def test_a_job_of_two_leaves_sees_what_breaks(self):
+        nodes = ["n1", "n2", "n3", "n4"]
+        job = self.client.job_health("slurm:7", nodes)
+        self.assertEqual(self.NodeHealth.HEALTHY, job.verdict, job)
+        self.assertEqual((12, 0), (job.paths, job.broken))
+        self.assertGreaterEqual(job.links_used, 4)
+        with self.assertRaises(self.grpc.RpcError) as refused:
+            self.client.job_health("slurm:7")
+        self.assertEqual(self.grpc.StatusCode.NOT_FOUND, refused.exception.code())
+        watch = self.client.watch_health(["n1"], timeout=120)
+        self.assertEqual(self.Watch.INITIAL, next(watch).type)
+        self.assertEqual(self.Watch.INITIAL_COMPLETE, next(watch).type)
+        self.subnet.unlink("n1 mlx5_0", 1)
+        change = next(watch)
+        self.assertEqual((self.Watch.CHANGED, "n1"), (change.type, change.health.node))
+        self.assertNotEqual(self.NodeHealth.HEALTHY, change.health.verdict)
+        watch.cancel()
+        self.assertNotEqual(self.NodeHealth.HEALTHY, self.client.job_health("slurm:7", nodes).verdict)
+        text = weftctl(self.weftd, "health", "--job", "slurm:7", *nodes)
+        self.assertEqual(1, text.returncode, text.stdout + text.stderr)
+        self.assertRegex(text.stdout, r"slurm:7: \w+.*4 nodes")
+        self.assertRegex(text.stdout, r"n1 +(UNHEALTHY|DEGRADED)")
+        self.assertEqual(4, len(weftctl_json(self.weftd, "health", *nodes)["nodes"]))
+        shown = self.weftd.client.json("/api/v1/jobs/slurm:7/health?node=n1&node=n2")
+        self.assertEqual(["n1", "n2"], [node["node"] for node in shown["nodes"]])
+        self.assertNotEqual("HEALTHY", shown["verdict"])
+        listed = self.weftd.client.json("/api/v1/health?node=n3&node=nobody")
+        self.assertEqual([("n3", "HEALTHY"), ("nobody", "UNKNOWN")], [(node["node"], node["verdict"]) for node in listed["nodes"]])
+        self.assertTrue(self.client.incidents())
+        self.subnet.relink("n1 mlx5_0", 1)
+        wait_until(lambda: self.client.job_health("slurm:7", nodes).verdict == self.NodeHealth.HEALTHY,
+                   why=lambda: str(self.client.job_health("slurm:7", nodes)))
+
+    def test_a_token_does_not_leave_the_machine_unprotected(self):
+        with self.assertRaises(ValueError):
+            self.Client("weft.example.org:9641", token="secret")
+        self.Client("127.0.0.1:9641", token="secret").close()
+
+    def test_the_example_of_the_readme_runs(self):
+        with open(README, encoding="utf-8") as stream:
+            example = re.search(r"```python\n(.*?)```", stream.read(), re.DOTALL)[1]
+        example = re.sub(r'Client\(.*\) as', f'Client("{self.weftd.grpc}") as', example)
+        example = example.replace('"gpu-0001", "gpu-0002"', '"n1", "nobody"').replace('"slurm:1234"', '"slurm:1234", ["n1", "n2"]')
+        example = example.replace("watch_health()", "watch_health(timeout=3)")
+        done = subprocess.run([sys.executable, "-c", example], env=dict(os.environ, PYTHONPATH=self.site), capture_output=True, text=True, timeout=60,
+                              check=False)
+        lines = done.stdout.splitlines()
+        self.assertEqual(["nobody UNKNOWN []", "HEALTHY"], lines[:2], done.stderr)
+        self.assertIn("n4 HEALTHY", lines)
+        self.assertIn("DEADLINE_EXCEEDED", done.stderr)
+
+
+if __name__ == "__main__":
+    weft_testing.main()

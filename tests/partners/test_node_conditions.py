@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 
-import python_client
 import weftd_partners
+import python_client
 from simulated_subnet import _die_with_parent
 from test_kubernetes import TOKENS, WithServer
 from weftd_partners import wait_until, weft_testing

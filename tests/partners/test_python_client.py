@@ -5,8 +5,8 @@ import re
 import subprocess
 import sys
 
-import python_client
 import weftd_partners
+import python_client
 from weftd_partners import wait_until, weft_testing, weftctl, weftctl_json
 
 README = os.path.join(weft_testing.ROOT, "clients", "python", "README.md")

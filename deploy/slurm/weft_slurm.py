@@ -254,8 +254,12 @@ class SlurmNode:
         return "DRAIN" in self.states and (self.reason + " ").startswith(MARK + " ")
 
     def drain(self, text):
+        """True when that is news."""
         reason = " ".join(("%s %s" % (MARK, text)).split()).replace('"', "'")[:400]
+        if reason == self.reason:
+            return False
         scontrol(self._configuration, "update", "nodename=" + self.name, "state=drain", "reason=" + reason)
+        return True
 
     def undrain(self):
         # Not "resume": that would also bring back a node that somebody set down or failing.

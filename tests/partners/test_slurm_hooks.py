@@ -15,7 +15,7 @@ HOOKS = os.path.join(weft_testing.ROOT, "deploy", "slurm")
 BY_HAND = "disk sda, do not touch"
 LINES = """\
 HealthCheckProgram={place}/weft-node-health
-HealthCheckInterval=1
+HealthCheckInterval=3
 HealthCheckNodeState=ANY
 PrologSlurmctld={place}/weft-prolog
 SchedulerParameters=sched_interval=2,bf_interval=2

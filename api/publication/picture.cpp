@@ -76,9 +76,11 @@ namespace {
 
 std::span<const NodeHealth> health_named(const Snapshot& snapshot, std::string_view name) {
   if (!snapshot.health) return {};
-  const auto found = std::ranges::equal_range(*snapshot.health, name, {},
+  const auto begin = std::ranges::lower_bound(*snapshot.health, name, {},
                                               [](const NodeHealth& entry) { return std::string_view(entry.node); });
-  return {found.begin(), found.end()};
+  auto end = begin;
+  while (end != snapshot.health->end() && end->node == name) ++end;
+  return {begin, end};
 }
 
 /// The entry that the node belongs to: its host's, or of several switches of one name its own.

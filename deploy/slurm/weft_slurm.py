@@ -207,7 +207,7 @@ def why(health):
     for reason in health.get("reasons", []):
         kind = reason.get("kind", "")
         words = [reason.get("incidentId") or reason.get("maintenanceId", ""), "" if kind.endswith("UNSPECIFIED") else kind]
-        lines.append(" ".join(filter(None, words)) + ": " + reason.get("message", ""))
+        lines.append(": ".join(filter(None, [" ".join(filter(None, words)), reason.get("message", "")])))
     return "; ".join(lines) or health.get("verdict", "UNKNOWN") + " and no incident"
 
 

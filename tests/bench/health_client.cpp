@@ -115,6 +115,22 @@ class Client {
     tally.wait();
   }
 
+  void job(const std::vector<std::string>& nodes, Tally& tally) {
+    auto call = std::make_shared<Call<v1::GetJobHealthRequest, v1::JobHealth>>();
+    call->context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+    call->request.set_job("slurm:1");
+    for (const std::string& node : nodes) call->request.add_nodes(node);
+    tally.begin();
+    const auto due = Steady::now();
+    health_->async()->GetJobHealth(
+        &call->context, &call->request, &call->response, [call, due, &tally](grpc::Status status) {
+          if (status.ok() && call->response.not_followed_size() > 0)
+            status = {grpc::StatusCode::DATA_LOSS, "not all ways"};
+          tally.end(status, due, call->response.verdict() != v1::NodeHealth::HEALTHY, call->response.ByteSizeLong());
+        });
+    tally.wait();
+  }
+
   void echo(const grpc::ByteBuffer& bytes, Steady::time_point due, Tally& tally) {
     auto call = std::make_shared<Call<grpc::ByteBuffer, grpc::ByteBuffer>>();
     call->context.set_deadline(std::chrono::system_clock::now() + kDeadline);
@@ -147,7 +163,7 @@ int main(int argc, char** argv) {
     for (int host = 0; host < std::atoi(argv[4]); ++host)
       hosts.push_back("host-" + std::to_string(leaf) + '-' + std::to_string(host));
   Client client(argv[1], argv[2]);
-  Tally first, gets, echoes, bulks, bulk_echoes;
+  Tally first, gets, echoes, bulks, bulk_echoes, jobs, whole_jobs;
   for (int warm = 0; warm < 50; ++warm) {
     client.get(hosts[0], Steady::now(), first);
     client.echo(bytes_of(100), Steady::now(), first);
@@ -174,10 +190,17 @@ int main(int argc, char** argv) {
     client.echo(bytes_of(bulks.bytes()), Steady::now(), bulk_echoes);
     bulk_echoes.wait();
   }
+  std::ranges::shuffle(hosts, random);
+  for (int job = 0; job < 5; ++job) {
+    client.job({hosts.begin(), hosts.begin() + std::min<std::ptrdiff_t>(1000, std::ssize(hosts))}, jobs);
+    client.job(hosts, whole_jobs);
+  }
   gets.print("get");
   echoes.print("echo");
   bulks.print("bulk");
   bulk_echoes.print("bulk_echo");
+  jobs.print("job");
+  whole_jobs.print("whole_job");
   std::printf("seconds %.3f\n", seconds);
   return 0;
 }

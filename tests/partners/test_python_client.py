@@ -2,11 +2,15 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import weftd_partners
 import python_client
+from program_testing import free_address, program
+from simulated_subnet import _die_with_parent
 from weftd_partners import wait_until, weft_testing, weftctl, weftctl_json
 
 README = os.path.join(weft_testing.ROOT, "clients", "python", "README.md")
@@ -68,6 +72,34 @@ class PythonClient(weftd_partners.WithScheduler):
         self.subnet.relink("n1 mlx5_0", 1)
         wait_until(lambda: self.client.job_health("slurm:7", nodes).verdict == self.NodeHealth.HEALTHY,
                    why=lambda: str(self.client.job_health("slurm:7", nodes)))
+
+    def test_a_job_that_collectors_report(self):
+        fifth = self.network.hosts()[4].name.rsplit(" ", 1)[0]
+        place = tempfile.mkdtemp(prefix="weft-collectors-")
+        self.addCleanup(shutil.rmtree, place, True)
+        for host, jobs in ((fifth, "slurm:70\nslurm:71\n"), ("n3", "slurm:71\n")):
+            folder = os.path.join(place, host)
+            os.makedirs(os.path.join(folder, "sys"))
+            with open(os.path.join(folder, "jobs"), "w", encoding="ascii") as stream:
+                stream.write(jobs)
+            collector = subprocess.Popen([program("weft-collector"), "--node-name", host, "--analyzer", self.weftd.grpc, "--jobs-file", f"{folder}/jobs",
+                                          "--sysfs-root", f"{folder}/sys", "--state-dir", f"{folder}/state", "--http", free_address(), "--interval", "200ms"],
+                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent)
+            self.addCleanup(collector.wait, 15)
+            self.addCleanup(collector.terminate)
+
+        def job():
+            try:
+                found = self.client.job_health("71")
+            except self.grpc.RpcError as error:
+                self.assertEqual(self.grpc.StatusCode.NOT_FOUND, error.code())
+                return None
+            return found if len(found.nodes) == 2 else None
+
+        found = wait_until(job, why=lambda: self.weftd.log())
+        self.assertEqual(sorted((fifth, "n3")), [node.node for node in found.nodes])
+        self.assertEqual((2, 0, []), (found.paths, found.broken, list(found.not_followed)))
+        self.assertEqual([fifth], [node.node for node in self.client.job_health("slurm:70").nodes])
 
     def test_a_token_does_not_leave_the_machine_unprotected(self):
         with self.assertRaises(ValueError):

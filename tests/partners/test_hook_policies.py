@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -14,6 +15,7 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from partners_testing import main, program_testing
+from certificates import make_certificate, make_client
 
 HOOKS = os.path.join(program_testing.ROOT, "deploy", "slurm")
 DEADLINE = 1.0
@@ -40,7 +42,7 @@ BAD = ("DEGRADED", "AVOID_NEW_JOBS", "it flaps")
 class Weftd:
     """Answers every question by `answer(names, path)`, or as its mood is."""
 
-    def __init__(self):
+    def __init__(self, context: ssl.SSLContext | None = None):
         self.requests: list[tuple[str, dict]] = []
         self.mood = "well"
         self.answer = lambda names, path: {"nodes": [health(name) for name in names]}
@@ -76,7 +78,9 @@ class Weftd:
                 pass
 
         self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.url = f"{'https' if context else 'http'}://127.0.0.1:{self.server.server_port}"
+        if context:
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
     def stop(self) -> None:
@@ -210,6 +214,24 @@ class Prolog(WithHooks):
         token = self.write("token", "s3cret\n")
         self.assertEqual(0, self.run_hook("weft-prolog", weft=f"token_file = {token}"))
         self.assertEqual("Bearer s3cret", self.weftd.requests[0][1]["Authorization"])
+
+    def test_https_with_certificates_of_both_sides(self):
+        authority = make_certificate(self.place)
+        certificate, key = make_client(self.place, authority, "/CN=slurm")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*authority)
+        context.load_verify_locations(authority[0])
+        context.verify_mode = ssl.CERT_REQUIRED
+        weftd = Weftd(context)
+        self.addCleanup(weftd.stop)
+        weftd.answer = lambda names, _: {"nodes": [health(name, *BAD) for name in names]}
+        self.server = weftd.url
+        ours = f"certificate = {certificate}\nkey = {key}\n"
+        self.assertEqual(1, self.run_hook("weft-prolog", weft=f"ca_file = {authority[0]}\n{ours}"), "the answer was heard")
+        # A server that nobody vouches for, and one that does not know us, have not answered.
+        self.assertEqual(0, self.run_hook("weft-prolog", weft=ours))
+        self.assertEqual(0, self.run_hook("weft-prolog", weft=f"ca_file = {authority[0]}"))
+        self.assertIn("CERTIFICATE_VERIFY_FAILED", self.read("log"))
 
     def test_a_slip_in_the_configuration_stops_no_job(self):
         self.assertTrue(self.judge(refuse_at="ALWAYS", no_answer="perhaps"))

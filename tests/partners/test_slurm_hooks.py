@@ -38,6 +38,17 @@ log_file = {place}/hooks.log
 """
 
 
+def is_running(script: str) -> bool:
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as stream:
+                if script.encode() in stream.read().split(b"\0"):
+                    return True
+        except OSError:
+            pass  # it ended meanwhile
+    return False
+
+
 @unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
 class SlurmHooks(weftd_partners.WithScheduler):
     analyzer = 'flap_fast.half_life = "6s"'
@@ -65,6 +76,8 @@ class SlurmHooks(weftd_partners.WithScheduler):
     def turn_off(self, hook: str) -> None:
         with open(os.path.join(self.slurm.place, f"{hook}.off"), "w", encoding="ascii"):
             pass
+        # One that began before may still act.
+        wait_until(lambda: not is_running(os.path.join(HOOKS, hook)), why=f"{hook} does not end")
 
     def log(self) -> str:
         try:

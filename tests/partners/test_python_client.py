@@ -1,13 +1,16 @@
 """The Python client, installed as its README says, against a real weftd on ibsim."""
 
+import concurrent.futures
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 
 import weftd_partners
+import certificates
 import python_client
 from program_testing import free_address, program
 from simulated_subnet import _die_with_parent
@@ -118,6 +121,47 @@ class PythonClient(weftd_partners.WithScheduler):
         self.assertEqual(["nobody UNKNOWN []", "HEALTHY"], lines[:2], done.stderr)
         self.assertIn("n4 HEALTHY", lines)
         self.assertIn("DEADLINE_EXCEEDED", done.stderr)
+
+
+class OverTls(unittest.TestCase):
+    """Certificates of both sides and a token, as a server of gRPC's own sees them."""
+
+    def test_who_we_are_is_told_to_whom_we_trust(self):
+        python_client.install(type(self))
+        import grpc
+        from weft import Client
+        from weft.v1 import health_pb2, health_pb2_grpc
+        place = tempfile.mkdtemp(prefix="weft-tls-")
+        self.addCleanup(shutil.rmtree, place)
+        authority = certificates.make_certificate(place)
+        certificate, key = certificates.make_client(place, authority, "/CN=slurm")
+        tokens = []
+
+        class Health(health_pb2_grpc.HealthServiceServicer):
+            def Get(self, request, context):
+                tokens.append(dict(context.invocation_metadata()).get("authorization"))
+                return health_pb2.NodeHealth(node=request.node, verdict=health_pb2.NodeHealth.HEALTHY)
+
+        def read(path):
+            with open(path, "rb") as stream:
+                return stream.read()
+
+        server = grpc.server(concurrent.futures.ThreadPoolExecutor(2))
+        health_pb2_grpc.add_HealthServiceServicer_to_server(Health(), server)
+        credentials = grpc.ssl_server_credentials([(read(authority[1]), read(authority[0]))], read(authority[0]), require_client_auth=True)
+        address = f"127.0.0.1:{server.add_secure_port('127.0.0.1:0', credentials)}"
+        server.start()
+        self.addCleanup(server.stop, None)
+        with Client(address, ca=authority[0], certificate=certificate, key=key, token="s3cret") as client:
+            self.assertEqual("n1", client.health("n1").node)
+        self.assertEqual(["Bearer s3cret"], tokens)
+        other = tempfile.mkdtemp(prefix="weft-tls-")
+        self.addCleanup(shutil.rmtree, other)
+        strangers = certificates.make_certificate(other)
+        for trust in ({"ca": authority[0]}, {"ca": strangers[0], "certificate": certificate, "key": key}, {}):
+            with Client(address, timeout=3, **trust) as client, self.assertRaises(grpc.RpcError):
+                client.health("n1")
+        self.assertEqual(1, len(tokens))
 
 
 if __name__ == "__main__":

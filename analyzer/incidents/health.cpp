@@ -7,27 +7,13 @@
 #include <utility>
 
 #include "analyzer/detect/freshness.hpp"
+#include "fabric/job_health.hpp"
 
 namespace weft::analyzer {
 namespace {
 
-/// How bad a verdict is, for taking the worst.
-int rank(HealthVerdict verdict) {
-  switch (verdict) {
-    case HealthVerdict::kHealthy:
-      return 0;
-    case HealthVerdict::kDegraded:
-      return 1;
-    case HealthVerdict::kUnknown:
-      return 2;
-    case HealthVerdict::kUnhealthy:
-      return 3;
-  }
-  return 2;
-}
-
 void worsen(NodeHealth& health, HealthVerdict verdict, RecommendedAction action) {
-  if (rank(verdict) > rank(health.verdict)) health.verdict = verdict;
+  health.verdict = worse_of(health.verdict, verdict);
   health.action = std::max(health.action, action);
 }
 

@@ -92,29 +92,30 @@ void to_proto(const Incident& from, v1::Incident& to) {
   if (from.maintenance != 0) to.set_maintenance_id(maintenance_name(from.maintenance));
 }
 
+void to_proto(const HealthReason& from, v1::HealthReason& to) {
+  if (from.maintenance != 0) {
+    to.set_maintenance_id(maintenance_name(from.maintenance));
+  } else {
+    to.set_incident_id(incident_name(from.incident));
+    to.set_kind(to_proto(from.kind));
+  }
+  to.set_severity(to_proto(from.severity));
+  if (from.since != kNever) set_timestamp(*to.mutable_since(), from.since);
+  to.set_message(valid_utf8(from.message));
+  for (const PortKey& key : from.ports) {
+    v1::HealthReason::Port& port = *to.add_ports();
+    port.set_node_guid(to_string(key.node));
+    port.set_port(key.port.value);
+  }
+}
+
 void to_proto(const NodeHealth& from, v1::NodeHealth& to) {
   to.set_node(valid_utf8(from.node));
   to.set_fabric(valid_utf8(from.fabric));
   for (const NodeGuid guid : from.guids) to.add_guids(to_string(guid));
   to.set_verdict(to_proto(from.verdict));
   to.set_recommended_action(to_proto(from.action));
-  for (const HealthReason& why : from.reasons) {
-    v1::HealthReason& reason = *to.add_reasons();
-    if (why.maintenance != 0) {
-      reason.set_maintenance_id(maintenance_name(why.maintenance));
-    } else {
-      reason.set_incident_id(incident_name(why.incident));
-      reason.set_kind(to_proto(why.kind));
-    }
-    reason.set_severity(to_proto(why.severity));
-    if (why.since != kNever) set_timestamp(*reason.mutable_since(), why.since);
-    reason.set_message(valid_utf8(why.message));
-    for (const PortKey& key : why.ports) {
-      v1::HealthReason::Port& port = *reason.add_ports();
-      port.set_node_guid(to_string(key.node));
-      port.set_port(key.port.value);
-    }
-  }
+  for (const HealthReason& why : from.reasons) to_proto(why, *to.add_reasons());
   set_duration(*to.mutable_data_age(), from.data_age);
 }
 

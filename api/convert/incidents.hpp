@@ -14,6 +14,7 @@ v1::NodeHealth::Verdict to_proto(HealthVerdict verdict);
 v1::NodeHealth::RecommendedAction to_proto(RecommendedAction action);
 void to_proto(const Entity& from, v1::Entity& to);
 void to_proto(const Incident& from, v1::Incident& to);
+void to_proto(const HealthReason& from, v1::HealthReason& to);
 void to_proto(const NodeHealth& from, v1::NodeHealth& to);
 
 }  // namespace weft::api

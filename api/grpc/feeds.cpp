@@ -19,6 +19,7 @@ std::uint64_t digest_of(const NodeHealth& health) {
   mix(digest, static_cast<std::uint64_t>(health.action));
   for (const HealthReason& reason : health.reasons) {
     mix(digest, reason.incident);
+    mix(digest, reason.maintenance);
     mix(digest, static_cast<std::uint64_t>(reason.severity));
     mix(digest, std::hash<std::string>{}(reason.message));
   }

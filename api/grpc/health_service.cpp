@@ -1,5 +1,6 @@
 #include "api/grpc/health_service.hpp"
 
+#include "api/convert/health.hpp"
 #include "api/convert/queries.hpp"
 #include "api/grpc/answer.hpp"
 #include "api/grpc/feeds.hpp"
@@ -10,6 +11,17 @@ namespace weft::api {
 grpc::ServerUnaryReactor* HealthService::Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
                                              v1::NodeHealth* response) {
   return answer(context, get_health(*publication_.load(), request->node()), response);
+}
+
+grpc::ServerUnaryReactor* HealthService::BatchGet(grpc::CallbackServerContext* context,
+                                                  const v1::BatchGetHealthRequest* request,
+                                                  v1::BatchGetHealthResponse* response) {
+  return answer(context, batch_get_health(*publication_.load(), *request), response);
+}
+
+grpc::ServerUnaryReactor* HealthService::GetJobHealth(grpc::CallbackServerContext* context,
+                                                      const v1::GetJobHealthRequest* request, v1::JobHealth* response) {
+  return answer(context, get_job_health(*publication_.load(), *request), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::List(grpc::CallbackServerContext* context,

@@ -13,6 +13,10 @@ class HealthService final : public v1::HealthService::CallbackService {
 
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
                                 v1::NodeHealth* response) override;
+  grpc::ServerUnaryReactor* BatchGet(grpc::CallbackServerContext* context, const v1::BatchGetHealthRequest* request,
+                                     v1::BatchGetHealthResponse* response) override;
+  grpc::ServerUnaryReactor* GetJobHealth(grpc::CallbackServerContext* context, const v1::GetJobHealthRequest* request,
+                                         v1::JobHealth* response) override;
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListHealthRequest* request,
                                  v1::ListHealthResponse* response) override;
   grpc::ServerWriteReactor<v1::WatchHealthResponse>* Watch(grpc::CallbackServerContext* context,

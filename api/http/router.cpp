@@ -8,6 +8,7 @@
 
 #include "api/convert/collectors.hpp"
 #include "api/convert/errors.hpp"
+#include "api/convert/health.hpp"
 #include "api/convert/maintenance.hpp"
 #include "api/convert/path.hpp"
 #include "api/convert/plans.hpp"
@@ -182,10 +183,29 @@ std::string joined(const std::vector<std::string>& path, std::size_t from, std::
   return name;
 }
 
+/// `node=a&node=b`: what schedulers' hooks ask.
+HttpReply health_reply(const Question& question) {
+  v1::BatchGetHealthRequest request;
+  for (const std::string& node : question.target.nodes) request.add_nodes(node);
+  return reply_of(batch_get_health(*question.snapshot, request));
+}
+
+HttpReply job_health_reply(const Question& question, std::string job) {
+  v1::GetJobHealthRequest request;
+  request.set_job(std::move(job));
+  for (const std::string& node : question.target.nodes) request.add_nodes(node);
+  return reply_of(get_job_health(*question.snapshot, request));
+}
+
 HttpReply api_reply(Question question) {
   const std::vector<std::string>& path = question.target.path;
   const std::size_t depth = path.size();
   const std::string what = depth > 2 ? path[2] : "";
+  if (depth >= 5 && what == "jobs" && path.back() == "health")
+    return job_health_reply(question, joined(path, 3, depth - 1));
+  if (depth == 3 && what == "health" && !question.target.nodes.empty()) return health_reply(question);
+  if (question.target.nodes.size() > 1)
+    return error_reply({ErrorCode::kInvalidArgument, "the parameter node is given more than once"});
   if (depth == 3) {
     if (what == "status" || what == "fabrics") return json_reply(to_json(status(*question.snapshot)));
     if (what == "topology") return topology_reply(question);

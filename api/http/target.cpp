@@ -74,7 +74,9 @@ Result<HttpTarget> parse_target(std::string_view target) {
     const auto value = decode(pair, true);
     if (!name || !value)
       return fail(ErrorCode::kInvalidArgument, "a percent sign in the query is not followed by two digits");
-    if (!result.query.emplace(*name, *value).second)
+    const bool is_node = *name == "node";
+    if (is_node) result.nodes.push_back(*value);
+    if (!result.query.emplace(*name, *value).second && !is_node)
       return fail(ErrorCode::kInvalidArgument, "a parameter of the query is given twice");
   }
   return result;

@@ -14,6 +14,7 @@ namespace weft::api {
 struct HttpTarget {
   std::vector<std::string> path;  ///< decoded segments: "/api/v1" gives api and v1, "/" none
   std::map<std::string, std::string> query;
+  std::vector<std::string> nodes;  ///< every value of the one parameter that may be given more than once: node
 
   /// The parameter's value; empty when it was not given.
   std::string parameter(const std::string& name) const;
@@ -22,7 +23,7 @@ struct HttpTarget {
 };
 
 /// Takes apart what stands in the request line. kInvalidArgument for one that is no path, or has a bad percent sign, a
-/// NUL or a parameter given twice.
+/// NUL or a parameter given twice, but for `node`: who takes one only must look at `nodes`.
 Result<HttpTarget> parse_target(std::string_view target);
 
 }  // namespace weft::api

@@ -1,6 +1,7 @@
 #include "api/publication/picture.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace weft::api {
 
@@ -71,23 +72,61 @@ std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view nam
   return found;
 }
 
-const NodeHealth* find_health(const Snapshot& snapshot, std::string_view name) {
-  if (!snapshot.health) return nullptr;
-  const auto& health = *snapshot.health;
-  const auto by_name = [&](std::string_view wanted) -> const NodeHealth* {
-    const auto found =
-        std::lower_bound(health.begin(), health.end(), wanted,
-                         [](const NodeHealth& entry, std::string_view text) { return entry.node < text; });
-    return found != health.end() && found->node == wanted ? &*found : nullptr;
-  };
-  if (const NodeHealth* found = by_name(name)) return found;
-  for (const FoundNode& candidate : find_nodes(snapshot, name, 1)) {
-    const Node& node = candidate.fabric->sweep->topology->node(candidate.node);
-    for (const NodeHealth& entry : health)
-      if (std::find(entry.guids.begin(), entry.guids.end(), node.guid) != entry.guids.end()) return &entry;
-    return by_name(host_name(node));
+namespace {
+
+std::span<const NodeHealth> health_named(const Snapshot& snapshot, std::string_view name) {
+  if (!snapshot.health) return {};
+  const auto begin = std::ranges::lower_bound(*snapshot.health, name, {},
+                                              [](const NodeHealth& entry) { return std::string_view(entry.node); });
+  auto end = begin;
+  while (end != snapshot.health->end() && end->node == name) ++end;
+  return {begin, end};
+}
+
+/// The entry that the node belongs to: its host's, or of several switches of one name its own.
+const NodeHealth* health_of(const Snapshot& snapshot, const Node& node) {
+  const auto entries = health_named(snapshot, host_name(node));
+  for (const NodeHealth& entry : entries)
+    if (std::ranges::find(entry.guids, node.guid) != entry.guids.end()) return &entry;
+  return entries.empty() ? nullptr : &entries.front();
+}
+
+const NodeHealth* health_by_guid(const Snapshot& snapshot, std::string_view name) {
+  const auto guid = parse_guid(name);
+  if (!guid) return nullptr;
+  for (const FabricView& fabric : snapshot.fabrics) {
+    if (!fabric.sweep || !fabric.sweep->topology) continue;
+    const NodeIndex node = fabric.sweep->topology->find_node(NodeGuid{*guid});
+    if (node != kNoIndex) return health_of(snapshot, fabric.sweep->topology->node(node));
   }
   return nullptr;
+}
+
+}  // namespace
+
+const NodeHealth* find_health(const Snapshot& snapshot, std::string_view name) {
+  const std::string_view names[] = {name};
+  return find_health(snapshot, names).front();
+}
+
+std::vector<const NodeHealth*> find_health(const Snapshot& snapshot, std::span<const std::string_view> names) {
+  std::vector<const NodeHealth*> found(names.size());
+  std::unordered_multimap<std::string_view, std::size_t> missing;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto entries = health_named(snapshot, names[i]);
+    found[i] = entries.empty() ? health_by_guid(snapshot, names[i]) : &entries.front();
+    if (!found[i]) missing.emplace(names[i], i);
+  }
+  if (missing.empty()) return found;
+  for (const FabricView& fabric : snapshot.fabrics) {
+    if (!fabric.sweep || !fabric.sweep->topology) continue;
+    for (const Node& node : fabric.sweep->topology->nodes()) {
+      const auto [begin, end] = missing.equal_range(node.name);
+      for (auto at = begin; at != end; ++at)
+        if (!found[at->second]) found[at->second] = health_of(snapshot, node);
+    }
+  }
+  return found;
 }
 
 std::shared_ptr<const Incident> find_incident(const Snapshot& snapshot, std::uint64_t id) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +45,9 @@ std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view nam
 
 /// Health of the host or switch of that name, or of the one that the node of that name or GUID belongs to; or nullptr.
 const NodeHealth* find_health(const Snapshot& snapshot, std::string_view name);
+/// The same for many names: one entry or nullptr for each, in their order. O(names × log(hosts)), and one look at every
+/// node when some are not names of hosts or switches.
+std::vector<const NodeHealth*> find_health(const Snapshot& snapshot, std::span<const std::string_view> names);
 
 /// The incident of that id, or nullptr.
 std::shared_ptr<const Incident> find_incident(const Snapshot& snapshot, std::uint64_t id);

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "daemon/ctl/table.hpp"
 #include "daemon/ctl/text.hpp"
 #include "daemon/ctl/verbs.hpp"
@@ -18,16 +21,76 @@ v1::ListHealthResponse not_healthy(const Session& session) {
   return all;
 }
 
+/// One name is looked up as it is, so that a misspelt one is an error; of many each has its line.
+v1::ListHealthResponse health_of(const Session& session, const std::vector<std::string>& nodes) {
+  constexpr std::size_t kAtOnce = 10'000;
+  v1::ListHealthResponse all;
+  if (nodes.size() == 1) {
+    v1::GetHealthRequest request;
+    request.set_node(nodes.front());
+    *all.add_nodes() = session.client.call(session.client.health, &v1::HealthService::Stub::Get, request);
+  }
+  for (std::size_t at = 0; nodes.size() > 1 && at < nodes.size(); at += kAtOnce) {
+    v1::BatchGetHealthRequest request;
+    for (std::size_t i = at; i < std::min(at + kAtOnce, nodes.size()); ++i) request.add_nodes(nodes[i]);
+    auto part = session.client.call(session.client.health, &v1::HealthService::Stub::BatchGet, request);
+    for (v1::NodeHealth& health : *part.mutable_nodes()) *all.add_nodes() = std::move(health);
+  }
+  return all;
+}
+
+template <typename Reasons>
+std::string in_words(const Reasons& reasons) {
+  std::string why;
+  for (const v1::HealthReason& reason : reasons)
+    why +=
+        (why.empty() ? "" : "; ") + (reason.incident_id().empty() ? "" : reason.incident_id() + " ") + reason.message();
+  return why;
+}
+
+void add(Table& table, const v1::NodeHealth& health) {
+  std::string why = in_words(health.reasons());
+  if (why.empty() && health.verdict() == v1::NodeHealth::UNKNOWN && !health.has_data_age()) why = "never seen";
+  table.add({health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
+             v1::NodeHealth::RecommendedAction_Name(health.recommended_action()), why});
+}
+
+std::string end_text(const v1::PortReference& end) {
+  return end.node() + " port " + std::to_string(end.port());
+}
+
 }  // namespace
 
-Exit show_health(const Session& session, const std::vector<std::string>& nodes) {
-  v1::ListHealthResponse answer;
-  if (nodes.empty()) answer = not_healthy(session);
-  for (const std::string& node : nodes) {
-    v1::GetHealthRequest request;
-    request.set_node(node);
-    *answer.add_nodes() = session.client.call(session.client.health, &v1::HealthService::Stub::Get, request);
+Exit show_job_health(const Session& session, const std::string& job, const std::vector<std::string>& nodes) {
+  v1::GetJobHealthRequest request;
+  request.set_job(job);
+  for (const std::string& node : nodes) request.add_nodes(node);
+  const auto answer = session.client.call(session.client.health, &v1::HealthService::Stub::GetJobHealth, request);
+  const Exit result = answer.verdict() == v1::NodeHealth::HEALTHY ? Exit::kGood : Exit::kBadNews;
+  if (session.json) {
+    session.out << json_text(answer, false) << '\n';
+    return result;
   }
+  session.out << printable(job) << ": " << v1::NodeHealth::Verdict_Name(answer.verdict()) << ", "
+              << v1::NodeHealth::RecommendedAction_Name(answer.recommended_action()) << ". " << answer.nodes_size()
+              << " nodes, " << answer.links_used() << " links, " << answer.paths() << " paths of which "
+              << answer.broken() << " do not arrive.\n";
+  for (const std::string& why : answer.not_followed()) session.out << "Not known: " << printable(why) << '\n';
+  Table table({"WHAT", "VERDICT", "DO", "WHY"});
+  for (const v1::NodeHealth& health : answer.nodes())
+    if (health.verdict() != v1::NodeHealth::HEALTHY || !health.reasons().empty()) add(table, health);
+  for (const v1::NodeHealth& health : answer.switches()) add(table, health);
+  for (const v1::JobHealth::Link& link : answer.links())
+    table.add({end_text(link.from()) + " - " + end_text(link.to()), v1::NodeHealth::Verdict_Name(link.verdict()),
+               v1::NodeHealth::RecommendedAction_Name(link.recommended_action()), in_words(link.reasons())});
+  for (const v1::JobHealth::BrokenPath& path : answer.broken_paths())
+    table.add({end_text(path.from()) + " to " + end_text(path.to()), "UNHEALTHY", "AVOID_NEW_JOBS", path.why()});
+  if (!table.empty()) table.print(session.out);
+  return result;
+}
+
+Exit show_health(const Session& session, const std::vector<std::string>& nodes) {
+  const v1::ListHealthResponse answer = nodes.empty() ? not_healthy(session) : health_of(session, nodes);
   // An empty list of what is not healthy is good news only from one who has looked at every fabric.
   bool good =
       !nodes.empty() ||
@@ -44,14 +107,7 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
     return result;
   }
   Table table({"NODE", "VERDICT", "DO", "WHY"});
-  for (const v1::NodeHealth& health : answer.nodes()) {
-    std::string why;
-    for (const v1::HealthReason& reason : health.reasons())
-      why += (why.empty() ? "" : "; ") + (reason.incident_id().empty() ? "" : reason.incident_id() + " ") +
-             reason.message();
-    table.add({health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
-               v1::NodeHealth::RecommendedAction_Name(health.recommended_action()), why});
-  }
+  for (const v1::NodeHealth& health : answer.nodes()) add(table, health);
   table.print(session.out);
   return result;
 }

@@ -61,6 +61,7 @@ struct Arguments {
   std::vector<std::string> words;
   std::string shell;
   std::vector<std::string> nodes;
+  std::string job;
   bool all = false;
   bool ids = false;
   bool names = false;
@@ -137,7 +138,12 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   incident->callback([&] { chosen = [&](const Session& session) { return show_incident(session, given.id); }; });
   CLI::App* health = app.add_subcommand("health", "May a job run on these hosts? Exit status 1 if not on all");
   health->add_option("NODE", given.nodes, "Host names, node names or GUIDs; without any: all that are not healthy");
-  health->callback([&] { chosen = [&](const Session& session) { return show_health(session, given.nodes); }; });
+  health->add_option("--job", given.job, "All that this job uses, links between its nodes too: slurm:1234 or 1234");
+  health->callback([&] {
+    chosen = [&](const Session& session) {
+      return given.job.empty() ? show_health(session, given.nodes) : show_job_health(session, given.job, given.nodes);
+    };
+  });
   CLI::App* collectors = app.add_subcommand("collectors", "Hosts that report for themselves, and what was lost");
   collectors->add_option("HOST", given.nodes, "Host names; without any: all");
   collectors->callback([&] { chosen = [&](const Session& session) { return show_collectors(session, given.nodes); }; });

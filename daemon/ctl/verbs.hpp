@@ -74,6 +74,8 @@ Exit end_maintenance(const Session& session, const std::string& id, const std::s
 
 /// No nodes: those that are not HEALTHY. kBadNews when any is not HEALTHY.
 Exit show_health(const Session& session, const std::vector<std::string>& nodes);
+/// All that the job uses; `nodes`: of a job that no collector reports yet. kBadNews when anything of it is not HEALTHY.
+Exit show_job_health(const Session& session, const std::string& job, const std::vector<std::string>& nodes);
 
 /// No hosts: all. kBadNews when one of them is silent or gone.
 Exit show_collectors(const Session& session, const std::vector<std::string>& hosts);

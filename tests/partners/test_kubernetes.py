@@ -27,7 +27,8 @@ MARK = "weft PLAN-7 INC-17: adapter mlx5_0 is dead"
 OURS = {"key": "weft.dev/unhealthy", "value": "PLAN-7", "effect": "NoSchedule"}
 GPU = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 EVICTING = {"key": "maintenance", "value": "x", "effect": "NoExecute"}
-TOKENS = {"admin": "admin-token-1", "weft": "weft-token-1", "reader": "reader-token-1", "quiet": "quiet-token-1"}
+TOKENS = {"admin": "admin-token-1", "weft": "weft-token-1", "reader": "reader-token-1", "quiet": "quiet-token-1",
+          "conditions": "conditions-token-1"}
 WEFT_RIGHTS = {"nodes": {"get", "list", "update"}, "events": {"create"}}
 
 
@@ -39,7 +40,8 @@ class StandIn:
         self.client = make_client(place, (self.certificate, key), "/O=system:masters/CN=weftd")
         self.server = KubernetesStandIn((self.certificate, key), {
             TOKENS["admin"]: EVERYTHING, TOKENS["weft"]: WEFT_RIGHTS, TOKENS["reader"]: {"nodes": {"get", "list"}},
-            TOKENS["quiet"]: {"nodes": {"get", "list", "update"}}}, self.certificate)
+            TOKENS["quiet"]: {"nodes": {"get", "list", "update"}},
+            TOKENS["conditions"]: {"nodes": {"get", "list"}, "nodes/status": {"patch"}}}, self.certificate)
         self.url = self.server.url
 
     def stop(self) -> None:

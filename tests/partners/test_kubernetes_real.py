@@ -1,5 +1,5 @@
-"""test_kubernetes.py against a real kube-apiserver on etcd; see support/kube_apiserver.py. Only with WEFT_KUBERNETES=real, as
-tests/run --kubernetes sets it."""
+"""test_kubernetes.py and test_node_conditions.py against a real kube-apiserver on etcd; see support/kube_apiserver.py. Only with
+WEFT_KUBERNETES=real, as tests/run --kubernetes sets it."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ if os.environ.get("WEFT_KUBERNETES") != "real":
     sys.exit(77)
 
 from test_kubernetes import Draining, Rights, main  # noqa: E402, F401
+from test_node_conditions import NodeConditions  # noqa: E402, F401
 
 if __name__ == "__main__":
     main()

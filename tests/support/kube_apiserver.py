@@ -166,10 +166,13 @@ class KubeApiserver:
             nodes, events = yaml.safe_load_all(stream)
         self._ask("POST", f"{group}/clusterroles", nodes)
         self._ask("POST", f"{group}/namespaces/default/roles", events)
+        with open(os.path.join(ROOT, "deploy", "kubernetes", "weft-node-conditions.yaml"), encoding="utf-8") as stream:
+            self._ask("POST", f"{group}/clusterroles", yaml.safe_load(stream))
         looks = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "looks"},
                  "rules": [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}]}
         self._ask("POST", f"{group}/clusterroles", looks)
-        for user, role in (("weft", "weftd-nodes"), ("quiet", "weftd-nodes"), ("reader", "looks")):
+        for user, role in (("weft", "weftd-nodes"), ("quiet", "weftd-nodes"), ("reader", "looks"),
+                           ("conditions", "weft-node-conditions")):
             self._ask("POST", f"{group}/clusterrolebindings", binding("ClusterRole", role, user))
         self._ask("POST", f"{group}/namespaces/default/rolebindings", binding("Role", "weftd-events", "weft"))
 

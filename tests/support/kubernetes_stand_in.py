@@ -2,6 +2,7 @@
 
  * every write makes a new resourceVersion; a PUT under an old one, and one that another write overtook, gives 409 with a Status
  * json-patch with `test`; merge-patch and strategic-merge-patch, which both replace the list of taints whole
+ * the status subresource: a strategic-merge-patch there joins the conditions by their type
  * bearer tokens and client certificates (401), rights by verb and resource (403)
  * PartialObjectMetadataList and paging, generateName, managedFields of spec.unschedulable
 
@@ -17,7 +18,7 @@ import urllib.parse
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-EVERYTHING = {"nodes": {"get", "list", "update", "patch", "create", "delete"}, "events": {"create", "list"}}
+EVERYTHING = {"nodes": {"get", "list", "update", "patch", "create", "delete"}, "nodes/status": {"patch"}, "events": {"create", "list"}}
 
 
 class Refused(Exception):
@@ -124,6 +125,9 @@ class KubernetesStandIn:
             self.allow(handler, "list", "nodes")
             return 200, self.list_nodes(query, "PartialObjectMetadataList" in (handler.headers["Accept"] or ""))
         name = parts[0]
+        if parts[1:] == ["status"] and method == "PATCH":
+            self.allow(handler, "patch", "nodes/status", name)
+            return 200, self.patch_status(name, handler.headers["Content-Type"], json.loads(body))
         verb = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[method]
         self.allow(handler, verb, "nodes", name)
         if name not in self.nodes:
@@ -178,6 +182,24 @@ class KubernetesStandIn:
             stored["status"] = old.get("status", {})  # a subresource of its own
         self.nodes[name] = stored
         return stored
+
+    def patch_status(self, name: str, kind: str, patch: dict) -> dict:
+        if name not in self.nodes:
+            raise Refused(404, "NotFound", f'nodes "{name}" not found')
+        if kind != "application/strategic-merge-patch+json":
+            raise Refused(415, "UnsupportedMediaType", "the stand-in takes strategic merges of a status only")
+        new = copy.deepcopy(self.nodes[name])
+        status = new.setdefault("status", {})
+        # NodeStatus.conditions has the patchMergeKey type.
+        conditions = {condition["type"]: condition for condition in status.get("conditions", [])}
+        for condition in patch["status"].pop("conditions", []):
+            conditions[condition["type"]] = {**conditions.get(condition["type"], {}), **condition}
+        merge(status, patch["status"])
+        status["conditions"] = list(conditions.values())
+        self.version += 1
+        new["metadata"]["resourceVersion"] = str(self.version)
+        self.nodes[name] = new
+        return new
 
     def list_nodes(self, query: dict, metadata_only: bool) -> dict:
         names = sorted(self.nodes)

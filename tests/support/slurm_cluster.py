@@ -52,6 +52,7 @@ SlurmdTimeout={slurmd_timeout}
 SlurmdParameters=config_overrides
 {nodes}
 PartitionName=main Nodes=n[1-{count}] Default=YES MaxTime=INFINITE State=UP
+{extra}
 """
 
 
@@ -80,6 +81,7 @@ class SlurmCluster:
         self.count = nodes
         self.hostnames = hostnames or {}
         self.slurmd_timeout = slurmd_timeout
+        self.extra = ""  # more lines of slurm.conf; set it before start()
         self.place = tempfile.mkdtemp(prefix="weft-slurm-")
         self.host = socket.gethostname().split(".")[0]
         self.processes: dict[str, subprocess.Popen] = {}
@@ -111,7 +113,7 @@ class SlurmCluster:
                   for (name, hostname), port in zip(self.hostnames.items(), ports[1 + len(real):])]
         with open(self.configuration, "w", encoding="utf-8") as stream:
             stream.write(CONFIGURATION.format(host=self.host, port=ports[0], place=self.place, count=self.count, nodes="\n".join(lines),
-                                              slurmd_timeout=self.slurmd_timeout))
+                                              slurmd_timeout=self.slurmd_timeout, extra=self.extra))
         with open(os.path.join(self.place, "munge.key"), "wb") as stream:
             stream.write(os.urandom(128))
         os.chmod(os.path.join(self.place, "munge.key"), 0o600)
@@ -230,15 +232,19 @@ class SlurmCluster:
 
     def submit(self, name: str, seconds: float) -> str:
         """A job on that node that ends by itself; its id. Returns when it runs."""
+        job = self.queue(name, seconds)
+        self._wait(lambda: self.job_state(job) == "RUNNING", f"job {job} does not run")
+        return job
+
+    def queue(self, name: str, seconds: float) -> str:
+        """The same without waiting for it to run."""
         script = os.path.join(self.place, "job.sh")
         with open(script, "w", encoding="utf-8") as stream:
             stream.write(f"#!/bin/sh\nsleep {seconds}\n")
         done = self.run("sbatch", "--parsable", "-w", name, "-o", "/dev/null", script)
         if done.returncode != 0:
             raise AssertionError(f"sbatch: {done.stdout}")
-        job = done.stdout.strip()
-        self._wait(lambda: self.job_state(job) == "RUNNING", f"job {job} does not run")
-        return job
+        return done.stdout.strip()
 
     def job_state(self, job: str) -> str:
         return next(word[9:] for word in self.scontrol("show", "job", job, "-o").split() if word.startswith("JobState="))

@@ -375,6 +375,25 @@ TEST_F(Http, AScrapeNobodyReadsHoldsUpNoOtherAndStopsWithTheServer) {
   server.reset();
 }
 
+TEST_F(Http, ManyNodesAndJobsByParametersOfOneName) {
+  publish_small();
+  const HttpReply many = route("/api/v1/health?node=nobody&node=host-1&node=host-1");
+  EXPECT_EQ(many.status, 200U);
+  const auto nodes = nlohmann::json::parse(whole(many))["nodes"];
+  ASSERT_EQ(nodes.size(), 3U);
+  EXPECT_EQ(nodes[0]["verdict"], "UNKNOWN");
+  EXPECT_EQ(nodes[1]["node"], "host-1");
+  EXPECT_EQ(nodes[2]["verdict"], "DEGRADED");
+  EXPECT_EQ(nlohmann::json::parse(whole(route("/api/v1/health")))["nodes"].size(), 1U)
+      << "without names all, as before";
+  const auto job = nlohmann::json::parse(whole(route("/api/v1/jobs/slurm%3A7/health?node=host-1")));
+  EXPECT_EQ(job["job"], "slurm:7");
+  EXPECT_EQ(job["verdict"], "DEGRADED");
+  EXPECT_EQ(route("/api/v1/jobs/slurm:7/health").status, 404U);
+  EXPECT_EQ(route("/api/v1/ports?node=host-1&node=host-2").status, 400U) << "one only, and not the first of two";
+  EXPECT_EQ(route("/api/v1/path?from=a&from=b&to=c").status, 400U);
+}
+
 TEST(Target, IsTakenApart) {
   const auto target = parse_target("/a%2Fb//c?x=1+2&y=%26&z");
   ASSERT_TRUE(target);

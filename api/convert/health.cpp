@@ -1,0 +1,149 @@
+#include "api/convert/health.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/convert/fabric.hpp"
+#include "api/convert/incidents.hpp"
+#include "api/convert/times.hpp"
+#include "api/publication/picture.hpp"
+#include "api/publication/utf8.hpp"
+#include "fabric/job_health.hpp"
+
+namespace weft::api {
+namespace {
+
+constexpr int kMostListed = 256;  ///< links and switches of one answer
+constexpr std::size_t kMostJobName = 1024;
+
+template <typename Names>
+Result<std::vector<std::string_view>> checked(const Names& names) {
+  if (names.size() > kMostHealthNames)
+    return fail(ErrorCode::kInvalidArgument,
+                "at most " + std::to_string(kMostHealthNames) + " nodes may be asked for at once");
+  std::size_t bytes = 0;
+  std::vector<std::string_view> views;
+  views.reserve(static_cast<std::size_t>(names.size()));
+  for (const std::string& name : names) {
+    if (name.empty()) return fail(ErrorCode::kInvalidArgument, "a name among the nodes is empty");
+    bytes += name.size();
+    views.push_back(name);
+  }
+  if (bytes > kMostHealthNameBytes)
+    return fail(ErrorCode::kInvalidArgument, "the names of the nodes are too long together: ask in several calls");
+  return views;
+}
+
+/// Adds entries to a list while their reasons fit.
+class Lines {
+ public:
+  void add(const NodeHealth* from, std::string_view name, v1::NodeHealth& to) {
+    to.set_node(valid_utf8(name));
+    if (!from) return;  // UNKNOWN, which is 0
+    to.set_fabric(valid_utf8(from->fabric));
+    to.set_verdict(to_proto(from->verdict));
+    to.set_recommended_action(to_proto(from->action));
+    set_duration(*to.mutable_data_age(), from->data_age);
+    std::uint32_t left_out = 0;
+    for (const HealthReason& why : from->reasons) {
+      if (bytes_ >= kHealthReasonBytes) {
+        ++left_out;
+        continue;
+      }
+      v1::HealthReason& reason = *to.add_reasons();
+      to_proto(why, reason);
+      bytes_ += reason.ByteSizeLong();
+    }
+    if (left_out > 0) to.set_reasons_left_out(left_out);
+  }
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
+v1::HealthReason reason_of(const Incident& incident) {
+  v1::HealthReason reason;
+  reason.set_incident_id(incident_name(incident.id));
+  reason.set_kind(to_proto(incident.kind));
+  reason.set_severity(to_proto(incident.severity));
+  if (incident.opened != kNever) set_timestamp(*reason.mutable_since(), incident.opened);
+  reason.set_message(valid_utf8(incident.summary));
+  if (incident.maintenance != 0) reason.set_maintenance_id(maintenance_name(incident.maintenance));
+  return reason;
+}
+
+void add_links(const JobHealth& job, v1::JobHealth& message) {
+  message.set_links_in_trouble(static_cast<std::uint32_t>(job.links.size()));
+  for (const JobHealth::Link& link : job.links) {
+    if (message.links_size() >= kMostListed) break;
+    const Topology& topology = *link.fabric->sweep->topology;
+    v1::JobHealth::Link& to = *message.add_links();
+    to.set_fabric(valid_utf8(link.fabric->name));
+    to_proto(topology, link.sender, *to.mutable_from());
+    to_proto(topology, topology.port(link.sender).peer, *to.mutable_to());
+    to.set_verdict(to_proto(link.verdict));
+    to.set_recommended_action(to_proto(link.action));
+    for (const auto& incident : link.incidents) *to.add_reasons() = reason_of(*incident);
+  }
+}
+
+void add_broken_paths(const JobHealth& job, v1::JobHealth& message) {
+  for (const JobHealth::BrokenPath& broken : job.broken_paths) {
+    const Topology& topology = *broken.fabric->sweep->topology;
+    v1::JobHealth::BrokenPath& to = *message.add_broken_paths();
+    to.set_fabric(valid_utf8(broken.fabric->name));
+    to_proto(topology, broken.pair.from, *to.mutable_from());
+    const PortIndex target = LidOwners(topology).owner(broken.pair.to);
+    if (target != kNoIndex) to_proto(topology, target, *to.mutable_to());
+    const Path path = find_path(topology, *broken.fabric->sweep->routes, broken.pair.from, broken.pair.to);
+    to.set_why(valid_utf8(describe_end(topology, path, broken.pair.to)));
+  }
+}
+
+}  // namespace
+
+Result<v1::BatchGetHealthResponse> batch_get_health(const Snapshot& snapshot,
+                                                    const v1::BatchGetHealthRequest& request) {
+  const auto names = checked(request.nodes());
+  if (!names) return tl::unexpected(names.error());
+  const auto found = find_health(snapshot, *names);
+  v1::BatchGetHealthResponse response;
+  response.mutable_nodes()->Reserve(request.nodes_size());
+  Lines lines;
+  for (std::size_t i = 0; i < names->size(); ++i) lines.add(found[i], (*names)[i], *response.add_nodes());
+  return response;
+}
+
+Result<v1::JobHealth> get_job_health(const Snapshot& snapshot, const v1::GetJobHealthRequest& request) {
+  if (request.job().empty()) return fail(ErrorCode::kInvalidArgument, "no job was named");
+  if (request.job().size() > kMostJobName) return fail(ErrorCode::kInvalidArgument, "the job's name is too long");
+  auto names = checked(request.nodes());
+  if (!names) return tl::unexpected(names.error());
+  std::vector<std::string> hosts;
+  if (names->empty()) {
+    hosts = hosts_of_job(snapshot, request.job());
+    if (hosts.empty())
+      return fail(ErrorCode::kNotFound, "no collector reports a job " + valid_utf8(request.job()) + ": name its nodes");
+    names->assign(hosts.begin(), hosts.end());
+  }
+  const auto found = find_health(snapshot, *names);
+  const JobHealth job = assess_job(snapshot, found);
+  v1::JobHealth message;
+  message.set_job(valid_utf8(request.job()));
+  message.set_verdict(to_proto(job.verdict));
+  message.set_recommended_action(to_proto(job.action));
+  add_links(job, message);
+  add_broken_paths(job, message);
+  Lines lines;
+  for (std::size_t i = 0; i < names->size(); ++i) lines.add(found[i], (*names)[i], *message.add_nodes());
+  for (const NodeHealth* of : job.switches)
+    if (message.switches_size() < kMostListed) lines.add(of, of->node, *message.add_switches());
+  message.set_broken(job.broken);
+  message.set_paths(job.paths);
+  message.set_links_used(job.links_used);
+  for (const std::string& why : job.not_followed) message.add_not_followed(valid_utf8(why));
+  return message;
+}
+
+}  // namespace weft::api

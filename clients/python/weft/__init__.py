@@ -1,0 +1,5 @@
+"""Client of weftd."""
+
+from weft.client import Client
+
+__all__ = ["Client"]

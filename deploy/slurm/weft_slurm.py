@@ -1,0 +1,271 @@
+"""What the hooks for Slurm share: their configuration, one question to weftd within a deadline, and nodes of Slurm as scontrol shows them.
+
+Standard library only, Python 3.6 and later: it runs on every compute node, whatever lives there.
+"""
+
+import configparser
+import http.client
+import json
+import os
+import ssl
+import subprocess
+import sys
+import syslog
+import threading
+import time
+import urllib.parse
+
+CONFIGURATION = "/etc/weft/weft-slurm.conf"
+# How a node is marked that we took out of service. Nothing without it is ever brought back.
+MARK = "weft-health"
+MOST_ANSWER = 16 << 20
+# weftd takes 16 KiB of request line and headers.
+MOST_QUERY = 12000
+ACTIONS = ("NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN")
+
+
+class NoAnswer(Exception):
+    """weftd said nothing in time, or nothing of use."""
+
+
+class Trouble(Exception):
+    """Slurm did not do what it was asked for."""
+
+
+class Configuration:
+    """What the file says; a key that is missing has its default. A value that is wrong is said and its default taken: a slip of the pen
+    must not stop a cluster."""
+
+    def __init__(self, path=None):
+        self.path = path or os.environ.get("WEFT_SLURM_CONFIG", CONFIGURATION)
+        parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=("#",))
+        self.complaints = []
+        try:
+            with open(self.path, encoding="utf-8") as stream:
+                parser.read_file(stream)
+        except FileNotFoundError:
+            pass
+        except (OSError, UnicodeDecodeError, configparser.Error) as error:
+            self.complaints.append("%s cannot be read: %s" % (self.path, error))
+        self._parser = parser
+        self.servers = self._text("weft", "server", "http://127.0.0.1:9640").split()
+        self.deadline = self._number("weft", "deadline_seconds", 3)
+        self.token_file = self._text("weft", "token_file", "")
+        self.ca_file = self._text("weft", "ca_file", "")
+        self.certificate = self._text("weft", "certificate", "")
+        self.key = self._text("weft", "key", "")
+        self.refuse_at = self._choice("policy", "refuse_at", ACTIONS[2:] + ("never",))
+        self.no_answer = self._choice("policy", "no_answer", ("allow", "refuse"))
+        self.unknown = self._choice("policy", "unknown", ("allow", "refuse"))
+        self.links = self._choice("policy", "links", ("log", "refuse"))
+        self.scontrol = self._text("slurm", "scontrol", "scontrol")
+        self.slurm_conf = self._text("slurm", "slurm_conf", "")
+        self.scontrol_seconds = self._number("slurm", "scontrol_seconds", 10)
+        self.state_dir = self._text("slurm", "state_dir", "/var/lib/weft-slurm")
+        self.recheck = self._number("slurm", "recheck_seconds", 300)
+        self.log_file = self._text("slurm", "log_file", "")
+
+    def _text(self, section, key, default):
+        return self._parser.get(section, key, fallback=default).strip()
+
+    def _number(self, section, key, default):
+        text = self._text(section, key, str(default))
+        try:
+            value = float(text)
+            if 0 <= value <= 3600:
+                return value
+        except ValueError:
+            pass
+        self.complaints.append("%s: %s.%s is not a number of seconds: %s" % (self.path, section, key, text))
+        return default
+
+    def _choice(self, section, key, choices):
+        """The first one is the default."""
+        text = self._text(section, key, choices[0])
+        if text in choices:
+            return text
+        self.complaints.append("%s: %s.%s is one of %s, not %s" % (self.path, section, key, ", ".join(choices), text))
+        return choices[0]
+
+
+class Log:
+    """Syslog, or a file where one is named."""
+
+    def __init__(self, name, configuration):
+        self._name = name
+        self._file = configuration.log_file
+        if not self._file:
+            syslog.openlog(name, syslog.LOG_PID, syslog.LOG_DAEMON)
+        for complaint in configuration.complaints:
+            self.warning(complaint)
+
+    def warning(self, text):
+        self._write(syslog.LOG_WARNING, text)
+
+    def notice(self, text):
+        self._write(syslog.LOG_NOTICE, text)
+
+    def _write(self, level, text):
+        text = " ".join(str(text).split())
+        if not self._file:
+            syslog.syslog(level, text)
+            return
+        try:
+            with open(self._file, "a", encoding="utf-8") as stream:
+                stream.write("%s %s[%d]: %s\n" % (time.strftime("%Y-%m-%dT%H:%M:%S%z"), self._name, os.getpid(), text))
+        except OSError as error:
+            print("%s: %s (%s)" % (self._name, text, error), file=sys.stderr)
+
+
+# -- weftd
+
+
+def ask(configuration, path):
+    """The JSON at that path of the first server that gives any. Raises NoAnswer, at the deadline at the latest: name servers and
+    connections that hang are left behind in a thread that ends with the program."""
+    result = []
+
+    def work():
+        why = []
+        for server in configuration.servers:
+            try:
+                result.append(ask_one(configuration, server, path))
+                return
+            except (OSError, ValueError, http.client.HTTPException, NoAnswer) as error:
+                why.append("%s: %s" % (server, error or type(error).__name__))
+        result.append(NoAnswer("; ".join(why) or "no server is named"))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(configuration.deadline)
+    if not result:
+        raise NoAnswer("no answer from %s within %g s" % (" ".join(configuration.servers), configuration.deadline))
+    if isinstance(result[0], NoAnswer):
+        raise result[0]
+    return result[0]
+
+
+def ask_one(configuration, server, path):
+    address = urllib.parse.urlsplit(server)
+    if address.scheme not in ("http", "https") or not address.hostname:
+        raise NoAnswer("not an address of the form https://host:9640")
+    # Of several servers each has its share of the deadline.
+    share = max(configuration.deadline / len(configuration.servers), 0.001)
+    if address.scheme == "https":
+        context = ssl.create_default_context(cafile=configuration.ca_file or None)
+        if configuration.certificate:
+            context.load_cert_chain(configuration.certificate, configuration.key or None)
+        connection = http.client.HTTPSConnection(address.hostname, address.port or 9640, timeout=share, context=context)
+    else:
+        connection = http.client.HTTPConnection(address.hostname, address.port or 9640, timeout=share)
+    headers = {"Accept": "application/json"}
+    if configuration.token_file:
+        with open(configuration.token_file, encoding="utf-8") as stream:
+            headers["Authorization"] = "Bearer " + stream.read().strip()
+    try:
+        connection.request("GET", path, headers=headers)
+        response = connection.getresponse()
+        body = response.read(MOST_ANSWER)
+    finally:
+        connection.close()
+    answer = json.loads(body.decode("utf-8"))
+    if not isinstance(answer, dict):
+        raise NoAnswer("its answer is not a JSON object")
+    if response.status != 200:
+        raise NoAnswer("%d %s" % (response.status, answer.get("message", "")))
+    return answer
+
+
+def nodes_query(names):
+    return "&".join("node=" + urllib.parse.quote(name, safe="") for name in names)
+
+
+def in_parts(names):
+    """The names in lists whose query fits into a request."""
+    part, length = [], 0
+    for name in names:
+        length += len(urllib.parse.quote(name, safe="")) + len("&node=")
+        if part and length > MOST_QUERY:
+            yield part
+            part, length = [], len(name)
+        part.append(name)
+    if part:
+        yield part
+
+
+def is_refused(configuration, health):
+    """May no new job be placed there, as our policy has it?"""
+    action = health.get("recommendedAction", "NONE")
+    if configuration.refuse_at != "never" and action in ACTIONS and ACTIONS.index(action) >= ACTIONS.index(configuration.refuse_at):
+        return True
+    return health.get("verdict", "UNKNOWN") == "UNKNOWN" and configuration.unknown == "refuse"
+
+
+def why(health):
+    """One line: "INC-17 LINK_FLAP: leaf-1 port 4 …"."""
+    lines = []
+    for reason in health.get("reasons", []):
+        kind = reason.get("kind", "")
+        words = [reason.get("incidentId") or reason.get("maintenanceId", ""), "" if kind.endswith("UNSPECIFIED") else kind]
+        lines.append(": ".join(filter(None, [" ".join(filter(None, words)), reason.get("message", "")])))
+    return "; ".join(lines) or health.get("verdict", "UNKNOWN") + " and no incident"
+
+
+# -- Slurm
+
+
+def scontrol(configuration, *arguments):
+    environment = dict(os.environ, LC_ALL="C")
+    environment.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+    if configuration.slurm_conf:
+        environment["SLURM_CONF"] = configuration.slurm_conf
+    try:
+        done = subprocess.run([configuration.scontrol] + list(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=configuration.scontrol_seconds, env=environment, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Trouble("scontrol %s: %s" % (arguments[0], error))
+    text = done.stdout.decode("utf-8", "replace")
+    if done.returncode != 0:
+        raise Trouble("scontrol %s: %s" % (arguments[0], " ".join(text.split())[:300]))
+    return text
+
+
+class SlurmNode:
+    """How Slurm has it. Fields are read from the form of several lines a node, where a reason cannot pass for a state."""
+
+    def __init__(self, configuration, name):
+        self._configuration = configuration
+        self.name = name
+        fields = {}
+        for line in scontrol(configuration, "show", "node", name).splitlines():
+            key, equals, value = line.strip().partition("=")
+            if equals and key not in fields:
+                fields[key] = value
+        state = fields.get("State", "").split()
+        if not state:
+            raise Trouble("scontrol shows no state of %s" % name)
+        self.states = set(state[0].rstrip("*~#!%$@^-").split("+"))
+        self.reason = fields.get("Reason", "").rsplit(" [", 1)[0]
+
+    def is_out(self):
+        return bool(self.states & {"DRAIN", "DRAINED", "DRAINING", "DOWN", "FAIL", "FAILING"})
+
+    def is_ours(self):
+        return "DRAIN" in self.states and (self.reason + " ").startswith(MARK + " ")
+
+    def drain(self, text):
+        """True when that is news."""
+        reason = " ".join(("%s %s" % (MARK, text)).split()).replace('"', "'")[:400]
+        if reason == self.reason:
+            return False
+        scontrol(self._configuration, "update", "nodename=" + self.name, "state=drain", "reason=" + reason)
+        return True
+
+    def undrain(self):
+        # Not "resume": that would also bring back a node that somebody set down or failing.
+        scontrol(self._configuration, "update", "nodename=" + self.name, "state=undrain")
+
+
+def host_names(configuration, expression):
+    """["n1", "n2"] of "n[1-2]"; works them out by itself, without slurmctld."""
+    return scontrol(configuration, "show", "hostnames", expression).split()

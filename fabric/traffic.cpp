@@ -1,0 +1,146 @@
+#include "fabric/traffic.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace weft {
+namespace {
+
+class Follower {
+ public:
+  Follower(const Topology& topology, const Routes& routes, std::uint64_t most_steps)
+      : topology_(topology),
+        routes_(routes),
+        most_steps_(most_steps),
+        used_(topology.ports().size()),
+        seen_(topology.nodes().size()),
+        ends_(topology.nodes().size()) {}
+
+  void follow(std::span<const PortIndex> group);
+  Traffic finish();
+
+ private:
+  /// Ports of a group that are cabled to the same node.
+  struct Entrance {
+    NodeIndex node;
+    std::vector<PortIndex> sources;
+  };
+  PathEnd walk(NodeIndex node, PortIndex target);
+  void count(const Entrance& entrance, PortIndex target, PathEnd end);
+
+  const Topology& topology_;
+  const Routes& routes_;
+  std::uint64_t most_steps_;
+  std::uint64_t steps_ = 0;
+  Traffic traffic_;
+  std::vector<bool> used_;           // by port
+  std::vector<std::uint32_t> seen_;  // by node: for which destination, counted from 1
+  std::vector<PathEnd> ends_;        // by node: what became of that destination's packets from here
+  std::uint32_t destination_ = 0;
+  std::vector<NodeIndex> way_;
+};
+
+void Follower::follow(std::span<const PortIndex> group) {
+  std::vector<Entrance> entrances;
+  std::unordered_map<NodeIndex, std::size_t> by_node;
+  for (const PortIndex source : group) {
+    const Port& port = topology_.port(source);
+    if (port.peer == kNoIndex) continue;
+    const NodeIndex node = topology_.port(port.peer).node;
+    const auto [found, added] = by_node.try_emplace(node, entrances.size());
+    if (added) entrances.push_back({node, {}});
+    entrances[found->second].sources.push_back(source);
+  }
+  for (const PortIndex target : group) {
+    if (!topology_.port(target).lid.is_unicast()) continue;
+    ++destination_;
+    for (const Entrance& entrance : entrances) {
+      if (steps_ >= most_steps_) {
+        traffic_.complete = false;
+        return;
+      }
+      // A node sends itself nothing over a cable.
+      const bool others = std::ranges::any_of(entrance.sources, [&](PortIndex source) {
+        return topology_.port(source).node != topology_.port(target).node;
+      });
+      if (others) count(entrance, target, walk(entrance.node, target));
+    }
+  }
+}
+
+/// What becomes of packets to `target` from `node` on. Each node is looked at once for each target.
+PathEnd Follower::walk(NodeIndex node, PortIndex target) {
+  const NodeIndex goal = topology_.port(target).node;
+  const Lid lid = topology_.port(target).lid;
+  PathEnd end = PathEnd::kArrived;
+  way_.clear();
+  while (true) {
+    ++steps_;
+    if (node == goal) break;
+    if (seen_[node] == destination_) {
+      // Of one that is on the way itself the end stands as kLoop so far.
+      end = ends_[node];
+      break;
+    }
+    seen_[node] = destination_;
+    ends_[node] = PathEnd::kLoop;
+    way_.push_back(node);
+    const Node& at = topology_.node(node);
+    if (at.type != NodeType::kSwitch) {
+      end = PathEnd::kWrongNode;
+      break;
+    }
+    const auto egress = routes_.egress(node, lid);
+    if (!egress || *egress == kNoEgress || egress->value == 0 || egress->value > at.port_count) {
+      end = !egress ? PathEnd::kNotRead : PathEnd::kNoRoute;
+      break;
+    }
+    const PortIndex out = at.first_port + egress->value;
+    const Port& port = topology_.port(out);
+    if (port.peer == kNoIndex) {
+      end = PathEnd::kNoCable;
+      break;
+    }
+    used_[out] = true;
+    const auto stopped = [](PortState state) { return state == PortState::kDown || state == PortState::kInitialize; };
+    if (stopped(port.state) || stopped(topology_.port(port.peer).state)) {
+      end = PathEnd::kLinkDown;
+      break;
+    }
+    node = topology_.port(port.peer).node;
+  }
+  for (const NodeIndex passed : way_) ends_[passed] = end;
+  return end;
+}
+
+void Follower::count(const Entrance& entrance, PortIndex target, PathEnd end) {
+  PortIndex example = kNoIndex;
+  for (const PortIndex source : entrance.sources) {
+    if (topology_.port(source).node == topology_.port(target).node) continue;
+    used_[source] = true;
+    ++traffic_.pairs;
+    if (end == PathEnd::kNotRead) ++traffic_.unread;
+    if (end == PathEnd::kArrived || end == PathEnd::kNotRead) continue;
+    ++traffic_.broken;
+    example = source;
+  }
+  if (example != kNoIndex && traffic_.examples.size() < Traffic::kMostExamples)
+    traffic_.examples.push_back({example, topology_.port(target).lid});
+}
+
+Traffic Follower::finish() {
+  for (PortIndex port = 0; port < used_.size(); ++port)
+    if (used_[port]) traffic_.senders.push_back(port);
+  return std::move(traffic_);
+}
+
+}  // namespace
+
+Traffic follow_traffic(const Topology& topology, const Routes& routes, std::span<const std::vector<PortIndex>> groups,
+                       std::uint64_t most_steps) {
+  Follower follower(topology, routes, most_steps);
+  for (const std::vector<PortIndex>& group : groups) follower.follow(group);
+  return follower.finish();
+}
+
+}  // namespace weft

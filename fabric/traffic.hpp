@@ -1,0 +1,36 @@
+#pragma once
+// Which cables a group of ports uses among itself, along the forwarding tables. Pure functions.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fabric/path.hpp"
+
+namespace weft {
+
+/// What following the tables from every port of a group to every other gave.
+struct Traffic {
+  struct Pair {
+    PortIndex from = kNoIndex;
+    Lid to;
+    bool operator==(const Pair&) const = default;
+  };
+  static constexpr std::size_t kMostExamples = 16;
+
+  std::vector<PortIndex>
+      senders;                 ///< ports that something of it leaves by, ascending: each is one direction of a cable
+  std::uint64_t pairs = 0;     ///< of a sending port and another's base LID
+  std::uint64_t broken = 0;    ///< of these: do not arrive
+  std::uint64_t unread = 0;    ///< of these: lead to a part of a table that was not read
+  std::vector<Pair> examples;  ///< some that are broken, of different ends; find_path() tells why
+  bool complete = true;        ///< false: it was given up at `most_steps`, and all of the above is too little
+};
+
+/// Follows packets within each group: `groups` are adapters' ports, all up and cabled, that talk to each other, as
+/// those of one rail do. Each switch is looked at once for each destination, so that it takes O(ports × switches on the
+/// way) steps and not O(ports²) walks. Base LIDs only (vol. 1, 4.1.3).
+Traffic follow_traffic(const Topology& topology, const Routes& routes, std::span<const std::vector<PortIndex>> groups,
+                       std::uint64_t most_steps);
+
+}  // namespace weft

@@ -1,0 +1,290 @@
+"""What the hooks for Slurm do with every kind of answer, and with none: run as Slurm runs them, between a made-up weftd and a scontrol that
+takes notes."""
+
+import json
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from partners_testing import main, program_testing
+from certificates import make_certificate, make_client
+
+HOOKS = os.path.join(program_testing.ROOT, "deploy", "slurm")
+DEADLINE = 1.0
+# What a process and an interpreter take on a busy machine.
+SLACK = 8
+SCONTROL = """\
+#!/bin/sh
+echo "$@" >> {place}/scontrol.log
+case "$1 $2" in
+  "show hostnames") cat {place}/hostnames ;;
+  "show node") cat {place}/node ;;
+esac
+"""
+
+
+def health(name: str, verdict: str = "HEALTHY", action: str = "NONE", *reasons: str) -> dict:
+    return {"node": name, "verdict": verdict, "recommendedAction": action,
+            "reasons": [{"incidentId": "INC-7", "kind": "LINK_FLAP", "message": text} for text in reasons]}
+
+
+BAD = ("DEGRADED", "AVOID_NEW_JOBS", "it flaps")
+
+
+class Weftd:
+    """Answers every question by `answer(names, path)`, or as its mood is."""
+
+    def __init__(self, context: ssl.SSLContext | None = None):
+        self.requests: list[tuple[str, dict]] = []
+        self.mood = "well"
+        self.answer = lambda names, path: {"nodes": [health(name) for name in names]}
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.requests.append((self.path, dict(self.headers)))
+                address = urllib.parse.urlsplit(self.path)
+                names = urllib.parse.parse_qs(address.query).get("node", [])
+                if outer.mood == "drip":
+                    self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+                    for _ in range(100):
+                        time.sleep(0.2)
+                        self.wfile.write(b" ")
+                        self.wfile.flush()
+                    return
+                status, text = {"well": (200, None), "refuse": (401, b'{"code":"UNAUTHENTICATED","message":"who are you"}'),
+                                "noise": (200, b"\xff\x00<html>"), "list": (200, b"[]")}[outer.mood]
+                text = json.dumps(outer.answer(names, address.path)).encode() if text is None else text
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                pass
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"{'https' if context else 'http'}://127.0.0.1:{self.server.server_port}"
+        if context:
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def stop(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class WithHooks(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.mkdtemp(prefix="weft-hooks-")
+        self.addCleanup(shutil.rmtree, self.place)
+        self.weftd = Weftd()
+        self.addCleanup(self.weftd.stop)
+        self.server = self.weftd.url
+        self.write("scontrol", SCONTROL.format(place=self.place), 0o755)
+        self.nodes("n1", "n2")
+        self.node()
+
+    def write(self, name: str, text: str, mode: int = 0o644) -> str:
+        path = os.path.join(self.place, name)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def read(self, name: str) -> str:
+        try:
+            with open(os.path.join(self.place, name), encoding="utf-8") as stream:
+                return stream.read()
+        except FileNotFoundError:
+            return ""
+
+    def nodes(self, *names: str) -> None:
+        self.write("hostnames", "\n".join(names) + "\n")
+
+    def node(self, state: str = "IDLE", reason: str = "") -> None:
+        self.write("node", f"NodeName=n1 Arch=x86_64\n   State={state} ThreadsPerCore=1\n" + (f"   Reason={reason} [root@now]\n" if reason else ""))
+
+    def run_hook(self, hook: str, weft: str = "", **policy: str) -> int:
+        lines = "\n".join(f"{key} = {value}" for key, value in policy.items())
+        path = self.write("hook.conf", f"[weft]\nserver = {self.server}\ndeadline_seconds = {DEADLINE}\n{weft}\n[policy]\n{lines}\n[slurm]\n"
+                          f"scontrol = {self.place}/scontrol\nlog_file = {self.place}/log\nstate_dir = {self.place}/state\n")
+        began = time.monotonic()
+        done = subprocess.run([os.path.join(HOOKS, hook)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                              timeout=60, env={"SLURM_JOB_ID": "12", "SLURM_JOB_NODELIST": "n[1-2]", "SLURMD_NODENAME": "n1", "WEFT_SLURM_CONFIG": path})
+        self.assertLess(time.monotonic() - began, DEADLINE + SLACK)
+        self.assertEqual(b"", done.stdout)
+        return done.returncode
+
+    def drained(self) -> list[str]:
+        return [line.split()[1].removeprefix("nodename=") for line in self.read("scontrol.log").splitlines() if "state=drain" in line]
+
+
+class Prolog(WithHooks):
+    def judge(self, **policy: str) -> bool:
+        return self.run_hook("weft-prolog", **policy) == 0
+
+    def test_healthy_nodes_begin(self):
+        self.assertTrue(self.judge())
+        self.assertIn("/api/v1/jobs/slurm%3A12/health?node=n1&node=n2", self.weftd.requests[0][0])
+        self.assertEqual([], self.drained())
+
+    def test_a_bad_node_is_drained_and_the_job_refused(self):
+        self.weftd.answer = lambda names, _: {"nodes": [health(name, *BAD) if name == "n2" else health(name) for name in names]}
+        self.assertFalse(self.judge())
+        self.assertEqual(["n2"], self.drained())
+        self.assertIn("reason=weft-health INC-7 LINK_FLAP: it flaps", self.read("scontrol.log"))
+        self.assertIn("job 12 does not begin on n2: INC-7", self.read("log"))
+        self.assertTrue(self.judge(refuse_at="DRAIN"))
+        self.assertTrue(self.judge(refuse_at="never"))
+
+    def test_what_is_out_already_is_not_drained_again(self):
+        self.weftd.answer = lambda names, _: {"nodes": [health(name, *BAD) for name in names]}
+        self.node("IDLE+DRAIN", "disk sda")
+        self.assertFalse(self.judge())
+        self.assertEqual([], self.drained())
+
+    def test_no_answer_of_any_kind_is_for_the_policy(self):
+        dead = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
+        self.addCleanup(dead.close)
+        for mood in ("drip", "refuse", "noise", "list", "silent", "gone", "no such host"):
+            with self.subTest(mood):
+                self.weftd.mood = mood
+                self.server = {"silent": f"http://127.0.0.1:{dead.getsockname()[1]}", "gone": "http://127.0.0.1:1",
+                               "no such host": "http://weftd.invalid:9640"}.get(mood, self.weftd.url)
+                self.assertTrue(self.judge())
+                self.assertIn("policy: allow", self.read("log").splitlines()[-1])
+                self.assertFalse(self.judge(no_answer="refuse"))
+        self.assertIn("401 who are you", self.read("log"))
+        self.assertEqual([], self.drained())
+
+    def test_fewer_answers_than_questions_are_no_answer(self):
+        self.weftd.answer = lambda names, _: {"nodes": [health(names[0])]}
+        self.assertTrue(self.judge())
+        self.assertIn("policy: allow", self.read("log"))
+
+    def test_unknown_nodes_are_for_the_policy(self):
+        self.weftd.answer = lambda names, _: {"nodes": [health(name, "UNKNOWN") for name in names]}
+        self.assertTrue(self.judge())
+        self.assertFalse(self.judge(unknown="refuse"))
+
+    def test_links_between_healthy_nodes_are_for_the_policy(self):
+        link = {**health("", *BAD), "from": {"node": "leaf-1", "port": 3}, "to": {"node": "spine-1", "port": 4}}
+        path = {"from": {"node": "n1"}, "to": {"node": "n2"}, "why": "leaf-1 has no route"}
+        for trouble in ({"links": [link]}, {"brokenPaths": [path]}):
+            self.weftd.answer = lambda names, _, trouble=trouble: {"nodes": [health(name) for name in names], **trouble}
+            self.assertTrue(self.judge())
+            self.assertFalse(self.judge(links="refuse"))
+        self.assertIn("leaf-1 port 3 - spine-1 port 4: INC-7 LINK_FLAP: it flaps", self.read("log"))
+        self.assertIn("n1 to n2: leaf-1 has no route", self.read("log"))
+        self.assertEqual([], self.drained())
+
+    def test_the_second_server_answers_where_the_first_does_not(self):
+        self.server = f"http://127.0.0.1:1 {self.weftd.url}"
+        self.weftd.answer = lambda names, _: {"nodes": [health(name, *BAD) for name in names]}
+        self.assertFalse(self.judge())
+
+    def test_a_job_of_thousands_is_asked_for_in_parts(self):
+        self.nodes(*(f"node-{number:05}.cluster.example" for number in range(3000)))
+        self.assertTrue(self.judge())
+        self.assertGreater(len(self.weftd.requests), 5)
+        self.assertLess(max(len(path) for path, _ in self.weftd.requests), 14_000)
+        self.assertEqual(3000, sum(path.count("node=") for path, _ in self.weftd.requests))
+        # The first part is bad, the second has no answer: that the policy lets go does not make the first one good.
+        self.weftd.answer = lambda names, _: {"nodes": [health(name, *BAD) for name in names[:1]] + [health(name) for name in names[1:]]
+                                              if "node-00000.cluster.example" in names else []}
+        self.assertFalse(self.judge())
+        self.assertEqual(["node-00000.cluster.example"], self.drained())
+
+    def test_a_token_is_sent(self):
+        token = self.write("token", "s3cret\n")
+        self.assertEqual(0, self.run_hook("weft-prolog", weft=f"token_file = {token}"))
+        self.assertEqual("Bearer s3cret", self.weftd.requests[0][1]["Authorization"])
+
+    def test_https_with_certificates_of_both_sides(self):
+        authority = make_certificate(self.place)
+        certificate, key = make_client(self.place, authority, "/CN=slurm")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*authority)
+        context.load_verify_locations(authority[0])
+        context.verify_mode = ssl.CERT_REQUIRED
+        weftd = Weftd(context)
+        self.addCleanup(weftd.stop)
+        weftd.answer = lambda names, _: {"nodes": [health(name, *BAD) for name in names]}
+        self.server = weftd.url
+        ours = f"certificate = {certificate}\nkey = {key}\n"
+        self.assertEqual(1, self.run_hook("weft-prolog", weft=f"ca_file = {authority[0]}\n{ours}"), "the answer was heard")
+        # A server that nobody vouches for, and one that does not know us, have not answered.
+        self.assertEqual(0, self.run_hook("weft-prolog", weft=ours))
+        self.assertEqual(0, self.run_hook("weft-prolog", weft=f"ca_file = {authority[0]}"))
+        self.assertIn("CERTIFICATE_VERIFY_FAILED", self.read("log"))
+
+    def test_a_slip_in_the_configuration_stops_no_job(self):
+        self.assertTrue(self.judge(refuse_at="ALWAYS", no_answer="perhaps"))
+        self.assertIn("policy.refuse_at is one of AVOID_NEW_JOBS, DRAIN, never, not ALWAYS", self.read("log"))
+
+
+class HealthCheck(WithHooks):
+    def check(self, **policy: str) -> str:
+        """What it changed in Slurm."""
+        before = len(self.read("scontrol.log"))
+        self.assertEqual(0, self.run_hook("weft-node-health", **policy))
+        return " ".join(line for line in self.read("scontrol.log")[before:].splitlines() if line.startswith("update"))
+
+    def is_now(self, *what: str) -> None:
+        self.weftd.answer = lambda names, _: {"nodes": [health(name, *what) for name in names]}
+
+    def test_drains_once_and_follows_the_reason(self):
+        self.is_now(*BAD)
+        self.assertEqual("update nodename=n1 state=drain reason=weft-health INC-7 LINK_FLAP: it flaps", self.check())
+        self.node("IDLE+DRAIN", "weft-health INC-7 LINK_FLAP: it flaps")
+        self.assertEqual("", self.check())
+        self.node("IDLE+DRAIN", "weft-health INC-6 LINK_DOWN: it was down")
+        self.assertIn("it flaps", self.check())
+
+    def test_brings_back_only_what_it_drained(self):
+        for state, reason, expected in (("IDLE+DRAIN", "weft-health INC-7: x", "update nodename=n1 state=undrain"),
+                                        ("IDLE+DRAIN", "weft-healthy, I say", ""), ("IDLE+DRAIN", "weft PLAN-1 INC-7: x", ""),
+                                        ("MIXED+DRAIN", "disk sda", ""), ("DOWN*", "weft-health INC-7: x", ""), ("IDLE", "", "")):
+            with self.subTest(state=state, reason=reason):
+                shutil.rmtree(os.path.join(self.place, "state"), ignore_errors=True)
+                self.node(state, reason)
+                self.assertEqual(expected, self.check())
+
+    def test_what_is_unknown_stays_as_it_is(self):
+        self.is_now("UNKNOWN")
+        self.assertEqual("", self.check())
+        self.node("IDLE+DRAIN", "weft-health INC-7: x")
+        self.assertEqual("", self.check())
+
+    def test_without_an_answer_nothing_changes_unless_the_policy_says_so(self):
+        self.weftd.mood = "refuse"
+        self.assertEqual("", self.check())
+        self.assertIn("policy: allow", self.read("log"))
+        self.assertIn("state=drain reason=weft-health no answer from weftd", self.check(no_answer="refuse"))
+
+    def test_slurm_is_asked_only_every_so_often(self):
+        self.check()
+        asked = self.read("scontrol.log").count("show node")
+        self.check()
+        self.assertEqual((1, 1), (asked, self.read("scontrol.log").count("show node")))
+        self.is_now(*BAD)
+        self.assertIn("state=drain", self.check())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""weft-node-conditions between a real weftd on ibsim and an API server: the everyday stand-in, or with WEFT_KUBERNETES=real a real
+kube-apiserver (see test_kubernetes_real.py)."""
+
+import datetime
+import os
+import signal
+import subprocess
+import sys
+
+import weftd_partners
+import python_client
+from simulated_subnet import _die_with_parent
+from test_kubernetes import TOKENS, WithServer
+from weftd_partners import wait_until, weft_testing
+
+PROGRAM = os.path.join(weft_testing.ROOT, "deploy", "kubernetes", "weft-node-conditions")
+READY = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "of another", "lastHeartbeatTime": "2026-01-01T00:00:00Z",
+         "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+class NodeConditions(WithServer, weftd_partners.WithScheduler):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = python_client.install(cls)
+        WithServer.setUpClass.__func__(cls)
+        weftd_partners.WithScheduler.setUpClass.__func__(cls)
+
+    def setUp(self):
+        weftd_partners.WithScheduler.setUp(self)
+        for name in ("n1", "n2.cluster.example", "control-plane"):
+            self.create(name)
+        self.admin("PATCH", "/api/v1/nodes/n1/status", {"status": {"conditions": [READY]}}, "application/strategic-merge-patch+json")
+        token = os.path.join(self.place, "conditions.token")
+        with open(token, "w", encoding="ascii") as stream:
+            stream.write(TOKENS["conditions"] + "\n")
+        self.log_path = os.path.join(self.place, "conditions.log")
+        command = [sys.executable, PROGRAM, "--weft", self.weftd.grpc, "--api-server", self.cluster.url, "--token-file", token, "--ca-file",
+                   self.cluster.certificate, "--interval", "0.2", "--deadline", "2", "--grace", "1", "--heartbeat", "3"]
+        with open(self.log_path, "wb") as log:
+            self.publisher = subprocess.Popen(command, env=dict(os.environ, PYTHONPATH=self.site), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                              preexec_fn=_die_with_parent)
+
+    def tearDown(self):
+        self.publisher.kill()
+        self.publisher.wait()
+        WithServer.tearDown(self)
+        weftd_partners.WithScheduler.tearDown(self)
+
+    def log(self) -> str:
+        with open(self.log_path, encoding="utf-8") as stream:
+            return stream.read()[-3000:]
+
+    def conditions(self, name: str) -> dict[str, dict]:
+        return {condition["type"]: condition for condition in self.admin("GET", f"/api/v1/nodes/{name}").get("status", {}).get("conditions", [])}
+
+    def wait_for(self, name: str, status: str) -> dict:
+        def there():
+            self.assertIsNone(self.publisher.poll(), self.log())
+            condition = self.conditions(name).get("FabricHealthy")
+            return condition if condition and condition["status"] == status else None
+
+        return wait_until(there, why=lambda: f"{name} has {self.conditions(name)}; it says\n{self.log()}")
+
+    def test_the_condition_follows_the_cable(self):
+        well = self.wait_for("n1", "True")
+        self.wait_for("n2.cluster.example", "True")
+        self.subnet.unlink("n1 mlx5_0", 1)
+        bad = self.wait_for("n1", "False")
+        self.assertEqual("LinkDown", bad["reason"])
+        self.assertRegex(bad["message"], r"^INC-\d+ ")
+        self.assertGreaterEqual(bad["lastTransitionTime"], well["lastTransitionTime"])
+        self.assertEqual(READY, self.conditions("n1")["Ready"], "conditions of others stay")
+        self.wait_for("n2.cluster.example", "True")
+        self.subnet.relink("n1 mlx5_0", 1)
+        self.wait_for("n1", "True")
+        self.assertNotIn("FabricHealthy", self.conditions("control-plane"), "weftd has never seen it")
+
+    def test_a_heartbeat_moves_and_the_transition_does_not(self):
+        first = self.wait_for("n1", "True")
+        later = wait_until(lambda: (now := self.conditions("n1")["FabricHealthy"])["lastHeartbeatTime"] > first["lastHeartbeatTime"] and now,
+                           why="no heartbeat")
+        self.assertEqual(first["lastTransitionTime"], later["lastTransitionTime"])
+        datetime.datetime.strptime(later["lastHeartbeatTime"], "%Y-%m-%dT%H:%M:%SZ")
+
+    def test_no_lies_without_weftd(self):
+        self.wait_for("n1", "True")
+        self.weftd.process.send_signal(signal.SIGSTOP)  # it takes connections and says nothing
+        try:
+            self.assertEqual("WeftdNotReached", self.wait_for("n1", "Unknown")["reason"])
+            self.wait_for("n2.cluster.example", "Unknown")
+        finally:
+            self.weftd.process.send_signal(signal.SIGCONT)
+        self.wait_for("n1", "True")
+        self.weftd.kill()
+        try:
+            self.wait_for("n1", "Unknown")
+        finally:
+            self.weftd.start()
+        self.wait_for("n1", "True")
+
+
+if __name__ == "__main__":
+    weft_testing.main()

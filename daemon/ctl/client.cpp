@@ -3,6 +3,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace weft::ctl {
@@ -13,6 +14,8 @@ std::shared_ptr<grpc::Channel> connect(const std::string& server) {
   // weftd stands in the management network; a proxy for the web is not the way there.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(64 * 1024 * 1024);
+  // A watch goes on as soon as the server is back; gRPC's own patience grows to two minutes.
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
   return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
 }
 
@@ -50,8 +53,8 @@ Client::Client(std::string where)
       remedies(channel),
       telemetry(channel) {}
 
-void Client::set_deadline(grpc::ClientContext& context) {
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(15));
+void Client::set_deadline(grpc::ClientContext& context) const {
+  context.set_deadline(std::min(until, std::chrono::system_clock::now() + patience));
 }
 
 }  // namespace weft::ctl

@@ -43,7 +43,7 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
                                           : "Not known: weftd has no complete picture yet.\n");
     return result;
   }
-  Table table({"NODE", "VERDICT", "DO", "WHY"});
+  Table table({"NODE", judged("VERDICT"), judged("DO"), story("WHY")});
   for (const v1::NodeHealth& health : answer.nodes()) {
     std::string why;
     for (const v1::HealthReason& reason : health.reasons())
@@ -52,7 +52,7 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
     table.add({health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
                v1::NodeHealth::RecommendedAction_Name(health.recommended_action()), why});
   }
-  table.print(session.out);
+  table.print(session.sheet());
   return result;
 }
 

@@ -128,7 +128,7 @@ class Screen {
     for (std::size_t at = 0; at < fitting.size();) {
       const std::size_t end = std::min(fitting.find('\n', at), fitting.size());
       // Whatever follows the last line is cleared with what is below it.
-      drawn += (at == 0 ? "" : "\r\n") + fitting.substr(at, end - at) + std::string(kClearLine);
+      drawn += (at == 0 ? "" : "\n") + fitting.substr(at, end - at) + std::string(kClearLine);
       at = end + 1;
     }
     write_all(drawn + std::string(kClearBelow));

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -32,7 +33,7 @@ def columns_of(line: str) -> int:
 
 class OnATerminal(weft_testing.SubnetTest):
     def environment(self, **more: str) -> dict:
-        path = os.path.join(BUILD, "bin") + ":" + os.environ.get("PATH", "")
+        path = self.home + ":" + os.path.join(BUILD, "bin") + ":" + os.environ.get("PATH", "")
         return {"PATH": path, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HOME": self.home, "WEFT_SERVER": self.weftd.grpc, **more}
 
     def setUp(self):
@@ -87,14 +88,14 @@ class OnATerminal(weft_testing.SubnetTest):
         seen = len(terminal.said)
         self.weftd.stop(remove=False)
         terminal.expect(r"NO ANSWER since .*leaf-r1-p01 port 9", after=seen)
-        seen = len(terminal.said)
         self.weftd.start()
-        terminal.expect(r"Every 300 ms(?:(?!NO ANSWER).)*leaf-r1-p01 port 9", after=terminal.expect(r"\x1b\[H", after=seen).start())
+        page = re.compile(r"\x1b\[HEvery 300 ms: weftctl links --down((?!NO ANSWER|\x1b\[H).)*\x1b\[J", re.DOTALL)
+        terminal.expect(page.pattern, after=len(terminal.said))
         terminal.type("\x03")
         self.assertEqual(0, terminal.end())
         after = terminal.said.rsplit("\x1b[?1049l", 1)
         self.assertEqual(2, len(after), "the screen is given back")
-        self.assertIn("leaf-r1-p01 port 9", after[1], "and the last page stays")
+        self.assertIn("Every 300 ms: weftctl links --down", after[1], "and the last page stays")
 
     def test_watching_a_full_screen(self):
         terminal = self.terminal("weftctl", "ports", "--watch", "0.3", lines=10)
@@ -149,18 +150,23 @@ class OnATerminal(weft_testing.SubnetTest):
         return shell
 
     def check_shell(self, name: str):
+        # What the shell made of the line is what the program is given.
+        shim = os.path.join(self.home, "weftctl")
+        with open(shim, "w", encoding="utf-8") as stream:
+            stream.write(f'#!/bin/sh\n[ "$1" = __complete ] && exec {program("weftctl")} "$@"\necho "GOT[$*]"\n')
+        os.chmod(shim, 0o755)
         shell = self.shell(name)
-        for typed, completed in (("weftctl stat\t", "status "), ("weftctl ports leaf-r0-p0\t", "leaf-r0-p0"), ("weftctl ports --count\t", "--counters"),
-                                 ("weftctl --color ne\t", "never"), ("weftctl isolate leaf-r0-p01\t", "leaf-r0-p01:")):
+        for typed, given in (("weftctl stat\t", "status"), ("weftctl ports leaf-r0-p0\t1", "ports leaf-r0-p01"), ("weftctl ports --count\t", "ports --counters"),
+                             ("weftctl --color ne\t", "--color never"), ("weftctl isolate leaf-r0-p01\t7", "isolate leaf-r0-p01:7"),
+                             ("weftctl drain gpu-0016\t--rea\tx", "drain gpu-0016 --reason x")):
             seen = len(shell.said)
             shell.type(typed)
-            shell.expect(completed.replace("-", r"\-"), after=seen, within=20)
-            shell.type("\x15" if name != "fish" else "\x03")
-            time.sleep(0.3)
+            time.sleep(0.2)
+            shell.type("\r")
+            shell.expect(rf"GOT\[{given} ?\]", after=seen, within=20)
         seen = len(shell.said)
         shell.type("weftctl health gpu-000\t\t")
         shell.expect("gpu-0001.*gpu-0002", after=seen, within=20)
-        shell.type("\x03")
 
     def test_completion_in_bash(self):
         self.check_shell("bash")

@@ -35,7 +35,7 @@ std::string paragraphs(std::string_view text) {
 
 /// Lines as they are, indented, in the font of a terminal.
 std::string verbatim(std::string_view text) {
-  std::string page = ".sp\n.RS 4\n.nf\n";
+  std::string page = ".RS 4\n.nf\n";
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     page += line(text.substr(0, end));
@@ -105,7 +105,7 @@ void append_verb(std::string& page, const Command& verb, const std::string& befo
   for (const Option& argument : verb.arguments) page += entry(argument, false);
   for (const Option& option : verb.options)
     if (option.names.front() != "--help") page += entry(option, true);
-  if (!verb.footer.empty()) page += verbatim(verb.footer);
+  if (!verb.footer.empty()) page += ".sp\n" + verbatim(verb.footer);
   for (const Command& below : verb.verbs) append_verb(page, below, name + ' ');
 }
 

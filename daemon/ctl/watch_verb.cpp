@@ -9,7 +9,7 @@
 namespace weft::ctl {
 namespace {
 
-constexpr const char* kClearScreen = "\x1b[H\x1b[2J\x1b[3J";
+constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
 
 /// Newest first within a severity, so that what matters is on the screen.
 void redraw(const Session& session, const std::map<std::string, v1::Incident>& open) {

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "daemon/ctl/table.hpp"
 #include "daemon/ctl/text.hpp"
@@ -132,10 +134,20 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
     session.out << json_text(nodes, false) << '\n';
     return Exit::kGood;
   }
-  Table table({key("NODE"), "TYPE", key("GUID"), number("PORTS"), "FABRIC", judged("ANSWERS")});
-  for (const v1::Node& node : nodes.nodes())
-    table.add({node.name(), type_text(node.type()), node.guid(), std::to_string(node.port_count()), node.fabric(),
-               node.reachable() ? "yes" : "no"});
+  // Only a fabric that has pods has a column for them.
+  const bool pods = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return !node.pod().empty(); });
+  std::vector<Column> columns{key("NODE"), "TYPE", key("GUID"), number("PORTS"), number("TIER")};
+  if (pods) columns.emplace_back("POD");
+  columns.insert(columns.end(), {"FABRIC", judged("ANSWERS")});
+  Table table(std::move(columns));
+  for (const v1::Node& node : nodes.nodes()) {
+    std::vector<std::string> cells{node.name(), type_text(node.type()), node.guid(), std::to_string(node.port_count()),
+                                   node.has_tier() ? std::to_string(node.tier()) : "-"};
+    if (pods) cells.push_back(node.pod().empty() ? "-" : node.pod());
+    cells.push_back(node.fabric());
+    cells.emplace_back(node.reachable() ? "yes" : "no");
+    table.add(std::move(cells));
+  }
   table.print(session.sheet());
   return Exit::kGood;
 }

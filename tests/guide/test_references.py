@@ -106,6 +106,10 @@ class Manuals(unittest.TestCase):
         subprocess.run(["cmake", "--install", BUILD, "--prefix", "/usr"], stdin=subprocess.DEVNULL, capture_output=True, timeout=100, check=True,
                        env=dict(os.environ, DESTDIR=self.place))
         share = os.path.join(self.place, "usr", "share")
+        for document in glob.glob(os.path.join(share, "doc", "weft", "deploy", "guide", "*.md")):
+            for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", text_of(document)):
+                self.assertTrue(os.path.exists(os.path.join(os.path.dirname(document), target)), f"{document}: {target}")
+        self.assertTrue(os.path.exists(os.path.join(share, "doc", "weft", "dashboards", "runbooks", "LINK_FLAP.md")))
         for name, section in PROGRAMS:
             self.assertEqual(self.pages[name], text_of(share, "man", f"man{section}", f"{name}.{section}"))
         for shell, place in (("bash", ("bash-completion", "completions", "weftctl")), ("zsh", ("zsh", "vendor-completions", "_weftctl")),

@@ -42,8 +42,8 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
     session.out << "No collectors.\n";
     return exit;
   }
-  Table table({"HOST", judged("STATE"), age("HEARD"), "VERSION", rate("BATCHES"), number("LATE"), number("LOST"),
-               rate("CLOCK"), "JOBS", story("SOURCES")});
+  Table table({"HOST", judged("STATE"), age("HEARD"), spare("VERSION"), spare(rate("BATCHES")), number("LATE"),
+               number("LOST"), spare(rate("CLOCK")), spare("JOBS"), story("SOURCES")});
   for (const v1::Collector& one : answer.collectors()) {
     std::string jobs;
     for (const std::string& job : one.jobs()) jobs += (jobs.empty() ? "" : " ") + job;

@@ -101,8 +101,8 @@ Exit show_status(const Session& session) {
     session.out << json_text(status, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;
   }
-  Table table(
-      {"FABRIC", judged("STATUS"), number("SWITCHES"), number("ADAPTERS"), number("LINKS UP"), age("LAST SWEEP")});
+  Table table({"FABRIC", story("STATUS"), spare(number("SWITCHES")), spare(number("ADAPTERS")), number("LINKS UP"),
+               age("LAST SWEEP")});
   for (const v1::Fabric& fabric : status.fabrics())
     table.add({fabric.name(), fabric.status(), std::to_string(fabric.switches()), std::to_string(fabric.adapters()),
                std::to_string(fabric.links_up()) + " of " + std::to_string(fabric.links()),
@@ -136,9 +136,9 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
   }
   // Only a fabric that has pods has a column for them.
   const bool pods = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return !node.pod().empty(); });
-  std::vector<Column> columns{key("NODE"), "TYPE", key("GUID"), number("PORTS"), number("TIER")};
-  if (pods) columns.emplace_back("POD");
-  columns.insert(columns.end(), {"FABRIC", judged("ANSWERS")});
+  std::vector<Column> columns{key("NODE"), "TYPE", spare("GUID"), spare(number("PORTS")), spare(number("TIER"))};
+  if (pods) columns.push_back(spare("POD"));
+  columns.insert(columns.end(), {spare("FABRIC"), judged("ANSWERS")});
   Table table(std::move(columns));
   for (const v1::Node& node : nodes.nodes()) {
     std::vector<std::string> cells{node.name(), type_text(node.type()), node.guid(), std::to_string(node.port_count()),
@@ -166,8 +166,8 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
     print_counters(session, ports);
     return Exit::kGood;
   }
-  Table table({key("NODE"), number_key("PORT"), judged("STATE"), "LINK", rate("SENDS"), rate("RECEIVES"), rate("BUSY"),
-               rate("STALLED"), number("ERRORS"), "PEER"});
+  Table table({key("NODE"), number_key("PORT"), judged("STATE"), spare("LINK"), spare(rate("SENDS")),
+               spare(rate("RECEIVES")), spare(rate("BUSY")), rate("STALLED"), number("ERRORS"), "PEER"});
   for (const v1::Port& port : ports.ports()) {
     const v1::PortRates& rates = port.rates();
     table.add({port.node(), std::to_string(port.port()), state_text(port), link_text(port.width(), port.speed()),
@@ -195,7 +195,8 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
     session.out << json_text(links, false) << '\n';
     return Exit::kGood;
   }
-  Table table({key("ONE END"), key("OTHER END"), judged("STATE"), "RATE", number("DATA RATE"), "FABRIC"});
+  Table table(
+      {key("ONE END"), key("OTHER END"), judged("STATE"), spare("RATE"), spare(number("DATA RATE")), spare("FABRIC")});
   for (const v1::Link& link : links.links())
     table.add({end_text(link.a()), end_text(link.b()), link.up() ? "up" : "down", link_text(link.width(), link.speed()),
                bits_per_second_text(link.rate_bits_per_second()), link.fabric()});

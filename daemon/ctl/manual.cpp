@@ -71,8 +71,8 @@ constexpr const char* kDescription =
     R"(Tables are for people; programs take --json, which is protobuf's JSON mapping of the API's messages, and the
 exit status.
 
-On a terminal a table is made to fit: a sentence goes on below itself, the longest names are shortened in their middle.
-Into a file or a program it is written whole. Colours are used on a terminal only, and not where NO_COLOR is set; the words
+On a terminal a table is made to fit: a sentence goes on below itself, columns that can be spared are left out, and it says
+which. Into a file or a program it is written whole. Colours are used on a terminal only, and not where NO_COLOR is set; the words
 say the same without them.
 
 With --watch a listing is shown again and again until Ctrl-C. Rows that changed within the last ten seconds are marked with a

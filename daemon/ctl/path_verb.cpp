@@ -20,8 +20,8 @@ std::string incidents_text(const v1::PathHop& hop) {
 void print(const Session& session, const v1::Path& path) {
   session.out << printable(end_text(path.from())) << " to " << printable(end_text(path.to())) << " (LID "
               << path.to_lid() << ")\n";
-  Table table({number_key("HOP"), key("SENDS"), key("RECEIVES"), judged("STATE"), "LINK", rate("BUSY"), rate("STALLED"),
-               "INCIDENTS"});
+  Table table({number_key("HOP"), key("SENDS"), key("RECEIVES"), judged("STATE"), spare("LINK"), spare(rate("BUSY")),
+               rate("STALLED"), "INCIDENTS"});
   int number = 0;
   for (const v1::PathHop& hop : path.hops())
     table.add({std::to_string(++number), end_text(hop.from()), end_text(hop.to()), hop.up() ? "up" : "not up",

@@ -89,7 +89,8 @@ Exit show_plans(const Session& session, bool all, bool ids_only) {
     session.out << (all ? "No plans.\n" : "No plans that are not over.\n");
     return Exit::kGood;
   }
-  Table table({"ID", "ACTION", judged("STATE"), "TARGET", "INCIDENT", age("UPDATED"), story("WHY OR OUTCOME")});
+  Table table(
+      {"ID", "ACTION", judged("STATE"), "TARGET", spare("INCIDENT"), spare(age("UPDATED")), story("WHY OR OUTCOME")});
   for (const v1::Plan& plan : plans.plans())
     table.add({plan.id(), v1::Plan::Action_Name(plan.action()), plan_state_text(plan), or_dash(plan.target().label()),
                or_dash(plan.incident_id()), age_text(plan.has_updated(), plan.updated(), session.now), essence(plan)});
@@ -204,7 +205,7 @@ Exit show_audit(const Session& session, std::uint32_t limit) {
     session.out << "Nothing was done yet.\n";
     return Exit::kGood;
   }
-  Table table({number("LINE"), "WHEN", "WHO", "WHAT", "PLAN", "INCIDENT", story("DETAIL")});
+  Table table({number("LINE"), "WHEN", "WHO", "WHAT", spare("PLAN"), spare("INCIDENT"), story("DETAIL")});
   for (const v1::AuditRecord& record : trail.records())
     table.add({std::to_string(record.sequence()), record.has_at() ? time_text(record.at()) : "-", or_dash(record.who()),
                or_dash(record.what()), or_dash(record.plan_id()), or_dash(record.incident_id()),

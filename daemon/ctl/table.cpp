@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 // Below these a cell says nothing any more; the terminal breaks the line then.
-constexpr std::size_t kLeastText = 8;
+constexpr std::size_t kLeastText = 12;
 constexpr std::size_t kLeastStory = 24;
 
 Column made(const char* head, bool Column::*first, bool Column::*second = nullptr) {
@@ -20,9 +20,9 @@ Column made(const char* head, bool Column::*first, bool Column::*second = nullpt
 }
 
 std::size_t sum(const std::vector<std::size_t>& widths) {
-  std::size_t all = kGap * (widths.empty() ? 0 : widths.size() - 1);
-  for (const std::size_t one : widths) all += one;
-  return all;
+  std::size_t all = 0;
+  for (const std::size_t one : widths) all += one == 0 ? 0 : one + kGap;
+  return all - std::min(all, kGap);
 }
 
 }  // namespace
@@ -45,6 +45,10 @@ Column judged(const char* head) {
 Column key(const char* head) {
   return made(head, &Column::key);
 }
+Column spare(Column column) {
+  column.spare = true;
+  return column;
+}
 Column number_key(const char* head) {
   return made(head, &Column::right, &Column::key);
 }
@@ -55,30 +59,43 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+bool Table::whole(std::size_t column) const {
+  const bool keyed = std::ranges::any_of(columns_, &Column::key);
+  const Column& one = columns_[column];
+  return one.right || one.judged || (keyed ? one.key : column == 0);
+}
+
 std::vector<std::size_t> Table::widths(std::size_t limit) const {
-  std::vector<std::size_t> widths, least;
+  std::vector<std::size_t> wanted, least;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::size_t head = width(columns_[i].head);
     std::size_t widest = head;
     for (const Row& row : rows_) widest = std::max(widest, width(row[i]));
-    widths.push_back(widest);
-    const std::size_t bearable = columns_[i].right ? widest : columns_[i].story ? kLeastStory : kLeastText;
+    wanted.push_back(widest);
+    const std::size_t bearable = columns_[i].story ? kLeastStory : whole(i) ? widest : kLeastText;
     least.push_back(std::min(widest, std::max(head, bearable)));
   }
-  if (limit == 0) return widths;
-  // The sentence gives way first, then the widest of the texts, a column at a time.
-  for (const bool stories : {true, false}) {
-    while (sum(widths) > limit) {
-      std::size_t at = widths.size();
-      for (std::size_t i = 0; i < widths.size(); ++i)
-        if (columns_[i].story == stories && widths[i] > least[i] && (at == widths.size() || widths[i] > widths[at]))
+  std::vector<std::size_t> fitting = wanted;
+  if (limit == 0) return fitting;
+  const auto shrink = [&](bool stories) {
+    while (sum(fitting) > limit) {
+      std::size_t at = fitting.size();
+      for (std::size_t i = 0; i < fitting.size(); ++i)
+        if (columns_[i].story == stories && fitting[i] > least[i] && (at == fitting.size() || fitting[i] > fitting[at]))
           at = i;
-      if (at == widths.size()) break;
-      const std::size_t much = sum(widths) - limit;
-      widths[at] -= stories ? std::min(much, widths[at] - least[at]) : 1;
+      if (at == fitting.size()) return;
+      fitting[at] -= stories ? std::min(sum(fitting) - limit, fitting[at] - least[at]) : 1;
     }
+  };
+  shrink(true);
+  for (std::size_t i = columns_.size(); i-- > 0 && sum(fitting) > limit;) {
+    if (!columns_[i].spare) continue;
+    wanted[i] = least[i] = 0;
+    fitting = wanted;  // a sentence may have more room again
+    shrink(true);
   }
-  return widths;
+  shrink(false);
+  return fitting;
 }
 
 bool Table::changed(const Row& row, RowMemory& memory) const {
@@ -99,6 +116,7 @@ void Table::print(const Sheet& sheet) const {
     std::string line = front;
     std::size_t owed = 0;  // spaces, written when something follows
     for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (wide[i] == 0) continue;
       const std::size_t has = width(cells[i]);
       const std::size_t fill = wide[i] - std::min(has, wide[i]);
       if (columns_[i].right) owed += fill;
@@ -121,8 +139,9 @@ void Table::print(const Sheet& sheet) const {
     std::vector<std::vector<std::string>> parts;
     std::size_t lines = 1;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      parts.push_back(columns_[i].story ? wrapped(row[i], wide[i])
-                                        : std::vector<std::string>{shortened(row[i], wide[i], sheet.plain)});
+      parts.push_back(wide[i] == 0        ? std::vector<std::string>{""}
+                      : columns_[i].story ? wrapped(row[i], wide[i])
+                                          : std::vector<std::string>{shortened(row[i], wide[i], sheet.plain)});
       lines = std::max(lines, parts.back().size());
     }
     for (std::size_t at = 0; at < lines; ++at) {
@@ -132,6 +151,12 @@ void Table::print(const Sheet& sheet) const {
       print_line(cells, front, false);
     }
   }
+  std::string left_out;
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (wide[i] == 0) left_out += (left_out.empty() ? "" : ", ") + columns_[i].head;
+  if (left_out.empty()) return;
+  for (const std::string& line : wrapped("No room for " + left_out + ".", sheet.columns))
+    sheet.out << (sheet.colour ? toned(line, Tone::kFaint) : line) << '\n';
 }
 
 }  // namespace weft::ctl

@@ -9,7 +9,9 @@
 
 namespace weft::ctl {
 
-/// One column of a table. A text stands at the left; on a narrow terminal the longest are shortened in their middle.
+/// One column of a table. A text stands at the left. Where a table is wider than the terminal, sentences go on below
+/// themselves, then columns that can be spared are left out, and only then other texts are shortened in their middle;
+/// what says which row it is stays whole.
 struct Column {
   Column(const char* the_head) : head(the_head) {}  // NOLINT(google-explicit-constructor): heads are written as words
   std::string head;
@@ -17,6 +19,7 @@ struct Column {
   bool moving = false;  ///< an age, a rate: differs each time, and marks no row as changed
   bool story = false;   ///< a sentence: goes on below itself on a narrow terminal
   bool judged = false;  ///< a state or a verdict: coloured by what it says
+  bool spare = false;   ///< can be left out
   bool key = false;     ///< with the others of the kind it says which row it is; without any, the first column does
 };
 Column number(const char* head);
@@ -27,6 +30,8 @@ Column age(const char* head);
 Column story(const char* head);
 Column judged(const char* head);
 Column key(const char* head);
+/// The same column, which can be left out.
+Column spare(Column column);
 /// A number that is part of the key.
 Column number_key(const char* head);
 
@@ -44,8 +49,9 @@ class Table {
 
  private:
   using Row = std::vector<std::string>;
-  /// The width of each column, such that all fit into `limit` if that can be; 0: no limit.
+  /// The width of each column, such that all fit into `limit` if that can be; 0: no limit. Those left out have none.
   std::vector<std::size_t> widths(std::size_t limit) const;
+  bool whole(std::size_t column) const;
   bool changed(const Row& row, RowMemory& memory) const;
 
   std::vector<Column> columns_;

@@ -34,14 +34,30 @@ function(weft_room)
   weft_include_root(${target})
 endfunction()
 
-# weft_program(weftd SOURCES main.cpp LINKS ...): an executable in <build>/bin.
+# weft_program(weftd SOURCES main.cpp LINKS ... [MANUAL 8]): an executable in <build>/bin. What was not built is not installed.
+# MANUAL: the section of its manual page, which it prints itself when asked with --manual.
 function(weft_program program)
-  cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "" "" "SOURCES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "" "MANUAL" "SOURCES;LINKS")
   add_executable(${program} ${PROGRAM_SOURCES})
   target_link_libraries(${program} PRIVATE weft_options ${PROGRAM_LINKS})
   weft_include_root(${program})
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
-  install(TARGETS ${program} RUNTIME DESTINATION bin)
+  install(TARGETS ${program} RUNTIME DESTINATION bin OPTIONAL)
+  if(PROGRAM_MANUAL)
+    weft_install_output(${program} share/man/man${PROGRAM_MANUAL} ${program}.${PROGRAM_MANUAL} --manual)
+  endif()
+endfunction()
+
+# weft_install_output(weftctl share/x name completion bash): what `weftctl completion bash` prints is installed as <prefix>/share/x/name.
+# It is asked at that time, so that it is of the program beside it.
+function(weft_install_output program folder file)
+  install(CODE "
+    if(EXISTS \"${CMAKE_BINARY_DIR}/bin/${program}\")
+      set(place \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}\")
+      file(MAKE_DIRECTORY \"\${place}\")
+      execute_process(COMMAND \"${CMAKE_BINARY_DIR}/bin/${program}\" ${ARGN} OUTPUT_FILE \"\${place}/${file}\" COMMAND_ERROR_IS_FATAL ANY)
+      message(STATUS \"Installing: \${place}/${file}\")
+    endif()")
 endfunction()
 
 # weft_test(NAME unit_fabric LABELS unit SOURCES a_test.cpp LINKS weft_fabric): a GoogleTest program, one ctest entry.

@@ -21,6 +21,13 @@ enum class Source : std::uint8_t { kUp, kStale, kInfo, kByteRate, kLanes, kRate,
 
 }  // namespace
 
+std::string port_metric_name(const CounterInfo& info) {
+  std::string name = "weft_port_" + std::string(info.name);
+  if (info.unit == CounterUnit::kTicks) name += "_seconds";
+  if (info.behaviour != CounterBehaviour::kGauge) name += "_total";
+  return name;
+}
+
 /// One subnet, made ready for a scrape.
 struct PortFamilies::View {
   const FabricView* fabric;
@@ -100,13 +107,10 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   gauge("weft_port_rate_bytes_per_second", "Active data rate of the port after line coding.", Source::kByteRate);
   gauge("weft_port_width_lanes", "Active lanes of the port.", Source::kLanes);
   for (const CounterInfo& info : counter_catalogue()) {
-    std::string name = "weft_port_" + std::string(info.name);
-    if (info.unit == CounterUnit::kTicks) name += "_seconds";
     const bool gauge_counter = info.behaviour == CounterBehaviour::kGauge;
-    if (!gauge_counter) name += "_total";
     // Ticks change their length with the link's rate: their sum in seconds is kept with the rates.
     const bool summed = info.id == CounterId::kTransmitWait;
-    families_.push_back({std::move(name), info.help, gauge_counter ? MetricType::kGauge : MetricType::kCounter,
+    families_.push_back({port_metric_name(info), info.help, gauge_counter ? MetricType::kGauge : MetricType::kCounter,
                          summed ? Source::kRate : Source::kCounter, info.id,
                          summed ? &PortRates::transmit_wait_seconds_total : nullptr, kNoFamily});
   }

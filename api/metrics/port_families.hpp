@@ -9,9 +9,13 @@
 #include "api/metrics/family.hpp"
 #include "api/metrics/host_families.hpp"
 #include "api/metrics/labels.hpp"
+#include "fabric/counters.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {
+
+/// "weft_port_symbol_errors_total", "weft_port_transmit_wait_seconds_total".
+std::string port_metric_name(const CounterInfo& info);
 
 /// Writes family after family (the formats want a family's series together), port after port, some 128 KiB at a time.
 /// It allocates per scrape and per family, not per series.

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "daemon/collector/application.hpp"
+#include "daemon/collector/manual.hpp"
 #include "daemon/collector/reading_json.hpp"
 #include "daemon/config/command_line.hpp"
 #include "daemon/logging/logging.hpp"
@@ -43,7 +44,7 @@ weft::config::CommandLine<CollectorConfig> read_command_line(int argc, char** ar
       "Every key of the configuration file is also a flag. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration "
       "or usage.");
   app.add_flag("--once", once, "Print one reading as JSON and exit");
-  return weft::config::read_command_line<CollectorConfig>(app, argc, argv);
+  return weft::config::read_command_line<CollectorConfig>(app, argc, argv, weft::collector::manual(WEFT_VERSION));
 }
 
 }  // namespace

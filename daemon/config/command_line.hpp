@@ -10,6 +10,8 @@
 
 #include "daemon/config/load.hpp"
 #include "daemon/config/reference.hpp"
+#include "daemon/usage/from_app.hpp"
+#include "daemon/usage/man_page.hpp"
 
 namespace weft::config {
 
@@ -20,16 +22,17 @@ struct CommandLine {
 };
 
 /// Adds --config, --check-config, the documents and a flag for each key to `app`, parses, loads file and flags, and
-/// says what is wrong with them on standard error (exit code 2).
+/// says what is wrong with them on standard error (exit code 2). `manual`: what its manual page says beside all that.
 template <typename Config>
-CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv) {
+CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, const usage::ManPage& manual) {
   const std::string usual_file = "/etc/weft/" + std::string(Config::kNames.file);
   std::string file;
-  bool check = false, reference = false, example = false;
+  bool check = false, reference = false, example = false, page = false;
   app.add_option("--config", file, "Configuration file (default: " + usual_file + " if it exists)")->type_name("FILE");
   app.add_flag("--check-config", check, "Report everything that is wrong with the configuration and exit");
   app.add_flag("--config-reference", reference, "Print the reference of all keys as Markdown and exit");
   app.add_flag("--config-example", example, "Print a configuration file with every key at its default and exit");
+  app.add_flag("--manual", page, "Print the manual page and exit")->group("");
   std::map<std::string, std::string> given;
   for (const auto& key : describe_keys<Config>()) {
     std::string names;
@@ -49,7 +52,12 @@ CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv) {
   }
   if (reference) std::cout << reference_document<Config>();
   if (example) std::cout << example_config<Config>();
-  if (reference || example) {
+  if (page) {
+    app.name(std::string(Config::kNames.program));
+    app.footer("");
+    std::cout << usage::man_page(usage::describe(app), manual);
+  }
+  if (reference || example || page) {
     result.exit = 0;
     return result;
   }

@@ -2,6 +2,7 @@
 
 #include <grpcpp/support/channel_arguments.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "api/client/channel.hpp"
@@ -14,6 +15,8 @@ std::shared_ptr<grpc::Channel> connect(const std::string& server, const api::Cli
   // weftd stands in the management network; a proxy for the web is not the way there.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(64 * 1024 * 1024);
+  // A watch goes on as soon as the server is back; gRPC's own patience grows to two minutes.
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
   auto channel = api::open_channel(server, security, arguments);
   if (!channel) throw Failure(Exit::kWrongUsage, channel.error().message);
   return *channel;
@@ -53,8 +56,8 @@ Client::Client(std::string where, const api::ClientSecurity& security)
       remedies(channel),
       telemetry(channel) {}
 
-void Client::set_deadline(grpc::ClientContext& context) {
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(15));
+void Client::set_deadline(grpc::ClientContext& context) const {
+  context.set_deadline(std::min(until, std::chrono::system_clock::now() + patience));
 }
 
 }  // namespace weft::ctl

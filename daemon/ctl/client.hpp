@@ -4,6 +4,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -51,7 +52,11 @@ class Client {
     check((stub.*method)(&context, request, &response), server);
     return response;
   }
-  static void set_deadline(grpc::ClientContext& context);
+  /// Each call may last `patience`, and none goes on beyond `until`.
+  void set_deadline(grpc::ClientContext& context) const;
+
+  std::chrono::seconds patience{15};
+  std::chrono::system_clock::time_point until = std::chrono::system_clock::time_point::max();
 
   std::string server;
   std::shared_ptr<grpc::Channel> channel;

@@ -42,7 +42,8 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
     session.out << "No collectors.\n";
     return exit;
   }
-  Table table({"HOST", "STATE", "HEARD", "VERSION", "BATCHES", "LATE", "LOST", "CLOCK", "JOBS", "SOURCES"});
+  Table table({"HOST", judged("STATE"), age("HEARD"), spare("VERSION"), spare(rate("BATCHES")), number("LATE"),
+               number("LOST"), spare(rate("CLOCK")), spare("JOBS"), story("SOURCES")});
   for (const v1::Collector& one : answer.collectors()) {
     std::string jobs;
     for (const std::string& job : one.jobs()) jobs += (jobs.empty() ? "" : " ") + job;
@@ -51,7 +52,7 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
                std::to_string(one.late_batches()), std::to_string(one.lost_batches()),
                seconds_text(one.clock_offset_seconds()), jobs.empty() ? "-" : jobs, sources_text(one)});
   }
-  table.print(session.out);
+  table.print(session.sheet());
   return exit;
 }
 

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "daemon/ctl/table.hpp"
 #include "daemon/ctl/text.hpp"
@@ -67,7 +69,7 @@ const char* type_text(v1::Node::Type type) {
 
 v1::Topology whole_topology(const Session& session, const std::string& fabric) {
   grpc::ClientContext context;
-  Client::set_deadline(context);
+  session.client.set_deadline(context);
   v1::GetTopologyRequest request;
   request.set_fabric(fabric);
   v1::Topology all;
@@ -79,13 +81,13 @@ v1::Topology whole_topology(const Session& session, const std::string& fabric) {
 }
 
 void print_counters(const Session& session, const v1::ListPortsResponse& ports) {
-  Table table({"NODE", "PORT", "COUNTER", "VALUE", "UNIT"});
+  Table table({key("NODE"), number_key("PORT"), key("COUNTER"), number("VALUE"), "UNIT"});
   for (const v1::Port& port : ports.ports())
     for (const v1::Counter& counter : port.counters())
       table.add({port.node(), std::to_string(port.port()),
                  counter.name() + (counter.has_instance() ? "[" + std::to_string(counter.instance()) + "]" : ""),
                  (counter.saturated() ? ">= " : "") + std::to_string(counter.value()), counter.unit()});
-  table.print(session.out);
+  table.print(session.sheet());
 }
 
 }  // namespace
@@ -99,7 +101,8 @@ Exit show_status(const Session& session) {
     session.out << json_text(status, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;
   }
-  Table table({"FABRIC", "STATUS", "SWITCHES", "ADAPTERS", "LINKS UP", "LAST SWEEP"});
+  Table table({"FABRIC", story("STATUS"), spare(number("SWITCHES")), spare(number("ADAPTERS")), number("LINKS UP"),
+               age("LAST SWEEP")});
   for (const v1::Fabric& fabric : status.fabrics())
     table.add({fabric.name(), fabric.status(), std::to_string(fabric.switches()), std::to_string(fabric.adapters()),
                std::to_string(fabric.links_up()) + " of " + std::to_string(fabric.links()),
@@ -107,7 +110,7 @@ Exit show_status(const Session& session) {
   if (table.empty()) {
     session.out << "No fabric is watched yet.\n";
   } else {
-    table.print(session.out);
+    table.print(session.sheet());
   }
   const v1::Status::Incidents& open = status.open_incidents();
   session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
@@ -123,19 +126,29 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
   const auto nodes = all_pages(session, session.client.fabric, &v1::FabricService::Stub::ListNodes, request);
   if (names_only) {
     std::set<std::string> names;
-    for (const v1::Node& node : nodes.nodes()) names.insert(printable(node.host()));
-    for (const std::string& name : names) session.out << name << '\n';
+    for (const v1::Node& node : nodes.nodes()) names.insert(node.host());
+    session.out << list_text({names.begin(), names.end()}, session.json);
     return Exit::kGood;
   }
   if (session.json) {
     session.out << json_text(nodes, false) << '\n';
     return Exit::kGood;
   }
-  Table table({"NODE", "TYPE", "GUID", "PORTS", "FABRIC", "ANSWERS"});
-  for (const v1::Node& node : nodes.nodes())
-    table.add({node.name(), type_text(node.type()), node.guid(), std::to_string(node.port_count()), node.fabric(),
-               node.reachable() ? "yes" : "no"});
-  table.print(session.out);
+  // Only a fabric that has pods has a column for them.
+  const bool pods = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return !node.pod().empty(); });
+  std::vector<Column> columns{key("NODE"), "TYPE", spare("GUID"), spare(number("PORTS")), spare(number("TIER"))};
+  if (pods) columns.push_back(spare("POD"));
+  columns.insert(columns.end(), {spare("FABRIC"), judged("ANSWERS")});
+  Table table(std::move(columns));
+  for (const v1::Node& node : nodes.nodes()) {
+    std::vector<std::string> cells{node.name(), type_text(node.type()), node.guid(), std::to_string(node.port_count()),
+                                   node.has_tier() ? std::to_string(node.tier()) : "-"};
+    if (pods) cells.push_back(node.pod().empty() ? "-" : node.pod());
+    cells.push_back(node.fabric());
+    cells.emplace_back(node.reachable() ? "yes" : "no");
+    table.add(std::move(cells));
+  }
+  table.print(session.sheet());
   return Exit::kGood;
 }
 
@@ -153,7 +166,8 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
     print_counters(session, ports);
     return Exit::kGood;
   }
-  Table table({"NODE", "PORT", "STATE", "LINK", "SENDS", "RECEIVES", "BUSY", "STALLED", "ERRORS", "PEER"});
+  Table table({key("NODE"), number_key("PORT"), judged("STATE"), spare("LINK"), spare(rate("SENDS")),
+               spare(rate("RECEIVES")), spare(rate("BUSY")), rate("STALLED"), number("ERRORS"), "PEER"});
   for (const v1::Port& port : ports.ports()) {
     const v1::PortRates& rates = port.rates();
     table.add({port.node(), std::to_string(port.port()), state_text(port), link_text(port.width(), port.speed()),
@@ -163,7 +177,7 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
                rates.has_stall_ratio() ? percent_text(rates.stall_ratio()) : "-", errors_text(port),
                port.has_peer() ? end_text(port.peer()) : "-"});
   }
-  table.print(session.out);
+  table.print(session.sheet());
   return Exit::kGood;
 }
 
@@ -181,11 +195,12 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
     session.out << json_text(links, false) << '\n';
     return Exit::kGood;
   }
-  Table table({"ONE END", "OTHER END", "STATE", "RATE", "DATA RATE", "FABRIC"});
+  Table table(
+      {key("ONE END"), key("OTHER END"), judged("STATE"), spare("RATE"), spare(number("DATA RATE")), spare("FABRIC")});
   for (const v1::Link& link : links.links())
     table.add({end_text(link.a()), end_text(link.b()), link.up() ? "up" : "down", link_text(link.width(), link.speed()),
                bits_per_second_text(link.rate_bits_per_second()), link.fabric()});
-  table.print(session.out);
+  table.print(session.sheet());
   return Exit::kGood;
 }
 

@@ -76,7 +76,7 @@ Exit show_job_health(const Session& session, const std::string& job, const std::
               << " nodes, " << answer.links_used() << " links, " << answer.paths() << " paths of which "
               << answer.broken() << " do not arrive.\n";
   for (const std::string& why : answer.not_followed()) session.out << "Not known: " << printable(why) << '\n';
-  Table table({"WHAT", "VERDICT", "DO", "WHY"});
+  Table table({"WHAT", judged("VERDICT"), judged("DO"), story("WHY")});
   for (const v1::NodeHealth& health : answer.nodes())
     if (health.verdict() != v1::NodeHealth::HEALTHY || !health.reasons().empty()) add(table, health);
   for (const v1::NodeHealth& health : answer.switches()) add(table, health);
@@ -85,7 +85,7 @@ Exit show_job_health(const Session& session, const std::string& job, const std::
                v1::NodeHealth::RecommendedAction_Name(link.recommended_action()), in_words(link.reasons())});
   for (const v1::JobHealth::BrokenPath& path : answer.broken_paths())
     table.add({end_text(path.from()) + " to " + end_text(path.to()), "UNHEALTHY", "AVOID_NEW_JOBS", path.why()});
-  if (!table.empty()) table.print(session.out);
+  if (!table.empty()) table.print(session.sheet());
   return result;
 }
 
@@ -106,9 +106,9 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
                                           : "Not known: weftd has no complete picture yet.\n");
     return result;
   }
-  Table table({"NODE", "VERDICT", "DO", "WHY"});
+  Table table({"NODE", judged("VERDICT"), judged("DO"), story("WHY")});
   for (const v1::NodeHealth& health : answer.nodes()) add(table, health);
-  table.print(session.out);
+  table.print(session.sheet());
   return result;
 }
 

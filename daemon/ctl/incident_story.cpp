@@ -11,6 +11,8 @@ namespace weft::ctl {
 namespace {
 
 constexpr std::size_t kMostNamed = 8;
+/// Where the documents are installed; in the sources the same below dashboards/.
+constexpr const char* kRunbooks = "/usr/share/doc/weft/dashboards/runbooks/";
 constexpr const char* kIndent = "            ";
 
 /// What such trouble is, for somebody who sees it for the first time.
@@ -140,6 +142,8 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
   if (!incident.acknowledged_by().empty()) out << "seen by     " << printable(incident.acknowledged_by()) << '\n';
   if (incident.has_silenced_until()) out << "silenced    until " << time_text(incident.silenced_until()) << '\n';
   print_victims(out, incident);
+  if (incident.kind() != v1::Incident::KIND_UNSPECIFIED && v1::Incident::Kind_IsValid(incident.kind()))
+    out << "what to do  " << kRunbooks << v1::Incident::Kind_Name(incident.kind()) << ".md\n";
 
   const Pen pen(plain);
   if (const auto lines = drawing_of(incident, pen); !lines.empty()) {

@@ -40,7 +40,9 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
     list.erase(end, list.end());
   }
   if (ids_only) {
-    for (const v1::Incident& incident : incidents.incidents()) session.out << incident.id() << '\n';
+    std::vector<std::string> ids;
+    for (const v1::Incident& incident : incidents.incidents()) ids.push_back(incident.id());
+    session.out << list_text(ids, session.json);
     return Exit::kGood;
   }
   if (session.json) {
@@ -53,12 +55,12 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
     session.out << (all ? "No incidents.\n" : "No open incidents.\n") << rest;
     return Exit::kGood;
   }
-  Table table({"ID", "SEVERITY", "KIND", "STATE", "OPENED", "WHAT"});
+  Table table({"ID", judged("SEVERITY"), "KIND", spare(judged("STATE")), age("OPENED"), story("WHAT")});
   for (const v1::Incident& incident : incidents.incidents())
     table.add({incident.id(), v1::Incident::Severity_Name(incident.severity()),
                v1::Incident::Kind_Name(incident.kind()), v1::Incident::State_Name(incident.state()),
                age_text(incident.has_opened(), incident.opened(), session.now), incident.summary()});
-  table.print(session.out);
+  table.print(session.sheet());
   session.out << rest;
   return Exit::kGood;
 }

@@ -2,41 +2,30 @@
 
 #include <langinfo.h>
 #include <locale.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 
+#include "daemon/ctl/asking.hpp"
 #include "daemon/ctl/completion.hpp"
+#include "daemon/ctl/live.hpp"
+#include "daemon/ctl/manual.hpp"
+#include "daemon/ctl/mistakes.hpp"
 #include "daemon/ctl/text.hpp"
 #include "daemon/ctl/verbs.hpp"
+#include "daemon/usage/from_app.hpp"
 
 namespace weft::ctl {
 namespace {
 
-constexpr const char* kFooter = R"(
-Examples:
-  weftctl status                       how the watching goes
-  weftctl incidents                    what is wrong now
-  weftctl incident INC-17              cause, who waits for it, evidence
-  weftctl ports leaf-1                 states, rates and errors of a switch's ports
-  weftctl path dgx-04 dgx-17           the cables between two hosts, and what is wrong on them
-  weftctl links --down                 cables that are not up
-  weftctl health dgx-04 && srun ...    may a job run there
-  weftctl --json nodes | jq '.nodes[].name'
-  weftctl silence INC-17 --for 2h
-  weftctl maintenance add leaf-1 --for 2h --reason "new firmware"
-  weftctl plan PLAN-7                  what is to be done, what else could be, what each guard says
-  weftctl approve PLAN-7 --revision 3  let it be done, as it was when you read it
-  weftctl drain dgx-04 --reason "new cable"
-  weftctl hands-off on --reason "work on the spines"
-
-Exit status: 0 good; 1 the answer is bad news (a node that is not healthy, a way that does not arrive);
-2 wrong usage; 3 weftd cannot be reached; 4 refused (by a guard, by the state of a plan or an incident).
-Environment: WEFT_SERVER is the default of --server, WEFT_CA, WEFT_CERT, WEFT_KEY and WEFT_TOKEN_FILE of the flags of those names;
-WEFT_TOKEN is a bearer token.)";
+// Verbs that only show, and so may be asked again and again.
+constexpr std::array kShow{"status",   "nodes",  "ports",      "links", "topology", "path", "incidents",
+                           "incident", "health", "collectors", "plans", "plan",     "audit"};
 
 /// What the command line gave.
 struct Arguments {
@@ -44,6 +33,8 @@ struct Arguments {
   api::ClientSecurity security;
   bool json = false;
   bool plain = false;
+  std::string color = "auto";
+  std::string every;  ///< seconds between two pages; empty: one is enough
   std::string fabric;
   std::string node;
   std::string from;
@@ -56,7 +47,6 @@ struct Arguments {
   std::string word;
   std::uint64_t revision = 0;
   std::uint32_t limit = 50;
-  bool live = false;
   std::string begin;
   std::vector<std::string> words;
   std::string shell;
@@ -70,6 +60,10 @@ struct Arguments {
 };
 
 using Verb = std::function<Exit(const Session&)>;
+
+Client connect(const Arguments& given) {
+  return Client(given.server, given.security);
+}
 
 std::string user_name() {
   const char* user = std::getenv("USER");
@@ -211,13 +205,8 @@ void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
 void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* plans = app.add_subcommand("plans", "What is to be done, or is being done, about trouble");
   plans->add_flag("--all", given.all, "Those that are over too");
-  auto* ids = plans->add_flag("--ids", given.ids, "Ids only, one a line");
-  plans->add_flag("--watch", given.live, "What becomes of them as it happens, one a line")->excludes(ids);
-  plans->callback([&] {
-    chosen = [&](const Session& session) {
-      return given.live ? watch_plans(session, given.all) : show_plans(session, given.all, given.ids);
-    };
-  });
+  plans->add_flag("--ids", given.ids, "Ids only, one a line");
+  plans->callback([&] { chosen = [&](const Session& session) { return show_plans(session, given.all, given.ids); }; });
   CLI::App* plan = app.add_subcommand(
       "plan", "All of one plan: why, what else could be done, what each guard says, how far it came");
   plan->add_option("ID", given.id, "PLAN-7 or 7")->required();
@@ -299,24 +288,41 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   });
 }
 
-Exit run(const Arguments& given, const Verb& verb) {
-  Client client(given.server, given.security);
-  const Session session{
-      client, std::cout, given.json, given.plain || !takes_utf8(), isatty(STDOUT_FILENO) != 0, SystemClock().now()};
+/// Of the terminal that the answer goes to; 0 where it goes elsewhere.
+std::size_t terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string& command) {
+  const bool again = !given.every.empty();
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  // weftd tells what becomes of plans by itself: whoever reads a line at a time misses nothing.
+  const bool told = plans && again && !given.ids && (!terminal || given.json);
+  std::optional<HeldSignals> held;
+  if (again && !told) held.emplace();
+  Client client = connect(given);
+  const Session session{.client = client,
+                        .out = std::cout,
+                        .json = given.json,
+                        .plain = given.plain || !takes_utf8(),
+                        .terminal = terminal,
+                        .now = SystemClock().now(),
+                        .colour = takes_colour(given.color, terminal),
+                        .columns = terminal ? terminal_columns() : 0};
+  if (told) return watch_plans(session, given.all);
+  if (again) return watch_live(session, verb, {wanted_interval(given.every), command});
   const Exit exit = verb(session);
   if (!std::cout.flush()) throw Failure(Exit::kBadNews, "the answer could not be written out whole");
   return exit;
 }
 
-Exit command(int argc, char** argv) {
-  CLI::App app("weftctl: what weftd knows of the fabric", "weftctl");
-  Arguments given;
-  given.who = user_name();
-  Verb chosen;
+void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   app.set_version_flag("--version", "weftctl " WEFT_VERSION);
   app.add_option("--server", given.server, "Where weftd serves gRPC")
       ->envname("WEFT_SERVER")
       ->capture_default_str()
+      ->type_name("HOST:PORT")
       ->check([](const std::string& server) {
         const std::size_t colon = server.rfind(':');
         const bool whole = colon != std::string::npos && colon > 0 && colon + 1 < server.size();
@@ -331,6 +337,10 @@ Exit command(int argc, char** argv) {
   if (const char* token = std::getenv("WEFT_TOKEN")) given.security.token = token;
   app.add_flag("--json", given.json, "For programs: the API's own JSON");
   app.add_flag("--plain", given.plain, "Drawings in ASCII, as where the locale is not UTF-8");
+  app.add_option("--color", given.color, "Colours: on a terminal without NO_COLOR, always, or never")
+      ->type_name("WHEN")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "always", "never"}));
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(kFooter);
@@ -339,22 +349,80 @@ Exit command(int argc, char** argv) {
   add_maintenance_verbs(app, given, chosen);
   add_plan_verbs(app, given, chosen);
   add_remedy_verbs(app, given, chosen);
-  CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
-  completion->add_option("SHELL", given.shell, "bash, zsh or fish")
+  app.add_subcommand("completion", "Print a completion script for a shell")
+      ->add_option("SHELL", given.shell, "The shell")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  const auto add_watch = [&given](CLI::App* verb) {
+    verb->add_option("--watch", given.every, "Again every so many seconds (2 without a number), until Ctrl-C")
+        ->type_name("[SECONDS]");
+  };
+  for (const char* name : kShow) add_watch(app.get_subcommand(name));
+  add_watch(app.get_subcommand("maintenance")->get_subcommand("list"));
+  for (CLI::App* verb : app.get_subcommands(nullptr)) verb->footer(examples_of(verb->get_name()));
+}
+
+/// For completion scripts: weftctl __complete SHELL LINE-OR-WORDS... Never says anything but candidates.
+Exit print_candidates(const std::vector<std::string>& words) {
+  if (words.empty()) return Exit::kWrongUsage;
+  const std::string& shell = words.front();
+  std::vector<std::string> line(words.begin() + 1, words.end());
+  if (shell == "bash") {
+    line = words_of(line.empty() ? "" : line.front());
+    line.erase(line.begin());  // the program's name
+  }
+  CLI::App app("What weftd knows of the fabric, for people and scripts.", "weftctl");
+  Arguments given;
+  Verb chosen;
+  add_all(app, given, chosen);
+  const usage::Command program = usage::describe(app);
+  try {  // the way to the server is among the words; that others are missing yet is no matter
+    app.allow_extras();
+    std::vector<std::string> backwards(line.rbegin() + (line.empty() ? 0 : 1), line.rend());
+    app.parse(std::move(backwards));
+  } catch (const CLI::Error&) {
+  }
+  const std::string word = line.empty() ? "" : line.back();
+  const Candidates found = complete(program, line, [&given](Names names) -> std::vector<Candidate> {
+    try {
+      return ask_names(connect(given), names, given.fabric);
+    } catch (const Failure&) {
+      return {};
+    }
+  });
+  std::cout << completion_text(shell, found, word);
+  return Exit::kGood;
+}
+
+Exit command(int argc, char** argv) {
+  const std::vector<std::string> words = with_interval({argv, argv + argc});
+  if (words.size() > 1 && words[1] == "__complete") return print_candidates({words.begin() + 2, words.end()});
+  CLI::App app("What weftd knows of the fabric, for people and scripts.", "weftctl");
+  Arguments given;
+  given.who = user_name();
+  Verb chosen;
+  add_all(app, given, chosen);
+  if (words.size() == 2 && words[1] == "--manual") {
+    app.footer("");
+    std::cout << usage::man_page(usage::describe(app), manual(WEFT_VERSION));
+    return Exit::kGood;
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::ParseError& error) {
-    if (const auto words = app.remaining(); app.get_subcommands().empty() && !words.empty())
-      throw Failure(Exit::kWrongUsage, "there is no verb \"" + words.front() + "\"; weftctl --help lists all");
+    std::vector<std::string> verbs;
+    for (const CLI::App* verb = &app; !verb->get_subcommands().empty(); verbs.push_back(verb->get_name()))
+      verb = verb->get_subcommands().front();
+    if (error.get_exit_code() != 0)
+      if (const std::string why = complaint(usage::describe(app), verbs, app.remaining(true)); !why.empty())
+        throw Failure(Exit::kWrongUsage, why);
     return app.exit(error) == 0 ? Exit::kGood : Exit::kWrongUsage;
   }
-  if (completion->parsed()) {
+  if (app.got_subcommand("completion")) {
     std::cout << completion_script(given.shell).value_or("");
     return Exit::kGood;
   }
-  return run(given, chosen);
+  return run(given, chosen, app.got_subcommand("plans"), command_text(words));
 }
 
 }  // namespace

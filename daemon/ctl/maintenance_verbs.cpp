@@ -14,14 +14,14 @@ Exit print_windows(const Session& session, const v1::ListMaintenanceResponse& wi
     session.out << (all ? "No maintenance windows.\n" : "No maintenance windows, neither active nor planned.\n");
     return Exit::kGood;
   }
-  Table table({"ID", "STATE", "WHAT", "FROM", "UNTIL", "WHO", "WHY"});
+  Table table({"ID", judged("STATE"), "WHAT", spare("FROM"), "UNTIL", spare("WHO"), story("WHY")});
   for (const v1::MaintenanceWindow& window : windows.windows()) {
     std::string until = time_text(window.has_ended() ? window.ended() : window.until());
     if (window.has_ended()) until += " (ended by " + window.ended_by() + ")";
     table.add({window.id(), v1::MaintenanceWindow::State_Name(window.state()), window.entity().label(),
                time_text(window.from()), until, window.added_by(), window.reason()});
   }
-  table.print(session.out);
+  table.print(session.sheet());
   return Exit::kGood;
 }
 

@@ -20,14 +20,15 @@ std::string incidents_text(const v1::PathHop& hop) {
 void print(const Session& session, const v1::Path& path) {
   session.out << printable(end_text(path.from())) << " to " << printable(end_text(path.to())) << " (LID "
               << path.to_lid() << ")\n";
-  Table table({"HOP", "SENDS", "RECEIVES", "STATE", "LINK", "BUSY", "STALLED", "INCIDENTS"});
+  Table table({number_key("HOP"), key("SENDS"), key("RECEIVES"), judged("STATE"), spare("LINK"), spare(rate("BUSY")),
+               rate("STALLED"), "INCIDENTS"});
   int number = 0;
   for (const v1::PathHop& hop : path.hops())
     table.add({std::to_string(++number), end_text(hop.from()), end_text(hop.to()), hop.up() ? "up" : "not up",
                hop.width().empty() ? "-" : hop.width() + " " + hop.speed(),
                hop.has_utilization_ratio() ? percent_text(hop.utilization_ratio()) : "-",
                hop.has_stall_ratio() ? percent_text(hop.stall_ratio()) : "-", incidents_text(hop)});
-  if (!table.empty()) table.print(session.out);
+  if (!table.empty()) table.print(session.sheet());
   if (path.end() != v1::Path::ARRIVED || path.hops().empty()) session.out << printable(path.description()) << '\n';
 }
 

@@ -75,7 +75,9 @@ Exit show_plans(const Session& session, bool all, bool ids_only) {
     request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());
   if (ids_only) {
-    for (const v1::Plan& plan : plans.plans()) session.out << plan.id() << '\n';
+    std::vector<std::string> ids;
+    for (const v1::Plan& plan : plans.plans()) ids.push_back(plan.id());
+    session.out << list_text(ids, session.json);
     return Exit::kGood;
   }
   if (session.json) {
@@ -87,11 +89,12 @@ Exit show_plans(const Session& session, bool all, bool ids_only) {
     session.out << (all ? "No plans.\n" : "No plans that are not over.\n");
     return Exit::kGood;
   }
-  Table table({"ID", "ACTION", "STATE", "TARGET", "INCIDENT", "UPDATED", "WHY OR OUTCOME"});
+  Table table(
+      {"ID", "ACTION", judged("STATE"), "TARGET", spare("INCIDENT"), spare(age("UPDATED")), story("WHY OR OUTCOME")});
   for (const v1::Plan& plan : plans.plans())
     table.add({plan.id(), v1::Plan::Action_Name(plan.action()), plan_state_text(plan), or_dash(plan.target().label()),
                or_dash(plan.incident_id()), age_text(plan.has_updated(), plan.updated(), session.now), essence(plan)});
-  table.print(session.out);
+  table.print(session.sheet());
   return Exit::kGood;
 }
 
@@ -202,12 +205,12 @@ Exit show_audit(const Session& session, std::uint32_t limit) {
     session.out << "Nothing was done yet.\n";
     return Exit::kGood;
   }
-  Table table({"LINE", "WHEN", "WHO", "WHAT", "PLAN", "INCIDENT", "DETAIL"});
+  Table table({number("LINE"), "WHEN", "WHO", "WHAT", spare("PLAN"), spare("INCIDENT"), story("DETAIL")});
   for (const v1::AuditRecord& record : trail.records())
     table.add({std::to_string(record.sequence()), record.has_at() ? time_text(record.at()) : "-", or_dash(record.who()),
                or_dash(record.what()), or_dash(record.plan_id()), or_dash(record.incident_id()),
                or_dash(record.detail())});
-  table.print(session.out);
+  table.print(session.sheet());
   return Exit::kGood;
 }
 

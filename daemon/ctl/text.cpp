@@ -1,6 +1,9 @@
 #include "daemon/ctl/text.hpp"
 
+#include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
+#include <locale.h>
+#include <wchar.h>
 
 #include <algorithm>
 #include <array>
@@ -8,10 +11,34 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <cwchar>
 
 #include "api/publication/age.hpp"
 
 namespace weft::ctl {
+namespace {
+
+struct Character {
+  std::size_t octets = 1;
+  std::size_t columns = 1;
+};
+
+/// The first character of a text that is not empty. Widths are the C library's, whatever the process's locale is.
+Character next_character(std::string_view text) {
+  if (static_cast<unsigned char>(text.front()) < 0x80) return {};
+  static const locale_t kUtf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (kUtf8 == nullptr) return {.octets = 1, .columns = (static_cast<unsigned char>(text.front()) & 0xC0) != 0x80};
+  const locale_t before = uselocale(kUtf8);
+  std::mbstate_t state{};
+  wchar_t wide = 0;
+  const std::size_t octets = std::mbrtowc(&wide, text.data(), text.size(), &state);
+  const bool good = octets > 0 && octets <= text.size();
+  const int columns = good ? wcwidth(wide) : 1;
+  uselocale(before);
+  return {.octets = good ? octets : 1, .columns = columns < 0 ? 1 : static_cast<std::size_t>(columns)};
+}
+
+}  // namespace
 
 std::string printable(std::string_view text) {
   std::string result(text);
@@ -24,9 +51,45 @@ std::string printable(std::string_view text) {
 }
 
 std::size_t width(std::string_view text) {
-  // Bytes that do not continue a character.
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  std::size_t columns = 0;
+  for (; !text.empty(); text.remove_prefix(next_character(text).octets)) columns += next_character(text).columns;
+  return columns;
+}
+
+std::string shortened(const std::string& text, std::size_t columns, bool plain) {
+  if (width(text) <= columns) return text;
+  const std::string_view gap = plain ? ".." : "…";
+  const std::size_t room = columns > width(gap) ? columns - width(gap) : 0;
+  std::string begin;
+  std::string_view rest = text;
+  for (std::size_t used = 0; !rest.empty();) {
+    const Character next = next_character(rest);
+    if ((used += next.columns) > (room + 1) / 2) break;
+    begin += rest.substr(0, next.octets);
+    rest.remove_prefix(next.octets);
+  }
+  while (!rest.empty() && width(begin) + width(rest) > room) rest.remove_prefix(next_character(rest).octets);
+  return begin + std::string(gap) + std::string(rest);
+}
+
+std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
+  std::vector<std::string> lines;
+  std::string_view rest = text;
+  do {
+    std::size_t used = 0, end = 0, space = std::string_view::npos;
+    while (end < rest.size()) {
+      const Character next = next_character(rest.substr(end));
+      if (end > 0 && used + next.columns > columns) break;
+      if (rest[end] == ' ') space = end;
+      used += next.columns;
+      end += next.octets;
+    }
+    if (end < rest.size() && rest[end] != ' ' && space != std::string_view::npos) end = space;
+    lines.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end);
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  } while (!rest.empty());
+  return lines;
 }
 
 std::string bits_per_second_text(double rate) {
@@ -128,6 +191,17 @@ std::optional<TimePoint> parse_time(std::string_view text, TimePoint now) {
   if (!date.ok() || *year < 1970 || *year > 2200 || *hour > 23 || *minute > 59 || *second > 59) return std::nullopt;
   return TimePoint(std::chrono::sys_days(date)) + std::chrono::hours(*hour) + std::chrono::minutes(*minute) +
          std::chrono::seconds(*second);
+}
+
+std::string list_text(const std::vector<std::string>& words, bool json) {
+  if (json) {
+    google::protobuf::ListValue list;
+    for (const std::string& word : words) list.add_values()->set_string_value(word);
+    return json_text(list, true) + '\n';
+  }
+  std::string text;
+  for (const std::string& word : words) text += printable(word) + '\n';
+  return text;
 }
 
 std::string json_text(const google::protobuf::Message& message, bool one_line) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fabric/clock.hpp"
 
@@ -14,8 +15,13 @@ namespace weft::ctl {
 
 /// Control characters replaced by '?': a node's description comes from the fabric and must not steer the terminal.
 std::string printable(std::string_view text);
-/// Characters of UTF-8 text: columns that it takes in a terminal, as far as we use any.
+/// Columns of a terminal that UTF-8 text takes: two for a wide East Asian character, none for one that combines. What
+/// is not UTF-8 counts a column for each octet.
 std::size_t width(std::string_view text);
+/// The text in `columns` columns at most: its middle gives way to an ellipsis, for names differ at their ends.
+std::string shortened(const std::string& text, std::size_t columns, bool plain);
+/// The text in lines of `columns` columns at most, broken at spaces, within a word only when that alone is longer.
+std::vector<std::string> wrapped(const std::string& text, std::size_t columns);
 /// "400 Gb/s", "2.5 Mb/s", "0".
 std::string bits_per_second_text(double rate);
 /// "12.3 %".
@@ -30,6 +36,8 @@ std::string time_text(const google::protobuf::Timestamp& when);
 std::optional<Duration> parse_duration(std::string_view text);
 /// "2026-01-31 14:00", "2026-01-31T14:00:30Z", always UTC; or a duration from `now` on; nullopt for anything else.
 std::optional<TimePoint> parse_time(std::string_view text, TimePoint now);
+/// Words for programs: a JSON array of texts, or one on each line.
+std::string list_text(const std::vector<std::string>& words, bool json);
 /// Protobuf's JSON mapping, fields that hold zero printed too; on one line or indented.
 std::string json_text(const google::protobuf::Message& message, bool one_line);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/ctl/client.hpp"
+#include "daemon/ctl/sheet.hpp"
 #include "fabric/clock.hpp"
 
 namespace weft::ctl {
@@ -17,8 +18,13 @@ struct Session {
   std::ostream& out;
   bool json = false;
   bool plain = false;     ///< drawings in ASCII
-  bool terminal = false;  ///< `out` is one: colours and redrawing are welcome
+  bool terminal = false;  ///< `out` is one: redrawing is welcome
   TimePoint now = kNever;
+  bool colour = false;          ///< `out` takes it, and it is wanted
+  std::size_t columns = 0;      ///< of the terminal; 0: no limit
+  RowMemory* memory = nullptr;  ///< of a page that is shown again and again
+
+  Sheet sheet() const { return {.out = out, .columns = columns, .colour = colour, .plain = plain, .memory = memory}; }
 };
 
 /// kBadNews when a fabric is not being watched, or there is no complete first picture yet.

@@ -9,7 +9,7 @@
 namespace weft::ctl {
 namespace {
 
-constexpr const char* kClearScreen = "\x1b[H\x1b[2J\x1b[3J";
+constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
 
 /// Newest first within a severity, so that what matters is on the screen.
 void redraw(const Session& session, const std::map<std::string, v1::Incident>& open) {
@@ -21,7 +21,7 @@ void redraw(const Session& session, const std::map<std::string, v1::Incident>& o
   });
   session.out << kClearScreen << "Open incidents at " << session.client.server << ": " << open.size()
               << "   (Ctrl-C ends)\n\n";
-  Table table({"ID", "SEVERITY", "KIND", "STATE", "OPENED", "WHAT"});
+  Table table({"ID", judged("SEVERITY"), "KIND", judged("STATE"), "OPENED", story("WHAT")});
   constexpr std::size_t kMostRows = 200;
   for (std::size_t i = 0; i < sorted.size() && i < kMostRows; ++i) {
     const v1::Incident& incident = *sorted[i];
@@ -29,7 +29,7 @@ void redraw(const Session& session, const std::map<std::string, v1::Incident>& o
                v1::Incident::Kind_Name(incident.kind()), v1::Incident::State_Name(incident.state()),
                time_text(incident.opened()), incident.summary()});
   }
-  table.print(session.out);
+  table.print(session.sheet());
 }
 
 void print_line(const Session& session, const v1::WatchIncidentsResponse& event) {

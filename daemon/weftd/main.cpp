@@ -10,6 +10,8 @@
 #include "daemon/config/command_line.hpp"
 #include "daemon/logging/logging.hpp"
 #include "daemon/weftd/application.hpp"
+#include "daemon/weftd/counter_reference.hpp"
+#include "daemon/weftd/manual.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"
@@ -40,7 +42,15 @@ int main(int argc, char** argv) {
       "Every key of the configuration file is also a flag. With no file and no flags weftd watches every active "
       "InfiniBand\n"
       "port of this machine. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration or usage.");
-  const auto command = weft::config::read_command_line<weft::config::WeftdConfig>(app, argc, argv);
+  app.add_flag_callback(
+      "--counter-reference",
+      [] {
+        std::cout << weft::daemon::counter_reference();
+        throw CLI::Success();
+      },
+      "Print every counter and its metric as Markdown and exit");
+  const auto command =
+      weft::config::read_command_line<weft::config::WeftdConfig>(app, argc, argv, weft::daemon::manual(WEFT_VERSION));
   if (command.exit) return *command.exit;
   weft::daemon::set_log_level(command.config.log_level);
   const auto ended = weft::daemon::run(command.config);

@@ -16,6 +16,7 @@ MAY_KNOW = {
 }
 # Inside of daemon only the wiring sees everyone. A sub-room that stands here is held to less than its room.
 DAEMON_MAY_KNOW = {
+    "usage": set(),
     "runtime": {"fabric"},
     "store": {"fabric"},
     "spool": {"fabric"},

@@ -1,0 +1,12 @@
+#pragma once
+// The counter catalogues as a document; deploy/guide/reference holds a copy that a test compares.
+
+#include <string>
+
+namespace weft::daemon {
+
+/// Every counter of a subnet's ports and of what collectors read on hosts, as Markdown: name, kind, width, source,
+/// metric and meaning.
+std::string counter_reference();
+
+}  // namespace weft::daemon

@@ -1,0 +1,110 @@
+// What shells are offered.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/ctl/completion.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+usage::Option option(std::string name, std::string value = "", std::vector<std::string> choices = {}) {
+  return {.names = {std::move(name)},
+          .value = std::move(value),
+          .help = {},
+          .standard = {},
+          .variable = {},
+          .group = {},
+          .choices = std::move(choices)};
+}
+
+usage::Command program() {
+  usage::Command ports{.name = "ports",
+                       .help = "States. And more",
+                       .footer = {},
+                       .options = {option("--counters")},
+                       .arguments = {option("NODE", "TEXT")},
+                       .verbs = {}};
+  usage::Command plan{
+      .name = "plan", .help = {}, .footer = {}, .options = {}, .arguments = {option("ID", "TEXT")}, .verbs = {}};
+  usage::Command isolate{.name = "isolate",
+                         .help = {},
+                         .footer = {},
+                         .options = {option("--reason", "TEXT")},
+                         .arguments = {option("LINK", "TEXT")},
+                         .verbs = {}};
+  usage::Command end{
+      .name = "end", .help = {}, .footer = {}, .options = {}, .arguments = {option("ID", "TEXT")}, .verbs = {}};
+  usage::Command windows{
+      .name = "maintenance", .help = {}, .footer = {}, .options = {}, .arguments = {}, .verbs = {end}};
+  return {.name = "weftctl",
+          .help = {},
+          .footer = {},
+          .options = {option("--server", "HOST:PORT"), option("--color", "WHEN", {"auto", "always", "never"}),
+                      option("--ca", "FILE")},
+          .arguments = {},
+          .verbs = {ports, plan, isolate, windows}};
+}
+
+std::vector<Candidate> names(Names which) {
+  switch (which) {
+    case Names::kNodes:
+      return {{"leaf-1", "switch"}, {"gpu-1", "host"}};
+    case Names::kAllPlans:
+      return {{"PLAN-7", ""}};
+    case Names::kWindows:
+      return {{"MW-3", ""}};
+    default:
+      return {};
+  }
+}
+
+std::vector<std::string> offered(const std::vector<std::string>& words) {
+  std::vector<std::string> found;
+  for (const Candidate& candidate : complete(program(), words, names).words) found.push_back(candidate.word);
+  return found;
+}
+
+TEST(Completion, KnowsThreeShells) {
+  for (const char* shell : {"bash", "zsh", "fish"}) EXPECT_TRUE(completion_script(shell)) << shell;
+  EXPECT_FALSE(completion_script("csh"));
+}
+
+TEST(Completion, VerbsOptionsAndValues) {
+  EXPECT_THAT(offered({"p"}), ElementsAre("ports", "plan"));
+  EXPECT_THAT(offered({"--color", ""}), ElementsAre("auto", "always", "never"));
+  EXPECT_THAT(offered({"--color=a"}), ElementsAre("--color=auto", "--color=always"));
+  EXPECT_THAT(offered({"ports", "--c"}), ElementsAre("--counters", "--color", "--ca"));
+  EXPECT_THAT(offered({"ports", "--counters", "--co"}), ElementsAre("--color")) << "not the same again";
+  EXPECT_TRUE(complete(program(), {"--ca", ""}, names).files);
+}
+
+TEST(Completion, NamesThatTheServerKnows) {
+  EXPECT_THAT(offered({"ports", ""}), ElementsAre("leaf-1", "gpu-1"));
+  EXPECT_THAT(offered({"--server", "ports", "ports", "l"}), ElementsAre("leaf-1")) << "a value is no verb";
+  EXPECT_THAT(offered({"ports", "leaf-1", ""}), IsEmpty());
+  EXPECT_THAT(offered({"plan", ""}), ElementsAre("PLAN-7"));
+  EXPECT_THAT(offered({"maintenance", "end", ""}), ElementsAre("MW-3"));
+  EXPECT_THAT(offered({"isolate", "--reason", "x", "g"}), ElementsAre("gpu-1:"));
+  EXPECT_TRUE(complete(program(), {"isolate", ""}, names).open) << "a port follows";
+  EXPECT_THAT(offered({"isolate", "--reason", ""}), IsEmpty());
+}
+
+TEST(Completion, LinesArePartedAsBashDoes) {
+  EXPECT_THAT(words_of("weftctl ports le"), ElementsAre("weftctl", "ports", "le"));
+  EXPECT_THAT(words_of("weftctl ports "), ElementsAre("weftctl", "ports", ""));
+  EXPECT_THAT(words_of(R"(weftctl ports leaf\ 1 "a b" 'c d')"),
+              ElementsAre("weftctl", "ports", "leaf 1", "a b", "c d"));
+}
+
+TEST(Completion, EachShellGetsItsOwnLines) {
+  const Candidates found{.words = {{"leaf 1", "switch"}}};
+  EXPECT_EQ(completion_text("bash", found, "le"), "words\nleaf\\ 1\n");
+  EXPECT_EQ(completion_text("fish", found, "le"), "words\nleaf 1\tswitch\n");
+  EXPECT_EQ(completion_text("bash", {.words = {{"--color=auto", ""}}}, "--color=a"), "words\nauto\n");
+}
+
+}  // namespace
+}  // namespace weft::ctl

@@ -35,6 +35,8 @@ SUITES = (
     Suite("kubernetes", "on request: the same as in partners, against a real kube-apiserver", (Part("dev", "kubernetes"),),
           ("etcd", "go", "rsync", "dpkg-source"), True, (("WEFT_KUBERNETES", "real"),)),
     Suite("prometheus", "scraped by real Prometheus and VictoriaMetrics", (Part("dev", "prometheus"),), ("promtool", "ibsim", "opensm")),
+    Suite("grafana", "dashboards: every query under faults, checked against Grafana's types, drawn by its components",
+          (Part("dev", "grafana"),), ("prometheus", "ibsim", "opensm")),
     Suite("kernel", "weft-collector and weftd under Debian's kernel in qemu, compared with rdma, ethtool and dcb", (Part("dev", "kernel"),)),
     Suite("unit", "values and pure functions, room by room, under AddressSanitizer and UndefinedBehaviorSanitizer",
           (Part("asan-ubsan", "unit"),)),

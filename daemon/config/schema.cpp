@@ -269,8 +269,8 @@ std::vector<Key> telemetry_schema() {
 template <>
 std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
-  for (auto part : {daemon_schema(), infiniband_schema(), analyzer_schema(), maintenance_schema(), remedy_schema(),
-                    store_schema(), serving_schema(), telemetry_schema()})
+  for (auto part : {daemon_schema(), infiniband_schema(), analyzer_schema(), maintenance_schema(), events_schema(),
+                    remedy_schema(), store_schema(), serving_schema(), telemetry_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }
@@ -309,6 +309,7 @@ std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfi
   for (const auto& [key, text] : {std::pair{"infiniband.pod_pattern", &config.infiniband.pod_pattern},
                                   std::pair{"infiniband.rail_pattern", &config.infiniband.rail_pattern}})
     if (const auto pattern = analyzer::place_pattern(*text); !pattern) found.emplace_back(key, pattern.error().message);
+  for (auto& problem : event_contradictions(config.events)) found.push_back(std::move(problem));
   for (auto& problem : remedy_contradictions(config.remedy)) found.push_back(std::move(problem));
   return found;
 }

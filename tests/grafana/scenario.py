@@ -17,7 +17,7 @@ import collector_testing  # noqa: E402
 import sysfs_tree  # noqa: E402
 import telemetry_client  # noqa: E402
 import weft_testing  # noqa: E402
-from prometheus_stack import Scraper, prometheus  # noqa: E402
+from prometheus_stack import Inbox, Scraper, prometheus  # noqa: E402
 from telemetry_client import series  # noqa: E402
 from weft_testing import guid_text, wait_until  # noqa: E402
 
@@ -125,9 +125,15 @@ class Trouble(weft_testing.SubnetTest):
 
     @classmethod
     def setUpClass(cls):
-        super().setUpClass()
+        cls.inbox = Inbox()
+        cls.keys = tempfile.mkdtemp(prefix="weft-keys-")
+        key = os.path.join(cls.keys, "events")
+        with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as stream:
+            stream.write("a key of the test, long enough\n")
+        cls.infiniband = f'\n[events]\nurls = ["{cls.inbox.url}/events"]\nkey_file = "{key}"\n'
         cls._over = threading.Event()
-        cls._pusher = None
+        cls._pusher = cls.prometheus = cls.hosts = cls.collector = None
+        super().setUpClass()
         try:
             cls.hosts = RoceHosts(cls.weftd.grpc)
             cls.sysfs = ethernet_sysfs()
@@ -152,6 +158,8 @@ class Trouble(weft_testing.SubnetTest):
         if cls.sysfs:
             shutil.rmtree(cls.sysfs, ignore_errors=True)
         super().tearDownClass()
+        cls.inbox.stop()
+        shutil.rmtree(cls.keys, ignore_errors=True)
 
     @classmethod
     def break_things(cls) -> None:

@@ -9,10 +9,10 @@ from program_testing import ROOT
 
 FOLDER = os.path.join(ROOT, "dashboards", "grafana")
 
-# Times of a dashboard that is open on the last minute, with Prometheus scraping each second.
-TIMES = {"__rate_interval": "10s", "__interval": "2s", "__range": "60s"}
+# Times of a dashboard that is open on the last forty seconds, with Prometheus scraping each second.
+TIMES = {"__rate_interval": "10s", "__interval": "2s", "__range": "40s"}
 STEP = 2
-RANGE = 60
+RANGE = 40
 
 
 def paths() -> list[str]:

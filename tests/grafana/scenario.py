@@ -187,8 +187,8 @@ class Trouble(weft_testing.SubnetTest):
         begun, pulled = time.monotonic(), False
         while not cls._over.is_set():
             elapsed = time.monotonic() - begun
-            # A counter of 32 bits, which sticks at its end: it is cleared before that.
-            values = [(node, port, "PortCounters.PortXmitWait", int(elapsed * 0.6 / ticks[node, port]) % 4_000_000_000) for node, port in waiting]
+            # Low enough that a push which comes late is no jump; and 32 bits stick at their end, so it is cleared before that.
+            values = [(node, port, "PortCounters.PortXmitWait", int(elapsed * 0.35 / ticks[node, port]) % 4_000_000_000) for node, port in waiting]
             for count, name in enumerate(adapters):
                 words = int(elapsed * (3 + count % 4) * 1e8)  # of four octets
                 values += [(name, 1, "PortCountersExtended.PortXmitData", words), (name, 1, "PortCountersExtended.PortRcvData", words)]

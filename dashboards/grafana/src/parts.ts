@@ -134,6 +134,9 @@ export function graph(what: Common & { min?: number; max?: number; log?: boolean
     .tooltip(new common.VizTooltipOptionsBuilder().mode(common.TooltipDisplayMode.Multi).sort(common.SortOrder.Descending));
   if (what.min !== undefined) panel.min(what.min);
   if (what.max !== undefined) panel.max(what.max);
+  // Where all is zero the axis should not say 100.
+  else if (what.unit === 'percentunit') panel.axisSoftMax(0.1);
+  else if (['short', 'cps', 'pps'].includes(what.unit ?? '')) panel.axisSoftMax(1);
   if (what.log) panel.scaleDistribution(new common.ScaleDistributionConfigBuilder().type(common.ScaleDistribution.Log).log(10));
   if (what.stack) panel.stacking(new common.StackingConfigBuilder().mode(common.StackingMode.Normal).group('A'));
   if (what.bars) panel.drawStyle(common.GraphDrawStyle.Bars);

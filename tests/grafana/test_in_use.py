@@ -1,12 +1,19 @@
-"""Every query of every panel, asked of a real Prometheus that scrapes a real weftd in trouble."""
+"""The dashboards in use, with a real Prometheus that scrapes a real weftd in trouble: every query of every panel has an answer, and
+time series are drawn with Grafana's own components. Not proven: Grafana's import, its variables and its transformations."""
 
+import json
+import os
+import tempfile
 import time
 
 import scenario
 import dashboards
+import node_packages
 from prometheus_stack import which
 from weft_client import Answer
-from weft_testing import main, wait_until
+from weft_testing import BUILD, main, wait_until
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Empty under this scenario, and why that is no fault of the query.
 MAY_BE_EMPTY = {
@@ -21,11 +28,12 @@ MAY_BE_EMPTY = {
 OPTIONAL = {"device", "netdev", "driver", "firmware", "host", "subnet"}
 
 
-class Queries(scenario.Trouble):
+class InUse(scenario.Trouble):
     @classmethod
     def setUpClass(cls):
         if not which("prometheus"):
             raise scenario.weft_testing.unittest.SkipTest("not installed: prometheus")
+        cls.begun = time.time()
         super().setUpClass()
 
     def ask(self, kind: str, expression: str) -> list[dict]:
@@ -81,6 +89,47 @@ class Queries(scenario.Trouble):
     def test_what_may_be_empty_is_there(self):
         known = {(uid, panel["title"]) for uid, dashboard in dashboards.load().items() for panel in dashboards.panels(dashboard)}
         self.assertEqual(set(), {entry[:2] for entry in MAY_BE_EMPTY} - known)
+
+    # -- pictures
+
+    def time_series(self, dashboard: dict) -> dict:
+        """The dashboard's time series panels with variables put in."""
+        variables = dashboards.Variables({})
+        variables.choose(self.prometheus, dashboard, {"host": "gpu-0001", "job_id": scenario.JOB})
+        panels = [panel for panel in dashboards.panels(dashboard) if panel["type"] == "timeseries"]
+        for panel in panels:
+            for query in dashboards.queries(panel):
+                query["expr"] = variables.put_in(query["expr"])
+        return {"uid": dashboard["uid"], "title": dashboard["title"], "panels": panels}
+
+    def test_time_series_are_drawn(self):
+        if not which("chromium"):
+            self.skipTest("not installed: chromium")
+        modules = node_packages.modules(HERE)
+        results = os.environ.get("WEFT_TEST_RESULTS") or os.path.join(BUILD, "results-grafana")
+        folder = os.path.join(results, "pictures")
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="weft-pictures-") as place:
+            bundled = node_packages.run(os.path.join(HERE, "render", "bundle.mjs"), modules, place)
+            self.assertEqual(0, bundled.returncode, bundled.stderr)
+            # Something to see from edge to edge.
+            wait_until(lambda: time.time() - self.begun > dashboards.RANGE - 5, why="time stands still")
+            now = int(time.time())
+            asked = {"prometheus": self.prometheus.client.base, "range": [now - dashboards.RANGE, now], "step": dashboards.STEP, "folder": folder,
+                     "dashboards": [self.time_series(one) for one in dashboards.load().values()]}
+            shot = node_packages.run(os.path.join(HERE, "render", "shoot.mjs"), modules, os.path.join(place, "page.html"), text=json.dumps(asked))
+        self.assertEqual(0, shot.returncode, shot.stderr)
+        told = json.loads(shot.stdout)
+        for one in asked["dashboards"]:
+            with self.subTest(one["uid"]):
+                drawn = told[one["uid"]]
+                self.assertEqual([], drawn["errors"])
+                self.assertEqual([panel["title"] for panel in one["panels"]], [panel["title"] for panel in drawn["panels"]])
+                self.assertGreater(os.path.getsize(os.path.join(folder, f"{one['uid']}.png")), 20_000)
+                bare = [panel["title"] for panel in drawn["panels"] if panel["coloured"] < 20 and "No data" not in panel["text"]]
+                self.assertEqual([], bare, "without a line")
+                self.assertGreater(sum(panel["coloured"] >= 20 for panel in drawn["panels"]), len(drawn["panels"]) * 0.7)
+        print(f"    pictures are in {folder}")
 
 
 if __name__ == "__main__":

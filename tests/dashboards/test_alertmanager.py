@@ -168,7 +168,7 @@ class FromCableToPager(weft_testing.SubnetTest):
         self.assertEqual(path, where)
         alert, = message["alerts"]
         self.assertEqual(incident["kind"], alert["labels"]["kind"])
-        self.assertEqual(f"http://weft.example.com:9640/#/incidents/{incident['id']}", alert["annotations"]["incident_url"])
+        self.assertEqual(f"http://weft.example.com:9640/#/incident/{incident['id']}", alert["annotations"]["incident_url"])
         page = alert["annotations"]["runbook_url"].rsplit("/dashboards/", 1)[1]
         self.assertTrue(os.path.exists(os.path.join(ROOT, "dashboards", page)), page)
         self.assertNotIn("weft_url", alert["labels"])

@@ -73,8 +73,11 @@ class Linked(unittest.TestCase):
             self.assertEqual(len(identities), len(set(identities)))
 
     def test_incidents_lead_to_the_page_of_weft(self):
-        leading = [uid for uid, one in dashboards.load().items() if "/#/incidents/${__data.fields.incident}" in json.dumps(one)]
+        leading = [uid for uid, one in dashboards.load().items() if "/#/incident/${__data.fields.incident}" in json.dumps(one)]
         self.assertGreaterEqual(len(leading), 5)
+        route = os.path.join(ROOT, "dashboards", "web", "src", "route.ts")
+        if os.path.exists(route):
+            self.assertIn("`#/incident/${id}`", read(route))
 
     def test_every_panel_says_what_it_shows(self):
         self.assertEqual([], [(uid, panel["title"]) for uid, one in dashboards.load().items() for panel in dashboards.panels(one)

@@ -83,7 +83,7 @@ const ROW_TO_INCIDENT = {
   value: [
     {
       title: 'Incident ${__data.fields.incident}',
-      url: '${scheme}://${__data.fields.instance}/#/incidents/${__data.fields.incident}',
+      url: '${scheme}://${__data.fields.instance}/#/incident/${__data.fields.incident}',
       targetBlank: true,
     },
   ],

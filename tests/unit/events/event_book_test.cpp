@@ -118,7 +118,7 @@ TEST(EventMessage, IsBoundedAndOnOneLine) {
   EXPECT_LT(body.size(), 16U * 1024);
   EXPECT_NE(body.find(R"("affected_count":1000)"), std::string::npos);
   EXPECT_NE(body.find(R"("summary":"a b?")"), std::string::npos) << body;
-  EXPECT_NE(body.find(R"("url":"https://weft.example/#/incidents/INC-5")"), std::string::npos);
+  EXPECT_NE(body.find(R"("url":"https://weft.example/#/incident/INC-5")"), std::string::npos);
   EXPECT_EQ(idempotency_key(*incident), "INC-5.1");
 }
 

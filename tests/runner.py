@@ -39,6 +39,8 @@ SUITES = (
     Suite("web", "the page of weftd in Chromium, while cables are pulled", (Part("dev", "web"),), ("ibsim", "opensm", "chromium", "node", "npm")),
     Suite("guide", "weftctl at a terminal and in three shells; manual pages, references, links and commands of the documents",
           (Part("dev", "guide"),), ("ibsim", "opensm")),
+    Suite("grafana", "dashboards: every query under faults, checked against Grafana's types, drawn by its components",
+          (Part("dev", "grafana"),), ("prometheus", "ibsim", "opensm")),
     Suite("kernel", "weft-collector and weftd under Debian's kernel in qemu, compared with rdma, ethtool and dcb", (Part("dev", "kernel"),)),
     Suite("unit", "values and pure functions, room by room, under AddressSanitizer and UndefinedBehaviorSanitizer",
           (Part("asan-ubsan", "unit"),)),

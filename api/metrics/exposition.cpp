@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/metrics/fabric_families.hpp"
+#include "api/metrics/incident_families.hpp"
 #include "api/metrics/remedy_families.hpp"
 
 namespace weft::api {
@@ -20,6 +21,7 @@ std::string_view Exposition::next() {
   switch (part_) {
     case Part::kFabrics:
       append_fabric_families(text_, *snapshot_, now_, format_);
+      append_incident_families(text_, *snapshot_, now_, format_);
       append_remedy_families(text_, *snapshot_, format_);
       append_collector_states(text_, *snapshot_, format_);
       part_ = Part::kHealth;
@@ -30,6 +32,10 @@ std::string_view Exposition::next() {
       [[fallthrough]];
     case Part::kCollectors:
       if (append_collectors(text_, *snapshot_, format_, collector_position_)) return text_;
+      part_ = Part::kJobs;
+      [[fallthrough]];
+    case Part::kJobs:
+      if (append_jobs(text_, *snapshot_, format_, job_position_)) return text_;
       part_ = Part::kPorts;
       [[fallthrough]];
     case Part::kPorts:

@@ -22,7 +22,7 @@ class Exposition {
   std::string_view next();
 
  private:
-  enum class Part { kFabrics, kHealth, kCollectors, kPorts, kDaemon, kEnd };
+  enum class Part { kFabrics, kHealth, kCollectors, kJobs, kPorts, kDaemon, kEnd };
 
   std::shared_ptr<const Snapshot> snapshot_;
   TimePoint now_;
@@ -32,6 +32,7 @@ class Exposition {
   Part part_ = Part::kFabrics;
   std::size_t health_position_ = 0;
   std::size_t collector_position_ = 0;
+  std::size_t job_position_ = 0;
   std::string text_;
 };
 

@@ -1,9 +1,5 @@
 #include "daemon/actuate/webhook.hpp"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
-#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -13,13 +9,13 @@
 #include "daemon/actuate/secret.hpp"
 #include "daemon/actuate/text.hpp"
 #include "daemon/actuate/webhook_memory.hpp"
+#include "daemon/actuate/webhook_message.hpp"
 
 namespace weft::actuate {
 namespace {
 
 constexpr int kBodyVersion = 1;
 constexpr std::size_t kMostAnswer = 64 << 10;
-constexpr std::size_t kShortestKey = 16;  // octets; RFC 2104 advises 32, and less than 128 bits can be tried out
 
 bool takes_out(RemedyAction action) {
   return action == RemedyAction::kIsolateLink || action == RemedyAction::kRaiseLinkCost ||
@@ -33,28 +29,12 @@ std::string idempotency_key(const Order& order) {
   return plan_name(order.plan) + '.' + to_string(order.action);
 }
 
-nlohmann::json shown(const Entity& target) {
-  nlohmann::json json{{"kind", to_string(target.kind)}, {"id", target.identity()}};
-  const auto put = [&json](const char* key, const std::string& value) {
-    if (!value.empty()) json[key] = one_line(value);
-  };
-  put("name", target.label);
-  put("fabric", target.fabric);
-  put("host", target.host);
-  put("device", target.device);
-  if (target.port.node) json["node_guid"] = to_string(target.port.node);
-  if (target.port.port.value != 0) json["port"] = target.port.port.value;
-  if (target.peer.node) json["peer_node_guid"] = to_string(target.peer.node);
-  if (target.peer.port.value != 0) json["peer_port"] = target.peer.port.value;
-  return json;
-}
-
 std::string body_of(const Order& order, TimePoint now) {
   nlohmann::json body{{"version", kBodyVersion},
                       {"idempotency_key", idempotency_key(order)},
                       {"plan", plan_name(order.plan)},
                       {"action", to_string(order.action)},
-                      {"target", shown(order.target)},
+                      {"target", webhook_entity(order.target)},
                       {"reason", one_line(order.reason)},
                       {"message", one_line(order.marked_reason())},
                       {"time", utc_text(now)}};
@@ -134,16 +114,10 @@ class Webhook final : public Actuator {
   }
 
   Result<HttpAnswer> send(HttpRequest request, const std::string& signed_text, const Deadline& deadline) {
-    const Result<std::string> key = read_secret(options_.key_file);
-    if (!key) return fail(ErrorCode::kFailedPrecondition, key.error().message);
-    const std::int64_t now = std::chrono::floor<std::chrono::seconds>(clock_.now()).time_since_epoch().count();
-    request.headers.emplace_back("User-Agent: weftd");
-    request.headers.push_back("Weft-Timestamp: " + std::to_string(now));
-    request.headers.push_back("Weft-Signature: " + webhook_signature(*key, now, signed_text));
     request.tls.certificate_authorities = authorities_;
     request.timeout = deadline.left();
     request.most_answer = kMostAnswer;
-    return http_request(request);
+    return send_signed(std::move(request), signed_text, options_.key_file, clock_.now());
   }
 
   Result<void> post(const Order& order, const Deadline& deadline) {
@@ -188,36 +162,12 @@ class Webhook final : public Actuator {
   const Clock& clock_;
 };
 
-bool is_web_address(const std::string& url) {
-  return url.starts_with("http://") || url.starts_with("https://");
-}
-
 }  // namespace
-
-std::string webhook_signature(std::string_view key, std::int64_t timestamp, std::string_view message) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const std::string text = std::to_string(timestamp) + '.' + std::string(message);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(text.data()),
-       text.size(), digest.data(), &size);
-  std::string result = "v1=";
-  for (unsigned i = 0; i < size; ++i) {
-    result += kDigits[digest[i] >> 4U];
-    result += kDigits[digest[i] & 15U];
-  }
-  return result;
-}
 
 Result<std::unique_ptr<Actuator>> make_webhook_actuator(const WebhookOptions& options, const Clock& clock) {
   if (!is_web_address(options.url) || (!options.status_url.empty() && !is_web_address(options.status_url)))
     return fail(ErrorCode::kInvalidArgument, "a webhook's address begins with http:// or https://");
-  const Result<std::string> key = read_secret(options.key_file);
-  if (!key) return tl::unexpected<Error>(key.error());
-  if (key->size() < kShortestKey)
-    return fail(ErrorCode::kInvalidArgument, options.key_file.string() + " holds a key of " +
-                                                 std::to_string(key->size()) + " octets; at least " +
-                                                 std::to_string(kShortestKey) + " are wanted: openssl rand -hex 32");
+  if (const Result<void> key = check_webhook_key(options.key_file); !key) return tl::unexpected<Error>(key.error());
   std::string authorities;
   if (!options.certificate_authorities.empty()) {
     Result<std::string> text = read_secret(options.certificate_authorities, SecretMode::kMounted, 1 << 20);

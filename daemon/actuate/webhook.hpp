@@ -40,7 +40,4 @@ struct WebhookOptions {
 /// answer to a later order for the same target tells more, and apply() sends again, under the same idempotency key.
 Result<std::unique_ptr<Actuator>> make_webhook_actuator(const WebhookOptions& options, const Clock& clock);
 
-/// "v1=" and the HMAC-SHA256 of "<timestamp>.<message>" in hexadecimal digits.
-std::string webhook_signature(std::string_view key, std::int64_t timestamp, std::string_view message);
-
 }  // namespace weft::actuate

@@ -1,24 +1,16 @@
 #include "daemon/actuate/webhook_memory.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "daemon/runtime/unique_fd.hpp"
+#include "daemon/runtime/durable_file.hpp"
 
 namespace weft::actuate {
 namespace {
 
 constexpr int kVersion = 1;
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
 
 std::optional<std::map<std::string, Told>> parse(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
@@ -34,19 +26,6 @@ std::optional<std::map<std::string, Told>> parse(const std::string& text) {
     told[target] = {item["plan"].get<std::uint64_t>(), *action, item["acknowledged"].get<bool>()};
   }
   return told;
-}
-
-/// Writes all of it and waits for the disk; the errno, or 0.
-int write_durably(const std::filesystem::path& path, const std::string& text) {
-  runtime::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!fd) return errno;
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(fd.get(), text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return errno;
-    done += static_cast<std::size_t>(wrote);
-  }
-  return ::fsync(fd.get()) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -99,17 +78,7 @@ Result<void> WebhookMemory::save() const {
     told[target] = {{"plan", item.plan}, {"action", to_string(item.action)}, {"acknowledged", item.acknowledged}};
   const std::string text = nlohmann::json{{"version", kVersion}, {"told", std::move(told)}}.dump(
       1, ' ', false, nlohmann::json::error_handler_t::replace);
-  const std::filesystem::path fresh = file_.string() + ".new";
-  int error = write_durably(fresh, text);
-  if (error == 0 && ::rename(fresh.c_str(), file_.c_str()) != 0) error = errno;
-  if (error == 0) {
-    const std::filesystem::path folder = file_.has_parent_path() ? file_.parent_path() : ".";
-    const runtime::UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!fd || ::fsync(fd.get()) != 0) error = errno;
-  }
-  if (error == 0) return {};
-  return fail(error == ENOSPC ? ErrorCode::kResourceExhausted : ErrorCode::kUnavailable,
-              "cannot write " + file_.string() + ": " + reason(error));
+  return runtime::replace_durably(file_, text);
 }
 
 }  // namespace weft::actuate

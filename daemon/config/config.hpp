@@ -166,6 +166,17 @@ struct Security {
   bool is_guarded() const { return !certificate.empty() || !tokens_file.empty(); }
 };
 
+/// Who is told of incidents by webhook; as events::EventSenderOptions.
+struct Events {
+  std::vector<std::string> urls;  ///< empty: nobody
+  std::filesystem::path key_file;
+  std::vector<std::string> severities{"WARNING", "CRITICAL"};
+  std::vector<std::string> kinds;                 ///< empty: all
+  std::filesystem::path certificate_authorities;  ///< empty: the system's
+  Duration timeout = std::chrono::seconds(5);
+  std::string page_url;  ///< empty: events have no link
+};
+
 struct WeftdConfig {
   static constexpr ProgramNames kNames{"weftd", "weftd.toml", "The daemon"};
 
@@ -182,6 +193,7 @@ struct WeftdConfig {
   GrpcLimits grpc;
   Telemetry telemetry;
   Remedy remedy;
+  Events events;
 
   /// While this file exists, nothing acts.
   std::filesystem::path hands_off_file() const {

@@ -279,7 +279,7 @@ template <>
 std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
   for (auto part : {daemon_schema(), security_schema(), infiniband_schema(), analyzer_schema(), maintenance_schema(),
-                    remedy_schema(), store_schema(), serving_schema(), telemetry_schema()})
+                    events_schema(), remedy_schema(), store_schema(), serving_schema(), telemetry_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }
@@ -319,6 +319,7 @@ std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfi
                                   std::pair{"infiniband.rail_pattern", &config.infiniband.rail_pattern}})
     if (const auto pattern = analyzer::place_pattern(*text); !pattern) found.emplace_back(key, pattern.error().message);
   for (auto& problem : security_contradictions(config)) found.push_back(std::move(problem));
+  for (auto& problem : event_contradictions(config.events)) found.push_back(std::move(problem));
   for (auto& problem : remedy_contradictions(config.remedy)) found.push_back(std::move(problem));
   return found;
 }

@@ -75,6 +75,10 @@ std::vector<std::pair<std::string, std::string>> security_contradictions(const W
 
 /// The keys of remedy.*; part of schema().
 std::vector<Key> remedy_schema();
+/// The keys of events.*.
+std::vector<Key> events_schema();
+/// What of them contradicts itself, as contradictions().
+std::vector<std::pair<std::string, std::string>> event_contradictions(const Events& events);
 /// The keys of remedy.limits.*; part of remedy_schema().
 std::vector<Key> remedy_limits_schema();
 /// What is wrong between them; part of contradictions().

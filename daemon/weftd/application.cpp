@@ -17,6 +17,7 @@
 #include "collectors/infiniband/topology_file.hpp"
 #include "daemon/logging/logging.hpp"
 #include "daemon/weftd/core.hpp"
+#include "daemon/weftd/event_desk.hpp"
 #include "daemon/weftd/fabric_watcher.hpp"
 #include "daemon/weftd/page_assets.hpp"
 #include "daemon/weftd/port_finder.hpp"
@@ -353,6 +354,8 @@ Result<void> run(const config::WeftdConfig& config) {
   Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, hosts, remedies, publication,
             clock, post);
   remedies.set_on_news([&core] { core.take_plans(); });
+  auto events = EventDesk::make(config, publication, clock);
+  if (!events) return tl::unexpected(events.error());
   TelemetryInbox inbox(main, hosts, config.telemetry.max_collectors, [&core] { core.take_hosts(); });
   MainDoor door(main);
   CommandDesk commands(door, core);
@@ -388,6 +391,8 @@ Result<void> run(const config::WeftdConfig& config) {
     metrics.set(store_lane.name(), store_lane.figures());
     metrics.set(actuate_lane.name(), actuate_lane.figures());
     metrics.set((*store)->status());
+    (*events)->tick();
+    for (const auto& receiver : (*events)->receivers()) metrics.set(*receiver.sender);
     metrics.set((*grpc)->telemetry(), hosts.figures(), inbox.figures());
     metrics.set((*security)->figures());
     watchers.report(metrics);
@@ -422,6 +427,7 @@ Result<void> run(const config::WeftdConfig& config) {
   door.close();
   inbox.close();
   hosts.stop();
+  (*events)->stop();
   actuate_lane.stop();
   store_lane.stop();
   // Those whose commands reached the disk are told so, all others that they came too late.

@@ -33,6 +33,12 @@ struct SelfMetrics::Families {
       counter("weft_sweeper_restarts_total", "Times the process that sweeps this subnet was started again.");
   Family<Counter>& skipped =
       counter("weft_sweeps_skipped_total", "Sweeps replaced by newer ones before they were looked at.");
+  Family<Counter>& events_delivered = counter("weft_events_delivered_total", "Events that this receiver took.");
+  Family<Counter>& events_failed =
+      counter("weft_events_failed_total", "Attempts to tell this receiver that it did not answer with 2xx.");
+  Family<Counter>& events_given_up =
+      counter("weft_events_given_up_total", "Events that this receiver said it can never take.");
+  Family<Gauge>& events_waiting = gauge("weft_events_waiting", "Incidents that this receiver was not told of yet.");
   Family<Gauge>& streams = gauge("weft_collector_streams", "Streams of collectors that are open.");
   Family<Gauge>& values = gauge("weft_collector_values", "Values in one reading of all collectors together.");
   Family<Counter>& ended = counter("weft_collector_streams_refused_total",
@@ -79,6 +85,15 @@ void SelfMetrics::set(const store::StoreStatus& status) {
   raise_to(families_->written.Add({}), status.history_written);
   raise_to(families_->dropped.Add({}), status.history_dropped);
   families_->bytes.Add({}).Set(static_cast<double>(status.history_bytes));
+}
+
+void SelfMetrics::set(const events::EventSender& sender) {
+  const prometheus::Labels labels{{"receiver", sender.receiver()}};
+  const events::EventFigures& figures = sender.figures();
+  raise_to(families_->events_delivered.Add(labels), figures.delivered);
+  raise_to(families_->events_failed.Add(labels), figures.failed);
+  raise_to(families_->events_given_up.Add(labels), figures.given_up);
+  families_->events_waiting.Add(labels).Set(static_cast<double>(figures.waiting));
 }
 
 void SelfMetrics::set(const api::TelemetryFigures& streams, const HostFigures& hosts,

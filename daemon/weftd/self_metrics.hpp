@@ -8,6 +8,7 @@
 #include <string>
 
 #include "api/grpc/telemetry_hall.hpp"
+#include "daemon/events/event_sender.hpp"
 #include "daemon/runtime/lane.hpp"
 #include "daemon/store/store.hpp"
 #include "daemon/weftd/host_desk.hpp"
@@ -30,6 +31,7 @@ class SelfMetrics {
 
   void set(const std::string& lane, const runtime::LaneFigures& figures);
   void set(const store::StoreStatus& status);
+  void set(const events::EventSender& sender);
   void set(const api::TelemetryFigures& streams, const HostFigures& hosts, const runtime::ChannelFigures& inbox);
   void set(const SecurityFigures& security);
   void set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,

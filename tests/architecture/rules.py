@@ -26,6 +26,7 @@ DAEMON_MAY_KNOW = {
     "uplink": {"fabric", "api"},
     "ctl": {"fabric", "api"},
     "actuate": {"fabric", "collectors"},
+    "events": {"fabric"},
 }
 ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")
 README_LINES = 80

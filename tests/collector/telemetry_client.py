@@ -48,8 +48,11 @@ def port(device: str, number: int = 1, state: int = 4, netdev: str = "", guid: i
             bytes(8) + guid.to_bytes(8, "little") + varint(0) + bytes([state, 5 if state == 4 else 2]) + varint(rate) + text(""))
 
 
-def series(device: str, number: int, name: str, bits: int = 64) -> bytes:
-    return text(device) + bytes([number]) + text(name) + bytes([1 << 3]) + bytes([bits])
+def series(device: str, number: int, name: str, bits: int = 64, direction: str = "", priority: int | None = None,
+           lane: int | None = None, gauge: bool = False) -> bytes:
+    flags = ("", "transmit", "receive").index(direction) << 1 | (2 if gauge else 1) << 3
+    flags |= (priority is not None) << 5 | (lane is not None) << 6
+    return (text(device) + bytes([number]) + text(name) + bytes([flags, bits]) + bytes([place for place in (priority, lane) if place is not None]))
 
 
 def whole(taken: int, ports: list[bytes], all_series: list[bytes], values: list[int], jobs=()) -> bytes:

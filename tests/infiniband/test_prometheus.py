@@ -1,22 +1,12 @@
 """Scraped by real Prometheus and VictoriaMetrics; what is exposed is as promtool wants it."""
 
 import gzip
-import json
-import os
-import shutil
-import signal
 import subprocess
-import tempfile
 import unittest
-import urllib.parse
 import urllib.request
 
 import weft_testing
-from weft_testing import WeftClient, free_address, simulated_subnet
-
-
-def which(name: str) -> str | None:
-    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+from prometheus_stack import Scraper, prometheus, which
 
 
 class Exposition(weft_testing.SubnetTest):
@@ -71,38 +61,6 @@ class Exposition(weft_testing.SubnetTest):
         self.assertTrue(opened.endswith("# EOF\n"))
 
 
-class Scraper:
-    """Prometheus or VictoriaMetrics in a temporary folder, scraping each second."""
-
-    def __init__(self, command, configuration: str, ready: str):
-        self.place = tempfile.mkdtemp(prefix="weft-scraper-")
-        self.client = WeftClient(free_address())
-        with open(os.path.join(self.place, "scrape.yml"), "w", encoding="utf-8") as stream:
-            stream.write(configuration)
-        with open(os.path.join(self.place, "log"), "wb") as log:
-            self.process = subprocess.Popen(command(self.place, self.client.base.split("//")[1]), cwd=self.place, stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log, start_new_session=True,
-                                            preexec_fn=simulated_subnet._die_with_parent)
-        weft_testing.wait_until(lambda: self.client.text(ready) or True, 60, why=lambda: f"it did not start: {self.log()}")
-
-    def log(self) -> str:
-        with open(os.path.join(self.place, "log"), encoding="utf-8", errors="replace") as stream:
-            return stream.read()[-2000:]
-
-    def query(self, expression: str) -> list[dict]:
-        answer = json.loads(self.client.text("/api/v1/query?" + urllib.parse.urlencode({"query": expression})))
-        return answer["data"]["result"]
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        shutil.rmtree(self.place, ignore_errors=True)
-
-
 CONFIGURATION = """\
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs:
@@ -112,10 +70,10 @@ scrape_configs:
 
 
 class Scraped(weft_testing.SubnetTest):
-    def scraped_by(self, name: str, command, ready: str):
+    def scraped_by(self, name: str, start):
         if not which(name):
             raise unittest.SkipTest(f"not installed: {name}")
-        scraper = Scraper(command, CONFIGURATION.format(target=self.weftd.http), ready)
+        scraper = start(CONFIGURATION.format(target=self.weftd.http))
         self.addCleanup(scraper.stop)
         weft_testing.wait_until(lambda: scraper.query('up{job="weft"} == 1'), 60, why=lambda: f"never scraped: {scraper.log()}")
         cabled = sum(len(node.ports) for node in self.network.nodes.values())
@@ -133,14 +91,12 @@ class Scraped(weft_testing.SubnetTest):
         self.assertEqual([], scraper.query('min_over_time(up{job="weft"}[1m]) == 0'))
 
     def test_by_prometheus(self):
-        self.scraped_by("prometheus", lambda place, address: [
-            "prometheus", f"--config.file={place}/scrape.yml", f"--storage.tsdb.path={place}/data", f"--web.listen-address={address}",
-            "--log.level=warn"], "/-/ready")
+        self.scraped_by("prometheus", prometheus)
 
     def test_by_victoria_metrics(self):
-        self.scraped_by("victoria-metrics", lambda place, address: [
+        self.scraped_by("victoria-metrics", lambda configuration: Scraper(lambda place, address: [
             "victoria-metrics", f"-promscrape.config={place}/scrape.yml", f"-storageDataPath={place}/data", f"-httpListenAddr={address}",
-            "-retentionPeriod=1d", "-search.latencyOffset=0s", "-memory.allowedPercent=10"], "/health")
+            "-retentionPeriod=1d", "-search.latencyOffset=0s", "-memory.allowedPercent=10"], {"scrape.yml": configuration}, "/health"))
 
 
 if __name__ == "__main__":

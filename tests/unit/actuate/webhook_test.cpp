@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "daemon/actuate/webhook_memory.hpp"
+#include "daemon/actuate/webhook_message.hpp"
 
 namespace weft::actuate {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "api/metrics/exposition.hpp"
 #include "api/metrics/gzip.hpp"
+#include "api/metrics/incident_families.hpp"
 #include "small_fabric.hpp"
 
 namespace weft::api {
@@ -228,6 +229,80 @@ TEST(Exposition, PlannedWorkIsNotToBePagedFor) {
   EXPECT_THAT(text, HasSubstr("weft_incidents_unattended{kind=\"LINK_DOWN\",severity=\"INFO\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("weft_maintenance_windows{state=\"active\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("weft_maintenance_windows{state=\"planned\"} 1\n"));
+}
+
+TEST(Exposition, AnIncidentIsNamedWithBothEndsOfItsLink) {
+  SmallFabric fabric(1);
+  auto incident = make_incident(7);
+  incident.affected.resize(2);
+  incident.waiting.total = 5;
+  incident.jobs = {"slurm:\"9\""};
+  const std::string text =
+      expose(make_snapshot(1, {fabric.build()}, {incident, make_incident(8, IncidentState::kResolved)}));
+  EXPECT_EQ(about(text, "weft_incident_info"),
+            "# HELP weft_incident_info What each open incident is about, the worst of them; attention says who deals "
+            "with it.\n"
+            "# TYPE weft_incident_info gauge\n"
+            "weft_incident_info{incident=\"INC-7\",kind=\"LINK_DOWN\",severity=\"CRITICAL\",attention=\"unattended\","
+            "subnet=\"ib0\",entity=\"link\",cause=\"leaf-1 port 1 - host-1 mlx5_0 port 1\",node=\"leaf-1\","
+            "guid=\"0x0000000000000010\",port=\"1\",peer_node=\"host-1 mlx5_0\",peer_guid=\"0x0000000000000101\","
+            "peer_port=\"1\",host=\"host-1\"} 1\n");
+  for (const char* line :
+       {"affected{incident=\"INC-7\"} 2\n", "waiting_links{incident=\"INC-7\"} 5\n", "jobs{incident=\"INC-7\"} 1\n",
+        "job_info{incident=\"INC-7\",job_id=\"slurm:\\\"9\\\"\"} 1\n"})
+    EXPECT_THAT(text, HasSubstr(std::string("weft_incident_") + line));
+  EXPECT_THAT(text, HasSubstr("weft_incidents_left_out 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("INC-8")));
+}
+
+TEST(Exposition, WhoDealsWithAnIncidentIsALabel) {
+  auto silenced = make_incident(2);
+  silenced.silenced_until = kNow + std::chrono::seconds(1);
+  auto planned = make_incident(4, IncidentState::kAcknowledged);
+  planned.maintenance = 1;
+  const std::string text = expose(
+      make_snapshot(1, {}, {make_incident(1), silenced, make_incident(3, IncidentState::kAcknowledged), planned}));
+  for (const char* labels : {"\"INC-1\",kind=\"LINK_DOWN\",severity=\"CRITICAL\",attention=\"unattended\"",
+                             "\"INC-2\",kind=\"LINK_DOWN\",severity=\"CRITICAL\",attention=\"silenced\"",
+                             "\"INC-3\",kind=\"LINK_DOWN\",severity=\"CRITICAL\",attention=\"acknowledged\"",
+                             "\"INC-4\",kind=\"LINK_DOWN\",severity=\"CRITICAL\",attention=\"planned\""})
+    EXPECT_THAT(text, HasSubstr(std::string("weft_incident_info{incident=") + labels));
+}
+
+TEST(Exposition, OfTooManyIncidentsTheWorstAndOldestAreNamed) {
+  std::vector<Incident> incidents;
+  for (std::uint64_t id = 1; id <= kMostIncidentsShown + 10; ++id) {
+    incidents.push_back(make_incident(id));
+    if (id <= 5) incidents.back().severity = Severity::kWarning;
+  }
+  const std::string text = expose(make_snapshot(1, {}, incidents));
+  EXPECT_THAT(text, HasSubstr("weft_incidents_left_out 10\n"));
+  EXPECT_THAT(text, Not(HasSubstr("{incident=\"INC-5\""))) << "less severe";
+  EXPECT_THAT(text, HasSubstr("weft_incident_info{incident=\"INC-6\""));
+  EXPECT_THAT(text, HasSubstr("weft_incident_info{incident=\"INC-261\""));
+  EXPECT_THAT(text, Not(HasSubstr("{incident=\"INC-262\""))) << "younger";
+}
+
+TEST(Exposition, JobsHoldTheHostsOfConnectedCollectors) {
+  std::vector<std::shared_ptr<const HostView>> hosts;
+  for (const char* name : {"gpu-1", "gpu-2"}) {
+    auto reading = std::make_shared<HostReading>();
+    reading->taken = kNow;
+    reading->inventory = std::make_shared<HostInventory>();
+    reading->jobs = {"slurm:1", "slurm:2"};
+    auto host = std::make_shared<HostView>();
+    host->host = name;
+    host->reading = reading;
+    host->state = hosts.empty() ? CollectorState::kConnected : CollectorState::kDisconnected;
+    hosts.push_back(host);
+  }
+  auto snapshot = make_snapshot(1, {});
+  snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(hosts);
+  EXPECT_EQ(about(expose(snapshot), "weft_job_info"),
+            "# HELP weft_job_info Which jobs hold which hosts, as collectors tell.\n"
+            "# TYPE weft_job_info gauge\n"
+            "weft_job_info{job_id=\"slurm:1\",node=\"gpu-1\"} 1\n"
+            "weft_job_info{job_id=\"slurm:2\",node=\"gpu-1\"} 1\n");
 }
 
 TEST(Exposition, OpenMetricsNamesFamiliesWithoutSuffix) {

@@ -1,0 +1,54 @@
+// Cables, and what they carry their bits with.
+
+import { I, ON_PORT, SUBNET, UIDS, WARN_ABOVE_ZERO, figure, graph, incidents, make, mapped, ranking, rows, states, variable } from './parts.ts';
+
+const AT = `${I}, node=~"$node"`;
+const rate = (metric: string) => `topk(10, rate(${metric}{${AT}}[$__rate_interval]) > 0)`;
+const PORT = '{{node}} {{device}} port {{port}}';
+const open = (kind: string) => ({ expr: `sum(weft_incidents{${I}, kind="${kind}"})` });
+/** dBm of a metric in watts; a dark receiver has none. */
+const dbm = (metric: string) => `10 * log10(1000 * (weft_port_module_${metric}_power_watts{${AT}} > 0))`;
+
+export const links = () =>
+  make(UIDS.links, 'Weft: links', 'Links that are down, flap, take errors or fade.', [
+    SUBNET(),
+    variable('node', 'Node', 'label_values(weft_port_info{instance=~"$instance"}, node)', { multi: true }),
+  ], [
+    ['Now', [
+      figure({ title: 'Down', help: 'Open incidents LINK_DOWN.', queries: open('LINK_DOWN'), steps: WARN_ABOVE_ZERO }),
+      figure({ title: 'Flapping', help: 'Open incidents LINK_FLAP.', queries: open('LINK_FLAP'), steps: WARN_ABOVE_ZERO }),
+      figure({ title: 'With errors', help: 'Open incidents LINK_ERRORS.', queries: open('LINK_ERRORS'), steps: WARN_ABOVE_ZERO }),
+      figure({ title: 'Degraded', help: 'Open incidents LINK_DEGRADED: narrower or slower than both ends can, or fading.', queries: open('LINK_DEGRADED'), steps: WARN_ABOVE_ZERO }),
+      figure({ title: 'Miscabled', help: 'Open incidents MISCABLED.', queries: open('MISCABLED'), steps: WARN_ABOVE_ZERO }),
+      figure({ title: 'Silent loss', help: 'Open incidents SILENT_LOSS: packets vanish without a counter.', queries: open('SILENT_LOSS'), steps: WARN_ABOVE_ZERO }),
+      incidents('Open incidents of links', 'The incident leads to its page in Weft.', 'entity=~"link|port|host_port"'),
+    ]],
+    ['Flaps', [
+      states({ title: 'Ports that were down for a while', help: 'Of those that were up at some time of the range.', queries: { expr: `weft_port_up{${AT}} and ${ON_PORT} (min_over_time(weft_port_up{${AT}}[$__range] @ end()) == 0) and ${ON_PORT} (max_over_time(weft_port_up{${AT}}[$__range] @ end()) == 1)`, legend: PORT }, mappings: mapped({ '0': { text: 'down', color: 'red' }, '1': { text: 'up', color: 'green' } }) }),
+      graph({ title: 'Times that links went down', help: 'As ports count: between two readings too.', queries: { expr: `topk(10, increase(weft_port_link_downed_total{${AT}}[$__rate_interval]) > 0)`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
+      graph({ title: 'Recoveries', help: 'Times that links retrained.', queries: { expr: `topk(10, increase(weft_port_link_error_recovery_total{${AT}}[$__rate_interval]) > 0)`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
+      graph({ title: 'Carriers lost by hosts', help: 'As the kernel of the host counts.', queries: { expr: `topk(10, increase(weft_port_carrier_down_total{${AT}}[$__rate_interval]) > 0)`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
+      graph({ title: 'Physical link downs of hosts', help: 'As the adapter counts.', queries: { expr: `topk(10, increase(weft_port_link_down_events_total{${AT}}[$__rate_interval]) > 0)`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
+    ]],
+    ['Errors', [
+      graph({ title: 'Symbol errors', help: 'Minor errors on the lanes.', queries: { expr: rate('weft_port_symbol_errors_total'), legend: PORT }, min: 0, unit: 'cps', toNode: true }),
+      graph({ title: 'Receive errors', help: 'Packets received with an error.', queries: { expr: rate('weft_port_receive_errors_total'), legend: PORT }, min: 0, unit: 'pps', toNode: true }),
+      graph({ title: 'Bit errors', help: 'Errors per bit over the error window, as LINK_ERRORS judges them; a logarithmic scale.', queries: { expr: `topk(10, weft_link_error_rate{${AT}} > 0)`, legend: PORT }, log: true, unit: 'sci', toNode: true }),
+      graph({ title: 'Frames with a bad check sequence, at hosts', help: 'CRC errors of Ethernet ports.', queries: { expr: rate('weft_port_crc_errors_total'), legend: PORT }, min: 0, unit: 'cps', toNode: true }),
+      graph({ title: 'Blocks that FEC could not put right', help: 'Each one is lost data.', queries: [
+        { expr: `topk(10, sum by (node, device, port) (rate(weft_port_fec_uncorrectable_blocks_total{${AT}}[$__rate_interval])) > 0)`, legend: PORT },
+        { expr: rate('weft_port_rs_fec_uncorrectable_blocks_total'), legend: `${PORT} (RS)` }], min: 0, unit: 'cps', toNode: true }),
+      graph({ title: 'Blocks that FEC put right', help: 'Normal with PAM4; watch the trend.', queries: [
+        { expr: rate('weft_port_fec_corrected_blocks_total'), legend: PORT },
+        { expr: rate('weft_port_rs_fec_correctable_blocks_total'), legend: `${PORT} (RS)` }], min: 0, unit: 'cps', toNode: true }),
+    ]],
+    ['Optics', [
+      graph({ title: 'Light received', help: 'The ten darkest lanes. Below the module\'s limit the link takes errors; a slow fall is dirt or age.', queries: { expr: `bottomk(10, ${dbm('receive')})`, legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
+      graph({ title: 'Light sent', help: 'The ten darkest lanes.', queries: { expr: `bottomk(10, ${dbm('transmit')})`, legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
+      graph({ title: 'Laser bias current', help: 'A laser that ages needs more.', queries: { expr: `topk(10, weft_port_module_bias_amperes{${AT}})`, legend: `${PORT} lane {{lane}}` }, min: 0, unit: 'amp', toNode: true }),
+      graph({ title: 'Temperature of modules', help: 'The ten hottest.', queries: { expr: `topk(10, weft_port_module_temperature_celsius{${AT}})`, legend: PORT }, unit: 'celsius', toNode: true }),
+      ranking({ title: 'Supply voltage of modules', help: 'The ten lowest.', queries: { expr: `bottomk(10, weft_port_module_supply_volts{${AT}})`, legend: PORT }, unit: 'volt' }),
+      rows({ title: 'Ports and their cables', help: 'What is at both ends; the value is the active rate.', queries: { expr: `8 * weft_port_rate_bytes_per_second{${AT}} * ${ON_PORT} group_left (peer_node, peer_port, subnet, link_layer, host) weft_port_info{${AT}}` },
+             columns: [['node', 'Node'], ['device', 'Device'], ['port', 'Port'], ['peer_node', 'Other end'], ['peer_port', 'Its port'], ['subnet', 'Subnet'], ['link_layer', 'Link layer'], ['host', 'Host'], ['Value', 'Rate']], valueUnit: 'bps', node: 'host', width: 12, height: 8 }),
+    ]],
+  ]);

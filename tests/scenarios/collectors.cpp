@@ -40,7 +40,16 @@ SeriesList series_of_host(const Plan& plan, std::uint32_t first) {
   return list;
 }
 
-/// Who is told of a job: the hosts that a scheduler placed it on. Jobs of the same hosts, a rail each, are one.
+/// Whole seconds of stalling that are complete with `stalled` more seconds; the rest stays in `begun`.
+std::uint64_t whole_seconds(double& begun, double stalled) {
+  begun += stalled;
+  const double whole = std::floor(begun);
+  begun -= whole;
+  return static_cast<std::uint64_t>(whole);
+}
+
+}  // namespace
+
 std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, const Plan& plan) {
   std::vector<std::vector<std::string>> names(plan.spec.hosts);
   std::map<std::vector<std::uint32_t>, std::string> known;
@@ -56,16 +65,6 @@ std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, co
   }
   return names;
 }
-
-/// Whole seconds of stalling that are complete with `stalled` more seconds; the rest stays in `begun`.
-std::uint64_t whole_seconds(double& begun, double stalled) {
-  begun += stalled;
-  const double whole = std::floor(begun);
-  begun -= whole;
-  return static_cast<std::uint64_t>(whole);
-}
-
-}  // namespace
 
 Collectors::Collectors(const Scenario& scenario, const Plan& plan)
     : scenario_(scenario),
@@ -91,7 +90,8 @@ Collectors::Collectors(const Scenario& scenario, const Plan& plan)
     }
     hosts_[host].inventory = std::move(inventory);
     hosts_[host].jobs = jobs[host];
-    due_.emplace(random_.uniform(0, interval()), host);
+    const double first = random_.uniform(0, interval());
+    if (scenario.collectors) due_.emplace(first, host);
   }
   if (has_straggler(scenario)) reading_times_.resize(hosts_.size());
   for (Adapter& adapter : adapters_) {
@@ -232,7 +232,7 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
 
 void Collectors::read(double until, const Registers& registers, const std::function<bool(NodeIndex)>& is_up,
                       const std::function<TimePoint(double)>& wall) {
-  while (due_.top().first < until) {
+  while (!due_.empty() && due_.top().first < until) {
     const auto [at, host] = due_.top();
     due_.pop();
     due_.emplace(at + interval() * random_.uniform(0.95, 1.05), host);

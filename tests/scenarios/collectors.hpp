@@ -16,6 +16,10 @@
 
 namespace weft::scenarios {
 
+/// By host: the jobs that a scheduler placed there, which its collector tells. Jobs of the same hosts, a rail each, are
+/// one; storage and what runs beside jobs is none.
+std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, const Plan& plan);
+
 /// A batch on its way from a host.
 struct Delivery {
   double heard = 0;  ///< seconds since the scenario began

@@ -143,6 +143,7 @@ struct Scenario {
   double duration = 120;  ///< seconds
   bool noisy = true;
   Noise noise;
+  bool collectors = true;  ///< every host has one
   std::vector<Job> jobs{};
   std::vector<Fault> faults{};
   std::vector<Truth> truths{};  ///< filled from the faults by truths_of() unless written down

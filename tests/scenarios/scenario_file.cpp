@@ -40,6 +40,11 @@ double number(const std::string& text, const std::string& what) {
   return value;
 }
 
+bool is_on(const std::string& text) {
+  if (text != "on" && text != "off") complain("\"" + text + "\" is neither on nor off");
+  return text == "on";
+}
+
 /// The "key=value" words of a line. Each must be asked for, or the line is wrong.
 class Words {
  public:
@@ -110,12 +115,16 @@ class Reader {
       scenario_.name = only();
     else if (verb == "seed")
       scenario_.seed = static_cast<std::uint64_t>(within(0, 1e15));
+    else if (verb == "collectors")
+      scenario_.collectors = is_on(only());
     else if (verb == "interval")
       scenario_.interval = within(0.1, 600);
     else if (verb == "duration")
       scenario_.duration = within(1, kLongestScenario);
     else
-      complain("does not know \"" + verb + "\"; there are fabric, seed, interval, duration, noise, job, fault, truth");
+      complain("does not know \"" + verb +
+               "\"; there are fabric, name, seed, interval, duration, collectors, noise, job, fault, "
+               "truth");
   }
 
   Case finish() {

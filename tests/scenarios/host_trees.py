@@ -29,6 +29,7 @@ _ERRORS = {
     "out_of_sequence": "out_of_sequence",
     "rnr_nak": "rnr_nak_retry_err",
     "out_of_buffer": "out_of_buffer",
+    "retries_exhausted": "req_transport_retries_exceeded",
 }
 _UP = {"state": "4: ACTIVE", "phys_state": "5: LinkUp"}
 _DOWN = {"state": "1: DOWN", "phys_state": "2: Polling"}

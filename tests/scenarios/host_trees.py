@@ -38,9 +38,10 @@ SIGNALS = {"lost_share", *_ERRORS}
 
 
 class Hosts:
-    """Trees and collectors of all hosts of a timeline's first line; none where it names none."""
+    """Trees and collectors of all hosts of a timeline's first line; none where it names none. Before they are shown a frame, errors
+    stand where the host was first read, which may have been after the first frame: from there on they move."""
 
-    def __init__(self, fabric: dict):
+    def __init__(self, fabric: dict, frames: list[dict] = ()):
         self._hosts = fabric.get("hosts", [])
         self._place = tempfile.mkdtemp(prefix="weft-hosts-")
         self._ports: dict[int, str] = {}  # folder of port 1, by node
@@ -55,6 +56,11 @@ class Hosts:
                 device = sysfs_tree.add_adapter(root, rail, guid, guid + 1)
                 self._ports[node] = self._by_device[number, os.path.basename(device)] = os.path.join(device, "ports", "1")
             sysfs_tree.write(os.path.join(self._place, str(number), "jobs"), "\n".join(host["jobs"]))
+        unread = set(range(len(self._hosts)))
+        for entry in (entry for frame in frames for entry in frame.get("hosts", [])):
+            if entry["host"] in unread:
+                self._show_errors(entry)
+                unread.remove(entry["host"])
 
     def tree(self, host: int) -> str:
         return os.path.join(self._place, str(host), "sys")
@@ -90,10 +96,13 @@ class Hosts:
                 for file, text in (_UP if entry["state"]["joined"] else _DOWN).items():
                     sysfs_tree.rewrite(os.path.join(port, file), text)
         for entry in frame.get("hosts", []):
-            for device, values in entry["devices"].items():
-                for name, value in values.items():
-                    sysfs_tree.rewrite(os.path.join(self._by_device[entry["host"], device], "hw_counters", _ERRORS[name]), value)
+            self._show_errors(entry)
         self._switch_off(set(frame.get("dark", [])))
+
+    def _show_errors(self, entry: dict) -> None:
+        for device, values in entry["devices"].items():
+            for name, value in values.items():
+                sysfs_tree.rewrite(os.path.join(self._by_device[entry["host"], device], "hw_counters", _ERRORS[name]), value)
 
     def _switch_off(self, dark: set[int]) -> None:
         for host in sorted(dark ^ self._dark):

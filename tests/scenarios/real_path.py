@@ -290,7 +290,7 @@ def _run(timeline: Timeline, verdict: Verdict) -> None:
     adapters = [node.name for node in network.adapters]
     # No scenario breaks what the watcher stands at, nor its neighbour on the same leaf.
     subnet = simulated_subnet.SimulatedSubnet(network, manager_host=adapters[1])
-    hosts = host_trees.Hosts(timeline.fabric)
+    hosts = host_trees.Hosts(timeline.fabric, timeline.frames)
     weftd = None
     try:
         subnet.start()
@@ -309,7 +309,10 @@ def _run(timeline: Timeline, verdict: Verdict) -> None:
         # what a tick is.
         ticks.update({(port["node"], port["port"]): port["waitTickSeconds"] for port in weftd.client.json("/api/v1/ports")["ports"]
                       if port.get("waitTickSeconds")})
-        started, first = time.monotonic(), timeline.frames[0]["at"]
+        # Frames and sweeps come at the same pace: half an interval apart, so that no sweep reads one end of a cable before its counters
+        # were set and the other end after.
+        weftd.wait_sweeps(1)
+        started, first = time.monotonic() + interval / 2, timeline.frames[0]["at"]
         due = started
         for frame in timeline.frames[1:]:
             # On a machine that has fallen behind time stretches: two frames at once would be rates that never were.

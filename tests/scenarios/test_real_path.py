@@ -115,8 +115,9 @@ class HostsTest(unittest.TestCase):
 
     def setUp(self):
         nodes = [{"guid": 0x10, "name": "leaf"}] + [{"guid": 0x0002C903_00000000 + 16 * i, "name": f"adapter {i}"} for i in (1, 2, 3)]
-        self.hosts = host_trees.Hosts({"nodes": nodes, "hosts": [{"name": "a", "adapters": [1, 2], "jobs": ["slurm:1", "slurm:2"]},
-                                                                 {"name": "b", "adapters": [3], "jobs": []}]})
+        self.fabric = {"nodes": nodes, "hosts": [{"name": "a", "adapters": [1, 2], "jobs": ["slurm:1", "slurm:2"]},
+                                                 {"name": "b", "adapters": [3], "jobs": []}]}
+        self.hosts = host_trees.Hosts(self.fabric)
         self.addCleanup(self.hosts.stop)
 
     def text(self, host: int, file: str) -> str:
@@ -143,6 +144,16 @@ class HostsTest(unittest.TestCase):
             self.assertEqual(said, self.text(0, f"mlx5_1/ports/1/hw_counters/{file}"))
         self.assertEqual("0", self.text(0, "mlx5_0/ports/1/hw_counters/out_of_buffer"))
         self.assertEqual(("1: DOWN", "4: ACTIVE"), (self.text(1, "mlx5_0/ports/1/state"), self.text(0, "mlx5_0/ports/1/state")))
+
+    def test_errors_begin_where_a_host_is_first_read(self):
+        frames = [{"ports": []}, {"ports": [], "hosts": [{"host": 1, "devices": {"mlx5_0": {"out_of_sequence": 4000}}}]},
+                  {"ports": [], "hosts": [{"host": 1, "devices": {"mlx5_0": {"out_of_sequence": 4100}}}]}]
+        self.hosts.stop()
+        self.hosts = host_trees.Hosts(self.fabric, frames)
+        self.addCleanup(self.hosts.stop)
+        for frame, said in zip(frames, ("4000", "4000", "4100")):
+            self.hosts.show(frame)
+            self.assertEqual(said, self.text(1, "mlx5_0/ports/1/hw_counters/out_of_sequence"))
 
     def test_a_host_without_power_has_no_collector(self):
         switches = self.hosts._collectors = [Switch(), Switch()]

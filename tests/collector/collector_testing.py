@@ -45,21 +45,23 @@ def telemetry_messages(case) -> object:
 class Collector:
     """One weft-collector with a state directory and a port of its own."""
 
-    def __init__(self, sysfs: str, analyzer: str = "", interval: str = "10ms", extra: tuple[str, ...] = ()):
+    def __init__(self, sysfs: str, analyzer: str = "", interval: str = "10ms", extra: tuple[str, ...] = (),
+                 node_name: str = "node-1", host: str = "127.0.0.1"):
         self.place = tempfile.mkdtemp(prefix="weft-collector-")
         self.state_dir = os.path.join(self.place, "state")
-        self.http = free_address()
+        self.http = free_address(host)
         self.log_path = os.path.join(self.place, "log")
         self.command = [program("weft-collector"), "--state-dir", self.state_dir, "--http", self.http, "--sysfs-root", sysfs,
-                        "--interval", interval, "--node-name", "node-1", "--analyzer-reconnect-limit", "500ms", *extra]
+                        "--interval", interval, "--node-name", node_name, "--analyzer-reconnect-limit", "500ms", *extra]
         if analyzer:
             self.command += ["--analyzer", analyzer]
         self.process: subprocess.Popen | None = None
 
-    def start(self) -> "Collector":
+    def start(self, wait: bool = True) -> "Collector":
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        wait_until(self._answers, why=lambda: f"weft-collector does not answer; it says:\n{self.log()}")
+        if wait:
+            wait_until(self._answers, why=lambda: f"weft-collector does not answer; it says:\n{self.log()}")
         return self
 
     def _answers(self) -> bool:

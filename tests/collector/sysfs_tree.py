@@ -28,13 +28,28 @@ def write(path: str, text) -> None:
         stream.write(f"{text}\n")
 
 
+def rewrite(path: str, text) -> None:
+    """In one write: whoever has the file open reads what it said or what it says, and never that it is empty. Padded with blanks, so
+    that nothing of a longer text stays behind."""
+    file = os.open(path, os.O_WRONLY)
+    try:
+        os.pwrite(file, f"{text}\n".rjust(24).encode("ascii"), 0)
+    finally:
+        os.close(file)
+
+
 def link(target: str, place: str) -> None:
     os.makedirs(os.path.dirname(place), exist_ok=True)
     os.symlink(os.path.relpath(target, os.path.dirname(place)), place)
 
 
-def add_adapter(root: str, number: int) -> str:
-    """The folder of mlx5_<number>."""
+def guid_text(guid: int) -> str:
+    """As sysfs spells it: b83f:d203:0000:0001."""
+    return ":".join(f"{guid >> shift & 0xFFFF:04x}" for shift in (48, 32, 16, 0))
+
+
+def add_adapter(root: str, number: int, guid: int | None = None, port_guid: int | None = None) -> str:
+    """The folder of mlx5_<number>. Its port has the adapter's GUID unless another is given."""
     address = f"0000:{0x10 + number:02x}:00.0"
     function = os.path.join(root, "devices", "pci0000:00", address)
     driver = os.path.join(root, "bus", "pci", "drivers", "mlx5_core")
@@ -42,14 +57,17 @@ def add_adapter(root: str, number: int) -> str:
     os.makedirs(function)
     link(driver, os.path.join(function, "driver"))
     device = os.path.join(function, "infiniband", f"mlx5_{number}")
-    guid = f"b83f:d203:0000:{number:04x}"
-    for name, text in {"node_guid": guid, "sys_image_guid": guid, "fw_ver": "28.39.1002", "board_id": "MT_0000000838", "hca_type": "MT4129",
+    if guid is None:
+        guid = 0xB83FD203_0000_0000 + number
+    if port_guid is None:
+        port_guid = guid
+    for name, text in {"node_guid": guid_text(guid), "sys_image_guid": guid_text(guid), "fw_ver": "28.39.1002", "board_id": "MT_0000000838", "hca_type": "MT4129",
                        "node_type": "1: CA", "node_desc": f"node mlx5_{number}"}.items():
         write(os.path.join(device, name), text)
     port = os.path.join(device, "ports", "1")
     for name, text in {"state": "4: ACTIVE", "phys_state": "5: LinkUp", "rate": "400 Gb/sec (4X NDR)", "lid": f"0x{number + 1:x}",
                        "sm_lid": "0x1", "sm_sl": "0", "lid_mask_count": "0", "link_layer": "InfiniBand", "cap_mask": "0xa751e848",
-                       "gids/0": f"fe80:0000:0000:0000:{guid}"}.items():
+                       "gids/0": f"fe80:0000:0000:0000:{guid_text(port_guid)}"}.items():
         write(os.path.join(port, name), text)
     for folder, counters in (("counters", COUNTERS), ("hw_counters", HW_COUNTERS)):
         for name, value in counters.items():

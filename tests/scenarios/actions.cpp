@@ -196,6 +196,9 @@ void Script::write(const Fault& fault) {
     case FaultKind::kMadSensor:
       span(fault, kMad, fault.port, 1, 0);
       break;
+    case FaultKind::kFailedTransfers:
+      span(fault, kFail, endpoint, fault.amount, 0);
+      break;
     case FaultKind::kCount:
       break;
   }

@@ -34,6 +34,7 @@ enum class ActionKind : std::uint8_t {
   kMad,          ///< a: port; value: 1 its counters say anything, 0 no longer
   kStopSweeps,   ///< value: 1 no sweep is made, 0 they go on
   kClock,        ///< value: seconds by which the clock is set
+  kFail,         ///< a: endpoint; value: requests per second whose retries are used up
   kReroute,      ///< the subnet manager has computed new tables
 };
 

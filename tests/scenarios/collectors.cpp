@@ -12,15 +12,19 @@ constexpr double kSecondsOfDay = 86400;
 /// Of lost packets, those that were the last of their message: nothing arrives after them that would tell the receiver,
 /// and the sender finds out by its timer.
 constexpr double kLastOfMessage = 0.02;
+/// Times that a request is sent again before it fails: the usual retry count of a queue pair.
+constexpr std::uint64_t kRetries = 7;
 /// mlx5's queue pair counters have 32 bits and wrap.
 constexpr std::uint8_t kQueueCounterBits = 32;
 
 /// The series of one adapter, in the order of its values.
-constexpr const char* kSeries[] = {"transmit_bytes",         "receive_bytes",    "transmit_packets",
-                                   "receive_packets",        "sequence_nak",     "ack_timeout",
-                                   "out_of_sequence",        "rnr_nak",          "out_of_buffer",
-                                   "pcie_read_stall",        "pcie_write_stall", "pcie_read_stall_events",
-                                   "pcie_write_stall_events"};
+constexpr const char* kSeries[] = {"transmit_bytes",         "receive_bytes",
+                                   "transmit_packets",       "receive_packets",
+                                   "sequence_nak",           "ack_timeout",
+                                   "out_of_sequence",        "rnr_nak",
+                                   "out_of_buffer",          "retries_exhausted",
+                                   "pcie_read_stall",        "pcie_write_stall",
+                                   "pcie_read_stall_events", "pcie_write_stall_events"};
 constexpr std::size_t kSeriesOfAdapter = std::size(kSeries);
 
 std::string device_of(const Node& adapter) {
@@ -40,7 +44,16 @@ SeriesList series_of_host(const Plan& plan, std::uint32_t first) {
   return list;
 }
 
-/// Who is told of a job: the hosts that a scheduler placed it on. Jobs of the same hosts, a rail each, are one.
+/// Whole seconds of stalling that are complete with `stalled` more seconds; the rest stays in `begun`.
+std::uint64_t whole_seconds(double& begun, double stalled) {
+  begun += stalled;
+  const double whole = std::floor(begun);
+  begun -= whole;
+  return static_cast<std::uint64_t>(whole);
+}
+
+}  // namespace
+
 std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, const Plan& plan) {
   std::vector<std::vector<std::string>> names(plan.spec.hosts);
   std::map<std::vector<std::uint32_t>, std::string> known;
@@ -56,16 +69,6 @@ std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, co
   }
   return names;
 }
-
-/// Whole seconds of stalling that are complete with `stalled` more seconds; the rest stays in `begun`.
-std::uint64_t whole_seconds(double& begun, double stalled) {
-  begun += stalled;
-  const double whole = std::floor(begun);
-  begun -= whole;
-  return static_cast<std::uint64_t>(whole);
-}
-
-}  // namespace
 
 Collectors::Collectors(const Scenario& scenario, const Plan& plan)
     : scenario_(scenario),
@@ -91,7 +94,8 @@ Collectors::Collectors(const Scenario& scenario, const Plan& plan)
     }
     hosts_[host].inventory = std::move(inventory);
     hosts_[host].jobs = jobs[host];
-    due_.emplace(random_.uniform(0, interval()), host);
+    const double first = random_.uniform(0, interval());
+    if (scenario.collectors) due_.emplace(first, host);
   }
   if (has_straggler(scenario)) reading_times_.resize(hosts_.size());
   for (Adapter& adapter : adapters_) {
@@ -111,6 +115,7 @@ void Collectors::settle(double now) {
     adapter.out_of_sequence += adapter.out_of_sequence_rate * passed;
     adapter.rnr += adapter.rnr_rate * passed;
     adapter.out_of_buffer += adapter.out_of_buffer_rate * passed;
+    adapter.failures += adapter.failure_rate * passed;
     adapter.write_stalled += adapter.write_stall * passed;
     adapter.read_stalled += adapter.read_stall * passed;
   }
@@ -138,6 +143,10 @@ void Collectors::refuse(std::uint32_t from, std::uint32_t to, double packets) {
   adapters_[to].out_of_buffer_rate += packets;
 }
 
+void Collectors::fail(std::uint32_t endpoint, double requests) {
+  adapters_[endpoint].failure_rate = requests;
+}
+
 void Collectors::add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets) {
   adapters_[from].naks += static_cast<double>(packets);
   adapters_[to].out_of_sequence += static_cast<double>(packets) * (1 - kLastOfMessage);
@@ -158,7 +167,9 @@ void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed,
                         moved(traffic.received_packets, adapter.received) * adapter.healthy_loss;
   const std::uint64_t timeouts = random_.poisson(lost * kLastOfMessage);
   adapter.nak_count += random_.poisson(lost * (1 - kLastOfMessage));
-  adapter.timeout_count += timeouts;
+  const std::uint64_t failures = random_.poisson(adapter.failures + adapter.failure_rate * since);
+  adapter.failure_count += failures;
+  adapter.timeout_count += timeouts + failures * (1 + kRetries);
   adapter.out_of_sequence_count += random_.poisson(missed);
   adapter.rnr_count += random_.poisson(adapter.rnr + adapter.rnr_rate * since);
   adapter.out_of_buffer_count += random_.poisson(adapter.out_of_buffer + adapter.out_of_buffer_rate * since);
@@ -178,6 +189,7 @@ void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed,
   adapter.out_of_sequence = -adapter.out_of_sequence_rate * since;
   adapter.rnr = -adapter.rnr_rate * since;
   adapter.out_of_buffer = -adapter.out_of_buffer_rate * since;
+  adapter.failures = -adapter.failure_rate * since;
   adapter.write_stalled = -adapter.write_stall * since;
   adapter.read_stalled = -adapter.read_stall * since;
   adapter.sent = traffic.sent_packets;
@@ -192,8 +204,8 @@ void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed,
        {traffic.sent_octets, traffic.received_octets, traffic.sent_packets, traffic.received_packets,
         queue_counter(adapter.nak_count), queue_counter(adapter.timeout_count),
         queue_counter(adapter.out_of_sequence_count), queue_counter(adapter.rnr_count),
-        queue_counter(adapter.out_of_buffer_count), percent(read_stalled), percent(write_stalled),
-        adapter.read_stall_count, adapter.write_stall_count})
+        queue_counter(adapter.out_of_buffer_count), queue_counter(adapter.failure_count), percent(read_stalled),
+        percent(write_stalled), adapter.read_stall_count, adapter.write_stall_count})
     values.push_back(value);
 }
 
@@ -232,7 +244,7 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
 
 void Collectors::read(double until, const Registers& registers, const std::function<bool(NodeIndex)>& is_up,
                       const std::function<TimePoint(double)>& wall) {
-  while (due_.top().first < until) {
+  while (!due_.empty() && due_.top().first < until) {
     const auto [at, host] = due_.top();
     due_.pop();
     due_.emplace(at + interval() * random_.uniform(0.95, 1.05), host);

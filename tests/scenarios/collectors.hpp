@@ -16,6 +16,10 @@
 
 namespace weft::scenarios {
 
+/// By host: the jobs that a scheduler placed there, which its collector tells. Jobs of the same hosts, a rail each, are
+/// one; storage and what runs beside jobs is none.
+std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, const Plan& plan);
+
 /// A batch on its way from a host.
 struct Delivery {
   double heard = 0;  ///< seconds since the scenario began
@@ -41,6 +45,8 @@ class Collectors {
   void stall(std::uint32_t endpoint, double writes, double reads);
   /// From now on so many packets per second find no receive request posted.
   void refuse(std::uint32_t from, std::uint32_t to, double packets);
+  /// From now on so many requests of the endpoint per second use up their retries, whatever flows.
+  void fail(std::uint32_t endpoint, double requests);
   /// Packets that were lost at once.
   void add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets);
 
@@ -57,11 +63,13 @@ class Collectors {
   struct Adapter {
     double nak_rate = 0, out_of_sequence_rate = 0, rnr_rate = 0, out_of_buffer_rate = 0;
     double write_stall = 0, read_stall = 0;
+    double failure_rate = 0, failures = 0;                             ///< requests per second; since the last reading
     double naks = 0, out_of_sequence = 0, rnr = 0, out_of_buffer = 0;  ///< since the last reading
     double write_stalled = 0, read_stalled = 0;                        ///< seconds since then
     double healthy_loss = 0;                                           ///< share of packets
     std::uint64_t sent = 0, received = 0;                              ///< packets at that time
     std::uint64_t nak_count = 0, timeout_count = 0, out_of_sequence_count = 0, rnr_count = 0;
+    std::uint64_t failure_count = 0;
     std::uint64_t out_of_buffer_count = 0, write_stall_count = 0, read_stall_count = 0;
     double write_stall_begun = 0, read_stall_begun = 0;  ///< of the next whole second
   };

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/detect/fabric_analyzer.hpp"
-#include "analyzer/hosts/host_analyzer.hpp"
-#include "analyzer/incidents/incident_book.hpp"
+#include "tests/scenarios/analyzers.hpp"
 #include "tests/scenarios/simulator.hpp"
 
 namespace weft::scenarios {
@@ -143,38 +141,12 @@ class Court {
   Outcome& outcome_;
 };
 
-/// The analyzers of one fabric and of its hosts with their incidents, put together as weftd does it.
-class Bench {
+/// Those of the incidents that opened or came back with this beat.
+class AlarmBook {
  public:
-  Bench(const Simulator& simulator, Outcome& outcome)
-      : interval_(simulator.collector_interval()),
-        outcome_(outcome),
-        watcher_(kFabricName, {}, simulator.expected()),
-        book_({}, {}, 1) {
-    view_.name = kFabricName;
-  }
+  explicit AlarmBook(Outcome& outcome) : outcome_(outcome) {}
 
-  void take(Tick& tick, unsigned beat) {
-    if (!hosts_) hosts_.emplace(analyzer::Thresholds{}, tick.now);
-    for (const Delivery& delivery : tick.heard) {
-      hosts_->hear(delivery.host, interval_, tick.now);
-      hosts_->take(delivery.host, delivery.batch);
-    }
-    analyzer::Analysis analysis = tick.sweep ? watcher_.analyze(*tick.sweep, tick.now) : watcher_.silent(tick.now, {});
-    hosts_->complete(kFabricName, analysis.findings, tick.now);
-    if (tick.sweep) {
-      view_.watching = true;
-      view_.rates = analysis.rates;
-      view_.sweep = std::make_shared<const Sweep>(*tick.sweep);
-    }
-    note(kFabricName, std::move(analysis), tick, beat);
-    hosts_->join({&view_, 1});
-    note(analyzer::kHostsFabric, hosts_->judge(tick.now), tick, beat);
-  }
-
- private:
-  void note(std::string_view fabric, analyzer::Analysis analysis, const Tick& tick, unsigned beat) {
-    const auto changed = book_.update(fabric, std::move(analysis.findings), analysis.coverage, tick.now);
+  void note(const std::vector<Incident>& changed, const Tick& tick, unsigned beat) {
     for (const Incident& incident : changed) {
       std::uint32_t& known = occurrences_[incident.id];
       if (!incident.is_open() || incident.occurrences <= known) continue;
@@ -190,12 +162,8 @@ class Bench {
     }
   }
 
-  Duration interval_;
+ private:
   Outcome& outcome_;
-  analyzer::FabricAnalyzer watcher_;
-  std::optional<analyzer::HostAnalyzer> hosts_;
-  analyzer::IncidentBook book_;
-  FabricView view_;
   std::map<std::uint64_t, std::uint32_t> occurrences_;
 };
 
@@ -204,12 +172,13 @@ class Bench {
 Outcome judge(const Scenario& scenario, const Plan& plan) {
   Outcome outcome{.name = scenario.name, .group = scenario.group, .seed = scenario.seed};
   Simulator simulator(scenario, plan);
-  Bench bench(simulator, outcome);
+  Analyzers analyzers(simulator);
+  AlarmBook alarms(outcome);
   std::vector<double> begun;
   double before = 0;
   for (Tick tick; simulator.next(tick); before = tick.at) {
     begun.push_back(tick.sweep ? tick.at - seconds(tick.sweep->finished - tick.sweep->started) : tick.at);
-    bench.take(tick, static_cast<unsigned>(begun.size() - 1));
+    alarms.note(analyzers.take(tick), tick, static_cast<unsigned>(begun.size() - 1));
   }
   outcome.sweeps = static_cast<unsigned>(begun.size());
   outcome.port_days = static_cast<double>(simulator.cabled_ports()) * before / 86400;

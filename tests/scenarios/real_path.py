@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The second way into the benchmark: scenarios shown to real daemons. ibsim holds the scenario's topology, OpenSM routes it,
-its cables are pulled and its counters set second by second as the scenario says, and weftd with its sweeper looks. What it
-opens must be what the analyzer says when it is fed the same scenario straight: the same kinds, with the same causes.
+its cables are pulled and its counters set second by second as the scenario says, and weftd with its sweeper looks; where its hosts
+have collectors, they have real ones, which read trees of files (host_trees.py). What weftd opens must be what the analyzers say when
+they are fed the same scenario straight: the same kinds, with the same causes, and the same that only hosts can tell.
 
   real_path.py [--build DIR] [SCENARIO...]      all of real/ without names; one line each, 1 when any disagrees
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "infiniband"))
 
+import host_trees  # noqa: E402
 import weft_testing  # noqa: E402
 import program_testing  # noqa: E402
 from weft_testing import netfile, simulated_subnet  # noqa: E402
@@ -69,7 +71,7 @@ class CannotShow(Exception):
 
 @dataclass
 class Timeline:
-    """What `weft_scenarios --timeline` prints: the fabric, a frame for each sweep, and what the analyzer says."""
+    """What `weft_scenarios --timeline` prints: the fabric, a frame for each sweep, and what the analyzers say."""
 
     fabric: dict
     frames: list[dict]
@@ -82,6 +84,8 @@ class Timeline:
         if done.returncode != 0:
             raise CannotShow(done.stderr.strip() or f"weft_scenarios gave {done.returncode}")
         lines = [json.loads(line) for line in done.stdout.splitlines()]
+        if (hosts := len(lines[0]["hosts"])) > host_trees.MOST_HOSTS:
+            raise CannotShow(f"{hosts} hosts with collectors are more than {host_trees.MOST_HOSTS}: say `collectors off`, or have fewer")
         return Timeline(lines[0], lines[1:-1], lines[-1]["incidents"])
 
     def network(self) -> netfile.Network:
@@ -101,10 +105,11 @@ class Timeline:
 class Mirror:
     """Makes a simulated subnet look like a timeline, frame by frame."""
 
-    def __init__(self, timeline: Timeline, subnet: simulated_subnet.SimulatedSubnet, tick_seconds):
+    def __init__(self, timeline: Timeline, subnet: simulated_subnet.SimulatedSubnet, tick_seconds, hosts: host_trees.Hosts | None = None):
         """`tick_seconds(node name, port)` is the length of a tick of that port's wait counter, as weftd takes it; None where
         weftd takes nothing from it."""
         self._subnet = subnet
+        self._hosts = hosts
         self._identities = [subnet.network.find(node["name"]).identity for node in timeline.fabric["nodes"]]
         self._names = [node["name"] for node in timeline.fabric["nodes"]]
         self._cables = [((a, a_port), (b, b_port)) for a, a_port, b, b_port in timeline.fabric["cables"]]
@@ -116,8 +121,11 @@ class Mirror:
         self._shown_at = 0.0
 
     def moving_fast(self, frame: dict) -> list[dict]:
-        """The frame's entries of ports that send at more than half of their rate, or wait."""
-        return [entry for entry in frame["ports"] if self._moves_fast((entry["node"], entry["port"]), entry.get("values", {}), frame["at"])]
+        """The frame's entries of ports that send at more than half of their rate, or wait. Of a fabric with hosts then all: what vanishes
+        there is sought by what went in and came out, and a port that jumps beside one that creeps would seem to lose a second's packets."""
+        moving = [entry for entry in frame["ports"] if "values" in entry]
+        fast = [entry for entry in moving if self._moves_fast((entry["node"], entry["port"]), entry["values"], frame["at"])]
+        return moving if fast and self._hosts else fast
 
     def _moves_fast(self, end: tuple[int, int], values: dict, at: float) -> bool:
         state, before = self._states[end], self._values.get(end, {})
@@ -156,6 +164,8 @@ class Mirror:
                 lines += self._set_counters(end, values)
         lines += self._move_cables(joined)
         lines += self._silence(set(frame["silent"]))
+        if self._hosts:
+            self._hosts.show(frame)
         if lines:
             self._subnet.command(*lines)
 
@@ -170,6 +180,8 @@ class Mirror:
     def _set_counters(self, end: tuple[int, int], values: dict) -> list[str]:
         before = self._values.get(end, {})
         self._values[end] = values
+        if self._hosts:
+            self._hosts.show_traffic(end[0], values)
         lines = []
         for name, value in values.items():
             if value == before.get(name):
@@ -217,7 +229,7 @@ class Mirror:
 
 @dataclass
 class Verdict:
-    """What was said of one scenario on both ways: kind and cause, as people read them."""
+    """What was said of one scenario on both ways: kind, cause and what hosts told of it, as people read them."""
 
     name: str
     straight: set[str] = field(default_factory=set)
@@ -246,14 +258,17 @@ def _is_part(incident: dict) -> bool:
 def said_straight(incident: dict) -> str:
     end = f'{incident["guid"]:#x}[{incident["port"]}]'
     peer = f' - {incident["peer_guid"]:#x}[{incident["peer_port"]}]' if incident["entity"] == "link" else ""
-    return f'{incident["kind"]} {incident["entity"]} {end}{peer} ({incident["label"]})'
+    told = sorted(host_trees.SIGNALS & set(incident.get("signals", [])))
+    hosts = f'; hosts tell: {", ".join(told)}' if told else ""
+    return f'{incident["kind"]} {incident["entity"]} {end}{peer} ({incident["label"]}{hosts})'
 
 
 def said_really(incident: dict) -> str:
     cause = incident["cause"]
     return said_straight({"kind": incident["kind"], "entity": cause["kind"].lower(), "guid": int(cause.get("nodeGuid") or "0", 16),
                           "port": int(cause.get("port", 0)), "peer_guid": int(cause.get("peerGuid") or "0", 16),
-                          "peer_port": int(cause.get("peerPort", 0)), "label": cause.get("label", "")})
+                          "peer_port": int(cause.get("peerPort", 0)), "label": cause.get("label", ""),
+                          "signals": [evidence.get("signal", "") for evidence in incident.get("evidence", [])]})
 
 
 def run(path: str, build: str = weft_testing.BUILD) -> Verdict:
@@ -278,6 +293,7 @@ def _run(timeline: Timeline, verdict: Verdict) -> None:
     adapters = [node.name for node in network.adapters]
     # No scenario breaks what the watcher stands at, nor its neighbour on the same leaf.
     subnet = simulated_subnet.SimulatedSubnet(network, manager_host=adapters[1])
+    hosts = host_trees.Hosts(timeline.fabric, timeline.frames)
     weftd = None
     try:
         subnet.start()
@@ -287,10 +303,11 @@ def _run(timeline: Timeline, verdict: Verdict) -> None:
         weftd = weft_testing.Weftd(subnet.environment(watcher), host=host, interval=f"{interval * 1000:.0f}ms",
                                    infiniband=f'expected_topology = "{subnet.topology_file}"')
         ticks: dict[tuple[str, int], float] = {}
-        mirror = Mirror(timeline, subnet, lambda node, port: ticks.get((node, port)))
+        mirror = Mirror(timeline, subnet, lambda node, port: ticks.get((node, port)), hosts)
         mirror.show(timeline.frames[0])
         weftd.start()
         weftd.wait_sweeps(1)
+        hosts.start(weftd, host, f"{interval * 1000:.0f}ms")
         # While all of them are up: a port that is down has no rate, and its ticks no length. Where OpenSM runs nobody answers
         # what a tick is.
         ticks.update({(port["node"], port["port"]): port["waitTickSeconds"] for port in weftd.client.json("/api/v1/ports")["ports"]
@@ -312,6 +329,7 @@ def _run(timeline: Timeline, verdict: Verdict) -> None:
         verdict.real = {said_really(incident) for incident in weftd.incidents(open_only=False) if not _is_part(incident)}
         verdict.straight = {said_straight(incident) for incident in timeline.incidents if not _is_part(incident)}
     finally:
+        hosts.stop()
         if weftd:
             weftd.stop()
         subnet.stop()

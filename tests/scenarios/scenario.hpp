@@ -69,6 +69,7 @@ enum class FaultKind : std::uint8_t {
   kCounterReset,  ///< from here on nothing is wrong, though it may look so
   kClockJump,
   kErrorsBelowLimit,
+  kFailedTransfers,  ///< an adapter's requests end with their retries used up
   kCount,
 };
 inline constexpr std::size_t kFaultKinds = static_cast<std::size_t>(FaultKind::kCount);
@@ -86,8 +87,8 @@ struct Fault {
   std::vector<std::uint32_t> endpoints{};  ///< senders of an incast; pairs (source, target, …) of a collision
   double start = 0;                        ///< seconds from the scenario's beginning
   double end = std::numeric_limits<double>::infinity();
-  /// Errors per bit; share lost; share that a slow receiver takes; decades a minute of a drift, in all of a fading;
-  /// seconds of a clock jump.
+  /// Errors per bit; share lost; requests that fail per second; share that a slow receiver takes; decades a minute of a
+  /// drift, in all of a fading; seconds of a clock jump.
   double amount = 0;
 };
 
@@ -143,6 +144,7 @@ struct Scenario {
   double duration = 120;  ///< seconds
   bool noisy = true;
   Noise noise;
+  bool collectors = true;  ///< every host has one
   std::vector<Job> jobs{};
   std::vector<Fault> faults{};
   std::vector<Truth> truths{};  ///< filled from the faults by truths_of() unless written down

@@ -40,6 +40,11 @@ double number(const std::string& text, const std::string& what) {
   return value;
 }
 
+bool is_on(const std::string& text) {
+  if (text != "on" && text != "off") complain("\"" + text + "\" is neither on nor off");
+  return text == "on";
+}
+
 /// The "key=value" words of a line. Each must be asked for, or the line is wrong.
 class Words {
  public:
@@ -110,12 +115,16 @@ class Reader {
       scenario_.name = only();
     else if (verb == "seed")
       scenario_.seed = static_cast<std::uint64_t>(within(0, 1e15));
+    else if (verb == "collectors")
+      scenario_.collectors = is_on(only());
     else if (verb == "interval")
       scenario_.interval = within(0.1, 600);
     else if (verb == "duration")
       scenario_.duration = within(1, kLongestScenario);
     else
-      complain("does not know \"" + verb + "\"; there are fabric, seed, interval, duration, noise, job, fault, truth");
+      complain("does not know \"" + verb +
+               "\"; there are fabric, name, seed, interval, duration, collectors, noise, job, fault, "
+               "truth");
   }
 
   Case finish() {
@@ -280,8 +289,8 @@ void Reader::fault(const std::vector<std::string>& rest) {
   if (*kind == kHostDown && !adapter) complain("host_down wants an adapter");
   if ((*kind == kSwitchDown || *kind == kLossInSwitch) && adapter) complain("this fault wants a switch");
   if (*kind == kOversubscription && plan_.tiers[fault.node] != Tier::kLeaf) complain("oversubscription wants a leaf");
-  const bool host_side =
-      *kind == kIncast || *kind == kSlowReceiver || *kind == kPcieStall || *kind == kPfcStorm || *kind == kStraggler;
+  const bool host_side = *kind == kIncast || *kind == kSlowReceiver || *kind == kPcieStall || *kind == kPfcStorm ||
+                         *kind == kStraggler || *kind == kFailedTransfers;
   if (host_side && plan_.endpoint_at(fault.port) == kNoIndex) complain("this fault wants a port with a host behind it");
   if (host_side && plan_.tier_of(fault.port) == Tier::kAdapter) fault.port = plan_.ports[fault.port].peer;
   const auto other = words.take("other");
@@ -295,7 +304,7 @@ void Reader::fault(const std::vector<std::string>& rest) {
   static const std::map<FaultKind, double> kAmounts{
       {kErrors, 1e-10},    {kErrorsBelowLimit, 1e-14}, {kOversubscription, 0.25}, {kSlowReceiver, 0.2},
       {kLossOnLink, 1e-3}, {kLossInSwitch, 1e-3},      {kStraggler, 2},           {kOpticsDrift, 3},
-      {kOpticsFading, 2},  {kClockJump, 3600}};
+      {kOpticsFading, 2},  {kClockJump, 3600},         {kFailedTransfers, 1}};
   const auto usual = kAmounts.find(*kind);
   fault.amount = words.number_of("amount", usual == kAmounts.end() ? 0 : usual->second, -1e6, 1e6);
   if (fault.amount < 0 && *kind != kClockJump) complain("amount must not be below 0");

@@ -18,17 +18,19 @@ std::string why_not(const std::string& text) {
 constexpr const char* kFabric = "fabric levels=2 hosts=64 hosts_per_leaf=8 uplinks=8\n";
 
 TEST(ScenarioFile, SaysWhatItSays) {
-  const auto read = parse_scenario(std::string(kFabric) +
-                                       "seed 9 # of mine\n\ninterval 10\nduration 600\nnoise discards=50\n"
-                                       "job storage members=0-3,8 targets=60 period=30 load=0.5 from=5\n"
-                                       "fault errors at=leaf-003:9 amount=1e-9 from=100 to=200\n",
-                                   "mine");
+  const auto read =
+      parse_scenario(std::string(kFabric) +
+                         "seed 9 # of mine\n\ninterval 10\nduration 600\ncollectors off\nnoise discards=50\n"
+                         "job storage members=0-3,8 targets=60 period=30 load=0.5 from=5\n"
+                         "fault errors at=leaf-003:9 amount=1e-9 from=100 to=200\n",
+                     "mine");
   ASSERT_TRUE(read) << read.error().message;
   const Scenario& scenario = read->scenario;
   EXPECT_EQ(scenario.name, "mine");
   EXPECT_EQ(scenario.seed, 9U);
   EXPECT_EQ(scenario.interval, 10);
   EXPECT_EQ(scenario.noise.discards, 50);
+  EXPECT_FALSE(scenario.collectors);
   ASSERT_EQ(scenario.jobs.size(), 1U);
   EXPECT_EQ(scenario.jobs[0].members, (std::vector<std::uint32_t>{0, 1, 2, 3, 8}));
   ASSERT_EQ(scenario.faults.size(), 1U);
@@ -49,6 +51,7 @@ TEST(ScenarioFile, NamesTheLineAndTheReason) {
             "line 1: a spine would have more than 254 ports");
   EXPECT_EQ(why_not("fault link_down at=leaf-000:1\n"), "line 1: the fabric must come first");
   EXPECT_EQ(why_not(fabric + "\n\nduration 0\n"), "line 4: duration is out of range");
+  EXPECT_EQ(why_not(fabric + "collectors maybe\n"), "line 2: \"maybe\" is neither on nor off");
   EXPECT_EQ(why_not(fabric + "job ring\n"), "line 2: a job wants members=");
   EXPECT_EQ(why_not(fabric + "job ring members=0-64\n"), "line 2: endpoints are from 0 to 63; \"0-64\" is not");
   EXPECT_EQ(why_not(fabric + "fault link_down at=leaf-009:1\n"), "line 2: there is no node leaf-009");

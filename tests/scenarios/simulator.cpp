@@ -204,6 +204,8 @@ void Simulator::apply(const Action& action) {
     case ActionKind::kClock:
       clock_ += action.value;
       return;
+    case ActionKind::kFail:
+      return collectors_.fail(action.a, action.value);
     case ActionKind::kReroute:
       return reroute();
   }

@@ -49,6 +49,7 @@ class Simulator {
   const Loads& loads() { return traffic_.loads(); }
   const std::vector<Port>& ports() const { return ports_; }
   Registers& registers() { return registers_; }
+  bool is_powered(NodeIndex node) const { return powered_[node] != 0; }
   /// Who really held up whom so far.
   const HarmLedger& harm() const { return harm_; }
   /// When members of collectives began, and when the collectors read.

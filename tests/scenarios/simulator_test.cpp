@@ -393,6 +393,18 @@ TEST(Collectors, TellOfStallsWhereTheHostIsSlow) {
   }
 }
 
+TEST(Collectors, TellOfRequestsThatFailWhileTheyDo) {
+  const Plan plan = small_tree();
+  Scenario scenario = silent_fabric();
+  scenario.faults = {
+      {.kind = FaultKind::kFailedTransfers, .port = plan.access_port(8), .start = 5, .end = 15, .amount = 20}};
+  Simulator simulator(scenario, plan);
+  Heard heard(simulator, 18);
+  EXPECT_NEAR(heard.moved("node-0008", "retries_exhausted"), 200, 50);
+  EXPECT_EQ(heard.moved("node-0008", "ack_timeout"), 8 * heard.moved("node-0008", "retries_exhausted"));
+  EXPECT_EQ(heard.moved("node-0000", "retries_exhausted"), 0);
+}
+
 TEST(Simulator, WhatASwitchLosesIsMissingBehindItAndNowhereElse) {
   const Plan plan = small_tree();
   Scenario scenario = silent_fabric();

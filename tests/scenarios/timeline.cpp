@@ -4,15 +4,28 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "analyzer/detect/fabric_analyzer.hpp"
-#include "analyzer/incidents/incident_book.hpp"
 #include "fabric/link_rate.hpp"
+#include "tests/scenarios/analyzers.hpp"
 #include "tests/scenarios/simulator.hpp"
 
 namespace weft::scenarios {
 namespace {
 
 using nlohmann::json;
+
+/// By host: its adapters. None where no host has a collector.
+json hosts_of(const Scenario& scenario, const Plan& plan) {
+  json hosts = json::array();
+  if (!scenario.collectors) return hosts;
+  const auto jobs = jobs_of_hosts(scenario, plan);
+  for (std::uint32_t host = 0; host < plan.spec.hosts; ++host) {
+    const auto first = plan.adapters.begin() + host * plan.spec.rails;
+    hosts.push_back({{"name", host_name(plan.nodes[*first])},
+                     {"adapters", std::vector<NodeIndex>(first, first + plan.spec.rails)},
+                     {"jobs", jobs[host]}});
+  }
+  return hosts;
+}
 
 json fabric_line(const Scenario& scenario, const Plan& plan) {
   json nodes = json::array();
@@ -27,9 +40,13 @@ json fabric_line(const Scenario& scenario, const Plan& plan) {
     const Port& there = plan.ports[here.peer];
     cables.push_back({here.node, here.number.value, there.node, there.number.value});
   }
-  return {{"name", scenario.name},         {"interval", scenario.interval},
-          {"duration", scenario.duration}, {"watcher", plan.adapters.front()},
-          {"nodes", std::move(nodes)},     {"cables", std::move(cables)}};
+  return {{"name", scenario.name},
+          {"interval", scenario.interval},
+          {"duration", scenario.duration},
+          {"watcher", plan.adapters.front()},
+          {"nodes", std::move(nodes)},
+          {"cables", std::move(cables)},
+          {"hosts", hosts_of(scenario, plan)}};
 }
 
 /// What of one port a driver can make so.
@@ -50,16 +67,37 @@ json register_values(const SampleTable& table, PortIndex port) {
   return values;
 }
 
+/// What a host's collector read of RDMA errors, by device.
+json errors_read(const HostReading& reading) {
+  json devices = json::object();
+  const SeriesList& series = reading.inventory->series;
+  for (std::size_t i = 0; i < series.size(); ++i)
+    if (reading.present[i] && find_host_counter(series[i].name)->family == HostFamily::kRdmaError)
+      devices[series[i].device][series[i].name] = reading.values[i];
+  return devices;
+}
+
+/// As the kernel shows it in sysfs, where nothing tells of PCIe.
+void keep_what_files_show(HostBatch& batch) {
+  if (!batch.reading) return;
+  const SeriesList& series = batch.reading->inventory->series;
+  for (std::size_t i = 0; i < series.size(); ++i)
+    if (series[i].name.starts_with("pcie_")) batch.reading->present[i] = 0;
+}
+
 class Writer {
  public:
-  Writer(const Case& scenario, std::ostream& out)
+  Writer(const Case& scenario, const Simulator& simulator, std::ostream& out)
       : plan_(scenario.plan),
+        simulator_(simulator),
         out_(out),
         states_(plan_.ports.size()),
         values_(plan_.ports.size()),
-        was_up_(plan_.nodes.size(), 0) {}
+        was_up_(plan_.nodes.size(), 0),
+        errors_(scenario.scenario.collectors ? plan_.spec.hosts : 0) {}
 
-  bool write(const Tick& tick, const std::vector<Port>& ports) {
+  bool write(const Tick& tick) {
+    const std::vector<Port>& ports = simulator_.ports();
     json moved = json::array();
     std::vector<std::uint8_t> read(plan_.nodes.size(), 0);
     std::vector<std::uint8_t> up(plan_.nodes.size(), 0);
@@ -80,18 +118,47 @@ class Writer {
     for (NodeIndex node = 0; node < read.size(); ++node)
       if (!read[node] && up[node] && was_up_[node]) silent.push_back(node);
     was_up_ = std::move(up);
-    out_ << json{{"at", tick.at}, {"ports", std::move(moved)}, {"silent", std::move(silent)}} << '\n';
+    json frame{{"at", tick.at}, {"ports", std::move(moved)}, {"silent", std::move(silent)}};
+    if (!errors_.empty()) add_hosts(tick, frame);
+    out_ << frame << '\n';
     return true;
   }
 
  private:
+  void add_hosts(const Tick& tick, json& frame) {
+    std::vector<json> read(errors_.size());
+    for (const Delivery& delivery : tick.heard)
+      if (delivery.batch.reading) read[host_of(delivery.host)] = errors_read(*delivery.batch.reading);
+    json& hosts = frame["hosts"] = json::array();
+    json& dark = frame["dark"] = json::array();
+    for (std::uint32_t host = 0; host < read.size(); ++host) {
+      if (!simulator_.is_powered(plan_.adapters[host * plan_.spec.rails])) dark.push_back(host);
+      if (read[host].is_null() || read[host] == errors_[host]) continue;
+      errors_[host] = read[host];
+      hosts.push_back({{"host", host}, {"devices", std::move(read[host])}});
+    }
+  }
+
+  std::uint32_t host_of(std::string_view name) const {
+    std::uint32_t host = 0;
+    while (host_name(plan_.nodes[plan_.adapters[host * plan_.spec.rails]]) != name) ++host;
+    return host;
+  }
+
   const Plan& plan_;
+  const Simulator& simulator_;
   std::ostream& out_;
   std::vector<json> states_, values_;  ///< by port, as last written
   std::vector<std::uint8_t> was_up_;   ///< by node: it had a link that was up
+  std::vector<json> errors_;           ///< by host, as last written
 };
 
 json incident_line(const analyzer::IncidentBook& book) {
+  const auto signals = [](const Incident& incident) {
+    json list = json::array();
+    for (const Evidence& evidence : incident.evidence) list.push_back(evidence.signal);
+    return list;
+  };
   json incidents = json::array();
   for (const auto& incident : *book.all())
     incidents.push_back({{"kind", to_string(incident->kind)},
@@ -101,6 +168,7 @@ json incident_line(const analyzer::IncidentBook& book) {
                          {"peer_guid", incident->cause.peer.node.value},
                          {"peer_port", incident->cause.peer.port.value},
                          {"label", incident->cause.label},
+                         {"signals", signals(*incident)},
                          {"summary", incident->summary}});
   return {{"incidents", std::move(incidents)}};
 }
@@ -112,17 +180,16 @@ Result<void> write_timeline(const Case& scenario, std::ostream& out) {
     return fail(ErrorCode::kInvalidArgument, scenario.scenario.name + ": " + why);
   };
   Simulator simulator(scenario.scenario, scenario.plan);
-  analyzer::FabricAnalyzer watcher(kFabricName, {}, simulator.expected());
-  analyzer::IncidentBook book({}, {}, 1);
+  Analyzers analyzers(simulator);
   out << fabric_line(scenario.scenario, scenario.plan) << '\n';
-  Writer writer(scenario, out);
+  Writer writer(scenario, simulator, out);
   for (Tick tick; simulator.next(tick);) {
     if (!tick.sweep) return refuse("the watcher itself stops, which no port shows");
-    if (!writer.write(tick, simulator.ports())) return refuse("cables change their places, which no port shows");
-    analyzer::Analysis analysis = watcher.analyze(*tick.sweep, tick.now);
-    book.update(kFabricName, std::move(analysis.findings), analysis.coverage, tick.now);
+    for (Delivery& delivery : tick.heard) keep_what_files_show(delivery.batch);
+    if (!writer.write(tick)) return refuse("cables change their places, which no port shows");
+    analyzers.take(tick);
   }
-  out << incident_line(book) << '\n';
+  out << incident_line(analyzers.book()) << '\n';
   return {};
 }
 

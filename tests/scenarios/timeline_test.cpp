@@ -66,6 +66,43 @@ TEST(Timeline, SaysWhatMovesAndWhatTheAnalyzerSaysOfIt) {
   EXPECT_EQ(incidents[1]["kind"], "TELEMETRY_LOST");
 }
 
+TEST(Timeline, TellsOfHostsAndWhatTheirCollectorsRead) {
+  const auto lines = lines_of(
+      "job all_to_all members=0-7 period=1 load=0.5\nfault loss_on_link at=leaf-000:5 amount=1e-3 from=5\n"
+      "fault host_down at=node-0006/mlx5_0 from=12");
+  ASSERT_TRUE(lines) << lines.error().message;
+  const json& hosts = lines->front()["hosts"];
+  ASSERT_EQ(hosts.size(), 8U);
+  EXPECT_EQ(hosts[5]["name"], "node-0005");
+  EXPECT_EQ(hosts[5]["jobs"], json({"slurm:1000"}));
+  EXPECT_EQ(lines->front()["nodes"][hosts[5]["adapters"][0].get<std::size_t>()]["name"], "node-0005 mlx5_0");
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+  double dark = 0;
+  for (std::size_t i = 1; i + 1 < lines->size(); ++i) {
+    const json& frame = (*lines)[i];
+    if (!frame["dark"].empty() && dark == 0) {
+      EXPECT_EQ(frame["dark"], json({6}));
+      dark = frame["at"];
+    }
+    for (const json& entry : frame["hosts"]) {
+      const json& errors = entry["devices"]["mlx5_0"];
+      ASSERT_TRUE(errors.contains("sequence_nak") && errors.contains("out_of_buffer")) << errors;
+      EXPECT_FALSE(errors.contains("transmit_bytes") || errors.contains("pcie_write_stall")) << errors;
+      if (entry["host"] == 0) (frame["at"] < 5 ? before : after) = errors["sequence_nak"].get<std::uint64_t>();
+    }
+  }
+  EXPECT_GT(after, before + 100) << "it sends over the bad link";
+  EXPECT_NEAR(dark, 12, 1.5);
+}
+
+TEST(Timeline, HasNoHostsWhereTheyHaveNoCollectors) {
+  const auto lines = lines_of("collectors off\njob ring members=0-7");
+  ASSERT_TRUE(lines) << lines.error().message;
+  EXPECT_TRUE(lines->front()["hosts"].empty());
+  EXPECT_FALSE((*lines)[1].contains("hosts"));
+}
+
 TEST(Timeline, RefusesWhatNoPortShows) {
   for (const char* fault :
        {"fault collector_death from=5 to=10", "fault crossed_cables at=leaf-000:5 other=leaf-001:6 from=5"})

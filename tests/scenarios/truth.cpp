@@ -210,6 +210,10 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
       truth.also = {kTelemetryLost};
       truth.culprits = {end(fault.port), node(plan_.ports[fault.port].node)};
       break;
+    case FaultKind::kFailedTransfers:
+      truth.kind = kRdmaErrors;
+      truth.culprits = {end(plan_.ports[fault.port].peer)};
+      break;
     case FaultKind::kCounterReset:
     case FaultKind::kClockJump:
     case FaultKind::kErrorsBelowLimit:

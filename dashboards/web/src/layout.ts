@@ -187,12 +187,12 @@ function drawGroup(layout: Layout, nodes: number[]): Box {
   };
   const placed = members.map((node) => ({node, ...place(node)}));
   const columns = placed.reduce((most, {column}) => Math.max(most, column + 1), 0);
-  const wide = Math.min(columns, MOST_COLUMNS);
   const blocks = Math.max(1, Math.ceil(columns / MOST_COLUMNS));
+  const wide = Math.max(1, Math.ceil(columns / blocks));
   const blockHeight = rows * PITCH + (blocks > 1 ? GAP / 2 : 0);
   const left = leaves.length ? LEAF + 4 : 0;
   for (const {node, row, column} of placed)
-    set(layout, node, left + (column % MOST_COLUMNS) * PITCH, LABEL + Math.floor(column / MOST_COLUMNS) * blockHeight + row * PITCH, CELL, CELL);
+    set(layout, node, left + (column % wide) * PITCH, LABEL + Math.floor(column / wide) * blockHeight + row * PITCH, CELL, CELL);
   leaves.forEach((leaf, row) => set(layout, leaf, 0, LABEL + row * PITCH, LEAF, CELL));
   const label = hosts.length > 1 ? `${hosts[0]} – ${hosts[hosts.length - 1]}` : hosts[0] ?? graph.map.names[nodes[0]];
   return {x: 0, y: 0, width: left + wide * PITCH, height: LABEL + blocks * blockHeight, label};

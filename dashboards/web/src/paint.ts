@@ -53,8 +53,8 @@ export function readPalette(element: Element, mode: Mode): Palette {
 
 /** Below so many cables all of them are drawn, faintly. */
 const FEW_LINKS = 1500;
-/** Bad links beyond this are left to the nodes' colours. */
-const MOST_LINKS = 2000;
+/** Of the bad links only so many are drawn, the worst: more would be a tangle, and the nodes' colours tell of the others. */
+const MOST_LINKS = 300;
 const SMALLEST_LABEL = 8.5;
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette,
@@ -196,7 +196,7 @@ export function badLinks(graph: Graph, shading: Shading, mode: Mode): number[] {
 
 function markedLinks(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette): void {
   const {bad} = scene;
-  context.lineWidth = 1.8 / view.k;
+  context.lineWidth = (bad.length > MOST_LINKS / 5 ? 0.8 : 1.8) / view.k;
   for (let shade = 0; shade < palette.shades.length; shade++) {
     context.strokeStyle = palette.shades[shade];
     trace(context, scene.layout, bad.filter((link) => scene.shading.links[link] === shade));

@@ -66,6 +66,18 @@ std::vector<Candidate> windows(Client& client) {
   return names;
 }
 
+std::vector<Candidate> jobs(Client& client) {
+  std::map<std::string, int> hosts;
+  each_page(client, client.telemetry, &v1::TelemetryService::Stub::ListCollectors, v1::ListCollectorsRequest(),
+            [&](const auto& page) {
+              for (const v1::Collector& one : page.collectors())
+                for (const std::string& job : one.jobs()) ++hosts[job];
+            });
+  std::vector<Candidate> names;
+  for (const auto& [job, count] : hosts) names.push_back({job, std::to_string(count) + " hosts"});
+  return names;
+}
+
 std::vector<Candidate> collectors(Client& client) {
   std::vector<Candidate> names;
   each_page(client, client.telemetry, &v1::TelemetryService::Stub::ListCollectors, v1::ListCollectorsRequest(),
@@ -90,6 +102,8 @@ std::vector<Candidate> ask_names(Client client, Names names, const std::string& 
     case Names::kPlans:
     case Names::kAllPlans:
       return plans(client, names == Names::kAllPlans);
+    case Names::kJobs:
+      return jobs(client);
     case Names::kWindows:
       return windows(client);
     case Names::kFabrics: {

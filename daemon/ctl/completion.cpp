@@ -72,6 +72,7 @@ constexpr std::array kSources{
     Source{"", "WHAT", Names::kNodes},
     Source{"", "LINK", Names::kNodes},
     Source{"", "HOST", Names::kCollectors},
+    Source{"", "--job", Names::kJobs},
     Source{"incident", "ID", Names::kIncidents},
     Source{"acknowledge", "ID", Names::kIncidents},
     Source{"silence", "ID", Names::kIncidents},

@@ -16,7 +16,7 @@ namespace weft::ctl {
 std::optional<std::string> completion_script(std::string_view shell);
 
 /// Names that only the server knows.
-enum class Names { kNodes, kCollectors, kIncidents, kPlans, kAllPlans, kWindows, kFabrics };
+enum class Names { kNodes, kCollectors, kIncidents, kPlans, kAllPlans, kWindows, kFabrics, kJobs };
 
 struct Candidate {
   std::string word;

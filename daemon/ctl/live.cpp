@@ -26,6 +26,9 @@ constexpr std::string_view kHome = "\x1b[H";
 constexpr std::string_view kClearLine = "\x1b[K";
 constexpr std::string_view kClearBelow = "\x1b[J";
 
+// Options that say how weftd is reached: the head of a page names it anyhow.
+constexpr std::array<std::string_view, 5> kWay{"--server", "--ca", "--cert", "--key", "--token-file"};
+
 // For the signal handler: only what is lock-free, and texts that outlive its sight of them.
 std::atomic<bool> on_screen{false};
 std::atomic<const std::string*> last_page{nullptr};
@@ -211,8 +214,10 @@ std::string command_text(const std::vector<std::string>& words) {
   std::string text = "weftctl";
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "--server") ++i;
-    if (!word.starts_with("--watch") && !word.starts_with("--server")) text += ' ' + printable(word);
+    const std::string name = word.substr(0, word.find('='));
+    const bool way = std::ranges::find(kWay, name) != kWay.end();
+    if (way && name == word) ++i;  // its value
+    if (!way && name != "--watch") text += ' ' + printable(word);
   }
   return text;
 }

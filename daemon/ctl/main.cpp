@@ -329,10 +329,15 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
         return whole ? std::string() : "\"" + server + "\" is not HOST:PORT";
       });
   app.add_option("--ca", given.security.authorities, "Authority of weftd's certificate (PEM); without it plain text")
-      ->envname("WEFT_CA");
-  app.add_option("--cert", given.security.certificate, "Our own certificate (PEM)")->envname("WEFT_CERT");
-  app.add_option("--key", given.security.key, "Its private key (PEM)")->envname("WEFT_KEY");
-  app.add_option("--token-file", given.security.token_file, "File with a bearer token")->envname("WEFT_TOKEN_FILE");
+      ->envname("WEFT_CA")
+      ->type_name("FILE");
+  app.add_option("--cert", given.security.certificate, "Our own certificate (PEM)")
+      ->envname("WEFT_CERT")
+      ->type_name("FILE");
+  app.add_option("--key", given.security.key, "Its private key (PEM)")->envname("WEFT_KEY")->type_name("FILE");
+  app.add_option("--token-file", given.security.token_file, "File with a bearer token")
+      ->envname("WEFT_TOKEN_FILE")
+      ->type_name("FILE");
   // Never a flag: other users read those in the list of processes.
   if (const char* token = std::getenv("WEFT_TOKEN")) given.security.token = token;
   app.add_flag("--json", given.json, "For programs: the API's own JSON");

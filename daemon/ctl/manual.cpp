@@ -31,7 +31,8 @@ constexpr std::array kExamples{
   weftctl incidents --watch            what is wrong, as it changes)"},
     Examples{"incident", R"(  weftctl incident INC-17              cause, victims, evidence, drawing)"},
     Examples{"health", R"(  weftctl health                       every host that is not healthy
-  weftctl health dgx-04                exit status 0 if a job may run there)"},
+  weftctl health dgx-04                exit status 0 if a job may run there
+  weftctl health --job slurm:1234      all that a job uses, links between its nodes too)"},
     Examples{"collectors", R"(  weftctl collectors                   who reports, who is silent, what was lost
   weftctl collectors dgx-04            one host)"},
     Examples{"watch", R"(  weftctl watch                        incidents as they come

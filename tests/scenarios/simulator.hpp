@@ -50,6 +50,11 @@ class Simulator {
   const std::vector<Port>& ports() const { return ports_; }
   Registers& registers() { return registers_; }
   bool is_powered(NodeIndex node) const { return powered_[node] != 0; }
+  /// What the port's counters say at the end of the beat, into its row of a sweep's table: a sweep reads node after
+  /// node. What stands still, or says anything, stays as the table has it.
+  void read_now(PortIndex port, SampleTable& table) const {
+    if (!frozen_[port] && !mad_[port]) registers_.read(port, now_, table);
+  }
   /// Who really held up whom so far.
   const HarmLedger& harm() const { return harm_; }
   /// When members of collectives began, and when the collectors read.

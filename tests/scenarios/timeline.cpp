@@ -98,6 +98,7 @@ class Writer {
 
   bool write(const Tick& tick) {
     const std::vector<Port>& ports = simulator_.ports();
+    SampleTable counters = *tick.sweep->counters;
     json moved = json::array();
     std::vector<std::uint8_t> read(plan_.nodes.size(), 0);
     std::vector<std::uint8_t> up(plan_.nodes.size(), 0);
@@ -109,7 +110,8 @@ class Writer {
       json entry{{"node", ports[port].node}, {"port", ports[port].number.value}};
       if (json state = port_state(ports[port]); state != states_[port])
         entry["state"] = states_[port] = std::move(state);
-      if (json values = register_values(*tick.sweep->counters, port); values != values_[port])
+      simulator_.read_now(port, counters);
+      if (json values = register_values(counters, port); values != values_[port])
         entry["values"] = values_[port] = std::move(values);
       if (entry.size() > 2) moved.push_back(std::move(entry));
     }

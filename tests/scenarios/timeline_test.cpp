@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
@@ -94,6 +96,31 @@ TEST(Timeline, TellsOfHostsAndWhatTheirCollectorsRead) {
   }
   EXPECT_GT(after, before + 100) << "it sends over the bad link";
   EXPECT_NEAR(dark, 12, 1.5);
+}
+
+TEST(Timeline, FramesAreOfOneMomentSoThatNothingIsMissingOnCables) {
+  const auto lines = lines_of("job steady members=0 targets=7 load=0.4");
+  ASSERT_TRUE(lines) << lines.error().message;
+  const json& fabric = lines->front();
+  std::map<std::pair<int, int>, json> values;
+  for (const json& entry : (*lines)[1]["ports"]) values[{entry["node"], entry["port"]}] = entry["values"];
+  const auto begun = values;
+  std::int64_t most = 0;
+  for (std::size_t i = 2; i + 1 < lines->size(); ++i) {
+    for (const json& entry : (*lines)[i]["ports"])
+      if (entry.contains("values")) values[{entry["node"], entry["port"]}] = entry["values"];
+    for (const json& cable : fabric["cables"]) {
+      const std::pair<int, int> here{cable[0], cable[1]};
+      const std::pair<int, int> there{cable[2], cable[3]};
+      const auto moved = [&](const std::pair<int, int>& end, const char* counter) {
+        return values[end][counter].get<std::int64_t>() - begun.at(end)[counter].get<std::int64_t>();
+      };
+      most = std::max(most, moved(here, "transmit_packets"));
+      EXPECT_LE(std::abs(moved(here, "transmit_packets") - moved(there, "receive_packets")), 2);
+      EXPECT_LE(std::abs(moved(there, "transmit_packets") - moved(here, "receive_packets")), 2);
+    }
+  }
+  EXPECT_GT(most, 1'000'000) << "there is traffic";
 }
 
 TEST(Timeline, HasNoHostsWhereTheyHaveNoCollectors) {

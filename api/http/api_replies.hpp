@@ -1,0 +1,24 @@
+#pragma once
+// What /api/v1/ answers to a GET.
+
+#include <memory>
+#include <string>
+
+#include "api/http/router.hpp"
+#include "api/http/target.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::api {
+
+struct ApiQuestion {
+  std::shared_ptr<const Snapshot> snapshot;
+  TimePoint now;
+  HttpTarget target;  ///< its path begins with "api", "v1"
+};
+
+/// The answer, or the error as JSON.
+HttpReply api_reply(ApiQuestion question);
+
+HttpReply json_reply(std::string json);
+
+}  // namespace weft::api

@@ -76,7 +76,8 @@ def run_part(builder: Builder, suite: Suite, part: Part) -> Tally:
     shutil.rmtree(results, ignore_errors=True)
     os.makedirs(results)
     junit = os.path.join(results, "ctest-junit")
-    command = ["ctest", "--test-dir", folder, "-L", f"^{part.label}$", "-j", str(os.cpu_count() or 2), "--output-junit", junit,
+    # One more than there are processors: most tests wait, for sweeps and for partners.
+    command = ["ctest", "--test-dir", folder, "-L", f"^{part.label}$", "-j", str((os.cpu_count() or 2) + 1), "--output-junit", junit,
                "--no-tests=ignore"]
     if part.preset == "tsan" and shutil.which("setarch"):
         command = ["setarch", "-R", *command]  # ThreadSanitizer of g++ 12 fails under wide address randomisation

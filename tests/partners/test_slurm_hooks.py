@@ -112,7 +112,8 @@ class SlurmHooks(weftd_partners.WithScheduler):
     def test_health_check_keeps_jobs_off_until_the_link_is_well(self):
         incident = self.flap("n3")
         # It was drained when the link first went down, and the reason follows what weftd says.
-        wait_until(lambda: f"{incident['id']} LINK_FLAP: " in self.slurm.node("n3")["Reason"], why=lambda: f"{self.slurm.node('n3')}; hooks say\n{self.log()}")
+        wait_until(lambda: f"{incident['id']} LINK_FLAP: " in self.slurm.node("n3").get("Reason", ""),
+                   why=lambda: f"{self.slurm.node('n3')}; hooks say\n{self.log()}")
         self.assertIn("DRAIN", self.slurm.state("n3"))
         self.assertTrue(self.slurm.node("n3")["Reason"].startswith("weft-health "))
         job = self.slurm.queue("n3", 300)

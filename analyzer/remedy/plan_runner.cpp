@@ -134,7 +134,11 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
 }
 
 void PlanRunner::hold() {
-  plan_.intent = PlanIntent::kNone;
+  // An undo of before may have been sent, as far as the journal knows.
+  if (undoing())
+    work_.undos -= work_.undos > 0;
+  else
+    plan_.intent = PlanIntent::kNone;
   work_.stage = Stage::kReady;
   note_("held back before it was sent");
 }

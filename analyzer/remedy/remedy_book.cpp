@@ -256,7 +256,7 @@ RemedyBatch RemedyBook::take(TimePoint now) {
   return batch;
 }
 
-void RemedyBook::take_back(RemedyBatch batch) {
+void RemedyBook::take_back(RemedyBatch batch, TimePoint now) {
   for (const Plan& plan : batch.plans)
     if (Entry* of = entry(plan.id)) of->changed = true;
   batch.audit.insert(batch.audit.end(), std::make_move_iterator(unsaved_audit_.begin()),
@@ -265,10 +265,12 @@ void RemedyBook::take_back(RemedyBatch batch) {
   status_changed_ |= batch.status_changed;
   for (const RemedyOrder& order : batch.orders) {
     orders_.erase(order.number);
-    if (Entry* of = entry(order.plan); of && of->work.order == order.number) {
-      of->work.order = 0;
-      of->checked = kNever;
-    }
+    Entry* of = entry(order.plan);
+    if (!of || of->work.order != order.number) continue;
+    of->work.order = 0;
+    of->checked = kNever;
+    // By the time that the disk takes it the world may have changed.
+    if (order.kind == OrderKind::kAct) runner(*of, now).hold();
   }
 }
 

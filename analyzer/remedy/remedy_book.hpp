@@ -56,8 +56,9 @@ class RemedyBook {
 
   /// What changed since the last call, and what is to be asked now.
   RemedyBatch take(TimePoint now);
-  /// The batch did not reach the disk: its orders were not carried out, and its changes are told again.
-  void take_back(RemedyBatch batch);
+  /// The batch did not reach the disk: its orders were not carried out, and its changes are told again. What was to be
+  /// done is judged anew before it is ordered again.
+  void take_back(RemedyBatch batch, TimePoint now);
   void answer_reading(std::uint64_t order, const Result<TargetReading>& reading, TimePoint now);
   void answer_action(std::uint64_t order, const Result<void>& result, TimePoint now);
 

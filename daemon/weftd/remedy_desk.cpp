@@ -151,7 +151,7 @@ void RemedyDesk::save() {
     post_([this, written, shown, status, batch] { saved(written, shown, status, batch); });
   });
   if (saving_) return;
-  book_.take_back(std::move(batch->changes));  // the lane has no room: with the next call
+  book_.take_back(std::move(batch->changes), clock_.now());  // the lane has no room: with the next call
   waiting_ = std::move(batch->waiting);
 }
 
@@ -176,7 +176,7 @@ void RemedyDesk::saved(bool written, std::shared_ptr<const std::vector<PlanPtr>>
       if (waiting.plan_callback) waiting.plan_callback(why);
       if (waiting.status_callback) waiting.status_callback(why);
     }
-    book_.take_back(std::move(batch->changes));  // tried again with the next tick
+    book_.take_back(std::move(batch->changes), clock_.now());  // tried again with the next tick
     return;
   }
   count(batch->changes);

@@ -12,10 +12,10 @@ import threading
 import time
 import unittest
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from partners_testing import main, program_testing
 from certificates import make_certificate, make_client
+from quiet_http import QuietHandler, QuietServer
 
 HOOKS = os.path.join(program_testing.ROOT, "deploy", "slurm")
 DEADLINE = 1.0
@@ -48,7 +48,7 @@ class Weftd:
         self.answer = lambda names, path: {"nodes": [health(name) for name in names]}
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 outer.requests.append((self.path, dict(self.headers)))
                 address = urllib.parse.urlsplit(self.path)
@@ -68,16 +68,7 @@ class Weftd:
                 self.end_headers()
                 self.wfile.write(text)
 
-            def log_message(self, *_):
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                pass
-
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = QuietServer(("127.0.0.1", 0), Handler)
         self.url = f"{'https' if context else 'http'}://127.0.0.1:{self.server.server_port}"
         if context:
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)

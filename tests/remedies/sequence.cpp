@@ -232,7 +232,7 @@ class Sequence {
       if (batch.empty()) return;
       if (trouble_ && dice_.one_in(40)) {  // the disk refuses
         ++tally_.unjournalled;
-        book_->take_back(std::move(batch));
+        book_->take_back(std::move(batch), world_.now());
         continue;
       }
       if (trouble_ && dice_.one_in(60)) return crash("before the journal");

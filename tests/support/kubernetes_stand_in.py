@@ -16,7 +16,8 @@ import threading
 import time
 import urllib.parse
 import uuid
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from quiet_http import QuietHandler, QuietServer
 
 EVERYTHING = {"nodes": {"get", "list", "update", "patch", "create", "delete"}, "nodes/status": {"patch"}, "events": {"create", "list"}}
 
@@ -44,22 +45,13 @@ class KubernetesStandIn:
         self.lock = threading.RLock()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 outer.answer(self)
 
             do_PUT = do_POST = do_PATCH = do_DELETE = do_GET
 
-            def log_message(self, *_):
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                pass
-
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = QuietServer(("127.0.0.1", 0), Handler)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate)
         if clients:

@@ -7,7 +7,8 @@ bad token with HTTP status 500, as slurmrestd does.
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from quiet_http import QuietHandler, QuietServer
 
 ROOT = "/slurm/v0.0.39"
 
@@ -24,17 +25,14 @@ class SlurmrestdStandIn:
         self.lock = threading.Lock()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 outer.answer(self, "GET", None)
 
             def do_POST(self):
                 outer.answer(self, "POST", json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = QuietServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 

@@ -8,7 +8,8 @@ import ssl
 import threading
 import time
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from quiet_http import QuietHandler, QuietServer
 
 OUT = ("DRAIN_NODE", "ISOLATE_LINK", "RAISE_LINK_COST")
 
@@ -26,23 +27,14 @@ class WebhookReceiver:
         self.lock = threading.Lock()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 outer.answer(self, "")
 
             def do_POST(self):
                 outer.answer(self, self.rfile.read(int(self.headers["Content-Length"])).decode())
 
-            def log_message(self, *_):
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                pass
-
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = QuietServer(("127.0.0.1", 0), Handler)
         self.port = self.server.server_port
         scheme = "http"
         if certificate:

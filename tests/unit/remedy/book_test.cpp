@@ -156,6 +156,25 @@ TEST(RemedyBook, ReadsActsOnceReadsAgainAndVerifies) {
   EXPECT_EQ(orders[0].kind, OrderKind::kRead) << "whether it stays out is looked after";
 }
 
+TEST(RemedyBook, WhatTheDiskRefusedIsDecidedAnew) {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  settings.limits.capacity.leaf_share_idle = 0.8;
+  Book b(settings);
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  b.book->review(b.look());
+  RemedyBatch batch = b.book->take(b.fabric.now());
+  ASSERT_EQ(batch.orders.at(0).kind, OrderKind::kAct);
+  b.book->take_back(std::move(batch), b.fabric.now());
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-1"));
+  b.fabric.advance(2s);
+  b.book->review(b.look());
+  EXPECT_TRUE(b.orders().empty()) << "6 of 8 ways up would be left, and 7 are needed";
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired) << b.plan(1).outcome;
+}
+
 TEST(RemedyBook, OfTwoBadLinksTheWorseGoesWhenNotBothMay) {
   RemedySettings settings;
   settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed

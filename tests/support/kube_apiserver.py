@@ -29,8 +29,6 @@ from weft_client import free_address  # noqa: E402
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "weft")
 REFLECT2 = "/usr/share/gocode/src/github.com/modern-go/reflect2"  # the one in the source does not work with Go 1.19
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-MIRROR = os.environ.get("WEFT_DEBIAN_MIRROR", "http://deb.debian.org")
-SUITES = (("debian", "bookworm"), ("debian", "bookworm-updates"), ("debian-security", "bookworm-security"))
 START = 120
 
 
@@ -66,12 +64,19 @@ def _fetch_source(place: str) -> None:
     os.makedirs(os.path.join(lists, "partial"))
     sources = os.path.join(place, "sources.list")
     with open(sources, "w", encoding="utf-8") as stream:
-        stream.writelines(f"deb-src [signed-by={KEYRING}] {MIRROR}/{archive} {suite} main\n" for archive, suite in SUITES)
+        stream.writelines(f"deb-src [signed-by={KEYRING}] {archive} main\n" for archive in _archives())
     options = [word for setting in (f"Dir::Etc::SourceList={sources}", "Dir::Etc::SourceParts=/dev/null", f"Dir::State::Lists={lists}",
                                     "Dir::Cache::pkgcache=", "Dir::Cache::srcpkgcache=", "APT::Sandbox::User=root") for word in ("-o", setting)]
     log = os.path.join(CACHE, "kubernetes-source.log")
     _run(["apt-get", *options, "update"], place, None, log)
     _run(["apt-get", *options, "source", "kubernetes"], place, None, log)
+
+
+def _archives() -> list[str]:
+    """Mirror and suite of each part of Debian that apt takes packages from here: "https://mirror.example/debian bookworm"."""
+    told = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages", "Origin: Debian"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True)
+    return sorted(set(told.stdout.splitlines()))
 
 
 def _run(command: list[str], place: str, environment: dict | None, log: str) -> None:

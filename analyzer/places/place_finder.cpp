@@ -12,7 +12,6 @@
 namespace weft::analyzer {
 namespace {
 
-static_assert(kNoTier == kNoRank);
 /// Of the adapters of a leaf. A crossed pair of cables, a host with an adapter less and some storage do not hide a
 /// rail.
 constexpr double kClearMajority = 0.75;
@@ -70,11 +69,13 @@ bool is_adapter(const Node& node) {
   return node.type == NodeType::kChannelAdapter && !node.aggregation_node;
 }
 
+using HostPorts = std::map<std::string_view, std::vector<PortIndex>>;
+
 /// Cabled ports of the adapters of each host, in the order of the adapters' descriptions. Without those whose adapters
 /// nobody can tell apart: "MT4129 ConnectX7   Mellanox Technologies" is what adapters call themselves before a host
 /// gives them a name.
-std::map<std::string_view, std::vector<PortIndex>> ports_of_hosts(const Topology& topology) {
-  std::map<std::string_view, std::vector<PortIndex>> hosts;
+HostPorts ports_of_hosts(const Topology& topology) {
+  HostPorts hosts;
   for (const Node& node : topology.nodes()) {
     if (!is_adapter(node)) continue;
     for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
@@ -107,7 +108,8 @@ class Groups {
   std::vector<NodeIndex> parents_;
 };
 
-std::vector<std::string> pods_by_cables(const Topology& topology, const std::vector<std::uint8_t>& tiers) {
+std::vector<std::string> pods_by_cables(const Topology& topology, const HostPorts& hosts,
+                                        const std::vector<std::uint8_t>& tiers) {
   std::vector<std::string> names(topology.nodes().size());
   std::uint8_t top = 0;
   for (const std::uint8_t tier : tiers)
@@ -118,7 +120,7 @@ std::vector<std::string> pods_by_cables(const Topology& topology, const std::vec
   for (const Port& port : topology.ports())
     if (port.peer != kNoIndex && below_top(port.node) && below_top(topology.port(port.peer).node))
       groups.join(port.node, topology.port(port.peer).node);
-  for (const auto& [host, ports] : ports_of_hosts(topology))
+  for (const auto& [host, ports] : hosts)
     for (const PortIndex port : ports) groups.join(topology.port(ports.front()).node, topology.port(port).node);
 
   struct Group {
@@ -174,8 +176,7 @@ std::pair<std::string_view, std::uint8_t> label_of(const Topology& topology, Por
   return {std::string_view(node.description).substr(host_name(node).size()), topology.port(port).number.value};
 }
 
-std::vector<std::string> rails_by_cables(const Topology& topology) {
-  const auto hosts = ports_of_hosts(topology);
+std::vector<std::string> rails_by_cables(const Topology& topology, const HostPorts& hosts) {
   // Which of its host's adapters one of that label is, to most hosts: where one is missing those behind it move up.
   std::map<std::pair<std::string_view, std::uint8_t>, Votes> of_label;
   for (const auto& [host, ports] : hosts)
@@ -252,11 +253,12 @@ Result<std::optional<std::regex>> place_pattern(const std::string& text) {
 }
 
 Places find_places(const Topology& topology, const PlaceHints& hints) {
+  const HostPorts hosts = ports_of_hosts(topology);
   Places places;
   places.tiers = node_ranks(topology);
-  number(hints.pod ? pods_by_names(topology, *hints.pod) : pods_by_cables(topology, places.tiers), places.pods,
+  number(hints.pod ? pods_by_names(topology, *hints.pod) : pods_by_cables(topology, hosts, places.tiers), places.pods,
          places.pod_names);
-  auto rails = hints.rail ? rails_by_names(topology, *hints.rail) : rails_by_cables(topology);
+  auto rails = hints.rail ? rails_by_names(topology, *hints.rail) : rails_by_cables(topology, hosts);
   spread_to_leaves(topology, rails);
   number(rails, places.rails, places.rail_names);
   return places;

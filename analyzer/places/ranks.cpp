@@ -3,7 +3,7 @@
 namespace weft::analyzer {
 
 std::vector<std::uint8_t> node_ranks(const Topology& topology) {
-  std::vector<std::uint8_t> ranks(topology.nodes().size(), kNoRank);
+  std::vector<std::uint8_t> ranks(topology.nodes().size(), kNoTier);
   std::vector<NodeIndex> queue;
   for (NodeIndex index = 0; index < ranks.size(); ++index) {
     const Node& node = topology.node(index);
@@ -12,11 +12,11 @@ std::vector<std::uint8_t> node_ranks(const Topology& topology) {
     queue.push_back(index);
   }
   for (std::size_t head = 0; head < queue.size(); ++head) {
-    const std::uint8_t next = ranks[queue[head]] < kNoRank - 1 ? ranks[queue[head]] + std::uint8_t{1} : kNoRank;
+    const std::uint8_t next = ranks[queue[head]] < kNoTier - 1 ? ranks[queue[head]] + std::uint8_t{1} : kNoTier;
     for (const Port& port : topology.ports_of(topology.node(queue[head]))) {
       if (port.peer == kNoIndex) continue;
       const NodeIndex other = topology.port(port.peer).node;
-      if (ranks[other] != kNoRank || topology.node(other).type != NodeType::kSwitch) continue;
+      if (ranks[other] != kNoTier || topology.node(other).type != NodeType::kSwitch) continue;
       ranks[other] = next;
       queue.push_back(other);
     }

@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/places.hpp"
 #include "fabric/topology.hpp"
 
 namespace weft::analyzer {
 
-inline constexpr std::uint8_t kNoRank = 255;
-
-/// 0 for adapters and routers, 1 for switches with an adapter, 2 for those above, …; kNoRank for what no cable joins
+/// 0 for adapters and routers, 1 for switches with an adapter, 2 for those above, …; kNoTier for what no cable joins
 /// with an adapter. SHARP engines, which sit in switches of every tier, do not count. O(ports).
 std::vector<std::uint8_t> node_ranks(const Topology& topology);
 

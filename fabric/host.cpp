@@ -2,18 +2,6 @@
 
 namespace weft {
 
-const char* to_string(LinkLayer layer) {
-  switch (layer) {
-    case LinkLayer::kInfiniBand:
-      return "InfiniBand";
-    case LinkLayer::kEthernet:
-      return "Ethernet";
-    case LinkLayer::kUnknown:
-      break;
-  }
-  return "Unspecified";
-}
-
 const char* to_string(Direction direction) {
   switch (direction) {
     case Direction::kTransmit:

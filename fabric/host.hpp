@@ -19,9 +19,6 @@
 
 namespace weft {
 
-enum class LinkLayer : std::uint8_t { kUnknown, kInfiniBand, kEthernet };
-const char* to_string(LinkLayer layer);  ///< "Unspecified", "InfiniBand", "Ethernet": as sysfs spells them
-
 /// A port of a host: of an RDMA device, with the network interface that belongs to it, or of a network interface alone.
 /// Identity on its host is (device, number).
 struct HostPort {

@@ -33,6 +33,18 @@ const Speed* find(SpeedMask bit) {
 
 }  // namespace
 
+const char* to_string(LinkLayer layer) {
+  switch (layer) {
+    case LinkLayer::kInfiniBand:
+      return "InfiniBand";
+    case LinkLayer::kEthernet:
+      return "Ethernet";
+    case LinkLayer::kUnknown:
+      break;
+  }
+  return "Unspecified";
+}
+
 int lanes(WidthMask width) {
   switch (width) {
     case 1:

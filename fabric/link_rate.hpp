@@ -7,6 +7,9 @@
 
 namespace weft {
 
+enum class LinkLayer : std::uint8_t { kUnknown, kInfiniBand, kEthernet };
+const char* to_string(LinkLayer layer);  ///< "Unspecified", "InfiniBand", "Ethernet": as sysfs spells them
+
 /// LinkWidth* bit mask: 1X = 1, 4X = 2, 8X = 4, 12X = 8, 2X = 16. The highest bit is not the widest link.
 using WidthMask = std::uint8_t;
 

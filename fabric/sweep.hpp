@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/clock.hpp"
+#include "fabric/multipath.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/samples.hpp"
 #include "fabric/topology.hpp"
@@ -48,7 +49,8 @@ struct Sweep {
   std::shared_ptr<const Topology> topology;
   std::shared_ptr<const SampleTable> counters;  ///< CounterGroup::kEverySweep
   std::shared_ptr<const SampleTable> details;   ///< CounterGroup::kDetail; null until a first one was read
-  std::shared_ptr<const Routes> routes;         ///< forwarding tables; null until a first one was read
+  std::shared_ptr<const Routes> routes;         ///< forwarding tables; null until a first one was read, and on Ethernet
+  std::shared_ptr<const Multipath> multipath;   ///< equal-cost ways of an Ethernet fabric; null on InfiniBand
   std::vector<TimePoint> state_read_at;         ///< for each port: when its PortInfo last arrived
   SweepStatistics statistics;
 };

@@ -57,8 +57,13 @@ const char* to_string(PortPhysicalState state) {
 }
 
 Topology::Topology(std::uint64_t epoch, std::vector<Node> nodes, std::vector<Port> ports,
-                   std::vector<DuplicateGuid> duplicates)
-    : epoch_(epoch), nodes_(std::move(nodes)), ports_(std::move(ports)), duplicates_(std::move(duplicates)) {
+                   std::vector<DuplicateGuid> duplicates, LinkLayer layer, std::vector<std::string> port_names)
+    : epoch_(epoch),
+      layer_(layer),
+      port_names_(std::move(port_names)),
+      nodes_(std::move(nodes)),
+      ports_(std::move(ports)),
+      duplicates_(std::move(duplicates)) {
   by_guid_.reserve(nodes_.size());
   for (NodeIndex i = 0; i < nodes_.size(); ++i) by_guid_.emplace(nodes_[i].guid, i);
 }
@@ -114,7 +119,13 @@ std::string_view host_name(const Node& node) {
 
 std::string port_label(const Topology& topology, PortIndex index) {
   const Port& port = topology.port(index);
-  return topology.node_of(port).name + " port " + std::to_string(port.number.value);
+  const Node& node = topology.node_of(port);
+  if (topology.is_ethernet()) {
+    if (node.type != NodeType::kSwitch) return node.name;
+    if (const std::string_view name = topology.port_name(index); !name.empty())
+      return node.name + ' ' + std::string(name);
+  }
+  return node.name + " port " + std::to_string(port.number.value);
 }
 
 }  // namespace weft

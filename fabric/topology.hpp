@@ -1,5 +1,6 @@
 #pragma once
-// The graph of one subnet as last seen: nodes, ports and cables. A value: built by discovery, then never changed.
+// The graph of one subnet, or of one Ethernet fabric, as last seen: nodes, ports and cables. A value: built by
+// discovery or from a plan of the cables, then never changed.
 
 #include <cstdint>
 #include <memory>
@@ -59,10 +60,11 @@ struct Node {
 
 struct Port {
   NodeIndex node = kNoIndex;
-  PortIndex peer = kNoIndex;    ///< other end of the cable; kept as last seen while the link is down
-  PortGuid guid;                ///< of a channel adapter's port, or of the switch for each of its ports
-  float wait_tick_seconds = 0;  ///< length of one transmit_wait tick at the present rate; 0 when unknown
-  Lid lid;                      ///< of the port, or of the switch's port 0
+  PortIndex peer = kNoIndex;        ///< other end of the cable; kept as last seen while the link is down
+  PortGuid guid;                    ///< of a channel adapter's port, or of the switch for each of its ports
+  std::uint64_t ethernet_rate = 0;  ///< bits per second of an Ethernet link; 0 while down, unknown, or InfiniBand
+  float wait_tick_seconds = 0;      ///< length of one transmit_wait tick at the present rate; 0 when unknown
+  Lid lid;                          ///< of the port, or of the switch's port 0
   PortNum number;
   PortState state = PortState::kUnknown;
   PortPhysicalState physical_state = PortPhysicalState::kUnknown;
@@ -75,6 +77,10 @@ struct Port {
   std::uint8_t lid_mask_control = 0;  ///< LMC
 
   bool is_up() const { return state == PortState::kActive; }
+  /// The present data rate after line coding; 0 while it is down or not known.
+  double bits_per_second() const {
+    return ethernet_rate != 0 ? static_cast<double>(ethernet_rate) : link_bits_per_second(width_active, speed_active);
+  }
 };
 
 /// The same GUID answered at two places. The second node is shown here, never merged into the first.
@@ -92,14 +98,22 @@ class Topology {
   Topology() = default;
   /// `nodes` and `ports` must agree: each node's ports stand at first_port … first_port + port_entries() - 1 and name
   /// the node; every peer is in range and mutual. Use validate() on data that came from outside.
-  Topology(std::uint64_t epoch, std::vector<Node> nodes, std::vector<Port> ports,
-           std::vector<DuplicateGuid> duplicates);
+  /// Of an Ethernet fabric GUIDs are made from names, a host's interface is a channel adapter with one port, and
+  /// `port_names` has an interface's name for each port; it is empty on InfiniBand, where numbers are the names.
+  Topology(std::uint64_t epoch, std::vector<Node> nodes, std::vector<Port> ports, std::vector<DuplicateGuid> duplicates,
+           LinkLayer layer = LinkLayer::kInfiniBand, std::vector<std::string> port_names = {});
 
   /// Changes when indices may mean something else: a new discovery from nothing.
   std::uint64_t epoch() const { return epoch_; }
   std::span<const Node> nodes() const { return nodes_; }
   std::span<const Port> ports() const { return ports_; }
   std::span<const DuplicateGuid> duplicates() const { return duplicates_; }
+  LinkLayer layer() const { return layer_; }
+  bool is_ethernet() const { return layer_ == LinkLayer::kEthernet; }
+  /// "swp3"; empty where ports have numbers only.
+  std::string_view port_name(PortIndex index) const {
+    return index < port_names_.size() ? std::string_view(port_names_[index]) : std::string_view();
+  }
 
   const Node& node(NodeIndex index) const { return nodes_[index]; }
   const Port& port(PortIndex index) const { return ports_[index]; }
@@ -121,6 +135,8 @@ class Topology {
 
  private:
   std::uint64_t epoch_ = 0;
+  LinkLayer layer_ = LinkLayer::kInfiniBand;
+  std::vector<std::string> port_names_;
   std::vector<Node> nodes_;
   std::vector<Port> ports_;
   std::vector<DuplicateGuid> duplicates_;
@@ -131,7 +147,7 @@ class Topology {
 /// router or a description of one word gives the whole name. Health is asked and given for hosts.
 std::string_view host_name(const Node& node);
 
-/// "leaf-1 port 12" for people.
+/// "leaf-1 port 12" for people; on Ethernet "leaf01 swp12", and a host's interface by its node's name, "gpu-01 eth2".
 std::string port_label(const Topology& topology, PortIndex index);
 
 }  // namespace weft

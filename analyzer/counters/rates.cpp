@@ -90,8 +90,7 @@ void CounterTracker::update_line_rates(const Topology& topology) {
   most_rates_.resize(topology.ports().size());
   for (std::size_t i = 0; i < line_rates_.size(); ++i) {
     const Port& port = topology.ports()[i];
-    line_rates_[i] =
-        port.is_up() ? static_cast<float>(link_bits_per_second(port.width_active, port.speed_active)) : 0.0F;
+    line_rates_[i] = port.is_up() ? static_cast<float>(port.bits_per_second()) : 0.0F;
     most_rates_[i] =
         static_cast<float>(widest_lanes(port.width_supported) * lane_bits_per_second(fastest(port.speed_supported)));
   }

@@ -147,7 +147,7 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
         const PortIndex port = fabric->sweep->topology->find_port(incident.cause.port);
         if (port != kNoIndex) {
           const Port& end = fabric->sweep->topology->port(port);
-          if (const double active = link_bits_per_second(end.width_active, end.speed_active); active > 0) rate = active;
+          if (const double active = end.bits_per_second(); active > 0) rate = active;
         }
       }
       const double each_second = (errors ? errors->value : 1e-12) * rate * kUsualUtilization;

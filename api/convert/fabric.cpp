@@ -155,7 +155,7 @@ void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail,
   to.set_speed_supported(speed_text(fastest(port.speed_supported)));
   to.set_width_enabled(lanes_text(widest_lanes(port.width_enabled)));
   to.set_speed_enabled(speed_text(fastest(port.speed_enabled)));
-  to.set_rate_bits_per_second(link_bits_per_second(port.width_active, port.speed_active));
+  to.set_rate_bits_per_second(port.bits_per_second());
   if (port.peer != kNoIndex) to_proto(topology, port.peer, *to.mutable_peer());
   if (index < sweep.state_read_at.size() && sweep.state_read_at[index] != kNever)
     set_timestamp(*to.mutable_state_read_at(), sweep.state_read_at[index]);
@@ -186,7 +186,7 @@ void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to) {
   to.set_up(port.is_up() && peer.is_up());
   to.set_width(width_text(port.width_active));
   to.set_speed(speed_text(port.speed_active));
-  to.set_rate_bits_per_second(link_bits_per_second(port.width_active, port.speed_active));
+  to.set_rate_bits_per_second(port.bits_per_second());
 }
 
 }  // namespace weft::api

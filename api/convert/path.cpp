@@ -124,7 +124,7 @@ void hop_to_proto(const Snapshot& snapshot, const FabricView& fabric, const Path
   to.set_up(port.is_up() && topology.port(hop.to).is_up());
   to.set_width(width_text(port.width_active));
   to.set_speed(speed_text(port.speed_active));
-  const double rate = link_bits_per_second(port.width_active, port.speed_active);
+  const double rate = port.bits_per_second();
   to.set_rate_bits_per_second(rate);
   if (fabric.rates && hop.from < fabric.rates->size()) {
     const PortRates& rates = (*fabric.rates)[hop.from];

@@ -211,7 +211,7 @@ void PortFamilies::write_family() {
     case Source::kByteRate:
       return rows([&](Line line, const View& view, PortIndex index) {
         const Port& port = view.topology->port(index);
-        const double rate = link_bits_per_second(port.width_active, port.speed_active);
+        const double rate = port.bits_per_second();
         if (rate <= 0) return;
         line.begin(name, view, port);
         line.end(static_cast<std::uint64_t>(rate / 8));

@@ -20,6 +20,17 @@
 #include "analyzer/detect/stuck.hpp"
 
 namespace weft::analyzer {
+namespace {
+
+MassAlarmScope mass_scope(const Thresholds& thresholds) {
+  MassAlarmScope scope{.limits = {}, .hold = thresholds.mass_hold};
+  for (const IncidentKind kind :
+       {IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kLinkDegraded, IncidentKind::kCounterStuck})
+    scope.limits.push_back({kind, thresholds.mass_minimum_links, thresholds.mass_alarm_share});
+  return scope;
+}
+
+}  // namespace
 
 struct FabricAnalyzer::Implementation {
   Implementation(std::string name, Thresholds limits, std::shared_ptr<const Topology> expected)
@@ -32,7 +43,7 @@ struct FabricAnalyzer::Implementation {
         errors(thresholds),
         fec_trends(thresholds),
         stuck(thresholds),
-        mass(thresholds),
+        mass(mass_scope(thresholds)),
         congestion(thresholds.congestion),
         cabling(thresholds, std::move(expected)) {}
   Implementation(const Implementation&) = delete;
@@ -151,7 +162,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.fec_trends.report(*sweep.topology, self.table, self.describe, now, findings);
   self.errors.report(*sweep.topology, self.table, self.describe, now, findings);
   self.stuck.report(sweep, self.describe, pass, findings);
-  self.mass.hold_back(findings, self.table.links().size(), self.describe, now);
+  self.mass.hold_back(findings, self.table.links().size(), self.describe.fabric(), now);
   self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, findings);
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);

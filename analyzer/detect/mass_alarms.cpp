@@ -1,18 +1,15 @@
 #include "analyzer/detect/mass_alarms.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "analyzer/detect/describe.hpp"
 
 namespace weft::analyzer {
 namespace {
 
-constexpr std::array kKinds{IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kLinkDegraded,
-                            IncidentKind::kCounterStuck};
-/// Sweeps within which they begin: readings get lost, and windows do not all close in one sweep.
-constexpr std::uint64_t kTogether = 3;
-/// A finding that was away for so many sweeps begins anew.
-constexpr std::uint64_t kForgotten = 10;
+/// A finding that was away for so many calls more than those that begin together may be apart begins anew.
+constexpr std::uint64_t kForgotten = 7;
 constexpr std::size_t kMostNamed = 64;
 constexpr std::size_t kMostEvidence = 4;
 
@@ -27,19 +24,19 @@ void MassAlarms::follow(IncidentKind kind, const std::vector<Finding>& findings)
     if (added && sweeps_ == 1) found->second.first = 0;
     found->second.last = sweeps_;
   }
-  std::erase_if(wave.findings, [this](const auto& entry) { return sweeps_ - entry.second.last > kForgotten; });
+  std::erase_if(wave.findings,
+                [this](const auto& entry) { return sweeps_ - entry.second.last > scope_.together + kForgotten; });
 }
 
-void MassAlarms::judge(Wave& wave, std::size_t links, TimePoint now) const {
+void MassAlarms::judge(Wave& wave, double least, TimePoint now) const {
   const auto is_fresh = [this](const Known& known) {
-    return known.first > 0 && !known.held && sweeps_ - known.first < kTogether;
+    return known.first > 0 && !known.held && sweeps_ - known.first < scope_.together;
   };
   const auto fresh = static_cast<std::size_t>(
       std::ranges::count_if(wave.findings, [&](const auto& entry) { return is_fresh(entry.second); }));
   // While a wave lasts, stragglers belong to it.
-  const bool many = fresh >= thresholds_.mass_minimum_links &&
-                    static_cast<double>(fresh) >= thresholds_.mass_alarm_share * static_cast<double>(links);
-  const bool lasts = wave.since != kNever && now >= wave.since && now - wave.since < thresholds_.mass_hold;
+  const bool many = static_cast<double>(fresh) >= least;
+  const bool lasts = wave.since != kNever && now >= wave.since && now - wave.since < scope_.hold;
   if (many && !lasts) wave.since = now;
   if (many || lasts) {
     for (auto& [identity, known] : wave.findings) known.held = known.held || is_fresh(known);
@@ -49,15 +46,20 @@ void MassAlarms::judge(Wave& wave, std::size_t links, TimePoint now) const {
   }
 }
 
-void MassAlarms::hold_back(std::vector<Finding>& findings, std::size_t links, const Describe& describe, TimePoint now) {
+double MassAlarms::least(const MassAlarmScope::Limit& limit, std::size_t links) {
+  return std::max(static_cast<double>(limit.minimum), limit.share * static_cast<double>(links));
+}
+
+void MassAlarms::hold_back(std::vector<Finding>& findings, std::size_t links, const Entity& fabric, TimePoint now) {
   ++sweeps_;
-  Finding sensor = make_finding(IncidentKind::kCounterStuck, Severity::kWarning, describe.fabric());
+  Finding sensor = make_finding(IncidentKind::kCounterStuck, Severity::kWarning, fabric);
   sensor.confidence = 0.8;
   std::string kinds;
-  for (const IncidentKind kind : kKinds) {
+  for (const MassAlarmScope::Limit& limit : scope_.limits) {
+    const IncidentKind kind = limit.kind;
     follow(kind, findings);
     Wave& wave = waves_[kind];
-    judge(wave, links, now);
+    judge(wave, least(limit, links), now);
     std::size_t held = 0;
     const auto is_held = [&](const Finding& finding) {
       if (finding.kind != kind || finding.cause.kind == EntityKind::kFabric) return false;
@@ -74,17 +76,18 @@ void MassAlarms::hold_back(std::vector<Finding>& findings, std::size_t links, co
     kinds += (kinds.empty() ? "" : ", ") + std::string(to_string(kind));
     sensor.evidence.push_back({.signal = "simultaneous_alarms",
                                .description = std::string(to_string(kind)) + " of " + std::to_string(held) + " of " +
-                                              std::to_string(links) + " links, begun within a few sweeps",
+                                              std::to_string(links) + ' ' + scope_.what +
+                                              ", begun at about the same time",
                                .value = static_cast<double>(held),
-                               .threshold = std::max(static_cast<double>(thresholds_.mass_minimum_links),
-                                                     thresholds_.mass_alarm_share * static_cast<double>(links)),
-                               .unit = "links",
+                               .threshold = least(limit, links),
+                               .unit = scope_.what,
                                .observed = now,
                                .where = sensor.cause});
   }
   if (kinds.empty()) return;
-  sensor.summary = "Counters of fabric " + sensor.cause.label + " say " + kinds +
-                   " of many links at once: what reads or resets them is suspected before the links";
+  sensor.summary = (sensor.cause.fabric.empty() ? "Counters of " : "Counters of fabric ") + sensor.cause.label +
+                   " say " + kinds + " of many " + scope_.what +
+                   " at once: what reads or resets them is suspected before the " + scope_.what;
   findings.push_back(std::move(sensor));
 }
 

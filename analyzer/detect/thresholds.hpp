@@ -113,6 +113,10 @@ struct Thresholds {
   unsigned rdma_error_count = 10;  ///< events
   /// An adapter that waits for its host's PCIe for this share of a second is stalled by it.
   double host_stall_ratio = 0.1;
+  /// RDMA_ERRORS of so many ports of one job that begin within rdma_together are one incident; and those that begin
+  /// within it of an outage that hurts their job are part of that. Connections give up after some thirty seconds.
+  Duration rdma_together = std::chrono::minutes(1);
+  unsigned rdma_together_ports = 4;
   /// RDMA_ERRORS ends when nothing moved for so long.
   Duration rdma_error_quiet = std::chrono::minutes(1);
 

@@ -19,10 +19,24 @@ Entity all_collectors() {
   return {.kind = EntityKind::kFabric, .fabric = {}, .port = {}, .peer = {}, .label = "the collectors of many hosts"};
 }
 
+/// What hosts count that adapters do not break together. Hosts are judged each second, in windows of their own.
+MassAlarmScope mass_scope(const Thresholds& thresholds) {
+  return {.limits = {{IncidentKind::kRdmaErrors, thresholds.mass_minimum_links, thresholds.mass_alarm_share},
+                     {IncidentKind::kSilentLoss, thresholds.loss.together, 0}},
+          .together = 30,
+          .hold = thresholds.mass_hold,
+          .what = "ports"};
+}
+
 }  // namespace
 
 HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
-    : thresholds_(thresholds), started_(now), losses_(thresholds.loss), stragglers_(thresholds) {}
+    : thresholds_(thresholds),
+      started_(now),
+      losses_(thresholds.loss),
+      stragglers_(thresholds),
+      job_troubles_(thresholds),
+      mass_(mass_scope(thresholds)) {}
 
 void HostAnalyzer::remember(const Incident& incident) {
   const Entity& cause = incident.cause;
@@ -263,8 +277,10 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   std::vector<Finding> lost;
   losses_.judge(hosts_, now, lost);
   std::vector<Finding> troubles;
+  std::size_t ports = 0;
   for (auto& [name, host] : hosts_) {
     if (host.lost || !host.has_reading) continue;
+    ports += host.ports.size();
     if (host.unheard <= 1) forget_missing(host, thresholds_, now);  // it was heard just now
     for (PortWatch& port : host.ports) {
       report_link(host, port, std::exchange(port.news, false), thresholds_, now, analysis.findings);
@@ -272,11 +288,18 @@ Analysis HostAnalyzer::judge(TimePoint now) {
     }
     report_trends(host, thresholds_, now, analysis.findings);
   }
-  for (Finding& trouble : troubles)
-    if (!losses_.absorb(trouble, lost)) analysis.findings.push_back(std::move(trouble));
-  stragglers_.judge(hosts_, now, analysis.findings);
+  std::erase_if(troubles, [&](const Finding& trouble) { return losses_.absorb(trouble, lost); });
   add_jobs(lost);
-  std::ranges::move(lost, std::back_inserter(analysis.findings));
+  job_troubles_.heed(analysis.findings, now);
+  job_troubles_.gather(troubles, now);
+  for (Finding& loss : lost) {
+    // Where the counters of the fabric agree, two have seen it.
+    const bool confirmed = std::ranges::find(loss.evidence, "packet_balance", &Evidence::signal) != loss.evidence.end();
+    (confirmed ? analysis.findings : troubles).push_back(std::move(loss));
+  }
+  mass_.hold_back(troubles, ports, all_collectors(), now);
+  std::ranges::move(troubles, std::back_inserter(analysis.findings));
+  stragglers_.judge(hosts_, now, analysis.findings);
   news_.clear();
   analysis.coverage =
       Coverage::of_hosts([this, now](IncidentKind kind, const Entity& cause) { return observed(kind, cause, now); });
@@ -314,6 +337,7 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
   losses_.heed(findings, now);
   add_jobs(findings);
+  job_troubles_.heed(findings, now);
   stragglers_.explain(fabric, hosts_, findings, now);
   for (Finding& finding : findings) {
     if (finding.kind != IncidentKind::kSlowReceiver || finding.cause.kind != EntityKind::kPort) continue;

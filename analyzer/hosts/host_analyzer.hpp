@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/detect/mass_alarms.hpp"
 #include "analyzer/hosts/host_losses.hpp"
 #include "analyzer/hosts/host_stragglers.hpp"
+#include "analyzer/hosts/job_troubles.hpp"
 
 namespace weft::analyzer {
 
@@ -52,7 +54,8 @@ class HostAnalyzer {
 
   /// Adds what hosts know to the findings of `fabric`: the jobs of all hosts that one blames or affects, of a
   /// SLOW_RECEIVER whether its host stalls, and of what makes a host slow that it is a straggler, which is then no
-  /// trouble of its own. And heeds them: what is lost on a link with errors is not lost silently.
+  /// trouble of its own. And heeds them: what is lost on a link with errors is not lost silently, and transfers that an
+  /// outage made fail are its doing.
   void complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now);
 
  private:
@@ -85,6 +88,8 @@ class HostAnalyzer {
   Duration step_{};            ///< from the one before to it
   HostLosses losses_;
   HostStragglers stragglers_;
+  JobTroubles job_troubles_;
+  MassAlarms mass_;
 
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port

@@ -38,7 +38,8 @@ std::string in_words(Duration window) {
 /// Kinds that are part of something greater only where that says so of the very kind.
 bool is_part(IncidentKind kind) {
   return kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kLinkErrors || kind == IncidentKind::kLinkFlap ||
-         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kCounterStuck;
+         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kCounterStuck ||
+         kind == IncidentKind::kSilentLoss;
 }
 
 }  // namespace
@@ -298,14 +299,16 @@ std::vector<Incident> IncidentBook::update(std::string_view fabric, std::vector<
     if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
     if (whole || finding.kind == IncidentKind::kLinkDown)
       for (const Entity& part : finding.affected) wholes.emplace(part.identity(), id);
-    // Transfers that fail because of it are no trouble of their own.
-    if (finding.kind == IncidentKind::kSilentLoss)
+    // Transfers that fail because of it, or together with others, are no trouble of their own.
+    if (finding.kind == IncidentKind::kSilentLoss ||
+        (finding.kind == IncidentKind::kRdmaErrors && finding.cause.kind == EntityKind::kFabric))
       for (const Entity& part : finding.affected) wholes.emplace(key_of(IncidentKind::kRdmaErrors, part), id);
     // Counters that are not to be believed have told of many links.
     if (finding.kind == IncidentKind::kCounterStuck && finding.cause.kind == EntityKind::kFabric)
       for (const Entity& part : finding.affected)
-        for (const IncidentKind kind : {IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kLinkDegraded,
-                                        IncidentKind::kCounterStuck})
+        for (const IncidentKind kind :
+             {IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kLinkDegraded,
+              IncidentKind::kCounterStuck, IncidentKind::kRdmaErrors, IncidentKind::kSilentLoss})
           wholes.emplace(key_of(kind, part), id);
     // A node that is merely out of sight behind another is no trouble of its own, but one that is down stays down.
     if (finding.kind == IncidentKind::kTelemetryLost)

@@ -217,7 +217,8 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
     loss.suspect = cause.suspect;
     loss.confidence = cause.confidence;
     loss.lost = cause.lost;
-    loss.support = cause.testimony.support;
+    // That it was blamed before is no word of the counters.
+    loss.support = cause.testimony.support - (was_blamed(cause.suspect) ? kLoyalty : 0);
     loss.observed = windows_.back().ended - windows_.front().began;
     double sent = 0;
     for (const std::uint32_t end : cause.senders) {

@@ -215,6 +215,19 @@ std::vector<Key> error_schema() {
        "share",
        "An adapter that waits for its host's PCIe for this share of a second is stalled by it, which explains a "
        "SLOW_RECEIVER. Bursts wait for some percent on any host."},
+      {"analyzer.rdma_together",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_together; },
+       {1, kHour},
+       "",
+       "Transfers that fail within so long of an outage that hurts their job are part of its incident, and RDMA_ERRORS "
+       "of one job that begin within it belong together. A connection gives up after its retries, some thirty seconds "
+       "with NCCL's."},
+      {"analyzer.rdma_together_ports",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_together_ports; },
+       {2, 1e6},
+       "ports",
+       "RDMA_ERRORS of so many ports of one job at once are one incident: ports do not break together, applications "
+       "end together."},
       {"analyzer.rdma_error_quiet",
        [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_error_quiet; },
        {1, kDay},
@@ -369,6 +382,10 @@ std::vector<Key> loss_schema() {
       {"analyzer.silent_loss_patience", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.patience_windows; },
        kSweeps, "windows",
        "Windows with losses after which the likeliest cause is named even where others are nearly as likely."},
+      {"analyzer.silent_loss_together", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.together; }, kSweeps, "",
+       "So many links and devices that begin to lose packets within half a minute by what hosts count, while the packet "
+       "counters of the fabric do not confirm it, are one COUNTER_STUCK: that so many break together is less likely than "
+       "that what hosts count is wrong."},
       {"analyzer.silent_loss_quiet_windows", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.quiet_windows; },
        kSweeps, "windows",
        "SILENT_LOSS ends after so many windows without losses: jobs compute for a while between two communications."},

@@ -68,7 +68,7 @@ TEST(HostDevices, ADeviceTakenOutForGoodIsForgottenAfterADay) {
   watching.seconds(10);
   EXPECT_EQ(watching.kinds(), (Kinds{IncidentKind::kLinkDown, IncidentKind::kTelemetryLost}));
   watching.silent[0] = 0;
-  watching.seconds(10);
+  watching.seconds(70);
   EXPECT_TRUE(watching.open().empty());
   watching.values[0][0] += 1;
   watching.seconds(1);

@@ -177,6 +177,27 @@ TEST(SilentLoss, TakesInTheFailedTransfersThatItExplainsAndNoOthers) {
   }
 }
 
+TEST(SilentLoss, OfManyLinksAtOnceIsTheCountersOfHosts) {
+  Cluster cluster;
+  // Pairs that have no cable and no switch in common.
+  for (const std::string leaf : {"0", "1", "2", "3"})
+    cluster.lossy.flows.push_back({"host-" + leaf + "-0 mlx5_0", "host-" + leaf + "-1 mlx5_0"});
+  cluster.seconds(40);
+  // The fabric passes every packet on, and hosts count losses all the same.
+  for (int i = 0; i < 120; ++i) {
+    for (const Flow& flow : cluster.lossy.flows) {
+      cluster.lossy.totals[flow.from].sent_again += 1000;
+      cluster.lossy.totals[flow.to].out_of_sequence += 1000;
+    }
+    cluster.seconds(1);
+    for (const Incident& incident : cluster.open())
+      EXPECT_EQ(incident.kind, IncidentKind::kCounterStuck) << incident.summary;
+  }
+  ASSERT_EQ(cluster.open().size(), 1U);
+  EXPECT_EQ(cluster.open()[0].cause.kind, EntityKind::kFabric);
+  EXPECT_NE(cluster.open()[0].summary.find("SILENT_LOSS"), std::string::npos) << cluster.open()[0].summary;
+}
+
 TEST(SlowReceiver, IsExplainedByItsHostsOwnStalls) {
   Cluster cluster;
   cluster.seconds(3);

@@ -24,8 +24,8 @@ struct LossThresholds {
   unsigned patience_windows = 6;
   /// How sure it must be to be named before (0..1).
   double certainty = 0.9;
-  /// Links and devices that begin to lose packets within half a minute, by what hosts count alone: with so many, that is
-  /// suspected first.
+  /// Links and devices that begin to lose packets within half a minute, by what hosts count alone: with so many, that
+  /// is suspected first.
   unsigned together = 3;
   /// SILENT_LOSS ends after so many windows without losses.
   unsigned quiet_windows = 6;

@@ -383,8 +383,10 @@ std::vector<Key> loss_schema() {
        kSweeps, "windows",
        "Windows with losses after which the likeliest cause is named even where others are nearly as likely."},
       {"analyzer.silent_loss_together", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.together; }, kSweeps, "",
-       "So many links and devices that begin to lose packets within half a minute by what hosts count, while the packet "
-       "counters of the fabric do not confirm it, are one COUNTER_STUCK: that so many break together is less likely than "
+       "So many links and devices that begin to lose packets within half a minute by what hosts count, while the "
+       "packet "
+       "counters of the fabric do not confirm it, are one COUNTER_STUCK: that so many break together is less likely "
+       "than "
        "that what hosts count is wrong."},
       {"analyzer.silent_loss_quiet_windows", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.quiet_windows; },
        kSweeps, "windows",

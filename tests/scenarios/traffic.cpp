@@ -20,6 +20,8 @@ constexpr double kRestless = 0.004;
 /// shares): what accelerators of one make do.
 constexpr double kPaceOfHosts = 0.01;
 constexpr double kPaceOfIterations = 0.01;
+/// Flows and ports in all solutions that are kept for the next time: about 100 octets each.
+constexpr std::size_t kMostKept = 500'000;
 
 }  // namespace
 
@@ -101,6 +103,7 @@ void Traffic::set_fabric(std::shared_ptr<const ForwardingTables> tables, std::sh
   if (tables) tables_ = std::move(tables);
   capacity_ = std::move(capacity);
   solved_.clear();
+  kept_ = 0;
   current_ = nullptr;
 }
 
@@ -108,9 +111,18 @@ const Loads& Traffic::loads() {
   if (!current_) {
     std::vector<std::uint8_t> key;
     for (const Running& running : running_) key.push_back(static_cast<std::uint8_t>(running.phase));
-    std::unique_ptr<Loads>& found = solved_[key];
-    if (!found) found = solve();
-    current_ = found.get();
+    auto found = solved_.find(key);
+    if (found == solved_.end()) {
+      // Jobs that go their own ways in a day meet in more ways than memory has room for.
+      std::unique_ptr<Loads> solved = solve();
+      kept_ += solved->flows.size() + solved->sent.size();
+      if (kept_ > kMostKept) {
+        solved_.clear();
+        kept_ = solved->flows.size() + solved->sent.size();
+      }
+      found = solved_.emplace(std::move(key), std::move(solved)).first;
+    }
+    current_ = found->second.get();
   }
   return *current_;
 }
@@ -284,6 +296,7 @@ void Traffic::calm(double share) {
     if (greatest > share) jobs_[job].load *= share / greatest;
   }
   solved_.clear();
+  kept_ = 0;
   current_ = nullptr;
 }
 

@@ -114,6 +114,7 @@ class Traffic {
   std::shared_ptr<const ForwardingTables> tables_;
   std::shared_ptr<const Capacity> capacity_;
   std::map<std::vector<std::uint8_t>, std::unique_ptr<Loads>> solved_;  ///< by the jobs' phases
+  std::size_t kept_ = 0;                                                ///< flows and ports in them
   const Loads* current_ = nullptr;
   std::optional<Random> random_;
   std::vector<FirstSend> first_sends_;  ///< to come

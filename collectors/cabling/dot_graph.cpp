@@ -1,0 +1,113 @@
+#include "collectors/cabling/dot_graph.hpp"
+
+#include <graphviz/cgraph.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace weft::cabling {
+namespace {
+
+// libcgraph's scanner and its complaints are global.
+std::mutex one_at_a_time;
+std::string complaints;
+
+int note_complaint(char* text) {
+  constexpr std::size_t kEnough = 4096;
+  if (complaints.size() < kEnough) complaints += text;
+  return 0;
+}
+
+struct Text {
+  std::string_view rest;
+};
+
+// A line at a time, so that the scanner never holds more than that.
+int read_line(void* channel, char* buffer, int size) {
+  auto& text = *static_cast<Text*>(channel);
+  std::size_t length = std::min({text.rest.find('\n'), text.rest.size(), static_cast<std::size_t>(size) - 1});
+  if (length < text.rest.size() && length < static_cast<std::size_t>(size) && text.rest[length] == '\n') ++length;
+  std::memcpy(buffer, text.rest.data(), length);
+  text.rest.remove_prefix(length);
+  return static_cast<int>(length);
+}
+
+using Graph = std::unique_ptr<Agraph_t, int (*)(Agraph_t*)>;
+
+std::string attribute(void* object, const char* name) {
+  char* const value = agget(object, const_cast<char*>(name));
+  return value ? value : "";
+}
+
+/// "Error: syntax error in line 3 near 'x'\n" → "line 3: syntax error near 'x'"
+std::string in_our_words(const std::string& said) {
+  constexpr std::string_view kIn = " in line ";
+  std::string_view first(said);
+  first = first.substr(0, first.find('\n'));
+  for (const std::string_view level : {"Error: ", "Warning: "})
+    if (first.starts_with(level)) first.remove_prefix(level.size());
+  const std::size_t in = first.find(kIn);
+  unsigned line = 0;
+  if (in == std::string_view::npos) return "line 1: " + (first.empty() ? "it holds no graph" : std::string(first));
+  const char* const digits = first.data() + in + kIn.size();
+  const auto end = std::from_chars(digits, first.data() + first.size(), line).ptr;
+  std::string words = "line " + std::to_string(std::max(line, 1U)) + ": " + std::string(first.substr(0, in));
+  for (const char letter : std::string_view(end, static_cast<std::size_t>(first.data() + first.size() - end)))
+    words += letter >= ' ' && letter <= '~' ? letter : '?';
+  return words;
+}
+
+DotGraph values_of(Agraph_t* graph) {
+  DotGraph values;
+  values.is_strict = agisstrict(graph) != 0;
+  std::unordered_map<const Agnode_t*, std::uint32_t> positions;
+  for (Agnode_t* node = agfstnode(graph); node; node = agnxtnode(graph, node)) {
+    positions.emplace(node, static_cast<std::uint32_t>(values.nodes.size()));
+    values.nodes.push_back({agnameof(node), attribute(node, "function")});
+  }
+  std::vector<std::pair<std::uint64_t, DotEdge>> edges;
+  for (Agnode_t* node = agfstnode(graph); node; node = agnxtnode(graph, node))
+    for (Agedge_t* edge = agfstout(graph, node); edge; edge = agnxtout(graph, edge))
+      edges.emplace_back(std::uint64_t{AGSEQ(edge)}, DotEdge{positions.at(agtail(edge)), positions.at(aghead(edge)),
+                                                             attribute(edge, "tailport"), attribute(edge, "headport")});
+  std::ranges::stable_sort(edges, {}, &std::pair<std::uint64_t, DotEdge>::first);
+  for (auto& [sequence, edge] : edges) values.edges.push_back(std::move(edge));
+  return values;
+}
+
+}  // namespace
+
+Result<DotGraph> parse_dot(std::string_view text) {
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+    return fail(ErrorCode::kInvalidArgument,
+                "line " + std::to_string(1 + std::ranges::count(text.substr(0, zero), '\n')) + ": an octet of zero");
+  const std::lock_guard lock(one_at_a_time);
+  complaints.clear();
+  const agusererrf before = agseterrf(note_complaint);
+  Agiodisc_t reader{read_line, AgIoDisc.putstr, AgIoDisc.flush};
+  Agdisc_t services{&AgMemDisc, &AgIdDisc, &reader};
+  Text rest{text};
+  agsetfile(nullptr);
+  agreadline(1);
+  Graph graph(agread(&rest, &services), agclose);
+  bool another = false;
+  if (graph && complaints.empty()) {
+    // A scanner that has not seen the end would begin the next text with what is left of this one.
+    const Graph second(agread(&rest, &services), agclose);
+    another = second != nullptr;
+  }
+  // It has met the end, or an error after which it starts afresh; whatever the text still has is not read.
+  rest.rest = {};
+  while (Agraph_t* const left = agread(&rest, &services)) agclose(left);
+  agseterrf(before);
+  agreseterrors();
+  if (!complaints.empty() || (!graph && !another)) return fail(ErrorCode::kInvalidArgument, in_our_words(complaints));
+  if (another) return fail(ErrorCode::kInvalidArgument, "line 1: it holds more than one graph");
+  return values_of(graph.get());
+}
+
+}  // namespace weft::cabling

@@ -1,0 +1,34 @@
+#pragma once
+// How an Ethernet fabric is cabled, as people have planned it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// One end of a cable.
+struct CableEnd {
+  std::uint32_t node = 0;  ///< position in CablePlan::nodes
+  std::string port;        ///< name of the interface there: "swp1", "eth2"
+  bool operator==(const CableEnd&) const = default;
+};
+
+/// Switches and hosts, and the cables between them. A value; whoever makes one sees to it that names are printable
+/// ASCII, that no node comes twice, and that no end has two cables.
+struct CablePlan {
+  struct Node {
+    std::string name;  ///< "leaf01", "gpu-01": the name that its collector tells, where it has one
+    bool is_switch = false;
+    bool operator==(const Node&) const = default;
+  };
+  struct Cable {
+    CableEnd a, b;
+    bool operator==(const Cable&) const = default;
+  };
+  std::vector<Node> nodes;  ///< those with a cable
+  std::vector<Cable> cables;
+  bool operator==(const CablePlan&) const = default;
+};
+
+}  // namespace weft

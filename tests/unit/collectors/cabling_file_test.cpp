@@ -1,0 +1,143 @@
+#include "collectors/cabling/cabling_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace weft::cabling {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::string_view kSwitchPorts = "^(swp|Ethernet|Eth[0-9]+/|et-|xe-)";
+
+std::string fault(std::string_view text) {
+  const auto plan = parse_cabling(text, kSwitchPorts);
+  if (plan) return "read";
+  EXPECT_EQ(plan.error().code, ErrorCode::kInvalidArgument);
+  return plan.error().message;
+}
+
+std::vector<std::string> cables(const CablePlan& plan) {
+  std::vector<std::string> list;
+  for (const CablePlan::Cable& cable : plan.cables)
+    list.push_back(plan.nodes[cable.a.node].name + ' ' + cable.a.port + ' ' + plan.nodes[cable.b.node].name + ' ' +
+                   cable.b.port);
+  return list;
+}
+
+TEST(CablingFile, ReadsWhatPtmReads) {
+  const auto plan = parse_cabling(R"(graph G {
+    // as in /etc/ptm.d/topology.dot
+    "spine01":"swp1" -- "leaf01":"swp51";
+    "leaf01":"swp2" -- "gpu-02":"eth2"
+    "leaf01":"swp1" -- "gpu-01":"eth2" [left_mac="44:38:39:00:00:01"]
+  })",
+                                  kSwitchPorts);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(plan->nodes, ElementsAre(CablePlan::Node{"spine01", true}, CablePlan::Node{"leaf01", true},
+                                       CablePlan::Node{"gpu-02", false}, CablePlan::Node{"gpu-01", false}));
+  EXPECT_THAT(cables(*plan),
+              ElementsAre("spine01 swp1 leaf01 swp51", "leaf01 swp2 gpu-02 eth2", "leaf01 swp1 gpu-01 eth2"));
+}
+
+TEST(CablingFile, TheAttributeFunctionSaysWhoIsASwitch) {
+  const auto plan = parse_cabling(R"(graph "air" {
+    "leaf01" [function="leaf" os="sonic"]
+    "hca" [function="host"]
+    "oob" [function="oob-server"]
+    "box" [function=server]
+    "leaf01":"1" -- "hca":"swp9"
+    "leaf01":"2" -- "box":"eth0"
+  })",
+                                  kSwitchPorts);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(plan->nodes, ElementsAre(CablePlan::Node{"leaf01", true}, CablePlan::Node{"hca", false},
+                                       CablePlan::Node{"box", false}));
+}
+
+TEST(CablingFile, TheSameEndsWhicheverWayRoundTheyStand) {
+  // An undirected graph may turn an edge round; ports must turn with it.
+  const auto plan = parse_cabling(R"(graph G {
+    "a":"swp1" -- "b":"swp2"
+    "b":"swp3" -- "a":"swp4"
+  })",
+                                  kSwitchPorts);
+  ASSERT_TRUE(plan) << plan.error().message;
+  for (const CablePlan::Cable& cable : plan->cables) {
+    const auto port_at = [&](const char* name) {
+      return plan->nodes[cable.a.node].name == name ? cable.a.port : cable.b.port;
+    };
+    EXPECT_TRUE((port_at("a") == "swp1" && port_at("b") == "swp2") ||
+                (port_at("a") == "swp4" && port_at("b") == "swp3"));
+  }
+}
+
+TEST(CablingFile, SaysWhereTheTextIsNoDot) {
+  EXPECT_THAT(fault("graph G {\n  \"a\":\"swp1\" -- \"b\":\"swp2\"\n  \"c\" -- -- \"d\"\n}\n"),
+              StartsWith("line 3: syntax error"));
+  EXPECT_THAT(fault("hello\n"), StartsWith("line 1: syntax error"));
+  EXPECT_THAT(fault(""), StartsWith("line 1: "));
+  EXPECT_THAT(fault("graph G {\n\"a\":\"swp1"), StartsWith("line 2: "));
+  EXPECT_THAT(fault(std::string_view("graph G {\n\0}", 12)), StartsWith("line 2: an octet of zero"));
+  EXPECT_THAT(fault("graph A { a:x -- b:y }\ngraph B { }"), HasSubstr("more than one graph"));
+  // A text that failed leaves nothing behind for the next one.
+  EXPECT_EQ(fault("graph G { a:x -- b:y }"), "read");
+}
+
+TEST(CablingFile, SaysWhatNoCablingIs) {
+  EXPECT_THAT(fault("graph G { }"), HasSubstr("no cable"));
+  EXPECT_THAT(fault("strict graph G { a:x -- b:y }"), HasSubstr("strict"));
+  EXPECT_THAT(fault("graph G {\n\n a:x -- a:y\n}"), StartsWith("line 3: the cable from \"a\":\"x\" leads back"));
+  EXPECT_THAT(fault("graph G {\n a -- b:y\n}"), HasSubstr("needs the name of a port"));
+  EXPECT_THAT(fault("graph G {\n a:\"eth 0\" -- b:y\n}"), StartsWith("line 2: the cable"));
+  EXPECT_THAT(fault("graph G {\n \"\xc3\xa4\":x -- b:y\n}"), HasSubstr("printable ASCII"));
+  EXPECT_THAT(fault("graph G {\n \"" + std::string(256, 'a') + "\":x -- b:y\n}"), HasSubstr("too long"));
+}
+
+TEST(CablingFile, APortTakesOneCable) {
+  const std::string said = fault(R"(graph G {
+    "leaf01":"swp1" -- "gpu-01":"eth2"
+    "leaf01":"swp11" -- "gpu-03":"eth2"
+    "leaf01":"swp1" -- "gpu-02":"eth2"
+    "leaf01":"swp2" -- "gpu-01":"eth2"
+  })");
+  EXPECT_EQ(said,
+            "line 4: \"leaf01\":\"swp1\" has a cable already\n"
+            "line 5: \"gpu-01\":\"eth2\" has a cable already");
+}
+
+TEST(CablingFile, TwentyFaultsAreEnough) {
+  std::string text = "graph G {\n";
+  for (int i = 0; i < 50; ++i) text += "a:x -- b:y\n";
+  const std::string said = fault(text + "}");
+  EXPECT_EQ(std::ranges::count(said, '\n'), 19);
+}
+
+TEST(CablingFile, APatternMustBeOne) {
+  const auto plan = parse_cabling("graph G { a:x -- b:y }", "(");
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, HasSubstr("regular expression"));
+}
+
+TEST(CablingFile, AFileThatCannotBeReadIsNamed) {
+  for (const char* path : {"/nonexistent/topology.dot", "/"}) {
+    const auto plan = read_cabling(path, kSwitchPorts);
+    ASSERT_FALSE(plan);
+    EXPECT_THAT(plan.error().message, HasSubstr(std::string("cannot read the cabling ") + path));
+  }
+  const auto path = std::filesystem::path(testing::TempDir()) / "weft-cabling-test.dot";
+  std::ofstream(path) << "graph G {\n oops oops -- \n}\n";
+  const auto plan = read_cabling(path, kSwitchPorts);
+  std::filesystem::remove(path);
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, StartsWith(path.string() + ": line "));
+}
+
+}  // namespace
+}  // namespace weft::cabling

@@ -52,6 +52,9 @@ struct Sweep {
   std::shared_ptr<const Routes> routes;         ///< forwarding tables; null until a first one was read, and on Ethernet
   std::shared_ptr<const Multipath> multipath;   ///< equal-cost ways of an Ethernet fabric; null on InfiniBand
   std::vector<TimePoint> state_read_at;         ///< for each port: when its PortInfo last arrived
+  /// For each port of an Ethernet fabric: 1 where nobody reads the port itself, and its state is what the other end of
+  /// the cable tells of itself. Empty on InfiniBand.
+  std::vector<std::uint8_t> told_by_peer;
   SweepStatistics statistics;
 };
 

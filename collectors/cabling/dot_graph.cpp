@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -31,7 +30,7 @@ int read_line(void* channel, char* buffer, int size) {
   auto& text = *static_cast<Text*>(channel);
   std::size_t length = std::min({text.rest.find('\n'), text.rest.size(), static_cast<std::size_t>(size) - 1});
   if (length < text.rest.size() && length < static_cast<std::size_t>(size) && text.rest[length] == '\n') ++length;
-  std::memcpy(buffer, text.rest.data(), length);
+  text.rest.copy(buffer, length);
   text.rest.remove_prefix(length);
   return static_cast<int>(length);
 }

@@ -8,6 +8,10 @@
 #include <mutex>
 #include <unordered_map>
 
+// flex's yylex_destroy() of libcgraph's scanner, which cgraph.h does not declare. A text that ends within a comment or
+// a string would else leave the next one to begin there.
+extern "C" int aaglex_destroy(void);
+
 namespace weft::cabling {
 namespace {
 
@@ -95,13 +99,10 @@ Result<DotGraph> parse_dot(std::string_view text) {
   Graph graph(agread(&rest, &services), agclose);
   bool another = false;
   if (graph && complaints.empty()) {
-    // A scanner that has not seen the end would begin the next text with what is left of this one.
     const Graph second(agread(&rest, &services), agclose);
     another = second != nullptr;
   }
-  // It has met the end, or an error after which it starts afresh; whatever the text still has is not read.
-  rest.rest = {};
-  while (Agraph_t* const left = agread(&rest, &services)) agclose(left);
+  aaglex_destroy();
   agseterrf(before);
   agreseterrors();
   if (!complaints.empty() || (!graph && !another)) return fail(ErrorCode::kInvalidArgument, in_our_words(complaints));

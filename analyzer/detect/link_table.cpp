@@ -107,6 +107,9 @@ std::span<const LinkId> LinkTable::links_of(NodeId node) const {
 }
 
 std::string LinkTable::end_label(NodeId node, PortNum port) const {
+  if (topology_ && topology_->is_ethernet())
+    if (const PortIndex index = topology_->find_port({nodes_[node].guid, port}); index != kNoIndex)
+      return port_label(*topology_, index);
   return nodes_[node].name + " port " + std::to_string(port.value);
 }
 
@@ -156,17 +159,22 @@ void LinkTable::observe_nodes(const Sweep& sweep) {
   const Duration stale = stale_after(sweep, thresholds_);
   const std::size_t readings = sweep.state_read_at.size();
   fresh_.assign(topology.ports().size(), 0);
+  by_peer_.assign(topology.ports().size(), 0);
   for (KnownNode& known : nodes_) {
     known.lost = known.quiet = true;
+    known.unread = topology.is_ethernet();
     if (known.index == kNoIndex) continue;
     const Node& node = topology.node(known.index);
     TimePoint newest = kNever;
     const PortIndex end = std::min<PortIndex>(node.first_port + node.port_entries(), static_cast<PortIndex>(readings));
     for (PortIndex port = node.first_port; port < end; ++port) {
       const TimePoint read_at = sweep.state_read_at[port];
-      newest = std::max(newest, read_at);
+      const bool by_peer = port < sweep.told_by_peer.size() && sweep.told_by_peer[port] != 0;
+      by_peer_[port] = by_peer;
+      if (!by_peer) newest = std::max(newest, read_at);
       fresh_[port] = node.reachable && read_at != kNever && read_at + stale >= sweep.finished;
     }
+    known.unread = known.unread && newest == kNever;
     known.lost = !node.reachable || newest == kNever || newest + stale < sweep.finished;
     known.quiet = known.lost || newest < sweep.started;
     if (!known.lost) known.silent_sweeps = 0;
@@ -174,7 +182,7 @@ void LinkTable::observe_nodes(const Sweep& sweep) {
 }
 
 EndView LinkTable::view_of(const Topology& topology, PortIndex index, PortIndex other) const {
-  if (index == kNoIndex || !fresh_[index]) return EndView::kUnseen;
+  if (index == kNoIndex || !fresh_[index] || by_peer_[index]) return EndView::kUnseen;
   const Port& port = topology.port(index);
   if (port.peer != kNoIndex && port.peer != other) return EndView::kElsewhere;
   switch (port.state) {

@@ -28,6 +28,7 @@ struct KnownNode {
   std::uint32_t host = kNoIndex;        ///< which host an adapter belongs to: position in LinkTable::hosts()
   bool lost = true;                     ///< it does not answer: unreachable, or all its states are stale
   bool quiet = true;                    ///< lost, or no state of it was read in this very sweep
+  bool unread = false;                  ///< on Ethernet: nobody reads it, which says nothing of it; lost and quiet too
   std::uint8_t silent_sweeps = 0;       ///< consecutive sweeps lost while a neighbour saw its link up
   std::uint8_t counterless_sweeps = 0;  ///< consecutive sweeps in which it answered, but none of its counters was read
   std::uint8_t counters_hold = 0;       ///< sweeps that it is still given for that: it has just come back
@@ -35,7 +36,7 @@ struct KnownNode {
 
 /// What one end says.
 enum class EndView : std::uint8_t {
-  kUnseen,     ///< no fresh reading
+  kUnseen,     ///< no fresh reading of its own
   kUp,         ///< Active
   kTraining,   ///< Initialize or Armed: the cable works, the subnet manager has not activated the port
   kDown,       ///< Down
@@ -97,7 +98,7 @@ class LinkTable {
   NodeId find_node(NodeGuid guid) const;
   /// The links at a node.
   std::span<const LinkId> links_of(NodeId node) const;
-  /// Its PortInfo is not stale and its node answers.
+  /// Its PortInfo is not stale and its node answers; on Ethernet: its collector, or that of the other end, tells.
   bool state_fresh(PortIndex port) const { return fresh_[port] != 0; }
 
   /// "leaf-1 port 12"
@@ -122,8 +123,9 @@ class LinkTable {
   std::unordered_map<std::string, std::uint32_t> host_ids_;
 
   std::shared_ptr<const Topology> topology_;
-  std::vector<LinkId> link_at_;      ///< by port
-  std::vector<std::uint8_t> fresh_;  ///< by port
+  std::vector<LinkId> link_at_;        ///< by port
+  std::vector<std::uint8_t> fresh_;    ///< by port
+  std::vector<std::uint8_t> by_peer_;  ///< by port: as Sweep::told_by_peer
   std::uint64_t revision_ = 0;
   bool watching_ = false;  ///< there was a sweep before
 

@@ -34,7 +34,9 @@ void Writer::add_state(Finding& finding, LinkId id, bool high) const {
   const EndView view = high ? link.high_view : link.low_view;
   const PortIndex index = high ? link.high : link.low;
   const Entity where = describe_.end(id, high);
-  if (view == EndView::kUnseen || index == kNoIndex) {
+  const bool unread = table_.nodes()[high ? link.high_node : link.low_node].unread;
+  if (unread || view == EndView::kUnseen || index == kNoIndex) {
+    if (unread) return;  // nobody asked it
     finding.evidence.push_back({.signal = "port_unreadable",
                                 .description = where.label + " gives no answer",
                                 .value = 0,
@@ -45,9 +47,11 @@ void Writer::add_state(Finding& finding, LinkId id, bool high) const {
     return;
   }
   const Port& port = sweep_.topology->port(index);
+  std::string state = where.label + " is " + to_string(port.state);
+  if (port.physical_state != PortPhysicalState::kUnknown || !sweep_.topology->is_ethernet())
+    state += std::string(", physical state ") + to_string(port.physical_state);
   finding.evidence.push_back({.signal = "port_state",
-                              .description = where.label + " is " + to_string(port.state) + ", physical state " +
-                                             to_string(port.physical_state),
+                              .description = std::move(state),
                               .value = static_cast<double>(port.state),
                               .threshold = static_cast<double>(PortState::kActive),
                               .unit = "",
@@ -85,6 +89,10 @@ void Writer::link(const Outage& outage) {
   } else if (link.view == LinkView::kDisagreement) {
     finding.confidence = 0.6;
     finding.summary = name + " is down at one end while the other still says Active";
+  } else if (either(EndView::kUnseen) && sweep_.topology->is_ethernet()) {
+    const bool low_tells = link.low_view != EndView::kUnseen;
+    finding.confidence = 0.9;
+    finding.summary = name + " is down, as " + describe_.end(outage.link, !low_tells).label + " says";
   } else if (either(EndView::kUnseen)) {
     finding.confidence = behind.empty() ? 0.85 : 0.7;
     finding.summary =

@@ -84,17 +84,18 @@ void OutageFinder::survey(LinkTable& table, Work& work) const {
   for (NodeId id = 0; id < nodes.size(); ++id) {
     Work::Frontier& node = work.nodes[id];
     if (node.links == 0) continue;
-    ++work.counting_nodes;
+    if (!nodes[id].unread) ++work.counting_nodes;
     node.dark = nodes[id].lost || (nodes[id].quiet && node.down > 0 && node.up == 0);
-    if (node.dark) ++work.dark_nodes;
+    if (node.dark && !nodes[id].unread) ++work.dark_nodes;
   }
 }
 
-void OutageFinder::blame_nodes(LinkTable& table, Work& work) const {
+void OutageFinder::blame_nodes(LinkTable& table, bool ethernet, Work& work) const {
   for (NodeId id = 0; id < work.nodes.size(); ++id) {
     const Work::Frontier& seen = work.nodes[id];
     KnownNode& node = table.nodes()[id];
-    const bool silent = seen.dark && seen.up > 0;
+    // A collector's silence is judged with the hosts; that there is none says nothing.
+    const bool silent = seen.dark && seen.up > 0 && !ethernet;
     if (!silent) {
       node.silent_sweeps = 0;
     } else if (node.silent_sweeps < 255) {
@@ -140,7 +141,9 @@ void OutageFinder::blame_counters(LinkTable& table, const Sweep& sweep, Work& wo
 
 void OutageFinder::blame_links(const LinkTable& table, Work& work) const {
   // A node that died in the middle of the sweep: some of its neighbours were read before, some after.
-  const auto dying = [&](NodeId node) { return table.nodes()[node].quiet && work.nodes[node].up > 0; };
+  const auto dying = [&](NodeId node) {
+    return table.nodes()[node].quiet && !table.nodes()[node].unread && work.nodes[node].up > 0;
+  };
   for (LinkId id = 0; id < table.links().size(); ++id) {
     const LinkState& link = table.links()[id];
     if (work.covered[id] || !is_dead(link)) continue;
@@ -197,7 +200,7 @@ void OutageFinder::group_hosts(const LinkTable& table, Work& work) const {
 }
 
 void OutageFinder::attribute(const LinkTable& table, Work& work) const {
-  if (work.dark_nodes == 0) return;
+  if (work.dark_nodes == 0 || work.outages.empty()) return;
   constexpr std::uint32_t kNobody = kNoIndex;
   std::vector<std::uint32_t> owner(work.nodes.size(), kNobody);
   std::vector<NodeId> queue;
@@ -306,7 +309,8 @@ bool OutageFinder::mass(const LinkTable& table, const Sweep& sweep, const Work& 
     return whole >= thresholds_.mass_minimum_links &&
            static_cast<double>(part) > thresholds_.mass_share * static_cast<double>(whole);
   };
-  const bool dark = most(work.dark_nodes, work.counting_nodes) && culprits > 1;
+  // Collectors do not ask through the fabric: many that are silent at once hide nothing of those that speak.
+  const bool dark = most(work.dark_nodes, work.counting_nodes) && culprits > 1 && !sweep.topology->is_ethernet();
   const bool training = most(work.training_links, work.counting_links);
   if (!dark)
     mass_since_ = kNever;
@@ -339,7 +343,7 @@ OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint 
   Work work;
   survey(table, work);
   if (work.trouble) {
-    blame_nodes(table, work);
+    blame_nodes(table, sweep.topology->is_ethernet(), work);
     blame_links(table, work);
     group_hosts(table, work);
   }

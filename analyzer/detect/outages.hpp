@@ -53,7 +53,7 @@ class OutageFinder {
   void survey(LinkTable& table, Work& work) const;
   bool mass(const LinkTable& table, const Sweep& sweep, const Work& work, std::size_t culprits, TimePoint now,
             Outage& fabric);
-  void blame_nodes(LinkTable& table, Work& work) const;
+  void blame_nodes(LinkTable& table, bool ethernet, Work& work) const;
   void blame_counters(LinkTable& table, const Sweep& sweep, Work& work) const;
   void blame_links(const LinkTable& table, Work& work) const;
   void hold_back(LinkTable& table, Work& work);

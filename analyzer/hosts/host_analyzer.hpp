@@ -19,8 +19,9 @@ namespace weft::analyzer {
 /// Findings against collectors and ports that only a collector sees belong to no subnet: their fabric is this.
 inline constexpr std::string_view kHostsFabric{};
 
-/// A host's port that is also a port of a watched subnet (joined by its port GUID) is that port: findings name it as
-/// the subnet does, and its LINK_DOWN is told at once here and carried on by the sweeps, as one incident.
+/// A host's port that is also a port of a watched subnet (joined by its port GUID, on Ethernet by the names of its host
+/// and interface) is that port: findings name it as the subnet does, and its LINK_DOWN is told at once here and carried
+/// on by the sweeps, as one incident.
 class HostAnalyzer {
  public:
   /// `now`: when we began to listen.
@@ -68,6 +69,7 @@ class HostAnalyzer {
 
   void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
+  bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;
   void excuse(HostWatch& host, TimePoint at) const;
   void add_jobs(std::vector<Finding>& findings) const;
   /// When the clock was set forward, or this process stood still, nobody is more silent for it.
@@ -76,6 +78,7 @@ class HostAnalyzer {
   Duration patience(const HostWatch& host) const;
   void report_lost(TimePoint now, std::vector<Finding>& findings);
   bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
+  bool is_degradable(const Entity& cause) const;
   const HostWatch* host_at(NodeGuid node) const;
 
   Thresholds thresholds_;
@@ -93,6 +96,8 @@ class HostAnalyzer {
 
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port
+  /// The same of Ethernet fabrics, by "HOST INTERFACE".
+  std::unordered_map<std::string, std::pair<std::uint32_t, PortIndex>> by_interface_;
   std::unordered_map<NodeGuid, std::string> host_of_node_;
 };
 

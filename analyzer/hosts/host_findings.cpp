@@ -46,7 +46,7 @@ void report_down(const HostWatch& host, const PortWatch& port, TimePoint now, st
 }
 
 void report_slow(const HostWatch& host, const PortWatch& port, TimePoint now, std::vector<Finding>& findings) {
-  Finding finding = finding_of(IncidentKind::kLinkDegraded, Severity::kWarning, host, entity_of(host, port));
+  Finding finding = finding_of(IncidentKind::kLinkDegraded, Severity::kWarning, host, cable_of(host, port));
   const double rate = static_cast<double>(port.rate) / 1e9;
   const double best = static_cast<double>(port.best_rate) / 1e9;
   finding.confidence = 0.8;
@@ -60,7 +60,17 @@ void report_slow(const HostWatch& host, const PortWatch& port, TimePoint now, st
                               .unit = "Gb/s",
                               .observed = now,
                               .where = finding.cause});
-  findings.push_back(std::move(finding));
+  // The other end of an Ethernet cable may have told the same.
+  const auto known = std::ranges::find_if(
+      findings, [&](const Finding& other) { return other.kind == finding.kind && other.cause.same_as(finding.cause); });
+  if (known == findings.end())
+    findings.push_back(std::move(finding));
+  else
+    known->evidence.push_back(std::move(finding.evidence.front()));
+}
+
+bool is_slow(const PortWatch& port) {
+  return port.up && port.present && !port.is_virtual && port.slow_readings >= kReadingsToBelieve;
 }
 
 }  // namespace
@@ -74,6 +84,7 @@ void report_link(const HostWatch& host, PortWatch& port, bool at_once, const Thr
   const bool down = is_down(port, thresholds, now);
   if (port.place) {
     if (at_once && down && !port.up) report_down(host, port, now, findings);
+    if (port.place->is_ethernet && is_slow(port)) report_slow(host, port, now, findings);
     return;
   }
   port.down_reported = down;
@@ -84,8 +95,7 @@ void report_link(const HostWatch& host, PortWatch& port, bool at_once, const Thr
     port.flaps->add_evidence(thresholds, finding.cause, now, finding.evidence);
     findings.push_back(std::move(finding));
   }
-  if (port.up && port.present && !port.is_virtual && port.slow_readings >= kReadingsToBelieve)
-    report_slow(host, port, now, findings);
+  if (is_slow(port)) report_slow(host, port, now, findings);
 }
 
 void report_troubles(const HostWatch& host, PortWatch& port, const Thresholds& thresholds, TimePoint now,

@@ -264,6 +264,10 @@ Entity entity_of(const HostWatch& host, const PortWatch& port) {
   return entity;
 }
 
+Entity cable_of(const HostWatch& host, const PortWatch& port) {
+  return port.place && port.place->is_ethernet ? port.place->link : entity_of(host, port);
+}
+
 Entity collector_of(const std::string& host) {
   Entity entity{.kind = EntityKind::kCollector, .fabric = {}, .port = {}, .peer = {}, .label = host};
   entity.host = host;

@@ -76,6 +76,7 @@ struct SubnetPlace {
   std::uint32_t subnet = 0;    ///< position of it among those that are watched
   PortIndex index = kNoIndex;  ///< of the port in the subnet's topology
   bool is_up = true;           ///< as the subnet was last seen
+  bool is_ethernet = false;    ///< its sweeps are what collectors read: they know no rates, light or error correction
 };
 
 struct PortWatch {
@@ -157,8 +158,14 @@ struct HostWatch {
 
 PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number);
 const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint8_t number);
-/// The port as a thing of its own, or at its place on a subnet.
+/// The port as a thing of its own.
 Entity entity_of(const HostWatch& host, const PortWatch& port);
+/// What LINK_DEGRADED blames: its cable on an Ethernet fabric, else the port as a thing of its own.
+Entity cable_of(const HostWatch& host, const PortWatch& port);
+/// Do sweeps of a subnet, and not the collector, tell how well its link works?
+inline bool is_swept(const PortWatch& port) {
+  return port.place && !port.place->is_ethernet;
+}
 Entity collector_of(const std::string& host);
 
 /// Takes one reading: states (unless it is history), counters, jobs. True when a flap was counted.

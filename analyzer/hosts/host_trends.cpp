@@ -105,8 +105,8 @@ void take_trends(HostWatch& host, const HostReading& reading, const Thresholds& 
 void report_trends(const HostWatch& host, const Thresholds& thresholds, TimePoint now, std::vector<Finding>& findings) {
   for (const HostTrend& trend : host.trends) {
     const PortWatch& port = host.ports[trend.port];
-    if (port.place || !port.present || !port.up || !is_worse(trend, thresholds)) continue;
-    const Entity cause = entity_of(host, port);
+    if (is_swept(port) || !port.present || !port.up || !is_worse(trend, thresholds)) continue;
+    const Entity cause = cable_of(host, port);
     auto found = std::ranges::find_if(findings, [&](const Finding& finding) {
       return finding.kind == IncidentKind::kLinkDegraded && finding.cause.same_as(cause);
     });

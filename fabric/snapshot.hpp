@@ -31,7 +31,8 @@ struct PortRates {
 struct FabricView {
   std::string name;
   bool watching = false;  ///< false: no complete sweep yet, or the adapter is gone
-  std::string status;     ///< one sentence: "watching 896 switches, 10240 adapters", "waiting for mlx5_0 port 1"
+  /// One sentence: "watching 896 switches, 10240 adapters", "watching 6 switches, 16 interfaces", "waiting for …".
+  std::string status;
   std::shared_ptr<const Sweep> sweep;                   ///< null before the first one
   std::shared_ptr<const Places> places;                 ///< of the sweep's topology; null before the first one
   std::shared_ptr<const std::vector<PortRates>> rates;  ///< one for each port of the sweep's topology; may be null
@@ -54,7 +55,7 @@ struct Snapshot {
   std::uint64_t revision = 0;  ///< grows by one with each publication
   TimePoint taken = kNever;
   std::vector<FabricView> fabrics;
-  bool watches_subnets = true;  ///< false: there is no subnet to wait for
+  bool watches_subnets = true;  ///< false: there is no subnet or Ethernet fabric to wait for
   /// Hosts with a collector, sorted by name; null where there never was one.
   std::shared_ptr<const std::vector<std::shared_ptr<const HostView>>> hosts;
   /// All open incidents and those resolved within the configured retention, newest id last.

@@ -59,7 +59,7 @@ void report_slow(const HostWatch& host, const PortWatch& port, TimePoint now, st
                               .threshold = best,
                               .unit = "Gb/s",
                               .observed = now,
-                              .where = finding.cause});
+                              .where = port.place ? port.place->port : finding.cause});
   // The other end of an Ethernet cable may have told the same.
   const auto known = std::ranges::find_if(
       findings, [&](const Finding& other) { return other.kind == finding.kind && other.cause.same_as(finding.cause); });

@@ -38,17 +38,19 @@ HostPort port_alone(const std::string& sysfs_root, const Interface& interface) {
 
 }  // namespace
 
-bool has_own_device(const std::string& sysfs_root, const std::string& name) {
+bool is_watched_alone(const std::string& sysfs_root, const std::string& name, const std::regex* also) {
+  if (also && std::regex_search(name, *also)) return true;
   const std::string path = sysfs_root + "/class/net/" + name;
   return sysfs::exists(path + "/device") && !sysfs::is_representor(path);
 }
 
-InterfaceScan scan_interfaces(const std::string& sysfs_root, std::span<const HostPort> rdma_ports) {
+InterfaceScan scan_interfaces(const std::string& sysfs_root, std::span<const HostPort> rdma_ports,
+                              const std::regex* also) {
   InterfaceScan scan;
   for (const sysfs::DirectoryEntry& entry : sysfs::list_directory(sysfs_root + "/class/net")) {
     if (scan.interfaces.size() == kMostInterfaces) break;
     const HostPort* port = port_on(rdma_ports, entry.name);
-    if (port == nullptr && !has_own_device(sysfs_root, entry.name)) continue;
+    if (port == nullptr && !is_watched_alone(sysfs_root, entry.name, also)) continue;
     const std::string path = sysfs_root + "/class/net/" + entry.name;
     const auto index = sysfs::parse_counter(sysfs::read_text(path + "/ifindex"));
     if (!index || *index == 0 || *index > std::numeric_limits<std::uint32_t>::max()) continue;

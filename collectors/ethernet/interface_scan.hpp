@@ -2,6 +2,7 @@
 // Which network interfaces are watched: those of hardware, and those that an RDMA device stands on.
 
 #include <cstdint>
+#include <regex>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,11 +29,13 @@ struct InterfaceScan {
   std::vector<HostPort> alone;  ///< the ports of interfaces without an RDMA device
 };
 
-/// Interfaces below `sysfs_root`/class/net with a device of their own, and those that `rdma_ports` name. Loopback,
-/// bridges, tunnels, containers' ends and representors of virtual functions are left out. 1024 at most.
-InterfaceScan scan_interfaces(const std::string& sysfs_root, std::span<const HostPort> rdma_ports);
+/// Interfaces below `sysfs_root`/class/net with a device of their own, those that `rdma_ports` name, and those whose
+/// names have a match of `also` (null: none): front ports of a switch may be software to Linux. Loopback, bridges,
+/// tunnels, containers' ends and representors of virtual functions are left out otherwise. 1024 at most.
+InterfaceScan scan_interfaces(const std::string& sysfs_root, std::span<const HostPort> rdma_ports,
+                              const std::regex* also = nullptr);
 
 /// Whether an interface of that name would be watched for its own sake.
-bool has_own_device(const std::string& sysfs_root, const std::string& name);
+bool is_watched_alone(const std::string& sysfs_root, const std::string& name, const std::regex* also);
 
 }  // namespace weft::ethernet

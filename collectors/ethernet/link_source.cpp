@@ -24,7 +24,8 @@ netlink::Request link_request(std::uint32_t index) {
 
 }  // namespace
 
-LinkSource::LinkSource(std::string sysfs_root) : sysfs_root_(std::move(sysfs_root)) {
+LinkSource::LinkSource(std::string sysfs_root, const std::regex* also)
+    : sysfs_root_(std::move(sysfs_root)), also_(also) {
   Result<netlink::Socket> questions = netlink::Socket::open(NETLINK_ROUTE);
   if (!questions) {
     trouble_ = questions.error().message;
@@ -135,7 +136,7 @@ bool LinkSource::take_event(const netlink::Message& message, std::vector<LinkCha
     tracker_.remove(link->index, changes);
     return is_watched;
   }
-  if (!is_watched) return has_own_device(sysfs_root_, std::string(link->name));
+  if (!is_watched) return is_watched_alone(sysfs_root_, std::string(link->name), also_);
   if (!link->name.empty() && link->name != interfaces_[place].name) return true;
   note(place, *link, changes);
   return false;

@@ -24,8 +24,8 @@ class LinkSource {
   };
 
   /// Opens its sockets; when that fails the source stays silent and status() says why. `sysfs_root` is only looked at
-  /// to tell whether a new interface is of interest.
-  explicit LinkSource(std::string sysfs_root);
+  /// to tell whether a new interface is of interest; `also` as scan_interfaces() has it, and outlives this.
+  explicit LinkSource(std::string sysfs_root, const std::regex* also = nullptr);
 
   /// Readable when the kernel told of a link; -1 when there is no socket.
   int event_fd() const { return events_ ? events_->fd() : -1; }
@@ -56,6 +56,7 @@ class LinkSource {
   bool take_event(const netlink::Message& message, std::vector<LinkChange>& changes);
 
   std::string sysfs_root_;
+  const std::regex* also_;
   std::optional<netlink::Socket> questions_;
   std::optional<netlink::Socket> events_;
   std::string trouble_;

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,8 @@ struct HostReaderOptions {
   std::string sysfs_root = "/sys";
   /// What a driver has and the tables do not know is read too, under the driver's own name (HostSeries::is_raw).
   bool raw_names = false;
+  /// Interfaces without a device of their own that are read all the same, by a match in their names.
+  std::optional<std::regex> interfaces{};
   /// Which sources are used.
   bool sysfs = true;
   bool rdma_netlink = true;

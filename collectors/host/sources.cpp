@@ -37,7 +37,7 @@ Sources::Sources(HostReaderOptions options)
   if (options_.ethtool) statistics_.emplace(options_.raw_names);
   if (options_.dcb) dcb_.emplace();
   if (options_.ethtool && options_.module) modules_.emplace(options_.module_interval);
-  if (options_.rtnetlink) links_.emplace(options_.sysfs_root);
+  if (options_.rtnetlink) links_.emplace(options_.sysfs_root, options_.interfaces ? &*options_.interfaces : nullptr);
 }
 
 HostReading Sources::read(TimePoint now) {
@@ -114,7 +114,8 @@ void Sources::find_interfaces(TimePoint now) {
   if (!links_ && !ethtool_ && !dcb_) return;
   ports_.clear();
   sysfs_.add_ports(ports_);
-  ethernet::InterfaceScan found = ethernet::scan_interfaces(options_.sysfs_root, ports_);
+  ethernet::InterfaceScan found =
+      ethernet::scan_interfaces(options_.sysfs_root, ports_, options_.interfaces ? &*options_.interfaces : nullptr);
   // Whoever is missing now was told of before it left sysfs: to be heard while we still know whose it was.
   take_link_events(now);
   const bool is_new = found.interfaces != interfaces_.interfaces;

@@ -75,6 +75,7 @@ HostReaderOptions reader_options(const config::CollectorConfig& config) {
   HostReaderOptions options;
   options.sysfs_root = config.reading.sysfs_root;
   options.raw_names = config.reading.raw_names;
+  if (!config.reading.interfaces.empty()) options.interfaces.emplace(config.reading.interfaces);
   options.sysfs = config.sources.sysfs;
   options.rdma_netlink = config.sources.rdma_netlink;
   options.rtnetlink = config.sources.rtnetlink;

@@ -28,6 +28,7 @@ struct Reading {
   Duration interval = std::chrono::seconds(1);
   std::filesystem::path sysfs_root = "/sys";
   bool raw_names = false;
+  std::string interfaces;  ///< regular expression; empty: none
   Duration module_interval = std::chrono::seconds(10);
   Duration rescan_interval = std::chrono::seconds(10);
 };

@@ -53,6 +53,15 @@ struct Infiniband {
   std::filesystem::path sweeper;  ///< empty: weft-sweeper beside our own executable
 };
 
+/// One Ethernet fabric, known by the plan of its cables and by what collectors read.
+struct Ethernet {
+  std::string fabric = "ethernet";
+  std::filesystem::path cabling;  ///< empty: none is watched
+  Duration interval = std::chrono::seconds(1);
+  std::string switch_port_pattern = "^(swp|Ethernet|Eth[0-9]+/|et-|xe-)";
+  bool is_watched() const { return !cabling.empty(); }
+};
+
 struct StoreConfig {
   Duration history_interval = std::chrono::seconds(60);
   Duration history_retention = std::chrono::hours(30 * 24);
@@ -185,6 +194,7 @@ struct WeftdConfig {
   Listen listen;
   Security security;
   Infiniband infiniband;
+  Ethernet ethernet;
   analyzer::Thresholds analyzer;
   analyzer::IncidentPolicy incidents;
   Maintenance maintenance;

@@ -1,5 +1,9 @@
 #include "daemon/config/schema.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <regex>
+
 #include "analyzer/places/place_finder.hpp"
 #include "daemon/config/text.hpp"
 
@@ -167,6 +171,66 @@ std::vector<Key> infiniband_schema() {
   };
 }
 
+std::vector<Key> ethernet_schema() {
+  return {
+      {"ethernet.cabling",
+       [](WeftdConfig& c) -> Field { return &c.ethernet.cabling; },
+       {},
+       "",
+       "File that says how the Ethernet fabric is cabled: DOT as the Prescriptive Topology Manager has it, "
+       "`\"leaf01\":\"swp1\" -- \"gpu-01\":\"eth2\"` on each line. The names are those that collectors tell of their "
+       "hosts "
+       "(node_name) and interfaces. It is read at the start. Empty: no Ethernet fabric is watched, and hosts' Ethernet "
+       "ports are known one by one.",
+       "",
+       {},
+       "--cabling"},
+      {"ethernet.fabric",
+       [](WeftdConfig& c) -> Field { return &c.ethernet.fabric; },
+       {},
+       "",
+       "What that fabric is called, as InfiniBand's are called after their ports."},
+      {"ethernet.interval",
+       [](WeftdConfig& c) -> Field { return &c.ethernet.interval; },
+       {100 * kMillisecond, kHour},
+       "",
+       "How often what collectors have read is put together and judged. As often as they read: more often shows "
+       "nothing "
+       "new, more seldom leaves readings out."},
+      {"ethernet.switch_port_pattern",
+       [](WeftdConfig& c) -> Field { return &c.ethernet.switch_port_pattern; },
+       {},
+       "",
+       "Regular expression: a node of the cabling without the attribute `function` is a switch when the name of one of "
+       "its ports has a match, else a host. The default knows Cumulus Linux (swp1), SONiC and Arista EOS (Ethernet1), "
+       "Cisco NX-OS (Eth1/1) and Junos (et-0/0/1, xe-0/0/1)."},
+  };
+}
+
+/// What may be a label of a metric, a part of an address of the API and of a file's name.
+bool is_fabric_name(const std::string& name) {
+  constexpr std::size_t kLongest = 64;
+  return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) || letter == '-' || letter == '_' || letter == '.';
+  });
+}
+
+std::vector<std::pair<std::string, std::string>> ethernet_contradictions(const WeftdConfig& config) {
+  std::vector<std::pair<std::string, std::string>> found;
+  const Ethernet& ethernet = config.ethernet;
+  if (!is_fabric_name(ethernet.fabric))
+    found.emplace_back("ethernet.fabric", "must be 1 to 64 letters, digits, -, _ and .");
+  for (const InfinibandPort& port : config.infiniband.ports.named)
+    if (ethernet.is_watched() && port.fabric == ethernet.fabric)
+      found.emplace_back("ethernet.fabric", "\"" + port.fabric + "\" is a fabric of infiniband.ports already");
+  try {
+    const std::regex pattern(ethernet.switch_port_pattern);
+  } catch (const std::regex_error& error) {
+    found.emplace_back("ethernet.switch_port_pattern", std::string("is no regular expression: ") + error.what());
+  }
+  return found;
+}
+
 std::vector<Key> store_schema() {
   return {
       {"store.history_interval",
@@ -278,8 +342,9 @@ std::vector<Key> telemetry_schema() {
 template <>
 std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
-  for (auto part : {daemon_schema(), security_schema(), infiniband_schema(), analyzer_schema(), maintenance_schema(),
-                    events_schema(), remedy_schema(), store_schema(), serving_schema(), telemetry_schema()})
+  for (auto part :
+       {daemon_schema(), security_schema(), infiniband_schema(), ethernet_schema(), analyzer_schema(),
+        maintenance_schema(), events_schema(), remedy_schema(), store_schema(), serving_schema(), telemetry_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }
@@ -318,6 +383,7 @@ std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfi
   for (const auto& [key, text] : {std::pair{"infiniband.pod_pattern", &config.infiniband.pod_pattern},
                                   std::pair{"infiniband.rail_pattern", &config.infiniband.rail_pattern}})
     if (const auto pattern = analyzer::place_pattern(*text); !pattern) found.emplace_back(key, pattern.error().message);
+  for (auto& problem : ethernet_contradictions(config)) found.push_back(std::move(problem));
   for (auto& problem : security_contradictions(config)) found.push_back(std::move(problem));
   for (auto& problem : event_contradictions(config.events)) found.push_back(std::move(problem));
   for (auto& problem : remedy_contradictions(config.remedy)) found.push_back(std::move(problem));

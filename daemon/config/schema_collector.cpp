@@ -1,3 +1,5 @@
+#include <regex>
+
 #include "daemon/config/schema.hpp"
 #include "daemon/config/text.hpp"
 
@@ -112,6 +114,14 @@ std::vector<CollectorKey> reading_schema() {
        {},
        "",
        "Read counters that the tables do not know as well, under the driver's own names. There may be thousands."},
+      {"reading.interfaces",
+       [](CollectorConfig& c) -> Field { return &c.reading.interfaces; },
+       {},
+       "",
+       "Regular expression that is searched for in the names of interfaces without hardware of their own: what has a "
+       "match is read as well. Front ports of a switch are such under Cumulus Linux (\"^swp\") and SONiC "
+       "(\"^Ethernet\"). "
+       "Empty: none."},
       {"reading.module_interval",
        [](CollectorConfig& c) -> Field { return &c.reading.module_interval; },
        {1, kDay},
@@ -225,6 +235,11 @@ std::vector<std::pair<std::string, std::string>> contradictions(const CollectorC
                        "must be set too: a certificate and its key go together");
   if (!analyzer.certificate.empty() && analyzer.authorities.empty())
     found.emplace_back("analyzer.certificate", "takes TLS: set analyzer.authorities too");
+  try {
+    const std::regex pattern(config.reading.interfaces);
+  } catch (const std::regex_error& error) {
+    found.emplace_back("reading.interfaces", std::string("is no regular expression: ") + error.what());
+  }
   if (config.node_name.size() > 255) found.emplace_back("node_name", "must not have more than 255 octets");
   return found;
 }

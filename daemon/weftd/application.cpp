@@ -17,6 +17,7 @@
 #include "daemon/logging/logging.hpp"
 #include "daemon/weftd/command_desks.hpp"
 #include "daemon/weftd/core.hpp"
+#include "daemon/weftd/ethernet_desk.hpp"
 #include "daemon/weftd/event_desk.hpp"
 #include "daemon/weftd/fabric_watcher.hpp"
 #include "daemon/weftd/page_assets.hpp"
@@ -255,6 +256,8 @@ Result<void> run(const config::WeftdConfig& config) {
   Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, hosts, remedies, publication,
             clock, post);
   remedies.set_on_news([&core] { core.take_plans(); });
+  auto ethernet = EthernetDesk::open(main, config.ethernet, hosts, clock);
+  if (!ethernet) return tl::unexpected(ethernet.error());
   auto events = EventDesk::make(config, publication, clock);
   if (!events) return tl::unexpected(events.error());
   TelemetryInbox inbox(main, hosts, config.telemetry.max_collectors, [&core] { core.take_hosts(); });
@@ -297,6 +300,9 @@ Result<void> run(const config::WeftdConfig& config) {
     metrics.set((*grpc)->telemetry(), hosts.figures(), inbox.figures());
     metrics.set((*security)->figures());
     watchers.report(metrics);
+    if (*ethernet)
+      if (const auto took = core.analysis_seconds().find((*ethernet)->fabric()); took != core.analysis_seconds().end())
+        metrics.set_fabric(took->first, took->second, 0, 0);
     sd_notify(0, "WATCHDOG=1");
   });
   // Files are read on a lane: a disk that hangs must not hold up the picture.
@@ -315,9 +321,14 @@ Result<void> run(const config::WeftdConfig& config) {
     beat.stop();
     look_at_files.stop();
     watchers.stop();
+    if (*ethernet) (*ethernet)->stop();
     main.stop();
   });
   watchers.start();
+  if (*ethernet) {
+    core.add_fabric((*ethernet)->fabric(), LinkLayer::kEthernet);
+    (*ethernet)->start([&core](Sweep sweep) { core.take_sweep(std::move(sweep)); });
+  }
   beat.start();
   if ((*security)->is_guarded()) look_at_files.start();
   sd_notify(0, "READY=1");

@@ -65,15 +65,22 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
   publish();
 }
 
-void Core::add_fabric(const std::string& name) {
+void Core::add_fabric(const std::string& name, LinkLayer layer) {
   if (fabrics_.contains(name)) return;
-  Fabric fabric{analyzer::FabricAnalyzer(name, config_.analyzer, expected_), {}, {}, clock_.now(), 0, 0, kNever};
+  const bool is_ethernet = layer == LinkLayer::kEthernet;
+  Fabric fabric{analyzer::FabricAnalyzer(name, config_.analyzer, is_ethernet ? nullptr : expected_),
+                {},
+                {},
+                clock_.now(),
+                0,
+                0,
+                kNever};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   fabric.saved_links = fabric.analyzer.links_revision();
   fabric.saved_history = fabric.analyzer.history_revision();
   fabric.analyzer.plan(planned_);
   fabric.view.name = name;
-  fabric.view.status = "looking for the subnet";
+  fabric.view.status = is_ethernet ? "waiting for the first look" : "looking for the subnet";
   fabrics_.emplace(name, std::move(fabric));
   publish();
 }
@@ -130,7 +137,9 @@ void Core::take_sweep(Sweep sweep) {
   if (found == fabrics_.end()) return;
   Fabric& fabric = found->second;
   const TimePoint now = clock_.now();
-  if (!fabric.view.watching) logger("infiniband")->info("{}: {}", sweep.fabric, watching_status(*sweep.topology));
+  if (!fabric.view.watching)
+    logger(sweep.topology->is_ethernet() ? "ethernet" : "infiniband")
+        ->info("{}: {}", sweep.fabric, watching_status(*sweep.topology));
   fabric.trouble.clear();
   fabric.last_sweep = now;
 
@@ -182,8 +191,9 @@ void Core::tick() {
   for (auto& [name, fabric] : fabrics_) {
     fabric.last_sweep = std::min(fabric.last_sweep, now);  // the clock may have been set back
     const Duration quiet = now - fabric.last_sweep;
-    const Duration interval = std::max(config_.infiniband.sweep_interval,
-                                       fabric.view.sweep ? fabric.view.sweep->statistics.duration : Duration{});
+    Duration interval = config_.infiniband.sweep_interval;
+    if (const Sweep* const last = fabric.view.sweep.get())
+      interval = std::max(last->topology->is_ethernet() ? last->interval : interval, last->statistics.duration);
     if (fabric.trouble.empty() && quiet < interval * 2) continue;
     auto analysis = fabric.analyzer.silent(now, fabric.trouble);
     const bool lost = !analysis.findings.empty();
@@ -373,7 +383,7 @@ void Core::publish() {
   snapshot->revision = ++revision_;
   snapshot->taken = now;
   snapshot->fabrics = views();
-  snapshot->watches_subnets = config_.infiniband.enabled;
+  snapshot->watches_subnets = config_.infiniband.enabled || config_.ethernet.is_watched();
   if (!saving_ && unsaved_.empty()) shown_ = book_.all();  // without those that have become too old to be kept
   snapshot->hosts = hosts_.views();
   const std::span<const std::shared_ptr<const HostView>> hosts =

@@ -36,7 +36,7 @@ class Core {
        api::Publication& publication, const Clock& clock, Post post);
 
   /// A subnet that shall be watched: it is shown, as waited for, from now on.
-  void add_fabric(const std::string& name);
+  void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand);
   /// It is watched through another port already, or not any more.
   void remove_fabric(const std::string& name);
   void take_sweep(Sweep sweep);

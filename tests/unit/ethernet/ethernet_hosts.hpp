@@ -85,6 +85,15 @@ class ToldHost {
   void add_port(const HostPort& port) { changed_ = true, inventory_.ports.push_back(port); }
   void take_interface_away() { changed_ = true, inventory_.ports.clear(), inventory_.series = {}; }
   HostView& view() { return view_; }
+  void add_series(const char* name, const std::string& interface) {
+    HostSeries series;
+    series.device = interface;
+    series.name = name;
+    inventory_.series.push_back(series);
+    values_.push_back(0);
+    present_.push_back(1);
+    changed_ = true;
+  }
   std::uint64_t& value(std::string_view series, const std::string& interface, Direction direction = Direction::kNone,
                        std::uint8_t priority = kNoPriority) {
     return values_[find(series, interface, direction, priority)];

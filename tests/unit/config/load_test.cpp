@@ -98,6 +98,23 @@ TEST(Load, SyntaxErrorsDoNotHideTheRest) {
   EXPECT_EQ(outcome.errors[2].line, 4U);
 }
 
+TEST(Load, AnEthernetFabricHasANameOfItsOwnAndAPatternThatIsOne) {
+  const LoadOutcome outcome = load_text(R"([infiniband]
+ports = ["compute=mlx5_0:1"]
+[ethernet]
+cabling = "/etc/ptm.d/topology.dot"
+fabric = "compute"
+switch_port_pattern = "("
+)",
+                                        "x.toml");
+  ASSERT_EQ(outcome.errors.size(), 2U) << print(outcome.errors);
+  EXPECT_EQ(outcome.errors[0].line, 5U);
+  EXPECT_NE(outcome.errors[0].message.find("is a fabric of infiniband.ports already"), std::string::npos);
+  EXPECT_EQ(outcome.errors[1].key, "ethernet.switch_port_pattern");
+  EXPECT_EQ(load_text("[ethernet]\nfabric = \"a b\"\n", "x.toml").errors.size(), 1U);
+  EXPECT_TRUE(load_text("[ethernet]\ncabling = \"/x\"\nfabric = \"roce\"\n", "x.toml").config.ethernet.is_watched());
+}
+
 TEST(Load, TheSameKeyTwiceIsAnError) {
   const LoadOutcome outcome = load_text("log_level = \"info\"\nlog_level = \"warn\"\n", "x.toml");
   ASSERT_EQ(outcome.errors.size(), 1U) << print(outcome.errors);

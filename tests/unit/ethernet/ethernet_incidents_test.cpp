@@ -191,6 +191,27 @@ TEST(EthernetIncidents, ALinkSlowerThanItWasIsOneIncidentOfTheCable) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
+TEST(EthernetIncidents, AfterARestartNothingIsClaimedBeforeCollectorsSpeak) {
+  EthernetWatch watch;
+  watch.seconds(10);
+  const AnalyzerState known = watch.rules.state();
+  EXPECT_EQ(known.links.size(), 4U) << "those between switches were never seen";
+  watch.rules = FabricAnalyzer("ethernet", Thresholds{}, nullptr);
+  watch.rules.restore(known);
+  watch.told.fabric = *EthernetFabric::make(watch.plan, "ethernet", ToldFabric::kSecond);
+  auto hosts = std::exchange(watch.told.hosts, {});
+  for (int second = 0; second < 60; ++second) ASSERT_EQ(watch.step(), 0U) << watch.describe();
+  // The first to speak tell of trouble that nobody else can deny.
+  hosts.at("gpu-01").port().state = PortState::kDown;
+  hosts.at("gpu-03").port().state = PortState::kDown;
+  watch.told.hosts = std::move(hosts);
+  watch.seconds(3);
+  std::size_t down = 0;
+  for (const Incident& incident : watch.open()) down += incident.kind == IncidentKind::kLinkDown;
+  EXPECT_EQ(down, 2U) << watch.describe();
+  EXPECT_EQ(watch.open().size(), 2U) << watch.describe();
+}
+
 TEST(EthernetIncidents, FailedTransfersAreThePortsOnTheFabric) {
   EthernetWatch watch;
   watch.told.host("gpu-01").add_series("retries_exhausted", "eth2");

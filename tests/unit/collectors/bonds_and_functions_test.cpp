@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <regex>
 
 #include "collectors/ethernet/interface_scan.hpp"
 #include "collectors/host/host_reader.hpp"
@@ -243,7 +245,25 @@ TEST(Representor, IsNoPortOfItsOwn) {
   ASSERT_EQ(scan.interfaces.size(), 2U);
   EXPECT_EQ(scan.interfaces[0].device, "mlx5_0");
   EXPECT_EQ(scan.interfaces[1].device, "ens1f1np1");
-  EXPECT_FALSE(ethernet::has_own_device(tree.root(), "pf0hpf"));
+  EXPECT_FALSE(ethernet::is_watched_alone(tree.root(), "pf0hpf", nullptr));
+}
+
+TEST(SoftwareInterfaces, AreWatchedWhenTheirNamesAreAskedFor) {
+  const SysfsTree tree;
+  for (const char* name : {"swp1", "docker0"}) {
+    const fs::path place = fs::path(tree.root()) / "class/net" / name;
+    fs::create_directories(place);
+    std::ofstream(place / "ifindex") << (name[0] == 's' ? 7 : 8) << '\n';
+    std::ofstream(place / "type") << "1\n";
+  }
+  EXPECT_TRUE(ethernet::scan_interfaces(tree.root(), {}).interfaces.empty());
+  const std::regex front("^swp");
+  const ethernet::InterfaceScan scan = ethernet::scan_interfaces(tree.root(), {}, &front);
+  ASSERT_EQ(scan.alone.size(), 1U);
+  EXPECT_EQ(scan.alone[0].netdev, "swp1");
+  EXPECT_EQ(scan.alone[0].link_layer, LinkLayer::kEthernet);
+  EXPECT_TRUE(ethernet::is_watched_alone(tree.root(), "swp2", &front)) << "it has just come";
+  EXPECT_FALSE(ethernet::is_watched_alone(tree.root(), "docker0", &front));
 }
 
 TEST(MultiportDevice, FindsTheInterfaceOfItsSecondPortOnTheOtherFunction) {

@@ -198,6 +198,7 @@ TEST(EthernetIncidents, AfterARestartNothingIsClaimedBeforeCollectorsSpeak) {
   EXPECT_EQ(known.links.size(), 4U) << "those between switches were never seen";
   watch.rules = FabricAnalyzer("ethernet", Thresholds{}, nullptr);
   watch.rules.restore(known);
+  watch.host_rules = HostAnalyzer(Thresholds{}, watch.told.now);
   watch.told.fabric = *EthernetFabric::make(watch.plan, "ethernet", ToldFabric::kSecond);
   auto hosts = std::exchange(watch.told.hosts, {});
   for (int second = 0; second < 60; ++second) ASSERT_EQ(watch.step(), 0U) << watch.describe();

@@ -63,7 +63,8 @@ void EthernetFabric::look(Host& host, const HostReading& reading) {
   }
 }
 
-void EthernetFabric::listen(Host& host, const HostReading& reading, TimePoint now) {
+void EthernetFabric::listen(Host& host, const std::shared_ptr<const HostReading>& told_now, TimePoint now) {
+  const HostReading& reading = *told_now;
   if (host.inventory != reading.inventory) look(host, reading);
   if (reading.taken != host.read_at && host.readings < kReadingsToBelieve) ++host.readings;
   host.read_at = reading.taken;
@@ -85,9 +86,8 @@ void EthernetFabric::listen(Host& host, const HostReading& reading, TimePoint no
       told.physical_state = PortPhysicalState::kLinkUp;
       told.rate = port.rate_bits_per_second;
     }
-    told.counters = watched.series.read(reading);
-    told.has_counters = told.counters.any();
-    if (told.state == PortState::kUnknown && !told.has_counters) told.at = kNever;
+    told.series = &watched.series;
+    told.reading = told_now;
   }
 }
 
@@ -104,7 +104,7 @@ Sweep EthernetFabric::sweep(std::span<const std::shared_ptr<const HostView>> hos
     auto& host = hosts_[view->host];
     if (host.ports.empty())
       for (const auto& [port, index] : planned->second) host.ports.push_back({.port = index, .series = {}});
-    listen(host, *view->reading, now);
+    listen(host, view->reading, now);
   }
   sweep.finished = now;
   sweep.started = now - sweep.interval * 3 / 2;
@@ -165,13 +165,18 @@ void EthernetFabric::tell_counters(Sweep& sweep) {
     if (peer == kNoIndex) continue;
     const Told& own = told_[index];
     const Told& other = told_[peer];
-    Teller teller = own.has_counters ? Teller::kItself : Teller::kNobody;
-    if (other.has_counters && (!own.has_counters || (own.at < stale && other.at > own.at))) teller = Teller::kPeer;
+    Teller teller = Teller::kItself;
+    PortCounters counters = own.counters();
+    const bool is_old = own.at < stale && other.at > own.at;
+    if (const bool has_own = counters.any(); !has_own || is_old)
+      if (PortCounters mirrored = other.counters().seen_from_the_peer(); mirrored.any() || !has_own) {
+        teller = Teller::kPeer;
+        counters = mirrored;
+      }
+    if (!counters.any()) teller = Teller::kNobody;
     const bool another = teller_[index] != Teller::kNobody && teller_[index] != teller;
     teller_[index] = teller;
     if (another || teller == Teller::kNobody) continue;
-    const PortCounters counters = teller == Teller::kItself ? own.counters : other.counters.seen_from_the_peer();
-    if (!counters.any()) continue;
     counters.write(table, index);
     table.set_read_at(index, teller == Teller::kItself ? own.at : other.at);
   }

@@ -24,6 +24,12 @@ namespace weft::analyzer {
 /// thread.
 class EthernetFabric {
  public:
+  EthernetFabric(EthernetFabric&&) noexcept = default;
+  EthernetFabric& operator=(EthernetFabric&&) noexcept = default;
+  EthernetFabric(const EthernetFabric&) = delete;  // what was told points into hosts_
+  EthernetFabric& operator=(const EthernetFabric&) = delete;
+  ~EthernetFabric() = default;
+
   /// `interval`: from one sweep() to the next. Fails as make_topology() does.
   static Result<EthernetFabric> make(const CablePlan& plan, std::string name, Duration interval);
 
@@ -58,14 +64,15 @@ class EthernetFabric {
     PortState state = PortState::kUnknown;
     PortPhysicalState physical_state = PortPhysicalState::kUnknown;
     std::uint64_t rate = 0;
-    bool has_counters = false;
-    PortCounters counters;
+    const PortSeries* series = nullptr;  ///< of hosts_; null: it has no counters
+    std::shared_ptr<const HostReading> reading;
+    PortCounters counters() const { return series ? series->read(*reading) : PortCounters{}; }
   };
 
   EthernetFabric(std::string name, Duration interval, std::shared_ptr<const Topology> topology);
 
   void look(Host& host, const HostReading& reading);
-  void listen(Host& host, const HostReading& reading, TimePoint now);
+  void listen(Host& host, const std::shared_ptr<const HostReading>& told_now, TimePoint now);
   void tell_states(Sweep& sweep);
   void tell_counters(Sweep& sweep);
 

@@ -92,6 +92,8 @@ void Assessment::read_ages(const FabricView& view) {
     if (!node.reachable) of.unreachable.push_back(index);
     TimePoint newest_counters = kNever;
     for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+      // An Ethernet switch's port 0 is nothing that anybody could read.
+      if (topology.is_ethernet() && topology.port(port).peer == kNoIndex) continue;
       if (topology.port(port).peer != kNoIndex) ++of.links;
       of.oldest = std::min(of.oldest, port < sweep.state_read_at.size() ? sweep.state_read_at[port] : kNever);
       if (sweep.counters && port < sweep.counters->rows())

@@ -3,6 +3,7 @@
 #include <array>
 #include <random>
 
+#include "analyzer/incidents/health.hpp"
 #include "tests/unit/ethernet/ethernet_watch.hpp"
 
 namespace weft::analyzer {
@@ -224,6 +225,30 @@ TEST(EthernetIncidents, FailedTransfersAreThePortsOnTheFabric) {
   EXPECT_EQ(failed.cause.kind, EntityKind::kPort);
   EXPECT_EQ(failed.cause.fabric, "ethernet");
   EXPECT_EQ(failed.cause.label, "gpu-01 eth2");
+}
+
+TEST(EthernetIncidents, HealthIsOfWhatIsReadAndElseUnknown) {
+  EthernetWatch watch;
+  watch.told.add(watch.plan, "leaf01");
+  watch.seconds(10);
+  const auto verdict = [&](const std::string& node) {
+    FabricView view;
+    view.name = "ethernet";
+    view.watching = true;
+    view.sweep = std::make_shared<const Sweep>(watch.told.last);
+    for (const NodeHealth& health :
+         assess(std::vector{view}, watch.told.views(), *watch.book.all(), MaintenanceList{}, watch.told.now))
+      if (health.node == node) return health.verdict;
+    ADD_FAILURE() << "nothing is said of " << node;
+    return HealthVerdict::kUnknown;
+  };
+  EXPECT_EQ(verdict("gpu-01"), HealthVerdict::kHealthy);
+  EXPECT_EQ(verdict("leaf01"), HealthVerdict::kHealthy) << "its collector reads all of its ports";
+  EXPECT_EQ(verdict("leaf02"), HealthVerdict::kUnknown) << "nobody tells of its links to the spines";
+  EXPECT_EQ(verdict("spine01"), HealthVerdict::kUnknown);
+  watch.told.host("gpu-01").port().state = PortState::kDown;
+  watch.seconds(3);
+  EXPECT_NE(verdict("gpu-01"), HealthVerdict::kHealthy);
 }
 
 }  // namespace

@@ -54,6 +54,12 @@ class Faults {
     shown_.push_back("line " + std::to_string(found) + ": " + reason);
   }
 
+  /// At the first line that has that letter.
+  void add_at(char letter, const std::string& reason) {
+    const auto before = text_.substr(0, std::min(text_.find(letter), text_.size()));
+    shown_.push_back("line " + std::to_string(1 + std::ranges::count(before, '\n')) + ": " + reason);
+  }
+
   Error error() const {
     std::string message;
     for (const std::string& line : shown_) message += (message.empty() ? "" : "\n") + line;
@@ -94,7 +100,10 @@ void check(const DotGraph& graph, Faults& faults) {
     faults.add({}, 0, "more than " + std::to_string(CablingLimits::kMostCables) + " cables");
   if (graph.edges.empty()) faults.add({}, 0, "there is no cable in it");
   for (const DotNode& node : graph.nodes)
-    if (!is_name(node.name)) faults.add({node.name}, 0, "a node's name is empty, too long, or not printable ASCII");
+    if (node.name.starts_with('%'))  // libcgraph takes such names for its own numbers, and gives others back
+      return faults.add_at('%', "a node's name must not begin with %");
+    else if (!is_name(node.name))
+      faults.add({node.name}, 0, "a node's name is empty, too long, or not printable ASCII");
   std::map<std::pair<std::uint32_t, std::string_view>, std::size_t> cabled;
   for (const DotEdge& edge : graph.edges) {
     if (faults.enough()) return;

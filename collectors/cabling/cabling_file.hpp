@@ -32,9 +32,9 @@ struct CablingLimits {
 /// time.
 ///
 /// Fails with kInvalidArgument and one "line N: reason" on each line of the message, twenty at most: text that is no
-/// DOT, a second graph, a name that is empty, too long or not printable ASCII, a cable without a port's name, from a
-/// node to itself, or at a port that has one already, no cable at all, a bound exceeded, a `switch_ports` that is no
-/// regular expression. libcgraph does not tell where an edge stands: its lines are those that name its port.
+/// DOT, a second graph, a name that is empty, too long, not printable ASCII or begins with %, a cable without a port's
+/// name, from a node to itself, or at a port that has one already, no cable at all, a bound exceeded, a `switch_ports`
+/// that is no regular expression. libcgraph does not tell where an edge stands: its lines are those that name its port.
 Result<CablePlan> parse_cabling(std::string_view text, std::string_view switch_ports);
 
 /// The same of a file. Also fails where it cannot be read; the path comes first in the message.

@@ -97,6 +97,7 @@ TEST(CablingFile, SaysWhatNoCablingIs) {
   EXPECT_THAT(fault("graph G {\n a -- b:y\n}"), HasSubstr("needs the name of a port"));
   EXPECT_THAT(fault("graph G {\n a:\"eth 0\" -- b:y\n}"), StartsWith("line 2: the cable"));
   EXPECT_THAT(fault("graph G {\n \"\xc3\xa4\":x -- b:y\n}"), HasSubstr("printable ASCII"));
+  EXPECT_EQ(fault("graph G {\n \"%1\":x -- b:y\n}"), "line 2: a node's name must not begin with %");
   EXPECT_THAT(fault("graph G {\n \"" + std::string(256, 'a') + "\":x -- b:y\n}"), HasSubstr("too long"));
 }
 

@@ -68,13 +68,8 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
 void Core::add_fabric(const std::string& name, LinkLayer layer) {
   if (fabrics_.contains(name)) return;
   const bool is_ethernet = layer == LinkLayer::kEthernet;
-  Fabric fabric{analyzer::FabricAnalyzer(name, config_.analyzer, is_ethernet ? nullptr : expected_),
-                {},
-                {},
-                clock_.now(),
-                0,
-                0,
-                kNever};
+  analyzer::FabricAnalyzer rules(name, config_.analyzer, is_ethernet ? nullptr : expected_);
+  Fabric fabric{std::move(rules), {}, {}, clock_.now(), 0, 0, kNever};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   fabric.saved_links = fabric.analyzer.links_revision();
   fabric.saved_history = fabric.analyzer.history_revision();

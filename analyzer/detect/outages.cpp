@@ -139,10 +139,13 @@ void OutageFinder::blame_counters(LinkTable& table, const Sweep& sweep, Work& wo
   }
 }
 
-void OutageFinder::blame_links(const LinkTable& table, Work& work) const {
-  // A node that died in the middle of the sweep: some of its neighbours were read before, some after.
-  const auto dying = [&](NodeId node) {
-    return table.nodes()[node].quiet && !table.nodes()[node].unread && work.nodes[node].up > 0;
+void OutageFinder::blame_links(const LinkTable& table, bool ethernet, Work& work) const {
+  // A node that died in the middle of the sweep: some of its neighbours were read before, some after. On Ethernet each
+  // interface of a host is a node, and they die together.
+  const auto dying = [&](NodeId id) {
+    const KnownNode& node = table.nodes()[id];
+    if (!node.quiet || node.unread) return false;
+    return work.nodes[id].up > 0 || (ethernet && node.host != kNoIndex && table.hosts()[node.host].size() > 1);
   };
   for (LinkId id = 0; id < table.links().size(); ++id) {
     const LinkState& link = table.links()[id];
@@ -344,7 +347,7 @@ OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint 
   survey(table, work);
   if (work.trouble) {
     blame_nodes(table, sweep.topology->is_ethernet(), work);
-    blame_links(table, work);
+    blame_links(table, sweep.topology->is_ethernet(), work);
     group_hosts(table, work);
   }
   if (work.trouble || recovering_) hold_back(table, work);  // in a sweep without trouble it ends

@@ -55,7 +55,7 @@ class OutageFinder {
             Outage& fabric);
   void blame_nodes(LinkTable& table, bool ethernet, Work& work) const;
   void blame_counters(LinkTable& table, const Sweep& sweep, Work& work) const;
-  void blame_links(const LinkTable& table, Work& work) const;
+  void blame_links(const LinkTable& table, bool ethernet, Work& work) const;
   void hold_back(LinkTable& table, Work& work);
   void group_hosts(const LinkTable& table, Work& work) const;
   void attribute(const LinkTable& table, Work& work) const;

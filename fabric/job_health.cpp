@@ -108,11 +108,14 @@ void Question::look_at(const FabricView& fabric) {
   const Topology& topology = *fabric.sweep->topology;
   const auto rails = groups(topology);
   if (rails.empty()) return;
-  if (!fabric.sweep->routes) {
-    job_.not_followed.push_back("the forwarding tables of " + fabric.name + " were not read yet");
+  const Sweep& sweep = *fabric.sweep;
+  if (!sweep.routes && !sweep.multipath) {
+    job_.not_followed.push_back((topology.is_ethernet() ? "the equal-cost ways of " : "the forwarding tables of ") +
+                                fabric.name + (topology.is_ethernet() ? " are not known" : " were not read yet"));
     return;
   }
-  const Traffic traffic = follow_traffic(topology, *fabric.sweep->routes, rails, kMostJobSteps);
+  const Traffic traffic = sweep.multipath ? follow_traffic(*sweep.multipath, rails, kMostJobSteps)
+                                          : follow_traffic(topology, *sweep.routes, rails, kMostJobSteps);
   if (!traffic.complete)
     job_.not_followed.push_back("the job is too large for all of its ways through " + fabric.name + " to be followed");
   if (traffic.unread > 0)

@@ -103,13 +103,19 @@ std::vector<PortIndex> Multipath::next_hops(NodeIndex node, PortIndex to) const 
   return ports;
 }
 
-std::vector<Multipath::Share> Multipath::shares(PortIndex from, PortIndex to) const {
+bool Multipath::connects(PortIndex from, PortIndex to) const {
   const std::uint32_t edge = edge_of(to);
   const NodeIndex destination = topology_->port(to).node;
-  if (edge == kNoIndex || edge_of(from) == kNoIndex || topology_->port(from).node == destination) return {};
+  if (edge == kNoIndex || edge_of(from) == kNoIndex || topology_->port(from).node == destination) return false;
+  const NodeIndex first = topology_->port(topology_->port(from).peer).node;
+  return is_usable(from) && is_usable(topology_->port(to).peer) && distance(edge, first) != kUnreachable;
+}
+
+std::vector<Multipath::Share> Multipath::shares(PortIndex from, PortIndex to) const {
+  if (!connects(from, to)) return {};
+  const std::uint32_t edge = edge_of(to);
   const PortIndex last = topology_->port(to).peer;
   const NodeIndex first = topology_->port(topology_->port(from).peer).node;
-  if (!is_usable(from) || !is_usable(last) || distance(edge, first) == kUnreachable) return {};
   std::vector<Share> found{{from, 1.0}};
   // Switches equally far from the end, and what comes to each; all have a next one.
   std::map<NodeIndex, double> here{{first, 1.0}}, next;

@@ -42,6 +42,9 @@ class Multipath {
   /// or where both are one node's.
   std::vector<Share> shares(PortIndex from, PortIndex to) const;
 
+  /// Is there any way from the host's port `from` to the host's port `to`? False where both are one node's.
+  bool connects(PortIndex from, PortIndex to) const;
+
   /// May what comes over the cable from port `egress` leave the switch behind it by the port `next`?
   bool carries(PortIndex egress, PortIndex next) const;
 

@@ -1,6 +1,7 @@
 #include "fabric/traffic.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 namespace weft {
@@ -125,7 +126,7 @@ void Follower::count(const Entrance& entrance, PortIndex target, PathEnd end) {
     example = source;
   }
   if (example != kNoIndex && traffic_.examples.size() < Traffic::kMostExamples)
-    traffic_.examples.push_back({example, topology_.port(target).lid});
+    traffic_.examples.push_back({example, target, topology_.port(target).lid});
 }
 
 Traffic Follower::finish() {
@@ -134,7 +135,102 @@ Traffic Follower::finish() {
   return std::move(traffic_);
 }
 
+/// The same by equal-cost ways. Hosts' ports on one switch share all of them but the last cable.
+class WayFollower {
+ public:
+  WayFollower(const Multipath& multipath, std::uint64_t most_steps)
+      : multipath_(multipath),
+        topology_(*multipath.topology()),
+        most_steps_(most_steps),
+        used_(topology_.ports().size()),
+        seen_(topology_.nodes().size()) {}
+
+  void follow(std::span<const PortIndex> group) {
+    std::map<NodeIndex, std::vector<PortIndex>> edges;
+    for (const PortIndex port : group) {
+      const PortIndex peer = topology_.port(port).peer;
+      if (peer == kNoIndex) continue;
+      // Ports that are cabled to no switch reach nobody, and nobody reaches them.
+      edges[topology_.port(peer).node].push_back(port);
+    }
+    for (const auto& [edge, targets] : edges) {
+      ++destination_;
+      for (const auto& [from, sources] : edges) {
+        if (steps_ >= most_steps_) {
+          traffic_.complete = false;
+          return;
+        }
+        bool passes = false;
+        for (const PortIndex target : targets) passes = count(sources, target) || passes;
+        if (passes) walk(from, targets.front());
+      }
+    }
+  }
+
+  Traffic finish() {
+    for (PortIndex port = 0; port < used_.size(); ++port)
+      if (used_[port]) traffic_.senders.push_back(port);
+    return std::move(traffic_);
+  }
+
+ private:
+  /// Counts the pairs of one target; true when something is sent to it.
+  bool count(const std::vector<PortIndex>& sources, PortIndex target) {
+    const PortIndex last = topology_.port(target).peer;
+    PortIndex example = kNoIndex;
+    bool passes = false;
+    for (const PortIndex source : sources) {
+      if (topology_.port(source).node == topology_.port(target).node) continue;
+      ++steps_;
+      ++traffic_.pairs;
+      if (multipath_.connects(source, target)) {
+        passes = used_[source] = used_[last] = true;
+        continue;
+      }
+      ++traffic_.broken;
+      example = source;
+    }
+    if (example != kNoIndex && traffic_.examples.size() < Traffic::kMostExamples)
+      traffic_.examples.push_back({example, target, topology_.port(target).lid});
+    return passes;
+  }
+
+  /// All cables between switches that lead from one to the target's.
+  void walk(NodeIndex from, PortIndex target) {
+    const NodeIndex edge = topology_.port(topology_.port(target).peer).node;
+    way_.assign(1, from);
+    while (!way_.empty()) {
+      const NodeIndex node = way_.back();
+      way_.pop_back();
+      if (node == edge || seen_[node] == destination_) continue;
+      seen_[node] = destination_;
+      steps_ += topology_.node(node).port_entries();
+      for (const PortIndex port : multipath_.next_hops(node, target)) {
+        used_[port] = true;
+        way_.push_back(topology_.port(topology_.port(port).peer).node);
+      }
+    }
+  }
+
+  const Multipath& multipath_;
+  const Topology& topology_;
+  std::uint64_t most_steps_;
+  std::uint64_t steps_ = 0;
+  Traffic traffic_;
+  std::vector<bool> used_;           // by port
+  std::vector<std::uint32_t> seen_;  // by node: for which switch with targets, counted from 1
+  std::uint32_t destination_ = 0;
+  std::vector<NodeIndex> way_;
+};
+
 }  // namespace
+
+Traffic follow_traffic(const Multipath& multipath, std::span<const std::vector<PortIndex>> groups,
+                       std::uint64_t most_steps) {
+  WayFollower follower(multipath, most_steps);
+  for (const std::vector<PortIndex>& group : groups) follower.follow(group);
+  return follower.finish();
+}
 
 Traffic follow_traffic(const Topology& topology, const Routes& routes, std::span<const std::vector<PortIndex>> groups,
                        std::uint64_t most_steps) {

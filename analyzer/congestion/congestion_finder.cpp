@@ -79,12 +79,13 @@ const std::vector<CongestionRoot>& CongestionFinder::find(const CongestionInput&
     ranks_ = node_ranks(*topology_);
   }
   collect(input);
-  graph_.build(input.topology, input.routes, hot_);
-  if (collect_phased(input)) graph_.build(input.topology, input.routes, hot_);
+  const KnownWays ways{.routes = input.routes, .multipath = input.multipath};
+  graph_.build(input.topology, ways, hot_);
+  if (collect_phased(input)) graph_.build(input.topology, ways, hot_);
   if (hot_.empty()) return roots_;
   find_bereft(input);
-  visited_.assign(hot_.size(), 0);
-  awaited_.assign(hot_.size(), 0);
+  visited_.assign(graph_.positions(), 0);
+  awaited_.assign(graph_.positions(), 0);
   search_ = 0;
   steps_left_ = kMostSteps;
   for (std::uint32_t link = 0; link < hot_.size(); ++link)
@@ -100,15 +101,19 @@ void CongestionFinder::gather_victims(std::span<const std::uint32_t> roots, Cong
   ++search_;
   reached_.assign(roots.begin(), roots.end());
   for (const std::uint32_t link : roots) visited_[link] = search_;
+  // Through cables that nobody reads a link might seem to wait for its own other direction.
+  const PortIndex back = topology_->port(hot_[roots.front()].egress).peer;
   for (std::size_t head = 0; head < reached_.size() && steps_left_ > 0; ++head)
     for (const std::uint32_t waiting : graph_.waiting_for(reached_[head])) {
       if (steps_left_ > 0) --steps_left_;
-      if (visited_[waiting] == search_) continue;
+      const bool through_region = reached_[head] >= graph_.links();
+      if (visited_[waiting] == search_ || (through_region && hot_[waiting].egress == back)) continue;
       visited_[waiting] = search_;
-      awaited_[waiting] = reached_[head];
+      awaited_[waiting] = through_region ? awaited_[reached_[head]] : reached_[head];
       reached_.push_back(waiting);
     }
   reached_.erase(reached_.begin(), reached_.begin() + static_cast<std::ptrdiff_t>(roots.size()));
+  std::erase_if(reached_, [this](std::uint32_t position) { return position >= graph_.links(); });
   const auto lost = [this](std::uint32_t link) {
     return static_cast<double>(hot_[link].stall) * static_cast<double>(hot_[link].rate);
   };
@@ -164,7 +169,7 @@ void CongestionFinder::add_terminal(const CongestionInput& input, std::uint32_t 
   const std::uint32_t start[] = {link};
   gather_victims(start, root);
   if (root.worst_stall < static_cast<float>(thresholds_.harm_ratio)) return;
-  root.feeders = static_cast<unsigned>(graph_.waiting_for(link).size());
+  root.feeders = graph_.feeders(link, hot_);
   if (classify(input, hot, root)) roots_.push_back(std::move(root));
 }
 
@@ -173,7 +178,9 @@ void CongestionFinder::add_circle(const CongestionInput& input, const std::vecto
     return hot_[link].utilization >= static_cast<float>(thresholds_.deadlock_progress_ratio) ||
            hot_[link].stall < static_cast<float>(thresholds_.deadlock_stalled_ratio);
   };
-  if (std::ranges::any_of(members, moves)) return;
+  // A circle through cables that nobody reads may be none.
+  const auto unwatched = [this](std::uint32_t member) { return member >= graph_.links(); };
+  if (std::ranges::any_of(members, unwatched) || std::ranges::any_of(members, moves)) return;
   CongestionRoot root;
   root.kind = IncidentKind::kDeadlock;
   for (const std::uint32_t member : members) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "fabric/multipath.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/snapshot.hpp"
 #include "fabric/topology.hpp"
@@ -14,7 +15,8 @@ namespace weft::analyzer {
 /// What a moment is judged by. The vectors have one entry for each port.
 struct CongestionInput {
   std::shared_ptr<const Topology> topology;
-  std::shared_ptr<const Routes> routes;  ///< null where they are not known
+  std::shared_ptr<const Routes> routes;        ///< null where they are not known, and on Ethernet
+  std::shared_ptr<const Multipath> multipath;  ///< equal-cost ways of an Ethernet fabric; null on InfiniBand
   std::span<const PortRates> rates;
   std::span<const float> elapsed;          ///< seconds between the last two readings; 0: nothing new was read
   std::span<const float> line_rates;       ///< bits per second after line coding; 0 while down
@@ -36,6 +38,8 @@ bool is_suspect(const CongestionInput& input, PortIndex port, Suspect what);
 float utilization_of(const CongestionInput& input, PortIndex egress);
 /// The link at a port that has a peer runs narrower or slower than both ends could.
 bool below_design(const Topology& topology, PortIndex port);
+/// Of a cable of an Ethernet fabric nobody reads either end: what passes it is not known, nor that anything is wrong.
+bool is_unwatched(const Topology& topology, PortIndex port);
 /// The link at a port that has a peer is down, comes and goes, or is below design.
 bool is_lost(const CongestionInput& input, PortIndex port);
 

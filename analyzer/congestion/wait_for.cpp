@@ -2,35 +2,59 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "analyzer/congestion/congestion_input.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 // Tables compared in one pass: each costs some 10 µs, and what is left out now is known in a later pass.
 constexpr unsigned kScansInOnePass = 2000;
+// More links than these are not counted one by one.
+constexpr unsigned kMostFeeders = 256;
+// Of equal-cost ways, where each port of a switch is asked about each switch with hosts.
+constexpr unsigned kScansOfWays = 8;
 
 }  // namespace
 
-const WaitForGraph::PortSet* WaitForGraph::carried(PortIndex egress) {
-  if (!routes_) return nullptr;
-  if (const auto known = carried_.find(egress); known != carried_.end()) return &known->second;
+bool WaitForGraph::carried_by_tables(PortIndex egress, PortSet& ports) const {
   const Topology& topology = *topology_;
   const Port& from = topology.port(egress);
   const NodeIndex to = topology.port(from.peer).node;
-  const Routes::Table* far = routes_->table(to);
+  const Routes& routes = *ways_.routes;
+  const Routes::Table* far = routes.table(to);
   const bool from_switch = topology.node_of(from).type == NodeType::kSwitch;
-  const Routes::Table* near = from_switch ? routes_->table(from.node) : nullptr;
-  if (!far || (from_switch && !near) || scans_left_ == 0) return nullptr;
-  --scans_left_;
-  PortSet ports;
+  const Routes::Table* near = from_switch ? routes.table(from.node) : nullptr;
+  if (!far || (from_switch && !near)) return false;
   const std::size_t count = near ? std::min(near->blocks.size(), far->blocks.size()) : far->blocks.size();
   for (std::uint16_t number = 0; number < count; ++number) {
-    const RouteBlock* behind = routes_->block(to, number);
-    const RouteBlock* here = near ? routes_->block(from.node, number) : nullptr;
+    const RouteBlock* behind = routes.block(to, number);
+    const RouteBlock* here = near ? routes.block(from.node, number) : nullptr;
     if (!behind || (near && !here)) continue;
     for (std::size_t i = 0; i < behind->size(); ++i)
       // What a host sends may go anywhere.
       if (!here || (*here)[i] == from.number.value) ports.set((*behind)[i]);
+  }
+  return true;
+}
+
+const WaitForGraph::PortSet* WaitForGraph::carried(PortIndex egress) {
+  if (!ways_.routes && !ways_.multipath) return nullptr;
+  if (const auto known = carried_.find(egress); known != carried_.end()) return &known->second;
+  if (scans_left_ == 0) return nullptr;
+  PortSet ports;
+  if (ways_.multipath) {
+    // Each port behind is as dear as some tables.
+    scans_left_ -= std::min(scans_left_, kScansOfWays);
+    const Topology& topology = *topology_;
+    const Node& behind = topology.node_of(topology.port(topology.port(egress).peer));
+    for (PortIndex next = behind.first_port; next < behind.first_port + behind.port_entries(); ++next)
+      if (topology.port(next).peer != kNoIndex && ways_.multipath->carries(egress, next))
+        ports.set(topology.port(next).number.value);
+  } else {
+    if (!carried_by_tables(egress, ports)) return nullptr;
+    --scans_left_;
   }
   return &carried_.emplace(egress, ports).first->second;
 }
@@ -40,38 +64,106 @@ bool WaitForGraph::carries(PortIndex egress, PortIndex next) {
   return ports && ports->test(topology_->port(next).number.value);
 }
 
-void WaitForGraph::build(std::shared_ptr<const Topology> graph, std::shared_ptr<const Routes> routes,
-                         std::span<const HotLink> links) {
-  if (routes && routes->epoch() != graph->epoch()) routes.reset();
-  if (routes != routes_ || graph != topology_ || links.empty()) carried_.clear();
-  routes_ = std::move(routes);
+void WaitForGraph::find_regions() {
+  const Topology& topology = *topology_;
+  region_.assign(topology.is_ethernet() ? topology.nodes().size() : 0, kNoIndex);
+  regions_ = 0;
+  std::vector<NodeIndex> queue;
+  for (NodeIndex start = 0; start < region_.size(); ++start) {
+    if (region_[start] != kNoIndex || topology.node(start).type != NodeType::kSwitch) continue;
+    queue.assign(1, start);
+    region_[start] = regions_;
+    for (std::size_t head = 0; head < queue.size(); ++head) {
+      const Node& node = topology.node(queue[head]);
+      for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+        if (!is_unwatched(topology, port)) continue;
+        const NodeIndex other = topology.port(topology.port(port).peer).node;
+        if (topology.node(other).type != NodeType::kSwitch || region_[other] != kNoIndex) continue;
+        region_[other] = regions_;
+        queue.push_back(other);
+      }
+    }
+    if (queue.size() > 1)
+      ++regions_;
+    else
+      region_[start] = kNoIndex;
+  }
+}
+
+/// Edges to what is hot at the switch that `link` leads to, and to what that switch's region leads to.
+void WaitForGraph::add_links_behind(const HotLink& link, std::span<const HotLink> links) {
+  const Topology& topology = *topology_;
+  const PortIndex arrives = topology.port(link.egress).peer;
+  const NodeIndex node = topology.port(arrives).node;
+  const Node& behind = topology.node(node);
+  if (behind.type != NodeType::kSwitch) return;
+  const PortSet* carries = carried(link.egress);
+  const auto begin = std::ranges::lower_bound(links, behind.first_port, {}, &HotLink::egress);
+  for (auto next = begin; next != links.end() && next->egress < behind.first_port + behind.port_entries(); ++next) {
+    if (next->egress == arrives) continue;  // nothing goes back where it came from
+    if (!link.held_back) continue;
+    if (carries && !carries->test(topology.port(next->egress).number.value)) continue;
+    edges_.push_back(static_cast<std::uint32_t>(next - links.begin()));
+  }
+  if (link.held_back && node < region_.size() && region_[node] != kNoIndex && hub_[region_[node]] != kNoIndex)
+    edges_.push_back(hub_[region_[node]]);
+}
+
+void WaitForGraph::build(std::shared_ptr<const Topology> graph, KnownWays ways, std::span<const HotLink> links) {
+  if (ways.routes && ways.routes->epoch() != graph->epoch()) ways.routes.reset();
+  if (ways.multipath && ways.multipath->topology()->epoch() != graph->epoch()) ways.multipath.reset();
+  const bool is_new = graph != topology_;
+  if (ways.routes != ways_.routes || ways.multipath != ways_.multipath || is_new || links.empty()) carried_.clear();
+  ways_ = std::move(ways);
   topology_ = std::move(graph);
+  if (is_new) find_regions();
   const Topology& topology = *topology_;
   scans_left_ = kScansInOnePass;
+  links_ = static_cast<std::uint32_t>(links.size());
+  std::vector<std::vector<std::uint32_t>> out_of(regions_);
+  if (regions_ > 0)
+    for (std::uint32_t link = 0; link < links_; ++link)
+      if (const std::uint32_t region = region_[topology.port(links[link].egress).node]; region != kNoIndex)
+        out_of[region].push_back(link);
+  hub_.assign(regions_, kNoIndex);
+  for (std::uint32_t region = 0, next = links_; region < regions_; ++region)
+    if (!out_of[region].empty()) hub_[region] = next++;
   first_.assign(1, 0);
   edges_.clear();
   for (const HotLink& link : links) {
-    const Port& port = topology.port(link.egress);
-    if (topology.node(topology.port(port.peer).node).type == NodeType::kSwitch) {
-      const Node& behind = topology.node(topology.port(port.peer).node);
-      const PortSet* carries = carried(link.egress);
-      const auto begin = std::ranges::lower_bound(links, behind.first_port, {}, &HotLink::egress);
-      for (auto next = begin; next != links.end() && next->egress < behind.first_port + behind.port_entries(); ++next) {
-        if (next->egress == port.peer) continue;  // nothing goes back where it came from
-        if (!link.held_back) continue;
-        if (carries && !carries->test(topology.port(next->egress).number.value)) continue;
-        edges_.push_back(static_cast<std::uint32_t>(next - links.begin()));
-      }
-    }
+    add_links_behind(link, links);
     first_.push_back(static_cast<std::uint32_t>(edges_.size()));
   }
-  reverse_first_.assign(links.size() + 1, 0);
+  for (const auto& leaving : out_of) {
+    if (leaving.empty()) continue;
+    edges_.insert(edges_.end(), leaving.begin(), leaving.end());
+    first_.push_back(static_cast<std::uint32_t>(edges_.size()));
+  }
+  reverse_first_.assign(positions() + 1, 0);
   for (const std::uint32_t to : edges_) ++reverse_first_[to + 1];
   std::partial_sum(reverse_first_.begin(), reverse_first_.end(), reverse_first_.begin());
   reverse_.resize(edges_.size());
   std::vector<std::uint32_t> fill(reverse_first_.begin(), reverse_first_.end());
-  for (std::uint32_t link = 0; link < links.size(); ++link)
-    for (const std::uint32_t to : waits_for(link)) reverse_[fill[to]++] = link;
+  for (std::uint32_t position = 0; position < positions(); ++position)
+    for (const std::uint32_t to : waits_for(position)) reverse_[fill[to]++] = position;
+}
+
+unsigned WaitForGraph::feeders(std::uint32_t link, std::span<const HotLink> links) const {
+  unsigned count = 0;
+  const PortIndex back = topology_->port(links[link].egress).peer;
+  for (const std::uint32_t waiting : waiting_for(link)) {
+    if (waiting < links_) {
+      ++count;
+      continue;
+    }
+    for (const std::uint32_t through : waiting_for(waiting)) {
+      if (count >= kMostFeeders) break;
+      // Who waits for it at its own switch as well was counted.
+      const auto direct = waits_for(through);
+      if (links[through].egress != back && std::ranges::find(direct, link) == direct.end()) ++count;
+    }
+  }
+  return count;
 }
 
 // Tarjan's algorithm with a stack of its own: chains of waiting links may be long.

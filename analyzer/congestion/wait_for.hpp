@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fabric/multipath.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/topology.hpp"
 
@@ -24,15 +25,29 @@ struct HotLink {
   bool held_back = false;  ///< it wants for credit: by what is behind it, even where it is full as well
 };
 
+/// What is known of the ways through a fabric; one of them at most.
+struct KnownWays {
+  std::shared_ptr<const Routes> routes;
+  std::shared_ptr<const Multipath> multipath;
+};
+
 /// Edges from each held-back link to the links behind it that it may wait for: those that carry its traffic by the
-/// forwarding tables, or all that are hot where the tables are not known.
+/// forwarding tables or by equal-cost ways, or all that are hot where neither is known. On Ethernet there may be cables
+/// that nobody reads: switches that hang together by such are one region, and who is held back into a region may wait
+/// for any hot link out of it. A region is a position of its own behind those of the links, so that edges stay few.
 class WaitForGraph {
  public:
   /// `links` ascending by egress.
-  void build(std::shared_ptr<const Topology> topology, std::shared_ptr<const Routes> routes,
-             std::span<const HotLink> links);
+  void build(std::shared_ptr<const Topology> topology, KnownWays ways, std::span<const HotLink> links);
 
-  /// Positions in `links` that position `link` waits for.
+  /// Of all positions, the first that is a region and no link.
+  std::uint32_t links() const { return links_; }
+  std::uint32_t positions() const { return static_cast<std::uint32_t>(first_.size() - 1); }
+  /// Links that wait for `link` directly, or through a region, up to some hundred; the link's own other direction is
+  /// none.
+  unsigned feeders(std::uint32_t link, std::span<const HotLink> links) const;
+
+  /// Positions that position `link` waits for.
   std::span<const std::uint32_t> waits_for(std::uint32_t link) const {
     return std::span(edges_).subspan(first_[link], first_[link + 1] - first_[link]);
   }
@@ -40,23 +55,31 @@ class WaitForGraph {
   std::span<const std::uint32_t> waiting_for(std::uint32_t link) const {
     return std::span(reverse_).subspan(reverse_first_[link], reverse_first_[link + 1] - reverse_first_[link]);
   }
-  /// Groups of links that wait for each other in circles, largest first; only those that wait for nobody else.
+  /// Groups of positions that wait for each other in circles, largest first; only those that wait for nobody else.
   std::vector<std::vector<std::uint32_t>> closed_circles() const;
 
-  /// Does what comes over the link of `egress` leave by the port `next` of the switch behind it? False where the tables
-  /// are not known. After build().
+  /// Does what comes over the link of `egress` leave by the port `next` of the switch behind it, or may some of it
+  /// where there are equal-cost ways? False where no ways are known. After build().
   bool carries(PortIndex egress, PortIndex next);
 
  private:
   using PortSet = std::bitset<256>;
   const PortSet* carried(PortIndex egress);
+  bool carried_by_tables(PortIndex egress, PortSet& ports) const;
+  void find_regions();
+  void add_links_behind(const HotLink& link, std::span<const HotLink> links);
 
+  std::uint32_t links_ = 0;
   std::vector<std::uint32_t> first_, edges_, reverse_first_, reverse_;
   // What comes over a link leaves by which ports of the switch behind it; as long as tables and cables stay the same.
   std::shared_ptr<const Topology> topology_;
-  std::shared_ptr<const Routes> routes_;
+  KnownWays ways_;
   std::unordered_map<PortIndex, PortSet> carried_;
   unsigned scans_left_ = 0;
+  // Of the same topology: switches that cables hold together which nobody reads.
+  std::vector<std::uint32_t> region_;  ///< by node; kNoIndex: none
+  std::uint32_t regions_ = 0;
+  std::vector<std::uint32_t> hub_;  ///< by region: its position, or kNoIndex while nothing hot leads out of it
 };
 
 }  // namespace weft::analyzer

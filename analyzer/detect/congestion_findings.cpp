@@ -249,6 +249,7 @@ void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<c
   mark_suspects(*sweep.topology, findings);
   const auto& roots = finder_.find({.topology = sweep.topology,
                                     .routes = sweep.routes,
+                                    .multipath = sweep.multipath,
                                     .rates = *pass.rates,
                                     .elapsed = pass.elapsed_seconds,
                                     .line_rates = line_rates,

@@ -114,7 +114,8 @@ Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const 
       make_finding(IncidentKind::kSilentLoss, Severity::kWarning, entity_of(fabric, topology, loss.suspect));
   finding.confidence = loss.confidence;
   finding.summary = "Packets vanish " + std::string(finding.cause.kind == EntityKind::kLink ? "on " : "in ") +
-                    finding.cause.label + " and no counter there tells; hosts send them again";
+                    finding.cause.label + (loss.around ? " or on one of its cables" : "") +
+                    " and no counter there tells; hosts send them again";
   for (const auto* side : {&loss.senders, &loss.receivers})
     for (const PortIndex port : *side) {
       const Node& adapter = topology.node_of(topology.port(port));

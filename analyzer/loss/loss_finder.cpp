@@ -4,17 +4,21 @@
 #include <cmath>
 #include <iterator>
 #include <unordered_map>
+#include <utility>
+
+#include "analyzer/loss/loss_ways.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 /// Hurt ends that vote, of each side: with more, the worst do. Ways grow with their product.
 constexpr std::size_t kMostVoters = 128;
+/// The same where each way is hundreds of equal-cost cables.
+constexpr std::size_t kMostVotersOfMultipath = 48;
 /// Ends that are not hurt and are asked why, of each side, and peers of each that are considered.
 constexpr std::size_t kMostUnhurt = 64;
 constexpr std::size_t kMostPeers = 32;
 constexpr std::size_t kScatter = 7919;
-constexpr std::size_t kMostHops = 16;
 /// Suspects whose witness is heard, the likeliest ones.
 constexpr std::size_t kMostHeard = 64;
 constexpr std::size_t kMostCauses = 8;
@@ -40,6 +44,10 @@ constexpr double kMostDivergence = 0.3;
 /// count, by the share itself, and by its proportion to what they lost.
 constexpr double kShareVoters = 6;
 constexpr double kShapeVoters = 24;
+/// On which of its equal-cost ways a flow is, is one chance, and both of its ends tell of it: each counts for half.
+constexpr double kBothEnds = 0.5;
+/// Of a way, what is no matter of chance.
+constexpr double kSurely = 0.999;
 /// Devices lose packets less often than cables do, adapters least.
 constexpr double kSwitchPrior = -1;
 constexpr double kAdapterPrior = -2;
@@ -58,18 +66,34 @@ bool is_hurt(double lost, double passed, const LossThresholds& thresholds) {
   return lost * std::log(bad / good) + (passed - lost) * (std::log1p(-bad) - std::log1p(-good)) > 0;
 }
 
-/// Suspects as numbers: cables by their sending port, then devices.
-using SuspectId = std::uint32_t;
-
 struct Way {
   std::uint32_t from = 0, to = 0;  ///< ends
-  std::vector<SuspectId> suspects;
+  std::vector<Crossing> suspects;  ///< ascending
 };
+
+/// Of an end's ways, those that cross a suspect.
+struct Crossed {
+  double ways = 0;
+  double shares = 0;  ///< Σ of the share with which each does
+
+  void add(double share) {
+    ways += 1;
+    shares += share;
+  }
+  bool is_certain() const { return shares > kSurely * ways; }
+  /// Natural logarithm of the chance that a hash put a flow there, as one of its ends says it.
+  double chance() const { return is_certain() ? 0 : kBothEnds * std::log(shares / ways); }
+};
+
+bool crosses(const Way& way, SuspectId id) {
+  const auto found = std::ranges::lower_bound(way.suspects, id, {}, &Crossing::first);
+  return found != way.suspects.end() && found->first == id;
+}
 
 class Search {
  public:
   Search(const LossInput& input, const LossThresholds& thresholds, const LossWitness& witness)
-      : input_(input), thresholds_(thresholds), witness_(witness), ports_(input.topology.ports().size()) {
+      : input_(input), thresholds_(thresholds), witness_(witness), ways_between_(input) {
     for (std::uint32_t end = 0; end < input.ends.size(); ++end)
       for (const std::uint32_t job : input.ends[end].jobs) job_members_[job].push_back(end);
     for (const LossEnd& end : input.ends) {
@@ -117,14 +141,6 @@ class Search {
     Side senders, receivers;
   };
 
-  SuspectId cable(PortIndex sender) const { return sender; }
-  SuspectId device(NodeIndex node) const { return static_cast<SuspectId>(ports_ + node); }
-  LossSuspect suspect(SuspectId id) const {
-    if (id < ports_) return {.sender = id, .node = kNoIndex};
-    return {.sender = kNoIndex, .node = static_cast<NodeIndex>(id - ports_)};
-  }
-
-  bool walk(PortIndex from, PortIndex to, std::vector<SuspectId>& suspects) const;
   void collect_ways();
   void hear_the_unhurt();
   void ask_unhurt(bool senders);
@@ -137,38 +153,12 @@ class Search {
   const LossInput& input_;
   const LossThresholds& thresholds_;
   const LossWitness& witness_;
-  std::size_t ports_;
+  LossWays ways_between_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> job_members_;
   std::vector<double> sent_again_, out_of_sequence_;  ///< by end: what is not explained yet
   std::vector<Way> ways_;                             ///< between hurt ends
   std::unordered_map<SuspectId, double> against_;
 };
-
-/// The cables and devices between two ends; false where the way is not known.
-bool Search::walk(PortIndex from, PortIndex to, std::vector<SuspectId>& suspects) const {
-  const Topology& topology = input_.topology;
-  suspects.clear();
-  const NodeIndex destination = topology.port(to).node;
-  NodeIndex node = topology.port(from).node;
-  PortIndex out = from;
-  for (std::size_t hop = 0; hop < kMostHops; ++hop) {
-    const PortIndex peer = topology.port(out).peer;
-    if (peer == kNoIndex) return false;
-    suspects.push_back(device(node));
-    suspects.push_back(cable(out));
-    node = topology.port(peer).node;
-    if (node == destination) {
-      suspects.push_back(device(node));
-      return true;
-    }
-    const Node& next = topology.node(node);
-    if (next.type != NodeType::kSwitch) return false;
-    const auto egress = input_.routes.egress(node, topology.port(to).lid);
-    if (!egress || egress->value == 0 || egress->value > next.port_count) return false;
-    out = next.first_port + egress->value;
-  }
-  return false;
-}
 
 void Search::collect_ways() {
   const auto voters = [&](bool senders) {
@@ -179,10 +169,11 @@ void Search::collect_ways() {
     for (std::uint32_t end = 0; end < input_.ends.size(); ++end)
       if (senders ? has_sent_again(input_.ends[end], thresholds_) : has_missed(input_.ends[end], thresholds_))
         found.push_back(end);
-    if (found.size() > kMostVoters) {
-      std::ranges::nth_element(found, found.begin() + kMostVoters,
+    const std::size_t most = input_.multipath ? kMostVotersOfMultipath : kMostVoters;
+    if (found.size() > most) {
+      std::ranges::nth_element(found, found.begin() + static_cast<std::ptrdiff_t>(most),
                                [&](std::uint32_t a, std::uint32_t b) { return lost(a) > lost(b); });
-      found.resize(kMostVoters);
+      found.resize(most);
       std::ranges::sort(found);
     }
     return found;
@@ -193,7 +184,7 @@ void Search::collect_ways() {
   for (const std::uint32_t from : voters(true))
     for (const std::uint32_t to : receivers) {
       if (!may_talk(input_.ends[from], input_.ends[to])) continue;
-      if (!walk(input_.ends[from].port, input_.ends[to].port, way.suspects)) continue;
+      if (!ways_between_.walk(input_.ends[from].port, input_.ends[to].port, way.suspects)) continue;
       way.from = from;
       way.to = to;
       ways_.push_back(way);
@@ -202,7 +193,7 @@ void Search::collect_ways() {
 
 void Search::hear_the_unhurt() {
   for (const Way& way : ways_)
-    for (const SuspectId id : way.suspects) against_.emplace(id, 0);
+    for (const auto& [id, share] : way.suspects) against_.emplace(id, 0);
   ask_unhurt(true);
   ask_unhurt(false);
 }
@@ -214,8 +205,8 @@ void Search::ask_unhurt(bool senders) {
     for (const std::uint32_t job : input_.ends[senders ? way.to : way.from].jobs) jobs.push_back(job);
   std::ranges::sort(jobs);
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
-  std::vector<SuspectId> suspects;
-  std::unordered_map<SuspectId, unsigned> crossed;
+  std::vector<Crossing> suspects;
+  std::unordered_map<SuspectId, Crossed> crossed;
   std::size_t asked = 0;
   for (const std::uint32_t job : jobs) {
     const std::vector<std::uint32_t>& members = job_members_[job];
@@ -235,13 +226,15 @@ void Search::ask_unhurt(bool senders) {
         const std::size_t other = peers == members.size() ? n : (n * kScatter + i) % members.size();
         const LossEnd& peer = input_.ends[members[other]];
         if (other == i || peer.rail != end.rail) continue;
-        if (!walk(senders ? end.port : peer.port, senders ? peer.port : end.port, suspects)) continue;
+        if (!ways_between_.walk(senders ? end.port : peer.port, senders ? peer.port : end.port, suspects)) continue;
         ++ways;
-        for (const SuspectId id : suspects)
-          if (against_.contains(id)) ++crossed[id];
+        for (const auto& [id, share] : suspects)
+          if (against_.contains(id)) crossed[id].add(share);
       }
-      for (const auto& [id, count] : crossed)
-        against_[id] += std::log1p(-std::min(kMostShare, static_cast<double>(count) / static_cast<double>(ways)));
+      // With equal-cost ways this is the chance that one flow of it crosses the suspect: the little that is certain.
+      for (const auto& [id, sum] : crossed)
+        against_[id] += std::log1p(-std::min(kMostShare, sum.shares / static_cast<double>(ways))) *
+                        (sum.is_certain() ? 1 : kBothEnds);
     }
   }
 }
@@ -252,20 +245,20 @@ void Search::tally(bool senders, std::unordered_map<SuspectId, Tally>& tallies) 
   by_end.reserve(ways_.size());
   for (const Way& way : ways_) by_end.emplace_back(senders ? way.from : way.to, &way);
   std::ranges::sort(by_end);
-  std::unordered_map<SuspectId, unsigned> crossed;
+  std::unordered_map<SuspectId, Crossed> crossed;
   for (std::size_t first = 0; first < by_end.size();) {
     const std::uint32_t end = by_end[first].first;
     crossed.clear();
     std::size_t last = first;
     for (; last < by_end.size() && by_end[last].first == end; ++last)
-      for (const SuspectId id : by_end[last].second->suspects) ++crossed[id];
-    for (const auto& [id, count] : crossed) {
-      const double share = static_cast<double>(count) / static_cast<double>(last - first);
+      for (const auto& [id, part] : by_end[last].second->suspects) crossed[id].add(part);
+    for (const auto& [id, sum] : crossed) {
+      const double share = sum.shares / static_cast<double>(last - first);
       Side& side = senders ? tallies[id].senders : tallies[id].receivers;
       const LossEnd& counts = input_.ends[end];
       const double lost = senders ? sent_again_[end] : out_of_sequence_[end];
       const double passed = share * (senders ? counts.sent : counts.received);
-      side.shares += std::log(std::max(kLeastShare, share));
+      side.shares += std::log(std::max(kLeastShare, sum.ways / static_cast<double>(last - first))) + sum.chance();
       side.lost += lost;
       side.passed += passed;
       side.shape += lost * std::log(lost / passed);
@@ -277,21 +270,19 @@ void Search::tally(bool senders, std::unordered_map<SuspectId, Tally>& tallies) 
 
 double Search::prior(SuspectId id) const {
   double odds = std::log(thresholds_.prior);
-  if (id >= ports_)
-    odds += input_.topology.node(suspect(id).node).type == NodeType::kSwitch ? kSwitchPrior : kAdapterPrior;
+  if (!ways_between_.is_cable(id))
+    odds +=
+        input_.topology.node(ways_between_.suspect(id).node).type == NodeType::kSwitch ? kSwitchPrior : kAdapterPrior;
   return odds;
 }
 
 void Search::explain(LossHypothesis& hypothesis, SuspectId id) const {
   for (const Way& way : ways_)
-    if (std::ranges::find(way.suspects, id) != way.suspects.end()) {
+    if (crosses(way, id)) {
       hypothesis.senders.push_back(way.from);
       hypothesis.receivers.push_back(way.to);
     }
-  for (auto* list : {&hypothesis.senders, &hypothesis.receivers}) {
-    std::ranges::sort(*list);
-    list->erase(std::unique(list->begin(), list->end()), list->end());
-  }
+  sort_out(hypothesis);
 }
 
 /// Takes away what a cause explains. It lost as many packets as the side that saw fewer says; who on the other side saw
@@ -329,7 +320,7 @@ std::vector<LossHypothesis> Search::round() const {
   for (const auto& [score, id] : ranked) {
     const Tally& tally = tallies[id];
     LossHypothesis& hypothesis = found.emplace_back();
-    hypothesis.suspect = suspect(id);
+    hypothesis.suspect = ways_between_.suspect(id);
     hypothesis.lost = std::min(tally.senders.lost, tally.receivers.lost);
     if (witness_) hypothesis.testimony = witness_(hypothesis.suspect, hypothesis.lost);
     const LossTestimony& heard = hypothesis.testimony;
@@ -342,6 +333,7 @@ std::vector<LossHypothesis> Search::round() const {
   const auto share = [&](const LossHypothesis& one) { return std::exp(one.score - found.front().score); };
   for (const LossHypothesis& one : found) odds += share(one);
   for (LossHypothesis& one : found) one.confidence = share(one) / odds;
+  if (input_.multipath) gather_around(input_.topology, thresholds_.certainty, found);
   return found;
 }
 

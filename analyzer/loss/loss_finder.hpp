@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/loss/thresholds.hpp"
+#include "fabric/multipath.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/topology.hpp"
 
@@ -47,13 +48,17 @@ struct LossHypothesis {
   double confidence = 0;  ///< 0..1: its share of the odds of all that explain the same
   double lost = 0;        ///< packets that it explains
   LossTestimony testimony;
+  /// It is the device, or one of the cables between it and other switches: equal-cost ways of which none can be told
+  /// from the others, though together they are sure. What passed is then that of the one that most passed.
+  bool around = false;
   std::vector<std::uint32_t> senders, receivers;  ///< of the ends, those whose losses it explains
 };
 
 struct LossInput {
   const Topology& topology;
-  const Routes& routes;
-  std::span<const LossEnd> ends;
+  const Routes* routes = nullptr;        ///< null: not known, or Ethernet
+  const Multipath* multipath = nullptr;  ///< equal-cost ways of an Ethernet fabric; null on InfiniBand
+  std::span<const LossEnd> ends{};
 };
 
 /// Has the end lost more of what it sent than a healthy path loses?
@@ -66,8 +71,9 @@ bool may_talk(const LossEnd& from, const LossEnd& to);
 /// Causes, the first the one that explains most, each of what those before it leave unexplained; greedy maximum
 /// likelihood after Flock (SIGCOMM 2023). Which flows there are is not known: a sender is taken to spread what it sends
 /// evenly over those it may talk to, and when little of that would cross a suspect, its not being hurt says little for
-/// the suspect. `rivals`: those that were considered for the first cause, likeliest first, it included. Empty when the
-/// hosts have lost nothing worth mention, or the ways between those that have are not known.
+/// the suspect. With equal-cost ways a suspect counts by the share of flows that cross it: a flow stays on one of them,
+/// and nobody knows on which. `rivals`: those that were considered for the first cause, likeliest first, it included.
+/// Empty when the hosts have lost nothing worth mention, or the ways between those that have are not known.
 std::vector<LossHypothesis> find_losses(const LossInput& input, const LossThresholds& thresholds,
                                         const LossWitness& witness, std::vector<LossHypothesis>* rivals = nullptr);
 

@@ -15,6 +15,8 @@ constexpr double kOwnedUpShare = 0.3;
 /// Packets that its counters tell of from which on that is no chance: a burst of symbol errors on a full link hits
 /// fewer.
 constexpr double kManyErrors = 300;
+/// With equal-cost ways: so likely that what is left is no second one like it, such as the other end of a single flow.
+constexpr double kMoreLikely = 0.8;
 /// Rivals less likely than this are not named.
 constexpr double kLeastRival = 0.02;
 
@@ -44,12 +46,13 @@ void LossTracker::take(const Sweep& sweep) {
   if (topology_ && topology_->epoch() != sweep.topology->epoch()) forget();
   topology_ = sweep.topology;
   routes_ = sweep.routes;
+  multipath_ = sweep.multipath;
   sweep_interval_ = sweep.interval;
   history_.take(sweep);
 }
 
 bool LossTracker::is_due(TimePoint now, Duration reading) const {
-  if (!topology_ || !routes_) return false;
+  if (!topology_ || (!routes_ && !multipath_)) return false;
   if (began_ == kNever || now < began_) return true;
   return now - began_ >=
          std::max({thresholds_.window, reading * kReadingsOfWindow, sweep_interval_ * kReadingsOfWindow});
@@ -128,6 +131,10 @@ bool LossTracker::is_condemned(const LossSuspect& suspect) const {
   return link && std::ranges::find(condemned_, *link) != condemned_.end();
 }
 
+bool LossTracker::was_surely_blamed(const LossSuspect& suspect) const {
+  return std::ranges::any_of(losses_, [&](const SilentLoss& loss) { return loss.suspect == suspect && !loss.around; });
+}
+
 LossTestimony LossTracker::testify(const LossSuspect& suspect, double lost) const {
   LossTestimony testimony;
   const TimePoint since = windows_.front().began;
@@ -140,13 +147,12 @@ LossTestimony LossTracker::testify(const LossSuspect& suspect, double lost) cons
   testimony.surely = condemned || (testimony.owned_up && balance.counted >= kManyErrors);
   // Packets with errors may count as received all the same: then nothing is missing, and that says nothing.
   testimony.support = testimony.owned_up ? std::max(0.0, balance.support) : balance.support;
-  const auto blamed = [&](const SilentLoss& loss) { return loss.suspect == suspect; };
-  if (std::ranges::any_of(losses_, blamed)) testimony.support += kLoyalty;
+  if (was_surely_blamed(suspect)) testimony.support += kLoyalty;
   return testimony;
 }
 
 void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
-  if (!topology_ || !routes_) return;
+  if (!topology_ || (!routes_ && !multipath_)) return;
   const bool first = began_ == kNever || now < began_;
   Window window = measure(ends, now);
   began_ = now;
@@ -192,7 +198,9 @@ void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
   sums = sum(ends);
   std::vector<LossHypothesis> rivals;
   const auto witness = [this](const LossSuspect& suspect, double lost) { return testify(suspect, lost); };
-  auto causes = find_losses({.topology = *topology_, .routes = *routes_, .ends = sums}, thresholds_, witness, &rivals);
+  auto causes =
+      find_losses({.topology = *topology_, .routes = routes_.get(), .multipath = multipath_.get(), .ends = sums},
+                  thresholds_, witness, &rivals);
   accept(std::move(causes), rivals, sums);
 }
 
@@ -205,7 +213,11 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
   };
   for (std::size_t i = 0; i < causes.size(); ++i) {
     const LossHypothesis& cause = causes[i];
-    const bool sure = cause.confidence >= thresholds_.certainty || suspicious_ >= thresholds_.patience_windows;
+    // Of equal-cost ways that nobody can tell apart none is named by chance.
+    const bool patient = suspicious_ >= thresholds_.patience_windows && (!multipath_ || cause.confidence > kMoreLikely);
+    // Where packets are counted along the ways, they will say more in a while.
+    const bool early = cause.around && cause.testimony.passed > 0;
+    const bool sure = (cause.confidence >= thresholds_.certainty && !early) || patient;
     // What its own counters tell is not silent, and other rules speak of it; it still explains what hosts lost.
     if (cause.testimony.owned_up || (!sure && !was_blamed(cause.suspect))) continue;
     // Beside or instead of a known cause one is believed when two windows in a row say it.
@@ -215,10 +227,11 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
     }
     SilentLoss& loss = accepted.emplace_back();
     loss.suspect = cause.suspect;
+    loss.around = cause.around;
     loss.confidence = cause.confidence;
     loss.lost = cause.lost;
     // That it was blamed before is no word of the counters.
-    loss.support = cause.testimony.support - (was_blamed(cause.suspect) ? kLoyalty : 0);
+    loss.support = cause.testimony.support - (was_surely_blamed(cause.suspect) ? kLoyalty : 0);
     loss.observed = windows_.back().ended - windows_.front().began;
     double sent = 0;
     for (const std::uint32_t end : cause.senders) {

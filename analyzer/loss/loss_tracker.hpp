@@ -30,6 +30,7 @@ struct TransferEnd {
 /// A link or device that loses packets.
 struct SilentLoss {
   LossSuspect suspect;  ///< indices are of the topology of the last sweep
+  bool around = false;  ///< the switch, or one of its cables: see LossHypothesis
   double confidence = 0;
   double lost = 0;     ///< packets in the time of `observed`
   double passed = 0;   ///< packets through it in that time, or what its senders sent where that is not known
@@ -44,7 +45,7 @@ class LossTracker {
  public:
   explicit LossTracker(const LossThresholds& thresholds) : thresholds_(thresholds) {}
 
-  /// Takes the packet counters and the routes of a sweep, which must have a topology.
+  /// Takes the packet counters and the ways of a sweep, which must have a topology.
   void take(const Sweep& sweep);
   /// Links that another rule blames for errors now: what is lost on them is not lost silently.
   void set_condemned(std::vector<LinkKey> links) { condemned_ = std::move(links); }
@@ -76,6 +77,8 @@ class LossTracker {
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;
   bool repeats() const;
   std::vector<LossEnd> sum(std::span<const TransferEnd> ends) const;
+  /// Itself, and not it or one of its cables.
+  bool was_surely_blamed(const LossSuspect& suspect) const;
   LossTestimony testify(const LossSuspect& suspect, double lost) const;
   void accept(std::vector<LossHypothesis> causes, const std::vector<LossHypothesis>& rivals,
               std::span<const LossEnd> ends);
@@ -83,6 +86,7 @@ class LossTracker {
   LossThresholds thresholds_;
   std::shared_ptr<const Topology> topology_;
   std::shared_ptr<const Routes> routes_;
+  std::shared_ptr<const Multipath> multipath_;
   Duration sweep_interval_{};
   PacketHistory history_;
   std::vector<LinkKey> condemned_;

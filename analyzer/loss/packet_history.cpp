@@ -99,6 +99,7 @@ void PacketHistory::forget() {
   next_ = 0;
   taken_ = 0;
   good_from_.clear();
+  last_read_.clear();
   topology_.reset();
 }
 
@@ -125,11 +126,16 @@ void PacketHistory::take(const Sweep& sweep) {
   now.counted.assign(ports, 0);
   now.saturated.assign(ports, 0);
   good_from_.resize(ports, taken_);
+  last_read_.resize(ports, kNever);
+  const bool ethernet = sweep.topology->is_ethernet();
   std::vector<SampleTable::Column> counted;
   for (const CounterId id : kCounted)
     if (table.column(id) != SampleTable::kNoColumn) counted.push_back(table.column(id));
   for (PortIndex port = 0; port < ports; ++port) {
-    if (sweep.topology->port(port).peer == kNoIndex || table.read_at(port) < sweep.started) continue;  // an old reading
+    if (sweep.topology->port(port).peer == kNoIndex || table.read_at(port) == kNever) continue;
+    // An old reading? Those of collectors are taken before their sweep is put together.
+    if (ethernet ? table.read_at(port) == last_read_[port] : table.read_at(port) < sweep.started) continue;
+    last_read_[port] = table.read_at(port);
     const bool told = table.present(port, sent) && table.present(port, received) && !table.saturated(port, sent) &&
                       !table.saturated(port, received);
     if (!told || !sweep.topology->port(port).is_up()) {
@@ -147,10 +153,23 @@ void PacketHistory::take(const Sweep& sweep) {
       }
     now.counted[port] = static_cast<std::uint32_t>(sum);
   }
+  if (ethernet) forget_mirrored(*sweep.topology, now);
   ++taken_;
   next_ = (next_ + 1) % kSweeps;
   if (taken_ > 1) look_for_breaks(sweep, slot(1), now);
   topology_ = sweep.topology;
+}
+
+/// On Ethernet a port that nobody reads shows what the other end tells: such a cable never seems to lose anything. Two
+/// collectors do not read in the same nanosecond.
+void PacketHistory::forget_mirrored(const Topology& topology, Slot& now) {
+  for (PortIndex port = 0; port < now.read_at.size(); ++port) {
+    const PortIndex peer = topology.port(port).peer;
+    if (peer == kNoIndex || peer < port || now.read_at[port] == kNever || now.read_at[port] != now.read_at[peer])
+      continue;
+    if (now.sent[port] != now.received[peer] || now.received[port] != now.sent[peer]) continue;
+    now.read_at[port] = now.read_at[peer] = kNever;
+  }
 }
 
 /// A counter that went back, or stands still while the other end sends: what it says begins anew.
@@ -203,7 +222,11 @@ PacketBalance PacketHistory::of_switch(NodeIndex index, double lost, TimePoint s
   if (node.type != NodeType::kSwitch) return balance;
   std::vector<PortIndex> ports;
   for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
-    if (topology_->port(port).peer != kNoIndex && topology_->port(port).is_up()) ports.push_back(port);
+    if (const Port& end = topology_->port(port); end.peer != kNoIndex) {
+      // What passes a cable of an Ethernet fabric that nobody reads is missing from the sum.
+      if (topology_->is_ethernet() && end.state == PortState::kUnknown) return balance;
+      if (end.is_up()) ports.push_back(port);
+    }
   Moments moments;
   const Slot* first = nullptr;
   double counted = 0;

@@ -47,12 +47,14 @@ class PacketHistory {
   const Slot& slot(std::size_t age) const { return slots_[(next_ + slots_.size() - 1 - age) % slots_.size()]; }
   /// Is `age` sweeps ago a reading of the port that counts: a new one, of the same run of its counters?
   bool good(PortIndex port, std::size_t age) const;
+  static void forget_mirrored(const Topology& topology, Slot& now);
   void look_for_breaks(const Sweep& sweep, const Slot& before, Slot& now);
 
   std::shared_ptr<const Topology> topology_;
   std::vector<Slot> slots_;  ///< a ring of up to kSweeps
   std::size_t next_ = 0;
   std::uint64_t taken_ = 0;
+  std::vector<TimePoint> last_read_;      ///< by port
   std::vector<std::uint64_t> good_from_;  ///< by port: number of the first sweep of its present run
 };
 

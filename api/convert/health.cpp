@@ -94,8 +94,11 @@ void add_broken_paths(const JobHealth& job, v1::JobHealth& message) {
     v1::JobHealth::BrokenPath& to = *message.add_broken_paths();
     to.set_fabric(valid_utf8(broken.fabric->name));
     to_proto(topology, broken.pair.from, *to.mutable_from());
-    const PortIndex target = LidOwners(topology).owner(broken.pair.to);
-    if (target != kNoIndex) to_proto(topology, target, *to.mutable_to());
+    to_proto(topology, broken.pair.target, *to.mutable_to());
+    if (!broken.fabric->sweep->routes) {
+      to.set_why("no way leads there over cables that are not down");
+      continue;
+    }
     const Path path = find_path(topology, *broken.fabric->sweep->routes, broken.pair.from, broken.pair.to);
     to.set_why(valid_utf8(describe_end(topology, path, broken.pair.to)));
   }

@@ -81,7 +81,7 @@ struct LossyFabric {
   }
   std::vector<LossHypothesis> find(const LossWitness& witness = {}, std::vector<LossHypothesis>* rivals = nullptr) {
     const auto ends = lost();
-    return find_losses({.topology = *last.topology, .routes = *last.routes, .ends = ends}, {}, witness, rivals);
+    return find_losses({.topology = *last.topology, .routes = last.routes.get(), .ends = ends}, {}, witness, rivals);
   }
   LossSuspect cable(const std::string& from, const std::string& to) const {
     return {.sender = fabric.port_towards(from, to), .node = kNoIndex};

@@ -108,5 +108,51 @@ TEST_F(TrafficTest, GivesUpAtItsLimitAndSaysSo) {
   EXPECT_FALSE(follow(all_hosts(), 10).complete);
 }
 
+/// The slow way by equal-cost ways: the shares of every pair.
+Traffic pair_by_pair(const Multipath& multipath, const std::vector<PortIndex>& group) {
+  Traffic result;
+  std::set<PortIndex> senders;
+  for (const PortIndex from : group)
+    for (const PortIndex to : group) {
+      if (multipath.topology()->port(from).node == multipath.topology()->port(to).node) continue;
+      ++result.pairs;
+      const auto shares = multipath.shares(from, to);
+      for (const Multipath::Share& share : shares) senders.insert(share.sender);
+      if (shares.empty()) ++result.broken;
+    }
+  result.senders.assign(senders.begin(), senders.end());
+  return result;
+}
+
+TEST_F(TrafficTest, EqualCostWaysUseEveryCableWithAShareOfSomePair) {
+  std::mt19937 random(13);
+  for (int round = 0; round < 60; ++round) {
+    // Ever more cables are down, those of hosts among them, until it falls apart.
+    std::vector<PortIndex> cables;
+    for (PortIndex port = 0; port < fabric.ports().size(); ++port)
+      if (fabric.ports()[port].peer != kNoIndex) cables.push_back(port);
+    if (round % 2 == 1) fabric.port(cables[random() % cables.size()]).state = PortState::kDown;
+    std::vector<PortIndex> group = all_hosts();
+    std::shuffle(group.begin(), group.end(), random);
+    group.resize(2 + random() % (group.size() - 1));
+    const Multipath multipath(fabric.topology());
+    const std::vector<PortIndex> groups[] = {group};
+    const Traffic found = follow_traffic(multipath, groups, kPlenty);
+    const Traffic expected = pair_by_pair(multipath, group);
+    EXPECT_EQ(found.senders, expected.senders) << "round " << round;
+    EXPECT_EQ(found.pairs, expected.pairs);
+    EXPECT_EQ(found.broken, expected.broken);
+    EXPECT_EQ(found.examples.empty(), expected.broken == 0);
+    for (const Traffic::Pair& pair : found.examples) EXPECT_TRUE(multipath.shares(pair.from, pair.target).empty());
+    EXPECT_TRUE(found.complete);
+  }
+}
+
+TEST_F(TrafficTest, EqualCostWaysAreGivenUpAtTheLimit) {
+  const Multipath multipath(fabric.topology());
+  const std::vector<PortIndex> groups[] = {all_hosts()};
+  EXPECT_FALSE(follow_traffic(multipath, groups, 10).complete);
+}
+
 }  // namespace
 }  // namespace weft

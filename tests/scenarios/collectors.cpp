@@ -25,22 +25,44 @@ constexpr const char* kSeries[] = {"transmit_bytes",         "receive_bytes",
                                    "out_of_buffer",          "retries_exhausted",
                                    "pcie_read_stall",        "pcie_write_stall",
                                    "pcie_read_stall_events", "pcie_write_stall_events"};
-constexpr std::size_t kSeriesOfAdapter = std::size(kSeries);
+/// The priority of RoCE (IEEE 802.1Q), as is usual.
+constexpr std::uint8_t kLosslessPriority = 3;
+/// Of a link of Ethernet, behind those of the adapter: PFC's pauses by their direction, and its troubles.
+constexpr const char* kPause = "pfc_pause";
+constexpr const char* kLinkSeries[] = {kPause, kPause, "receive_errors", "transmit_discards", "carrier_down"};
+/// A switch's port has the traffic besides.
+constexpr std::size_t kTrafficSeries = 4;
 
-std::string device_of(const Node& adapter) {
-  return adapter.description.substr(adapter.description.find(' ') + 1);
+/// The RDMA device; of an interface "eth2" it is "mlx5_2".
+std::string device_of(const Plan& plan, NodeIndex adapter) {
+  if (plan.is_ethernet()) return "mlx5_" + std::to_string(plan.endpoint_of[adapter] % plan.spec.rails);
+  const std::string& name = plan.nodes[adapter].description;
+  return name.substr(name.find(' ') + 1);
+}
+
+void add_link_series(const std::string& device, std::uint8_t number, std::vector<HostSeries>& list) {
+  Direction direction = Direction::kReceive;
+  for (const char* name : kLinkSeries) {
+    HostSeries& series = list.emplace_back(HostSeries{.device = device, .port = number, .name = name});
+    if (name != kPause) continue;
+    series.priority = kLosslessPriority;
+    series.direction = std::exchange(direction, Direction::kTransmit);
+  }
 }
 
 SeriesList series_of_host(const Plan& plan, std::uint32_t first) {
   std::vector<HostSeries> list;
-  for (std::uint32_t rail = 0; rail < plan.spec.rails; ++rail)
+  for (std::uint32_t rail = 0; rail < plan.spec.rails; ++rail) {
+    const std::string device = device_of(plan, plan.adapters[first + rail]);
     for (const char* name : kSeries) {
-      HostSeries series{.device = device_of(plan.nodes[plan.adapters[first + rail]]), .port = 1, .name = name};
+      HostSeries series{.device = device, .port = 1, .name = name};
       const HostCounterInfo& info = *find_host_counter(name);
       if (info.family == HostFamily::kRdmaError) series.bits = kQueueCounterBits;
       if (info.is_gauge) series.behaviour = CounterBehaviour::kGauge;
       list.push_back(std::move(series));
     }
+    if (plan.is_ethernet()) add_link_series(device, 1, list);
+  }
   return list;
 }
 
@@ -79,25 +101,15 @@ Collectors::Collectors(const Scenario& scenario, const Plan& plan)
   const auto jobs = jobs_of_hosts(scenario, plan);
   std::shared_ptr<const std::vector<HostSeries>> series = series_of_host(plan, 0).shared();
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-    auto inventory = std::make_shared<HostInventory>();
-    inventory->series = SeriesList(series);
-    for (std::uint32_t rail = 0; rail < plan.spec.rails; ++rail) {
-      const Node& adapter = plan.nodes[plan.adapters[host * plan.spec.rails + rail]];
-      HostPort& port = inventory->ports.emplace_back();
-      port.device = device_of(adapter);
-      port.number = 1;
-      port.driver = "mlx5";
-      port.link_layer = LinkLayer::kInfiniBand;
-      port.node_guid = adapter.guid;
-      port.port_guid = plan.ports[adapter.first_port].guid;
-      port.lid = plan.ports[adapter.first_port].lid;
-    }
-    hosts_[host].inventory = std::move(inventory);
+    add_host(host, series);
     hosts_[host].jobs = jobs[host];
     const double first = random_.uniform(0, interval());
     if (scenario.collectors) due_.emplace(first, host);
   }
   if (has_straggler(scenario)) reading_times_.resize(hosts_.size());
+  if (plan.is_ethernet() && scenario.switch_collectors)
+    for (NodeIndex node = 0; node < plan.nodes.size(); ++node)
+      if (plan.tiers[node] != Tier::kAdapter) add_switch(node);
   for (Adapter& adapter : adapters_) {
     if (scenario.noisy)
       adapter.healthy_loss = random_.log_uniform(scenario.noise.retransmits_low, scenario.noise.retransmits_high);
@@ -105,6 +117,82 @@ Collectors::Collectors(const Scenario& scenario, const Plan& plan)
     adapter.nak_count = random_.chance(0.1) ? (1ULL << kQueueCounterBits) - random_.below(100) : random_.below(5000);
     adapter.out_of_sequence_count = random_.below(5000);
   }
+}
+
+void Collectors::add_host(std::uint32_t host, const std::shared_ptr<const std::vector<HostSeries>>& series) {
+  auto inventory = std::make_shared<HostInventory>();
+  inventory->series = SeriesList(series);
+  for (std::uint32_t rail = 0; rail < plan_.spec.rails; ++rail) {
+    const NodeIndex index = plan_.adapters[host * plan_.spec.rails + rail];
+    const Node& adapter = plan_.nodes[index];
+    HostPort& port = inventory->ports.emplace_back();
+    port.device = device_of(plan_, index);
+    port.number = 1;
+    port.driver = "mlx5";
+    hosts_[host].ports.push_back(adapter.first_port);
+    if (plan_.is_ethernet()) {
+      port.link_layer = LinkLayer::kEthernet;
+      port.netdev = plan_.interface_of(adapter.first_port);
+      continue;
+    }
+    port.link_layer = LinkLayer::kInfiniBand;
+    port.node_guid = adapter.guid;
+    port.port_guid = plan_.ports[adapter.first_port].guid;
+    port.lid = plan_.ports[adapter.first_port].lid;
+  }
+  hosts_[host].name = host_name(plan_.nodes[plan_.adapters[host * plan_.spec.rails]]);
+  hosts_[host].inventory = std::move(inventory);
+}
+
+void Collectors::add_switch(NodeIndex node) {
+  Host& host = hosts_.emplace_back();
+  host.name = plan_.nodes[node].name;
+  host.is_switch = true;
+  auto inventory = std::make_shared<HostInventory>();
+  std::vector<HostSeries> list;
+  for (PortIndex index = plan_.port(node, 1); index <= plan_.port(node, plan_.nodes[node].port_count); ++index) {
+    HostPort& port = inventory->ports.emplace_back();
+    port.device = port.netdev = plan_.interface_of(index);
+    port.driver = "mlxsw_spectrum";
+    port.link_layer = LinkLayer::kEthernet;
+    host.ports.push_back(index);
+    for (std::size_t i = 0; i < kTrafficSeries; ++i)
+      list.push_back({.device = port.device, .port = port.number, .name = kSeries[i]});
+    add_link_series(port.device, port.number, list);
+  }
+  inventory->series = SeriesList(std::move(list));
+  host.inventory = std::move(inventory);
+  due_.emplace(random_.uniform(0, interval()), static_cast<std::uint32_t>(hosts_.size() - 1));
+}
+
+/// An inventory is another one when a link of it is in another state.
+void Collectors::look_at_links(Host& host, std::span<const Port> ports) const {
+  std::shared_ptr<HostInventory> changed;
+  for (std::size_t i = 0; i < host.ports.size(); ++i) {
+    const Port& now = ports[host.ports[i]];
+    const bool up = now.is_up();
+    const auto rate = up ? static_cast<std::uint64_t>(link_bits_per_second(now.width_active, now.speed_active)) : 0;
+    const PortState state = up ? PortState::kActive : PortState::kDown;
+    const HostPort& before = (changed ? *changed : *host.inventory).ports[i];
+    if (before.state == state && before.rate_bits_per_second == rate) continue;
+    if (!changed) changed = std::make_shared<HostInventory>(*host.inventory);
+    HostPort& port = changed->ports[i];
+    port.state = state;
+    port.physical_state = up ? PortPhysicalState::kLinkUp : PortPhysicalState::kPolling;
+    port.rate_bits_per_second = rate;
+  }
+  if (changed) host.inventory = std::move(changed);
+}
+
+void Collectors::read_link(PortIndex port, double now, const Registers& registers,
+                           std::vector<std::uint64_t>& values) const {
+  // What the other end waited for, this one asked it to wait.
+  const std::uint64_t paused = registers.waited(port, now);
+  const std::uint64_t pausing = registers.waited(plan_.ports[port].peer, now);
+  for (const std::uint64_t value :
+       {paused, pausing, registers.events(port, CounterId::kReceiveErrors),
+        registers.events(port, CounterId::kTransmitDiscards), registers.events(port, CounterId::kLinkDowned)})
+    values.push_back(value);
 }
 
 void Collectors::settle(double now) {
@@ -215,12 +303,21 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
   reading.taken = taken;
   reading.inventory = host.inventory;
   reading.jobs = host.jobs;
-  reading.values.reserve(plan_.spec.rails * kSeriesOfAdapter);
-  for (std::uint32_t rail = 0; rail < plan_.spec.rails; ++rail)
-    read_adapter(index * plan_.spec.rails + rail, now, now - host.read_at, registers, reading.values);
+  reading.values.reserve(host.inventory->series.size());
+  for (const PortIndex port : host.ports) {
+    if (host.is_switch) {
+      const Registers::Traffic traffic = registers.traffic(port, now);
+      for (const std::uint64_t value :
+           {traffic.sent_octets, traffic.received_octets, traffic.sent_packets, traffic.received_packets})
+        reading.values.push_back(value);
+    } else {
+      read_adapter(plan_.endpoint_of[plan_.ports[port].node], now, now - host.read_at, registers, reading.values);
+    }
+    if (plan_.is_ethernet()) read_link(port, now, registers, reading.values);
+  }
   reading.present.assign(reading.values.size(), 1);
   host.read_at = now;
-  if (!reading_times_.empty()) reading_times_[index].push_back(now);
+  if (index < reading_times_.size()) reading_times_[index].push_back(now);
   bool lost = false;
   Delivery delivery{.heard = now + random_.uniform(0.001, 0.02), .host = std::string(), .batch = {}};
   if (scenario_.noisy) {
@@ -228,27 +325,27 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
     // One source of the collector did not answer: what it tells is absent.
     if (random_.chance(scenario_.noise.lost_readings))
       for (std::size_t i = 0; i < reading.present.size(); ++i)
-        if (find_host_counter(kSeries[i % kSeriesOfAdapter])->family == HostFamily::kRdmaError) reading.present[i] = 0;
+        if (find_host_counter(host.inventory->series[i].name)->family == HostFamily::kRdmaError) reading.present[i] = 0;
     if (random_.chance(scenario_.noise.late_readings)) {
       delivery.heard += interval() * random_.uniform(0.3, 1.5);
       delivery.batch.is_late = delivery.heard > now + interval();
     }
   }
   host.heard = delivery.heard = std::max(delivery.heard, host.heard);
-  const Node& adapter = plan_.nodes[plan_.adapters[index * plan_.spec.rails]];
-  delivery.host = host_name(adapter);
+  delivery.host = host.name;
   delivery.batch.sequence = ++host.sequence;
   if (!lost) delivery.batch.reading = std::move(reading);  // its collector lives all the same, and is heard
   under_way_.push_back(std::move(delivery));
 }
 
-void Collectors::read(double until, const Registers& registers, const std::function<bool(NodeIndex)>& is_up,
-                      const std::function<TimePoint(double)>& wall) {
+void Collectors::read(double until, const Registers& registers, std::span<const Port> ports,
+                      const std::function<bool(NodeIndex)>& is_up, const std::function<TimePoint(double)>& wall) {
   while (!due_.empty() && due_.top().first < until) {
     const auto [at, host] = due_.top();
     due_.pop();
     due_.emplace(at + interval() * random_.uniform(0.95, 1.05), host);
-    if (!is_up(plan_.adapters[host * plan_.spec.rails])) continue;
+    if (!is_up(plan_.ports[hosts_[host].ports.front()].node)) continue;
+    if (plan_.is_ethernet()) look_at_links(hosts_[host], ports);
     const TimePoint taken = wall(at);
     read_host(host, at, registers, taken);
   }

@@ -1,11 +1,12 @@
 #pragma once
-// What collectors on the simulated hosts read of their adapters, and when weftd hears of it: each host in its own time,
-// a little unevenly, now and then late or not at all.
+// What collectors on the simulated hosts read of their adapters, on Ethernet of their interfaces, and those on switches
+// of their ports; and when weftd hears of it: each in its own time, a little unevenly, now and then late or not at all.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <queue>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,9 +51,9 @@ class Collectors {
   /// Packets that were lost at once.
   void add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets);
 
-  /// Reads the hosts that are due before `until`; those for which `is_up` says no are silent.
-  void read(double until, const Registers& registers, const std::function<bool(NodeIndex)>& is_up,
-            const std::function<TimePoint(double)>& wall);
+  /// Reads the hosts that are due before `until`; those for which `is_up` says no are silent. `ports`: as they are now.
+  void read(double until, const Registers& registers, std::span<const Port> ports,
+            const std::function<bool(NodeIndex)>& is_up, const std::function<TimePoint(double)>& wall);
   /// By host: when it was read, seconds; empty where no fault of the scenario asks for it.
   const std::vector<std::vector<double>>& reading_times() const { return reading_times_; }
   /// What weftd has heard by `now`, in the order of hearing.
@@ -74,6 +75,9 @@ class Collectors {
     double write_stall_begun = 0, read_stall_begun = 0;  ///< of the next whole second
   };
   struct Host {
+    std::string name;
+    std::vector<PortIndex> ports;  ///< as in the inventory
+    bool is_switch = false;
     std::shared_ptr<const HostInventory> inventory;
     std::vector<std::string> jobs;
     double read_at = 0;
@@ -81,6 +85,10 @@ class Collectors {
     double heard = 0;  ///< what is sent arrives in order
   };
 
+  void add_host(std::uint32_t host, const std::shared_ptr<const std::vector<HostSeries>>& series);
+  void add_switch(NodeIndex node);
+  void look_at_links(Host& host, std::span<const Port> ports) const;
+  void read_link(PortIndex port, double now, const Registers& registers, std::vector<std::uint64_t>& values) const;
   void read_host(std::uint32_t host, double now, const Registers& registers, TimePoint taken);
   void read_adapter(std::uint32_t endpoint, double now, double passed, const Registers& registers,
                     std::vector<std::uint64_t>& values);

@@ -2,6 +2,9 @@
 
 #include <cstdio>
 #include <string>
+#include <unordered_map>
+
+#include "analyzer/ethernet/plan_topology.hpp"
 
 namespace weft::scenarios {
 namespace {
@@ -29,7 +32,9 @@ class Builder {
     const auto index = static_cast<NodeIndex>(plan_.nodes.size());
     const bool is_switch = tier != Tier::kAdapter;
     Node node;
-    node.guid = {0x0002'c903'0000'0000ULL + 0x100ULL * (index + 1)};
+    const bool ethernet = plan_.is_ethernet();
+    node.guid =
+        ethernet ? analyzer::guid_of_name(node_name) : NodeGuid{0x0002'c903'0000'0000ULL + 0x100ULL * (index + 1)};
     node.system_image_guid = node.guid.value;
     node.type = is_switch ? NodeType::kSwitch : NodeType::kChannelAdapter;
     node.port_count = static_cast<std::uint8_t>(ports);
@@ -39,8 +44,8 @@ class Builder {
       Port port;
       port.node = index;
       port.number = {static_cast<std::uint8_t>(i + node.lowest_port())};
-      port.guid = {node.guid.value + (is_switch ? 0 : i + 1)};
-      port.lid = {static_cast<std::uint16_t>(index + 1)};
+      port.guid = {node.guid.value + (is_switch || ethernet ? 0 : i + 1)};
+      if (!ethernet) port.lid = {static_cast<std::uint16_t>(index + 1)};
       const bool management = port.number.value == 0;
       port.state = management ? PortState::kActive : PortState::kDown;
       port.physical_state = management ? PortPhysicalState::kLinkUp : PortPhysicalState::kPolling;
@@ -79,6 +84,29 @@ std::vector<PortIndex> Plan::cables() const {
   return found;
 }
 
+std::string Plan::interface_of(PortIndex port) const {
+  const Node& node = nodes[ports[port].node];
+  if (node.type == NodeType::kSwitch) return "swp" + std::to_string(ports[port].number.value);
+  return node.name.substr(node.name.find(' ') + 1);
+}
+
+CablePlan cables_of(const Plan& plan) {
+  CablePlan cabling;
+  std::unordered_map<std::string, std::uint32_t> known;
+  const auto end_at = [&](PortIndex port) {
+    const Node& node = plan.nodes[plan.ports[port].node];
+    const auto [found, is_new] =
+        known.try_emplace(std::string(host_name(node)), static_cast<std::uint32_t>(cabling.nodes.size()));
+    if (is_new) cabling.nodes.push_back({found->first, node.type == NodeType::kSwitch});
+    return CableEnd{found->second, plan.interface_of(port)};
+  };
+  for (const PortIndex port : plan.cables()) {
+    CableEnd a = end_at(port), b = end_at(plan.ports[port].peer);
+    cabling.cables.push_back({std::move(a), std::move(b)});
+  }
+  return cabling;
+}
+
 Result<Plan> lay_out(const FatTreeSpec& spec) {
   const auto refuse = [](std::string why) { return fail(ErrorCode::kInvalidArgument, std::move(why)); };
   if (spec.levels != 2 && spec.levels != 3) return refuse("levels must be 2 or 3");
@@ -97,6 +125,10 @@ Result<Plan> lay_out(const FatTreeSpec& spec) {
   const unsigned up = three ? spec.core_uplinks : 0;
   if (down + up > kMostPorts) return refuse("a spine would have more than 254 ports");
   if (pods > kMostPorts) return refuse("a core switch would have more than 254 ports");
+
+  const bool ethernet = spec.layer == LinkLayer::kEthernet;
+  if (ethernet && (spec.hosts % spec.hosts_per_leaf != 0 || (three && leaves % spec.leaves_per_pod != 0)))
+    return refuse("the leaves, and pods, of an Ethernet fabric must be full");
 
   Plan plan;
   plan.spec = spec;
@@ -122,7 +154,8 @@ Result<Plan> lay_out(const FatTreeSpec& spec) {
                       spine / spec.uplinks + 1);
   for (unsigned host = 0; host < spec.hosts; ++host)
     for (unsigned rail = 0; rail < spec.rails; ++rail) {
-      const NodeIndex adapter = build.add(name("node-%04u mlx5_%u", host, rail), Tier::kAdapter, 1);
+      const NodeIndex adapter =
+          build.add(name(ethernet ? "node-%04u eth%u" : "node-%04u mlx5_%u", host, rail), Tier::kAdapter, 1);
       plan.endpoint_of[adapter] = static_cast<std::uint32_t>(plan.adapters.size());
       plan.adapters.push_back(adapter);
       build.connect(plan.leaves[host / spec.hosts_per_leaf * spec.rails + rail], host % spec.hosts_per_leaf + 1,

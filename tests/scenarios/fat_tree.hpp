@@ -1,9 +1,12 @@
 #pragma once
-// The cabling of a cluster: fat trees of two and three levels, one adapter a host or rail-optimised.
+// The cabling of a cluster: fat trees of two and three levels, one adapter a host or rail-optimised; a subnet of
+// InfiniBand, or an Ethernet fabric with equal-cost ways.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "fabric/cable_plan.hpp"
 #include "fabric/result.hpp"
 #include "fabric/topology.hpp"
 
@@ -20,13 +23,17 @@ struct FatTreeSpec {
   unsigned leaves_per_pod = 8;  ///< with three levels
   unsigned core_uplinks = 8;    ///< of a spine, with three levels
   SpeedMask speed = kSpeedNdr;  ///< of all links, four lanes each
+  LinkLayer layer = LinkLayer::kInfiniBand;
+  std::uint64_t hash = 0;  ///< of an Ethernet fabric: what its switches spread flows by
 };
 
 /// Where a node stands in the tree; greater is higher.
 enum class Tier : std::uint8_t { kAdapter, kLeaf, kSpine, kCore };
 
 /// Nodes and ports as on the day of the installation: every link Active at full width and speed. Names are
-/// "node-0007 mlx5_2", "leaf-003", "spine-01", "core-00".
+/// "node-0007 mlx5_2", "leaf-003", "spine-01", "core-00". On Ethernet a host's interface is "node-0007 eth2", a
+/// switch's port 3 "swp3", and GUIDs follow from names; width and speed are those that make its rate, for the simulator
+/// alone.
 struct Plan {
   FatTreeSpec spec;
   std::vector<Node> nodes;
@@ -38,6 +45,9 @@ struct Plan {
   std::vector<NodeIndex> spines;
   std::vector<NodeIndex> cores;
 
+  bool is_ethernet() const { return spec.layer == LinkLayer::kEthernet; }
+  /// What the port is called on its host or switch, where it is an Ethernet fabric's.
+  std::string interface_of(PortIndex port) const;
   PortIndex port(NodeIndex node, unsigned number) const {
     return nodes[node].first_port + number - nodes[node].lowest_port();
   }
@@ -57,7 +67,10 @@ struct Plan {
   std::vector<PortIndex> cables() const;
 };
 
-/// kInvalidArgument when a switch would need more than 254 ports or a number makes no tree.
+/// kInvalidArgument when a switch would need more than 254 ports or a number makes no tree. On Ethernet also when some
+/// of a switch's ports would have no cable: there a switch has the ports that are planned.
 Result<Plan> lay_out(const FatTreeSpec& spec);
+/// The cables of an Ethernet fabric, as people would write them down.
+CablePlan cables_of(const Plan& plan);
 
 }  // namespace weft::scenarios

@@ -23,6 +23,16 @@ Cabling cabling_of(const Plan& plan) {
 ForwardingTables::ForwardingTables(const Plan& plan, std::span<const PortIndex> peers,
                                    std::span<const std::uint8_t> usable)
     : endpoints_(plan.adapters.size()), row_(plan.nodes.size(), 0) {
+  if (plan.is_ethernet()) {
+    std::vector<Port> ports = plan.ports;
+    for (PortIndex port = 0; port < ports.size(); ++port) {
+      ports[port].peer = peers[port];
+      ports[port].state = usable[port] ? PortState::kActive : PortState::kDown;
+    }
+    multipath_ = std::make_shared<const Multipath>(
+        std::make_shared<const Topology>(1, plan.nodes, std::move(ports), std::vector<DuplicateGuid>{}));
+    return;
+  }
   std::vector<NodeIndex> switches;
   for (const auto* tier : {&plan.cores, &plan.spines, &plan.leaves})
     switches.insert(switches.end(), tier->begin(), tier->end());
@@ -85,6 +95,20 @@ ForwardingTables::ForwardingTables(const Plan& plan, std::span<const PortIndex> 
   }
 }
 
+PortIndex ForwardingTables::hashed(const Plan& plan, NodeIndex node, std::uint32_t from, std::uint32_t to) const {
+  const std::vector<PortIndex> ports = multipath_->next_hops(node, plan.endpoint_port(to));
+  if (ports.empty()) return kNoIndex;
+  // Each switch has a hash of its own, else all would make the same choice of those that are left (SplitMix64).
+  std::uint64_t hash = plan.spec.hash ^ (std::uint64_t{from} << 40U) ^ (std::uint64_t{to} << 20U) ^ node;
+  for (int round = 0; round < 2; ++round) {
+    hash += 0x9E3779B97F4A7C15ULL;
+    hash = (hash ^ (hash >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+    hash = (hash ^ (hash >> 27U)) * 0x94D049BB133111EBULL;
+    hash ^= hash >> 31U;
+  }
+  return ports[hash % ports.size()];
+}
+
 bool ForwardingTables::path(const Plan& plan, std::span<const PortIndex> peers, std::uint32_t from, std::uint32_t to,
                             std::vector<PortIndex>& ports) const {
   ports.clear();
@@ -96,6 +120,11 @@ bool ForwardingTables::path(const Plan& plan, std::span<const PortIndex> peers, 
     const NodeIndex node = plan.ports[peers[out]].node;
     if (node == target) return true;
     if (plan.tiers[node] == Tier::kAdapter) return false;
+    if (multipath_) {
+      out = hashed(plan, node, from, to);
+      if (out == kNoIndex) return false;
+      continue;
+    }
     const std::uint8_t number = port(node, to);
     if (number == 0) return false;
     out = plan.port(node, number);

@@ -1,11 +1,13 @@
 #pragma once
-// Linear forwarding tables by destination, as OpenSM's engine updn computes them. With them, which flows meet on a
-// link is a fact and no chance.
+// Linear forwarding tables by destination, as OpenSM's engine updn computes them: with them, which flows meet on a link
+// is a fact and no chance. On Ethernet the hash of a flow's ends picks one of the equal-cost ways, and it stays there.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "fabric/multipath.hpp"
 #include "tests/scenarios/fat_tree.hpp"
 
 namespace weft::scenarios {
@@ -26,7 +28,8 @@ class ForwardingTables {
   /// `peers` is the cable at each port (kNoIndex: none), `usable` whether the port is Active.
   ForwardingTables(const Plan& plan, std::span<const PortIndex> peers, std::span<const std::uint8_t> usable);
 
-  /// Number of the port through which the switch sends what is meant for the endpoint; 0 when there is no way.
+  /// Of InfiniBand: number of the port through which the switch sends what is meant for the endpoint; 0 when there is
+  /// no way.
   std::uint8_t port(NodeIndex node, std::uint32_t endpoint) const { return table_[row_[node] * endpoints_ + endpoint]; }
   /// Somebody sets it otherwise, as a routing engine without deadlock avoidance might.
   void send(NodeIndex node, std::uint32_t endpoint, PortNum port) {
@@ -37,6 +40,10 @@ class ForwardingTables {
             std::vector<PortIndex>& ports) const;
 
  private:
+  /// Of Ethernet: the port by which the switch sends the flow; kNoIndex when there is no way.
+  PortIndex hashed(const Plan& plan, NodeIndex node, std::uint32_t from, std::uint32_t to) const;
+
+  std::shared_ptr<const Multipath> multipath_;  ///< of Ethernet
   std::size_t endpoints_ = 0;
   std::vector<std::size_t> row_;  ///< by node; switches only
   std::vector<std::uint8_t> table_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "tests/scenarios/forwarding.hpp"
 #include "tests/scenarios/random.hpp"
@@ -15,10 +16,17 @@ constexpr const char* kQuiet = "quiet";
 constexpr const char* kQuietDay = "quiet_day";  ///< a whole day, a sweep every half a minute
 constexpr const char* kTwo = "two_at_once";
 constexpr const char* kOnCongestion = "on_congestion";
+/// Before the name of a fault, or "quiet": the same on Ethernet. Half of the fabrics have collectors on their switches.
+constexpr std::string_view kEthernet = "ethernet_";
 /// The analyzer is left alone for so long before anything happens (seconds).
 constexpr double kCalm = 15;
 /// And for so long where it must have learned what is usual: twenty detail readings, one a minute (seconds).
 constexpr double kLearning = 30 * 60;
+
+constexpr FaultKind kEthernetFaults[] = {FaultKind::kLinkDown,  FaultKind::kHostDown,     FaultKind::kIncast,
+                                         FaultKind::kCollision, FaultKind::kSlowReceiver, FaultKind::kPcieStall,
+                                         FaultKind::kPfcStorm,  FaultKind::kLossOnLink,   FaultKind::kLossInSwitch,
+                                         FaultKind::kStraggler};
 
 /// FNV-1a: every group has chances of its own.
 std::uint64_t number_of(std::string_view group) {
@@ -31,6 +39,7 @@ class Author {
  public:
   Author(std::string_view group, std::uint64_t seed, Scale scale)
       : random_(seed * 1000003 + number_of(group)), scale_(scale) {
+    ethernet_ = group.starts_with(kEthernet);
     scenario_.group = group;
     scenario_.name = std::string(group) + "/" + std::to_string(seed);
     scenario_.seed = seed;
@@ -38,7 +47,7 @@ class Author {
 
   Case write() {
     const std::string& group = scenario_.group;
-    if (group == kQuietDay) {
+    if (is_day()) {
       scenario_.interval = 30;
       scenario_.duration = scale_ == Scale::kSmall ? 6 * 3600 : 24 * 3600;
     }
@@ -56,7 +65,7 @@ class Author {
                                               FaultKind::kErrors,   FaultKind::kFrozenCounters, FaultKind::kSwitchDown};
       add_fault(random_.pick(kCongestions));
       add_fault(random_.pick(kFaults));
-    } else if (const auto kind = parse_fault_kind(group)) {
+    } else if (const auto kind = parse_fault_kind(ethernet_ ? group.substr(kEthernet.size()) : group)) {
       add_fault(*kind);
     }
     scenario_.truths = truths_of(scenario_, plan_);
@@ -64,11 +73,14 @@ class Author {
   }
 
  private:
+  bool is_day() const { return scenario_.group.ends_with(kQuietDay); }
   void choose_fabric();
   void choose_jobs();
   void add_fault(FaultKind kind);
   bool place(Fault& fault);
   bool place_congestion(Fault& fault);
+  void collide(const ForwardingTables& tables, std::span<const PortIndex> peers, std::span<const std::uint32_t> here,
+               Fault& fault);
   bool place_loss(Fault& fault);
   PortIndex any_link(bool access, bool inner);
   bool is_free(PortIndex port) const {
@@ -82,6 +94,7 @@ class Author {
 
   Random random_;
   Scale scale_;
+  bool ethernet_ = false;
   Scenario scenario_;
   Plan plan_;
   std::set<NodeIndex> taken_;  ///< nodes that a fault has, and that of the watcher
@@ -91,7 +104,7 @@ void Author::choose_fabric() {
   FatTreeSpec& spec = scenario_.fabric;
   static constexpr SpeedMask kSpeeds[] = {kSpeedHdr, kSpeedNdr, kSpeedXdr};
   spec.speed = random_.pick(kSpeeds);
-  const bool day = scenario_.group == kQuietDay;
+  const bool day = is_day();
   const bool large = scale_ == Scale::kMixed && (day || random_.chance(0.04));
   switch (random_.below(3)) {
     case 0:
@@ -119,6 +132,12 @@ void Author::choose_fabric() {
               .hosts_per_leaf = large ? 16U : 8U,
               .uplinks = large ? 16U : 8U,
               .speed = spec.speed};
+  }
+  if (ethernet_) {
+    spec.layer = LinkLayer::kEthernet;
+    spec.hash = random_.below(1'000'000'000);
+    // Flows that collide are to be seen by switches only.
+    scenario_.switch_collectors = random_.chance(0.5) || scenario_.group.ends_with(to_string(FaultKind::kCollision));
   }
   plan_ = *lay_out(spec);
   taken_.insert(plan_.adapters[0]);
@@ -165,6 +184,26 @@ PortIndex Author::any_link(bool access, bool inner) {
   return kNoIndex;
 }
 
+/// Hosts of one leaf to hosts elsewhere whose flows the leaf's hash puts on one uplink.
+void Author::collide(const ForwardingTables& tables, std::span<const PortIndex> peers,
+                     std::span<const std::uint32_t> here, Fault& fault) {
+  constexpr std::size_t kFlows = 4;
+  std::vector<PortIndex> path;
+  std::set<std::uint32_t> used;
+  for (const std::uint32_t from : here) {
+    if (fault.endpoints.size() == 2 * kFlows) return;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      const std::uint32_t to = any_endpoint();
+      if (used.contains(to) || !tables.path(plan_, peers, from, to, path)) continue;
+      if (path.size() < 3 || path[1] != fault.port) continue;
+      used.insert(to);
+      fault.endpoints.push_back(from);
+      fault.endpoints.push_back(to);
+      break;
+    }
+  }
+}
+
 bool Author::place_congestion(Fault& fault) {
   if (fault.kind == FaultKind::kIncast) {
     const std::uint32_t target = any_endpoint();
@@ -185,10 +224,14 @@ bool Author::place_congestion(Fault& fault) {
   for (std::uint32_t endpoint = 0; endpoint < plan_.adapters.size(); ++endpoint)
     if (plan_.ports[plan_.access_port(endpoint)].node == leaf) here.push_back(endpoint);
   const auto uplink = static_cast<std::uint8_t>(plan_.spec.hosts_per_leaf + 1 + random_.below(plan_.spec.uplinks));
+  fault.port = plan_.port(leaf, uplink);
+  if (ethernet_) {
+    collide(tables, peers, here, fault);
+    return fault.endpoints.size() >= 6;
+  }
   std::vector<std::uint32_t> there;
   for (std::uint32_t endpoint = 0; endpoint < plan_.adapters.size(); ++endpoint)
     if (tables.port(leaf, endpoint) == uplink) there.push_back(endpoint);
-  fault.port = plan_.port(leaf, uplink);
   for (std::size_t i = 0; i < std::min({here.size(), there.size(), std::size_t{4}}); ++i) {
     fault.endpoints.push_back(here[i]);
     fault.endpoints.push_back(there[there.size() - 1 - i]);
@@ -257,6 +300,8 @@ bool Author::place(Fault& fault) {
       const std::uint32_t endpoint = 1 + random_.below(plan_.adapters.size() - 1 - storage);
       fault.port = plan_.access_port(endpoint);
       fault.amount = fault.kind == kStraggler ? random_.uniform(1.5, 4) : random_.uniform(0.05, 0.3);
+      // Flows that a hash puts together leave less for each.
+      if (ethernet_ && fault.kind != kStraggler) fault.amount /= 3;
       return !taken_.contains(plan_.adapters[endpoint]);
     }
     case kCrossedCables:
@@ -341,6 +386,8 @@ const std::vector<std::string>& groups() {
         all.emplace_back(to_string(kind));
     all.emplace_back(kTwo);
     all.emplace_back(kOnCongestion);
+    for (const char* quiet : {kQuiet, kQuietDay}) all.emplace_back(std::string(kEthernet) + quiet);
+    for (const FaultKind kind : kEthernetFaults) all.emplace_back(std::string(kEthernet) + to_string(kind));
     return all;
   }();
   return kAll;

@@ -15,7 +15,8 @@ enum class Scale : std::uint8_t {
   kMixed,  ///< mostly small ones, some up to 1,024
 };
 
-/// The rows of the report: "quiet", "quiet_day", one for each kind of fault, "two_at_once", "on_congestion".
+/// The rows of the report: "quiet", "quiet_day", one for each kind of fault, "two_at_once", "on_congestion"; then those
+/// of Ethernet fabrics, "ethernet_quiet", "ethernet_incast" …
 const std::vector<std::string>& groups();
 /// A random scenario of that group, truths included, and the plan of its fabric.
 struct Case {

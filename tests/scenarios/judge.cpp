@@ -65,6 +65,7 @@ bool is_real(const Alarm& alarm, const Plan& plan, const HarmLedger& harm) {
 /// take is no slow receiver. Nor can anybody who reads counters know a straggler whose delays fall between the
 /// readings.
 bool had_effect(const Truth& truth, const Plan& plan, const Simulator& simulator) {
+  if (truth.hidden) return false;
   const HarmLedger& harm = simulator.harm();
   switch (truth.fault) {
     case FaultKind::kStraggler: {

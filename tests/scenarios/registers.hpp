@@ -46,6 +46,11 @@ class Registers {
   /// Somebody clears them all.
   void clear(std::size_t port);
 
+  /// Ticks that the port has waited, up to `now` ≥ the last settle().
+  std::uint64_t waited(std::size_t port, double now) const {
+    return static_cast<std::uint64_t>(moving_[port].wait + moving_[port].wait_rate * (now - settled_));
+  }
+
   struct Traffic {
     std::uint64_t sent_octets = 0, received_octets = 0, sent_packets = 0, received_packets = 0;
   };

@@ -109,8 +109,9 @@ struct Truth {
   std::vector<Place> victims{};
   double start = 0;
   double end = 0;
-  bool hard = false;   ///< plain to see in one sweep: its delay counts
-  bool counts = true;  ///< false: it may be told of and need not
+  bool hard = false;    ///< plain to see in one sweep: its delay counts
+  bool counts = true;   ///< false: it may be told of and need not
+  bool hidden = false;  ///< nobody reads what would show it: that is as if it had no effect
 };
 
 /// Chance events that belong to a healthy fabric. Rates are for one port and day unless said otherwise.
@@ -144,7 +145,8 @@ struct Scenario {
   double duration = 120;  ///< seconds
   bool noisy = true;
   Noise noise;
-  bool collectors = true;  ///< every host has one
+  bool collectors = true;          ///< every host has one
+  bool switch_collectors = false;  ///< of Ethernet: every switch has one too; else nobody reads switches
   std::vector<Job> jobs{};
   std::vector<Fault> faults{};
   std::vector<Truth> truths{};  ///< filled from the faults by truths_of() unless written down

@@ -117,14 +117,17 @@ class Reader {
       scenario_.seed = static_cast<std::uint64_t>(within(0, 1e15));
     else if (verb == "collectors")
       scenario_.collectors = is_on(only());
+    else if (verb == "switch_collectors")
+      scenario_.switch_collectors = is_on(only());
     else if (verb == "interval")
       scenario_.interval = within(0.1, 600);
     else if (verb == "duration")
       scenario_.duration = within(1, kLongestScenario);
     else
-      complain("does not know \"" + verb +
-               "\"; there are fabric, name, seed, interval, duration, collectors, noise, job, fault, "
-               "truth");
+      complain(
+          "does not know \"" + verb +
+          "\"; there are fabric, name, seed, interval, duration, collectors, switch_collectors, noise, job, fault, "
+          "truth");
   }
 
   Case finish() {
@@ -170,6 +173,11 @@ void Reader::fabric(const std::vector<std::string>& rest) {
       if (speed_name(bit) == *speed) spec.speed = bit;
     if (spec.speed == 0) complain("there is no speed " + *speed);
   }
+  if (const auto layer = words.take("layer")) {
+    if (*layer != "ethernet" && *layer != "infiniband") complain("layer is ethernet or infiniband");
+    if (*layer == "ethernet") spec.layer = LinkLayer::kEthernet;
+  }
+  spec.hash = words.whole("hash", 0, 1'000'000'000);
   words.finish();
   auto plan = lay_out(spec);
   if (!plan) complain(plan.error().message);

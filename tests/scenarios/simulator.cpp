@@ -49,7 +49,7 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
     healthy_errors_[port] = healthy;
     if (ports_[port].peer == kNoIndex) continue;
     ++cabled_;
-    ports_[port].wait_tick_seconds = static_cast<float>(tick_octets_[ports_[port].node] * 8 / rate_of(port));
+    ports_[port].wait_tick_seconds = tick_of(port);
     healthy += rate_of(port) * random_.log_uniform(scenario.noise.error_rate_low, scenario.noise.error_rate_high);
     healthy_errors_[port] = healthy;
     const double before = random_.log_uniform(1e9, 1e15);
@@ -77,9 +77,12 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
   local_ = plan.endpoint_port(0);
   seen_ = ports_;
   readings_.grow(ports_.size());
-  expected_ = std::make_shared<const Topology>(1, seen_nodes_, seen_, std::vector<DuplicateGuid>{});
+  if (plan.is_ethernet())
+    watch_ethernet();
+  else
+    expected_ = std::make_shared<const Topology>(1, seen_nodes_, seen_, std::vector<DuplicateGuid>{});
   reroute();
-  next_sweep_ = random_.uniform(0, scenario.interval);
+  next_sweep_ += random_.uniform(0, scenario.interval);
 }
 
 double Simulator::rate_of(PortIndex port) const {
@@ -241,7 +244,7 @@ void Simulator::activate(PortIndex port) {
   if (ports_[port].state != PortState::kInitialize) return;  // it went down again meanwhile
   for (const PortIndex end : {port, peer}) {
     ports_[end].state = PortState::kActive;
-    ports_[end].wait_tick_seconds = static_cast<float>(tick_octets_[ports_[end].node] * 8 / rate_of(end));
+    ports_[end].wait_tick_seconds = tick_of(end);
   }
   if (seen_[port].peer != peer) new_cables_.emplace_back(port, peer);
   states_moved_ = true;
@@ -294,7 +297,7 @@ void Simulator::reroute() {
   const bool first = next_change_ == 0;
   auto tables = std::make_shared<ForwardingTables>(plan_, peers, usable);
   bend_into_circle(*tables);
-  publish_routes(*tables);
+  if (!plan_.is_ethernet()) publish_routes(*tables);
   traffic_.set_fabric(std::move(tables), capacity_);
   if (first) traffic_.calm(0.85);
   update_rates();

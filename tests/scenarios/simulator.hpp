@@ -1,12 +1,15 @@
 #pragma once
-// Runs a scenario in simulated time and reads it, sweep by sweep, as weft-sweeper would. Pure: equal scenarios give
-// equal sweeps.
+// Runs a scenario in simulated time and reads it, sweep by sweep, as weft-sweeper would; on Ethernet sweeps are put
+// together from what collectors read, as weftd does it. Pure: equal scenarios give equal sweeps.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <queue>
+#include <string>
 #include <vector>
 
+#include "analyzer/ethernet/ethernet_fabric.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/sweep.hpp"
 #include "tests/scenarios/actions.hpp"
@@ -37,7 +40,7 @@ class Simulator {
   /// The next beat; false when the scenario is over.
   bool next(Tick& tick);
 
-  /// The installation as it should be.
+  /// The installation as it should be; null on Ethernet, whose cables are known from their plan.
   std::shared_ptr<const Topology> expected() const { return expected_; }
   /// Cabled ports that are watched.
   std::size_t cabled_ports() const { return cabled_; }
@@ -104,6 +107,10 @@ class Simulator {
   void make_noise(double now);
   void hurt(PortIndex port, std::uint64_t symbols);
   Sweep read(double start);
+  /// What weftd has heard of the collectors by now, and puts together.
+  Sweep put_together(const std::vector<Delivery>& heard);
+  void watch_ethernet();
+  float tick_of(PortIndex port) const;
   void read_node(NodeIndex node, double now);
   TimePoint wall(double at) const;
 
@@ -147,6 +154,8 @@ class Simulator {
   std::vector<TimePoint> state_read_at_;
   std::vector<std::vector<double>> swept_at_;  ///< by endpoint, seconds; empty where no fault asks for it
   std::shared_ptr<const Topology> topology_, expected_;
+  std::optional<analyzer::EthernetFabric> ethernet_;
+  std::map<std::string, std::shared_ptr<const HostView>, std::less<>> views_;  ///< of collectors, as weftd has them
   RouteBook route_book_{1};
   std::shared_ptr<const Routes> routes_;
   PortIndex local_ = 0;

@@ -66,7 +66,7 @@ void Simulator::lose_packets(PortIndex sender, std::uint64_t packets) {
 
 void Simulator::read_hosts(double until) {
   collectors_.read(
-      until, registers_, [this](NodeIndex node) { return powered_[node] != 0; },
+      until, registers_, ports_, [this](NodeIndex node) { return powered_[node] != 0; },
       [this](double at) {
         begin_sends(at);
         return wall(at);

@@ -172,9 +172,17 @@ bool Simulator::next(Tick& tick) {
   harm_.pass(traffic_.loads(), start);
   harm_.close(start);
   tick.sweep.reset();
-  if (!stopped_) tick.sweep = read(start);
+  if (ethernet_) {
+    make_errors(start);
+    make_noise(start);
+    tick.heard = collectors_.heard_by(now_);
+    Sweep sweep = put_together(tick.heard);
+    if (!stopped_) tick.sweep = std::move(sweep);
+  } else {
+    if (!stopped_) tick.sweep = read(start);
+    tick.heard = collectors_.heard_by(now_);
+  }
   tick.at = now_;
-  tick.heard = collectors_.heard_by(now_);
   tick.now = wall(now_);
   next_sweep_ = start + scenario_.interval * random_.uniform(0.97, 1.03);
   if (scenario_.noisy && random_.chance(scenario_.noise.late_sweep))

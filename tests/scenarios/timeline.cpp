@@ -181,6 +181,7 @@ Result<void> write_timeline(const Case& scenario, std::ostream& out) {
   const auto refuse = [&](const char* why) {
     return fail(ErrorCode::kInvalidArgument, scenario.scenario.name + ": " + why);
   };
+  if (scenario.plan.is_ethernet()) return refuse("ibsim knows no Ethernet");
   Simulator simulator(scenario.scenario, scenario.plan);
   Analyzers analyzers(simulator);
   out << fabric_line(scenario.scenario, scenario.plan) << '\n';

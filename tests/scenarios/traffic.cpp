@@ -259,16 +259,22 @@ void Traffic::advance(double to) {
   for (const std::size_t i : ended) enter(i, running_[i].phase + 1);
 }
 
-std::vector<std::uint8_t> Traffic::collective_ports() const {
-  std::vector<std::uint8_t> used(plan_.ports.size(), 0);
-  std::vector<PortIndex> path;
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Traffic::collective_pairs() const {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
   for (std::size_t job = 0; job < jobs_.size(); ++job) {
     if (!equalises(jobs_[job].kind)) continue;
     for (const auto& phase : running_[job].phases)
-      for (const Pair& pair : phase)
-        if (tables_->path(plan_, capacity_->peers, pair.from, pair.to, path))
-          for (const PortIndex port : path) used[port] = 1;
+      for (const Pair& pair : phase) pairs.emplace_back(pair.from, pair.to);
   }
+  return pairs;
+}
+
+std::vector<std::uint8_t> Traffic::collective_ports() const {
+  std::vector<std::uint8_t> used(plan_.ports.size(), 0);
+  std::vector<PortIndex> path;
+  for (const auto& [from, to] : collective_pairs())
+    if (tables_->path(plan_, capacity_->peers, from, to, path))
+      for (const PortIndex port : path) used[port] = 1;
   return used;
 }
 

@@ -80,6 +80,8 @@ class Traffic {
   /// communicate at once: a fabric without congestion. Steady jobs, which faults consist of, stay as they are.
   void calm(double share);
   std::span<const Job> jobs() const { return jobs_; }
+  /// Who sends to whom in collectives: source, destination.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> collective_pairs() const;
   /// By port: 1 where packets of a collective are sent through it, by the present tables.
   std::vector<std::uint8_t> collective_ports() const;
 

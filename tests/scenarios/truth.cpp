@@ -1,9 +1,13 @@
 // What the faults of a scenario ought to be called, by whom they are caused and who suffers.
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "tests/scenarios/actions.hpp"
 #include "tests/scenarios/forwarding.hpp"
 #include "tests/scenarios/scenario.hpp"
+#include "tests/scenarios/traffic.hpp"
 
 namespace weft::scenarios {
 namespace {
@@ -35,6 +39,9 @@ class Witness {
   std::vector<Place> crossed(const Fault& fault) const;
   /// The sending ports that all flows of a collision pass: each of them is full.
   std::vector<PortIndex> shared_way(const Fault& fault) const;
+  /// On Ethernet, where nobody reads switches, this is what hosts can tell of it.
+  bool is_ambiguous(const Fault& fault) const;
+  void seen_by_hosts_alone(const Fault& fault, Truth& truth) const;
 
   const Scenario& scenario_;
   const Plan& plan_;
@@ -62,6 +69,61 @@ std::vector<PortIndex> Witness::shared_way(const Fault& fault) const {
                   [&](PortIndex port) { return port != fault.port && std::ranges::find(path, port) == path.end(); });
   }
   return shared;
+}
+
+/// Is there another leaf that all flows cross which lose packets? Then it, or a cable of it, explains the same. Above
+/// the leaves all ways look alike anyway.
+bool Witness::is_ambiguous(const Fault& fault) const {
+  std::set<NodeIndex> ends{fault.node};
+  if (fault.port != kNoIndex) ends = {plan_.ports[fault.port].node, plan_.ports[plan_.ports[fault.port].peer].node};
+  if (std::ranges::none_of(ends, [&](NodeIndex end) { return plan_.tiers[end] == Tier::kLeaf; })) return true;
+  const Cabling cabling = cabling_of(plan_);
+  const ForwardingTables tables(plan_, cabling.peers, cabling.usable);
+  std::optional<std::set<NodeIndex>> common;
+  std::vector<PortIndex> path;
+  for (const auto& [from, to] : Traffic(plan_, scenario_.jobs, 1).collective_pairs()) {
+    if (!tables.path(plan_, cabling.peers, from, to, path)) continue;
+    const bool loses = std::ranges::any_of(path, [&](PortIndex port) {
+      return fault.port == kNoIndex ? plan_.ports[port].node == fault.node : port == fault.port;
+    });
+    if (!loses) continue;
+    std::set<NodeIndex> leaves;
+    for (const PortIndex port : path)
+      if (plan_.tier_of(port) == Tier::kLeaf && !ends.contains(plan_.ports[port].node))
+        leaves.insert(plan_.ports[port].node);
+    if (common) std::erase_if(leaves, [&](NodeIndex leaf) { return !common->contains(leaf); });
+    common = std::move(leaves);
+  }
+  return !common || !common->empty();
+}
+
+void Witness::seen_by_hosts_alone(const Fault& fault, Truth& truth) const {
+  const bool inner = fault.port != kNoIndex && plan_.endpoint_at(fault.port) == kNoIndex;
+  switch (fault.kind) {
+    case FaultKind::kLossOnLink:
+      // Which of a switch's cables it is hosts with a flow or two cannot know: that it is one of them is all.
+      for (const PortIndex side : {fault.port, plan_.ports[fault.port].peer})
+        if (plan_.tier_of(side) != Tier::kAdapter) truth.culprits.push_back(node(plan_.ports[side].node));
+      truth.hidden = is_ambiguous(fault);
+      return;
+      // Above a spine all ways look alike from the hosts.
+      truth.hidden =
+          plan_.tier_of(fault.port) != Tier::kLeaf && plan_.tier_of(plan_.ports[fault.port].peer) != Tier::kLeaf;
+      return;
+    case FaultKind::kLossInSwitch:
+      truth.hidden = is_ambiguous(fault);
+      return;
+    case FaultKind::kLinkDown:
+    case FaultKind::kCollision:
+      truth.hidden = inner;
+      return;
+    case FaultKind::kHostDown:
+      truth.kind = kTelemetryLost;
+      truth.also = {kNodeDown, kLinkDown};
+      return;
+    default:
+      return;
+  }
 }
 
 void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
@@ -101,6 +163,9 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
       for (std::uint32_t i = first; i < first + rails; ++i)
         (rails > 1 ? truth.victims : truth.culprits).push_back(link(plan_.endpoint_port(i)));
       if (rails > 1) truth.culprits.push_back(node(plan_.adapters[first]));
+      // On Ethernet each interface is a node: any of them stands for its host.
+      for (std::uint32_t i = first + 1; plan_.is_ethernet() && i < first + rails; ++i)
+        truth.culprits.push_back(node(plan_.adapters[i]));
       truth.also = {kTelemetryLost};  // its collector falls silent with it
       truth.culprits.push_back({EntityKind::kCollector, {}, {}});
       truth.hard = true;
@@ -220,6 +285,7 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     case FaultKind::kCount:
       return;  // nothing that anyone should be told
   }
+  if (plan_.is_ethernet() && !scenario_.switch_collectors) seen_by_hosts_alone(fault, truth);
   truths.push_back(std::move(truth));
 }
 

@@ -160,8 +160,10 @@ class WayFollower {
           traffic_.complete = false;
           return;
         }
+        const bool is_way = topology_.node(from).type == NodeType::kSwitch &&
+                            (from == edge || !multipath_.next_hops(from, targets.front()).empty());
         bool passes = false;
-        for (const PortIndex target : targets) passes = count(sources, target) || passes;
+        for (const PortIndex target : targets) passes = count(sources, target, is_way) || passes;
         if (passes) walk(from, targets.front());
       }
     }
@@ -174,16 +176,18 @@ class WayFollower {
   }
 
  private:
-  /// Counts the pairs of one target; true when something is sent to it.
-  bool count(const std::vector<PortIndex>& sources, PortIndex target) {
+  bool is_switch(PortIndex peer) const { return topology_.node_of(topology_.port(peer)).type == NodeType::kSwitch; }
+
+  /// Counts the pairs of one target; true when something is sent to it. `is_way`: between their switches.
+  bool count(const std::vector<PortIndex>& sources, PortIndex target, bool is_way) {
     const PortIndex last = topology_.port(target).peer;
+    is_way = is_way && is_switch(last) && multipath_.is_usable(last);
     PortIndex example = kNoIndex;
     bool passes = false;
     for (const PortIndex source : sources) {
       if (topology_.port(source).node == topology_.port(target).node) continue;
-      ++steps_;
       ++traffic_.pairs;
-      if (multipath_.connects(source, target)) {
+      if (is_way && multipath_.is_usable(source)) {
         passes = used_[source] = used_[last] = true;
         continue;
       }

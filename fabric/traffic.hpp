@@ -36,8 +36,7 @@ struct Traffic {
 Traffic follow_traffic(const Topology& topology, const Routes& routes, std::span<const std::vector<PortIndex>> groups,
                        std::uint64_t most_steps);
 /// The same of an Ethernet fabric: every cable that some flow may take, with whatever share; broken is a pair between
-/// which there is no way at all. What ports there are is asked once for each switch and each switch with targets: ports
-/// of switches count as steps.
+/// which there is no way at all. A switch is looked at once for each switch with targets; each of its ports is a step.
 Traffic follow_traffic(const Multipath& multipath, std::span<const std::vector<PortIndex>> groups,
                        std::uint64_t most_steps);
 

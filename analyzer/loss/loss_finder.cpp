@@ -14,7 +14,7 @@ namespace {
 /// Hurt ends that vote, of each side: with more, the worst do. Ways grow with their product.
 constexpr std::size_t kMostVoters = 128;
 /// The same where each way is hundreds of equal-cost cables.
-constexpr std::size_t kMostVotersOfMultipath = 48;
+constexpr std::size_t kMostVotersOfMultipath = 32;
 /// Ends that are not hurt and are asked why, of each side, and peers of each that are considered.
 constexpr std::size_t kMostUnhurt = 64;
 constexpr std::size_t kMostPeers = 32;

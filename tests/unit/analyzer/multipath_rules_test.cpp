@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -132,6 +133,44 @@ TEST(LossesOfEqualCostWays, OneFlowThatLosesNamesNobodySurely) {
   const auto causes = routed.find();
   ASSERT_FALSE(causes.empty());
   EXPECT_LT(causes[0].confidence, 0.9) << "a host's cable, a leaf's, a spine's: all explain one flow";
+}
+
+/// What a cable's two ends show while every thousandth packet of it is lost; `mirrored`: only the sender is read.
+PacketBalance balance_of(const RoutedFabric& routed, PortIndex sender, bool mirrored) {
+  const PortIndex receiver = routed.topology->port(sender).peer;
+  PacketHistory history;
+  Sweep sweep;
+  sweep.topology = routed.topology;
+  const TimePoint began{std::chrono::seconds(1'700'000'000)};
+  for (int second = 1; second <= 12; ++second) {
+    auto table = SampleTable::of_group(CounterGroup::kEverySweep, routed.topology->ports().size());
+    sweep.finished = began + std::chrono::seconds(second);
+    sweep.started = sweep.finished - std::chrono::milliseconds(1500);
+    const TimePoint read = sweep.finished - std::chrono::milliseconds(300);
+    const auto sent = static_cast<std::uint64_t>(second) * 1'000'000;
+    const auto arrived = mirrored ? sent : sent - sent / 1000;
+    table.set(sender, table.column(CounterId::kTransmitPackets), sent, false);
+    table.set(sender, table.column(CounterId::kReceivePackets), 0, false);
+    table.set(receiver, table.column(CounterId::kReceivePackets), arrived, false);
+    table.set(receiver, table.column(CounterId::kTransmitPackets), 0, false);
+    table.set_read_at(sender, read);
+    table.set_read_at(receiver, mirrored ? read : read + std::chrono::microseconds(7));
+    sweep.counters = std::make_shared<const SampleTable>(std::move(table));
+    history.take(sweep);
+    history.take(sweep);  // the same readings again are no new ones
+  }
+  return history.of_link(sender, 11'000, began);
+}
+
+TEST(LossesOfEqualCostWays, AReadingThatIsMirroredIsNoWitness) {
+  RoutedFabric routed;
+  const PortIndex sender = routed.hosts[3];
+  const PacketBalance both = balance_of(routed, sender, false);
+  EXPECT_GT(both.support, 5);
+  EXPECT_EQ(both.passed, 10e6) << "since the first sweep that began after that";
+  const PacketBalance one = balance_of(routed, sender, true);
+  EXPECT_EQ(one.support, 0);
+  EXPECT_EQ(one.passed, 0);
 }
 
 /// What is seen of one moment; hosts only are read, and the other ends of their cables mirrored.

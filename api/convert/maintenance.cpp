@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "api/convert/find_ports.hpp"
 #include "api/convert/incidents.hpp"
 #include "api/convert/pages.hpp"
 #include "api/convert/times.hpp"
+#include "api/publication/find_ports.hpp"
 #include "api/publication/picture.hpp"
 #include "api/publication/utf8.hpp"
 

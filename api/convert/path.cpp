@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "api/convert/fabric.hpp"
-#include "api/convert/find_ports.hpp"
 #include "api/convert/pages.hpp"
+#include "api/publication/find_ports.hpp"
 #include "api/publication/picture.hpp"
 #include "api/publication/utf8.hpp"
 #include "fabric/flow_path.hpp"

@@ -57,7 +57,7 @@ class EthernetFabric {
       node.type = nodes_[n].host ? NodeType::kChannelAdapter : NodeType::kSwitch;
       node.port_count = static_cast<std::uint8_t>(nodes_[n].ports.size());
       node.first_port = static_cast<PortIndex>(ports.size());
-      node.name = nodes_[n].name;
+      node.name = node.description = nodes_[n].name;
       for (unsigned entry = 0; entry < node.port_entries(); ++entry) {
         Port port;
         port.node = static_cast<NodeIndex>(n);

@@ -1,4 +1,4 @@
-#include "api/convert/find_ports.hpp"
+#include "api/publication/find_ports.hpp"
 
 #include <charconv>
 

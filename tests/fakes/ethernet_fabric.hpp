@@ -40,7 +40,8 @@ class EthernetFabric {
 
   /// A cable between two ports, each made where it is not there. A node whose name begins with "gpu" is a host.
   void cable(const std::string& node, const std::string& port, const std::string& other, const std::string& far) {
-    cables_.emplace_back(end(node, port), end(other, far));
+    const auto one = end(node, port);
+    cables_.emplace_back(one, end(other, far));
   }
   /// Both ends of the cable at the port, "leaf01 swp3", "gpu-01 eth2": kDown as when it is pulled, kUnknown as when
   /// nobody reads them.

@@ -106,7 +106,7 @@ TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {
   EXPECT_THAT(ports, Not(HasSubstr(" port ")));
   EXPECT_THAT(ports, Not(HasSubstr("leaf01      0"))) << "port 0 is InfiniBand's";
   const std::string links = say(Exit::kGood, show_links, std::string(), false);
-  EXPECT_THAT(links, HasSubstr("gpu-01 eth2   leaf01 swp1   up        -      400 Gb/s"));
+  EXPECT_THAT(links, HasSubstr("leaf01 swp1   gpu-01 eth2   up        -      400 Gb/s"));
   EXPECT_THAT(links, HasSubstr("leaf01 swp49  spine01 swp1  not read"));
   const std::string down = say(Exit::kGood, show_links, std::string(), true);
   EXPECT_THAT(down, HasSubstr("leaf01 swp2"));

@@ -200,7 +200,8 @@ std::string describe(const Topology& topology, const FlowPath& path, PortIndex f
       path.ways == 1 ? "there is one way" : "each flow takes one of " + std::to_string(path.ways) + " equal ways";
   if (path.detour) return ways + ", longer than those that are cut by links that are down";
   if (path.ways < path.ways_intact)
-    return ways + " of " + std::to_string(path.ways_intact) + ": the others are cut by links that are down";
+    return ways + " of " + std::to_string(path.ways_intact) +
+           (path.ways_intact - path.ways == 1 ? ": the other is" : ": the others are") + " cut by links that are down";
   return ways;
 }
 

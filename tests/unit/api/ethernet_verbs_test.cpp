@@ -76,7 +76,7 @@ TEST_F(EthernetVerbs, APathTellsWhatIsDownAndWhatNobodyReads) {
   fabric.set_state("leaf01 swp50", PortState::kDown);
   fabric.set_state("leaf01 swp51", PortState::kUnknown);
   const std::string text = say(Exit::kGood, show_path, std::string(), std::string("gpu-01"), std::string("leaf02"));
-  EXPECT_THAT(text, HasSubstr("gpu-01 eth2 to leaf02: each flow takes one of 3 equal ways of 4: the others are cut by "
+  EXPECT_THAT(text, HasSubstr("gpu-01 eth2 to leaf02: each flow takes one of 3 equal ways of 4: the other is cut by "
                               "links that are down\n"));
   EXPECT_THAT(text, HasSubstr("2  none   leaf01 swp50  spine02 swp1  not up    -"));
   EXPECT_THAT(text, HasSubstr("2  1/3    leaf01 swp51  spine03 swp1  not read  -"));

@@ -62,7 +62,7 @@ TEST_F(FlowPathTest, WhatIsDownIsShownAndPassedByNobody) {
   EXPECT_EQ(hop(path, 2), "leaf01 swp50 - spine02 swp1");
   EXPECT_EQ(path.hops[2].share, 0);
   EXPECT_DOUBLE_EQ(path.hops[1].share, 1.0 / 3);
-  EXPECT_EQ(text, "each flow takes one of 3 equal ways of 4: the others are cut by links that are down");
+  EXPECT_EQ(text, "each flow takes one of 3 equal ways of 4: the other is cut by links that are down");
 
   // What nobody reads is no fault.
   fabric.set_state("leaf01 swp50", PortState::kUnknown);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "api/convert/fabric.hpp"
 #include "api/convert/pages.hpp"
@@ -237,7 +238,10 @@ void add_equal_cost(const FabricView& fabric, Answer& answer) {
     return;
   }
   const Multipath& ways = *fabric.sweep->multipath;
-  const Multipath intact = intact_ways(topology);
+  const auto is_cut = [](const Port& port) { return port.state == PortState::kDown && port.peer != kNoIndex; };
+  std::optional<Multipath> all;
+  if (std::ranges::any_of(topology.ports(), is_cut)) all = intact_ways(topology);
+  const Multipath& intact = all ? *all : ways;
   for (const auto& [source, target] : pairs(topology, from, to)) {
     v1::Path* const message = answer.begin(fabric, source, target);
     if (message == nullptr) continue;

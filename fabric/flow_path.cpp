@@ -196,7 +196,7 @@ std::string describe(const Topology& topology, const FlowPath& path, PortIndex f
     }
   }
   if (path.hops.empty()) return "both ends are " + topology.node_of(topology.port(from)).name;
-  const std::string ways =
+  std::string ways =
       path.ways == 1 ? "there is one way" : "each flow takes one of " + std::to_string(path.ways) + " equal ways";
   if (path.detour) return ways + ", longer than those that are cut by links that are down";
   if (path.ways < path.ways_intact)

@@ -108,7 +108,8 @@ std::vector<std::string> draw_node(const v1::Incident& incident, const Pen& pen)
     const std::uint32_t port = turned ? link.peer_port() : link.port();
     if (near.starts_with(label_of(cause) + " port ")) near = "port " + std::to_string(port);
     // On Ethernet: "leaf01 swp3".
-    const std::string before = label_of(cause) + ' ';
+    std::string before = label_of(cause);
+    before += ' ';
     if (near.starts_with(before) && near.find(' ', before.size()) == std::string::npos) near.erase(0, before.size());
     root.branches.push_back({near + pen.cut + far, ""});
     ends.push_back(link.node_guid());

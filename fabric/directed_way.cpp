@@ -92,6 +92,9 @@ std::optional<DirectedWay> find_directed_way(const Topology& topology, PortKey f
 }
 
 Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link) {
+  if (topology.is_ethernet())
+    return fail(ErrorCode::kInvalidArgument,
+                label(topology, link.low) + " is of an Ethernet fabric: no InfiniBand port");
   const PortIndex start = topology.find_port(local_port);
   if (start == kNoIndex) return fail(ErrorCode::kInvalidArgument, "our own port is not in the fabric as last seen");
   const PortIndex low = topology.find_port(link.low);

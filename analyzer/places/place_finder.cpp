@@ -173,7 +173,10 @@ std::uint32_t winner(const Votes& votes) {
 /// "HCA-6" of "dgx-05 HCA-6", with the port's number: what the same adapter of other hosts is called as well.
 std::pair<std::string_view, std::uint8_t> label_of(const Topology& topology, PortIndex port) {
   const Node& node = topology.node_of(topology.port(port));
-  return {std::string_view(node.description).substr(host_name(node).size()), topology.port(port).number.value};
+  // A name map may call the host otherwise than its adapter does.
+  std::string_view label = node.description;
+  if (const std::string_view host = host_name(node); label.starts_with(host)) label.remove_prefix(host.size());
+  return {label, topology.port(port).number.value};
 }
 
 std::vector<std::string> rails_by_cables(const Topology& topology, const HostPorts& hosts) {

@@ -79,6 +79,12 @@ const Incident* RemedyView::incident(std::uint64_t id) const {
   return found == incidents.end() ? nullptr : found->get();
 }
 
+bool RemedyView::is_ethernet_link(const Entity& target) const {
+  if (target.kind != EntityKind::kLink) return false;
+  const FabricView* of = fabric(target.fabric);
+  return of && of->sweep && of->sweep->topology && of->sweep->topology->is_ethernet();
+}
+
 Entity host_entity(std::string host) {
   Entity entity{.kind = EntityKind::kHost, .fabric = {}, .port = {}, .peer = {}, .label = host};
   entity.host = std::move(host);

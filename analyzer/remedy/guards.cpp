@@ -38,6 +38,7 @@ class Judge {
         is_link_(plan.target.kind == EntityKind::kLink) {
     if (fabric_ && !fabric_->sweep) fabric_ = nullptr;
     if (fabric_ && is_link_) port_ = fabric_->sweep->topology->find_port(plan.target.port);
+    ethernet_ = in_.view.is_ethernet_link(plan.target);
     if (in_.tree && port_ != kNoIndex) uplink_ = in_.tree->tree().uplink_of(port_);
   }
 
@@ -96,13 +97,19 @@ class Judge {
       case RemedyMode::kOff:
         return refused(action + " is turned off");
       case RemedyMode::kAuto:
-        if (plan_.actuator.empty()) return refused("nothing is configured that could do " + action);
+        if (plan_.actuator.empty()) return refused(nobody());
         return passed(action + " is automatic");
       case RemedyMode::kPropose:
         break;
     }
-    if (plan_.actuator.empty()) return refused("nothing is configured that could do " + action);
+    if (plan_.actuator.empty()) return refused(nobody());
     return passed(action + " is done when a person approves it");
+  }
+
+  std::string nobody() const {
+    const std::string action = to_string(plan_.action);
+    if (ethernet_) return "no actuator for Ethernet links: only a webhook could be told to do " + action;
+    return "nothing is configured that could do " + action;
   }
 
   // Every name under which the target may stand in a list.
@@ -117,6 +124,9 @@ class Judge {
       if (node == kNoIndex) continue;
       names.push_back(topology().node(node).name);
       names.push_back(topology().node(node).name + number);
+      const PortIndex port = topology().find_port(key);
+      if (port == kNoIndex || topology().port_name(port).empty()) continue;
+      names.push_back(topology().node(node).name + ':' + std::string(topology().port_name(port)));
     }
     return names;
   }
@@ -159,7 +169,21 @@ class Judge {
       return refused(std::to_string(missing) + " nodes are missing in the picture, " + std::to_string(most) +
                      " may be");
     if (is_link_ && port_ == kNoIndex) return refused("the link is not in the picture any more");
+    // Pictures of Ethernet are put together all the time: how old they are is told by each port.
+    if (ethernet_ && !is_read(port_)) return refused("nobody reads the link's ends now");
     return passed("the picture is fresh and " + std::to_string(missing) + " nodes are missing in it");
+  }
+
+  /// The state of an end of the link was told lately.
+  bool is_read(PortIndex port) const {
+    const Sweep& sweep = *fabric_->sweep;
+    const Duration limit =
+        std::max<Duration>(fabric_->stale_after, sweep.interval * limits_.stale_intervals + sweep.statistics.duration);
+    for (const PortIndex end : {port, topology().port(port).peer})
+      if (end != kNoIndex && end < sweep.state_read_at.size() && sweep.state_read_at[end] != kNever &&
+          topology().port(end).state != PortState::kUnknown && in_.view.now - sweep.state_read_at[end] <= limit)
+        return true;
+    return false;
   }
 
   Verdict sensor() const {
@@ -226,6 +250,7 @@ class Judge {
   Verdict own_path() const {
     if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
     if (!fabric_) return refused("its fabric was never seen completely");
+    if (ethernet_) return not_needed("nothing is asked through the fabric: collectors tell of it");
     const PortKey own = fabric_->sweep->local_port;
     for (const PortKey end : {plan_.target.port, plan_.target.peer})
       if (end == own) return refused("it is our own way into the fabric");
@@ -290,6 +315,7 @@ class Judge {
   const RemedyLimits& limits_;
   const FabricView* fabric_;
   bool by_person_, takes_out_, is_link_;
+  bool ethernet_ = false;
   PortIndex port_ = kNoIndex;
   UplinkIndex uplink_ = kNoIndex;
   std::optional<Shortfall> shortfall_;

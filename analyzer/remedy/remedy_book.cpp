@@ -108,16 +108,16 @@ void RemedyBook::settle(const Plan& plan, TargetState state, TimePoint now) {
   note(*before, std::string(kOurselves), plan_name(plan.id) + " found it taken back", now, false);
 }
 
-RemedyBook::Entry& RemedyBook::add(RemedyAction action, Entity target, const std::string& who, TimePoint now) {
+RemedyBook::Entry& RemedyBook::add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view) {
   const std::uint64_t id = next_id_++;
   Entry& entry = entries_[id];
   entry.plan.id = id;
   entry.plan.action = action;
   entry.plan.target = std::move(target);
-  entry.plan.actuator = settings_.actuator(action);
+  entry.plan.actuator = settings_.actuator(action, view.is_ethernet_link(entry.plan.target));
   entry.plan.requested_by = who;
-  entry.plan.created = now;
-  entry.plan.expires = now + settings_.limits.expiry;
+  entry.plan.created = view.now;
+  entry.plan.expires = view.now + settings_.limits.expiry;
   return entry;
 }
 
@@ -179,7 +179,7 @@ Result<Plan> RemedyBook::request(RemedyAction action, const Entity& target, cons
       end(other, PlanState::kExpired, who, "a person asked for it", view.now);
 
   const std::uint64_t id = next_id_;
-  Entry& added = add(action, target, who, view.now);
+  Entry& added = add(action, target, who, view);
   Plan& plan = added.plan;
   plan.reason = why;
   plan.undoes = undoes;

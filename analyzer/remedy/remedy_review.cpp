@@ -73,7 +73,7 @@ void RemedyBook::propose(const RemedyView& view) {
     // A slow link that can be kept as the last resort is.
     if (remedy->action == RemedyAction::kIsolateLink && incident->kind == IncidentKind::kLinkDegraded &&
         settings_.mode(RemedyAction::kRaiseLinkCost) != RemedyMode::kOff &&
-        !settings_.actuator(RemedyAction::kRaiseLinkCost).empty())
+        !settings_.actuator(RemedyAction::kRaiseLinkCost, view.is_ethernet_link(remedy->target)).empty())
       remedy->action = RemedyAction::kRaiseLinkCost;
     const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
     if (view.now - began < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
@@ -82,7 +82,7 @@ void RemedyBook::propose(const RemedyView& view) {
     // Bounded: a fabric on fire has its breaker, not ten thousand plans.
     if (entries_.size() >= settings_.limits.retained_plans) continue;
 
-    Entry& added = add(remedy->action, remedy->target, std::string(kOurselves), view.now);
+    Entry& added = add(remedy->action, remedy->target, std::string(kOurselves), view);
     Plan& plan = added.plan;
     plan.incident = incident->id;
     plan.reason = incident->summary;
@@ -120,7 +120,7 @@ void RemedyBook::propose_returns(const RemedyView& view) {
         continue;
       reason = incident_name(out->incident) + " is over and the host is well";
     }
-    Entry& added = add(action, out->target, std::string(kOurselves), view.now);
+    Entry& added = add(action, out->target, std::string(kOurselves), view);
     added.plan.incident = out->incident;
     added.plan.undoes = out->id;
     added.plan.actuator = out->actuator;

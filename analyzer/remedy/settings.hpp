@@ -19,12 +19,18 @@ struct RemedySettings {
   std::array<RemedyMode, static_cast<std::size_t>(RemedyAction::kCount)> modes;
   /// Who carries an action out; empty: nobody, so that plans stay proposals.
   std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> actuators;
-  /// Hosts, switches (by name or GUID) and ports ("name:port"). Where `allow` has entries nothing else is touched.
+  /// The same for links of Ethernet fabrics, where neither ports nor hop weights of InfiniBand are.
+  std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> ethernet_actuators;
+  /// Hosts, switches (by name or GUID) and ports ("name:port"; on Ethernet "leaf01:swp3"). Where `allow` has entries
+  /// nothing else is touched.
   std::vector<std::string> allow, deny;
   RemedyLimits limits;
 
   RemedyMode mode(RemedyAction action) const { return modes[static_cast<std::size_t>(action)]; }
-  const std::string& actuator(RemedyAction action) const { return actuators[static_cast<std::size_t>(action)]; }
+  /// Of links that of their layer, of hosts the one there is.
+  const std::string& actuator(RemedyAction action, bool ethernet_link = false) const {
+    return (ethernet_link ? ethernet_actuators : actuators)[static_cast<std::size_t>(action)];
+  }
 };
 
 /// The world as last seen.
@@ -41,6 +47,8 @@ struct RemedyView {
   /// The fabric of that name, or null.
   const FabricView* fabric(std::string_view name) const;
   const Incident* incident(std::uint64_t id) const;
+  /// A link of an Ethernet fabric, as last seen.
+  bool is_ethernet_link(const Entity& target) const;
 };
 
 }  // namespace weft::analyzer

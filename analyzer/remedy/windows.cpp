@@ -59,21 +59,29 @@ bool is_up(const Seen& seen) {
   return seen.sweep->topology->port(seen.port).is_up() && seen.sweep->topology->port(seen.peer).is_up();
 }
 
+/// What still leads over the link, in words; empty: nothing.
+std::string still_used(const Seen& seen) {
+  const Topology& topology = *seen.sweep->topology;
+  if (!seen.sweep->routes)
+    return seen.sweep->multipath->is_usable(seen.port) ? "nobody says that the link is down" : std::string();
+  const LidOwners owners(topology);
+  for (const PortIndex end : {seen.port, seen.peer})
+    if (const auto left = destinations_over(topology, *seen.sweep->routes, owners, end); !left.empty())
+      return port_label(topology, end) + " still has routes to " + std::to_string(left.size()) + " LIDs";
+  return {};
+}
+
 Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
   Window window;
   const Seen seen = look(plan, view);
-  if (!seen.sweep || !seen.sweep->routes || seen.sweep->started <= since) return window;
-  const Topology& topology = *seen.sweep->topology;
+  if (!seen.sweep || (!seen.sweep->routes && !seen.sweep->multipath) || seen.sweep->started <= since) return window;
   window.fresh = true;
   if (plan.action == RemedyAction::kIsolateLink && is_up(seen)) {
     window.why = "the link is still up";
     return window;
   }
-  const LidOwners owners(topology);
-  for (const PortIndex end : {seen.port, seen.peer}) {
-    const auto left = destinations_over(topology, *seen.sweep->routes, owners, end);
-    if (left.empty()) continue;
-    window.why = port_label(topology, end) + " still has routes to " + std::to_string(left.size()) + " LIDs";
+  if (auto why = still_used(seen); !why.empty()) {
+    window.why = std::move(why);
     return window;
   }
   const Incident* own = view.incident(plan.incident);

@@ -78,6 +78,7 @@ void to_proto(const Topology& topology, PortIndex index, v1::PortReference& to) 
   to.set_node(valid_utf8(node.name));
   to.set_node_guid(to_string(node.guid));
   to.set_port(port.number.value);
+  to.set_name(valid_utf8(topology.port_name(index)));
 }
 
 void to_proto(const Sweep& from, v1::SweepSummary& to) {
@@ -86,6 +87,7 @@ void to_proto(const Sweep& from, v1::SweepSummary& to) {
   set_timestamp(*to.mutable_finished(), from.finished);
   set_duration(*to.mutable_duration(), from.statistics.duration);
   set_duration(*to.mutable_interval(), from.interval);
+  if (from.topology && from.topology->is_ethernet()) return;
   to.set_window(from.statistics.window);
   to.set_nodes_backed_off(from.statistics.nodes_backed_off);
   for (std::size_t i = 0; i < kMadResultCount; ++i) {
@@ -112,6 +114,8 @@ void to_proto(const FabricView& from, v1::Fabric& to) {
   to.set_ports_up(counts.ports[static_cast<std::size_t>(PortState::kActive)]);
   to.set_links(counts.links);
   to.set_links_up(counts.links_up);
+  if (topology.is_ethernet()) to.set_links_unknown(counts.links_unknown);
+  to.set_link_layer(to_string(topology.layer()));
   to.set_epoch(topology.epoch());
   to_proto(*from.sweep, *to.mutable_last_sweep());
 }
@@ -144,6 +148,7 @@ void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail,
   to.set_node(valid_utf8(node.name));
   to.set_node_guid(to_string(node.guid));
   to.set_port(port.number.value);
+  to.set_name(valid_utf8(topology.port_name(index)));
   if (port.guid) to.set_guid(to_string(port.guid));
   to.set_lid(port.lid.value);
   to.set_lid_mask_control(port.lid_mask_control);
@@ -171,6 +176,12 @@ void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail,
   add_counters(sweep.details.get(), index, to);
 }
 
+bool state_unknown(const Topology& topology, PortIndex index) {
+  const Port& port = topology.port(index);
+  return topology.is_ethernet() && port.state == PortState::kUnknown && port.peer != kNoIndex &&
+         topology.port(port.peer).state == PortState::kUnknown;
+}
+
 bool starts_link(const Topology& topology, PortIndex index) {
   const PortIndex peer = topology.port(index).peer;
   return peer != kNoIndex && (peer == index || topology.key_of(index) < topology.key_of(peer));
@@ -184,6 +195,7 @@ void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to) {
   to_proto(topology, index, *to.mutable_a());
   to_proto(topology, port.peer, *to.mutable_b());
   to.set_up(port.is_up() && peer.is_up());
+  to.set_state_unknown(state_unknown(topology, index));
   to.set_width(width_text(port.width_active));
   to.set_speed(speed_text(port.speed_active));
   to.set_rate_bits_per_second(port.bits_per_second());

@@ -1,7 +1,6 @@
 #include "api/convert/maintenance.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "api/convert/incidents.hpp"
 #include "api/convert/pages.hpp"
 #include "api/convert/times.hpp"
+#include "api/publication/find_ports.hpp"
 #include "api/publication/picture.hpp"
 #include "api/publication/utf8.hpp"
 
@@ -19,36 +19,7 @@ static_assert(v1::MaintenanceWindow::PLANNED == static_cast<int>(MaintenanceStat
 static_assert(v1::MaintenanceWindow::OVER == static_cast<int>(MaintenanceState::kOver) + 1);
 
 constexpr std::size_t kMostNodes = 4096;  ///< of one name
-constexpr std::string_view kPort = " port ";
 constexpr std::string_view kBetweenEnds = " - ";
-
-struct FoundPort {
-  const FabricView* fabric;
-  PortIndex port;
-};
-
-/// "leaf-1 port 12", "leaf-1:12": the ports that are called so.
-std::vector<FoundPort> find_ports(const Snapshot& snapshot, std::string_view name) {
-  std::vector<FoundPort> found;
-  std::size_t at = name.rfind(kPort);
-  std::string_view digits;
-  if (at != std::string_view::npos) {
-    digits = name.substr(at + kPort.size());
-  } else if (at = name.rfind(':'); at != std::string_view::npos) {
-    digits = name.substr(at + 1);
-  } else {
-    return found;
-  }
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size() || number == 0 || number > 254) return found;
-  for (const FoundNode& node : find_nodes(snapshot, name.substr(0, at), kMostNodes)) {
-    const Topology& topology = *node.fabric->sweep->topology;
-    const PortKey key{topology.node(node.node).guid, PortNum{static_cast<std::uint8_t>(number)}};
-    if (const PortIndex port = topology.find_port(key); port != kNoIndex) found.push_back({node.fabric, port});
-  }
-  return found;
-}
 
 Entity port_entity(const FoundPort& found) {
   const Topology& topology = *found.fabric->sweep->topology;
@@ -59,7 +30,7 @@ Entity port_entity(const FoundPort& found) {
           .label = port_label(topology, found.port)};
 }
 
-/// "leaf-1 port 12 - dgx-04 mlx5_0 port 1": the cable between the two.
+/// "leaf-1 port 12 - dgx-04 mlx5_0 port 1", "leaf01 swp12 - gpu-04 eth2": the cable between the two.
 std::optional<Entity> find_link(const Snapshot& snapshot, std::string_view name) {
   // Names may have such a dash in them as well.
   for (std::size_t at = name.find(kBetweenEnds); at != std::string_view::npos; at = name.find(kBetweenEnds, at + 1))
@@ -129,8 +100,9 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
         return {};
       }
   return fail(ErrorCode::kNotFound, "nothing is called " + valid_utf8(what) +
-                                        ": name a host, a switch, a port (\"leaf-1 port 12\"), a link (\"leaf-1 port "
-                                        "12 - dgx-04 mlx5_0 port 1\") or fabric");
+                                        ": name a host, a switch, a port (\"leaf-1 port 12\", on Ethernet "
+                                        "\"leaf01 swp12\"), a link (\"leaf-1 port 12 - dgx-04 mlx5_0 port 1\") or "
+                                        "fabric");
 }
 
 Result<void> look_up(const Snapshot& snapshot, const std::string& what, const std::string& fabric,
@@ -151,7 +123,10 @@ Result<void> look_up(const Snapshot& snapshot, const std::string& what, const st
     window.entity = *link;
     return {};
   }
-  if (const std::vector<FoundPort> ports = find_ports(snapshot, what); !ports.empty()) {
+  // A host's interface on Ethernet is a node of its own: what is planned for it is planned for the node.
+  const std::vector<FoundPort> ports =
+      find_nodes(snapshot, what, 1).empty() ? find_ports(snapshot, what) : std::vector<FoundPort>();
+  if (!ports.empty()) {
     window.entity = port_entity(ports.front());
     for (const FoundPort& other : ports)
       if (port_entity(other).port != window.entity.port)

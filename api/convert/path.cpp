@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "api/convert/fabric.hpp"
+#include "api/convert/pages.hpp"
+#include "api/publication/find_ports.hpp"
 #include "api/publication/picture.hpp"
 #include "api/publication/utf8.hpp"
+#include "fabric/flow_path.hpp"
 #include "fabric/path.hpp"
 
 namespace weft::api {
@@ -16,12 +20,13 @@ static_assert(v1::Path::ARRIVED == static_cast<int>(PathEnd::kArrived) + 1);
 static_assert(v1::Path::NO_SUCH_PORT == static_cast<int>(PathEnd::kNoSuchPort) + 1);
 
 constexpr std::size_t kMostPaths = 256;
+constexpr std::size_t kMostBytes = 3 * kPageBytes;  // gRPC's usual limit of one message is 4 MiB
 constexpr std::size_t kMostNodes = 4096;
 
 /// A port that sends or is sent to.
 struct EndPoint {
   PortIndex port = kNoIndex;
-  Lid lid;
+  Lid lid;  ///< InfiniBand
 };
 
 std::optional<unsigned> number_behind(std::string_view text, std::string_view words) {
@@ -82,6 +87,25 @@ std::vector<EndPoint> find_ends(const Snapshot& snapshot, const FabricView& fabr
   return ends;
 }
 
+// On Ethernet a switch speaks for itself, a host through each interface that has a cable and is not known to be down.
+std::vector<EndPoint> find_ethernet_ends(const Snapshot& snapshot, const FabricView& fabric, std::string_view name) {
+  const Topology& topology = *fabric.sweep->topology;
+  std::vector<EndPoint> ends, down, bare;
+  for (const FoundNode& found : find_nodes(snapshot, name, kMostNodes)) {
+    if (found.fabric != &fabric) continue;
+    const Node& node = topology.node(found.node);
+    const Port& port = topology.port(node.first_port);
+    const bool cabled = node.type == NodeType::kSwitch || port.peer != kNoIndex;
+    const bool lost = node.type != NodeType::kSwitch && port.state == PortState::kDown;
+    (!cabled ? bare : lost ? down : ends).push_back({node.first_port, {}});
+  }
+  if (ends.empty()) ends = down.empty() ? std::move(bare) : std::move(down);
+  if (ends.empty())
+    for (const FoundPort& found : find_ports(snapshot, name))
+      if (found.fabric == &fabric) ends.push_back({found.port, {}});
+  return ends;
+}
+
 // "mlx5_3 1" of the adapter "gpu-0001 mlx5_3": what the same rail is called at every host.
 std::string device_of(const Topology& topology, PortIndex index) {
   const Port& port = topology.port(index);
@@ -99,7 +123,6 @@ std::vector<std::pair<EndPoint, EndPoint>> pairs(const Topology& topology, const
       if (!by_rail || device_of(topology, one.port) == device_of(topology, other.port)) result.emplace_back(one, other);
   if (result.empty())
     for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) result.emplace_back(from[i], to[i]);
-  if (result.size() > kMostPaths) result.resize(kMostPaths);
   return result;
 }
 
@@ -116,12 +139,14 @@ bool blames(const Entity& cause, const PortKey& from, const PortKey& to) {
   }
 }
 
+// Everything but share and stage.
 void hop_to_proto(const Snapshot& snapshot, const FabricView& fabric, const PathHop& hop, v1::PathHop& to) {
   const Topology& topology = *fabric.sweep->topology;
   const Port& port = topology.port(hop.from);
   to_proto(topology, hop.from, *to.mutable_from());
   to_proto(topology, hop.to, *to.mutable_to());
   to.set_up(port.is_up() && topology.port(hop.to).is_up());
+  to.set_state_unknown(state_unknown(topology, hop.from));
   to.set_width(width_text(port.width_active));
   to.set_speed(speed_text(port.speed_active));
   const double rate = port.bits_per_second();
@@ -139,42 +164,127 @@ void hop_to_proto(const Snapshot& snapshot, const FabricView& fabric, const Path
       to.add_incident_ids(incident_name(incident->id));
 }
 
+/// What was asked, as it is being answered.
+struct Answer {
+  const Snapshot& snapshot;
+  const v1::GetPathRequest& request;
+  v1::GetPathResponse response{};
+  std::size_t bytes = 0;
+  bool known_from = false, known_to = false;
+  std::string unread{};  ///< why there is no way where both are known
+
+  /// A further path, or null where it is one too many.
+  v1::Path* begin(const FabricView& fabric, const EndPoint& source, const EndPoint& target) {
+    if (static_cast<std::size_t>(response.paths_size()) >= kMostPaths || bytes >= kMostBytes) {
+      response.set_paths_left_out(response.paths_left_out() + 1);
+      return nullptr;
+    }
+    v1::Path& message = *response.add_paths();
+    message.set_fabric(valid_utf8(fabric.name));
+    to_proto(*fabric.sweep->topology, source.port, *message.mutable_from());
+    to_proto(*fabric.sweep->topology, target.port, *message.mutable_to());
+    return &message;
+  }
+  void end(const v1::Path& message) {
+    bytes += message.ByteSizeLong();
+    if (bytes <= kMostBytes) return;
+    response.mutable_paths()->RemoveLast();
+    response.set_paths_left_out(response.paths_left_out() + 1);
+  }
+};
+
+constexpr v1::Path::End to_proto(PathEnd end) {
+  return static_cast<v1::Path::End>(static_cast<int>(end) + 1);
+}
+
+void add_routed(const FabricView& fabric, Answer& answer) {
+  const Topology& topology = *fabric.sweep->topology;
+  const LidOwners owners(topology);
+  const auto from = find_ends(answer.snapshot, fabric, owners, answer.request.from());
+  const auto to = find_ends(answer.snapshot, fabric, owners, answer.request.to());
+  answer.known_from |= !from.empty();
+  answer.known_to |= !to.empty();
+  if (from.empty() || to.empty()) return;
+  if (!fabric.sweep->routes) {
+    answer.unread = "the forwarding tables of the switches were not read yet";
+    return;
+  }
+  for (const auto& [source, target] : pairs(topology, from, to)) {
+    v1::Path* const message = answer.begin(fabric, source, target);
+    if (message == nullptr) continue;
+    const weft::Path path = find_path(topology, *fabric.sweep->routes, source.port, target.lid);
+    message->set_to_lid(target.lid.value);
+    for (const PathHop& hop : path.hops) {
+      v1::PathHop& cable = *message->add_hops();
+      hop_to_proto(answer.snapshot, fabric, hop, cable);
+      cable.set_share(1);
+      cable.set_stage(static_cast<std::uint32_t>(message->hops_size()));
+    }
+    message->set_end(to_proto(path.end));
+    message->set_description(valid_utf8(describe_end(topology, path, target.lid)));
+    answer.end(*message);
+  }
+}
+
+void add_equal_cost(const FabricView& fabric, Answer& answer) {
+  const Topology& topology = *fabric.sweep->topology;
+  const auto from = find_ethernet_ends(answer.snapshot, fabric, answer.request.from());
+  const auto to = find_ethernet_ends(answer.snapshot, fabric, answer.request.to());
+  answer.known_from |= !from.empty();
+  answer.known_to |= !to.empty();
+  if (from.empty() || to.empty()) return;
+  if (!fabric.sweep->multipath) {
+    answer.unread = "the ways through fabric " + valid_utf8(fabric.name) + " were not worked out yet";
+    return;
+  }
+  const Multipath& ways = *fabric.sweep->multipath;
+  const auto is_cut = [](const Port& port) { return port.state == PortState::kDown && port.peer != kNoIndex; };
+  std::optional<Multipath> all;
+  if (std::ranges::any_of(topology.ports(), is_cut)) all = intact_ways(topology);
+  const Multipath& intact = all ? *all : ways;
+  for (const auto& [source, target] : pairs(topology, from, to)) {
+    v1::Path* const message = answer.begin(fabric, source, target);
+    if (message == nullptr) continue;
+    const auto path = find_flow_path(ways, intact, source.port, target.port);
+    if (!path) {
+      answer.response.mutable_paths()->RemoveLast();
+      answer.unread = "no hosts hang on either switch: ways are known where at least one end is a host or its switch";
+      continue;
+    }
+    for (const FlowPath::Hop& hop : path->hops) {
+      v1::PathHop& cable = *message->add_hops();
+      hop_to_proto(answer.snapshot, fabric, {hop.from, topology.port(hop.from).peer}, cable);
+      cable.set_share(hop.share);
+      cable.set_stage(hop.stage);
+    }
+    message->set_ways(path->ways);
+    message->set_end(to_proto(path->end));
+    message->set_description(valid_utf8(describe(topology, *path, source.port, target.port)));
+    answer.end(*message);
+  }
+}
+
 }  // namespace
 
 Result<v1::GetPathResponse> get_path(const Snapshot& snapshot, const v1::GetPathRequest& request) {
   if (request.from().empty() || request.to().empty())
     return fail(ErrorCode::kInvalidArgument, "a path goes from somewhere to somewhere: name both");
-  v1::GetPathResponse response;
-  bool known_from = false, known_to = false, unread = false;
+  Answer answer{snapshot, request};
   for (const FabricView& fabric : snapshot.fabrics) {
     if (!fabric.sweep || !fabric.sweep->topology) continue;
     if (!request.fabric().empty() && fabric.name != request.fabric()) continue;
-    const Topology& topology = *fabric.sweep->topology;
-    const LidOwners owners(topology);
-    const auto from = find_ends(snapshot, fabric, owners, request.from());
-    const auto to = find_ends(snapshot, fabric, owners, request.to());
-    known_from |= !from.empty();
-    known_to |= !to.empty();
-    if (from.empty() || to.empty()) continue;
-    if (!fabric.sweep->routes) {
-      unread = true;
-      continue;
-    }
-    for (const auto& [source, target] : pairs(topology, from, to)) {
-      const weft::Path path = find_path(topology, *fabric.sweep->routes, source.port, target.lid);
-      v1::Path& message = *response.add_paths();
-      message.set_fabric(valid_utf8(fabric.name));
-      to_proto(topology, source.port, *message.mutable_from());
-      to_proto(topology, target.port, *message.mutable_to());
-      message.set_to_lid(target.lid.value);
-      for (const PathHop& hop : path.hops) hop_to_proto(snapshot, fabric, hop, *message.add_hops());
-      message.set_end(static_cast<v1::Path::End>(static_cast<int>(path.end) + 1));
-      message.set_description(valid_utf8(describe_end(topology, path, target.lid)));
+    if (fabric.sweep->topology->is_ethernet()) {
+      add_equal_cost(fabric, answer);
+    } else {
+      add_routed(fabric, answer);
     }
   }
-  if (!response.paths().empty()) return response;
-  if (unread) return fail(ErrorCode::kFailedPrecondition, "the forwarding tables of the switches were not read yet");
-  for (const auto& [known, name] : {std::pair(known_from, &request.from()), std::pair(known_to, &request.to())})
+  if (!answer.response.paths().empty()) return std::move(answer.response);
+  if (answer.response.paths_left_out() > 0)
+    return fail(ErrorCode::kFailedPrecondition, "there are too many ways for one answer: name ports nearer together");
+  if (!answer.unread.empty()) return fail(ErrorCode::kFailedPrecondition, answer.unread);
+  for (const auto& [known, name] :
+       {std::pair(answer.known_from, &request.from()), std::pair(answer.known_to, &request.to())})
     if (!known) return fail(ErrorCode::kNotFound, "nobody is called " + valid_utf8(*name));
   return fail(ErrorCode::kNotFound, "the two are on no common subnet");
 }

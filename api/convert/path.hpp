@@ -8,8 +8,9 @@
 namespace weft::api {
 
 /// A path for each pair of ports that the two names mean; of two hosts with several adapters those of the same name,
-/// rail by rail. kInvalidArgument when a name is missing, kNotFound when it is nobody's or both are on no common
-/// subnet, kFailedPrecondition while no forwarding table was read.
+/// rail by rail. On Ethernet a path is all equal ways at once. kInvalidArgument when a name is missing, kNotFound when
+/// it is nobody's or both are on no common subnet, kFailedPrecondition while no forwarding table was read, and between
+/// two switches of an Ethernet fabric that no host hangs on.
 Result<v1::GetPathResponse> get_path(const Snapshot& snapshot, const v1::GetPathRequest& request);
 
 }  // namespace weft::api

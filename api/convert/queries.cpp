@@ -37,6 +37,11 @@ bool wanted(const Wanted& list, Value value) {
   return list.empty() || std::find(list.begin(), list.end(), static_cast<int>(value)) != list.end();
 }
 
+/// Port 0 of a switch is InfiniBand's.
+bool is_port(const Topology& topology, PortIndex index) {
+  return !topology.is_ethernet() || topology.port(index).number.value != 0;
+}
+
 Error unknown_node(std::string_view name) {
   return {ErrorCode::kNotFound, name.empty() ? "no node was named" : "no node named " + valid_utf8(name)};
 }
@@ -80,7 +85,8 @@ Result<v1::GetNodeResponse> get_node(const Snapshot& snapshot, std::string_view 
     node_to_proto(*found.fabric, found.node, node);
     const Node& source = found.fabric->sweep->topology->node(found.node);
     for (PortIndex i = 0; i < source.port_entries(); ++i)
-      port_to_proto(*found.fabric, source.first_port + i, PortDetail::kCounters, now, *node.add_ports());
+      if (is_port(*found.fabric->sweep->topology, source.first_port + i))
+        port_to_proto(*found.fabric, source.first_port + i, PortDetail::kCounters, now, *node.add_ports());
     bytes += node.ByteSizeLong();
     if (bytes > 3 * kPageBytes)
       return fail(ErrorCode::kFailedPrecondition, "too many nodes are named " + valid_utf8(name) + ": ask by GUID");
@@ -104,7 +110,7 @@ Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::Lis
   const PortDetail detail = request.without_counters() ? PortDetail::kRates : PortDetail::kCounters;
   return page<v1::ListPortsRequest, v1::ListPortsResponse>(
       snapshot, request, count_ports, [&](v1::ListPortsResponse& response, const FabricView& fabric, PortIndex index) {
-        if (!of_node(fabric, index)) return std::size_t{0};
+        if (!is_port(*fabric.sweep->topology, index) || !of_node(fabric, index)) return std::size_t{0};
         v1::Port& port = *response.add_ports();
         port_to_proto(fabric, index, detail, now, port);
         return port.ByteSizeLong();

@@ -22,6 +22,16 @@ void per_fabric(std::string& out, const Snapshot& snapshot, MetricsFormat format
   out += samples;
 }
 
+/// Only of subnets, which are asked; what is known of an Ethernet fabric is told by collectors.
+template <typename Each>
+void per_asking(std::string& out, const Snapshot& snapshot, MetricsFormat format, const MetricFamily& family,
+                Each&& each) {
+  per_fabric(out, snapshot, format, family, [&](std::string& samples, const FabricView& fabric) {
+    if (fabric.sweep && fabric.sweep->topology && !fabric.sweep->topology->is_ethernet())
+      each(samples, fabric, *fabric.sweep);
+  });
+}
+
 template <typename Each>
 void per_sweep(std::string& out, const Snapshot& snapshot, MetricsFormat format, const MetricFamily& family,
                Each&& each) {
@@ -55,12 +65,17 @@ void append_graph(std::string& out, const Snapshot& snapshot, MetricsFormat form
     for (std::size_t i = 0; i < kStates.size(); ++i)
       append_sample(samples, kPorts.name, {{"subnet", fabric.name}, {"state", kStates[i]}}, of(fabric).ports[i]);
   });
-  constexpr MetricFamily kLinks{"weft_fabric_links", MetricType::kGauge,
-                                "Cables of the subnet seen now or before, by whether both ends are active."};
-  per_sweep(out, snapshot, format, kLinks, [&](std::string& samples, const FabricView& fabric, const Sweep&) {
+  constexpr MetricFamily kLinks{
+      "weft_fabric_links", MetricType::kGauge,
+      "Cables of the subnet seen now or before, by whether both ends are active; of an Ethernet "
+      "fabric unknown: neither end is read."};
+  per_sweep(out, snapshot, format, kLinks, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    const std::uint32_t unknown = sweep.topology->is_ethernet() ? of(fabric).links_unknown : 0;
     append_sample(samples, kLinks.name, {{"subnet", fabric.name}, {"state", "up"}}, of(fabric).links_up);
     append_sample(samples, kLinks.name, {{"subnet", fabric.name}, {"state", "down"}},
-                  of(fabric).links - of(fabric).links_up);
+                  of(fabric).links - of(fabric).links_up - unknown);
+    if (sweep.topology->is_ethernet())
+      append_sample(samples, kLinks.name, {{"subnet", fabric.name}, {"state", "unknown"}}, unknown);
   });
 }
 
@@ -82,7 +97,7 @@ void append_sweeps(std::string& out, const Snapshot& snapshot, MetricsFormat for
   });
   constexpr MetricFamily kRequests{"weft_sweep_requests_total", MetricType::kCounter,
                                    "Management datagrams sent by the sweeper, by how they ended."};
-  per_sweep(out, snapshot, format, kRequests, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+  per_asking(out, snapshot, format, kRequests, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     for (std::size_t i = 0; i < kMadResultCount; ++i)
       append_sample(samples, kRequests.name,
                     {{"subnet", fabric.name}, {"result", to_string(static_cast<MadResult>(i))}},
@@ -90,14 +105,15 @@ void append_sweeps(std::string& out, const Snapshot& snapshot, MetricsFormat for
   });
   constexpr MetricFamily kWindow{"weft_sweep_window", MetricType::kGauge,
                                  "Requests that the sweeper keeps outstanding at once."};
-  per_sweep(out, snapshot, format, kWindow, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+  per_asking(out, snapshot, format, kWindow, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     append_sample(samples, kWindow.name, {{"subnet", fabric.name}}, sweep.statistics.window);
   });
   constexpr MetricFamily kBackedOff{"weft_sweep_nodes_backed_off", MetricType::kGauge,
                                     "Nodes left out of the last sweep because they did not answer before."};
-  per_sweep(out, snapshot, format, kBackedOff, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
-    append_sample(samples, kBackedOff.name, {{"subnet", fabric.name}}, sweep.statistics.nodes_backed_off);
-  });
+  per_asking(out, snapshot, format, kBackedOff,
+             [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+               append_sample(samples, kBackedOff.name, {{"subnet", fabric.name}}, sweep.statistics.nodes_backed_off);
+             });
 }
 
 constexpr std::size_t kSeverities = 3;

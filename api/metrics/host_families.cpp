@@ -117,6 +117,7 @@ HostFamilies::HostFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   }
   for (const FabricView& fabric : snapshot_->fabrics) {
     if (!fabric.watching || !fabric.sweep || !fabric.sweep->topology) continue;
+    if (fabric.sweep->topology->is_ethernet()) continue;  // whose GUIDs are made from names
     for (const Port& port : fabric.sweep->topology->ports())
       if (port.guid && port.number.value > 0) swept_ports_.push_back(port.guid.value);
   }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "api/publication/picture.hpp"
@@ -16,8 +17,24 @@ namespace {
 constexpr std::size_t kChunk = 128 * 1024;
 constexpr std::size_t kLongestNumber = 40;
 constexpr std::size_t kNoFamily = static_cast<std::size_t>(-1);
+constexpr std::size_t kLongestPortName = 64;  ///< octets; Linux has 15 at most
 
 enum class Source : std::uint8_t { kUp, kStale, kInfo, kByteRate, kLanes, kRate, kCounter, kSaturated, kHostsOnly };
+
+/// Marks the ports of an Ethernet fabric that a collector on their node reads: they are told as the host's.
+std::vector<std::uint8_t> told_by_hosts(const Topology& topology, const Snapshot& snapshot) {
+  std::vector<std::uint8_t> told(topology.ports().size());
+  if (!topology.is_ethernet() || !snapshot.hosts) return told;
+  std::set<std::pair<std::string_view, std::string_view>> read;
+  for (const auto& host : *snapshot.hosts) {
+    if (!host->reading || !host->reading->inventory) continue;
+    for (const HostPort& port : host->reading->inventory->ports)
+      read.emplace(host->host, port.netdev.empty() ? port.device : port.netdev);
+  }
+  for (PortIndex port = 0; port < told.size(); ++port)
+    told[port] = read.contains({host_name(topology.node_of(topology.port(port))), topology.port_name(port)});
+  return told;
+}
 
 }  // namespace
 
@@ -34,9 +51,14 @@ struct PortFamilies::View {
   const Topology* topology;
   NodeLabels labels;
   std::vector<std::uint8_t> shown;  ///< for each port: it has series here
+  std::vector<std::uint8_t> told;   ///< for each port: what hosts tell in the same family is not told again
 
-  explicit View(const FabricView& view)
-      : fabric(&view), topology(view.sweep->topology.get()), labels(*topology), shown(topology->ports().size()) {}
+  View(const FabricView& view, const Snapshot& snapshot)
+      : fabric(&view),
+        topology(view.sweep->topology.get()),
+        labels(*topology),
+        shown(topology->ports().size()),
+        told(told_by_hosts(*topology, snapshot)) {}
 };
 
 struct PortFamilies::Family {
@@ -79,7 +101,7 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   std::size_t longest = 0;
   for (const FabricView& fabric : snapshot_->fabrics) {
     if (!fabric.sweep || !fabric.sweep->topology) continue;
-    View view(fabric);
+    View view(fabric, *snapshot_);
     for (PortIndex i = 0; i < view.shown.size(); ++i) {
       // Two subnets may know the same port: one adapter's two ports in one subnet, watched through both. One series.
       const bool known = std::any_of(views_.begin(), views_.end(), [&](const View& earlier) {
@@ -168,12 +190,15 @@ void PortFamilies::begin_family() {
 /// before the first series: a family that nobody has is not mentioned.
 template <typename Row>
 void PortFamilies::rows(Row&& row) {
+  const Family& family = families_[family_];
+  // Rates, and what is summed up with them, are nobody's but ours.
+  const bool of_both = family.of_hosts != kNoFamily && family.source != Source::kInfo && family.source != Source::kRate;
   for (; fabric_ < views_.size(); ++fabric_, port_ = 0) {
     const View& view = views_[fabric_];
     const auto count = static_cast<PortIndex>(view.shown.size());
     for (; port_ < count; ++port_) {
       if (at_ >= full_) return;
-      if (!view.shown[port_]) continue;
+      if (!view.shown[port_] || (of_both && view.told[port_])) continue;
       if (headed_) {
         row(Line{at_}, view, port_);
         continue;
@@ -241,7 +266,7 @@ void PortFamilies::write_family() {
 namespace {
 
 template <typename Line>
-void put_place(Line& line, std::string_view label, const std::string& name) {
+void put_text(Line& line, std::string_view label, std::string_view name) {
   if (name.empty()) return;
   std::string escaped;
   append_label_value(escaped, name);
@@ -276,13 +301,17 @@ void PortFamilies::write_info() {
       line.put("\",peer_port=\"");
       line.number(peer.number.value);
     }
+    put_text(line, "\",netdev=\"", topology.port_name(index).substr(0, kLongestPortName));
+    if (port.peer != kNoIndex)
+      put_text(line, "\",peer_netdev=\"", topology.port_name(port.peer).substr(0, kLongestPortName));
     if (view.fabric->places) {
-      put_place(line, "\",pod=\"", view.fabric->places->pod_of(port.node));
-      put_place(line, "\",rail=\"", view.fabric->places->rail_of(index));
+      put_text(line, "\",pod=\"", view.fabric->places->pod_of(port.node));
+      put_text(line, "\",rail=\"", view.fabric->places->rail_of(index));
     }
     line.put("\",subnet=\"");
     line.put(subnet);
-    line.put("\",link_layer=\"InfiniBand");
+    line.put("\",link_layer=\"");
+    line.put(to_string(topology.layer()));
     line.end(1);
   });
 }
@@ -303,6 +332,9 @@ void PortFamilies::write_counter() {
   const std::string_view name = families_[family_].name;
   const CounterInfo& info = counter_info(families_[family_].counter);
   rows([&](Line line, const View& view, PortIndex index) {
+    // Counters of Ethernet are the collectors' to tell: what a sweep has of them is theirs, or its other end's
+    // mirrored.
+    if (view.topology->is_ethernet()) return;
     const Sweep& sweep = *view.fabric->sweep;
     const SampleTable* table = (info.group == CounterGroup::kEverySweep ? sweep.counters : sweep.details).get();
     if (!table || index >= table->rows()) return;
@@ -334,6 +366,7 @@ void PortFamilies::write_counter() {
 void PortFamilies::write_saturated() {
   const std::string_view name = families_[family_].name;
   rows([&](Line line, const View& view, PortIndex index) {
+    if (view.topology->is_ethernet()) return;
     const Sweep& sweep = *view.fabric->sweep;
     for (const SampleTable* table : {sweep.counters.get(), sweep.details.get()}) {
       if (!table || index >= table->rows()) continue;

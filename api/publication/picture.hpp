@@ -30,8 +30,9 @@ struct FabricCounts {
   std::array<std::uint32_t, 4> nodes{};  ///< by NodeType
   std::array<std::uint32_t, 5> ports{};  ///< external ports, by PortState
   std::uint32_t unreachable_nodes = 0;
-  std::uint32_t links = 0;     ///< cables seen now or before
-  std::uint32_t links_up = 0;  ///< both ends active
+  std::uint32_t links = 0;          ///< cables seen now or before
+  std::uint32_t links_up = 0;       ///< both ends active
+  std::uint32_t links_unknown = 0;  ///< the state of neither end is known
 };
 FabricCounts count(const Topology& topology);
 

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "daemon/ctl/names.hpp"
 #include "daemon/ctl/table.hpp"
 #include "daemon/ctl/text.hpp"
 #include "daemon/ctl/verbs.hpp"
@@ -26,17 +27,14 @@ Response all_pages(const Session& session, Stub& stub,
 }
 
 std::string state_text(const v1::Port& port) {
+  if (port.state() == v1::Port::STATE_UNKNOWN && !port.has_state_read_at()) return "not read";
   std::string text = v1::Port::State_Name(port.state());
   if (port.stale()) text += " (stale)";
   return text;
 }
 
-std::string link_text(const std::string& width, const std::string& speed) {
-  return width.empty() ? "-" : width + " " + speed;
-}
-
-std::string end_text(const v1::PortReference& end) {
-  return end.node() + " port " + std::to_string(end.port());
+const char* state_text(const v1::Link& link) {
+  return link.up() ? "up" : link.state_unknown() ? "not read" : "down";
 }
 
 std::string errors_text(const v1::Port& port) {
@@ -84,7 +82,7 @@ void print_counters(const Session& session, const v1::ListPortsResponse& ports) 
   Table table({key("NODE"), number_key("PORT"), key("COUNTER"), number("VALUE"), "UNIT"});
   for (const v1::Port& port : ports.ports())
     for (const v1::Counter& counter : port.counters())
-      table.add({port.node(), std::to_string(port.port()),
+      table.add({port.node(), port_text(port),
                  counter.name() + (counter.has_instance() ? "[" + std::to_string(counter.instance()) + "]" : ""),
                  (counter.saturated() ? ">= " : "") + std::to_string(counter.value()), counter.unit()});
   table.print(session.sheet());
@@ -105,7 +103,8 @@ Exit show_status(const Session& session) {
                age("LAST SWEEP")});
   for (const v1::Fabric& fabric : status.fabrics())
     table.add({fabric.name(), fabric.status(), std::to_string(fabric.switches()), std::to_string(fabric.adapters()),
-               std::to_string(fabric.links_up()) + " of " + std::to_string(fabric.links()),
+               std::to_string(fabric.links_up()) + " of " + std::to_string(fabric.links()) +
+                   (fabric.links_unknown() > 0 ? ", " + std::to_string(fabric.links_unknown()) + " not read" : ""),
                age_text(fabric.has_last_sweep(), fabric.last_sweep().finished(), session.now)});
   if (table.empty()) {
     session.out << "No fabric is watched yet.\n";
@@ -170,7 +169,8 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
                spare(rate("RECEIVES")), spare(rate("BUSY")), rate("STALLED"), number("ERRORS"), "PEER"});
   for (const v1::Port& port : ports.ports()) {
     const v1::PortRates& rates = port.rates();
-    table.add({port.node(), std::to_string(port.port()), state_text(port), link_text(port.width(), port.speed()),
+    table.add({port.node(), port_text(port), state_text(port),
+               link_text(port.width(), port.speed(), port.rate_bits_per_second()),
                rates.has_transmit_bits_per_second() ? bits_per_second_text(rates.transmit_bits_per_second()) : "-",
                rates.has_receive_bits_per_second() ? bits_per_second_text(rates.receive_bits_per_second()) : "-",
                rates.has_utilization_ratio() ? percent_text(rates.utilization_ratio()) : "-",
@@ -188,7 +188,7 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
   if (down_only) {
     v1::ListLinksResponse down;
     for (const v1::Link& link : links.links())
-      if (!link.up()) *down.add_links() = link;
+      if (!link.up() && !link.state_unknown()) *down.add_links() = link;
     links = std::move(down);
   }
   if (session.json) {
@@ -198,7 +198,7 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
   Table table(
       {key("ONE END"), key("OTHER END"), judged("STATE"), spare("RATE"), spare(number("DATA RATE")), spare("FABRIC")});
   for (const v1::Link& link : links.links())
-    table.add({end_text(link.a()), end_text(link.b()), link.up() ? "up" : "down", link_text(link.width(), link.speed()),
+    table.add({end_text(link.a()), end_text(link.b()), state_text(link), link_text(link.width(), link.speed(), 0),
                bits_per_second_text(link.rate_bits_per_second()), link.fabric()});
   table.print(session.sheet());
   return Exit::kGood;
@@ -218,8 +218,12 @@ Exit show_topology(const Session& session, const std::string& fabric) {
     session.out << type_text(node.type()) << ' ' << printable(node.name()) << "  " << node.guid()
                 << (node.reachable() ? "" : "  does not answer") << '\n';
     for (const v1::Port* port : ports_of[{node.fabric(), node.guid()}])
-      session.out << "  port " << port->port() << "  " << (port->state() == v1::Port::ACTIVE ? "" : "[not active] ")
-                  << link_text(port->width(), port->speed()) << "  " << printable(end_text(port->peer())) << '\n';
+      session.out << (port->name().empty() ? "  port " : "  ") << printable(port_text(*port)) << "  "
+                  << (port->state() == v1::Port::ACTIVE                                        ? ""
+                      : port->state() == v1::Port::STATE_UNKNOWN && !port->has_state_read_at() ? "[not read] "
+                                                                                               : "[not active] ")
+                  << link_text(port->width(), port->speed(), port->rate_bits_per_second()) << "  "
+                  << printable(end_text(port->peer())) << '\n';
   }
   return Exit::kGood;
 }

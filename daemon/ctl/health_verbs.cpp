@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/ctl/names.hpp"
 #include "daemon/ctl/table.hpp"
 #include "daemon/ctl/text.hpp"
 #include "daemon/ctl/verbs.hpp"
@@ -53,10 +54,6 @@ void add(Table& table, const v1::NodeHealth& health) {
   if (why.empty() && health.verdict() == v1::NodeHealth::UNKNOWN && !health.has_data_age()) why = "never seen";
   table.add({health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
              v1::NodeHealth::RecommendedAction_Name(health.recommended_action()), why});
-}
-
-std::string end_text(const v1::PortReference& end) {
-  return end.node() + " port " + std::to_string(end.port());
 }
 
 }  // namespace

@@ -12,15 +12,18 @@ namespace {
 // What a person takes in at a glance; all of it is in the JSON.
 constexpr int kMostWaiting = 24;
 constexpr std::size_t kMostHanging = 12;
+constexpr std::string_view kBetweenEnds = " - ";
 
-/// Both ends of a link by name, the one of Entity.port first. The label is "leaf-1 port 12 - dgx-04 mlx5_0 port 1".
+/// Both ends of a link by name, the one of Entity.port first. The label is "leaf-1 port 12 - dgx-04 mlx5_0 port 1", on
+/// Ethernet "leaf01 swp12 - gpu-04 eth2".
 std::pair<std::string, std::string> ends_of(const v1::Entity& link) {
   const std::string label = label_of(link);
   const std::string between = " port " + std::to_string(link.port()) + " - ";
   const std::size_t at = label.find(between);
-  if (at == std::string::npos) return {label, ""};
-  const std::size_t cut = at + between.size();
-  return {label.substr(0, cut - 3), label.substr(cut)};
+  const bool numbered = at != std::string::npos;
+  const std::size_t cut = numbered ? at + between.size() - kBetweenEnds.size() : label.find(kBetweenEnds);
+  if (cut == std::string::npos || (!numbered && cut != label.rfind(kBetweenEnds))) return {label, ""};
+  return {label.substr(0, cut), label.substr(cut + kBetweenEnds.size())};
 }
 
 std::string whole_percent(double ratio) {
@@ -104,6 +107,10 @@ std::vector<std::string> draw_node(const v1::Incident& incident, const Pen& pen)
     if (turned) std::swap(near, far);
     const std::uint32_t port = turned ? link.peer_port() : link.port();
     if (near.starts_with(label_of(cause) + " port ")) near = "port " + std::to_string(port);
+    // On Ethernet: "leaf01 swp3".
+    std::string before = label_of(cause);
+    before += ' ';
+    if (near.starts_with(before) && near.find(' ', before.size()) == std::string::npos) near.erase(0, before.size());
     root.branches.push_back({near + pen.cut + far, ""});
     ends.push_back(link.node_guid());
     ends.push_back(link.peer_guid());

@@ -69,8 +69,12 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   links->callback(
       [&] { chosen = [&](const Session& session) { return show_links(session, given.fabric, given.down); }; });
   CLI::App* path = app.add_subcommand(
-      "path", "The way from one port to another, cable by cable. Exit status 1 if it does not arrive");
-  path->add_option("FROM", given.from, "Host name, node name, GUID, \"leaf-1 port 12\" or \"lid 17\"")->required();
+      "path",
+      "The way from one port to another, cable by cable; on Ethernet all equal ways, and the share of many flows that "
+      "passes each cable. Exit status 1 if it does not arrive");
+  path->add_option("FROM", given.from,
+                   "Host name, node name, GUID, \"leaf-1 port 12\", on Ethernet \"leaf01 swp12\", or \"lid 17\"")
+      ->required();
   path->add_option("TO", given.to, "The same")->required();
   path->add_option("--fabric", given.fabric, "Only this subnet");
   path->callback(
@@ -144,9 +148,10 @@ void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   windows->add_flag("--all", given.all, "Those that are over too");
   windows->add_subcommand("list", "Windows that are active or planned; the same without a word");
   CLI::App* add = windows->add_subcommand("add", "Announce work on a host, switch, port or link, or on all");
-  add->add_option("WHAT", given.words,
-                  "Host, switch or adapter by name or GUID; \"leaf-1 port 12\"; a link as incidents call it, \"leaf-1 "
-                  "port 12 - dgx-04 mlx5_0 port 1\"; or \"fabric\"")
+  add->add_option(
+         "WHAT", given.words,
+         "Host, switch or adapter by name or GUID; \"leaf-1 port 12\", on Ethernet \"leaf01 swp12\"; a link as "
+         "incidents call it, \"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"; or \"fabric\"")
       ->required();
   add->add_option("--from", given.begin, "When it begins, \"2026-01-31 14:00\" (UTC) or 30m from now; now without it");
   given.how_long = "2h";

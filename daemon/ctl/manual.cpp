@@ -25,7 +25,8 @@ constexpr std::array kExamples{
   weftctl links --down --watch         and the moment they are back)"},
     Examples{"topology", R"(  weftctl topology                     each node, and what is behind each of its ports)"},
     Examples{"path", R"(  weftctl path dgx-04 dgx-17           host to host, on each rail
-  weftctl path "leaf-1 port 12" "lid 17"   from a port to a LID)"},
+  weftctl path "leaf-1 port 12" "lid 17"   from a port to a LID
+  weftctl path gpu-01 "leaf02 swp3"    Ethernet: every equal way, and its share of many flows)"},
     Examples{"incidents", R"(  weftctl incidents                    what is wrong now
   weftctl incidents --all              resolved ones and planned work too
   weftctl incidents --watch            what is wrong, as it changes)"},

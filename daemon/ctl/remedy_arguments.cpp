@@ -39,7 +39,7 @@ void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
 
 void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   constexpr const char* kPlan = "PLAN-7 or 7";
-  constexpr const char* kLink = "Either end: leaf-1:7 or 0x2c5eab0300b87b40:7";
+  constexpr const char* kLink = "Either end: leaf-1:7 or 0x2c5eab0300b87b40:7; on Ethernet leaf01:swp7";
   constexpr const char* kNode = "The host's name";
   constexpr const char* kReason = "Why, for the record and whoever meets it";
   CLI::App* approve = app.add_subcommand("approve", "Let a proposed plan be done");

@@ -27,6 +27,7 @@ constexpr std::array kWords{
     Word{"DEGRADED", Tone::kWarning},
     Word{"UNKNOWN", Tone::kWarning},
     Word{"SILENT", Tone::kWarning},
+    Word{"not read", Tone::kFaint},
     Word{"AVOID_NEW_JOBS", Tone::kWarning},
     Word{"WATCH", Tone::kWarning},
     Word{"INITIALIZE", Tone::kWarning},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/remedy/candidates.hpp"
+#include "api/publication/find_ports.hpp"
 #include "api/publication/picture.hpp"
 #include "daemon/logging/logging.hpp"
 
@@ -271,6 +272,12 @@ Result<Entity> RemedyDesk::find_target(RemedyAction action, const std::string& t
     const NodeHealth* health = api::find_health(seen_, text);
     if (!health) return fail(ErrorCode::kNotFound, "no host named '" + text + "'");
     return analyzer::host_entity(health->node);
+  }
+  // On Ethernet ports go by their names: "leaf01:swp3".
+  for (const api::FoundPort& found : api::find_ports(seen_, text)) {
+    const Topology& topology = *found.fabric->sweep->topology;
+    if (topology.is_ethernet() && topology.link_of(found.port))
+      return analyzer::link_entity(found.fabric->name, topology, found.port);
   }
   const std::size_t colon = text.rfind(':');
   unsigned number = 0;

@@ -109,7 +109,12 @@ Result<RemedyDeskOptions> make_remedy_options(const config::WeftdConfig& config,
          {"undrain_node", RemedyAction::kUndrainNode}}};
     for (const std::string& name : remedy.webhook.actions)
       for (const auto& [word, action] : kNames)
-        if (name == word && actuator_of(settings, action).empty()) actuator_of(settings, action) = "webhook";
+        if (name == word) {
+          if (actuator_of(settings, action).empty()) actuator_of(settings, action) = "webhook";
+          // That flows leave a link whose cost was raised could not be seen: nobody tells of Ethernet's routes.
+          if (action == RemedyAction::kIsolateLink || action == RemedyAction::kRestoreLink)
+            settings.ethernet_actuators[static_cast<std::size_t>(action)] = "webhook";
+        }
   }
   if (failure) return tl::unexpected(std::move(*failure));
   return options;

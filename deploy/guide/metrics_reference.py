@@ -17,8 +17,8 @@ HEAD = """\
 Made from the sources by `deploy/guide/metrics_reference.py`. Counters of ports are in [counters.md](counters.md), each with its metric;
 all others are here. Alerts on them: [weft.rules.yml](../../../dashboards/prometheus/weft.rules.yml).
 
-Labels of every port's series: `node`, `guid`, `port` of a subnet's port, `node`, `device`, `port` of one that only a collector sees. What
-else is known of the port is joined from `weft_port_info`:
+Labels of every port's series: `node`, `guid`, `port` of a subnet's port, `node`, `device`, `port` of one that a collector tells of: of those
+that no subnet shows, Ethernet's among them ([which there are](../ethernet.md#metrics)). What else is known of the port is joined from `weft_port_info`:
 
 ```
 weft_link_stall_ratio * on (node, guid, port) group_left (peer_node, rail) weft_port_info

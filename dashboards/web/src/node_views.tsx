@@ -7,7 +7,7 @@ import {inOrder} from './incident_views';
 import {Fact, Facts, SeverityMark, StateMark} from './parts';
 import {toIncident, toNode, toPort} from './route';
 import type {Health, Incident, Node, Port} from './types';
-import {bits, byName, clock, errorRate, grouped, kindName, percent, plain} from './words';
+import {bits, byName, clock, errorRate, grouped, kindName, linkWord, percent, plain, portName} from './words';
 
 function useNode(guid: string) {
   return usePolled<Node | undefined>(`node-${guid}`, 3000, async () =>
@@ -35,6 +35,7 @@ function IncidentsOf({guid, port}: {guid: string; port?: number}) {
 }
 
 function portWord(port: Port): {word: string; good: boolean; bad: boolean} {
+  if (port.state === 'STATE_UNKNOWN' && !port.stateReadAt) return {word: 'not read', good: false, bad: false};
   if (port.stale) return {word: 'no fresh data', good: false, bad: false};
   if (port.state === 'ACTIVE') return {word: 'up', good: true, bad: false};
   if (port.state === 'DOWN' && !port.peer) return {word: 'no cable', good: false, bad: false};
@@ -45,10 +46,10 @@ function PortRow({port}: {port: Port}) {
   const state = portWord(port);
   return (
     <tr>
-      <th scope="row"><a href={toPort(port.nodeGuid, port.port)}>{port.port}</a></th>
+      <th scope="row"><a href={toPort(port.nodeGuid, port.port)}>{port.name || port.port}</a></th>
       <td><StateMark {...state} /></td>
-      <td>{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{port.peer.node}:{port.peer.port}</a> : '–'}</td>
-      <td>{[port.width, port.speed].filter(Boolean).join(' ') || '–'}</td>
+      <td>{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{port.peer.name ? portName(port.peer) : `${port.peer.node}:${port.peer.port}`}</a> : '–'}</td>
+      <td>{linkWord(port) || '–'}</td>
       <td>{percent(port.rates?.utilizationRatio)}</td>
       <td>{percent(port.rates?.stallRatio)}</td>
       <td>{errorRate(port.rates?.errorRate)}</td>
@@ -124,19 +125,20 @@ export function PortView({guid, number}: {guid: string; number: number}) {
   const {value: node, error} = useNode(guid);
   const port = node?.ports.find((each) => each.port === number);
   if (!node || !port) return <p class="muted">{error ? error.message : node ? `${node.name} has no port ${number}` : 'Asking …'}</p>;
+  const state = portWord(port);
   const slower = port.state === 'ACTIVE' && port.widthSupported && port.width !== port.widthSupported;
   return (
     <article aria-labelledby="port">
-      <p class="crumbs"><a href="#/">Fabric</a> / <a href={toNode(guid)}>{node.name}</a> / port {number}</p>
-      <h2 id="port">{node.name} port {number}</h2>
-      <p class="marks"><StateMark {...portWord(port)} />{slower && <span class="mark warning">Narrower than it could be</span>}</p>
+      <p class="crumbs"><a href="#/">Fabric</a> / <a href={toNode(guid)}>{node.name}</a> / {port.name || `port ${number}`}</p>
+      <h2 id="port">{portName(port)}</h2>
+      <p class="marks"><StateMark {...state} />{slower && <span class="mark warning">Narrower than it could be</span>}</p>
       <IncidentsOf guid={guid} port={number} />
       <Facts>
-        <Fact name="Other end">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{port.peer.node} port {port.peer.port}</a> : 'no cable seen'}</Fact>
-        <Fact name="Link">{port.rateBitsPerSecond ? `${port.width} ${port.speed}, ${bits(port.rateBitsPerSecond)}` : 'down'}</Fact>
-        <Fact name="Could do">{[port.widthSupported, port.speedSupported].filter(Boolean).join(' ') || 'not known'}</Fact>
+        <Fact name="Other end">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{portName(port.peer)}</a> : 'no cable seen'}</Fact>
+        <Fact name="Link">{port.rateBitsPerSecond ? [port.width && linkWord(port), bits(port.rateBitsPerSecond)].filter(Boolean).join(', ') : state.word === 'not read' ? state.word : 'down'}</Fact>
+        {!port.name && <Fact name="Could do">{[port.widthSupported, port.speedSupported].filter(Boolean).join(' ') || 'not known'}</Fact>}
         <Fact name="Physical state">{plain(port.physicalState)}</Fact>
-        <Fact name="LID">{port.lid || '–'}</Fact>
+        {!port.name && <Fact name="LID">{port.lid || '–'}</Fact>}
         <Fact name="State read">{clock(port.stateReadAt)}</Fact>
         <Fact name="Counters read">{clock(port.countersReadAt)}</Fact>
       </Facts>

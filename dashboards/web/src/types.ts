@@ -78,6 +78,8 @@ export interface PortReference {
   node: string;
   nodeGuid: string;
   port: number;
+  /** Of the interface, on Ethernet; empty where ports have numbers only. */
+  name: string;
 }
 
 export interface Port {
@@ -85,6 +87,7 @@ export interface Port {
   node: string;
   nodeGuid: string;
   port: number;
+  name: string;
   guid: string;
   lid: number;
   state: string;

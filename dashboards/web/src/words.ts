@@ -41,6 +41,17 @@ export function useClock(every = 1000): number {
   return now;
 }
 
+/** "leaf-1 port 12", on Ethernet "leaf01 swp12"; a host's interface is its node: "gpu-01 eth2". */
+export function portName({node, port, name}: {node: string; port: number; name: string}): string {
+  if (!name) return `${node} port ${port}`;
+  return node.endsWith(` ${name}`) ? node : `${node} ${name}`;
+}
+
+/** "4X NDR", on Ethernet "400 Gbit/s"; nothing where nothing is known. */
+export function linkWord({width, speed, rateBitsPerSecond}: {width: string; speed: string; rateBitsPerSecond: number}): string {
+  return [width, speed].filter(Boolean).join(' ') || (rateBitsPerSecond ? bits(rateBitsPerSecond) : '');
+}
+
 export function bits(rate?: number): string {
   if (rate === undefined) return '–';
   if (rate === 0) return '0 bit/s';

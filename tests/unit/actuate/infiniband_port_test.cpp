@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "fabric/directed_way.hpp"
+#include "tests/fakes/ethernet_fabric.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::actuate {
@@ -87,6 +88,21 @@ TEST_F(InfinibandPortTest, TellsTheProgramWhatIsNeededAndNothingMore) {
   EXPECT_NE(set.find("--local-node " + to_string(fabric.local_port().node) + " --local-port 1 "), std::string::npos);
   EXPECT_EQ(told()[0].find("--set "), std::string::npos);
   EXPECT_EQ(set.find("m-key"), std::string::npos);
+}
+
+TEST_F(InfinibandPortTest, EthernetIsNotItsBusiness) {
+  port("LinkUp", "done");
+  const auto ethernet = fakes::EthernetFabric::leaf_spine(2, 2, 2);
+  Order made = order(RemedyAction::kIsolateLink);
+  Sweep sweep = ethernet.sweep();
+  const LinkKey link = *sweep.topology->link_of(fakes::EthernetFabric::find(*sweep.topology, "leaf01 swp49"));
+  sweep.local_port = sweep.topology->key_of(fakes::EthernetFabric::find(*sweep.topology, "gpu-01 eth2"));
+  made.target = {EntityKind::kLink, ethernet.name(), link.low, link.high, "the link"};
+  made.sweep = std::make_shared<const Sweep>(std::move(sweep));
+  const auto done = make_infiniband_port(options)->apply(made);
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message.find("Ethernet"), std::string::npos) << done.error().message;
+  EXPECT_TRUE(told().empty());
 }
 
 TEST_F(InfinibandPortTest, WhatIsSoAlreadyIsASuccessWithoutASet) {

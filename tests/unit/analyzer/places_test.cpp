@@ -5,6 +5,7 @@
 #include <array>
 
 #include "analyzer/places/place_finder.hpp"
+#include "tests/fakes/ethernet_fabric.hpp"
 #include "tests/fakes/three_tiers.hpp"
 
 namespace weft::analyzer {
@@ -65,6 +66,28 @@ TEST(Places, RailsByTheOrderOfAdapters) {
   EXPECT_EQ(places.rail_of(fabric.port_of("leaf-u1-r1", 1)), "1");
   EXPECT_EQ(places.rail_of(fabric.port_of("leaf-u1-r1", 7)), "1") << "its way up";
   EXPECT_EQ(places.rail_of(fabric.port_of("spine-0", 1)), "") << "a spine serves all";
+}
+
+TEST(Places, InterfacesOfAnEthernetFabricMakeRails) {
+  fakes::EthernetFabric fabric;
+  for (const char* host : {"gpu-01", "gpu-02", "gpu-03"})
+    for (const char* rail : {"0", "1"})
+      fabric.cable(std::string("leaf0") + rail, std::string("swp") + (host + 4), host, std::string("eth") + rail);
+  for (const char* leaf : {"leaf00", "leaf01"}) fabric.cable(leaf, "swp49", "spine01", std::string("swp") + (leaf + 4));
+  const auto topology = fabric.topology();
+  const Places places = find_places(*topology);
+  const auto port = [&](const char* label) { return fakes::EthernetFabric::find(*topology, label); };
+  EXPECT_EQ(places.rail_of(port("gpu-02 eth0")), "0");
+  EXPECT_EQ(places.rail_of(port("gpu-02 eth1")), "1");
+  EXPECT_EQ(places.tiers[topology->port(port("spine01 swp00")).node], 2);
+}
+
+TEST(Places, AMapMayGiveALongerNameThanTheAdapterHas) {
+  FabricBuilder fabric = two_rails();
+  const NodeIndex named = fabric.find("gpu-00 mlx5_0");
+  fabric.node(named).name = "a-host-with-a-long-name-in-the-map";
+  fabric.node(named).description = "gpu";
+  EXPECT_EQ(find_places(*fabric.topology()).rail_names.size(), 2U);
 }
 
 TEST(Places, ALeafOfTwoRailsMeansThatThereAreNone) {

@@ -175,6 +175,22 @@ TEST(IncidentDrawing, ASwitchShowsItsCablesFromItsOwnSide) {
   EXPECT_EQ(lines.back(), "`- and 32 more");
 }
 
+TEST(IncidentDrawing, EthernetPortsGoByTheirNames) {
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  set_link(*incident.mutable_cause(), "leaf01 swp12 - gpu-04 eth2", "0x1", 12, "0x2", 1);
+  EXPECT_EQ(joined(drawing_of(incident, Pen(true))), "leaf01 swp12 --x-- gpu-04 eth2\n");
+  incident.mutable_cause()->set_label("a - b - c");
+  EXPECT_TRUE(drawing_of(incident, Pen(true)).empty()) << "which of the two is between the ends?";
+  v1::Incident down = make(v1::Incident::SWITCH_DOWN);
+  set_node(*down.mutable_cause(), "0x5", "spine01");
+  set_link(*down.add_affected(), "leaf01 swp49 - spine01 swp1", "0x1", 9, "0x5", 1);
+  set_link(*down.add_affected(), "spine01 swp2 - leaf02 swp49", "0x5", 2, "0x9", 1);
+  EXPECT_EQ(joined(drawing_of(down, Pen(true))),
+            "* spine01\n"
+            "|- swp1 --x-- leaf01 swp49\n"
+            "`- swp2 --x-- leaf02 swp49\n");
+}
+
 TEST(IncidentStory, HasWhatAPersonAsksFor) {
   v1::Incident incident = slow_receiver();
   for (int i = 0; i < 11; ++i) set_node(*incident.add_affected(), std::to_string(i), "host-" + std::to_string(i));

@@ -3,6 +3,7 @@
 
 #include "api/convert/maintenance.hpp"
 #include "small_fabric.hpp"
+#include "tests/fakes/ethernet_fabric.hpp"
 
 namespace weft::api {
 namespace {
@@ -57,6 +58,32 @@ TEST_F(WantedMaintenance, ASwitchAHostAPortALinkAndEverything) {
   }
   EXPECT_EQ(entity_of("fabric").kind, EntityKind::kFabric);
   EXPECT_TRUE(entity_of("fabric").fabric.empty());
+}
+
+TEST_F(WantedMaintenance, EthernetPortsGoByTheirNames) {
+  const auto ethernet = fakes::EthernetFabric::leaf_spine(2, 2, 2);
+  FabricView view;
+  view.name = ethernet.name();
+  view.sweep = std::make_shared<const Sweep>(ethernet.sweep());
+  const Topology& topology = *view.sweep->topology;
+  snapshot->fabrics.push_back(view);
+  const PortKey leaf = topology.key_of(fakes::EthernetFabric::find(topology, "leaf01 swp2"));
+  const PortKey host = topology.key_of(fakes::EthernetFabric::find(topology, "gpu-02 eth2"));
+  for (const char* name : {"leaf01 swp2", "leaf01:swp2"}) {
+    EXPECT_EQ(entity_of(name).port, leaf) << name;
+    EXPECT_EQ(entity_of(name).label, "leaf01 swp2");
+  }
+  for (const char* name : {"leaf01 swp2 - gpu-02 eth2", "gpu-02:eth2 - leaf01:swp2"}) {
+    const Entity link = entity_of(name);
+    EXPECT_EQ(link.kind, EntityKind::kLink) << name;
+    EXPECT_EQ((LinkKey{link.port, link.peer}), make_link_key(leaf, host));
+    EXPECT_EQ(link.label, "leaf01 swp2 - gpu-02 eth2");
+  }
+  EXPECT_EQ(entity_of("gpu-02 eth2").kind, EntityKind::kNode);
+  EXPECT_EQ(entity_of("gpu-02").label, "gpu-02");
+  EXPECT_EQ(entity_of("leaf-1 port 1").label, "leaf-1 port 1") << "numbers are InfiniBand's";
+  for (const char* name : {"leaf01 port 2", "leaf01 swp9", "leaf01 swp1 - gpu-02 eth2", "swp2"})
+    EXPECT_EQ(error_of(asked(name)), ErrorCode::kNotFound) << name;
 }
 
 TEST_F(WantedMaintenance, WhatIsNotThereIsSaid) {

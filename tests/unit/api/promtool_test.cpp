@@ -17,6 +17,7 @@
 #include "daemon/collector/metrics_page.hpp"
 #include "fabric/host_counters.hpp"
 #include "small_plans.hpp"
+#include "tests/fakes/ethernet_fabric.hpp"
 
 namespace weft::api {
 namespace {
@@ -156,6 +157,22 @@ TEST(Promtool, FindsNothingToSayOfHostsBesideASubnet) {
   const std::string page = page_with(std::move(snapshot), {make_host("gpu-1"), make_host("gpu-2")});
   expect_whole(page);
   EXPECT_THAT(page, HasSubstr("\nweft_plans{action=\"ISOLATE_LINK\",state=\"PROPOSED\"} 1\n"));
+  expect_silence(page);
+}
+
+TEST(Promtool, FindsNothingToSayOfHostsBesideAnEthernetFabric) {
+  auto fabric = fakes::EthernetFabric::leaf_spine(2, 2, 2);
+  fabric.cable("leaf01", "swp\"7\"", "gpu-1", "ens1f0np0");
+  fabric.set_state("leaf01 swp49", PortState::kUnknown);
+  FabricView view;
+  view.name = fabric.name();
+  view.watching = true;
+  view.sweep = std::make_shared<const Sweep>(fabric.sweep());
+  view.rates = std::make_shared<const std::vector<PortRates>>(view.sweep->topology->ports().size(),
+                                                              PortRates{0.5, 0.5, 0.5, 0.5, 0.5, 1.5});
+  const std::string page = page_with(make_snapshot(1, {view}), {make_host("gpu-1"), make_host("gpu-2")});
+  expect_whole(page);
+  EXPECT_THAT(page, HasSubstr("peer_netdev=\"swp\\\"7\\\"\""));
   expect_silence(page);
 }
 

@@ -1,0 +1,21 @@
+#pragma once
+// Ports by the names that people call them by. Pure: no I/O.
+
+#include <string_view>
+#include <vector>
+
+#include "fabric/snapshot.hpp"
+
+namespace weft::api {
+
+/// A port of one of the fabrics.
+struct FoundPort {
+  const FabricView* fabric;
+  PortIndex port;
+};
+
+/// The ports that are called so: "leaf-1 port 12" or "leaf-1:12" on InfiniBand; on Ethernet, where numbers are nobody's
+/// names, "leaf01 swp3", "gpu-01 eth2", or the same with a colon. The node goes by name, host name or GUID.
+std::vector<FoundPort> find_ports(const Snapshot& snapshot, std::string_view name);
+
+}  // namespace weft::api

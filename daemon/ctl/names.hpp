@@ -1,0 +1,17 @@
+#pragma once
+// What ports and rates of links are called in a terminal.
+
+#include <string>
+
+#include "weft/v1/fabric.pb.h"
+
+namespace weft::ctl {
+
+/// "leaf-1 port 12"; on Ethernet "leaf01 swp12", and a host's interface by its node's name, "gpu-01 eth2".
+std::string end_text(const v1::PortReference& end);
+/// "12", on Ethernet "swp12": of the node that is named beside it.
+std::string port_text(const v1::Port& port);
+/// "4X NDR", on Ethernet "400 Gb/s"; "-" where nothing is known.
+std::string link_text(const std::string& width, const std::string& speed, double bits_per_second);
+
+}  // namespace weft::ctl

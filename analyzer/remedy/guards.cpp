@@ -251,8 +251,8 @@ class Judge {
   }
 
   Verdict capacity(Guard guard) const {
-    if (!is_link_ || !takes_out_ || plan_.action == RemedyAction::kRaiseLinkCost)
-      return not_needed("no way is taken out");
+    // A costly link stays up and is avoided all the same: whoever is short of ways is short without it.
+    if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
     if (!in_.tree || uplink_ == kNoIndex)
       return refused("it does not lead from one tier of a fat tree to the next: what is left cannot be foretold");
     if (guard == Guard::kLeafCapacity && in_.outdone) return refused(*in_.outdone);

@@ -136,7 +136,7 @@ Result<Plan> RemedyBook::approve(std::uint64_t id, std::uint64_t revision, const
     end(*found, PlanState::kExpired, std::string(kOurselves), "nobody approved it in time", view.now);
     return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " has expired");
   }
-  plan.guards = guards_of(plan, view);
+  take_verdicts(plan, guards_of(plan, view), view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {
     audit(&plan, who, "refused", std::string(to_string(guard->guard)) + ": " + guard->explanation, view.now);
     show(*found);

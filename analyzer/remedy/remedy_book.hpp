@@ -86,6 +86,8 @@ class RemedyBook {
 
   Entry& add(RemedyAction action, Entity target, const std::string& who, TimePoint now);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
+  /// What the guards say of the plan, and of what else could be done.
+  void take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view);
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
   bool is_taken(const Entity& target) const;  ///< by a plan that is not over
   bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to

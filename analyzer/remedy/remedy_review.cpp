@@ -2,6 +2,7 @@
 // approval by ourselves, verification.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -21,6 +22,16 @@ bool same_results(const std::vector<GuardVerdict>& a, const std::vector<GuardVer
 // What would be taken out again must leave as much as if it were taken out for the first time.
 bool concerns_return(Guard guard) {
   return guard >= Guard::kOwnPath && guard <= Guard::kRailCapacity;
+}
+
+bool is_up(const Entity& link, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(link.fabric);
+  if (!fabric || !fabric->watching || !fabric->sweep) return false;
+  const Topology& topology = *fabric->sweep->topology;
+  return std::ranges::all_of(std::array{link.port, link.peer}, [&](PortKey end) {
+    const PortIndex port = topology.find_port(end);
+    return port != kNoIndex && topology.port(port).is_up();
+  });
 }
 
 }  // namespace
@@ -107,13 +118,20 @@ void RemedyBook::propose_returns(const RemedyView& view) {
     if (settings_.mode(action) == RemedyMode::kOff) continue;
     const Incident* incident = view.incident(out->incident);
     std::string reason;
-    if (action == RemedyAction::kRestoreLink) {
+    const bool over =
+        !incident || (!incident->is_open() && view.now - incident->resolved >= settings_.limits.undrain_after);
+    if (action == RemedyAction::kRestoreLink && out->incident != 0 &&
+        outward_action(*out, plans) == RemedyAction::kRaiseLinkCost) {
+      // It is up, and shows whether it is well.
+      if (!over || !is_up(out->target, view)) continue;
+      reason = incident_name(out->incident) + " is over and the link is up";
+    } else if (action == RemedyAction::kRestoreLink) {
       // A link that is off shows nothing: only trying tells.
       if (view.now - out->finished < settings_.limits.reinstate_after) continue;
       reason = "it has been out of service for long, and may have been repaired";
     } else {
       if (out->incident == 0) continue;  // whoever asked for the drain knows when it ends
-      if (incident && (incident->is_open() || view.now - incident->resolved < settings_.limits.undrain_after)) continue;
+      if (!over) continue;
       const auto health = std::ranges::find(view.health, out->target.host, &NodeHealth::node);
       if (health == view.health.end() ||
           (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
@@ -150,6 +168,17 @@ std::vector<GuardVerdict> RemedyBook::guards_of(const Plan& plan, const RemedyVi
   GuardInput input{settings_, view, shown_, status_, tree, std::nullopt};
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
   return check_guards(plan, input);
+}
+
+void RemedyBook::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view) {
+  plan.guards = std::move(guards);
+  for (Candidate& candidate : plan.candidates) {
+    if (candidate.action == RemedyAction::kNothing) continue;
+    Plan instead = plan;
+    instead.action = candidate.action;
+    if (candidate.action != plan.action) instead.guards = guards_of(instead, view);
+    candidate.allowed = !instead.refused();
+  }
 }
 
 void RemedyBook::choose(const RemedyView& view) {
@@ -199,7 +228,7 @@ void RemedyBook::refresh(Entry& entry, const RemedyView& view) {
     return end(entry, PlanState::kExpired, ourselves, "its incident is over", view.now);
   auto guards = guards_of(plan, view);
   if (!same_results(guards, plan.guards)) {
-    plan.guards = std::move(guards);
+    take_verdicts(plan, std::move(guards), view);
     ++plan.revision;
     plan.updated = view.now;
     show(entry);
@@ -219,9 +248,8 @@ void RemedyBook::refresh(Entry& entry, const RemedyView& view) {
 // What takes back what a plan does. A link that was only made costly is made costly again, not isolated.
 RemedyAction RemedyBook::inverse(const Plan& plan) const {
   if (plan.action != RemedyAction::kRestoreLink) return inverse_of(plan.action);
-  for (PlanPtr before = find(plan.undoes); before; before = find(before->undoes))
-    if (takes_out(before->action)) return before->action;
-  return inverse_of(plan.action);
+  const RemedyAction outward = outward_action(plan, shown_);
+  return outward == RemedyAction::kNothing ? inverse_of(plan.action) : outward;
 }
 
 void RemedyBook::act(Entry& entry, const RemedyView& view) {

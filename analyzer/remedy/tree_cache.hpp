@@ -32,6 +32,7 @@ class TreeCache {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Places> places;
     std::vector<std::pair<PortIndex, PortIndex>> missing;
+    std::vector<UplinkIndex> avoided;  ///< up, and held costly by a plan: no way for anybody, ascending
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
     std::vector<JobLeaves> jobs;

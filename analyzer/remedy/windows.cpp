@@ -79,7 +79,9 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
   const Incident* own = view.incident(plan.incident);
   // Seen again after the routes had left it: it was something else.
   const TimePoint settled = since + seen.sweep->interval * 3;
-  if (own && own->is_open() && is_newer(view, *own, settled)) {
+  // A costly link stays up and as slow as it was: that nothing is sent over it is all that can be had.
+  const bool stays = plan.action == RemedyAction::kRaiseLinkCost && own && is_the_link(own->cause, plan.target);
+  if (own && own->is_open() && !stays && is_newer(view, *own, settled)) {
     window.why = "the symptom is still there";
     return window;
   }

@@ -152,6 +152,14 @@ bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since)
                              [since](const Evidence& evidence) { return evidence.observed > since; });
 }
 
+bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts) {
+  if (!plan.in_force || plan.state != PlanState::kCommitted || !takes_out(plan.action)) return false;
+  if (plan.action != RemedyAction::kDrainNode) return true;
+  const auto host = std::ranges::find(hosts, plan.target.host, [](const auto& view) { return view->host; });
+  return host == hosts.end() || (*host)->state != CollectorState::kConnected || !(*host)->reading ||
+         (*host)->reading->jobs.empty();
+}
+
 Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {
   switch (plan.action) {
     case RemedyAction::kIsolateLink:

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/windows.hpp"
 #include "api/publication/picture.hpp"
 #include "daemon/logging/logging.hpp"
 
@@ -105,16 +107,18 @@ void RemedyDesk::tick() {
 
 MaintenanceList RemedyDesk::windows() const {
   MaintenanceList windows;
-  for (const PlanPtr& plan : *shown_)
+  for (const PlanPtr& plan : *shown_) {
+    // A link that is only costly stays up: that it goes down is trouble.
+    if (analyzer::outward_action(*plan, *shown_) == RemedyAction::kRaiseLinkCost) continue;
     if (auto window = window_of(*plan)) windows.push_back(std::move(*window));
+  }
   return windows;
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyDesk::looked_after() const {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
   for (const PlanPtr& plan : *shown_)
-    if (plan->in_force && plan->state == PlanState::kCommitted && plan->action == RemedyAction::kIsolateLink &&
-        plan->incident != 0)
+    if (plan->incident != 0 && analyzer::is_looked_after(*plan, view().hosts))
       all.emplace_back(plan->incident, plan->id);
   return all;
 }

@@ -115,6 +115,13 @@ class SlowLink(weft_testing.SubnetTest):
         self.assertEqual(self.raised(), self.weights())
         wait_until(lambda: self.routes() == 0, why="the routes do not leave it again")
 
+        looked_after = next(i for i in self.weftd.incidents() if i["id"] == plan["incidentId"])
+        self.assertEqual(("ACKNOWLEDGED", f"weftd ({plan['id']})"), (looked_after["state"], looked_after.get("acknowledgedBy")))
+        # It is no work of ours that it goes down: it should have stayed up.
+        self.subnet.unlink(*self.SLOW)
+        down = self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link(*self.SLOW)))
+        self.assertEqual("", down.get("maintenanceId", ""), down)
+
         # The cable is changed for a good one, with all of the subnet's power; the weights outlast that.
         self.subnet.kill_opensm()
         self.subnet.kill_ibsim()

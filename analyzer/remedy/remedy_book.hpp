@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,8 +73,9 @@ class RemedyBook {
   struct Entry {
     Plan plan;
     PlanWork work;
-    TimePoint checked = kNever;      ///< when what is in force was last read
-    TimePoint last_window = kNever;  ///< the sweep of the last window
+    TimePoint checked = kNever;                  ///< when what is in force was last read
+    TimePoint last_window = kNever;              ///< the sweep of the last window
+    std::optional<RouteReview> routes_before{};  ///< when it was about to act; empty after a restart
     bool changed = false;
   };
 
@@ -97,6 +99,7 @@ class RemedyBook {
   void refresh(Entry& entry, const RemedyView& view);
   RemedyAction inverse(const Plan& plan) const;
   void act(Entry& entry, const RemedyView& view);
+  void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void watch(Entry& entry, const RemedyView& view);
   void trip(const RemedyView& view);
   void settle(const Plan& plan, TargetState state, TimePoint now);

@@ -165,7 +165,8 @@ void RemedyBook::trip(const RemedyView& view) {
 
 std::vector<GuardVerdict> RemedyBook::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
-  GuardInput input{settings_, view, shown_, status_, tree, std::nullopt};
+  GuardInput input{settings_, view, shown_, status_, tree, nullptr, std::nullopt};
+  if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
   return check_guards(plan, input);
 }
@@ -263,10 +264,27 @@ void RemedyBook::act(Entry& entry, const RemedyView& view) {
   const auto refused = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
     return verdict.result == GuardResult::kRefused && (!undoing || concerns_return(verdict.guard));
   });
+  entry.routes_before.reset();
+  if (const RouteReview* routes = trees_.routes(plan.target.fabric, view)) entry.routes_before = *routes;
   runner(entry, view.now)
       .act(refused == guards.end()
                ? std::nullopt
                : std::optional(std::string(to_string(refused->guard)) + ": " + refused->explanation));
+}
+
+// What the new routes did to others. Before the link went there was no turn: the guards saw to that.
+void RemedyBook::check_routes(const Entry& entry, const RemedyView& view, Window& window) {
+  const std::string& fabric = entry.plan.target.fabric;
+  const RouteReview* now = trees_.tree(fabric, view, shown_) ? trees_.routes(fabric, view) : nullptr;
+  if (!now) return;
+  if (now->turn != kNoIndex)
+    window.why = "routes now turn from down to up at " + view.fabric(fabric)->sweep->topology->node(now->turn).name;
+  else if (entry.routes_before && entry.routes_before->known == now->known && now->lost > entry.routes_before->lost)
+    window.why = std::to_string(now->lost - entry.routes_before->lost) + " pairs of adapters lost each other";
+  else
+    return;
+  window.good = false;
+  window.worse = true;
 }
 
 void RemedyBook::watch(Entry& entry, const RemedyView& view) {
@@ -277,6 +295,8 @@ void RemedyBook::watch(Entry& entry, const RemedyView& view) {
   Window window;
   if (seen - entry.last_window >= interval / 2 || seen < entry.last_window) {
     window = judge_window(plan, view, entry.work.verifying_since, settings_.limits);
+    if (window.good && takes_out(plan.action) && plan.target.kind == EntityKind::kLink)
+      check_routes(entry, view, window);
     entry.last_window = seen;
   }
   const VerificationLimits& limits = settings_.limits.verification;

@@ -133,6 +133,21 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   return kept.live.get();
 }
 
+const RouteReview* TreeCache::routes(const std::string& name, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(name);
+  const auto kept = kept_.find(name);
+  if (!fabric || !fabric->sweep || !fabric->sweep->routes || kept == kept_.end() || !kept->second.tree) return nullptr;
+  const auto& topology = fabric->sweep->topology;
+  if (topology != kept->second.topology) return nullptr;
+  Kept& of = kept->second;
+  if (of.reviewed != fabric->sweep->routes || of.reviewed_topology != topology) {
+    of.review = review_routes(*topology, *fabric->sweep->routes, of.tree->all_tiers(), kMostFollowed);
+    of.reviewed = fabric->sweep->routes;
+    of.reviewed_topology = topology;
+  }
+  return &of.review;
+}
+
 std::vector<std::string> TreeCache::jobs_over(const std::string& fabric, UplinkIndex uplink) const {
   const auto kept = kept_.find(fabric);
   if (kept == kept_.end() || !kept->second.live || uplink == kNoIndex) return {};

@@ -251,6 +251,7 @@ analyzer::RemedyView World::look() {
     sweep->started = sweep->finished = now_;
     sweep->interval = kInterval;
     sweep->topology = picture.topology;
+    sweep->subnet_manager = shape_->manager();
     sweep->routes = picture.routes;
     fabrics_[0].sweep = std::move(sweep);
     fabrics_[0].watching = true;

@@ -29,6 +29,8 @@ class Shape {
   unsigned spines() const { return spines_; }
   /// Link between leaf `link` / spines() and spine `link` % spines(), as an incident names it.
   const Entity& link(unsigned link) const { return link_entities_[link]; }
+  /// The last host's adapter: the subnet manager sits there.
+  PortKey manager() const { return {nodes_.back().guid, {1}}; }
   const std::string& host(unsigned host) const { return host_names_[host]; }
   /// The fabric with the links of `up` up (bit by link), routed over those of `ways` alone.
   struct Picture {

@@ -49,7 +49,7 @@ class Walks {
 
   std::uint64_t count_destinations() const {
     std::uint64_t count = 0;
-    for (std::uint32_t lid = 0; lid < std::uint32_t{kMostRouteBlocks} * kRouteBlockSize; ++lid)
+    for (std::size_t lid = 0; lid < owners_.end(); ++lid)
       count += is_destination(owners_.owner({static_cast<std::uint16_t>(lid)})) ? 1U : 0U;
     return count;
   }
@@ -57,7 +57,7 @@ class Walks {
   /// Calls visit(lid, owner) for each LID of an adapter's port that is up, with the tables in place for follow().
   template <typename Visit>
   void for_each_destination(Visit visit) {
-    for (std::uint16_t number = 0; number < kMostRouteBlocks; ++number) {
+    for (std::uint16_t number = 0; number * kRouteBlockSize < owners_.end() && number < kMostRouteBlocks; ++number) {
       bool loaded = false;
       for (std::size_t i = 0; i < kRouteBlockSize; ++i) {
         const Lid lid{static_cast<std::uint16_t>(number * kRouteBlockSize + i)};

@@ -238,7 +238,8 @@ class Judge {
     if (at == kNoIndex || !topology().node_of(topology().port(at)).reachable)
       return refused("the subnet manager cannot be reached: nobody would route round it");
     const std::string name = port_label(topology(), at);
-    if (is_bridge(topology(), make_link_key(plan_.target.port, plan_.target.peer)))
+    // Of access links the next guard says it.
+    if (is_between_switches() && is_bridge(topology(), make_link_key(plan_.target.port, plan_.target.peer)))
       return refused("it is the last way to a part of the fabric, which the subnet manager at " + name +
                      " or we would lose");
     return passed("neither we nor the subnet manager at " + name + " need it");
@@ -247,10 +248,17 @@ class Judge {
   Verdict alternative() const {
     if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
     if (!fabric_ || port_ == kNoIndex) return refused("the link is not in the picture");
-    for (const PortIndex end : {port_, topology().port(port_).peer})
-      if (end == kNoIndex || topology().node_of(topology().port(end)).type != NodeType::kSwitch)
-        return refused("an access link has no way round: its host is to be drained");
+    if (!is_between_switches()) return refused("an access link has no way round: its host is to be drained");
     return passed("it joins two switches");
+  }
+
+  bool is_between_switches() const {
+    const PortIndex peer = port_ == kNoIndex ? kNoIndex : topology().port(port_).peer;
+    if (peer == kNoIndex) return false;
+    const auto is_switch = [this](PortIndex end) {
+      return topology().node_of(topology().port(end)).type == NodeType::kSwitch;
+    };
+    return is_switch(port_) && is_switch(peer);
   }
 
   std::optional<Shortfall> find_shortfall() const {

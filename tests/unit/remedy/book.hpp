@@ -13,8 +13,6 @@
 
 namespace weft::analyzer {
 
-using namespace std::chrono_literals;
-
 struct Book {
   explicit Book(RemedySettings with = {}) : fabric(fakes::FabricBuilder::fat_tree(8, 4, 1)), settings(std::move(with)) {
     fabric.route();

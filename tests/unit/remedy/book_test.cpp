@@ -9,6 +9,8 @@
 namespace weft::analyzer {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST(RemedyBook, ProposesAndSaysWhatDoingNothingWouldCost) {
   Book b;
   b.errors("leaf-0", "spine-0");

@@ -7,6 +7,8 @@
 namespace weft::analyzer {
 namespace {
 
+using namespace std::chrono_literals;
+
 RemedySettings automatic() {
   RemedySettings settings;
   settings.modes.fill(RemedyMode::kAuto);

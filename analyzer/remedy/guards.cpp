@@ -103,6 +103,7 @@ class Judge {
         break;
     }
     if (plan_.actuator.empty()) return refused("nothing is configured that could do " + action);
+    if (plan_.approved_by == kOurselves) return refused(action + " is not automatic any more");
     return passed(action + " is done when a person approves it");
   }
 

@@ -36,6 +36,7 @@ RemedyBook::RemedyBook(RemedySettings settings, RemedyMemory memory, TimePoint n
       status_(std::move(memory.status)),
       next_id_(memory.next_id),
       trees_(settings_.limits.capacity) {
+  set_back(now);
   std::ranges::sort(memory.plans, {}, &Plan::id);
   for (Plan& plan : memory.plans) {
     next_id_ = std::max(next_id_, plan.id + 1);

@@ -93,6 +93,7 @@ class RemedyBook {
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
   bool is_taken(const Entity& target) const;  ///< by a plan that is not over
   bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
+  void set_back(TimePoint now);
   void propose(const RemedyView& view);
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
@@ -107,6 +108,7 @@ class RemedyBook {
 
   RemedySettings settings_;
   RemedyStatus status_;
+  TimePoint reviewed_ = kNever;
   std::uint64_t next_id_;
   std::uint64_t next_order_ = 1;
   std::map<std::uint64_t, Entry> entries_;

@@ -36,7 +36,18 @@ bool is_up(const Entity& link, const RemedyView& view) {
 
 }  // namespace
 
+// The clock was set back: what was to be done in a moment is not to wait until that moment comes once more, and what
+// happened "later" hides nothing.
+void RemedyBook::set_back(TimePoint now) {
+  status_.breaker_since = std::min(status_.breaker_since, now);
+  for (auto& [id, entry] : entries_)
+    for (TimePoint* at : {&entry.work.due, &entry.work.verifying_since, &entry.checked, &entry.last_window})
+      *at = std::min(*at, now);
+}
+
 void RemedyBook::review(const RemedyView& view) {
+  if (view.now < reviewed_) set_back(view.now);
+  reviewed_ = view.now;
   propose(view);
   propose_returns(view);
   trip(view);
@@ -227,6 +238,13 @@ void RemedyBook::refresh(Entry& entry, const RemedyView& view) {
   if (takes_out(plan.action) && plan.incident != 0 && plan.requested_by == kOurselves &&
       (!incident || !incident->is_open()))
     return end(entry, PlanState::kExpired, ourselves, "its incident is over", view.now);
+  // As when weftd was started anew with less turned on.
+  if (plan.state == PlanState::kApproved && plan.approved_by == kOurselves &&
+      settings_.mode(plan.action) != RemedyMode::kAuto) {
+    plan.state = PlanState::kProposed;
+    plan.approved_by.clear();
+    note(entry, ourselves, "not automatic any more: a person must approve it", view.now);
+  }
   auto guards = guards_of(plan, view);
   if (!same_results(guards, plan.guards)) {
     take_verdicts(plan, std::move(guards), view);

@@ -90,7 +90,8 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
     if (!hurts_traffic(incident->kind) || !is_newer(view, *incident, since) ||
         is_the_link(incident->cause, plan.target))
       continue;
-    if (incident->beginnings.empty() ? incident->opened <= since : incident->beginnings.back() <= since) continue;
+    const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
+    if (began <= since || began > view.now) continue;
     const bool same_kind = own && incident->kind == own->kind;
     if (!touches(incident->cause, plan.target) && !same_kind) continue;
     window.worse = true;
@@ -146,10 +147,11 @@ Window undrained(const Plan& plan, const RemedyView& view) {
 bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since) {
   const auto seen =
       std::ranges::lower_bound(view.last_evidence, incident.id, {}, &std::pair<std::uint64_t, TimePoint>::first);
-  if (seen != view.last_evidence.end() && seen->first == incident.id && seen->second > since) return true;
-  if (!incident.beginnings.empty() && incident.beginnings.back() > since) return true;
-  return std::ranges::any_of(incident.evidence,
-                             [since](const Evidence& evidence) { return evidence.observed > since; });
+  // What lies ahead was seen before the clock was set back.
+  const auto is_new = [&](TimePoint at) { return at > since && at <= view.now; };
+  if (seen != view.last_evidence.end() && seen->first == incident.id && is_new(seen->second)) return true;
+  if (!incident.beginnings.empty() && is_new(incident.beginnings.back())) return true;
+  return std::ranges::any_of(incident.evidence, is_new, &Evidence::observed);
 }
 
 bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts) {

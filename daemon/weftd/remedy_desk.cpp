@@ -98,8 +98,9 @@ void RemedyDesk::tick() {
     std::error_code ignored;
     const bool exists = std::filesystem::exists(hands_off_file_, ignored);
     // Taking the file away lets go on what the file stopped, and nothing else.
-    const bool by_file = book_.status(clock_.now()).hands_off_reason.starts_with(kFile);
-    if (exists) book_.set_hands_off(true, hands_off_file_.string() + " is there", kFile, clock_.now());
+    const std::string there = hands_off_file_.string() + " is there";
+    const bool by_file = book_.status(clock_.now()).hands_off_reason == kFile + (": " + there);
+    if (exists) book_.set_hands_off(true, there, kFile, clock_.now());
     if (!exists && by_file) book_.set_hands_off(false, hands_off_file_.string() + " is gone", kFile, clock_.now());
   }
   work();

@@ -88,7 +88,6 @@ class RemedyDesk {
   analyzer::RemedyBook book_;
   std::map<std::string, std::unique_ptr<actuate::Actuator>> actuators_;
   std::filesystem::path hands_off_file_;
-  bool file_seen_ = false;
   store::Store& store_;
   runtime::Lane& store_lane_;
   runtime::Lane& actuate_lane_;

@@ -273,8 +273,9 @@ class Remedies(weft_testing.SubnetTest):
             done = weftctl(self.weftd, "isolate", label, "--reason", "a mistake")
             self.assertEqual(4, done.returncode, done.stdout + done.stderr)
             self.assertIn(words, done.stderr)
-        done = weftctl(self.weftd, "hands-off", "on", "--reason", "drill")
+        done = weftctl(self.weftd, "hands-off", "on", "--reason", "drill", "--who", "file system team")
         self.assertEqual(0, done.returncode, done.stderr)
+        self.weftd.wait_sweeps(3)  # it is not the file's to be lifted
         done = weftctl(self.weftd, "isolate", "spine-p02-04:9", "--reason", "to look at it")
         self.assertEqual(4, done.returncode, done.stdout)
         self.assertIn("HANDS_OFF", done.stderr)

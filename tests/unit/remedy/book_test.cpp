@@ -94,6 +94,70 @@ TEST(RemedyBook, ReadsActsOnceReadsAgainAndVerifies) {
   EXPECT_EQ(orders[0].kind, OrderKind::kRead) << "whether it stays out is looked after";
 }
 
+TEST(RemedyBook, WhatWasAutomaticWaitsForAPersonWhenItIsNotAnyMore) {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  Book b(settings);
+  b.errors("leaf-0", "spine-0");
+  b.errors("leaf-1", "spine-1");
+  b.book->review(b.look());
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting) << "its world is being read";
+  ASSERT_EQ(b.plan(2).state, PlanState::kApproved) << "one at a time";
+  // weftd is started anew, with automation turned down.
+  RemedyMemory memory;
+  for (const std::uint64_t id : {1U, 2U}) memory.plans.push_back(b.plan(id));
+  b.settings.modes.fill(RemedyMode::kPropose);
+  b.book.emplace(b.settings, std::move(memory), b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(2).state, PlanState::kProposed);
+  EXPECT_EQ(b.plan(2).approved_by, "");
+  const auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  for (int i = 0; i < 3; ++i) b.book->review(b.look());
+  EXPECT_TRUE(b.orders().empty());
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+  EXPECT_EQ(b.plan(1).outcome, "nothing was done: ENABLED: ISOLATE_LINK is not automatic any more");
+  EXPECT_TRUE(b.book->approve(2, 0, "ann", b.look()));
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(2).state, PlanState::kExecuting) << "a person's word stands";
+}
+
+TEST(RemedyBook, AClockThatIsSetBackHoldsNothingUp) {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  settings.limits.breaker.minimum = 1;
+  settings.limits.breaker.share = 0;
+  Book b(settings);
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  b.book->review(b.look());
+  b.book->answer_action(b.orders().at(0).number, {}, b.fabric.now());
+  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kInService, "not yet"}, b.fabric.now());
+  EXPECT_TRUE(b.orders().empty()) << "it is read again in a moment";
+  b.errors("leaf-1", "spine-1");
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->reset_breaker("looked", "ann", b.fabric.now()));
+  b.fabric.advance(-1h);
+  b.book->review(b.look());
+  auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U) << "and not in an hour";
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kOurs, ""}, b.fabric.now());
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+  b.fabric.route();
+  for (int i = 0; i < 4; ++i) {
+    b.fabric.advance(1s);
+    b.book->review(b.look());
+  }
+  EXPECT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  b.incidents.clear();
+  b.errors("leaf-2", "spine-2");
+  b.errors("leaf-3", "spine-3");
+  b.book->review(b.look());
+  EXPECT_TRUE(b.book->status(b.fabric.now()).breaker_tripped) << "a reset in what is now the future hides nothing";
+}
+
 TEST(RemedyBook, WhatTheDiskRefusedIsDecidedAnew) {
   RemedySettings settings;
   settings.modes.fill(RemedyMode::kAuto);

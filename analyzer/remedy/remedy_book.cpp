@@ -275,6 +275,21 @@ void RemedyBook::take_back(RemedyBatch batch, TimePoint now) {
   }
 }
 
+void RemedyBook::withdraw(std::uint64_t id, TimePoint now) {
+  Entry* of = entry(id);
+  if (!of) return;
+  Plan& plan = of->plan;
+  const bool begun = plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone;
+  if (plan.state != PlanState::kApproved && !begun) return;
+  of->work = {};
+  const std::string why = "nothing was done: it could not be written to disk";
+  const std::string ourselves(kOurselves);
+  if (plan.requested_by != kOurselves) return end(*of, PlanState::kExpired, ourselves, why, now);
+  plan.state = PlanState::kProposed;
+  plan.approved_by.clear();
+  note(*of, ourselves, "a proposal again, for its approval could not be written to disk", now);
+}
+
 void RemedyBook::answer_reading(std::uint64_t number, const Result<TargetReading>& reading, TimePoint now) {
   const auto order = orders_.find(number);
   if (order == orders_.end()) return;

@@ -60,6 +60,9 @@ class RemedyBook {
   /// The batch did not reach the disk: its orders were not carried out, and its changes are told again. What was to be
   /// done is judged anew before it is ordered again.
   void take_back(RemedyBatch batch, TimePoint now);
+  /// Whoever approved or asked for the plan was told that it could not be written down, and must not be surprised by it
+  /// later: while nothing was sent it is a proposal again, or over when it was a person's own wish.
+  void withdraw(std::uint64_t id, TimePoint now);
   void answer_reading(std::uint64_t order, const Result<TargetReading>& reading, TimePoint now);
   void answer_action(std::uint64_t order, const Result<void>& result, TimePoint now);
 

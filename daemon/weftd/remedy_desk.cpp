@@ -177,11 +177,12 @@ void RemedyDesk::saved(bool written, std::shared_ptr<const std::vector<PlanPtr>>
   saving_ = false;
   if (!written) {
     for (Waiting& waiting : batch->waiting) {
-      const auto why = fail(ErrorCode::kResourceExhausted, "it could not be written to disk, so it is not done yet");
-      if (waiting.plan_callback) waiting.plan_callback(why);
-      if (waiting.status_callback) waiting.status_callback(why);
+      const std::string why = "it could not be written to disk, so it is not done";
+      if (waiting.plan_callback) waiting.plan_callback(fail(ErrorCode::kResourceExhausted, why));
+      if (waiting.status_callback) waiting.status_callback(fail(ErrorCode::kResourceExhausted, why + " yet"));
     }
     book_.take_back(std::move(batch->changes), clock_.now());  // tried again with the next tick
+    for (const Waiting& waiting : batch->waiting) book_.withdraw(waiting.plan, clock_.now());
     return;
   }
   count(batch->changes);

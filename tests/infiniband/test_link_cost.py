@@ -1,9 +1,12 @@
 """A link that trained at a quarter of its width, from its incident to routes that avoid it: weftd's plan, OpenSM's hop weights and the
 tables that the simulator's switches really hold. Made costly, verified, kept so while it is slow, and given back once it is wide."""
 
+import concurrent.futures
 import os
 import shutil
 import tempfile
+import urllib.error
+import urllib.request
 
 import weft_testing
 from physical_layer import Snapshot
@@ -90,6 +93,29 @@ class SlowLink(weft_testing.SubnetTest):
         self.assertEqual((expected, "opensm_weights"), (back["state"], back["actuator"]), (back["outcome"], back["steps"]))
         return back
 
+    def expect_one_approval(self, plan: str) -> None:
+        """Of several at once, by gRPC and HTTP, one is the approval; the others are told so."""
+        def by_http() -> bool:
+            request = urllib.request.Request(f"http://{self.weftd.http}/api/v1/plans/{plan}/approve", data=b'{"who": "bob"}', method="POST",
+                                             headers={"Content-Type": "application/json"})
+            try:
+                with urllib.request.urlopen(request, timeout=20) as answer:
+                    return answer.status == 200
+            except urllib.error.HTTPError as error:
+                self.assertIn(error.code, (400, 409, 412), error.read())
+                return False
+
+        def by_grpc() -> bool:
+            done = weftctl(self.weftd, "approve", plan, "--who", "ann")
+            self.assertIn(done.returncode, (0, 4), done.stderr)
+            return done.returncode == 0
+
+        with concurrent.futures.ThreadPoolExecutor(4) as people:
+            answers = [answer.result() for answer in [people.submit(by) for by in (by_http, by_grpc, by_http, by_grpc)]]
+        self.assertEqual(1, answers.count(True), answers)
+        approvals = [line for line in weftctl(self.weftd, "audit").stdout.splitlines() if "approved" in line.lower() and plan in line]
+        self.assertEqual(1, len(approvals), approvals)
+
     # -- the story
 
     def test_is_avoided_while_it_is_slow(self):
@@ -100,8 +126,14 @@ class SlowLink(weft_testing.SubnetTest):
         self.assertEqual([], [guard for guard in proposed["guards"] if guard["result"] == "REFUSED"])
         self.assertEqual("LINK_DEGRADED", self.weftd.incidents()[0]["kind"])
 
-        done = weftctl(self.weftd, "approve", proposed["id"])
-        self.assertEqual(0, done.returncode, done.stderr)
+        self.weftd.kill()
+        self.weftd.start()
+        again = self.plan("RAISE_LINK_COST", "PROPOSED")
+        self.assertEqual([proposed["id"]], [plan["id"] for plan in self.plans()], "it is the same one after a power cut")
+        done = weftctl(self.weftd, "approve", again["id"], "--revision", str(int(again["revision"]) + 1))
+        self.assertEqual(4, done.returncode, done.stdout + done.stderr)
+        self.assertIn("has changed since you read it", done.stderr)
+        self.expect_one_approval(again["id"])
         plan = self.plan("RAISE_LINK_COST", *OVER)
         self.assertEqual((proposed["id"], "COMMITTED"), (plan["id"], plan["state"]), (plan["outcome"], plan["steps"]))
         told = [step["state"] for step in plan["steps"]]

@@ -177,6 +177,23 @@ TEST(RemedyBook, WhatTheDiskRefusedIsDecidedAnew) {
   EXPECT_EQ(b.plan(1).state, PlanState::kExpired) << b.plan(1).outcome;
 }
 
+TEST(RemedyBook, AnApprovalThatCouldNotBeWrittenDownIsNone) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  (void)b.book->take(b.fabric.now());
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-1"), "looks bad", "bob", b.look()));
+  b.book->take_back(b.book->take(b.fabric.now()), b.fabric.now());
+  for (const std::uint64_t id : {1U, 2U}) b.book->withdraw(id, b.fabric.now());
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+  EXPECT_EQ(b.plan(2).state, PlanState::kExpired);
+  b.book->review(b.look());
+  EXPECT_TRUE(b.orders().empty()) << "they were told that it is not done";
+  EXPECT_TRUE(b.book->approve(1, 0, "ann", b.look())) << "she may say it again";
+}
+
 TEST(RemedyBook, OfTwoBadLinksTheWorseGoesWhenNotBothMay) {
   RemedySettings settings;
   settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed

@@ -18,7 +18,8 @@ struct Ways {
   std::vector<bool> reached;
 };
 
-Ways spread(const Topology& topology, PortIndex from, const std::optional<LinkKey>& avoiding, WayOver over) {
+Ways spread(const Topology& topology, PortIndex from, const std::optional<LinkKey>& avoiding, WayOver over,
+            NodeIndex until = kNoIndex) {
   const auto nodes = topology.nodes().size();
   const auto avoided = [&](PortKey end) { return avoiding ? topology.find_port(end) : kNoIndex; };
   const PortIndex low = avoided(avoiding.value_or(LinkKey{}).low);
@@ -26,7 +27,7 @@ Ways spread(const Topology& topology, PortIndex from, const std::optional<LinkKe
   Ways ways{std::vector<PortIndex>(nodes, kNoIndex), std::vector<std::uint8_t>(nodes, 0), std::vector<bool>(nodes)};
   std::vector<NodeIndex> queue{topology.port(from).node};
   ways.reached[queue.front()] = true;
-  for (std::size_t head = 0; head < queue.size(); ++head) {
+  for (std::size_t head = 0; head < queue.size() && (until == kNoIndex || !ways.reached[until]); ++head) {
     const NodeIndex here = queue[head];
     const Node& node = topology.node(here);
     if (ways.hops[here] >= kMostWayHops) break;  // all that follow are as far
@@ -89,6 +90,13 @@ std::optional<DirectedWay> find_directed_way(const Topology& topology, PortKey f
   const NodeIndex end = topology.find_node(to);
   if (start == kNoIndex || end == kNoIndex) return std::nullopt;
   return way_of(topology, spread(topology, start, avoiding, over), end);
+}
+
+bool is_bridge(const Topology& topology, LinkKey link) {
+  const PortIndex low = topology.find_port(link.low), high = topology.find_port(link.high);
+  if (low == kNoIndex || high == kNoIndex) return false;
+  const NodeIndex far = topology.port(high).node;
+  return !spread(topology, low, link, WayOver::kLinksUp, far).reached[far];
 }
 
 Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link) {

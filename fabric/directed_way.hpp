@@ -29,6 +29,10 @@ enum class WayOver : std::uint8_t {
 std::optional<DirectedWay> find_directed_way(const Topology& topology, PortKey from, NodeGuid to,
                                              const std::optional<LinkKey>& avoiding, WayOver over = WayOver::kLinksUp);
 
+/// Taken out, it parts its two ends: no other links that are up lead from one to the other. What lies behind either of
+/// them is then cut off from what lies behind the other. False where an end is not in the graph.
+bool is_bridge(const Topology& topology, LinkKey link);
+
 /// A link between two switches and how each end is reached without it.
 struct LinkEnds {
   PortKey ours;   ///< the end to be set: nearer to our own port

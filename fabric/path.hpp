@@ -45,6 +45,8 @@ class LidOwners {
   explicit LidOwners(const Topology& topology);
   /// The port, a switch's port 0, or kNoIndex when nobody has it.
   PortIndex owner(Lid lid) const { return lid.value < owners_.size() ? owners_[lid.value] : kNoIndex; }
+  /// From this LID on nobody has any.
+  std::size_t end() const { return owners_.size(); }
 
  private:
   std::vector<PortIndex> owners_;

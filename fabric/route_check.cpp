@@ -45,16 +45,24 @@ class Walks {
   PortIndex port_of(Switch at, std::uint8_t number) const { return topology_.node(nodes_[at]).first_port + number; }
   Switch behind(Switch at, std::uint8_t egress) const { return next_[at * kPorts + egress]; }
 
+  NodeIndex node_of(Switch at) const { return nodes_[at]; }
+
+  std::uint64_t count_destinations() const {
+    std::uint64_t count = 0;
+    for (std::size_t lid = 0; lid < owners_.end(); ++lid)
+      count += is_destination(owners_.owner({static_cast<std::uint16_t>(lid)})) ? 1U : 0U;
+    return count;
+  }
+
   /// Calls visit(lid, owner) for each LID of an adapter's port that is up, with the tables in place for follow().
   template <typename Visit>
   void for_each_destination(Visit visit) {
-    for (std::uint16_t number = 0; number < kMostRouteBlocks; ++number) {
+    for (std::uint16_t number = 0; number * kRouteBlockSize < owners_.end() && number < kMostRouteBlocks; ++number) {
       bool loaded = false;
       for (std::size_t i = 0; i < kRouteBlockSize; ++i) {
         const Lid lid{static_cast<std::uint16_t>(number * kRouteBlockSize + i)};
         const PortIndex owner = owners_.owner(lid);
-        if (owner == kNoIndex || !topology_.port(owner).is_up()) continue;
-        if (topology_.node_of(topology_.port(owner)).type == NodeType::kSwitch) continue;
+        if (!is_destination(owner)) continue;
         if (!loaded) load(number);
         loaded = true;
         std::ranges::fill(marks_, Mark::kUnseen);
@@ -108,6 +116,11 @@ class Walks {
 
  private:
   static constexpr std::size_t kPorts = 256;
+
+  bool is_destination(PortIndex owner) const {
+    return owner != kNoIndex && topology_.port(owner).is_up() &&
+           topology_.node_of(topology_.port(owner)).type != NodeType::kSwitch;
+  }
 
   void look_behind(Switch at, const Port& port) {
     if (port.number.value == 0 || port.peer == kNoIndex) return;
@@ -229,6 +242,40 @@ Reachability check_reachability(const Topology& topology, const Routes& routes) 
     }
   });
   return result;
+}
+
+RouteReview review_routes(const Topology& topology, const Routes& routes, std::span<const std::uint8_t> tiers,
+                          std::size_t most) {
+  RouteReview review;
+  Walks walks(topology, routes);
+  review.known = walks.count_destinations();
+  if (most == 0 || review.known == 0) return review;
+  const auto leads_up = [tiers](NodeIndex below, NodeIndex above) {
+    return tiers[above] != kNoTier && tiers[below] < tiers[above];
+  };
+  const std::uint64_t every = (review.known + most - 1) / most;
+  std::uint64_t number = 0;
+  walks.for_each_destination([&](Lid lid, PortIndex owner) {
+    if (number++ % every != 0 || !topology.node(topology.port(owner).node).reachable) return;
+    ++review.destinations;
+    const auto step = [&](Walks::Switch from, std::uint8_t exit) {
+      if (review.turn != kNoIndex) return;
+      const Walks::Switch next = walks.behind(from, exit);
+      if (!leads_up(walks.node_of(next), walks.node_of(from))) return;
+      const auto onwards = walks.egress(next, lid);
+      const Walks::Switch after = onwards ? walks.behind(next, *onwards) : Walks::kNone;
+      if (after == Walks::kNone || !leads_up(walks.node_of(next), walks.node_of(after))) return;
+      review.turn = walks.node_of(next);
+      review.turn_to = lid;
+    };
+    const Walks::Switch home = walks.switch_behind(owner);
+    for (Walks::Switch at = 0; at < walks.switches(); ++at) {
+      const std::uint32_t here = walks.senders(at) - (at == home ? 1 : 0);
+      if (here == 0 || !topology.node(walks.node_of(at)).reachable) continue;
+      if (walks.follow(at, lid, owner, step) == Walks::Mark::kLost) review.lost += here;
+    }
+  });
+  return review;
 }
 
 bool is_routed_over(const Topology& topology, const Routes& routes, const LidOwners& owners, LinkKey link) {

@@ -2,10 +2,13 @@
 // Do forwarding tables bring everything where it belongs, without a circle of waiting? Pure functions, complete: every
 // pair of adapters is followed. InfiniBand Architecture Specification, vol. 1, 14.2.5.10 (tables).
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fabric/path.hpp"
+#include "fabric/places.hpp"
 
 namespace weft {
 
@@ -26,6 +29,21 @@ Reachability check_reachability(const Topology& topology, const Routes& routes);
 /// Does any table send anything that somebody has over the link, in either direction? Entries of a switch that nothing
 /// leads to count as well. O(LIDs).
 bool is_routed_over(const Topology& topology, const Routes& routes, const LidOwners& owners, LinkKey link);
+
+/// Which way tables lead through the tiers of a tree.
+struct RouteReview {
+  std::uint64_t destinations = 0;  ///< LIDs that were followed from every switch with senders
+  std::uint64_t known = 0;         ///< … and how many there are
+  std::uint64_t lost = 0;          ///< pairs of a sending port and such a LID that do not arrive
+  NodeIndex turn = kNoIndex;       ///< a switch that is entered from above and left upwards; kNoIndex: none was met
+  Lid turn_to;                     ///< for which LID
+};
+
+/// Follows the tables to at most `most` LIDs, evenly spread. Ways that lead up and then down alone have no credit loop
+/// in a tree, whichever links are missing; one that turns from down to up may close one. Nodes out of reach neither
+/// send nor are sent to. O(most × switches).
+RouteReview review_routes(const Topology& topology, const Routes& routes, std::span<const std::uint8_t> tiers,
+                          std::size_t most);
 
 /// A circle of ports that each wait for the next one to take what they send: the one thing that the channel dependency
 /// graph of routes without deadlock does not have (Dally and Seitz, Deadlock-Free Message Routing, IEEE Transactions on

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct Sweep {
   TimePoint finished = kNever;
   Duration interval{};  ///< from the start of one sweep to the start of the next, as configured
   PortKey local_port;   ///< the port that we ask through: never to be cut
+  /// The port of the master subnet manager, as our own port tells its LID (PortInfo.MasterSMLID, vol. 1, 14.2.5.6).
+  /// Nullopt: there is none, or nobody in the graph has that LID.
+  std::optional<PortKey> subnet_manager;
   std::shared_ptr<const Topology> topology;
   std::shared_ptr<const SampleTable> counters;  ///< CounterGroup::kEverySweep
   std::shared_ptr<const SampleTable> details;   ///< CounterGroup::kDetail; null until a first one was read

@@ -90,6 +90,16 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   return std::nullopt;
 }
 
+RemedyAction outward_action(const Plan& plan, Plans plans) {
+  const Plan* at = &plan;
+  while (!takes_out(at->action)) {
+    const auto before = std::ranges::find(plans, at->undoes, [](const auto& other) { return other->id; });
+    if (before == plans.end() || (*before)->id >= at->id) return RemedyAction::kNothing;
+    at = before->get();
+  }
+  return at->action;
+}
+
 std::size_t failed_reinstatements(const Entity& target, Plans plans, TimePoint now, const VerificationLimits& limits) {
   return static_cast<std::size_t>(std::ranges::count_if(plans, [&](const auto& plan) {
     return !takes_out(plan->action) && plan->target.same_as(target) &&

@@ -50,7 +50,8 @@ class FabricTree {
   /// Switches in the order of their tiers, those with adapters first; kNoIndex for what is no switch of the tree.
   std::uint32_t order_of(NodeIndex node) const { return order_of_[node]; }
   std::span<const NodeIndex> in_order() const { return in_order_; }
-  std::uint8_t tier(NodeIndex node) const { return tiers_[node]; }  ///< as Places::tiers
+  std::uint8_t tier(NodeIndex node) const { return tiers_[node]; }    ///< as Places::tiers
+  std::span<const std::uint8_t> all_tiers() const { return tiers_; }  ///< by node
   std::uint8_t tiers() const { return top_; }
   std::size_t nodes() const { return tiers_.size(); }
 

@@ -6,6 +6,7 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "fabric/directed_way.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -103,6 +104,7 @@ class Judge {
         break;
     }
     if (plan_.actuator.empty()) return refused(nobody());
+    if (plan_.approved_by == kOurselves) return refused(action + " is not automatic any more");
     return passed(action + " is done when a person approves it");
   }
 
@@ -252,18 +254,37 @@ class Judge {
     if (!fabric_) return refused("its fabric was never seen completely");
     if (ethernet_) return not_needed("nothing is asked through the fabric: collectors tell of it");
     const PortKey own = fabric_->sweep->local_port;
-    for (const PortKey end : {plan_.target.port, plan_.target.peer})
+    const auto& manager = fabric_->sweep->subnet_manager;
+    for (const PortKey end : {plan_.target.port, plan_.target.peer}) {
       if (end == own) return refused("it is our own way into the fabric");
-    return passed("our own way does not begin there");
+      if (end == manager) return refused("it is the subnet manager's own way into the fabric");
+    }
+    if (!manager) return refused("no subnet manager is known that would route round it");
+    const PortIndex at = topology().find_port(*manager);
+    if (at == kNoIndex || !topology().node_of(topology().port(at)).reachable)
+      return refused("the subnet manager cannot be reached: nobody would route round it");
+    const std::string name = port_label(topology(), at);
+    // Of access links the next guard says it.
+    if (is_between_switches() && is_bridge(topology(), make_link_key(plan_.target.port, plan_.target.peer)))
+      return refused("it is the last way to a part of the fabric, which the subnet manager at " + name +
+                     " or we would lose");
+    return passed("neither we nor the subnet manager at " + name + " need it");
   }
 
   Verdict alternative() const {
     if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
     if (!fabric_ || port_ == kNoIndex) return refused("the link is not in the picture");
-    for (const PortIndex end : {port_, topology().port(port_).peer})
-      if (end == kNoIndex || topology().node_of(topology().port(end)).type != NodeType::kSwitch)
-        return refused("an access link has no way round: its host is to be drained");
+    if (!is_between_switches()) return refused("an access link has no way round: its host is to be drained");
     return passed("it joins two switches");
+  }
+
+  bool is_between_switches() const {
+    const PortIndex peer = port_ == kNoIndex ? kNoIndex : topology().port(port_).peer;
+    if (peer == kNoIndex) return false;
+    const auto is_switch = [this](PortIndex end) {
+      return topology().node_of(topology().port(end)).type == NodeType::kSwitch;
+    };
+    return is_switch(port_) && is_switch(peer);
   }
 
   std::optional<Shortfall> find_shortfall() const {
@@ -276,16 +297,23 @@ class Judge {
   }
 
   Verdict capacity(Guard guard) const {
-    if (!is_link_ || !takes_out_ || plan_.action == RemedyAction::kRaiseLinkCost)
-      return not_needed("no way is taken out");
+    // A costly link stays up and is avoided all the same: whoever is short of ways is short without it.
+    if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
     if (!in_.tree || uplink_ == kNoIndex)
       return refused("it does not lead from one tier of a fat tree to the next: what is left cannot be foretold");
+    if (guard == Guard::kReachability && in_.routes && in_.routes->turn != kNoIndex)
+      return refused("routes turn from down to up at " + topology().node(in_.routes->turn).name +
+                     " on the way to LID " + std::to_string(in_.routes->turn_to.value) +
+                     ": that no credit loop arises follows only where they lead up and then down");
     if (guard == Guard::kLeafCapacity && in_.outdone) return refused(*in_.outdone);
     if (shortfall_ && shortfall_->guard == guard) return refused(describe(*shortfall_, in_.tree->tree(), topology()));
     if (shortfall_ && shortfall_->guard < guard) return not_needed("it is refused already");
     switch (guard) {
       case Guard::kReachability:
-        return passed("all leaves keep a way up and down to each other");
+        return passed(
+            "all leaves keep a way up and down to each other; that no credit loop arises takes for granted that "
+            "the subnet manager lays ways up and then down alone" +
+            routes_today());
       case Guard::kLeafCapacity:
         return passed("all leaves keep their share of ways up");
       case Guard::kJobCapacity:
@@ -293,6 +321,12 @@ class Judge {
       default:
         return passed("all rails keep their share of uplinks");
     }
+  }
+
+  std::string routes_today() const {
+    if (!in_.routes) return "; its tables were not read yet";
+    return ", as it does today for " + std::to_string(in_.routes->destinations) + " of " +
+           std::to_string(in_.routes->known) + " destinations that were followed";
   }
 
   Verdict benefit() const {

@@ -8,6 +8,7 @@
 
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
+#include "fabric/route_check.hpp"
 
 namespace weft::analyzer {
 
@@ -21,6 +22,8 @@ struct GuardInput {
   const RemedyStatus& status;
   /// The plan's fabric as it is now; null when it is not known or the target is a host.
   LiveTree* tree = nullptr;
+  /// How tables lead through that fabric's tiers now; null while that is not known.
+  const RouteReview* routes = nullptr;
   /// Of the plan's link, when others were preferred to it: why.
   std::optional<std::string> outdone{};
 };

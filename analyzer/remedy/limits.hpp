@@ -65,9 +65,9 @@ struct RemedyLimits {
   VerificationLimits verification;
   /// A proposal that nobody approved goes away after this; while its reason lasts a new one follows.
   Duration expiry = std::chrono::hours(4);
-  /// An isolated link or drained host is offered for reinstatement after this, if nobody does it before.
+  /// An isolated link is offered for reinstatement after this, if nobody does it before.
   Duration reinstate_after = std::chrono::hours(24);
-  /// A host whose trouble is over is offered its undrain after this.
+  /// A host whose trouble is over is offered its undrain after this, and a link that was only made costly its old cost.
   Duration undrain_after = std::chrono::minutes(5);
   /// Readings of the world after a step before it is said not to have taken, and the time between two.
   unsigned readings = 5;

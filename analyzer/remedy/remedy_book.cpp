@@ -36,6 +36,7 @@ RemedyBook::RemedyBook(RemedySettings settings, RemedyMemory memory, TimePoint n
       status_(std::move(memory.status)),
       next_id_(memory.next_id),
       trees_(settings_.limits.capacity) {
+  set_back(now);
   std::ranges::sort(memory.plans, {}, &Plan::id);
   for (Plan& plan : memory.plans) {
     next_id_ = std::max(next_id_, plan.id + 1);
@@ -136,7 +137,7 @@ Result<Plan> RemedyBook::approve(std::uint64_t id, std::uint64_t revision, const
     end(*found, PlanState::kExpired, std::string(kOurselves), "nobody approved it in time", view.now);
     return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " has expired");
   }
-  plan.guards = guards_of(plan, view);
+  take_verdicts(plan, guards_of(plan, view), view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {
     audit(&plan, who, "refused", std::string(to_string(guard->guard)) + ": " + guard->explanation, view.now);
     show(*found);
@@ -272,6 +273,21 @@ void RemedyBook::take_back(RemedyBatch batch, TimePoint now) {
     // By the time that the disk takes it the world may have changed.
     if (order.kind == OrderKind::kAct) runner(*of, now).hold();
   }
+}
+
+void RemedyBook::withdraw(std::uint64_t id, TimePoint now) {
+  Entry* of = entry(id);
+  if (!of) return;
+  Plan& plan = of->plan;
+  const bool begun = plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone;
+  if (plan.state != PlanState::kApproved && !begun) return;
+  of->work = {};
+  const std::string why = "nothing was done: it could not be written to disk";
+  const std::string ourselves(kOurselves);
+  if (plan.requested_by != kOurselves) return end(*of, PlanState::kExpired, ourselves, why, now);
+  plan.state = PlanState::kProposed;
+  plan.approved_by.clear();
+  note(*of, ourselves, "a proposal again, for its approval could not be written to disk", now);
 }
 
 void RemedyBook::answer_reading(std::uint64_t number, const Result<TargetReading>& reading, TimePoint now) {

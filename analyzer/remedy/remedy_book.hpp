@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ class RemedyBook {
   /// The batch did not reach the disk: its orders were not carried out, and its changes are told again. What was to be
   /// done is judged anew before it is ordered again.
   void take_back(RemedyBatch batch, TimePoint now);
+  /// Whoever approved or asked for the plan was told that it could not be written down, and must not be surprised by it
+  /// later: while nothing was sent it is a proposal again, or over when it was a person's own wish.
+  void withdraw(std::uint64_t id, TimePoint now);
   void answer_reading(std::uint64_t order, const Result<TargetReading>& reading, TimePoint now);
   void answer_action(std::uint64_t order, const Result<void>& result, TimePoint now);
 
@@ -72,8 +76,9 @@ class RemedyBook {
   struct Entry {
     Plan plan;
     PlanWork work;
-    TimePoint checked = kNever;      ///< when what is in force was last read
-    TimePoint last_window = kNever;  ///< the sweep of the last window
+    TimePoint checked = kNever;                  ///< when what is in force was last read
+    TimePoint last_window = kNever;              ///< the sweep of the last window
+    std::optional<RouteReview> routes_before{};  ///< when it was about to act; empty after a restart
     bool changed = false;
   };
 
@@ -86,15 +91,19 @@ class RemedyBook {
 
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
+  /// What the guards say of the plan, and of what else could be done.
+  void take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view);
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
   bool is_taken(const Entity& target) const;  ///< by a plan that is not over
   bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
+  void set_back(TimePoint now);
   void propose(const RemedyView& view);
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
   void refresh(Entry& entry, const RemedyView& view);
   RemedyAction inverse(const Plan& plan) const;
   void act(Entry& entry, const RemedyView& view);
+  void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void watch(Entry& entry, const RemedyView& view);
   void trip(const RemedyView& view);
   void settle(const Plan& plan, TargetState state, TimePoint now);
@@ -102,6 +111,7 @@ class RemedyBook {
 
   RemedySettings settings_;
   RemedyStatus status_;
+  TimePoint reviewed_ = kNever;
   std::uint64_t next_id_;
   std::uint64_t next_order_ = 1;
   std::map<std::uint64_t, Entry> entries_;

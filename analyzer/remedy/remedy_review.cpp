@@ -2,6 +2,7 @@
 // approval by ourselves, verification.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -23,9 +24,30 @@ bool concerns_return(Guard guard) {
   return guard >= Guard::kOwnPath && guard <= Guard::kRailCapacity;
 }
 
+bool is_up(const Entity& link, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(link.fabric);
+  if (!fabric || !fabric->watching || !fabric->sweep) return false;
+  const Topology& topology = *fabric->sweep->topology;
+  return std::ranges::all_of(std::array{link.port, link.peer}, [&](PortKey end) {
+    const PortIndex port = topology.find_port(end);
+    return port != kNoIndex && topology.port(port).is_up();
+  });
+}
+
 }  // namespace
 
+// The clock was set back: what was to be done in a moment is not to wait until that moment comes once more, and what
+// happened "later" hides nothing.
+void RemedyBook::set_back(TimePoint now) {
+  status_.breaker_since = std::min(status_.breaker_since, now);
+  for (auto& [id, entry] : entries_)
+    for (TimePoint* at : {&entry.work.due, &entry.work.verifying_since, &entry.checked, &entry.last_window})
+      *at = std::min(*at, now);
+}
+
 void RemedyBook::review(const RemedyView& view) {
+  if (view.now < reviewed_) set_back(view.now);
+  reviewed_ = view.now;
   propose(view);
   propose_returns(view);
   trip(view);
@@ -107,13 +129,20 @@ void RemedyBook::propose_returns(const RemedyView& view) {
     if (settings_.mode(action) == RemedyMode::kOff) continue;
     const Incident* incident = view.incident(out->incident);
     std::string reason;
-    if (action == RemedyAction::kRestoreLink) {
+    const bool over =
+        !incident || (!incident->is_open() && view.now - incident->resolved >= settings_.limits.undrain_after);
+    if (action == RemedyAction::kRestoreLink && out->incident != 0 &&
+        outward_action(*out, plans) == RemedyAction::kRaiseLinkCost) {
+      // It is up, and shows whether it is well.
+      if (!over || !is_up(out->target, view)) continue;
+      reason = incident_name(out->incident) + " is over and the link is up";
+    } else if (action == RemedyAction::kRestoreLink) {
       // A link that is off shows nothing: only trying tells.
       if (view.now - out->finished < settings_.limits.reinstate_after) continue;
       reason = "it has been out of service for long, and may have been repaired";
     } else {
       if (out->incident == 0) continue;  // whoever asked for the drain knows when it ends
-      if (incident && (incident->is_open() || view.now - incident->resolved < settings_.limits.undrain_after)) continue;
+      if (!over) continue;
       const auto health = std::ranges::find(view.health, out->target.host, &NodeHealth::node);
       if (health == view.health.end() ||
           (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
@@ -147,9 +176,21 @@ void RemedyBook::trip(const RemedyView& view) {
 
 std::vector<GuardVerdict> RemedyBook::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
-  GuardInput input{settings_, view, shown_, status_, tree, std::nullopt};
+  GuardInput input{settings_, view, shown_, status_, tree, nullptr, std::nullopt};
+  if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
   return check_guards(plan, input);
+}
+
+void RemedyBook::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view) {
+  plan.guards = std::move(guards);
+  for (Candidate& candidate : plan.candidates) {
+    if (candidate.action == RemedyAction::kNothing) continue;
+    Plan instead = plan;
+    instead.action = candidate.action;
+    if (candidate.action != plan.action) instead.guards = guards_of(instead, view);
+    candidate.allowed = !instead.refused();
+  }
 }
 
 void RemedyBook::choose(const RemedyView& view) {
@@ -197,9 +238,16 @@ void RemedyBook::refresh(Entry& entry, const RemedyView& view) {
   if (takes_out(plan.action) && plan.incident != 0 && plan.requested_by == kOurselves &&
       (!incident || !incident->is_open()))
     return end(entry, PlanState::kExpired, ourselves, "its incident is over", view.now);
+  // As when weftd was started anew with less turned on.
+  if (plan.state == PlanState::kApproved && plan.approved_by == kOurselves &&
+      settings_.mode(plan.action) != RemedyMode::kAuto) {
+    plan.state = PlanState::kProposed;
+    plan.approved_by.clear();
+    note(entry, ourselves, "not automatic any more: a person must approve it", view.now);
+  }
   auto guards = guards_of(plan, view);
   if (!same_results(guards, plan.guards)) {
-    plan.guards = std::move(guards);
+    take_verdicts(plan, std::move(guards), view);
     ++plan.revision;
     plan.updated = view.now;
     show(entry);
@@ -219,9 +267,8 @@ void RemedyBook::refresh(Entry& entry, const RemedyView& view) {
 // What takes back what a plan does. A link that was only made costly is made costly again, not isolated.
 RemedyAction RemedyBook::inverse(const Plan& plan) const {
   if (plan.action != RemedyAction::kRestoreLink) return inverse_of(plan.action);
-  for (PlanPtr before = find(plan.undoes); before; before = find(before->undoes))
-    if (takes_out(before->action)) return before->action;
-  return inverse_of(plan.action);
+  const RemedyAction outward = outward_action(plan, shown_);
+  return outward == RemedyAction::kNothing ? inverse_of(plan.action) : outward;
 }
 
 void RemedyBook::act(Entry& entry, const RemedyView& view) {
@@ -235,10 +282,27 @@ void RemedyBook::act(Entry& entry, const RemedyView& view) {
   const auto refused = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
     return verdict.result == GuardResult::kRefused && (!undoing || concerns_return(verdict.guard));
   });
+  entry.routes_before.reset();
+  if (const RouteReview* routes = trees_.routes(plan.target.fabric, view)) entry.routes_before = *routes;
   runner(entry, view.now)
       .act(refused == guards.end()
                ? std::nullopt
                : std::optional(std::string(to_string(refused->guard)) + ": " + refused->explanation));
+}
+
+// What the new routes did to others. Before the link went there was no turn: the guards saw to that.
+void RemedyBook::check_routes(const Entry& entry, const RemedyView& view, Window& window) {
+  const std::string& fabric = entry.plan.target.fabric;
+  const RouteReview* now = trees_.tree(fabric, view, shown_) ? trees_.routes(fabric, view) : nullptr;
+  if (!now) return;
+  if (now->turn != kNoIndex)
+    window.why = "routes now turn from down to up at " + view.fabric(fabric)->sweep->topology->node(now->turn).name;
+  else if (entry.routes_before && entry.routes_before->known == now->known && now->lost > entry.routes_before->lost)
+    window.why = std::to_string(now->lost - entry.routes_before->lost) + " pairs of adapters lost each other";
+  else
+    return;
+  window.good = false;
+  window.worse = true;
 }
 
 void RemedyBook::watch(Entry& entry, const RemedyView& view) {
@@ -249,6 +313,8 @@ void RemedyBook::watch(Entry& entry, const RemedyView& view) {
   Window window;
   if (seen - entry.last_window >= interval / 2 || seen < entry.last_window) {
     window = judge_window(plan, view, entry.work.verifying_since, settings_.limits);
+    if (window.good && takes_out(plan.action) && plan.target.kind == EntityKind::kLink)
+      check_routes(entry, view, window);
     entry.last_window = seen;
   }
   const VerificationLimits& limits = settings_.limits.verification;

@@ -4,6 +4,8 @@
 #include <unordered_map>
 
 #include "analyzer/places/place_finder.hpp"
+#include "analyzer/remedy/budget.hpp"
+#include "analyzer/remedy/guards.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -32,6 +34,26 @@ std::vector<std::pair<PortIndex, PortIndex>> missing_cables(const std::string& f
   std::ranges::sort(missing);
   missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
   return missing;
+}
+
+// In force, or sent and not known not to be.
+bool may_hold(const Plan& plan) {
+  if (plan.in_force || plan.unresolved) return true;
+  return is_under_way(plan.state) && plan.intent == (takes_out(plan.action) ? PlanIntent::kApply : PlanIntent::kUndo);
+}
+
+// Links that stay up while the subnet manager avoids them: to those that need ways they are none.
+std::vector<UplinkIndex> avoided_uplinks(const std::string& fabric, const Topology& topology, const FabricTree& tree,
+                                         std::span<const std::shared_ptr<const Plan>> plans) {
+  std::vector<UplinkIndex> avoided;
+  for (const auto& plan : plans) {
+    if (!may_hold(*plan) || plan->target.kind != EntityKind::kLink || plan->target.fabric != fabric) continue;
+    const PortIndex port = topology.find_port(plan->target.port);
+    const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree.uplink_of(port);
+    if (uplink != kNoIndex && outward_action(*plan, plans) == RemedyAction::kRaiseLinkCost) avoided.push_back(uplink);
+  }
+  std::ranges::sort(avoided);
+  return avoided;
 }
 
 bool same_jobs(const std::vector<JobLeaves>& a, const std::vector<JobLeaves>& b) {
@@ -86,15 +108,19 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   }
   std::vector<JobLeaves> jobs = leaves_of_jobs(*kept.tree, *topology, view.hosts);
   const auto uplinks = kept.tree->uplinks();
+  auto avoided = avoided_uplinks(name, *topology, *kept.tree, plans);
+  const auto is_way = [&](UplinkIndex index) {
+    return is_up(*topology, uplinks[index]) != 0 && !std::ranges::binary_search(avoided, index);
+  };
   if (recabled || !kept.live || !same_jobs(jobs, kept.jobs)) {
     std::vector<std::uint8_t> up;
     up.reserve(uplinks.size());
-    for (const Uplink& uplink : uplinks) up.push_back(is_up(*topology, uplink));
+    for (UplinkIndex index = 0; index < uplinks.size(); ++index) up.push_back(is_way(index) ? 1 : 0);
     kept.jobs = std::move(jobs);
     kept.live = std::make_unique<LiveTree>(*kept.tree, up, kept.jobs, limits_);
-  } else if (kept.topology != topology) {
+  } else if (kept.topology != topology || kept.avoided != avoided) {
     for (UplinkIndex index = 0; index < uplinks.size(); ++index) {
-      const bool up = is_up(*topology, uplinks[index]) != 0;
+      const bool up = is_way(index);
       if (up == kept.live->is_up(index)) continue;
       if (up)
         kept.live->put_back(index);
@@ -103,7 +129,23 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
     }
   }
   kept.topology = topology;
+  kept.avoided = std::move(avoided);
   return kept.live.get();
+}
+
+const RouteReview* TreeCache::routes(const std::string& name, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(name);
+  const auto kept = kept_.find(name);
+  if (!fabric || !fabric->sweep || !fabric->sweep->routes || kept == kept_.end() || !kept->second.tree) return nullptr;
+  const auto& topology = fabric->sweep->topology;
+  if (topology != kept->second.topology) return nullptr;
+  Kept& of = kept->second;
+  if (of.reviewed != fabric->sweep->routes || of.reviewed_topology != topology) {
+    of.review = review_routes(*topology, *fabric->sweep->routes, of.tree->all_tiers(), kMostFollowed);
+    of.reviewed = fabric->sweep->routes;
+    of.reviewed_topology = topology;
+  }
+  return &of.review;
 }
 
 std::vector<std::string> TreeCache::jobs_over(const std::string& fabric, UplinkIndex uplink) const {

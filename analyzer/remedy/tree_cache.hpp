@@ -9,6 +9,7 @@
 
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
+#include "fabric/route_check.hpp"
 
 namespace weft::analyzer {
 
@@ -25,6 +26,10 @@ class TreeCache {
   /// `plans` and open incidents tell of links that the topology may have forgotten.
   LiveTree* tree(const std::string& fabric, const RemedyView& view, std::span<const std::shared_ptr<const Plan>> plans);
   /// Jobs that use a link: those with a leaf below it.
+  /// How the fabric's forwarding tables lead through its tiers, to at most kMostFollowed destinations. Null while no
+  /// tables were read, or without a tree. Valid until the next call for another picture.
+  const RouteReview* routes(const std::string& fabric, const RemedyView& view);
+  static constexpr std::size_t kMostFollowed = 4096;
   std::vector<std::string> jobs_over(const std::string& fabric, UplinkIndex uplink) const;
 
  private:
@@ -32,9 +37,13 @@ class TreeCache {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Places> places;
     std::vector<std::pair<PortIndex, PortIndex>> missing;
+    std::vector<UplinkIndex> avoided;  ///< up, and held costly by a plan: no way for anybody, ascending
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
     std::vector<JobLeaves> jobs;
+    std::shared_ptr<const Routes> reviewed;             ///< what `review` is about
+    std::shared_ptr<const Topology> reviewed_topology;  ///< … in which graph
+    RouteReview review;
   };
 
   CapacityLimits limits_;

@@ -87,7 +87,9 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
   const Incident* own = view.incident(plan.incident);
   // Seen again after the routes had left it: it was something else.
   const TimePoint settled = since + seen.sweep->interval * 3;
-  if (own && own->is_open() && is_newer(view, *own, settled)) {
+  // A costly link stays up and as slow as it was: that nothing is sent over it is all that can be had.
+  const bool stays = plan.action == RemedyAction::kRaiseLinkCost && own && is_the_link(own->cause, plan.target);
+  if (own && own->is_open() && !stays && is_newer(view, *own, settled)) {
     window.why = "the symptom is still there";
     return window;
   }
@@ -96,7 +98,8 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
     if (!hurts_traffic(incident->kind) || !is_newer(view, *incident, since) ||
         is_the_link(incident->cause, plan.target))
       continue;
-    if (incident->beginnings.empty() ? incident->opened <= since : incident->beginnings.back() <= since) continue;
+    const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
+    if (began <= since || began > view.now) continue;
     const bool same_kind = own && incident->kind == own->kind;
     if (!touches(incident->cause, plan.target) && !same_kind) continue;
     window.worse = true;
@@ -152,10 +155,19 @@ Window undrained(const Plan& plan, const RemedyView& view) {
 bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since) {
   const auto seen =
       std::ranges::lower_bound(view.last_evidence, incident.id, {}, &std::pair<std::uint64_t, TimePoint>::first);
-  if (seen != view.last_evidence.end() && seen->first == incident.id && seen->second > since) return true;
-  if (!incident.beginnings.empty() && incident.beginnings.back() > since) return true;
-  return std::ranges::any_of(incident.evidence,
-                             [since](const Evidence& evidence) { return evidence.observed > since; });
+  // What lies ahead was seen before the clock was set back.
+  const auto is_new = [&](TimePoint at) { return at > since && at <= view.now; };
+  if (seen != view.last_evidence.end() && seen->first == incident.id && is_new(seen->second)) return true;
+  if (!incident.beginnings.empty() && is_new(incident.beginnings.back())) return true;
+  return std::ranges::any_of(incident.evidence, is_new, &Evidence::observed);
+}
+
+bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts) {
+  if (!plan.in_force || plan.state != PlanState::kCommitted || !takes_out(plan.action)) return false;
+  if (plan.action != RemedyAction::kDrainNode) return true;
+  const auto host = std::ranges::find(hosts, plan.target.host, [](const auto& view) { return view->host; });
+  return host == hosts.end() || (*host)->state != CollectorState::kConnected || !(*host)->reading ||
+         (*host)->reading->jobs.empty();
 }
 
 Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {

@@ -11,6 +11,11 @@ namespace weft::analyzer {
 /// Undrained: the host is well. No data is not good.
 Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits);
 
+/// What the plan did is in force with success, so that its incident waits for a repair and for nobody's decision: a
+/// link is out or avoided, a host is drained and runs no job any more as far as its collector tells. A job that still
+/// runs on a drained host suffers as before.
+bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts);
+
 /// The incident was opened, came back or was seen again after `since`.
 bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since);
 

@@ -55,6 +55,7 @@ Result<Sweep> Sweeper::sweep() {
   result.started = started;
   result.interval = options_.interval;
   result.local_port = {subnet_->node(subnet_->local_node()).guid, subnet_->local_port()};
+  result.subnet_manager = find_subnet_manager();
   result.topology = topology_;
   const auto borrowed = [](const SampleTable& table) {
     return std::shared_ptr<const SampleTable>(std::shared_ptr<void>(), &table);
@@ -127,6 +128,13 @@ void Sweeper::spare_subnet_managers() {
   const Lid master = subnet_->subnet_manager_lid();
   for (PortIndex p = 0; p < subnet_->port_count() && master.is_unicast(); ++p)
     if (subnet_->port(p).lid == master) subnet_->agent(subnet_->port(p).node).spared = true;
+}
+
+std::optional<PortKey> Sweeper::find_subnet_manager() const {
+  const Lid master = subnet_->subnet_manager_lid();
+  for (PortIndex port = 0; port < subnet_->port_count() && master.is_unicast(); ++port)
+    if (subnet_->port(port).lid == master && subnet_->is_here(port)) return subnet_->key_of(port);
+  return std::nullopt;
 }
 
 Result<void> Sweeper::learn_agents() {

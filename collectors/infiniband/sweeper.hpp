@@ -48,6 +48,7 @@ class Sweeper {
   Result<void> discover();
   Result<void> look_behind(const std::vector<PortIndex>& ports);
   void spare_subnet_managers();
+  std::optional<PortKey> find_subnet_manager() const;
   Result<void> learn_agents();
   void forget_service_levels(Lid manager);
   Result<void> learn_service_levels();

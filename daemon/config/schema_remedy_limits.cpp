@@ -85,7 +85,10 @@ std::vector<Key> remedy_limits_schema() {
        "An isolated link shows no symptoms: after this time its return is proposed, if nobody asked for it before. A "
        "day is what a technician takes."},
       {"remedy.limits.undrain_after", [](WeftdConfig& c) -> Field { return &c.remedy.limits.undrain_after; },
-       Bounds{0, kDay}, "", "How long a drained host's trouble must be over before its return is proposed."},
+       Bounds{0, kDay}, "",
+       "How long a drained host's trouble must be over before its return is proposed, and that of a link whose cost "
+       "was "
+       "raised before it is used as before."},
       {"remedy.limits.readings", [](WeftdConfig& c) -> Field { return &c.remedy.limits.readings; }, Bounds{1, 100}, "",
        "Readings after a step before it is said not to have taken. A subnet manager or scheduler may be slow; nothing "
        "is sent twice."},

@@ -8,7 +8,7 @@ namespace weft::sweeper {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x57454654;  // "WEFT"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 enum class Type : std::uint32_t { kTrouble = 1, kTopology = 2, kSweep = 3, kRoutes = 4 };
 
 static_assert(std::is_trivially_copyable_v<Port> && std::is_trivially_copyable_v<TimePoint>);
@@ -272,6 +272,8 @@ bool FrameWriter::write(const Sweep& sweep) {
   out.put(sweep.finished);
   out.put(sweep.interval);
   out.put(sweep.local_port);
+  out.put(static_cast<std::uint8_t>(sweep.subnet_manager ? 1 : 0));
+  out.put(sweep.subnet_manager.value_or(PortKey{}));
   out.put(sweep.statistics);
   out.put_array(std::span<const TimePoint>(sweep.state_read_at));
   put_counters(out, *sweep.counters);
@@ -341,6 +343,9 @@ Result<std::variant<Sweep, Trouble>> FrameReader::read() {
   sweep.finished = in.get<TimePoint>();
   sweep.interval = in.get<Duration>();
   sweep.local_port = in.get<PortKey>();
+  const bool has_manager = in.get<std::uint8_t>() != 0;
+  const auto manager = in.get<PortKey>();
+  if (has_manager) sweep.subnet_manager = manager;
   sweep.statistics = in.get<SweepStatistics>();
   sweep.topology = topology_;
   sweep.routes = routes_->publish();

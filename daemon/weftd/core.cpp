@@ -102,7 +102,11 @@ void Core::plan() {
 
 void Core::take_plans() {
   plan();
-  // A link that was taken out with success is looked after.
+  look_after();
+  publish();
+}
+
+void Core::look_after() {
   const TimePoint now = clock_.now();
   for (const auto& [incident, plan] : remedies_.looked_after()) {
     const auto before = book_.find(incident);
@@ -111,7 +115,6 @@ void Core::take_plans() {
     if (auto acknowledged = book_.acknowledge(incident, who, now))
       note({std::move(*acknowledged)}, now, who, "acknowledged");
   }
-  publish();
 }
 
 void Core::give_up(const std::string& fabric, TimePoint now) {
@@ -216,6 +219,7 @@ void Core::tick() {
   save();
   save_hosts();
   remedies_.tick();
+  look_after();  // a drained host's last job may have ended
   if (news) publish();
 }
 

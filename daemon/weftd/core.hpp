@@ -97,6 +97,7 @@ class Core {
   void saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch);
   void remember(Fabric& fabric, TimePoint now);
   void plan();
+  void look_after();
   void publish();
 
   const config::WeftdConfig& config_;

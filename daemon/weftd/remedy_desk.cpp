@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/windows.hpp"
 #include "api/publication/find_ports.hpp"
 #include "api/publication/picture.hpp"
 #include "daemon/logging/logging.hpp"
@@ -97,8 +99,9 @@ void RemedyDesk::tick() {
     std::error_code ignored;
     const bool exists = std::filesystem::exists(hands_off_file_, ignored);
     // Taking the file away lets go on what the file stopped, and nothing else.
-    const bool by_file = book_.status(clock_.now()).hands_off_reason.starts_with(kFile);
-    if (exists) book_.set_hands_off(true, hands_off_file_.string() + " is there", kFile, clock_.now());
+    const std::string there = hands_off_file_.string() + " is there";
+    const bool by_file = book_.status(clock_.now()).hands_off_reason == kFile + (": " + there);
+    if (exists) book_.set_hands_off(true, there, kFile, clock_.now());
     if (!exists && by_file) book_.set_hands_off(false, hands_off_file_.string() + " is gone", kFile, clock_.now());
   }
   work();
@@ -106,16 +109,18 @@ void RemedyDesk::tick() {
 
 MaintenanceList RemedyDesk::windows() const {
   MaintenanceList windows;
-  for (const PlanPtr& plan : *shown_)
+  for (const PlanPtr& plan : *shown_) {
+    // A link that is only costly stays up: that it goes down is trouble.
+    if (analyzer::outward_action(*plan, *shown_) == RemedyAction::kRaiseLinkCost) continue;
     if (auto window = window_of(*plan)) windows.push_back(std::move(*window));
+  }
   return windows;
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyDesk::looked_after() const {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
   for (const PlanPtr& plan : *shown_)
-    if (plan->in_force && plan->state == PlanState::kCommitted && plan->action == RemedyAction::kIsolateLink &&
-        plan->incident != 0)
+    if (plan->incident != 0 && analyzer::is_looked_after(*plan, view().hosts))
       all.emplace_back(plan->incident, plan->id);
   return all;
 }
@@ -173,11 +178,12 @@ void RemedyDesk::saved(bool written, std::shared_ptr<const std::vector<PlanPtr>>
   saving_ = false;
   if (!written) {
     for (Waiting& waiting : batch->waiting) {
-      const auto why = fail(ErrorCode::kResourceExhausted, "it could not be written to disk, so it is not done yet");
-      if (waiting.plan_callback) waiting.plan_callback(why);
-      if (waiting.status_callback) waiting.status_callback(why);
+      const std::string why = "it could not be written to disk, so it is not done";
+      if (waiting.plan_callback) waiting.plan_callback(fail(ErrorCode::kResourceExhausted, why));
+      if (waiting.status_callback) waiting.status_callback(fail(ErrorCode::kResourceExhausted, why + " yet"));
     }
     book_.take_back(std::move(batch->changes), clock_.now());  // tried again with the next tick
+    for (const Waiting& waiting : batch->waiting) book_.withdraw(waiting.plan, clock_.now());
     return;
   }
   count(batch->changes);

@@ -48,7 +48,7 @@ class RemedyDesk {
   /// Windows of the links that our plans hold, by what is on disk: that those are down is expected.
   MaintenanceList windows() const;
 
-  /// Incidents whose link is out of service with success, and the plan that did it.
+  /// Incidents that a plan looks after with success, and the plan (analyzer::is_looked_after()).
   std::vector<std::pair<std::uint64_t, std::uint64_t>> looked_after() const;
 
   // As api::RemedyCommands.
@@ -88,7 +88,6 @@ class RemedyDesk {
   analyzer::RemedyBook book_;
   std::map<std::string, std::unique_ptr<actuate::Actuator>> actuators_;
   std::filesystem::path hands_off_file_;
-  bool file_seen_ = false;
   store::Store& store_;
   runtime::Lane& store_lane_;
   runtime::Lane& actuate_lane_;

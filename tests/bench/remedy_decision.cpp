@@ -66,6 +66,8 @@ int run(char** arguments) {
   sweep->fabric = "f";
   sweep->interval = std::chrono::seconds(1);
   sweep->topology = built.topology();
+  sweep->local_port = built.key_of(built.port_of("host-0-0-0 mlx5_0", 1));
+  sweep->subnet_manager = built.key_of(built.port_of("host-0-1-0 mlx5_0", 1));
   TimePoint now = TimePoint(std::chrono::hours(24 * 365));
   std::vector<FabricView> fabrics(1);
   fabrics[0].name = "f";

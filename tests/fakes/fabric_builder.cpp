@@ -174,6 +174,8 @@ void FabricBuilder::rediscover() {
   fresh.now_ = now_;
   fresh.interval_ = interval_;
   fresh.local_port_ = local_port_;
+  fresh.subnet_manager_ = subnet_manager_;
+  fresh.manager_said_ = manager_said_;
   *this = std::move(fresh);
 }
 
@@ -227,6 +229,7 @@ Sweep FabricBuilder::sweep() {
   sweep.finished = now_;
   sweep.interval = interval_;
   sweep.local_port = local_port_;
+  sweep.subnet_manager = manager_said_ ? subnet_manager_ : local_port_;
   for (PortIndex port = 0; port < ports_.size(); ++port) {
     if (silent_[ports_[port].node]) continue;
     state_read_at_[port] = now_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -85,6 +86,8 @@ class FabricBuilder {
   const std::string& name() const { return name_; }
   PortKey local_port() const { return local_port_; }
   void set_local_port(PortKey key) { local_port_ = key; }
+  /// Where the subnet manager sits; until it is said: where we do.
+  void set_subnet_manager(std::optional<PortKey> key) { subnet_manager_ = key, manager_said_ = true; }
   /// The graph as it stands now, e.g. as the expected one.
   std::shared_ptr<const Topology> topology();
 
@@ -108,6 +111,8 @@ class FabricBuilder {
   TimePoint now_{std::chrono::seconds(1'700'000'000)};
   Duration interval_ = std::chrono::seconds(1);
   PortKey local_port_;
+  std::optional<PortKey> subnet_manager_;
+  bool manager_said_ = false;
 };
 
 }  // namespace weft::fakes

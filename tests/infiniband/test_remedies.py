@@ -267,14 +267,37 @@ class Remedies(weft_testing.SubnetTest):
                 self.assertEqual("COMMITTED", self.restore(name, port)["state"])
             self.expect_in(ends)
 
+    def test_killed_while_it_is_verified(self):
+        """OpenSM stands still until weftd is back: what is out by the journal is not sent again, and is verified to its end."""
+        name, port = "spine-p04-02", 11
+        ends = self.ends(name, port)
+        self.remember()
+        os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
+        try:
+            done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
+            self.assertEqual(0, done.returncode, done.stderr)
+            self.wait_state(ends, "ISOLATE_LINK", ("VERIFYING",), self.before)
+            self.weftd.kill()
+        finally:
+            os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
+        self.weftd.start()
+        plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
+        self.assertEqual("COMMITTED", plan["state"], (plan["outcome"], plan["steps"]))
+        self.assertEqual(1, sum("about to be sent" in step["what"] for step in plan["steps"]), plan["steps"])
+        self.expect_out(ends)
+        self.remember()
+        self.assertEqual("COMMITTED", self.restore(name, port)["state"])
+        self.expect_in(ends)
+
     def test_guards_refuse(self):
         leaf = self.subnet.network.nodes[self.watcher.ports[1].node].name
         for label, words in ((f"{self.watcher.name}:1", "OWN_PATH"), (f"{leaf}:1", ""), ("leaf-r0-p01:3", "ALTERNATIVE")):
             done = weftctl(self.weftd, "isolate", label, "--reason", "a mistake")
             self.assertEqual(4, done.returncode, done.stdout + done.stderr)
             self.assertIn(words, done.stderr)
-        done = weftctl(self.weftd, "hands-off", "on", "--reason", "drill")
+        done = weftctl(self.weftd, "hands-off", "on", "--reason", "drill", "--who", "file system team")
         self.assertEqual(0, done.returncode, done.stderr)
+        self.weftd.wait_sweeps(3)  # it is not the file's to be lifted
         done = weftctl(self.weftd, "isolate", "spine-p02-04:9", "--reason", "to look at it")
         self.assertEqual(4, done.returncode, done.stdout)
         self.assertIn("HANDS_OFF", done.stderr)

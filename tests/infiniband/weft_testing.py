@@ -34,6 +34,7 @@ class SubnetTest(unittest.TestCase):
     analyzer = ""
     infiniband = ""
     routing = "updn"
+    opensm_options: tuple[str, ...] = ()
     subnet: simulated_subnet.SimulatedSubnet
     weftd: Weftd
 
@@ -44,7 +45,7 @@ class SubnetTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         require_simulator()
-        cls.subnet = simulated_subnet.SimulatedSubnet(cls.make_network(), routing=cls.routing)
+        cls.subnet = simulated_subnet.SimulatedSubnet(cls.make_network(), routing=cls.routing, opensm_options=cls.opensm_options)
         cls.weftd = None
         try:
             cls.subnet.start()

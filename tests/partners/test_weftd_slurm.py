@@ -5,7 +5,7 @@ import unittest
 
 import weftd_partners
 from slurm_cluster import SlurmCluster, missing
-from weftd_partners import weft_testing, weftctl
+from weftd_partners import wait_until, weft_testing, weftctl
 
 SLURM = """\
 [remedy.slurm]
@@ -35,6 +35,10 @@ class WeftdAndSlurm(weftd_partners.WithScheduler):
         self.assertEqual("RUNNING", self.slurm.job_state(job), "what runs may finish")
         incident = weftctl(self.weftd, "incident", plan["incidentId"])
         self.assertIn("n1", incident.stdout)
+        # It waits for a repair, and for nobody to be woken.
+        looked_after = wait_until(lambda: next((i for i in self.weftd.incidents() if i["id"] == plan["incidentId"] and
+                                                i["state"] == "ACKNOWLEDGED"), None), why="nobody looks after the incident")
+        self.assertEqual(f"weftd ({plan['id']})", looked_after["acknowledgedBy"])
 
         self.subnet.relink("n1 mlx5_0", 1)
         back = self.plan("n1", "UNDRAIN_NODE", "COMMITTED")

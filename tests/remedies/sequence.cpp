@@ -114,7 +114,7 @@ class Sequence {
       case 2:
       case 3: {
         constexpr std::array kKinds{IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kSilentLoss,
-                                    IncidentKind::kLinkDown};
+                                    IncidentKind::kLinkDown, IncidentKind::kLinkDegraded};
         const IncidentKind kind = kKinds[dice_.below(kKinds.size())];
         say(std::string(to_string(kind)) + " at " + shape.link(link).label);
         world_.fault(link, kind, !dice_.one_in(6));

@@ -113,9 +113,13 @@ Shape::Picture Shape::draw(std::uint32_t up) const {
   return picture;
 }
 
-const Shape::Picture& Shape::picture(std::uint32_t up) const {
-  const auto found = pictures_.find(up);
-  return found != pictures_.end() ? found->second : pictures_.emplace(up, draw(up)).first->second;
+Shape::Picture Shape::picture(std::uint32_t up, std::uint32_t ways) const {
+  const auto drawn = [this](std::uint32_t links) -> const Picture& {
+    const auto found = pictures_.find(links);
+    return found != pictures_.end() ? found->second : pictures_.emplace(links, draw(links)).first->second;
+  };
+  const auto topology = drawn(up).topology;
+  return {topology, drawn(ways).routes};
 }
 
 World::World(const Shape& shape, TimePoint now)
@@ -138,7 +142,7 @@ void World::pass(Duration time) {
   now_ += time;
   for (const Landing& landing : landing_)
     if (landing.at <= now_ && holder(landing.is_link, landing.index) != Holder::kSomebodyElse)
-      set(landing.is_link, landing.index, landing.holder);
+      set(landing.is_link, landing.index, landing.holder, landing.costly);
   std::erase_if(landing_, [this](const Landing& landing) { return landing.at <= now_; });
 }
 
@@ -180,7 +184,7 @@ void World::close(std::uint64_t id) {
 void World::fault(unsigned link, IncidentKind kind, bool two_signals) {
   if (incident_of_link_[link] != 0) return;
   // A link that is off shows nothing.
-  if (links_[link] != Holder::kNobody || (cut_ >> link & 1U) != 0) return;
+  if ((links_[link] != Holder::kNobody && !is_costly(link)) || (cut_ >> link & 1U) != 0) return;
   if (kind == IncidentKind::kLinkDown) cut_ |= 1U << link;
   incident_of_link_[link] = open(kind, shape_->link(link), two_signals);
 }
@@ -205,6 +209,13 @@ void World::mend_host(unsigned host) {
   health_[host].verdict = HealthVerdict::kHealthy;
 }
 
+void World::set(bool is_link, unsigned index, Holder holder, bool costly) {
+  (is_link ? links_ : hosts_)[index] = holder;
+  if (!is_link) return;
+  costly_ &= ~(1U << index);
+  if (costly) costly_ |= 1U << index;
+}
+
 void World::somebody_takes(bool is_link, unsigned index) {
   set(is_link, index, Holder::kSomebodyElse);
 }
@@ -227,19 +238,20 @@ std::uint32_t World::links_up() const {
   std::uint32_t up = (1U << shape_->links()) - 1;
   up &= ~cut_;
   for (unsigned link = 0; link < links_.size(); ++link)
-    if (links_[link] != Holder::kNobody) up &= ~(1U << link);
+    if (links_[link] != Holder::kNobody && !is_costly(link)) up &= ~(1U << link);
   return up;
 }
 
 analyzer::RemedyView World::look() {
   if (!blind_) {
-    seen_up_ = links_up();
-    const Shape::Picture& picture = shape_->picture(seen_up_);
+    seen_up_ = links_up() & ~costly_;
+    const Shape::Picture picture = shape_->picture(links_up(), seen_up_);
     auto sweep = std::make_shared<Sweep>();
     sweep->fabric = kFabric;
     sweep->started = sweep->finished = now_;
     sweep->interval = kInterval;
     sweep->topology = picture.topology;
+    sweep->subnet_manager = shape_->manager();
     sweep->routes = picture.routes;
     fabrics_[0].sweep = std::move(sweep);
     fabrics_[0].watching = true;
@@ -273,10 +285,11 @@ Act World::act(const analyzer::RemedyOrder& order, bool takes, Duration late) {
   Act act{order, holder(is_link, index), is_link, index};
   const Holder wanted = analyzer::takes_out(order.action) ? Holder::kWeft : Holder::kNobody;
   if (!takes || act.before == Holder::kSomebodyElse) return act;
+  const bool costly = order.action == RemedyAction::kRaiseLinkCost;
   if (late > Duration::zero())
-    landing_.push_back({now_ + late, is_link, index, wanted});
+    landing_.push_back({now_ + late, is_link, index, wanted, costly});
   else
-    set(is_link, index, wanted);
+    set(is_link, index, wanted, costly);
   return act;
 }
 

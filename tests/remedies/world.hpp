@@ -29,13 +29,15 @@ class Shape {
   unsigned spines() const { return spines_; }
   /// Link between leaf `link` / spines() and spine `link` % spines(), as an incident names it.
   const Entity& link(unsigned link) const { return link_entities_[link]; }
+  /// The last host's adapter: the subnet manager sits there.
+  PortKey manager() const { return {nodes_.back().guid, {1}}; }
   const std::string& host(unsigned host) const { return host_names_[host]; }
-  /// The fabric with those links up (bit by link), routed round the others.
+  /// The fabric with the links of `up` up (bit by link), routed over those of `ways` alone.
   struct Picture {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Routes> routes;
   };
-  const Picture& picture(std::uint32_t up) const;
+  Picture picture(std::uint32_t up, std::uint32_t ways) const;
 
  private:
   Picture draw(std::uint32_t up) const;
@@ -103,7 +105,7 @@ class World {
   Act act(const analyzer::RemedyOrder& order, bool takes, Duration late);
 
   Holder holder(bool is_link, unsigned index) const { return is_link ? links_[index] : hosts_[index]; }
-  /// Which links carried traffic when weftd last looked.
+  /// Which links carried, or could carry, traffic when weftd last looked.
   std::uint32_t links_seen_up() const { return seen_up_; }
   std::uint32_t links_up() const;
   std::pair<bool, unsigned> find(const Entity& target) const;
@@ -111,12 +113,14 @@ class World {
  private:
   std::uint64_t open(IncidentKind kind, Entity cause, bool two_signals);
   void close(std::uint64_t id);
-  void set(bool is_link, unsigned index, Holder holder) { (is_link ? links_ : hosts_)[index] = holder; }
+  void set(bool is_link, unsigned index, Holder holder, bool costly = false);
+  bool is_costly(unsigned link) const { return (costly_ >> link & 1U) != 0; }
 
   const Shape* shape_;
   TimePoint now_;
   std::vector<Holder> links_, hosts_;
-  std::uint32_t cut_ = 0;  ///< links that are physically broken
+  std::uint32_t cut_ = 0;     ///< links that are physically broken
+  std::uint32_t costly_ = 0;  ///< links that weft holds up, and out of all routes
   std::uint32_t seen_up_ = 0;
   bool blind_ = false;
   std::vector<std::uint64_t> incident_of_link_, incident_of_host_;
@@ -127,6 +131,7 @@ class World {
     bool is_link;
     unsigned index;
     Holder holder;
+    bool costly;
   };
   std::vector<Landing> landing_;
   std::vector<std::shared_ptr<const HostView>> host_views_;

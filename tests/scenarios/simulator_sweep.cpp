@@ -157,6 +157,7 @@ Sweep Simulator::read(double start) {
   sweep.finished = wall(start + duration);
   sweep.interval = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(scenario_.interval));
   sweep.local_port = plan_.key_of(local_);
+  sweep.subnet_manager = sweep.local_port;
   sweep.topology = topology_;
   sweep.counters = std::make_shared<const SampleTable>(readings_);
   sweep.details = corrections_.table();

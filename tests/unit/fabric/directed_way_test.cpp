@@ -44,6 +44,17 @@ TEST_F(DirectedWayTest, GoesRoundLinksThatAreDown) {
   EXPECT_EQ(cables->size(), 2U);
 }
 
+TEST_F(DirectedWayTest, ABridgeIsTheLastLinkBetweenItsEnds) {
+  const LinkKey uplink = link("leaf-0", "spine-0");
+  EXPECT_FALSE(is_bridge(*fabric.topology(), uplink));
+  EXPECT_TRUE(is_bridge(*fabric.topology(), link("leaf-0", "host-0-1 mlx5_0")));
+  fabric.unlink(fabric.port_towards("leaf-0", "spine-1"));
+  EXPECT_TRUE(is_bridge(*fabric.topology(), uplink));
+  fabric.relink(fabric.port_towards("leaf-0", "spine-1"));
+  fabric.unlink(fabric.port_towards("leaf-0", "spine-0"));
+  EXPECT_FALSE(is_bridge(*fabric.topology(), uplink)) << "it is down, and nobody is cut off";
+}
+
 TEST_F(DirectedWayTest, DoesNotGoThroughAdapters) {
   // An adapter of two ports joins two leaves; their spines are gone.
   const NodeIndex bridge = fabric.add_adapter("bridge mlx5_0", 2);

@@ -125,6 +125,35 @@ TEST_F(RouteCheckTest, DownAndUpAgainMakesACircle) {
   }
 }
 
+TEST_F(RouteCheckTest, ATurnFromDownToUpIsFoundWhereSomebodyUsesIt) {
+  const auto review = [this](std::size_t most = 100) {
+    std::vector<std::uint8_t> tiers;
+    for (const Node& node : fabric.nodes())
+      tiers.push_back(node.type != NodeType::kSwitch ? 0 : node.name.starts_with("leaf") ? 1 : 2);
+    return review_routes(*fabric.topology(), *fabric.routes(), tiers, most);
+  };
+  RouteReview found = review();
+  EXPECT_EQ(found.known, 6U);
+  EXPECT_EQ(found.destinations, 6U);
+  EXPECT_EQ(found.turn, kNoIndex);
+  EXPECT_EQ(found.lost, 0U);
+  EXPECT_EQ(review(4).destinations, 3U) << "every second one";
+
+  // What is for leaf-1 turns round at leaf-2; but as long as nobody sends it by spine-0, nobody does.
+  for (const char* leaf : {"leaf-0", "leaf-2"}) send(leaf, "host-1-0 mlx5_0", "spine-1");
+  send("spine-0", "host-1-0 mlx5_0", "leaf-2");
+  EXPECT_EQ(review().turn, kNoIndex);
+  send("leaf-0", "host-1-0 mlx5_0", "spine-0");
+  found = review();
+  EXPECT_EQ(found.turn, fabric.find("leaf-2"));
+  EXPECT_EQ(found.turn_to, fabric.lid_of("host-1-0 mlx5_0"));
+  EXPECT_EQ(found.lost, 0U);
+  fabric.send(fabric.find("leaf-2"), fabric.lid_of("host-1-0 mlx5_0"), kNoEgress);
+  EXPECT_EQ(review().lost, 4U) << "of the hosts at two leaves";
+  fabric.node(fabric.find("leaf-2")).reachable = false;
+  EXPECT_EQ(review().lost, 2U) << "whoever sits there is out of reach anyway";
+}
+
 TEST_F(RouteCheckTest, AgreesWithThePathOfEachPair) {
   std::mt19937 random(3);
   fabric = fakes::FabricBuilder::fat_tree(3, 5, 4);

@@ -20,6 +20,17 @@ TEST_F(SweeperTest, FindsTheWholeGraphWithBothEndsOfEveryLink) {
   EXPECT_EQ(result.local_port, (PortKey{{0x100}, {1}}));
 }
 
+TEST_F(SweeperTest, SaysWhereTheSubnetManagerSits) {
+  Sweeper sweeper(port, options);
+  EXPECT_EQ(sweep(sweeper).subnet_manager, std::nullopt) << "there is none yet";
+  port.subnet_manager_lid = port.port(host, 1).lid;
+  EXPECT_EQ(sweep(sweeper).subnet_manager, (PortKey{{0x400}, {1}}));
+  port.subnet_manager_lid = port.port(right, 0).lid;
+  EXPECT_EQ(sweep(sweeper).subnet_manager, (PortKey{{0x300}, {0}})) << "it runs on a switch";
+  port.subnet_manager_lid = 77;
+  EXPECT_EQ(sweep(sweeper).subnet_manager, std::nullopt) << "nobody has that LID";
+}
+
 TEST_F(SweeperTest, CountersAreReadWithTheirWidthsAndUnits) {
   port.port(left, 2).counters = {{IB_PC_ERR_SYM_F, 0xFFFF}, {IB_PC_LINK_DOWNED_F, 3}, {IB_PC_XMT_WAIT_F, 12}};
   port.port(left, 2).extended_counters = {{IB_PC_EXT_XMT_BYTES_F, 1000}, {IB_PC_EXT_RCV_PKTS_F, 1ULL << 40}};

@@ -4,74 +4,12 @@
 
 #include <algorithm>
 
-#include "analyzer/remedy/remedy_book.hpp"
-#include "tests/fakes/fabric_builder.hpp"
+#include "tests/unit/remedy/book.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct Book {
-  explicit Book(RemedySettings with = {}) : fabric(fakes::FabricBuilder::fat_tree(8, 4, 1)), settings(std::move(with)) {
-    fabric.route();
-    settings.actuators.fill("fake");
-    settings.limits.verification.windows = 2;
-    book.emplace(settings, RemedyMemory{}, fabric.now());
-    look();
-  }
-
-  RemedyView look() {
-    views.assign(1, {});
-    views[0].name = fabric.name();
-    views[0].watching = true;
-    views[0].sweep = std::make_shared<const Sweep>(fabric.sweep());
-    return {fabric.now(), views, incidents, {}, health, maintenance, {}};
-  }
-
-  Entity link(const std::string& a, const std::string& b) const {
-    const LinkKey key = fabric.link_of(fabric.port_towards(a, b));
-    return {
-        .kind = EntityKind::kLink, .fabric = fabric.name(), .port = key.low, .peer = key.high, .label = a + " - " + b};
-  }
-
-  std::uint64_t errors(const std::string& a, const std::string& b, double rate = 1e-8) {
-    auto incident = std::make_shared<Incident>();
-    incident->id = incidents.size() + 1;
-    incident->kind = IncidentKind::kLinkErrors;
-    incident->severity = Severity::kWarning;
-    incident->confidence = 0.9;
-    incident->cause = link(a, b);
-    incident->opened = incident->updated = fabric.now();
-    incident->beginnings = {fabric.now()};
-    for (const PortKey end : {incident->cause.port, incident->cause.peer}) {
-      Evidence evidence;
-      evidence.signal = "error_rate";
-      evidence.unit = "errors/bit";
-      evidence.value = rate;
-      evidence.observed = fabric.now();
-      evidence.where = {.kind = EntityKind::kPort, .fabric = fabric.name(), .port = end, .peer = {}, .label = ""};
-      incident->evidence.push_back(evidence);
-    }
-    incident->summary = "errors between " + a + " and " + b;
-    incidents.push_back(std::move(incident));
-    return incidents.back()->id;
-  }
-
-  Plan plan(std::uint64_t id) const { return *book->find(id); }
-  const GuardVerdict& verdict(const Plan& of, Guard guard) const { return of.guards[static_cast<std::size_t>(guard)]; }
-
-  /// Orders of one kind, taken out of what the book asks now.
-  std::vector<RemedyOrder> orders() { return book->take(fabric.now()).orders; }
-
-  fakes::FabricBuilder fabric;
-  RemedySettings settings;
-  std::vector<FabricView> views;
-  std::vector<std::shared_ptr<const Incident>> incidents;
-  std::vector<NodeHealth> health;
-  std::vector<MaintenanceWindow> maintenance;
-  std::optional<RemedyBook> book;
-};
 
 TEST(RemedyBook, ProposesAndSaysWhatDoingNothingWouldCost) {
   Book b;
@@ -156,6 +94,70 @@ TEST(RemedyBook, ReadsActsOnceReadsAgainAndVerifies) {
   EXPECT_EQ(orders[0].kind, OrderKind::kRead) << "whether it stays out is looked after";
 }
 
+TEST(RemedyBook, WhatWasAutomaticWaitsForAPersonWhenItIsNotAnyMore) {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  Book b(settings);
+  b.errors("leaf-0", "spine-0");
+  b.errors("leaf-1", "spine-1");
+  b.book->review(b.look());
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting) << "its world is being read";
+  ASSERT_EQ(b.plan(2).state, PlanState::kApproved) << "one at a time";
+  // weftd is started anew, with automation turned down.
+  RemedyMemory memory;
+  for (const std::uint64_t id : {1U, 2U}) memory.plans.push_back(b.plan(id));
+  b.settings.modes.fill(RemedyMode::kPropose);
+  b.book.emplace(b.settings, std::move(memory), b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(2).state, PlanState::kProposed);
+  EXPECT_EQ(b.plan(2).approved_by, "");
+  const auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  for (int i = 0; i < 3; ++i) b.book->review(b.look());
+  EXPECT_TRUE(b.orders().empty());
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+  EXPECT_EQ(b.plan(1).outcome, "nothing was done: ENABLED: ISOLATE_LINK is not automatic any more");
+  EXPECT_TRUE(b.book->approve(2, 0, "ann", b.look()));
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(2).state, PlanState::kExecuting) << "a person's word stands";
+}
+
+TEST(RemedyBook, AClockThatIsSetBackHoldsNothingUp) {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  settings.limits.breaker.minimum = 1;
+  settings.limits.breaker.share = 0;
+  Book b(settings);
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  b.book->review(b.look());
+  b.book->answer_action(b.orders().at(0).number, {}, b.fabric.now());
+  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kInService, "not yet"}, b.fabric.now());
+  EXPECT_TRUE(b.orders().empty()) << "it is read again in a moment";
+  b.errors("leaf-1", "spine-1");
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->reset_breaker("looked", "ann", b.fabric.now()));
+  b.fabric.advance(-1h);
+  b.book->review(b.look());
+  auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U) << "and not in an hour";
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kOurs, ""}, b.fabric.now());
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+  b.fabric.route();
+  for (int i = 0; i < 4; ++i) {
+    b.fabric.advance(1s);
+    b.book->review(b.look());
+  }
+  EXPECT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  b.incidents.clear();
+  b.errors("leaf-2", "spine-2");
+  b.errors("leaf-3", "spine-3");
+  b.book->review(b.look());
+  EXPECT_TRUE(b.book->status(b.fabric.now()).breaker_tripped) << "a reset in what is now the future hides nothing";
+}
+
 TEST(RemedyBook, WhatTheDiskRefusedIsDecidedAnew) {
   RemedySettings settings;
   settings.modes.fill(RemedyMode::kAuto);
@@ -173,6 +175,23 @@ TEST(RemedyBook, WhatTheDiskRefusedIsDecidedAnew) {
   b.book->review(b.look());
   EXPECT_TRUE(b.orders().empty()) << "6 of 8 ways up would be left, and 7 are needed";
   EXPECT_EQ(b.plan(1).state, PlanState::kExpired) << b.plan(1).outcome;
+}
+
+TEST(RemedyBook, AnApprovalThatCouldNotBeWrittenDownIsNone) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  (void)b.book->take(b.fabric.now());
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-1"), "looks bad", "bob", b.look()));
+  b.book->take_back(b.book->take(b.fabric.now()), b.fabric.now());
+  for (const std::uint64_t id : {1U, 2U}) b.book->withdraw(id, b.fabric.now());
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+  EXPECT_EQ(b.plan(2).state, PlanState::kExpired);
+  b.book->review(b.look());
+  EXPECT_TRUE(b.orders().empty()) << "they were told that it is not done";
+  EXPECT_TRUE(b.book->approve(1, 0, "ann", b.look())) << "she may say it again";
 }
 
 TEST(RemedyBook, OfTwoBadLinksTheWorseGoesWhenNotBothMay) {
@@ -198,7 +217,7 @@ TEST(RemedyBook, ASlowLinkIsMadeCostlyWhereThatCanBeDone) {
   b.book->review(b.look());
   EXPECT_EQ(b.plan(1).action, RemedyAction::kRaiseLinkCost);
   EXPECT_EQ(b.plan(1).candidates.size(), 3U) << "isolating it and doing nothing are among them";
-  EXPECT_EQ(b.verdict(b.plan(1), Guard::kLeafCapacity).result, GuardResult::kNotNeeded);
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kLeafCapacity).result, GuardResult::kPassed);
   auto orders = b.orders();
   ASSERT_EQ(orders.size(), 1U);
   b.book->answer_reading(orders[0].number, TargetReading{TargetState::kInService, ""}, b.fabric.now());

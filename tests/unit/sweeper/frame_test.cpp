@@ -67,6 +67,7 @@ TEST(Frames, WhatWasSentIsWhatIsRead) {
     EXPECT_EQ(got.number, sent.number);
     EXPECT_EQ(got.finished, sent.finished);
     EXPECT_EQ(got.local_port, sent.local_port);
+    EXPECT_EQ(got.subnet_manager, sent.subnet_manager);
     EXPECT_EQ(got.state_read_at, sent.state_read_at);
     EXPECT_EQ(got.statistics.requests, sent.statistics.requests);
     EXPECT_EQ(got.topology->epoch(), sent.topology->epoch());

@@ -1,0 +1,170 @@
+"""A link that trained at a quarter of its width, from its incident to routes that avoid it: weftd's plan, OpenSM's hop weights and the
+tables that the simulator's switches really hold. Made costly, verified, kept so while it is slow, and given back once it is wide."""
+
+import concurrent.futures
+import os
+import shutil
+import tempfile
+import urllib.error
+import urllib.request
+
+import weft_testing
+from physical_layer import Snapshot
+from weft_testing import fat_tree, free_address, guid_text, wait_until, weftctl, weftctl_json
+
+REMEDIES = """
+[remedy]
+raise_link_cost = "propose"
+restore_link = "propose"
+[remedy.opensm_weights]
+file = "{file}"
+console_port = {console}
+[remedy.limits]
+reading_interval = "200ms"
+[remedy.limits.budget]
+cool_down = "0s"
+[remedy.limits.verification]
+windows = 6
+within = "20s"
+probation = "3s"
+"""
+OVER = ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED")
+
+
+class SlowLink(weft_testing.SubnetTest):
+    routing = "minhop"  # counts hops, and heeds their weights
+    SLOW = ("leaf-r0-p01", 9)
+
+    @classmethod
+    def make_network(cls):
+        network = fat_tree.build(32, rails=1, radix=16)
+        network.set_width(network.find(cls.SLOW[0]).identity, cls.SLOW[1], 1)
+        return network
+
+    @classmethod
+    def setUpClass(cls):
+        place = tempfile.mkdtemp(prefix="weft-weights-")
+        cls.addClassCleanup(shutil.rmtree, place, ignore_errors=True)
+        cls.file = os.path.join(place, "hop-weights.conf")
+        console = free_address().rsplit(":", 1)[1]
+        cls.opensm_options = ("-w", cls.file, "--console", "loopback", "-C", console)
+        with open(cls.file, "w", encoding="ascii"):
+            pass
+        cls.infiniband = REMEDIES.format(file=cls.file, console=console)
+        super().setUpClass()
+
+    # -- what is so
+
+    def ends(self):
+        node = self.network.find(self.SLOW[0])
+        end = node.ports[self.SLOW[1]]
+        return (node.identity, self.SLOW[1]), (end.node, end.port)
+
+    def weights(self) -> set[tuple[str, ...]]:
+        with open(self.file, encoding="ascii") as stream:
+            return {tuple(line.split()[:3]) for line in stream if line.strip()}
+
+    def raised(self) -> set[tuple[str, ...]]:
+        return {(guid_text(self.network.nodes[node].guid), str(port), "64") for node, port in self.ends()}
+
+    def routes(self) -> int:
+        """LIDs that lead over the link, by the tables that the switches hold; everybody must reach everybody."""
+        snapshot = Snapshot.of(self.subnet)
+        pairs, lost = snapshot.reach()
+        self.assertGreater(pairs, 0)
+        self.assertEqual([], lost)
+        return sum(snapshot.routed_over(end) for end in self.ends())
+
+    def plans(self) -> list[dict]:
+        return weftctl_json(self.weftd, "plans", "--all").get("plans", [])
+
+    def plan(self, action: str, *states: str) -> dict:
+        """The newest one, as soon as it is in one of the states."""
+        def there():
+            found = [plan for plan in self.plans() if plan["action"] == action]
+            return found[-1] if found and found[-1]["state"] in states else None
+
+        return wait_until(there, within=90, why=lambda: f"no {action} is {states}: {self.plans()}\n{self.weftd.log()}")
+
+    def restore(self, expected: str) -> dict:
+        done = weftctl(self.weftd, "restore", f"{self.SLOW[0]}:{self.SLOW[1]}", "--reason", "new cable")
+        self.assertEqual(0, done.returncode, done.stderr + self.weftd.log())
+        back = self.plan("RESTORE_LINK", *OVER)
+        self.assertEqual((expected, "opensm_weights"), (back["state"], back["actuator"]), (back["outcome"], back["steps"]))
+        return back
+
+    def expect_one_approval(self, plan: str) -> None:
+        """Of several at once, by gRPC and HTTP, one is the approval; the others are told so."""
+        def by_http() -> bool:
+            request = urllib.request.Request(f"http://{self.weftd.http}/api/v1/plans/{plan}/approve", data=b'{"who": "bob"}', method="POST",
+                                             headers={"Content-Type": "application/json"})
+            try:
+                with urllib.request.urlopen(request, timeout=20) as answer:
+                    return answer.status == 200
+            except urllib.error.HTTPError as error:
+                self.assertIn(error.code, (400, 409, 412), error.read())
+                return False
+
+        def by_grpc() -> bool:
+            done = weftctl(self.weftd, "approve", plan, "--who", "ann")
+            self.assertIn(done.returncode, (0, 4), done.stderr)
+            return done.returncode == 0
+
+        with concurrent.futures.ThreadPoolExecutor(4) as people:
+            answers = [answer.result() for answer in [people.submit(by) for by in (by_http, by_grpc, by_http, by_grpc)]]
+        self.assertEqual(1, answers.count(True), answers)
+        approvals = [line for line in weftctl(self.weftd, "audit").stdout.splitlines() if "approved" in line.lower() and plan in line]
+        self.assertEqual(1, len(approvals), approvals)
+
+    # -- the story
+
+    def test_is_avoided_while_it_is_slow(self):
+        proposed = self.plan("RAISE_LINK_COST", "PROPOSED")
+        self.assertGreater(self.routes(), 0)
+        self.weftd.wait_sweeps(2)
+        self.assertEqual(set(), self.weights(), "nobody approved it")
+        self.assertEqual([], [guard for guard in proposed["guards"] if guard["result"] == "REFUSED"])
+        self.assertEqual("LINK_DEGRADED", self.weftd.incidents()[0]["kind"])
+
+        self.weftd.kill()
+        self.weftd.start()
+        again = self.plan("RAISE_LINK_COST", "PROPOSED")
+        self.assertEqual([proposed["id"]], [plan["id"] for plan in self.plans()], "it is the same one after a power cut")
+        done = weftctl(self.weftd, "approve", again["id"], "--revision", str(int(again["revision"]) + 1))
+        self.assertEqual(4, done.returncode, done.stdout + done.stderr)
+        self.assertIn("has changed since you read it", done.stderr)
+        self.expect_one_approval(again["id"])
+        plan = self.plan("RAISE_LINK_COST", *OVER)
+        self.assertEqual((proposed["id"], "COMMITTED"), (plan["id"], plan["state"]), (plan["outcome"], plan["steps"]))
+        told = [step["state"] for step in plan["steps"]]
+        self.assertEqual(["PROPOSED", "APPROVED", "EXECUTING", "VERIFYING", "COMMITTED"], sorted(set(told), key=told.index))
+        self.assertEqual(self.raised(), self.weights())
+        self.assertEqual(0, self.routes())
+        self.assertEqual(["Active"] * 2, [Snapshot.of(self.subnet).ports[end].state for end in self.ends()], "it is the last resort")
+
+        # It is as slow as before: given back all the same, it is avoided again.
+        self.assertIn("failed again", self.restore("ROLLED_BACK")["outcome"])
+        self.assertEqual(self.raised(), self.weights())
+        wait_until(lambda: self.routes() == 0, why="the routes do not leave it again")
+
+        looked_after = next(i for i in self.weftd.incidents() if i["id"] == plan["incidentId"])
+        self.assertEqual(("ACKNOWLEDGED", f"weftd ({plan['id']})"), (looked_after["state"], looked_after.get("acknowledgedBy")))
+        # It is no work of ours that it goes down: it should have stayed up.
+        self.subnet.unlink(*self.SLOW)
+        down = self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link(*self.SLOW)))
+        self.assertEqual("", down.get("maintenanceId", ""), down)
+
+        # The cable is changed for a good one, with all of the subnet's power; the weights outlast that.
+        self.subnet.kill_opensm()
+        self.subnet.kill_ibsim()
+        self.network.set_width(self.network.find(self.SLOW[0]).identity, self.SLOW[1], 4)
+        self.subnet.start()
+        wait_until(lambda: not self.weftd.incidents(), why=lambda: f"still open: {self.shown()}")
+        self.assertEqual((self.raised(), 0), (self.weights(), self.routes()))
+        self.restore("COMMITTED")
+        self.assertEqual(set(), self.weights())
+        wait_until(lambda: self.routes() > 0, why="no route comes back")
+
+
+if __name__ == "__main__":
+    weft_testing.main()

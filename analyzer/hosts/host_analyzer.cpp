@@ -28,6 +28,19 @@ MassAlarmScope mass_scope(const Thresholds& thresholds) {
           .what = "ports"};
 }
 
+bool is_congestion(IncidentKind kind) {
+  switch (kind) {
+    case IncidentKind::kCongestionIncast:
+    case IncidentKind::kCongestionUnevenLoad:
+    case IncidentKind::kCongestionOversubscribed:
+    case IncidentKind::kSlowReceiver:
+    case IncidentKind::kPfcStorm:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
@@ -242,6 +255,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
     for (PortWatch& port : host.ports) {
       report_link(host, port, std::exchange(port.news, false), thresholds_, now, analysis.findings);
       report_troubles(host, port, thresholds_, now, troubles);
+      report_pauses(host, port, thresholds_, now, analysis.findings);
     }
     report_trends(host, thresholds_, now, analysis.findings);
   }
@@ -302,11 +316,17 @@ void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findi
   job_troubles_.heed(findings, now);
   stragglers_.explain(fabric, hosts_, findings, now);
   for (Finding& finding : findings) {
-    if (finding.kind != IncidentKind::kSlowReceiver || finding.cause.kind != EntityKind::kPort) continue;
-    const HostWatch* const host = host_at(finding.cause.port.node);
-    if (!host || host->lost) continue;
-    for (const PortWatch& port : host->ports)
-      if (port.place && port.place->port.same_as(finding.cause)) add_stalls(port, thresholds_, now, finding);
+    if (!is_congestion(finding.kind)) continue;
+    for (const PortKey& end : {finding.cause.port, finding.cause.peer}) {
+      const HostWatch* const host = end.node ? host_at(end.node) : nullptr;
+      if (!host || host->lost) continue;
+      for (const PortWatch& port : host->ports) {
+        if (!port.place || port.place->port.port != end || port.place->port.fabric != fabric) continue;
+        if (finding.kind == IncidentKind::kSlowReceiver && finding.cause.kind == EntityKind::kPort)
+          add_stalls(port, thresholds_, now, finding);
+        if (port.place->is_ethernet) add_signals(port, now, finding);
+      }
+    }
   }
 }
 

@@ -109,6 +109,7 @@ void follow(HostWatch& host, const HostInventory& inventory) {
     host.followed.push_back(next);
   }
   follow_trends(host, inventory);
+  follow_signals(host, inventory);
 }
 
 /// The port that bears another name since this inventory, or nullptr: an interface is called after its RDMA device as
@@ -283,7 +284,10 @@ bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, con
   }
   take_counters(host, reading, thresholds);
   take_activity(host, reading.taken, thresholds);
-  if (!is_late) take_trends(host, reading, thresholds);
+  if (!is_late) {
+    take_trends(host, reading, thresholds);
+    take_signals(host, reading, thresholds);
+  }
   bool flapped = false;
   for (PortWatch& port : host.ports) {
     const auto change = port.flaps ? port.flaps->settle(thresholds, reading.taken, true) : FlapRecord::Change{};

@@ -11,6 +11,7 @@
 
 #include "analyzer/cohort/port_activity.hpp"
 #include "analyzer/detect/flap_record.hpp"
+#include "analyzer/hosts/host_signals.hpp"
 #include "analyzer/hosts/host_trends.hpp"
 #include "analyzer/loss/loss_tracker.hpp"
 #include "fabric/host.hpp"
@@ -108,6 +109,7 @@ struct PortWatch {
   std::array<TroubleCount, kRdmaTroubles> troubles{};
   Transfers transfers;
   HostStall stall;
+  SignalWatch signals;
   bool was_away = false;  ///< it was down since the members of its job were last compared
   Octets octets;
   PortActivity activity;
@@ -154,6 +156,8 @@ struct HostWatch {
   std::vector<PortWatch> ports;
   std::vector<Followed> followed;
   std::vector<HostTrend> trends;
+  std::vector<SignalCounter> signal_counters;
+  TimePoint signals_taken = kNever;  ///< when signals were last made
 };
 
 PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number);

@@ -230,6 +230,7 @@ void LinkTable::observe_links(const Sweep& sweep) {
       view = LinkView::kTraining;
     else if (either(EndView::kUp))
       view = LinkView::kUp;
+    const bool unread_before = link.view == LinkView::kUnknown && link.sweeps_in_view > 0 && !link.recabled;
     if (view == link.view) {
       if (link.sweeps_in_view < 255) ++link.sweeps_in_view;
     } else {
@@ -241,8 +242,8 @@ void LinkTable::observe_links(const Sweep& sweep) {
     link.down_since = kNever;
     if (!link.was_up) {
       link.was_up = true;
-      // Of what the first sweep finds nobody knows how long it has been there.
-      if (watching_) link.brought_up = sweep.finished;
+      // Of what the first sweep finds, or the first one that reads it, nobody knows how long it has been there.
+      if (watching_ && !unread_before) link.brought_up = sweep.finished;
       ++revision_;
     }
   }

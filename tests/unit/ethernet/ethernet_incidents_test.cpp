@@ -49,6 +49,19 @@ TEST(EthernetIncidents, APulledCableIsOneIncidentThatNamesBothEnds) {
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
 }
 
+TEST(EthernetIncidents, ALinkThatWasReadLateIsNoNewLink) {
+  // weftd starts before collectors find it.
+  EthernetWatch watch;
+  for (auto& [name, host] : watch.told.hosts) host.view().state = CollectorState::kDisconnected;
+  watch.seconds(5);
+  for (auto& [name, host] : watch.told.hosts) host.view().state = CollectorState::kConnected;
+  watch.seconds(30);
+  watch.told.host("gpu-01").port().state = PortState::kDown;
+  watch.seconds(60);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(watch.only().occurrences, 1U) << watch.describe();
+}
+
 TEST(EthernetIncidents, AHostsEventOpensTheSameIncidentAtOnce) {
   EthernetWatch watch;
   watch.seconds(5);

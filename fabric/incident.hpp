@@ -173,7 +173,7 @@ struct NodeHealth {
   HealthVerdict verdict = HealthVerdict::kUnknown;
   RecommendedAction action = RecommendedAction::kNone;
   std::vector<HealthReason> reasons;
-  Duration data_age{};  ///< of the oldest reading the verdict rests on
+  Duration data_age{};  ///< of the oldest reading the verdict rests on; Duration::max(): one of them was never read
 };
 
 }  // namespace weft

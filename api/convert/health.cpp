@@ -44,7 +44,7 @@ class Lines {
     to.set_fabric(valid_utf8(from->fabric));
     to.set_verdict(to_proto(from->verdict));
     to.set_recommended_action(to_proto(from->action));
-    set_duration(*to.mutable_data_age(), from->data_age);
+    if (from->data_age != Duration::max()) set_duration(*to.mutable_data_age(), from->data_age);
     std::uint32_t left_out = 0;
     for (const HealthReason& why : from->reasons) {
       if (bytes_ >= kHealthReasonBytes) {

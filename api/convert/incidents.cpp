@@ -116,7 +116,7 @@ void to_proto(const NodeHealth& from, v1::NodeHealth& to) {
   to.set_verdict(to_proto(from.verdict));
   to.set_recommended_action(to_proto(from.action));
   for (const HealthReason& why : from.reasons) to_proto(why, *to.add_reasons());
-  set_duration(*to.mutable_data_age(), from.data_age);
+  if (from.data_age != Duration::max()) set_duration(*to.mutable_data_age(), from.data_age);
 }
 
 }  // namespace weft::api

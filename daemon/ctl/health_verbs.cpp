@@ -51,7 +51,7 @@ std::string in_words(const Reasons& reasons) {
 
 void add(Table& table, const v1::NodeHealth& health) {
   std::string why = in_words(health.reasons());
-  if (why.empty() && health.verdict() == v1::NodeHealth::UNKNOWN && !health.has_data_age()) why = "never seen";
+  if (why.empty() && health.verdict() == v1::NodeHealth::UNKNOWN && !health.has_data_age()) why = "never read";
   table.add({health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
              v1::NodeHealth::RecommendedAction_Name(health.recommended_action()), why});
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/convert/incidents.hpp"
 #include "small_fabric.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
@@ -76,6 +77,18 @@ class Schedulers : public ::testing::Test {
   std::vector<std::shared_ptr<const Incident>> incidents;
   std::vector<std::shared_ptr<const HostView>> hosts;
 };
+
+TEST_F(Schedulers, WhatWasNeverReadHasNoAge) {
+  of("host-1-0").data_age = Duration::max();
+  of("host-2-1").data_age = std::chrono::seconds(3);
+  const auto answer = batch({"host-1-0", "host-2-1"});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_FALSE(answer->nodes(0).has_data_age());
+  EXPECT_EQ(answer->nodes(1).data_age().seconds(), 3);
+  v1::NodeHealth alone;
+  to_proto(of("host-1-0"), alone);
+  EXPECT_FALSE(alone.has_data_age());
+}
 
 TEST_F(Schedulers, ManyNodesInTheOrderAskedUnknownForTheNeverSeen) {
   of("host-1-0").verdict = HealthVerdict::kDegraded;

@@ -244,8 +244,9 @@ std::uint32_t World::links_up() const {
 
 analyzer::RemedyView World::look() {
   if (!blind_) {
-    seen_up_ = links_up() & ~costly_;
-    const Shape::Picture picture = shape_->picture(links_up(), seen_up_);
+    seen_up_ = links_up();
+    known_costly_ = costly_;
+    const Shape::Picture picture = shape_->picture(seen_up_, links_seen_up());
     auto sweep = std::make_shared<Sweep>();
     sweep->fabric = kFabric;
     sweep->started = sweep->finished = now_;
@@ -267,8 +268,10 @@ std::pair<bool, unsigned> World::find(const Entity& target) const {
   throw std::logic_error("an order for what is not there: " + target.identity());
 }
 
-analyzer::TargetReading World::read(const Entity& target) const {
+analyzer::TargetReading World::read(const Entity& target) {
   const auto [is_link, index] = find(target);
+  // Who reads a link's cost knows it, even with no sweep since.
+  if (is_link) known_costly_ = (known_costly_ & ~(1U << index)) | (costly_ & 1U << index);
   switch (holder(is_link, index)) {
     case Holder::kWeft:
       return {analyzer::TargetState::kOurs, "out by weft"};

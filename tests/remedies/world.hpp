@@ -100,13 +100,13 @@ class World {
   analyzer::RemedyView look();
 
   // What actuators do. A `late` action lands some time later, if nobody else has taken the target by then.
-  analyzer::TargetReading read(const Entity& target) const;
+  analyzer::TargetReading read(const Entity& target);
   /// False: refused, nothing changed.
   Act act(const analyzer::RemedyOrder& order, bool takes, Duration late);
 
   Holder holder(bool is_link, unsigned index) const { return is_link ? links_[index] : hosts_[index]; }
-  /// Which links carried, or could carry, traffic when weftd last looked.
-  std::uint32_t links_seen_up() const { return seen_up_; }
+  /// Which links carried, or could carry, traffic by what weftd last saw in a sweep, or read of one.
+  std::uint32_t links_seen_up() const { return seen_up_ & ~known_costly_; }
   std::uint32_t links_up() const;
   std::pair<bool, unsigned> find(const Entity& target) const;
 
@@ -122,6 +122,7 @@ class World {
   std::uint32_t cut_ = 0;     ///< links that are physically broken
   std::uint32_t costly_ = 0;  ///< links that weft holds up, and out of all routes
   std::uint32_t seen_up_ = 0;
+  std::uint32_t known_costly_ = 0;  ///< of costly_, what weftd has seen or read
   bool blind_ = false;
   std::vector<std::uint64_t> incident_of_link_, incident_of_host_;
   std::uint64_t next_incident_ = 1;

@@ -8,6 +8,7 @@
 
 #include "analyzer/hosts/host_analyzer.hpp"
 #include "analyzer/incidents/incident_book.hpp"
+#include "tests/fakes/open_incidents.hpp"
 
 namespace weft::analyzer {
 
@@ -84,12 +85,7 @@ struct HostWatching {
     analyzer.take(names[host], batch);
     if (analyzer.has_news()) book.update(kHostsFabric, analyzer.news(now), Coverage::blind(), now);
   }
-  std::vector<Incident> open() const {
-    std::vector<Incident> found;
-    for (const IncidentPtr& incident : *book.all())
-      if (incident->is_open()) found.push_back(*incident);
-    return found;
-  }
+  std::vector<Incident> open() const { return open_incidents(book); }
   std::vector<IncidentKind> kinds() const {
     std::vector<IncidentKind> found;
     for (const Incident& incident : open()) found.push_back(incident.kind);

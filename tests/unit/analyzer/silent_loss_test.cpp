@@ -7,6 +7,7 @@
 #include "analyzer/hosts/host_analyzer.hpp"
 #include "analyzer/incidents/incident_book.hpp"
 #include "tests/unit/analyzer/lossy_fabric.hpp"
+#include "tests/fakes/open_incidents.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -65,12 +66,7 @@ struct Cluster {
       book.update(kHostsFabric, std::move(analysis.findings), analysis.coverage, lossy.fabric.now());
     }
   }
-  std::vector<Incident> open() const {
-    std::vector<Incident> found;
-    for (const IncidentPtr& incident : *book.all())
-      if (incident->is_open()) found.push_back(*incident);
-    return found;
-  }
+  std::vector<Incident> open() const { return open_incidents(book); }
 
   LossyFabric lossy;
   std::map<std::string, std::shared_ptr<const HostInventory>> inventories;

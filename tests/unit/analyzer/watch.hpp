@@ -12,6 +12,7 @@
 #include "analyzer/detect/fabric_analyzer.hpp"
 #include "analyzer/incidents/incident_book.hpp"
 #include "tests/fakes/fabric_builder.hpp"
+#include "tests/fakes/open_incidents.hpp"
 
 namespace weft::analyzer {
 
@@ -43,27 +44,9 @@ struct Watch {
     book = IncidentBook(IncidentPolicy{}, std::move(stored), 1);
   }
 
-  std::vector<Incident> open() const {
-    std::vector<Incident> found;
-    for (const IncidentPtr& incident : *book.all())
-      if (incident->is_open()) found.push_back(*incident);
-    return found;
-  }
-
-  /// The only open incident; a test failure says what there is when there is another number of them.
-  Incident only() const {
-    const std::vector<Incident> found = open();
-    EXPECT_EQ(found.size(), 1U) << describe();
-    return found.empty() ? Incident{} : found.front();
-  }
-
-  std::string describe() const {
-    std::string text;
-    for (const IncidentPtr& incident : *book.all())
-      text += incident_name(incident->id) + " " + to_string(incident->kind) + " " + to_string(incident->state) + ": " +
-              incident->summary + "\n";
-    return text;
-  }
+  std::vector<Incident> open() const { return open_incidents(book); }
+  Incident only() const { return only_incident(book); }
+  std::string describe() const { return describe_incidents(book); }
 
   LinkKey link(const std::string& a, const std::string& b) const { return fabric.link_of(fabric.port_towards(a, b)); }
 

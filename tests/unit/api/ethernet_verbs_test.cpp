@@ -2,14 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "api/grpc/server.hpp"
-#include "daemon/ctl/verbs.hpp"
-#include "no_commands.hpp"
-#include "small_plans.hpp"
-#include "telemetry_peers.hpp"
 #include "tests/fakes/ethernet_fabric.hpp"
+#include "verbs_fixture.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -17,16 +11,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class EthernetVerbs : public ::testing::Test {
+class EthernetVerbs : public Verbs {
  protected:
-  EthernetVerbs() : fabric(fakes::EthernetFabric::leaf_spine(4, 2, 2)) {
-    api::GrpcOptions options;
-    options.port = 0;
-    auto started = api::GrpcServer::start(options, publication, commands, remedies, sink, clock);
-    if (started) server = std::move(*started);
-    EXPECT_TRUE(server);
-    client = std::make_unique<Client>("127.0.0.1:" + std::to_string(server->port()));
-  }
+  EthernetVerbs() : fabric(fakes::EthernetFabric::leaf_spine(4, 2, 2)) {}
   template <typename Verb, typename... Given>
   std::string say(Exit expected, Verb verb, const Given&... given) {
     FabricView view;
@@ -41,19 +28,10 @@ class EthernetVerbs : public ::testing::Test {
     snapshot->fabrics.push_back(std::move(view));
     snapshot->health = std::make_shared<const std::vector<NodeHealth>>();
     publication.publish(std::move(snapshot));
-    std::ostringstream out;
-    EXPECT_EQ(verb(Session{*client, out, false, true, false, api::kNow}, given...), expected);
-    return out.str();
+    return Verbs::say(expected, verb, given...);
   }
   fakes::EthernetFabric fabric;
   std::uint64_t revision = 0;
-  api::Publication publication;
-  api::NoCommands commands;
-  api::FakeRemedies remedies;
-  api::RecordingSink sink;
-  api::StillClock clock;
-  std::unique_ptr<api::GrpcServer> server;
-  std::unique_ptr<Client> client;
 };
 
 TEST_F(EthernetVerbs, APathIsAllWaysStageByStage) {

@@ -2,15 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
-#include "api/grpc/server.hpp"
-#include "daemon/ctl/verbs.hpp"
-#include "no_commands.hpp"
 #include "small_plans.hpp"
-#include "telemetry_peers.hpp"
+#include "verbs_fixture.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -20,55 +15,6 @@ using api::make_snapshot;
 using api::with_plans;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class Verbs : public ::testing::Test {
- protected:
-  Verbs() {
-    api::GrpcOptions options;
-    options.port = 0;
-    auto started = api::GrpcServer::start(options, publication, commands, remedies, sink, clock);
-    if (started) server = std::move(*started);
-    EXPECT_TRUE(server);
-    client = std::make_unique<Client>("127.0.0.1:" + std::to_string(server->port()));
-  }
-  /// What the verb prints.
-  template <typename Verb, typename... Given>
-  std::string say(Exit expected, Verb verb, const Given&... given) {
-    return print(false, expected, verb, given...);
-  }
-  template <typename Verb, typename... Given>
-  nlohmann::json json(Exit expected, Verb verb, const Given&... given) {
-    return nlohmann::json::parse(print(true, expected, verb, given...));
-  }
-  /// How the verb fails.
-  template <typename Verb, typename... Given>
-  Failure fails(Verb verb, const Given&... given) {
-    std::ostringstream out;
-    try {
-      verb(Session{*client, out, false, true, false, api::kNow}, given...);
-    } catch (const Failure& failure) {
-      return failure;
-    }
-    ADD_FAILURE() << "it went well: " << out.str();
-    return {Exit::kGood, ""};
-  }
-
-  api::Publication publication;
-  api::NoCommands commands;
-  api::FakeRemedies remedies;
-  api::RecordingSink sink;
-  api::StillClock clock;
-  std::unique_ptr<api::GrpcServer> server;
-  std::unique_ptr<Client> client;
-
- private:
-  template <typename Verb, typename... Given>
-  std::string print(bool as_json, Exit expected, Verb verb, const Given&... given) {
-    std::ostringstream out;
-    EXPECT_EQ(verb(Session{*client, out, as_json, true, false, api::kNow}, given...), expected);
-    return out.str();
-  }
-};
 
 TEST_F(Verbs, PlansAreATable) {
   EXPECT_EQ(say(Exit::kGood, show_plans, false, false), "No plans that are not over.\n");

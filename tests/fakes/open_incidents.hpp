@@ -1,0 +1,36 @@
+#pragma once
+// What a book has open, for tests.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/incidents/incident_book.hpp"
+
+namespace weft::analyzer {
+
+inline std::vector<Incident> open_incidents(const IncidentBook& book) {
+  std::vector<Incident> found;
+  for (const IncidentPtr& incident : *book.all())
+    if (incident->is_open()) found.push_back(*incident);
+  return found;
+}
+
+/// All that it knows, a line each.
+inline std::string describe_incidents(const IncidentBook& book) {
+  std::string text;
+  for (const IncidentPtr& incident : *book.all())
+    text += incident_name(incident->id) + " " + to_string(incident->kind) + " " + to_string(incident->state) + ": " +
+            incident->summary + "\n";
+  return text;
+}
+
+/// The only open incident; a test failure says what there is when there is another number of them.
+inline Incident only_incident(const IncidentBook& book) {
+  const std::vector<Incident> found = open_incidents(book);
+  EXPECT_EQ(found.size(), 1U) << describe_incidents(book);
+  return found.empty() ? Incident{} : found.front();
+}
+
+}  // namespace weft::analyzer

@@ -72,7 +72,7 @@ class Deciding(PageTest):
         self.do("wait", at="text=This Weft wants to know who asks")
         self.do("fill", at=".notice input", text="nonsense")
         self.do("press", key="Enter")
-        self.do("wait", at="text=This Weft wants to know who asks")
+        self.do("wait", at="text=The token that was given is not good here")
         self.assertEqual(0, self.do("count", at="canvas"))
         # A viewer sees the plan and no way to decide.
         self.do("fill", at=".notice input", text=self.viewer)

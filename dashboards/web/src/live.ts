@@ -2,7 +2,7 @@
 // often. A hidden page asks every ten seconds.
 
 import {useEffect, useState} from 'preact/hooks';
-import {Failure, get, setToken} from './api';
+import {Failure, get, setToken, token} from './api';
 import type {FabricMap, Incident, MapState, Plan, Remedy, Role} from './types';
 
 export interface Picture {
@@ -103,6 +103,7 @@ async function tick(): Promise<void> {
   asking = true;
   const now = performance.now();
   const next = tasks.filter((each) => each.due <= now).sort((a, b) => a.due - b.due)[0];
+  const given = token();
   if (next) {
     try {
       await next.run();
@@ -113,8 +114,10 @@ async function tick(): Promise<void> {
       const status = error instanceof Failure ? error.status : 0;
       // An error is an answer too, but no news.
       picture.lost = status === 0 || status >= 500;
-      if (status === 401) picture.refused = 'This Weft wants to know who asks.';
-      if (status === 403) picture.refused = `That is not yours to see: ${(error as Failure).message}.`;
+      // Of a token that was replaced meanwhile the answer is of no interest.
+      if (status === 401 && given === token())
+        picture.refused = 'This Weft wants to know who asks.' + (given ? ' The token that was given is not good here.' : '');
+      if (status === 403 && given === token()) picture.refused = `That is not yours to see: ${(error as Failure).message}.`;
     }
     const took = performance.now() - now;
     next.due = performance.now() + Math.max(next.every, took / SHARE);
@@ -143,9 +146,9 @@ export function refresh(): void {
   plan(0);
 }
 
+/** Who is refused stays so until an answer says otherwise: the form must not vanish under somebody's fingers. */
 export function giveToken(text: string): void {
   setToken(text);
-  picture.refused = '';
   refresh();
 }
 

@@ -6,8 +6,8 @@
 
 #include "analyzer/hosts/host_analyzer.hpp"
 #include "analyzer/incidents/incident_book.hpp"
-#include "tests/unit/analyzer/lossy_fabric.hpp"
 #include "tests/fakes/open_incidents.hpp"
+#include "tests/unit/analyzer/lossy_fabric.hpp"
 
 namespace weft::analyzer {
 namespace {

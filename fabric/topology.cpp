@@ -117,6 +117,12 @@ std::string_view host_name(const Node& node) {
   return name.substr(0, space);
 }
 
+bool is_unread(const Topology& topology, PortIndex index) {
+  const Port& end = topology.port(index);
+  return topology.is_ethernet() && end.peer != kNoIndex && end.state == PortState::kUnknown &&
+         topology.port(end.peer).state == PortState::kUnknown;
+}
+
 std::string port_label(const Topology& topology, PortIndex index) {
   const Port& port = topology.port(index);
   const Node& node = topology.node_of(port);

@@ -147,6 +147,10 @@ class Topology {
 /// router or a description of one word gives the whole name. Health is asked and given for hosts.
 std::string_view host_name(const Node& node);
 
+/// Of an Ethernet fabric: nobody reads either end of the cable at the port. Up or down, what passes it, or that
+/// anything is wrong, is not known.
+bool is_unread(const Topology& topology, PortIndex index);
+
 /// "leaf-1 port 12" for people; on Ethernet "leaf01 swp12", and a host's interface by its node's name, "gpu-01 eth2".
 std::string port_label(const Topology& topology, PortIndex index);
 

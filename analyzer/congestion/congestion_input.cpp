@@ -25,14 +25,8 @@ bool below_design(const Topology& topology, PortIndex port) {
   return lanes(a.width_active) < widest_lanes(width) || a.speed_active < fastest(speed);
 }
 
-bool is_unwatched(const Topology& topology, PortIndex port) {
-  const Port& end = topology.port(port);
-  return topology.is_ethernet() && end.peer != kNoIndex && end.state == PortState::kUnknown &&
-         topology.port(end.peer).state == PortState::kUnknown;
-}
-
 bool is_lost(const CongestionInput& input, PortIndex port) {
-  if (is_unwatched(*input.topology, port)) return false;
+  if (is_unread(*input.topology, port)) return false;
   return input.line_rates[port] <= 0 || input.line_rates[input.topology->port(port).peer] <= 0 ||
          is_suspect(input, port, kUnsteady) || below_design(*input.topology, port);
 }

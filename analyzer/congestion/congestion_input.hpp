@@ -38,8 +38,6 @@ bool is_suspect(const CongestionInput& input, PortIndex port, Suspect what);
 float utilization_of(const CongestionInput& input, PortIndex egress);
 /// The link at a port that has a peer runs narrower or slower than both ends could.
 bool below_design(const Topology& topology, PortIndex port);
-/// Of a cable of an Ethernet fabric nobody reads either end: what passes it is not known, nor that anything is wrong.
-bool is_unwatched(const Topology& topology, PortIndex port);
 /// The link at a port that has a peer is down, comes and goes, or is below design.
 bool is_lost(const CongestionInput& input, PortIndex port);
 

@@ -76,7 +76,7 @@ void WaitForGraph::find_regions() {
     for (std::size_t head = 0; head < queue.size(); ++head) {
       const Node& node = topology.node(queue[head]);
       for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
-        if (!is_unwatched(topology, port)) continue;
+        if (!is_unread(topology, port)) continue;
         const NodeIndex other = topology.port(topology.port(port).peer).node;
         if (topology.node(other).type != NodeType::kSwitch || region_[other] != kNoIndex) continue;
         region_[other] = regions_;

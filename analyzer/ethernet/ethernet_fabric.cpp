@@ -119,10 +119,10 @@ void EthernetFabric::tell_states(Sweep& sweep) {
   const std::size_t count = topology_->ports().size();
   sweep.state_read_at.assign(count, kNever);
   sweep.told_by_peer.assign(count, 0);
-  bool changed = false, usable = false;
-  std::vector<Port> ports(topology_->ports().begin(), topology_->ports().end());
+  bool usable = false;
+  std::vector<Port> ports;  // as they are now; empty while all are as before
   for (PortIndex index = 0; index < count; ++index) {
-    Port& port = ports[index];
+    const Port& port = topology_->port(index);
     if (port.peer == kNoIndex) continue;
     const Told& own = told_[index];
     const Told& other = told_[port.peer];
@@ -141,13 +141,13 @@ void EthernetFabric::tell_states(Sweep& sweep) {
       if (itself || told.physical_state == PortPhysicalState::kLinkUp) physical_state = told.physical_state;
     }
     if (port.state == state && port.physical_state == physical_state && port.ethernet_rate == rate) continue;
-    changed = true;
+    if (ports.empty()) ports.assign(topology_->ports().begin(), topology_->ports().end());
     usable = usable || ((port.state == PortState::kDown) != (state == PortState::kDown));
-    port.state = state;
-    port.physical_state = physical_state;
-    port.ethernet_rate = rate;
+    ports[index].state = state;
+    ports[index].physical_state = physical_state;
+    ports[index].ethernet_rate = rate;
   }
-  if (!changed) return;
+  if (ports.empty()) return;
   std::vector<std::string> names;
   names.reserve(count);
   for (PortIndex index = 0; index < count; ++index) names.emplace_back(topology_->port_name(index));

@@ -100,16 +100,12 @@ void follow_signals(HostWatch& host, const HostInventory& inventory) {
     const HostSeries& series = inventory.series[i];
     const auto what = what_of(series);
     if (!what) continue;
-    for (std::uint32_t port = 0; port < host.ports.size(); ++port) {
-      // Whole devices' counters count for the device's first port.
-      if (host.ports[port].device != series.device || (series.port != 0 && host.ports[port].number != series.port))
-        continue;
-      SignalCounter next{i, port, *what, {}};
-      for (const SignalCounter& old : before)
-        if (host.inventory && host.inventory->series[old.series] == series) next.last = old.last;
-      host.signal_counters.push_back(next);
-      break;
-    }
+    const std::uint32_t port = port_of(host, series);
+    if (port == kNoIndex) continue;
+    SignalCounter next{i, port, *what, {}};
+    for (const SignalCounter& old : before)
+      if (host.inventory && host.inventory->series[old.series] == series) next.last = old.last;
+    host.signal_counters.push_back(next);
   }
 }
 

@@ -63,13 +63,6 @@ constexpr StallCounter kStallCounters[] = {{"pcie_write_stall", &HostStall::pcie
                                            {"pcie_read_stall", &HostStall::pcie_read},
                                            {"out_of_buffer", &HostStall::out_of_buffer}};
 
-/// Whole devices' counters count for the device's first port.
-std::uint32_t port_of(const HostWatch& host, const HostSeries& series) {
-  for (std::uint32_t i = 0; i < host.ports.size(); ++i)
-    if (host.ports[i].device == series.device && (series.port == 0 || host.ports[i].number == series.port)) return i;
-  return static_cast<std::uint32_t>(host.ports.size());
-}
-
 void follow(HostWatch& host, const HostInventory& inventory) {
   const std::vector<Followed> before = std::exchange(host.followed, {});
   for (PortWatch& port : host.ports) port.transfers.kinds = 0;
@@ -101,7 +94,7 @@ void follow(HostWatch& host, const HostInventory& inventory) {
     } else
       continue;
     next.port = port_of(host, series);
-    if (next.port == host.ports.size()) continue;
+    if (next.port == kNoIndex) continue;
     if (next.total) host.ports[next.port].transfers.kinds |= transfer->kind;
     const auto same = std::ranges::find_if(
         before, [&](const Followed& old) { return host.inventory && host.inventory->series[old.series] == series; });
@@ -255,6 +248,12 @@ const PortWatch* find_port(const HostWatch& host, std::string_view device, std::
 }
 PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number) {
   return const_cast<PortWatch*>(find_port(std::as_const(host), device, number));
+}
+
+std::uint32_t port_of(const HostWatch& host, const HostSeries& series) {
+  for (std::uint32_t i = 0; i < host.ports.size(); ++i)
+    if (host.ports[i].device == series.device && (series.port == 0 || host.ports[i].number == series.port)) return i;
+  return kNoIndex;
 }
 
 Entity entity_of(const HostWatch& host, const PortWatch& port) {

@@ -162,6 +162,9 @@ struct HostWatch {
 
 PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number);
 const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint8_t number);
+/// Position in HostWatch::ports of the port that a series tells of, or kNoIndex. Whole devices' counters count for the
+/// device's first port.
+std::uint32_t port_of(const HostWatch& host, const HostSeries& series);
 /// The port as a thing of its own.
 Entity entity_of(const HostWatch& host, const PortWatch& port);
 /// What LINK_DEGRADED blames: its cable on an Ethernet fabric, else the port as a thing of its own.

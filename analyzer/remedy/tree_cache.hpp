@@ -25,11 +25,11 @@ class TreeCache {
   /// until the next call for the same fabric. Only what changed is worked out anew.
   /// `plans` and open incidents tell of links that the topology may have forgotten.
   LiveTree* tree(const std::string& fabric, const RemedyView& view, std::span<const std::shared_ptr<const Plan>> plans);
-  /// Jobs that use a link: those with a leaf below it.
   /// How the fabric's forwarding tables lead through its tiers, to at most kMostFollowed destinations. Null while no
   /// tables were read, or without a tree. Valid until the next call for another picture.
   const RouteReview* routes(const std::string& fabric, const RemedyView& view);
   static constexpr std::size_t kMostFollowed = 4096;
+  /// Jobs that use a link: those with a leaf below it.
   std::vector<std::string> jobs_over(const std::string& fabric, UplinkIndex uplink) const;
 
  private:

@@ -176,12 +176,6 @@ void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail,
   add_counters(sweep.details.get(), index, to);
 }
 
-bool state_unknown(const Topology& topology, PortIndex index) {
-  const Port& port = topology.port(index);
-  return topology.is_ethernet() && port.state == PortState::kUnknown && port.peer != kNoIndex &&
-         topology.port(port.peer).state == PortState::kUnknown;
-}
-
 bool starts_link(const Topology& topology, PortIndex index) {
   const PortIndex peer = topology.port(index).peer;
   return peer != kNoIndex && (peer == index || topology.key_of(index) < topology.key_of(peer));
@@ -195,7 +189,7 @@ void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to) {
   to_proto(topology, index, *to.mutable_a());
   to_proto(topology, port.peer, *to.mutable_b());
   to.set_up(port.is_up() && peer.is_up());
-  to.set_state_unknown(state_unknown(topology, index));
+  to.set_state_unknown(is_unread(topology, index));
   to.set_width(width_text(port.width_active));
   to.set_speed(speed_text(port.speed_active));
   to.set_rate_bits_per_second(port.bits_per_second());

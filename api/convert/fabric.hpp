@@ -17,8 +17,6 @@ enum class PortDetail { kStates, kRates, kCounters };
 void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail, TimePoint now, v1::Port& to);
 /// `index` is the end with the smaller key, see starts_link().
 void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to);
-/// Of an Ethernet fabric: nobody reads either end of the cable at the port.
-bool state_unknown(const Topology& topology, PortIndex index);
 /// Node, number and, on Ethernet, name of one port.
 void to_proto(const Topology& topology, PortIndex index, v1::PortReference& to);
 /// "4X", "NDR", or empty where nothing is known.

@@ -146,7 +146,7 @@ void hop_to_proto(const Snapshot& snapshot, const FabricView& fabric, const Path
   to_proto(topology, hop.from, *to.mutable_from());
   to_proto(topology, hop.to, *to.mutable_to());
   to.set_up(port.is_up() && topology.port(hop.to).is_up());
-  to.set_state_unknown(state_unknown(topology, hop.from));
+  to.set_state_unknown(is_unread(topology, hop.from));
   to.set_width(width_text(port.width_active));
   to.set_speed(speed_text(port.speed_active));
   const double rate = port.bits_per_second();

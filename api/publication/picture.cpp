@@ -44,7 +44,7 @@ FabricCounts count(const Topology& topology) {
     if (port.peer == kNoIndex || port.peer < i) continue;
     ++counts.links;
     if (port.is_up() && ports[port.peer].is_up()) ++counts.links_up;
-    if (port.state == PortState::kUnknown && ports[port.peer].state == PortState::kUnknown) ++counts.links_unknown;
+    if (is_unread(topology, i)) ++counts.links_unknown;
   }
   return counts;
 }

@@ -9,7 +9,7 @@ namespace {
 
 using Hop = FlowPath::Hop;
 
-bool is_switch(const Topology& topology, PortIndex port) {
+bool is_switch_port(const Topology& topology, PortIndex port) {
   return topology.node_of(topology.port(port)).type == NodeType::kSwitch;
 }
 
@@ -17,7 +17,8 @@ bool is_switch(const Topology& topology, PortIndex port) {
 PortIndex host_on(const Topology& topology, NodeIndex node) {
   const Node& of = topology.node(node);
   for (PortIndex port = of.first_port; port < of.first_port + of.port_entries(); ++port)
-    if (const PortIndex peer = topology.port(port).peer; peer != kNoIndex && !is_switch(topology, peer)) return peer;
+    if (const PortIndex peer = topology.port(port).peer; peer != kNoIndex && !is_switch_port(topology, peer))
+      return peer;
   return kNoIndex;
 }
 
@@ -29,12 +30,12 @@ struct End {
 };
 
 End end_of(const Topology& topology, PortIndex port) {
-  if (is_switch(topology, port)) {
+  if (is_switch_port(topology, port)) {
     const NodeIndex node = topology.port(port).node;
     return {node, kNoIndex, host_on(topology, node)};
   }
   const PortIndex peer = topology.port(port).peer;
-  if (peer == kNoIndex || !is_switch(topology, peer)) return {kNoIndex, port, kNoIndex};
+  if (peer == kNoIndex || !is_switch_port(topology, peer)) return {kNoIndex, port, kNoIndex};
   return {topology.port(peer).node, port, port};
 }
 
@@ -189,7 +190,7 @@ std::string describe(const Topology& topology, const FlowPath& path, PortIndex f
       return "the link of " + port_label(topology, path.way_out) + " is down";
     default: {
       const auto name = [&](PortIndex end) {
-        return is_switch(topology, end) ? topology.node_of(topology.port(end)).name : port_label(topology, end);
+        return is_switch_port(topology, end) ? topology.node_of(topology.port(end)).name : port_label(topology, end);
       };
       return path.hops.empty() ? "no cables lead from " + name(from) + " to " + name(to)
                                : "every way from " + name(from) + " to " + name(to) + " is cut by links that are down";

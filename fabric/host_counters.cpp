@@ -6,7 +6,6 @@
 namespace weft {
 namespace {
 
-using enum HostUnit;
 constexpr auto kPort = HostFamily::kPort;
 constexpr auto kRdmaError = HostFamily::kRdmaError;
 
@@ -20,72 +19,82 @@ constexpr HostCounterInfo gauge(std::string_view name, HostUnit unit, bool by_la
   return {name, kPort, unit, true, false, false, by_lane, false, help};
 }
 constexpr HostCounterInfo rdma(std::string_view name, std::string_view help) {
-  return {name, kRdmaError, kEvents, false, false, false, false, true, help};
+  return {name, kRdmaError, HostUnit::kEvents, false, false, false, false, true, help};
 }
 
 // Meanings: Documentation/ABI/stable/sysfs-class-infiniband for counters/, the drivers' counter documents for the rest
 // (NVIDIA "Understanding mlx5 ethtool counters", Documentation/networking/ethtool-netlink.rst, linux/dcbnl.h).
-constexpr auto kCatalogue = std::to_array<HostCounterInfo>({
-    counter("transmit_bytes", kBytes, false, "Octets sent."),
-    counter("receive_bytes", kBytes, false, "Octets received."),
-    counter("transmit_packets", kPackets, false, "Packets sent."),
-    counter("receive_packets", kPackets, false, "Packets received."),
-    counter("unicast_transmit_packets", kPackets, false, "Unicast packets sent."),
-    counter("unicast_receive_packets", kPackets, false, "Unicast packets received."),
-    counter("multicast_transmit_packets", kPackets, false, "Multicast packets sent."),
-    counter("multicast_receive_packets", kPackets, false, "Multicast packets received."),
-    counter("transmit_wait", kTicks, false, "Ticks in which there was data to send and no credit to send it."),
-    counter("symbol_errors", kEvents, true, "Minor link errors seen on the physical lanes."),
-    counter("link_error_recovery", kEvents, true, "Times the link completed the error recovery process."),
-    counter("link_downed", kEvents, true, "Times the link failed error recovery and went down."),
-    counter("receive_errors", kEvents, true, "Packets received with an error."),
-    counter("transmit_errors", kEvents, true, "Packets that could not be sent for an error."),
-    counter("receive_remote_physical_errors", kEvents, true, "Packets received that were already marked bad."),
-    counter("receive_switch_relay_errors", kEvents, true, "Packets that could not be forwarded."),
-    counter("receive_discards", kPackets, true, "Packets dropped on arrival for want of a buffer."),
-    counter("transmit_discards", kPackets, true, "Packets dropped before they were sent."),
-    {"priority_receive_discards", kPort, kPackets, false, true, false, false, true,
+constexpr auto kHostCatalogue = std::to_array<HostCounterInfo>({
+    counter("transmit_bytes", HostUnit::kBytes, false, "Octets sent."),
+    counter("receive_bytes", HostUnit::kBytes, false, "Octets received."),
+    counter("transmit_packets", HostUnit::kPackets, false, "Packets sent."),
+    counter("receive_packets", HostUnit::kPackets, false, "Packets received."),
+    counter("unicast_transmit_packets", HostUnit::kPackets, false, "Unicast packets sent."),
+    counter("unicast_receive_packets", HostUnit::kPackets, false, "Unicast packets received."),
+    counter("multicast_transmit_packets", HostUnit::kPackets, false, "Multicast packets sent."),
+    counter("multicast_receive_packets", HostUnit::kPackets, false, "Multicast packets received."),
+    counter("transmit_wait", HostUnit::kTicks, false,
+            "Ticks in which there was data to send and no credit to send it."),
+    counter("symbol_errors", HostUnit::kEvents, true, "Minor link errors seen on the physical lanes."),
+    counter("link_error_recovery", HostUnit::kEvents, true, "Times the link completed the error recovery process."),
+    counter("link_downed", HostUnit::kEvents, true, "Times the link failed error recovery and went down."),
+    counter("receive_errors", HostUnit::kEvents, true, "Packets received with an error."),
+    counter("transmit_errors", HostUnit::kEvents, true, "Packets that could not be sent for an error."),
+    counter("receive_remote_physical_errors", HostUnit::kEvents, true,
+            "Packets received that were already marked bad."),
+    counter("receive_switch_relay_errors", HostUnit::kEvents, true, "Packets that could not be forwarded."),
+    counter("receive_discards", HostUnit::kPackets, true, "Packets dropped on arrival for want of a buffer."),
+    counter("transmit_discards", HostUnit::kPackets, true, "Packets dropped before they were sent."),
+    {"priority_receive_discards", kPort, HostUnit::kPackets, false, true, false, false, true,
      "Packets of one priority dropped on arrival."},
-    counter("transmit_constraint_errors", kEvents, true, "Packets not sent by partition or raw filters."),
-    counter("receive_constraint_errors", kEvents, true, "Packets discarded on arrival by partition or raw filters."),
-    counter("local_link_integrity_errors", kEvents, true, "Times local physical errors exceeded the threshold."),
-    counter("excessive_buffer_overrun_errors", kEvents, true, "Times buffer overruns persisted."),
-    counter("vl15_dropped", kEvents, true, "Subnet management packets dropped for lack of buffers."),
-    counter("carrier_up", kEvents, false, "Times the interface gained its carrier."),
-    counter("carrier_down", kEvents, true, "Times the interface lost its carrier."),
-    counter("link_down_events", kEvents, true, "Times the physical link went down, as the adapter counts."),
-    counter("crc_errors", kFrames, true, "Frames received with a bad check sequence."),
-    counter("physical_symbol_errors", kEvents, true, "Symbols received that no code explains."),
+    counter("transmit_constraint_errors", HostUnit::kEvents, true, "Packets not sent by partition or raw filters."),
+    counter("receive_constraint_errors", HostUnit::kEvents, true,
+            "Packets discarded on arrival by partition or raw filters."),
+    counter("local_link_integrity_errors", HostUnit::kEvents, true,
+            "Times local physical errors exceeded the threshold."),
+    counter("excessive_buffer_overrun_errors", HostUnit::kEvents, true, "Times buffer overruns persisted."),
+    counter("vl15_dropped", HostUnit::kEvents, true, "Subnet management packets dropped for lack of buffers."),
+    counter("carrier_up", HostUnit::kEvents, false, "Times the interface gained its carrier."),
+    counter("carrier_down", HostUnit::kEvents, true, "Times the interface lost its carrier."),
+    counter("link_down_events", HostUnit::kEvents, true, "Times the physical link went down, as the adapter counts."),
+    counter("crc_errors", HostUnit::kFrames, true, "Frames received with a bad check sequence."),
+    counter("physical_symbol_errors", HostUnit::kEvents, true, "Symbols received that no code explains."),
     // Not "bits": promtool wants what is counted in bits to be counted in bytes.
-    counter("fec_corrected_bit_errors", kBits, false,
+    counter("fec_corrected_bit_errors", HostUnit::kBits, false,
             "Bits that forward error correction put right: normal with PAM4."),
-    counter("fec_corrected_blocks", kBlocks, false, "Blocks that forward error correction put right."),
-    counter("fec_uncorrectable_blocks", kBlocks, true, "Blocks that forward error correction could not put right."),
-    {"fec_lane_corrected_bit_errors", kPort, kBits, false, false, false, true, false,
+    counter("fec_corrected_blocks", HostUnit::kBlocks, false, "Blocks that forward error correction put right."),
+    counter("fec_uncorrectable_blocks", HostUnit::kBlocks, true,
+            "Blocks that forward error correction could not put right."),
+    {"fec_lane_corrected_bit_errors", kPort, HostUnit::kBits, false, false, false, true, false,
      "Bits of one lane that forward error correction put right."},
-    counter("cnp_sent", kPackets, false, "Congestion notification packets sent: we received marked packets."),
-    counter("cnp_handled", kPackets, false, "Congestion notification packets received and obeyed."),
-    counter("cnp_ignored", kPackets, true, "Congestion notification packets received and not obeyed."),
-    counter("ecn_marked_packets", kPackets, false, "RoCE packets received with the congestion experienced mark."),
-    by_direction("pfc_frames", kFrames, true, "Priority flow control frames (IEEE 802.1Qbb)."),
-    {"pfc_enabled", kPort, kState, true, true, false, false, false,
+    counter("cnp_sent", HostUnit::kPackets, false, "Congestion notification packets sent: we received marked packets."),
+    counter("cnp_handled", HostUnit::kPackets, false, "Congestion notification packets received and obeyed."),
+    counter("cnp_ignored", HostUnit::kPackets, true, "Congestion notification packets received and not obeyed."),
+    counter("ecn_marked_packets", HostUnit::kPackets, false,
+            "RoCE packets received with the congestion experienced mark."),
+    by_direction("pfc_frames", HostUnit::kFrames, true, "Priority flow control frames (IEEE 802.1Qbb)."),
+    {"pfc_enabled", kPort, HostUnit::kState, true, true, false, false, false,
      "1 for a priority with priority flow control, as the adapter is set."},
-    by_direction("pfc_pause", kMicroseconds, true, "Time that a priority was paused."),
-    by_direction("pause_frames", kFrames, false, "Pause frames of the whole link (IEEE 802.3x)."),
-    by_direction("pause", kMicroseconds, false, "Time that the whole link was paused."),
-    counter("pause_storm_warnings", kEvents, true, "Times the adapter stalled long enough to be warned of."),
-    counter("pause_storm_errors", kEvents, true, "Times the adapter stalled so long that it stopped pausing."),
-    gauge("pcie_read_stall", kPercent, false, "Share of the last second in which PCIe reads were stalled."),
-    gauge("pcie_write_stall", kPercent, false, "Share of the last second in which PCIe writes were stalled."),
-    counter("pcie_read_stall_events", kEvents, true, "Seconds in which PCIe reads stalled beyond the limit."),
-    counter("pcie_write_stall_events", kEvents, true, "Seconds in which PCIe writes stalled beyond the limit."),
-    counter("pcie_buffer_overflows", kPackets, true, "Packets dropped because PCIe did not drain the buffer."),
-    gauge("signal_quality_index", kState, false, "Signal quality of the link as its PHY says, 0 to its own top."),
-    gauge("module_temperature", kMilliCelsius, false, "Temperature of the optical module or cable."),
-    gauge("module_supply", kMicrovolts, false, "Supply voltage of the module."),
-    gauge("module_transmit_power", kNanowatts, true, "Light sent on one lane."),
-    gauge("module_receive_power", kNanowatts, true, "Light received on one lane."),
-    gauge("module_bias", kMicroamperes, true, "Laser bias current of one lane."),
+    by_direction("pfc_pause", HostUnit::kMicroseconds, true, "Time that a priority was paused."),
+    by_direction("pause_frames", HostUnit::kFrames, false, "Pause frames of the whole link (IEEE 802.3x)."),
+    by_direction("pause", HostUnit::kMicroseconds, false, "Time that the whole link was paused."),
+    counter("pause_storm_warnings", HostUnit::kEvents, true, "Times the adapter stalled long enough to be warned of."),
+    counter("pause_storm_errors", HostUnit::kEvents, true,
+            "Times the adapter stalled so long that it stopped pausing."),
+    gauge("pcie_read_stall", HostUnit::kPercent, false, "Share of the last second in which PCIe reads were stalled."),
+    gauge("pcie_write_stall", HostUnit::kPercent, false, "Share of the last second in which PCIe writes were stalled."),
+    counter("pcie_read_stall_events", HostUnit::kEvents, true, "Seconds in which PCIe reads stalled beyond the limit."),
+    counter("pcie_write_stall_events", HostUnit::kEvents, true,
+            "Seconds in which PCIe writes stalled beyond the limit."),
+    counter("pcie_buffer_overflows", HostUnit::kPackets, true,
+            "Packets dropped because PCIe did not drain the buffer."),
+    gauge("signal_quality_index", HostUnit::kState, false,
+          "Signal quality of the link as its PHY says, 0 to its own top."),
+    gauge("module_temperature", HostUnit::kMilliCelsius, false, "Temperature of the optical module or cable."),
+    gauge("module_supply", HostUnit::kMicrovolts, false, "Supply voltage of the module."),
+    gauge("module_transmit_power", HostUnit::kNanowatts, true, "Light sent on one lane."),
+    gauge("module_receive_power", HostUnit::kNanowatts, true, "Light received on one lane."),
+    gauge("module_bias", HostUnit::kMicroamperes, true, "Laser bias current of one lane."),
     rdma("out_of_sequence", "Packets that arrived out of order: something before them was lost."),
     rdma("sequence_nak", "Sequence NAKs received: the peer missed a packet of ours."),
     rdma("implied_nak", "Acknowledgements that implied a lost packet of ours."),
@@ -110,18 +119,18 @@ constexpr auto kCatalogue = std::to_array<HostCounterInfo>({
 
 std::string_view unit_suffix(HostUnit unit) {
   switch (unit) {
-    case kMicroseconds:
-    case kTicks:
+    case HostUnit::kMicroseconds:
+    case HostUnit::kTicks:
       return "_seconds";
-    case kPercent:
+    case HostUnit::kPercent:
       return "_ratio";
-    case kMilliCelsius:
+    case HostUnit::kMilliCelsius:
       return "_celsius";
-    case kNanowatts:
+    case HostUnit::kNanowatts:
       return "_watts";
-    case kMicroamperes:
+    case HostUnit::kMicroamperes:
       return "_amperes";
-    case kMicrovolts:
+    case HostUnit::kMicrovolts:
       return "_volts";
     default:
       return "";
@@ -131,12 +140,12 @@ std::string_view unit_suffix(HostUnit unit) {
 }  // namespace
 
 std::span<const HostCounterInfo> host_counter_catalogue() {
-  return kCatalogue;
+  return kHostCatalogue;
 }
 
 const HostCounterInfo* find_host_counter(std::string_view name) {
-  const auto found = std::ranges::find(kCatalogue, name, &HostCounterInfo::name);
-  return found == kCatalogue.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(kHostCatalogue, name, &HostCounterInfo::name);
+  return found == kHostCatalogue.end() ? nullptr : &*found;
 }
 
 std::string host_metric_name(const HostCounterInfo& info) {
@@ -151,16 +160,16 @@ double host_metric_value(HostUnit unit, std::uint64_t value) {
   const auto whole = static_cast<double>(value);
   const auto with_sign = static_cast<double>(static_cast<std::int64_t>(value));
   switch (unit) {
-    case kMicroseconds:
-    case kMicroamperes:
+    case HostUnit::kMicroseconds:
+    case HostUnit::kMicroamperes:
       return whole / 1e6;
-    case kMicrovolts:
+    case HostUnit::kMicrovolts:
       return with_sign / 1e6;
-    case kPercent:
+    case HostUnit::kPercent:
       return whole / 100;
-    case kMilliCelsius:
+    case HostUnit::kMilliCelsius:
       return with_sign / 1e3;
-    case kNanowatts:
+    case HostUnit::kNanowatts:
       return whole / 1e9;
     default:
       return whole;

@@ -15,11 +15,11 @@ namespace {
 template <typename Enum>
 using Names = std::array<const char*, static_cast<std::size_t>(Enum::kCount)>;
 
-constexpr Names<RemedyAction> kActions{"NOTHING",         "ISOLATE_LINK", "RESTORE_LINK",
-                                       "RAISE_LINK_COST", "DRAIN_NODE",   "UNDRAIN_NODE"};
+constexpr Names<RemedyAction> kPlanActions{"NOTHING",         "ISOLATE_LINK", "RESTORE_LINK",
+                                           "RAISE_LINK_COST", "DRAIN_NODE",   "UNDRAIN_NODE"};
 constexpr std::array<const char*, 3> kModes{"off", "propose", "auto"};
-constexpr Names<PlanState> kStates{"PROPOSED",  "APPROVED",    "EXECUTING", "VERIFYING", "ROLLING_BACK",
-                                   "COMMITTED", "ROLLED_BACK", "FAILED",    "REJECTED",  "EXPIRED"};
+constexpr Names<PlanState> kPlanStates{"PROPOSED",  "APPROVED",    "EXECUTING", "VERIFYING", "ROLLING_BACK",
+                                       "COMMITTED", "ROLLED_BACK", "FAILED",    "REJECTED",  "EXPIRED"};
 constexpr Names<Guard> kGuards{"HANDS_OFF",     "ENABLED",       "LISTS",         "MAINTENANCE", "FRESH_DATA",
                                "SENSOR",        "TWO_SIGNALS",   "ONE_ACTOR",     "BREAKER",     "BUDGET",
                                "COOL_DOWN",     "REINSTATEMENT", "OWN_PATH",      "ALTERNATIVE", "REACHABILITY",
@@ -30,13 +30,13 @@ constexpr Names<PlanIntent> kIntents{"NONE", "APPLY", "UNDO"};
 }  // namespace
 
 const char* to_string(RemedyAction action) {
-  return name_of(kActions, action);
+  return name_of(kPlanActions, action);
 }
 const char* to_string(RemedyMode mode) {
   return name_of(kModes, mode);
 }
 const char* to_string(PlanState state) {
-  return name_of(kStates, state);
+  return name_of(kPlanStates, state);
 }
 const char* to_string(Guard guard) {
   return name_of(kGuards, guard);
@@ -49,13 +49,13 @@ const char* to_string(PlanIntent intent) {
 }
 
 std::optional<RemedyAction> parse_remedy_action(std::string_view text) {
-  return parse_name<RemedyAction>(kActions, text);
+  return parse_name<RemedyAction>(kPlanActions, text);
 }
 std::optional<RemedyMode> parse_remedy_mode(std::string_view text) {
   return parse_name<RemedyMode>(kModes, text);
 }
 std::optional<PlanState> parse_plan_state(std::string_view text) {
-  return parse_name<PlanState>(kStates, text);
+  return parse_name<PlanState>(kPlanStates, text);
 }
 std::optional<Guard> parse_guard(std::string_view text) {
   return parse_name<Guard>(kGuards, text);

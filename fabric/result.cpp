@@ -1,5 +1,7 @@
 #include "fabric/result.hpp"
 
+#include <system_error>
+
 namespace weft {
 
 const char* to_string(ErrorCode code) {
@@ -30,6 +32,10 @@ const char* to_string(ErrorCode code) {
       return "internal";
   }
   return "internal";
+}
+
+std::string errno_message(int error) {
+  return std::generic_category().message(error);
 }
 
 }  // namespace weft

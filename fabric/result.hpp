@@ -40,4 +40,7 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 
+/// What the system calls `error`, a value of errno: "No such file or directory".
+std::string errno_message(int error);
+
 }  // namespace weft

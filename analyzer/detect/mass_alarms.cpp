@@ -9,7 +9,7 @@ namespace weft::analyzer {
 namespace {
 
 /// A finding that was away for so many calls more than those that begin together may be apart begins anew.
-constexpr std::uint64_t kForgotten = 7;
+constexpr std::uint64_t kSweepsKept = 7;
 constexpr std::size_t kMostNamed = 64;
 constexpr std::size_t kMostEvidence = 4;
 
@@ -25,7 +25,7 @@ void MassAlarms::follow(IncidentKind kind, const std::vector<Finding>& findings)
     found->second.last = sweeps_;
   }
   std::erase_if(wave.findings,
-                [this](const auto& entry) { return sweeps_ - entry.second.last > scope_.together + kForgotten; });
+                [this](const auto& entry) { return sweeps_ - entry.second.last > scope_.together + kSweepsKept; });
 }
 
 void MassAlarms::judge(Wave& wave, double least, TimePoint now) const {

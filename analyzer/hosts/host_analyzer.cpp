@@ -10,8 +10,6 @@
 namespace weft::analyzer {
 namespace {
 
-constexpr std::size_t kMostAffected = 64;
-constexpr std::size_t kMostJobs = 64;
 /// A judgement that comes after so many times the usual time means that the clock was set, or this process stood still.
 constexpr int kLeap = 3;
 

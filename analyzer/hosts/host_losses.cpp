@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "analyzer/detect/describe.hpp"
+#include "analyzer/hosts/host_state.hpp"
 
 namespace weft::analyzer {
 namespace {
 
-constexpr std::size_t kMostAffected = 64;
 constexpr std::size_t kMostRivalsNamed = 3;
 /// A link stays blamed for errors so long after it last was: sweeps are apart, and windows reach back.
 constexpr Duration kErrorsHeeded = std::chrono::minutes(2);

@@ -24,6 +24,9 @@ inline constexpr unsigned kReadingsToBelieve = 3;
 /// Judgements in a row that heard nothing before a silence is believed: a clock that was set forward, or a process that
 /// stood still, makes everybody look silent once.
 inline constexpr unsigned kSilentJudgements = 3;
+/// Entities and jobs that one incident of hosts names at most; more are only counted.
+inline constexpr std::size_t kMostAffected = 64;
+inline constexpr std::size_t kMostJobs = 64;
 
 /// Errors that end a connection or a request: each is a failed transfer of somebody's job.
 enum class RdmaTrouble : std::uint8_t { kRetries, kReceiverNotReady, kRequests, kResponses, kCount };

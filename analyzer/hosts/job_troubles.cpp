@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "analyzer/detect/describe.hpp"
+#include "analyzer/hosts/host_state.hpp"
 
 namespace weft::analyzer {
 namespace {
 
-constexpr std::size_t kMostAffected = 64;
-constexpr std::size_t kMostJobs = 64;
 constexpr std::size_t kMostEvidence = 4;
 constexpr std::size_t kMostOutages = 1024;
 

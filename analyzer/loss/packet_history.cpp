@@ -19,7 +19,7 @@ constexpr double kScales[] = {0.5, 0.7, 0.9, 1.1, 1.4, 2};
 constexpr double kWorth = 1.6;
 constexpr double kMostSupport = 24;
 /// A link or switch that would have to lose more than this share of all its packets is not silent about it.
-constexpr double kMostShare = 0.5;
+constexpr double kMostLostShare = 0.5;
 /// Packets that one end sends in a sweep while the other end's counter stands still: it does not count any more.
 constexpr double kStandsStill = 1000;
 
@@ -50,7 +50,7 @@ PacketBalance judge(const Moments& moments, double lost) {
   PacketBalance balance;
   if (moments.in.empty()) return balance;
   balance.passed = moments.in.back();
-  if (lost > kMostShare * balance.passed) {
+  if (lost > kMostLostShare * balance.passed) {
     balance.support = -kMostSupport;
     return balance;
   }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,8 +24,7 @@ Result<std::string> read(const std::filesystem::path& path) {
   std::string text(kMostOctets, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.is_open() || file.bad())
-    return fail(ErrorCode::kUnavailable,
-                "cannot read " + path.string() + ": " + std::generic_category().message(errno));
+    return fail(ErrorCode::kUnavailable, "cannot read " + path.string() + ": " + errno_message(errno));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.empty()) return fail(ErrorCode::kUnavailable, path.string() + " is empty");
   return text;

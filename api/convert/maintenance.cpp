@@ -18,7 +18,6 @@ namespace {
 static_assert(v1::MaintenanceWindow::PLANNED == static_cast<int>(MaintenanceState::kPlanned) + 1);
 static_assert(v1::MaintenanceWindow::OVER == static_cast<int>(MaintenanceState::kOver) + 1);
 
-constexpr std::size_t kMostNodes = 4096;  ///< of one name
 constexpr std::string_view kBetweenEnds = " - ";
 
 Entity port_entity(const FoundPort& found) {

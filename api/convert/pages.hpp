@@ -1,6 +1,7 @@
 #pragma once
 // Lists in pages: so many entries, and so many bytes that no message comes near gRPC's limit of 4 MB.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -14,6 +15,12 @@ namespace weft::api {
 
 /// A page ends after the entry with which it passes this.
 inline constexpr std::size_t kPageBytes = 1024 * 1024;
+
+/// Whether a request's repeated field of enumeration values asks for `value`: an empty one asks for all.
+template <typename Wanted, typename Value>
+bool wanted(const Wanted& list, Value value) {
+  return list.empty() || std::find(list.begin(), list.end(), static_cast<int>(value)) != list.end();
+}
 
 /// Fills a page: counts entries and bytes.
 class PageBudget {

@@ -21,7 +21,6 @@ static_assert(v1::Path::NO_SUCH_PORT == static_cast<int>(PathEnd::kNoSuchPort) +
 
 constexpr std::size_t kMostPaths = 256;
 constexpr std::size_t kMostBytes = 3 * kPageBytes;  // gRPC's usual limit of one message is 4 MiB
-constexpr std::size_t kMostNodes = 4096;
 
 /// A port that sends or is sent to.
 struct EndPoint {

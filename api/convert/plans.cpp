@@ -35,11 +35,6 @@ void set_time(google::protobuf::Timestamp* (v1::Plan::*field)(), v1::Plan& to, T
   if (from != kNever) set_timestamp(*(to.*field)(), from);
 }
 
-template <typename Wanted, typename Value>
-bool wanted(const Wanted& list, Value value) {
-  return list.empty() || std::find(list.begin(), list.end(), static_cast<int>(value)) != list.end();
-}
-
 }  // namespace
 
 v1::Plan::Action to_proto(RemedyAction action) {

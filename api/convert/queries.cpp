@@ -32,11 +32,6 @@ Result<Response> page(const Snapshot& snapshot, const Request& request, CountEnt
   return response;
 }
 
-template <typename Wanted, typename Value>
-bool wanted(const Wanted& list, Value value) {
-  return list.empty() || std::find(list.begin(), list.end(), static_cast<int>(value)) != list.end();
-}
-
 /// Port 0 of a switch is InfiniBand's.
 bool is_port(const Topology& topology, PortIndex index) {
   return !topology.is_ethernet() || topology.port(index).number.value != 0;

@@ -8,7 +8,6 @@
 namespace weft::api {
 namespace {
 
-constexpr std::size_t kChunk = 64 * 1024;
 constexpr std::size_t kKindCount = static_cast<std::size_t>(IncidentKind::kCount);
 
 /// One family with one sample for each fabric, or none when `each` appends none.

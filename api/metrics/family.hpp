@@ -8,6 +8,11 @@
 
 namespace weft::api {
 
+/// Writers of series stop after so many bytes and are called again, so that a large page is streamed.
+inline constexpr std::size_t kChunk = 64 * 1024;
+/// Characters that std::to_chars may need for one value.
+inline constexpr std::size_t kLongestNumber = 40;
+
 enum class MetricType { kGauge, kCounter, kInfo };
 
 /// A family as the text format names it: a counter's name ends in _total, an info's in _info.

@@ -15,9 +15,7 @@
 namespace weft::api {
 namespace {
 
-constexpr std::size_t kChunk = 64 * 1024;
-constexpr std::size_t kLongestNumber = 40;
-constexpr std::uint16_t kNoFamily = 0xFFFF;
+constexpr std::uint16_t kNotShown = 0xFFFF;
 
 const std::vector<std::shared_ptr<const HostView>>& hosts_of(const Snapshot& snapshot) {
   static const std::vector<std::shared_ptr<const HostView>> kNone;
@@ -132,7 +130,7 @@ void HostFamilies::index_series() {
   for (const HostCounterInfo& info : host_counter_catalogue()) {
     // Ticks have no length here: only the subnet's sweep knows the port's.
     const bool shown = info.unit != HostUnit::kTicks;
-    by_counter.emplace(info.name, shown ? by_name.at(host_metric_name(info)) : kNoFamily);
+    by_counter.emplace(info.name, shown ? by_name.at(host_metric_name(info)) : kNotShown);
   }
   const auto raw = static_cast<std::uint16_t>(families_.size() - 1);
   std::vector<std::pair<std::uint16_t, std::uint16_t>> sorted;  // family, position
@@ -143,8 +141,8 @@ void HostFamilies::index_series() {
     for (std::size_t i = 0; i < series.size(); ++i) {
       if (!host->reading->present[i]) continue;
       const auto found = by_counter.find(series[i].name);
-      const std::uint16_t family = series[i].is_raw ? raw : found == by_counter.end() ? kNoFamily : found->second;
-      if (family != kNoFamily) sorted.emplace_back(family, static_cast<std::uint16_t>(i));
+      const std::uint16_t family = series[i].is_raw ? raw : found == by_counter.end() ? kNotShown : found->second;
+      if (family != kNotShown) sorted.emplace_back(family, static_cast<std::uint16_t>(i));
     }
     std::ranges::sort(sorted);
     for (const auto& [family, position] : sorted) {

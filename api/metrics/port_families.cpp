@@ -14,8 +14,7 @@
 namespace weft::api {
 namespace {
 
-constexpr std::size_t kChunk = 128 * 1024;
-constexpr std::size_t kLongestNumber = 40;
+constexpr std::size_t kPortChunk = 128 * 1024;
 constexpr std::size_t kNoFamily = static_cast<std::size_t>(-1);
 constexpr std::size_t kLongestPortName = 64;  ///< octets; Linux has 15 at most
 
@@ -115,8 +114,8 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   }
   // The longest line is weft_port_info with two nodes' and a host's names; the most lines of a port are the saturated
   // ones.
-  buffer_.resize(kChunk + std::max(HostFamilies::kLongestLine, (3 * longest + 512) * kCounterCount));
-  full_ = buffer_.data() + kChunk;
+  buffer_.resize(kPortChunk + std::max(HostFamilies::kLongestLine, (3 * longest + 512) * kCounterCount));
+  full_ = buffer_.data() + kPortChunk;
 
   const auto gauge = [&](const char* name, std::string_view help, Source source, double PortRates::*rate = nullptr) {
     families_.push_back({name, help, MetricType::kGauge, source, CounterId::kCount, rate, kNoFamily});

@@ -7,7 +7,6 @@
 namespace weft::api {
 namespace {
 
-constexpr std::size_t kMostNodes = 4096;  ///< of one name
 constexpr std::string_view kPort = " port ";
 
 bool is_ethernet(const FabricView& fabric) {

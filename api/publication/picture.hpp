@@ -36,6 +36,9 @@ struct FabricCounts {
 };
 FabricCounts count(const Topology& topology);
 
+/// The most nodes of one name that are looked at.
+inline constexpr std::size_t kMostNodes = 4096;
+
 /// A node of one of the fabrics.
 struct FoundNode {
   const FabricView* fabric;

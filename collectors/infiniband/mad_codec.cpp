@@ -10,18 +10,11 @@
 namespace weft::infiniband {
 namespace {
 
-constexpr std::uint32_t kExtendedSpeedsSupported = 1U << 14;  // PortInfo.CapabilityMask (14.2.5.6)
-
-// libibmad takes void* even where it only reads.
-void* bytes(ConstMadBytes mad) {
-  return const_cast<std::uint8_t*>(mad.data());
-}
-
 std::uint32_t field(ConstMadBytes mad, int base, MAD_FIELDS which) {
-  return mad_get_field(bytes(mad), base, which);
+  return mad_get_field(mad_bytes(mad), base, which);
 }
 std::uint64_t field64(ConstMadBytes mad, int base, MAD_FIELDS which) {
-  return mad_get_field64(bytes(mad), base, which);
+  return mad_get_field64(mad_bytes(mad), base, which);
 }
 
 // The common header of 13.4.3, octet by octet: this is written some hundred thousand times a second.
@@ -200,7 +193,7 @@ PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capabi
   info.speed_active = base_speeds(get(kPortInfo.speed_active));
   info.speed_enabled = base_speeds(get(kPortInfo.speed_enabled));
   info.speed_supported = base_speeds(get(kPortInfo.speed_supported));
-  if (capability_mask.value_or(info.capability_mask) & kExtendedSpeedsSupported) {
+  if (capability_mask.value_or(info.capability_mask) & PortInfo::kExtendedSpeedsSupported) {
     const SpeedMask active = extended_speeds(get(kPortInfo.extended_active));
     if (active) info.speed_active = active;  // an active extended speed replaces the base one
     // Enabled has a fifth bit that means "none enabled" together with 0x1E and 0x1F reserved: only four name speeds.

@@ -17,6 +17,10 @@ namespace weft::infiniband {
 inline constexpr std::size_t kMadSize = 256;  ///< 13.4.2
 using MadBytes = std::span<std::uint8_t, kMadSize>;
 using ConstMadBytes = std::span<const std::uint8_t, kMadSize>;
+/// For libibmad's readers, which take void* although they only read.
+inline void* mad_bytes(ConstMadBytes mad) {
+  return const_cast<std::uint8_t*>(mad.data());
+}
 
 /// MgmtClass (13.4.4).
 enum class MadClass : std::uint8_t {
@@ -108,6 +112,7 @@ std::span<const std::uint8_t, kRouteBlockSize> decode_forwarding_block(ConstMadB
 
 /// PortInfo (14.2.5.6). Widths and speeds of a port that is not physically up are zero: they mean nothing there.
 struct PortInfo {
+  static constexpr std::uint32_t kExtendedSpeedsSupported = 1U << 14;  ///< bit of CapabilityMask
   PortState state = PortState::kUnknown;
   PortPhysicalState physical_state = PortPhysicalState::kUnknown;
   Lid lid;

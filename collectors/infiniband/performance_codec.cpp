@@ -102,10 +102,6 @@ constexpr std::array kPlainFec{
     FieldOf{kFecUncorrectableBlocks, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE0_F, 32},
 };
 
-void* bytes(ConstMadBytes mad) {
-  return const_cast<std::uint8_t*>(mad.data());
-}
-
 // One instance of a field of the tables above with its place in the datagram learned.
 struct Place {
   CounterId counter;
@@ -154,7 +150,7 @@ void store_all(const std::vector<Place>& places, ConstMadBytes mad, SampleTable&
 }  // namespace
 
 PerformanceAgentInfo decode_performance_class_port_info(ConstMadBytes mad) {
-  const auto get = [mad](MAD_FIELDS which) { return mad_get_field(bytes(mad), IB_PC_DATA_OFFS, which); };
+  const auto get = [mad](MAD_FIELDS which) { return mad_get_field(mad_bytes(mad), IB_PC_DATA_OFFS, which); };
   PerformanceAgentInfo info;
   info.capability_mask = static_cast<std::uint16_t>(get(IB_CPI_CAPMASK_F));
   info.capability_mask2 = get(IB_CPI_CAPMASK2_F);
@@ -167,7 +163,7 @@ PerformanceAgentInfo decode_performance_class_port_info(ConstMadBytes mad) {
 }
 
 std::uint8_t decode_samples_tick(ConstMadBytes mad) {
-  return static_cast<std::uint8_t>(mad_get_field(bytes(mad), IB_PC_DATA_OFFS, IB_PSC_TICK_F));
+  return static_cast<std::uint8_t>(mad_get_field(mad_bytes(mad), IB_PC_DATA_OFFS, IB_PSC_TICK_F));
 }
 
 double wait_tick_seconds(std::optional<std::uint8_t> tick, int lanes, double bits_per_second) {
@@ -215,7 +211,7 @@ bool decode_detail(std::uint16_t attribute, ConstMadBytes mad, bool rs_fec_activ
 
 bool decode_rs_fec_active(ConstMadBytes mad) {
   // FECModeActive: 0 none, 1 FireCode, 2 RS-FEC, 3 low-latency RS-FEC, 4 RS(544,514) (14.2.5.19).
-  const std::uint32_t mode = mad_get_field(bytes(mad), IB_SMP_DATA_OFFS, IB_PORT_EXT_FEC_MODE_ACTIVE_F) & 0xFFFF;
+  const std::uint32_t mode = mad_get_field(mad_bytes(mad), IB_SMP_DATA_OFFS, IB_PORT_EXT_FEC_MODE_ACTIVE_F) & 0xFFFF;
   return mode >= 2 && mode <= 4;
 }
 

@@ -12,7 +12,6 @@
 namespace weft::infiniband {
 namespace {
 
-constexpr std::uint32_t kExtendedSpeedsSupported = 1U << 14;  // PortInfo.CapabilityMask (14.2.5.6)
 constexpr std::uint32_t kManagerKnowsExtendedSpeeds = 1U << 31;
 constexpr std::size_t kExtendedSpeedEnabled2 = IB_SMP_DATA_OFFS + 56;  // its low three bits
 constexpr std::chrono::milliseconds kBetweenReadings{50};
@@ -142,7 +141,8 @@ class Conversation {
     }
     note(*answer);
     before_ = answer->mad;
-    extended_speeds_ = (decode_port_info(port0->mad, std::nullopt).capability_mask & kExtendedSpeedsSupported) != 0;
+    extended_speeds_ =
+        (decode_port_info(port0->mad, std::nullopt).capability_mask & PortInfo::kExtendedSpeedsSupported) != 0;
     switch_ = port0->mad;
     return {};
   }

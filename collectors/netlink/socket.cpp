@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <string>
-#include <system_error>
 
 namespace weft::netlink {
 namespace {
@@ -18,7 +17,7 @@ constexpr std::size_t kRequestsAtOnce = 8;
 constexpr std::size_t kLargestDatagram = 32'768;
 
 tl::unexpected<Error> failure(const char* what, int error) {
-  return fail(ErrorCode::kUnavailable, std::string(what) + ": " + std::generic_category().message(error));
+  return fail(ErrorCode::kUnavailable, std::string(what) + ": " + errno_message(error));
 }
 
 /// Every message of one datagram.

@@ -4,11 +4,11 @@
 #include <cerrno>
 #include <limits>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "collectors/rdma/driver_tables.hpp"
 #include "collectors/sysfs/sysfs_text.hpp"
+#include "fabric/result.hpp"
 
 namespace weft::rdma {
 namespace {
@@ -127,8 +127,7 @@ SourceStatus SysfsSource::status() const {
   SourceStatus status{"sysfs", true, {}};
   if (not_opened_ > 0) {
     status.ok = false;
-    status.message =
-        std::to_string(not_opened_) + " counters cannot be opened: " + std::generic_category().message(open_error_);
+    status.message = std::to_string(not_opened_) + " counters cannot be opened: " + errno_message(open_error_);
   } else if (devices_.empty()) {
     status.message = "no RDMA device below " + options_.sysfs_root + "/class/infiniband";
   }

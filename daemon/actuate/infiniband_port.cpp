@@ -22,7 +22,7 @@ using infiniband::PortOutcome;
 using infiniband::PortReport;
 using namespace std::chrono_literals;
 
-constexpr std::size_t kMostAnswer = 16384;
+constexpr std::size_t kMostPortAnswer = 16384;
 
 std::string words(const DirectedWay& way) {
   std::string text;
@@ -38,7 +38,7 @@ std::string number(std::chrono::milliseconds time) {
 std::string read_answer(int socket, std::chrono::steady_clock::time_point until) {
   std::string text;
   std::array<char, 4096> buffer;
-  while (text.size() < kMostAnswer && text.find('\n') == std::string::npos) {
+  while (text.size() < kMostPortAnswer && text.find('\n') == std::string::npos) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     pollfd entry{socket, POLLIN, 0};
     const int ready = ::poll(&entry, 1, static_cast<int>(std::max(left, 0ms).count()));

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 constexpr int kMostTries = 5;
 constexpr Duration kPause = std::chrono::milliseconds(50);  // after the first conflict; twice that after the second …
-constexpr std::size_t kMostAnswer = 32 << 20;               // a page of 500 nodes' metadata takes about 3 MiB
+constexpr std::size_t kMostKubernetesAnswer = 32 << 20;     // a page of 500 nodes' metadata takes about 3 MiB
 constexpr const char* kEventNamespace = "default";          // the only one that an Event on a Node may have
 constexpr const char* kJson = "application/json";
 constexpr const char* kMetadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -123,7 +123,7 @@ class Kubernetes final : public Actuator {
     request.body = std::move(body);
     request.tls = access_.tls;
     request.timeout = deadline.left();
-    request.most_answer = kMostAnswer;
+    request.most_answer = kMostKubernetesAnswer;
     return http_request(request);
   }
 

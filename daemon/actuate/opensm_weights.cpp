@@ -26,6 +26,7 @@ extern "C" {  // glibc 2.36 leaves it out of the header
 #include "daemon/runtime/unique_fd.hpp"
 #include "fabric/directed_way.hpp"
 #include "fabric/path.hpp"
+#include "fabric/result.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -37,10 +38,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostFile = 8 << 20;
 constexpr auto kConsolePatience = 5s;
 constexpr std::string_view kPrompt = "OpenSM $ ";
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
 
 // -- the file
 
@@ -57,7 +54,7 @@ Result<FileText> read_file(const fs::path& path) {
   if (error) return fail(ErrorCode::kUnavailable, "cannot find " + path.string() + ": " + error.message());
   const UniqueFd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd && errno == ENOENT) return file;
-  if (!fd) return fail(ErrorCode::kUnavailable, "cannot read " + file.path.string() + ": " + reason(errno));
+  if (!fd) return fail(ErrorCode::kUnavailable, "cannot read " + file.path.string() + ": " + errno_message(errno));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode))
     return fail(ErrorCode::kFailedPrecondition, file.path.string() + " is not a file");
@@ -68,7 +65,7 @@ Result<FileText> read_file(const fs::path& path) {
     if (file.text.size() > kMostFile)
       return fail(ErrorCode::kFailedPrecondition, file.path.string() + " is larger than 8 MiB: no file of hop weights");
   }
-  if (got < 0) return fail(ErrorCode::kUnavailable, "cannot read " + file.path.string() + ": " + reason(errno));
+  if (got < 0) return fail(ErrorCode::kUnavailable, "cannot read " + file.path.string() + ": " + errno_message(errno));
   file.was = info;
   return file;
 }
@@ -95,7 +92,7 @@ bool write_whole(int fd, std::string_view text) {
 Result<void> replace_file(const FileText& file, const std::string& text) {
   const std::string draft = file.path.string() + ".weft";
   const auto give_up = [&](const std::string& what) -> Result<void> {
-    const std::string why = reason(errno);
+    const std::string why = errno_message(errno);
     ::unlink(draft.c_str());
     return fail(ErrorCode::kFailedPrecondition, what + ' ' + file.path.string() + ": " + why);
   };
@@ -132,11 +129,11 @@ class Manager {
   Result<void> route_anew() {
     if (process_) {
       if (::pidfd_send_signal(process_.get(), SIGHUP, nullptr, 0) == 0) return {};
-      return fail(ErrorCode::kUnavailable, "cannot signal OpenSM: " + reason(errno));
+      return fail(ErrorCode::kUnavailable, "cannot signal OpenSM: " + errno_message(errno));
     }
     constexpr std::string_view kCommand = "reroute\n";
     if (::send(console_.get(), kCommand.data(), kCommand.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(kCommand.size()))
-      return fail(ErrorCode::kUnavailable, "OpenSM's console does not take a command: " + reason(errno));
+      return fail(ErrorCode::kUnavailable, "OpenSM's console does not take a command: " + errno_message(errno));
     // The next prompt: the command was carried out.
     if (!wait_for_prompt(console_.get()))
       return fail(ErrorCode::kUnavailable, "OpenSM's console does not answer to reroute");
@@ -153,7 +150,7 @@ class Manager {
     // Of the loopback address a connection is there at once, or refused.
     if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
       return fail(ErrorCode::kFailedPrecondition,
-                  "OpenSM's console is not at 127.0.0.1:" + std::to_string(port) + ": " + reason(errno));
+                  "OpenSM's console is not at 127.0.0.1:" + std::to_string(port) + ": " + errno_message(errno));
     if (!wait_for_prompt(fd.get()))
       return fail(ErrorCode::kFailedPrecondition,
                   "no prompt of OpenSM at 127.0.0.1:" + std::to_string(port) + "; is its console taken?");

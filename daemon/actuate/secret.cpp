@@ -5,18 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 #include "daemon/runtime/unique_fd.hpp"
+#include "fabric/result.hpp"
 
 namespace weft::actuate {
-namespace {
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
-
-}  // namespace
 
 Result<std::string> read_secret(const std::filesystem::path& path, SecretMode mode, std::size_t most) {
   const std::string name = path.string();
@@ -24,9 +17,10 @@ Result<std::string> read_secret(const std::filesystem::path& path, SecretMode mo
   const runtime::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd)
     return fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
-                "cannot read " + name + ": " + reason(errno));
+                "cannot read " + name + ": " + errno_message(errno));
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return fail(ErrorCode::kUnavailable, "cannot read " + name + ": " + reason(errno));
+  if (::fstat(fd.get(), &info) != 0)
+    return fail(ErrorCode::kUnavailable, "cannot read " + name + ": " + errno_message(errno));
   if (!S_ISREG(info.st_mode)) return fail(ErrorCode::kInvalidArgument, name + " is not a file");
   if (info.st_uid != 0 && info.st_uid != ::geteuid())
     return fail(ErrorCode::kFailedPrecondition, name + " belongs to neither root nor the user we run as");
@@ -40,7 +34,7 @@ Result<std::string> read_secret(const std::filesystem::path& path, SecretMode mo
   while (size < text.size()) {
     const ssize_t got = ::read(fd.get(), text.data() + size, text.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(ErrorCode::kUnavailable, "cannot read " + name + ": " + reason(errno));
+    if (got < 0) return fail(ErrorCode::kUnavailable, "cannot read " + name + ": " + errno_message(errno));
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
   }

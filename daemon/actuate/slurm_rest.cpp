@@ -9,7 +9,7 @@
 namespace weft::actuate {
 namespace {
 
-constexpr std::size_t kMostAnswer = 256 << 20;  // slurmrestd takes about 3 KiB for a node
+constexpr std::size_t kMostSlurmAnswer = 256 << 20;  // slurmrestd takes about 3 KiB for a node
 constexpr std::string_view kUnix = "unix:";
 
 /// ESLURM_INVALID_NODE_NAME, slurm_errno.h: slurmrestd gives it with HTTP status 500, like everything.
@@ -97,7 +97,7 @@ class Slurmrestd final : public SlurmController {
     request.tls.certificate_authorities = authorities_;
     request.unix_socket = socket_;
     request.timeout = timeout;
-    request.most_answer = kMostAnswer;
+    request.most_answer = kMostSlurmAnswer;
     Result<HttpAnswer> answer = http_request(request);
     if (!answer) return tl::unexpected<Error>(answer.error());
     const nlohmann::json parsed = nlohmann::json::parse(answer->body, nullptr, false);

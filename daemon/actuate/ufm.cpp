@@ -14,7 +14,7 @@
 namespace weft::actuate {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kPath = "/ufmRest/app/unhealthy_ports";
 constexpr std::size_t kMostList = 16 << 20;
@@ -45,7 +45,7 @@ bool is_local(std::string_view url) {
 }
 
 /// Numbers come as numbers or as text.
-std::optional<std::uint64_t> number_of(const Json& value) {
+std::optional<std::uint64_t> number_of(const OrderedJson& value) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
   if (!value.is_string()) return std::nullopt;
   const std::string text = value.get<std::string>();
@@ -54,8 +54,8 @@ std::optional<std::uint64_t> number_of(const Json& value) {
 }
 
 /// Why the list has the port: all its conditions, "MANUAL" or "FLAPPING, MANUAL"; nullopt: it is not on it.
-Result<std::optional<std::string>> condition_of(const Json& list, PortKey port) {
-  for (const Json& entry : list) {
+Result<std::optional<std::string>> condition_of(const OrderedJson& list, PortKey port) {
+  for (const OrderedJson& entry : list) {
     if (!entry.is_object() || !entry.contains("UnhealthyGUID") || !entry["UnhealthyGUID"].is_string() ||
         !entry.contains("UnhealthyPortNumber"))
       return fail(ErrorCode::kProtocol, "UFM's list of unhealthy ports has an entry without GUID or port");
@@ -63,8 +63,8 @@ Result<std::optional<std::string>> condition_of(const Json& list, PortKey port) 
     const auto number = number_of(entry["UnhealthyPortNumber"]);
     if (!guid || *guid != port.node.value || !number || *number != port.port.value) continue;
     std::string all;
-    const Json conditions = entry.value("Condition", Json());
-    for (const Json& condition : conditions.is_array() ? conditions : Json::array({conditions}))
+    const OrderedJson conditions = entry.value("Condition", OrderedJson());
+    for (const OrderedJson& condition : conditions.is_array() ? conditions : OrderedJson::array({conditions}))
       if (condition.is_string()) all += (all.empty() ? "" : ", ") + condition.get<std::string>();
     return std::optional<std::string>{all.empty() ? "no condition told" : all};
   }
@@ -116,8 +116,9 @@ class Ufm final : public Actuator {
   }
 
  private:
-  static Json body(PortKey port, bool isolate) {
-    Json object{{"ports", Json::array({ufm_name(port)})}, {"ports_policy", isolate ? "UNHEALTHY" : "HEALTHY"}};
+  static OrderedJson body(PortKey port, bool isolate) {
+    OrderedJson object{{"ports", OrderedJson::array({ufm_name(port)})},
+                       {"ports_policy", isolate ? "UNHEALTHY" : "HEALTHY"}};
     if (isolate) object["action"] = "isolate";
     return object;
   }
@@ -145,7 +146,7 @@ class Ufm final : public Actuator {
     const auto answer = ask("GET", {});
     if (!answer) return tl::unexpected(answer.error());
     if (answer->status < 200 || answer->status > 299) return tl::unexpected(http_failure("UFM", *answer));
-    const Json list = Json::parse(answer->body, nullptr, false);
+    const OrderedJson list = OrderedJson::parse(answer->body, nullptr, false);
     if (!list.is_array()) return fail(ErrorCode::kProtocol, "UFM's list of unhealthy ports is none");
     const auto ours = condition_of(list, ends.ours);
     if (!ours) return tl::unexpected(ours.error());

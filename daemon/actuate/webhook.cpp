@@ -15,7 +15,7 @@ namespace weft::actuate {
 namespace {
 
 constexpr int kBodyVersion = 1;
-constexpr std::size_t kMostAnswer = 64 << 10;
+constexpr std::size_t kMostWebhookAnswer = 64 << 10;
 
 bool takes_out(RemedyAction action) {
   return action == RemedyAction::kIsolateLink || action == RemedyAction::kRaiseLinkCost ||
@@ -116,7 +116,7 @@ class Webhook final : public Actuator {
   Result<HttpAnswer> send(HttpRequest request, const std::string& signed_text, const Deadline& deadline) {
     request.tls.certificate_authorities = authorities_;
     request.timeout = deadline.left();
-    request.most_answer = kMostAnswer;
+    request.most_answer = kMostWebhookAnswer;
     return send_signed(std::move(request), signed_text, options_.key_file, clock_.now());
   }
 

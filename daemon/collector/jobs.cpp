@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 #include <system_error>
+#include "fabric/result.hpp"
 
 namespace weft::collector {
 namespace {
@@ -79,8 +80,7 @@ std::string read_file(const fs::path& file, std::string& trouble) {
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
   // No file is what an epilog may leave behind: no jobs.
-  if (!stream.is_open() && errno != ENOENT)
-    trouble = "cannot read " + file.string() + ": " + std::generic_category().message(errno);
+  if (!stream.is_open() && errno != ENOENT) trouble = "cannot read " + file.string() + ": " + errno_message(errno);
   return text;
 }
 

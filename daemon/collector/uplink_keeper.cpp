@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using uplink::UplinkReport;
 
-std::shared_ptr<spdlog::logger> log() {
+std::shared_ptr<spdlog::logger> uplink_log() {
   return daemon::logger("uplink");
 }
 
@@ -56,7 +56,7 @@ void UplinkKeeper::start() {
   if (stopping_) return;
   auto child = runtime::ChildProcess::spawn(spec_);
   if (!child) {
-    log()->error("{}", child.error().message);
+    uplink_log()->error("{}", child.error().message);
     return try_again();
   }
   ++starts_;
@@ -100,7 +100,7 @@ void UplinkKeeper::watch_end() {
 void UplinkKeeper::ended() {
   const auto exit = child_->poll_exit();
   if (!exit) return watch_end();
-  if (!stopping_) log()->warn("weft-uplink {}; it is started again", runtime::describe(*exit));
+  if (!stopping_) uplink_log()->warn("weft-uplink {}; it is started again", runtime::describe(*exit));
   boost::system::error_code ignored;
   socket_.close(ignored);
   end_.close(ignored);

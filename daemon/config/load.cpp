@@ -10,6 +10,7 @@
 
 #include "daemon/config/schema.hpp"
 #include "daemon/config/text.hpp"
+#include "fabric/result.hpp"
 
 namespace weft::config {
 namespace {
@@ -243,7 +244,7 @@ LoadOutcomeOf<Config> load(const std::optional<std::filesystem::path>& file, std
   std::string text(kLargestFile + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!stream.eof() && text.size() == static_cast<std::size_t>(stream.gcount())) return refuse("is larger than 1 MiB");
-  if (!stream.is_open() || stream.bad()) return refuse("cannot be read: " + std::generic_category().message(errno));
+  if (!stream.is_open() || stream.bad()) return refuse("cannot be read: " + errno_message(errno));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   return load_text<Config>(text, file->string(), flags);
 }

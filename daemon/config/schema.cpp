@@ -12,11 +12,6 @@
 namespace weft::config {
 namespace {
 
-constexpr double kMillisecond = 1e-3;
-constexpr double kMinute = 60;
-constexpr double kHour = 3600;
-constexpr double kDay = 86400;
-
 std::vector<Key> daemon_schema() {
   return {
       {"state_dir",

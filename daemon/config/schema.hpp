@@ -27,6 +27,13 @@ struct Bounds {
   double high = 0;
 };
 
+/// In seconds, as bounds of durations are.
+inline constexpr double kMillisecond = 1e-3;
+inline constexpr double kMinute = 60;
+inline constexpr double kHour = 3600;
+inline constexpr double kDay = 86400;
+inline constexpr Bounds kShare{0, 1};
+
 template <typename Config>
 struct KeyOf {
   // Not an aggregate: g++ 12 breaks on the initialisers of a template's members.

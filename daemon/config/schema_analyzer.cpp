@@ -5,11 +5,7 @@
 namespace weft::config {
 namespace {
 
-constexpr double kMinute = 60;
-constexpr double kHour = 3600;
-constexpr double kDay = 86400;
 constexpr Bounds kSweeps{1, 1000};
-constexpr Bounds kShare{0, 1};
 constexpr Bounds kPoints{1, 1e9};
 
 std::vector<Key> availability_schema() {

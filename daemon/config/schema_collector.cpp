@@ -8,10 +8,6 @@
 namespace weft::config {
 namespace {
 
-constexpr double kMillisecond = 1e-3;
-constexpr double kHour = 3600;
-constexpr double kDay = 86400;
-
 std::vector<CollectorKey> program_schema() {
   return {
       {"node_name",

@@ -5,9 +5,7 @@
 namespace weft::config {
 namespace {
 
-constexpr double kDay = 86400;
 constexpr double kWeek = 7 * kDay;
-constexpr Bounds kShare{0, 1};
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 namespace weft::events {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kBookVersion = 1;
 
 template <typename Value>
 bool among(const std::vector<Value>& wanted, Value value) {
@@ -103,12 +103,12 @@ std::string EventBook::text() const {
                                      {"severity", to_string(as.severity)},
                                      {"occurrences", as.occurrences},
                                      {"silenced_until", as.silenced_until}};
-  return nlohmann::json{{"version", kVersion}, {"told", std::move(told)}}.dump();
+  return nlohmann::json{{"version", kBookVersion}, {"told", std::move(told)}}.dump();
 }
 
 bool EventBook::read(std::string_view text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || json.value("version", nlohmann::json()) != kVersion) return false;
+  if (!json.is_object() || json.value("version", nlohmann::json()) != kBookVersion) return false;
   if (!json.contains("told") || !json["told"].is_object()) return false;
   std::map<std::uint64_t, Told> told;
   for (const auto& [name, item] : json["told"].items()) {

@@ -9,7 +9,7 @@
 namespace weft::events {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kMessageVersion = 1;
 constexpr std::size_t kMostListed = 64;
 
 }  // namespace
@@ -20,7 +20,7 @@ std::string idempotency_key(const Incident& incident) {
 
 std::string event_body(const Incident& incident, std::string_view event, std::string_view page) {
   using actuate::one_line;
-  nlohmann::json body{{"version", kVersion},
+  nlohmann::json body{{"version", kMessageVersion},
                       {"idempotency_key", idempotency_key(incident)},
                       {"event", event},
                       {"incident", incident_name(incident.id)},

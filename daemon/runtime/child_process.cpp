@@ -1,4 +1,5 @@
 #include "daemon/runtime/child_process.hpp"
+#include "fabric/result.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,18 +13,15 @@
 #include <climits>
 #include <cstring>
 #include <string_view>
-#include <system_error>
 
 extern "C" {  // glibc 2.36 leaves it out of the header
 #include <sys/pidfd.h>
 }
 
+#include "daemon/runtime/exec_arguments.hpp"
+
 namespace weft::runtime {
 namespace {
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
 
 /// All that the child needs between fork and exec, laid out beforehand: after fork of a process with threads only
 /// async-signal-safe calls are allowed, and allocation is not among them.
@@ -35,14 +33,6 @@ struct Prepared {
   std::vector<char*> argv;
   std::vector<char*> environment;
 };
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
 
 void prepare(const ChildSpec& spec, Prepared& prepared) {
   prepared.program = spec.program.string();
@@ -105,22 +95,22 @@ Result<ChildProcess> ChildProcess::spawn(const ChildSpec& spec) {
   const std::string who = spec.program.string();
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
-    return fail(ErrorCode::kResourceExhausted, "cannot make a socket for " + who + ": " + reason(errno));
+    return fail(ErrorCode::kResourceExhausted, "cannot make a socket for " + who + ": " + errno_message(errno));
   UniqueFd ours(sockets[0]);
   UniqueFd theirs = move_up(UniqueFd(sockets[1]));
   int pipes[2];
   if (::pipe2(pipes, O_CLOEXEC) < 0)
-    return fail(ErrorCode::kResourceExhausted, "cannot make a pipe for " + who + ": " + reason(errno));
+    return fail(ErrorCode::kResourceExhausted, "cannot make a pipe for " + who + ": " + errno_message(errno));
   UniqueFd outcome(pipes[0]);
   UniqueFd report = move_up(UniqueFd(pipes[1]));
   if (!theirs || !report)
-    return fail(ErrorCode::kResourceExhausted, "no descriptors left to start " + who + ": " + reason(errno));
+    return fail(ErrorCode::kResourceExhausted, "no descriptors left to start " + who + ": " + errno_message(errno));
 
   Prepared prepared;
   prepare(spec, prepared);
   const pid_t self = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return fail(ErrorCode::kResourceExhausted, "cannot fork for " + who + ": " + reason(errno));
+  if (pid < 0) return fail(ErrorCode::kResourceExhausted, "cannot fork for " + who + ": " + errno_message(errno));
   if (pid == 0) become(prepared, theirs.get(), report.get(), self);
 
   theirs.reset();
@@ -132,11 +122,11 @@ Result<ChildProcess> ChildProcess::spawn(const ChildSpec& spec) {
   if (got == static_cast<ssize_t>(sizeof error)) {
     ::waitpid(pid, nullptr, 0);
     const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
-    return fail(code, "cannot execute " + who + ": " + reason(error));
+    return fail(code, "cannot execute " + who + ": " + errno_message(error));
   }
   UniqueFd pidfd(::pidfd_open(pid, 0));
   if (!pidfd) {
-    const std::string why = reason(errno);
+    const std::string why = errno_message(errno);
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
     return fail(ErrorCode::kResourceExhausted, "cannot watch " + who + ": " + why);

@@ -1,4 +1,5 @@
 #include "daemon/runtime/command.hpp"
+#include "fabric/result.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,14 +15,12 @@
 #include <string_view>
 #include <system_error>
 
+#include "daemon/runtime/exec_arguments.hpp"
+
 namespace weft::runtime {
 namespace {
 
 constexpr std::size_t kMostErrors = 64 << 10;
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
 
 struct Pipe {
   UniqueFd read;
@@ -30,21 +29,14 @@ struct Pipe {
 
 Result<Pipe> make_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) < 0) return fail(ErrorCode::kResourceExhausted, "cannot make a pipe: " + reason(errno));
+  if (::pipe2(ends, O_CLOEXEC) < 0)
+    return fail(ErrorCode::kResourceExhausted, "cannot make a pipe: " + errno_message(errno));
   // Above the standard streams, so that none of the child's dup2 overwrites the next one's source.
   Pipe pipe{UniqueFd(ends[0]), UniqueFd(::fcntl(ends[1], F_DUPFD_CLOEXEC, 10))};
   ::close(ends[1]);
-  if (!pipe.write) return fail(ErrorCode::kResourceExhausted, "no descriptors left: " + reason(errno));
+  if (!pipe.write) return fail(ErrorCode::kResourceExhausted, "no descriptors left: " + errno_message(errno));
   ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
   return pipe;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
 }
 
 /// What posix_spawn takes, freed when it goes.
@@ -141,7 +133,7 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
       const ErrorCode code = error == ENOENT                      ? ErrorCode::kNotFound
                              : error == EAGAIN || error == ENOMEM ? ErrorCode::kResourceExhausted
                                                                   : ErrorCode::kUnavailable;
-      return fail(code, "cannot execute " + who + ": " + reason(error));
+      return fail(code, "cannot execute " + who + ": " + errno_message(error));
     }
   }
   output->write.reset();

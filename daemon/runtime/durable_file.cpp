@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 #include "daemon/runtime/unique_fd.hpp"
 
@@ -37,7 +36,7 @@ Result<void> replace_durably(const std::filesystem::path& file, std::string_view
   }
   if (error == 0) return {};
   return fail(error == ENOSPC ? ErrorCode::kResourceExhausted : ErrorCode::kUnavailable,
-              "cannot write " + file.string() + ": " + std::generic_category().message(error));
+              "cannot write " + file.string() + ": " + errno_message(error));
 }
 
 }  // namespace weft::runtime

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <system_error>
 
 #include "daemon/spool/segment.hpp"
 
@@ -138,8 +137,7 @@ Result<void> SpoolReader::sync() {
   const bool failed = ::fdatasync(current_.get()) != 0 || (is_new_directory_ && ::fsync(directory_.get()) != 0);
   is_new_directory_ = false;
   if (!failed) return {};
-  return fail(ErrorCode::kUnavailable,
-              "cannot sync " + folder_.string() + ": " + std::generic_category().message(errno));
+  return fail(ErrorCode::kUnavailable, "cannot sync " + folder_.string() + ": " + errno_message(errno));
 }
 
 }  // namespace weft::spool

@@ -115,8 +115,7 @@ std::ptrdiff_t read_at(int fd, std::span<std::byte> wanted, std::uint64_t offset
 
 Result<SegmentScan> scan(const std::filesystem::path& file) {
   const auto unreadable = [&] {
-    return fail(ErrorCode::kUnavailable,
-                "cannot read " + file.string() + ": " + std::generic_category().message(errno));
+    return fail(ErrorCode::kUnavailable, "cannot read " + file.string() + ": " + errno_message(errno));
   };
   const runtime::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return unreadable();

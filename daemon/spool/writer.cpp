@@ -1,4 +1,5 @@
 #include "daemon/spool/writer.hpp"
+#include "fabric/result.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -21,10 +22,6 @@ constexpr std::uint64_t kIdleSegment = 256 * 1024;
 
 /// Nobody gets there by counting.
 constexpr std::uint64_t kLastSequence = 1ULL << 60;
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
 
 std::uint64_t random_id() {
   std::uint64_t id = 0;
@@ -56,7 +53,8 @@ Result<SpoolWriter> SpoolWriter::open(const std::filesystem::path& folder, std::
   if (error) return fail(ErrorCode::kUnavailable, "cannot make " + folder.string() + ": " + error.message());
   const std::filesystem::path lock = folder / "lock";
   spool.lock_ = runtime::UniqueFd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
-  if (!spool.lock_) return fail(ErrorCode::kUnavailable, "cannot write to " + folder.string() + ": " + reason(errno));
+  if (!spool.lock_)
+    return fail(ErrorCode::kUnavailable, "cannot write to " + folder.string() + ": " + errno_message(errno));
   if (::flock(spool.lock_.get(), LOCK_EX | LOCK_NB) != 0)
     return fail(ErrorCode::kFailedPrecondition, "another process writes to " + folder.string());
   spool.adopt();
@@ -107,7 +105,7 @@ Result<void> SpoolWriter::begin_segment() {
   if (!fd || !write_at(fd.get(), encode(SegmentHeader{id_, next_}), 0)) {
     const int error = errno;
     if (fd) ::unlink(file.c_str());
-    return fail(ErrorCode::kResourceExhausted, "cannot make " + file.string() + ": " + reason(error));
+    return fail(ErrorCode::kResourceExhausted, "cannot make " + file.string() + ": " + errno_message(error));
   }
   current_ = std::move(fd);
   segments_.push_back({next_, kHeaderSize});
@@ -118,7 +116,7 @@ Result<void> SpoolWriter::begin_segment() {
 
 tl::unexpected<Error> SpoolWriter::lose(const std::string& what, int error) {
   skip();
-  return fail(ErrorCode::kResourceExhausted, what + (error == 0 ? "" : ": " + reason(error)));
+  return fail(ErrorCode::kResourceExhausted, what + (error == 0 ? "" : ": " + errno_message(error)));
 }
 
 void SpoolWriter::skip() {

@@ -14,8 +14,8 @@ constexpr const char* kWaiting = "waiting";
 constexpr std::int64_t kNobody = -1;
 
 /// The statements that write one incident, prepared once for many.
-struct Writer {
-  explicit Writer(Database& database)
+struct IncidentWriter {
+  explicit IncidentWriter(Database& database)
       : previous(database, "SELECT occurrences FROM incident WHERE id = ?"),
         incident(database,
                  "INSERT INTO incident (id, revision, kind, severity, state, confidence, summary, opened, updated, "
@@ -66,7 +66,7 @@ struct Writer {
   Statement previous, incident, clear, entity, evidence, waiting, job, beginning, next_id, opened;
 };
 
-Incident read_row(Database& database, const Statement& row) {
+Incident read_incident_row(Database& database, const Statement& row) {
   Incident incident;
   incident.id = row.bits(0);
   incident.revision = row.bits(1);
@@ -87,8 +87,8 @@ Incident read_row(Database& database, const Statement& row) {
 }
 
 /// The statements that read what belongs to one incident.
-struct PartsReader {
-  explicit PartsReader(Database& d)
+struct IncidentPartsReader {
+  explicit IncidentPartsReader(Database& d)
       : database(d),
         evidence(d,
                  "SELECT signal, description, value, threshold, unit, observed, window FROM evidence "
@@ -144,7 +144,7 @@ struct PartsReader {
 
 void write_incidents(Database& database, std::span<const Incident> incidents) {
   if (incidents.empty()) return;
-  Writer writer(database);
+  IncidentWriter writer(database);
   for (const Incident& incident : incidents) writer.write(incident);
 }
 
@@ -162,8 +162,8 @@ std::vector<Incident> read_incidents(Database& database, TimePoint resolved_sinc
       "> ? ORDER BY "
       "id");
   rows.query(resolved_since);
-  while (rows.next()) incidents.push_back(read_row(database, rows));
-  PartsReader parts(database);
+  while (rows.next()) incidents.push_back(read_incident_row(database, rows));
+  IncidentPartsReader parts(database);
   for (Incident& incident : incidents) parts.read(incident);
   return incidents;
 }

@@ -12,8 +12,8 @@ constexpr const char* kTarget = "target";
 constexpr const char* kCandidate = "candidate";
 
 /// The statements that write one plan, prepared once for many.
-struct Writer {
-  explicit Writer(Database& database)
+struct PlanWriter {
+  explicit PlanWriter(Database& database)
       : previous(database, "SELECT over FROM plan WHERE id = ?"),
         clear(database, "DELETE FROM plan WHERE id = ?"),
         plan(database,
@@ -59,7 +59,7 @@ struct Writer {
   Statement previous, clear, plan, entity, candidate, guard, step, job, next_id, ended;
 };
 
-Plan read_row(Database& database, const Statement& row) {
+Plan read_plan_row(Database& database, const Statement& row) {
   Plan plan;
   plan.id = row.bits(0);
   plan.revision = row.bits(1);
@@ -86,8 +86,8 @@ Plan read_row(Database& database, const Statement& row) {
 }
 
 /// The statements that read what belongs to one plan.
-struct PartsReader {
-  explicit PartsReader(Database& d)
+struct PlanPartsReader {
+  explicit PlanPartsReader(Database& d)
       : database(d),
         candidate(d,
                   "SELECT action, cost, harm, allowed, explanation FROM plan_candidate WHERE plan = ? "
@@ -136,7 +136,7 @@ struct PartsReader {
 
 void write_plans(Database& database, std::span<const Plan> plans) {
   if (plans.empty()) return;
-  Writer writer(database);
+  PlanWriter writer(database);
   for (const Plan& plan : plans) writer.write(plan);
 }
 
@@ -148,8 +148,8 @@ std::vector<Plan> read_plans(Database& database, TimePoint ended_since) {
                  "windows_needed, outcome FROM plan WHERE NOT over OR finished > ? OR in_force OR unresolved "
                  "ORDER BY id");
   rows.query(ended_since);
-  while (rows.next()) plans.push_back(read_row(database, rows));
-  PartsReader parts(database);
+  while (rows.next()) plans.push_back(read_plan_row(database, rows));
+  PlanPartsReader parts(database);
   for (Plan& plan : plans) parts.read(plan);
   return plans;
 }

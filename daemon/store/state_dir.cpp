@@ -1,4 +1,5 @@
 #include "daemon/store/state_dir.hpp"
+#include "fabric/result.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,10 +12,6 @@
 
 namespace weft::store {
 namespace {
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
 
 /// The process id that the holder wrote, or "".
 std::string holder(int fd) {
@@ -38,10 +35,10 @@ Result<runtime::UniqueFd> lock_state_dir(const std::filesystem::path& directory)
   runtime::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!fd)
     return fail(ErrorCode::kUnavailable, "the state directory " + name + " is not writable for user " +
-                                             std::to_string(::geteuid()) + ": " + reason(errno));
+                                             std::to_string(::geteuid()) + ": " + errno_message(errno));
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) < 0) {
     if (errno != EWOULDBLOCK)
-      return fail(ErrorCode::kUnavailable, path.string() + " cannot be locked: " + reason(errno));
+      return fail(ErrorCode::kUnavailable, path.string() + " cannot be locked: " + errno_message(errno));
     const std::string pid = holder(fd.get());
     return fail(ErrorCode::kFailedPrecondition, "another weftd" + (pid.empty() ? "" : " (process " + pid + ")") +
                                                     " works in " + name +

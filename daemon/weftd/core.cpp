@@ -30,10 +30,6 @@ bool passed(TimePoint now, TimePoint since, Duration span) {
   return now < since || now - since > span;
 }
 
-tl::unexpected<Error> stopping() {
-  return fail(ErrorCode::kUnavailable, "weftd is stopping");
-}
-
 }  // namespace
 
 Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,

@@ -6,6 +6,7 @@
 
 #include "daemon/config/text.hpp"
 #include "daemon/logging/logging.hpp"
+#include "daemon/weftd/words.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 constexpr std::size_t kLongestReason = 512;  ///< octets
 /// Who plans further ahead has mistyped the year.
 constexpr Duration kFurthestAhead = std::chrono::hours(366 * 24);
-
-tl::unexpected<Error> stopping() {
-  return fail(ErrorCode::kUnavailable, "weftd is stopping");
-}
 
 }  // namespace
 

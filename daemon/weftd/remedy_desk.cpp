@@ -12,6 +12,7 @@
 #include "api/publication/find_ports.hpp"
 #include "api/publication/picture.hpp"
 #include "daemon/logging/logging.hpp"
+#include "daemon/weftd/words.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -34,10 +35,6 @@ TargetState to_target_state(actuate::WorldState state) {
       return TargetState::kForeign;
   }
   return TargetState::kForeign;
-}
-
-tl::unexpected<Error> stopping() {
-  return fail(ErrorCode::kUnavailable, "weftd is stopping");
 }
 
 analyzer::RemedyMemory memory(store::RestoredRemedies& restored) {

@@ -33,4 +33,8 @@ const char* what_happened(const Incident& incident, const analyzer::IncidentList
   return was_over ? "reopened" : "updated";
 }
 
+tl::unexpected<Error> stopping() {
+  return fail(ErrorCode::kUnavailable, "weftd is stopping");
+}
+
 }  // namespace weft::daemon

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analyzer/incidents/incident_book.hpp"
+#include "fabric/result.hpp"
 #include "fabric/topology.hpp"
 
 namespace weft::daemon {
@@ -14,5 +15,8 @@ std::string watching_status(const Topology& topology);
 /// What happened to an incident since it was shown, in the words of the event log: "opened", "updated", "reopened" or
 /// "resolved".
 const char* what_happened(const Incident& incident, const analyzer::IncidentList& shown);
+
+/// What every request gets that comes while weftd stops: kUnavailable.
+tl::unexpected<Error> stopping();
 
 }  // namespace weft::daemon

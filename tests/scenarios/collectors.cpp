@@ -8,7 +8,6 @@
 namespace weft::scenarios {
 namespace {
 
-constexpr double kSecondsOfDay = 86400;
 /// Of lost packets, those that were the last of their message: nothing arrives after them that would tell the receiver,
 /// and the sender finds out by its timer.
 constexpr double kLastOfMessage = 0.02;

@@ -13,6 +13,8 @@
 
 namespace weft::scenarios {
 
+inline constexpr double kSecondsOfDay = 86400;
+
 /// How the hosts of a job talk to each other.
 enum class JobKind : std::uint8_t {
   kRing,      ///< each member sends to the next one

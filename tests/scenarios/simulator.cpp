@@ -9,7 +9,7 @@ namespace {
 /// Of the line rate, what is left for packets' octets after headers and flow control.
 constexpr double kEfficiency = 0.97;
 /// How long the subnet manager takes to compute and set new tables.
-constexpr double kReroute = 1.5;
+constexpr double kRerouteTime = 1.5;
 /// Management and keep-alive traffic of an idle link, bits per second: some hundred packets.
 constexpr double kTrickle = 8e6;
 constexpr double kAnyRate = 1e18;
@@ -117,7 +117,7 @@ void Simulator::advance(double to) {
     if (states_moved_) {
       update_capacity();
       update_reachable();
-      if (!reroute_planned_) schedule(now_ + kReroute, ActionKind::kReroute, 0);
+      if (!reroute_planned_) schedule(now_ + kRerouteTime, ActionKind::kReroute, 0);
       reroute_planned_ = true;
       states_moved_ = false;
     }

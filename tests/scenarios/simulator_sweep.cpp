@@ -7,7 +7,6 @@
 namespace weft::scenarios {
 namespace {
 
-constexpr double kSecondsOfDay = 86400;
 constexpr TimePoint kBegin{std::chrono::seconds(1'790'000'000)};
 
 }  // namespace

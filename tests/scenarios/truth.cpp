@@ -12,8 +12,6 @@
 namespace weft::scenarios {
 namespace {
 
-using enum IncidentKind;
-
 class Witness {
  public:
   Witness(const Scenario& scenario, const Plan& plan) : scenario_(scenario), plan_(plan) {}
@@ -118,8 +116,8 @@ void Witness::seen_by_hosts_alone(const Fault& fault, Truth& truth) const {
       truth.hidden = inner;
       return;
     case FaultKind::kHostDown:
-      truth.kind = kTelemetryLost;
-      truth.also = {kNodeDown, kLinkDown};
+      truth.kind = IncidentKind::kTelemetryLost;
+      truth.also = {IncidentKind::kNodeDown, IncidentKind::kLinkDown};
       return;
     default:
       return;
@@ -143,10 +141,10 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
   };
   switch (fault.kind) {
     case FaultKind::kLinkDown:
-      link_fault(kLinkDown, {}, true);
+      link_fault(IncidentKind::kLinkDown, {}, true);
       break;
     case FaultKind::kSwitchDown:
-      truth.kind = kSwitchDown;
+      truth.kind = IncidentKind::kSwitchDown;
       truth.culprits = {node(fault.node)};
       for (PortIndex port = plan_.nodes[fault.node].first_port;
            port < plan_.nodes[fault.node].first_port + plan_.nodes[fault.node].port_entries(); ++port)
@@ -159,14 +157,14 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     case FaultKind::kHostDown: {
       const std::uint32_t rails = plan_.spec.rails;
       const std::uint32_t first = plan_.endpoint_of[fault.node] / rails * rails;
-      truth.kind = rails > 1 ? kNodeDown : kLinkDown;
+      truth.kind = rails > 1 ? IncidentKind::kNodeDown : IncidentKind::kLinkDown;
       for (std::uint32_t i = first; i < first + rails; ++i)
         (rails > 1 ? truth.victims : truth.culprits).push_back(link(plan_.endpoint_port(i)));
       if (rails > 1) truth.culprits.push_back(node(plan_.adapters[first]));
       // On Ethernet each interface is a node: any of them stands for its host.
       for (std::uint32_t i = first + 1; plan_.is_ethernet() && i < first + rails; ++i)
         truth.culprits.push_back(node(plan_.adapters[i]));
-      truth.also = {kTelemetryLost};  // its collector falls silent with it
+      truth.also = {IncidentKind::kTelemetryLost};  // its collector falls silent with it
       truth.culprits.push_back({EntityKind::kCollector, {}, {}});
       truth.hard = true;
       break;
@@ -174,34 +172,35 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     case FaultKind::kFlapFast:
     case FaultKind::kFlapSlow:
     case FaultKind::kFlapSubSample:
-      link_fault(kLinkFlap, {kLinkDown}, false);
+      link_fault(IncidentKind::kLinkFlap, {IncidentKind::kLinkDown}, false);
       break;
     case FaultKind::kWidthLoss:
     case FaultKind::kSpeedLoss:
-      link_fault(kLinkDegraded, {kLinkDown}, true);  // it goes down for a moment to train anew
+      link_fault(IncidentKind::kLinkDegraded, {IncidentKind::kLinkDown},
+                 true);  // it goes down for a moment to train anew
       break;
     case FaultKind::kErrors:
     case FaultKind::kErrorBursts:
-      link_fault(kLinkErrors, {}, false);
+      link_fault(IncidentKind::kLinkErrors, {}, false);
       break;
     case FaultKind::kOpticsDrift:
-      link_fault(kLinkErrors, {kLinkDegraded}, false);
+      link_fault(IncidentKind::kLinkErrors, {IncidentKind::kLinkDegraded}, false);
       break;
     case FaultKind::kOpticsFading:
-      link_fault(kLinkDegraded, {}, false);
+      link_fault(IncidentKind::kLinkDegraded, {}, false);
       break;
     case FaultKind::kIncast:
-      congestion(kCongestionIncast, {}, host_side(fault.port));
+      congestion(IncidentKind::kCongestionIncast, {}, host_side(fault.port));
       for (const std::uint32_t from : fault.endpoints) truth.victims.push_back(node(plan_.adapters[from]));
       break;
     case FaultKind::kCollision:
-      congestion(kCongestionUnevenLoad, {}, {});
+      congestion(IncidentKind::kCongestionUnevenLoad, {}, {});
       for (const PortIndex port : shared_way(fault))
         for (const Place& place : around(port)) truth.culprits.push_back(place);
       break;
     case FaultKind::kOversubscription: {
-      truth.kind = kCongestionOversubscribed;
-      truth.also = {kCongestionUnevenLoad};
+      truth.kind = IncidentKind::kCongestionOversubscribed;
+      truth.also = {IncidentKind::kCongestionUnevenLoad};
       truth.culprits = {node(fault.node)};
       const unsigned keep = std::max(1U, static_cast<unsigned>(fault.amount * plan_.spec.uplinks));
       for (unsigned i = 0; i < plan_.spec.uplinks; ++i) {
@@ -211,7 +210,7 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
           continue;
         }
         truths.push_back({.fault = fault.kind,
-                          .kind = kLinkDown,
+                          .kind = IncidentKind::kLinkDown,
                           .culprits = {link(port)},
                           .start = truth.start,
                           .end = truth.end,
@@ -221,14 +220,14 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     }
     case FaultKind::kSlowReceiver:
     case FaultKind::kPcieStall:
-      congestion(kSlowReceiver, {}, host_side(fault.port));
+      congestion(IncidentKind::kSlowReceiver, {}, host_side(fault.port));
       break;
     case FaultKind::kPfcStorm:
-      congestion(kPfcStorm, {kSlowReceiver}, host_side(fault.port));
+      congestion(IncidentKind::kPfcStorm, {IncidentKind::kSlowReceiver}, host_side(fault.port));
       truth.hard = true;
       break;
     case FaultKind::kDeadlock: {
-      congestion(kDeadlock, {}, around(fault.port));
+      congestion(IncidentKind::kDeadlock, {}, around(fault.port));
       for (const Place& place : around(fault.other)) truth.culprits.push_back(place);
       for (const PortIndex port : {fault.port, fault.other})
         for (const PortIndex side : {port, plan_.ports[port].peer})
@@ -237,46 +236,46 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
       break;
     }
     case FaultKind::kLossOnLink:
-      link_fault(kSilentLoss, {}, false);
+      link_fault(IncidentKind::kSilentLoss, {}, false);
       break;
     case FaultKind::kLossInSwitch:
-      truth.kind = kSilentLoss;
+      truth.kind = IncidentKind::kSilentLoss;
       truth.culprits = {node(fault.node)};
       break;
     case FaultKind::kStraggler:
-      truth.kind = kStraggler;
+      truth.kind = IncidentKind::kStraggler;
       truth.culprits = host_side(fault.port);
       break;
     case FaultKind::kCrossedCables:
-      truth.kind = kMiscabled;
+      truth.kind = IncidentKind::kMiscabled;
       truth.culprits = crossed(fault);
-      truth.also = {kLinkDown};  // while they are pulled
+      truth.also = {IncidentKind::kLinkDown};  // while they are pulled
       truth.culprits.push_back(link(fault.port));
       truth.culprits.push_back(link(fault.other));
       truth.hard = true;
       break;
     case FaultKind::kFrozenCounters:
     case FaultKind::kSaturatedCounter:
-      truth.kind = kCounterStuck;
+      truth.kind = IncidentKind::kCounterStuck;
       truth.culprits = {end(fault.port)};
       break;
     case FaultKind::kNodeSilent:
-      truth.kind = kTelemetryLost;
+      truth.kind = IncidentKind::kTelemetryLost;
       truth.culprits = {node(fault.node)};
       truth.hard = true;
       break;
     case FaultKind::kCollectorDeath:
-      truth.kind = kTelemetryLost;
+      truth.kind = IncidentKind::kTelemetryLost;
       truth.culprits = {{EntityKind::kFabric, {}, {}}};
       truth.hard = true;
       break;
     case FaultKind::kMadSensor:
-      truth.kind = kCounterStuck;  // their movement can no longer be seen
-      truth.also = {kTelemetryLost};
+      truth.kind = IncidentKind::kCounterStuck;  // their movement can no longer be seen
+      truth.also = {IncidentKind::kTelemetryLost};
       truth.culprits = {end(fault.port), node(plan_.ports[fault.port].node)};
       break;
     case FaultKind::kFailedTransfers:
-      truth.kind = kRdmaErrors;
+      truth.kind = IncidentKind::kRdmaErrors;
       truth.culprits = {end(plan_.ports[fault.port].peer)};
       break;
     case FaultKind::kCounterReset:

@@ -30,8 +30,9 @@ endif()
 # Generated code (protobuf) gets the language level and the sanitizers, not the warnings.
 add_library(weft_options_generated INTERFACE)
 target_compile_options(weft_options_generated INTERFACE -w)
-if(WEFT_SANITIZE)
-  target_compile_options(weft_options_generated INTERFACE -fsanitize=${WEFT_SANITIZE} -g1)
+# ThreadSanitizer must see every access. The others need not look into what protoc wrote: it takes a fifth of their build.
+if(WEFT_SANITIZE STREQUAL "thread")
+  target_compile_options(weft_options_generated INTERFACE -fsanitize=thread -g1)
 endif()
 
 find_program(WEFT_CCACHE ccache)

@@ -11,14 +11,14 @@
 namespace weft {
 namespace {
 
-constexpr TimePoint kStart{std::chrono::seconds(1'000'000)};
+constexpr TimePoint kLiveStart{std::chrono::seconds(1'000'000)};
 
 TEST(HostReaderLive, KeepsWhatItPromisesOnThisMachine) {
   for (const bool raw_names : {false, true}) {
     HostReaderOptions options;
     options.raw_names = raw_names;
     HostReader reader(options);
-    const HostReading first = reader.read(kStart);
+    const HostReading first = reader.read(kLiveStart);
     ASSERT_NE(first.inventory, nullptr);
     EXPECT_EQ(first.values.size(), first.inventory->series.size());
     EXPECT_EQ(first.present.size(), first.inventory->series.size());
@@ -33,7 +33,7 @@ TEST(HostReaderLive, KeepsWhatItPromisesOnThisMachine) {
           << series.device << ' ' << series.name;
       EXPECT_TRUE(series.is_raw || find_host_counter(series.name) != nullptr) << series.name;
     }
-    EXPECT_EQ(reader.read(kStart + std::chrono::seconds(1)).inventory->ports.size(), ports.size());
+    EXPECT_EQ(reader.read(kLiveStart + std::chrono::seconds(1)).inventory->ports.size(), ports.size());
   }
 }
 
@@ -44,7 +44,7 @@ TEST(HostReaderLive, WatchesInterfacesOfHardware) {
     if (std::filesystem::exists(entry.path() / "device")) hardware = entry.path().filename().string();
   if (hardware.empty()) GTEST_SKIP() << "no interface with a device on this machine";
   HostReader reader({});
-  const HostReading reading = reader.read(kStart);
+  const HostReading reading = reader.read(kLiveStart);
   const HostPort* found = nullptr;
   for (const HostPort& port : reading.inventory->ports) {
     EXPECT_NE(port.netdev, "lo");

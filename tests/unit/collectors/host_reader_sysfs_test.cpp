@@ -16,7 +16,7 @@ using tests::port_of;
 using tests::SysfsTree;
 using tests::value_of;
 
-constexpr TimePoint kStart{std::chrono::seconds(1'000'000)};
+constexpr TimePoint kSysfsStart{std::chrono::seconds(1'000'000)};
 constexpr std::uint64_t kTop = std::numeric_limits<std::uint64_t>::max();
 
 HostReader reader_of(const SysfsTree& tree, bool raw_names = false) {
@@ -30,8 +30,8 @@ TEST(HostReaderSysfs, ReadsAnInfiniBandPort) {
   const SysfsTree tree;
   tree.add_mlx5();
   HostReader reader = reader_of(tree);
-  const HostReading reading = reader.read(kStart);
-  EXPECT_EQ(reading.taken, kStart);
+  const HostReading reading = reader.read(kSysfsStart);
+  EXPECT_EQ(reading.taken, kSysfsStart);
   const HostPort* port = port_of(reading, "mlx5_0", 1);
   ASSERT_NE(port, nullptr);
   EXPECT_EQ(port->netdev, "ib0");
@@ -57,7 +57,7 @@ TEST(HostReaderSysfs, SaysHowWideACounterIsAndWhatItDoesAtItsTop) {
   const SysfsTree tree;
   tree.add_mlx5();
   HostReader reader = reader_of(tree);
-  const HostReading reading = reader.read(kStart);
+  const HostReading reading = reader.read(kSysfsStart);
   // 8 bits: stuck. Left as it is; so is a queue counter about to wrap.
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "link_downed"}), 255U);
   const HostSeries* downed = tests::series_of(reading, {"mlx5_0", 1, "link_downed"});
@@ -80,7 +80,7 @@ TEST(HostReaderSysfs, LosesOnlyTheValueThatCannotBeRead) {
   tree.write(port / "hw_counters/duplicate_request", "-5\n");
   ASSERT_EQ(::mkfifo(tree.at(port / "hw_counters/rnr_nak_retry_err").c_str(), 0600), 0);
   HostReader reader = reader_of(tree);
-  const HostReading reading = reader.read(kStart);
+  const HostReading reading = reader.read(kSysfsStart);
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "symbol_errors"}), std::nullopt);        // N/A (no PMA)
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "receive_errors"}), std::nullopt);       // empty
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "link_error_recovery"}), std::nullopt);  // EISDIR
@@ -89,21 +89,21 @@ TEST(HostReaderSysfs, LosesOnlyTheValueThatCannotBeRead) {
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "transmit_packets"}), 20U);
   // It comes back by itself.
   tree.write(port / "counters/symbol_error", "9\n");
-  EXPECT_EQ(value_of(reader.read(kStart), {"mlx5_0", 1, "symbol_errors"}), 9U);
+  EXPECT_EQ(value_of(reader.read(kSysfsStart), {"mlx5_0", 1, "symbol_errors"}), 9U);
 }
 
 TEST(HostReaderSysfs, KeepsTheInventoryWhileNothingChanges) {
   const SysfsTree tree;
   const fs::path port = tree.add_mlx5();
   HostReader reader = reader_of(tree);
-  const HostReading first = reader.read(kStart);
+  const HostReading first = reader.read(kSysfsStart);
   tree.write(port / "counters/port_xmit_packets", "21\n");
-  const HostReading second = reader.read(kStart + std::chrono::seconds(60));
+  const HostReading second = reader.read(kSysfsStart + std::chrono::seconds(60));
   EXPECT_EQ(first.inventory, second.inventory);
   EXPECT_EQ(value_of(second, {"mlx5_0", 1, "transmit_packets"}), 21U);
   tree.write(port / "state", "1: DOWN\n");
   tree.write(port / "phys_state", "2: Polling\n");
-  const HostReading third = reader.read(kStart + std::chrono::seconds(61));
+  const HostReading third = reader.read(kSysfsStart + std::chrono::seconds(61));
   EXPECT_NE(first.inventory, third.inventory);
   EXPECT_EQ(port_of(third, "mlx5_0", 1)->state, PortState::kDown);
   EXPECT_EQ(port_of(third, "mlx5_0", 1)->physical_state, PortPhysicalState::kPolling);
@@ -114,12 +114,12 @@ TEST(HostReaderSysfs, KeepsTheInventoryWhileNothingChanges) {
 TEST(HostReaderSysfs, SeesDevicesComeAndGoBetweenTwoReadings) {
   const SysfsTree tree;
   HostReader reader = reader_of(tree);
-  EXPECT_TRUE(reader.read(kStart).inventory->ports.empty());
+  EXPECT_TRUE(reader.read(kSysfsStart).inventory->ports.empty());
   tree.add_mlx5();
-  const HostReading with = reader.read(kStart);
+  const HostReading with = reader.read(kSysfsStart);
   EXPECT_NE(port_of(with, "mlx5_0", 1), nullptr);
   tree.remove_device("devices/pci0000:00/0000:17:00.0/infiniband/mlx5_0");
-  const HostReading without = reader.read(kStart);
+  const HostReading without = reader.read(kSysfsStart);
   EXPECT_TRUE(without.inventory->ports.empty());
   EXPECT_TRUE(without.values.empty());
 }
@@ -131,10 +131,10 @@ TEST(HostReaderSysfs, SurvivesADeviceThatLosesItsFiles) {
   tree.write(other.parent_path().parent_path() / "parent", "eth1\n");
   tree.write(other / "hw_counters/sent_pkts", "5\n");
   HostReader reader = reader_of(tree);
-  reader.read(kStart);
+  reader.read(kSysfsStart);
   // The class still names the device while its folder is gone: what a removal looks like halfway.
   fs::remove_all(tree.at(port.parent_path()));
-  const HostReading reading = reader.read(kStart + std::chrono::seconds(11));
+  const HostReading reading = reader.read(kSysfsStart + std::chrono::seconds(11));
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "transmit_packets"}), std::nullopt);
   EXPECT_EQ(value_of(reading, {"rxe0", 1, "transmit_packets"}), 5U);
 }
@@ -143,9 +143,9 @@ TEST(HostReaderSysfs, FindsCountersThatAppearLater) {
   const SysfsTree tree;
   const fs::path port = tree.add_mlx5();
   HostReader reader = reader_of(tree);
-  reader.read(kStart);
+  reader.read(kSysfsStart);
   tree.write(port / "hw_counters/roce_slow_restart", "8\n");
-  const HostReading reading = reader.read(kStart + std::chrono::seconds(10));
+  const HostReading reading = reader.read(kSysfsStart + std::chrono::seconds(10));
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "slow_restart"}), 8U);
 }
 
@@ -153,9 +153,9 @@ TEST(HostReaderSysfs, GivesRawNamesOnlyWhenAskedFor) {
   const SysfsTree tree;
   tree.add_mlx5();
   HostReader plain = reader_of(tree);
-  EXPECT_EQ(tests::position_of(plain.read(kStart), {"mlx5_0", 1, "rx_read_requests"}), std::nullopt);
+  EXPECT_EQ(tests::position_of(plain.read(kSysfsStart), {"mlx5_0", 1, "rx_read_requests"}), std::nullopt);
   HostReader raw = reader_of(tree, true);
-  const HostReading reading = raw.read(kStart);
+  const HostReading reading = raw.read(kSysfsStart);
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "rx_read_requests"}), 77U);
   EXPECT_TRUE(tests::series_of(reading, {"mlx5_0", 1, "rx_read_requests"})->is_raw);
   EXPECT_EQ(tests::position_of(reading, {"mlx5_0", 1, "lifespan"}), std::nullopt);
@@ -181,7 +181,7 @@ TEST(HostReaderSysfs, TellsPortsVirtualFunctionsAndBondsApart) {
   tree.write_all(tree.add_device("0000:03:00.1", "mlx4_1") / "ports/1", {{"link_layer", "Ethernet"}});
 
   HostReader reader = reader_of(tree);
-  const HostReading reading = reader.read(kStart);
+  const HostReading reading = reader.read(kSysfsStart);
   const HostPort* first = port_of(reading, "mlx4_0", 1);
   const HostPort* second = port_of(reading, "mlx4_0", 2);
   EXPECT_EQ(first->netdev, "eth4");
@@ -207,7 +207,7 @@ TEST(HostReaderSysfs, TakesSoftwareDevicesForNoHardware) {
   tree.write(tree.add_device("0000:17:00.0", "siw0") / "node_desc", "Software iWARP stack\n");
   tree.write("devices/pci0000:00/0000:17:00.0/infiniband/siw0/ports/1/state", "4: ACTIVE\n");
   HostReader reader = reader_of(tree);
-  const HostReading reading = reader.read(kStart);
+  const HostReading reading = reader.read(kSysfsStart);
   EXPECT_EQ(port_of(reading, "rxe0", 1)->driver, "rxe");
   EXPECT_EQ(port_of(reading, "rxe0", 1)->pci_address, "");
   EXPECT_EQ(value_of(reading, {"rxe0", 1, "transmit_packets"}), 5U);
@@ -220,11 +220,11 @@ TEST(HostReaderSysfs, TellsWhenAnInfiniBandPortChangesItsState) {
   const SysfsTree tree;
   const fs::path port = tree.add_mlx5();
   HostReader reader = reader_of(tree);
-  reader.read(kStart);
-  EXPECT_TRUE(reader.take_events(kStart).empty());
+  reader.read(kSysfsStart);
+  EXPECT_TRUE(reader.take_events(kSysfsStart).empty());
   EXPECT_EQ(reader.event_fd(), -1);
   tree.write(port / "state", "1: DOWN\n");
-  const TimePoint later = kStart + std::chrono::seconds(1);
+  const TimePoint later = kSysfsStart + std::chrono::seconds(1);
   reader.read(later);
   const std::vector<LinkEvent> events = reader.take_events(later);
   ASSERT_EQ(events.size(), 1U);
@@ -252,7 +252,7 @@ TEST(HostReaderSysfs, ReadsWhatOtherDriversHave) {
   tree.write_all(rxe / "ports/1/hw_counters", {{"retry_exceeded_err", "10"}, {"link_downed", "11"}});
 
   HostReader reader = reader_of(tree);
-  const HostReading reading = reader.read(kStart);
+  const HostReading reading = reader.read(kSysfsStart);
   EXPECT_EQ(value_of(reading, {"rocep65s0", 1, "ack_timeout"}), 1U);
   EXPECT_EQ(value_of(reading, {"rocep65s0", 1, "out_of_sequence"}), 2U);
   EXPECT_EQ(value_of(reading, {"rocep65s0", 1, "ecn_marked_packets"}), 3U);
@@ -270,7 +270,7 @@ TEST(HostReaderSysfs, ReadsWhatOtherDriversHave) {
 
   // Half of a sum is not the sum.
   tree.write("devices/pci0000:00/0000:42:00.0/infiniband/irdma0/ports/1/hw_counters/ip6InDiscards", "N/A\n");
-  EXPECT_EQ(value_of(reader.read(kStart), {"irdma0", 1, "receive_drop"}), std::nullopt);
+  EXPECT_EQ(value_of(reader.read(kSysfsStart), {"irdma0", 1, "receive_drop"}), std::nullopt);
 }
 
 TEST(HostReaderSysfs, ReadsRecordedHosts) {
@@ -280,7 +280,7 @@ TEST(HostReaderSysfs, ReadsRecordedHosts) {
   fs::remove(tree.at("class/infiniband"));
   fs::create_directory_symlink(fs::absolute(recorded), tree.at("class/infiniband"));
   HostReader reader = reader_of(tree, true);
-  const HostReading reading = reader.read(kStart);
+  const HostReading reading = reader.read(kSysfsStart);
   ASSERT_EQ(reading.inventory->ports.size(), 4U);
   EXPECT_EQ(port_of(reading, "hfi1_0", 1)->driver, "hfi1");
   EXPECT_EQ(port_of(reading, "hfi1_0", 1)->firmware, "1.27.0");

@@ -8,46 +8,50 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string errors_of(const std::string& text) {
+std::string security_errors_of(const std::string& text) {
   return print(load_text<WeftdConfig>(text, "weftd.toml", {}).errors);
 }
 
 constexpr const char* kTls = "[security]\ncertificate = \"/c\"\nkey = \"/k\"\n";
 
 TEST(SecurityConfig, IsOffAndOnLoopbackByDefault) {
-  EXPECT_EQ(errors_of(""), "");
+  EXPECT_EQ(security_errors_of(""), "");
   EXPECT_FALSE(WeftdConfig().security.is_guarded());
   for (const char* loopback : {"127.0.0.1", "127.200.3.4", "[::1]"})
-    EXPECT_EQ(errors_of("[listen]\nhttp = \"" + std::string(loopback) + ":9640\"\n"), "") << loopback;
+    EXPECT_EQ(security_errors_of("[listen]\nhttp = \"" + std::string(loopback) + ":9640\"\n"), "") << loopback;
 }
 
 TEST(SecurityConfig, PlainTextForOthersMustBeAllowed) {
   for (const char* address : {"0.0.0.0", "192.0.2.1", "128.0.0.1", "[::]", "[2001:db8::1]", "[::ffff:127.0.0.1]"})
     for (const char* listener : {"http", "grpc"}) {
       const std::string listen = std::string("[listen]\n") + listener + " = \"" + address + ":9999\"\n";
-      EXPECT_THAT(errors_of(listen),
+      EXPECT_THAT(security_errors_of(listen),
                   HasSubstr(std::string("listen.") + listener + ": " + address + ":9999 is no loopback address"))
           << address;
-      EXPECT_EQ(errors_of(listen + "[security]\nallow_plain_text = true\n"), "");
-      EXPECT_EQ(errors_of(listen + kTls + "tokens_file = \"/t\"\n"), "");
-      EXPECT_NE(errors_of(listen + "[security]\ntokens_file = \"/t\"\n"), "") << "others could read the tokens";
+      EXPECT_EQ(security_errors_of(listen + "[security]\nallow_plain_text = true\n"), "");
+      EXPECT_EQ(security_errors_of(listen + kTls + "tokens_file = \"/t\"\n"), "");
+      EXPECT_NE(security_errors_of(listen + "[security]\ntokens_file = \"/t\"\n"), "")
+          << "others could read the tokens";
     }
 }
 
 TEST(SecurityConfig, WhatGoesTogetherIsAskedFor) {
-  EXPECT_THAT(errors_of("[security]\ncertificate = \"/c\"\n"), HasSubstr("security.key: must be set too"));
-  EXPECT_THAT(errors_of("[security]\nkey = \"/k\"\n"), HasSubstr("security.certificate: must be set too"));
-  EXPECT_THAT(errors_of(kTls), HasSubstr("security.certificate: nobody could get in"));
-  EXPECT_THAT(errors_of(std::string(kTls) + "client_authorities = \"/a\"\n"), HasSubstr("nobody could get in"));
-  EXPECT_EQ(errors_of(std::string(kTls) + "client_authorities = \"/a\"\ncertificate_roles = [\"ann=admin\"]\n"), "");
-  EXPECT_THAT(errors_of("[security]\nclient_authorities = \"/a\"\n"), HasSubstr("takes TLS"));
-  EXPECT_THAT(errors_of(std::string(kTls) + "tokens_file = \"/t\"\nrequire_client_certificate = true\n"),
+  EXPECT_THAT(security_errors_of("[security]\ncertificate = \"/c\"\n"), HasSubstr("security.key: must be set too"));
+  EXPECT_THAT(security_errors_of("[security]\nkey = \"/k\"\n"), HasSubstr("security.certificate: must be set too"));
+  EXPECT_THAT(security_errors_of(kTls), HasSubstr("security.certificate: nobody could get in"));
+  EXPECT_THAT(security_errors_of(std::string(kTls) + "client_authorities = \"/a\"\n"),
+              HasSubstr("nobody could get in"));
+  EXPECT_EQ(
+      security_errors_of(std::string(kTls) + "client_authorities = \"/a\"\ncertificate_roles = [\"ann=admin\"]\n"), "");
+  EXPECT_THAT(security_errors_of("[security]\nclient_authorities = \"/a\"\n"), HasSubstr("takes TLS"));
+  EXPECT_THAT(security_errors_of(std::string(kTls) + "tokens_file = \"/t\"\nrequire_client_certificate = true\n"),
               HasSubstr("security.require_client_certificate: takes security.client_authorities"));
-  EXPECT_THAT(errors_of("[security]\ntokens_file = \"/t\"\ncertificate_roles = [\"ann=admin\"]\n"),
+  EXPECT_THAT(security_errors_of("[security]\ntokens_file = \"/t\"\ncertificate_roles = [\"ann=admin\"]\n"),
               HasSubstr("security.certificate_roles: takes security.client_authorities"));
   for (const char* role : {"ann", "ann=boss", "*.*=viewer"})
-    EXPECT_THAT(errors_of(std::string(kTls) + "client_authorities = \"/a\"\ncertificate_roles = [\"" + role + "\"]\n"),
-                HasSubstr("weftd.toml:5: security.certificate_roles: "));
+    EXPECT_THAT(
+        security_errors_of(std::string(kTls) + "client_authorities = \"/a\"\ncertificate_roles = [\"" + role + "\"]\n"),
+        HasSubstr("weftd.toml:5: security.certificate_roles: "));
 }
 
 TEST(SecurityConfig, ACollectorsFilesGoTogether) {

@@ -9,12 +9,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-CommandSpec shell(std::string script) {
+CommandSpec shell_command(std::string script) {
   return {.program = "/bin/sh", .arguments = {"-c", std::move(script)}};
 }
 
 TEST(Command, GivesOutputErrorsAndExitEachForItself) {
-  const auto done = run_command(shell("echo out; echo err >&2; exit 3"));
+  const auto done = run_command(shell_command("echo out; echo err >&2; exit 3"));
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(done->output, "out\n");
   EXPECT_EQ(done->errors, "err\n");
@@ -23,7 +23,7 @@ TEST(Command, GivesOutputErrorsAndExitEachForItself) {
 
 TEST(Command, HandsOnOnlyTheEnvironmentThatIsNamedAndNoInput) {
   ::setenv("WEFT_SECRET_OF_TEST", "1", 1);
-  CommandSpec spec = shell("cat; echo \"$A-$WEFT_SECRET_OF_TEST-\"; ls /proc/self/fd | wc -l");
+  CommandSpec spec = shell_command("cat; echo \"$A-$WEFT_SECRET_OF_TEST-\"; ls /proc/self/fd | wc -l");
   spec.environment = {{"A", "b c"}, {"PATH", "/usr/bin:/bin"}};
   const auto done = run_command(spec);
   ASSERT_TRUE(done);
@@ -38,7 +38,7 @@ TEST(Command, PassesArgumentsAsTheyAre) {
 }
 
 TEST(Command, ThatHangsIsKilledWithWhatItStarted) {
-  CommandSpec spec = shell("sleep 100 & echo started; sleep 100");
+  CommandSpec spec = shell_command("sleep 100 & echo started; sleep 100");
   spec.timeout = 200ms;
   const auto began = std::chrono::steady_clock::now();
   const auto done = run_command(spec);
@@ -48,7 +48,7 @@ TEST(Command, ThatHangsIsKilledWithWhatItStarted) {
 }
 
 TEST(Command, ThatClosesItsStreamsAndHangsIsKilledToo) {
-  CommandSpec spec = shell("exec >/dev/null 2>&1; sleep 100");
+  CommandSpec spec = shell_command("exec >/dev/null 2>&1; sleep 100");
   spec.timeout = 200ms;
   const auto done = run_command(spec);
   ASSERT_FALSE(done);
@@ -56,7 +56,7 @@ TEST(Command, ThatClosesItsStreamsAndHangsIsKilledToo) {
 }
 
 TEST(Command, ThatSaysTooMuchIsKilled) {
-  CommandSpec spec = shell("while :; do echo 0123456789; done");
+  CommandSpec spec = shell_command("while :; do echo 0123456789; done");
   spec.most_output = 100'000;
   const auto done = run_command(spec);
   ASSERT_FALSE(done);
@@ -65,7 +65,7 @@ TEST(Command, ThatSaysTooMuchIsKilled) {
 
 TEST(Command, OfManyErrorsTheBeginningIsKept) {
   const auto done =
-      run_command(shell("i=0; while [ $i -lt 20000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo end"));
+      run_command(shell_command("i=0; while [ $i -lt 20000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo end"));
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(done->errors.size(), 65536U);
   EXPECT_EQ(done->output, "end\n");
@@ -74,7 +74,7 @@ TEST(Command, OfManyErrorsTheBeginningIsKept) {
 TEST(Command, ThatCannotBeExecutedSaysSo) {
   EXPECT_EQ(run_command({.program = "/nonexistent"}).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(run_command({.program = "/etc/passwd"}).error().code, ErrorCode::kUnavailable);
-  const auto killed = run_command(shell("kill -9 $$"));
+  const auto killed = run_command(shell_command("kill -9 $$"));
   ASSERT_TRUE(killed);
   EXPECT_EQ(killed->exit.signal, 9);
 }

@@ -6,6 +6,8 @@ A complaint is one line: "path:line: what is wrong". No complaint means that the
 import re
 from pathlib import Path
 
+from declarations import read_declarations
+
 # Which rooms each room may know besides itself. An arrow only ever points down.
 MAY_KNOW = {
     "fabric": set(),
@@ -31,6 +33,10 @@ DAEMON_MAY_KNOW = {
 ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")
 README_LINES = 80
 FILE_LINES = 500
+# Public declarations without a comment, of all rooms together. Lower it when there are fewer; never raise it.
+UNCOMMENTED = 1035
+UNCOMMENTED_SHARE = 0.10
+WORST_FILES = 10  # how many files a complaint about comments lists
 
 # What a room must not touch, by include. The pattern is matched against the text between <> or "".
 SYSTEM_CALLS = r"(sys/|netinet/|arpa/|linux/|unistd\.h|fcntl\.h|poll\.h|signal\.h|netdb\.h|pthread\.h)"
@@ -212,3 +218,37 @@ def check_readmes(root):
         elif readme.is_file() and len(readme.read_text(encoding="utf-8").splitlines()) > README_LINES:
             complaints.append(f"{room}/README.md: longer than a page ({README_LINES} lines)")
     return complaints
+
+
+def check_comments(root, allowed=UNCOMMENTED):
+    """Public declarations have comments, but for a number that only shrinks. Complaints, and a summary by room."""
+    total, bare = dict.fromkeys(MAY_KNOW, 0), dict.fromkeys(MAY_KNOW, 0)
+    files = []
+    for relative in all_files(root):
+        if relative.suffix != ".hpp" or relative.parts[0] not in MAY_KNOW:
+            continue
+        found = read_declarations(read(root, relative))
+        without = [each for each in found if not each.commented]
+        total[relative.parts[0]] += len(found)
+        bare[relative.parts[0]] += len(without)
+        if without:
+            files.append((relative, without))
+    count, everything = sum(bare.values()), sum(total.values())
+    if everything == 0:
+        return ["no public declarations found: is this the top of the tree?"], []
+    summary = [f"{room}: {bare[room]} of {total[room]} public declarations have no comment" for room in MAY_KNOW]
+    summary.append(f"all: {count} of {everything} ({100 * count / everything:.1f} %)")
+    complaints = []
+    if count > allowed:
+        complaints.append(f"{count} public declarations without a comment, at most {allowed} are allowed: "
+                          "add a line of comment above each new one")
+    if count > UNCOMMENTED_SHARE * everything:
+        complaints.append(f"{100 * count / everything:.1f} % of the public declarations have no comment, "
+                          f"at most {100 * UNCOMMENTED_SHARE:.0f} % may lack one")
+    if complaints:
+        files.sort(key=lambda file: (-len(file[1]), file[0]))
+        complaints += [f"{relative}: {len(without)}: " + ", ".join(f"{each.name} ({each.line})" for each in without)
+                       for relative, without in files[:WORST_FILES]]
+    elif count < allowed:
+        summary.append(f"there are fewer than allowed: lower UNCOMMENTED to {count} in tests/architecture/rules.py")
+    return complaints, summary

@@ -8,6 +8,7 @@
 
 namespace weft::api {
 
+/// The type that # TYPE names.
 enum class MetricType { kGauge, kCounter, kInfo };
 
 /// A family as the text format names it: a counter's name ends in _total, an info's in _info.

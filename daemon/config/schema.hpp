@@ -27,6 +27,7 @@ struct Bounds {
   double high = 0;
 };
 
+/// One key: its name, where its value lives, and what it may be.
 template <typename Config>
 struct KeyOf {
   // Not an aggregate: g++ 12 breaks on the initialisers of a template's members.
@@ -52,7 +53,9 @@ struct KeyOf {
   std::string_view short_flag;            ///< a second, shorter flag
 };
 
+/// A key of weftd.
 using Key = KeyOf<WeftdConfig>;
+/// A key of weft-collector.
 using CollectorKey = KeyOf<CollectorConfig>;
 
 /// All keys, section by section, in the order of the reference.

@@ -54,6 +54,15 @@ MUST_NOT_SAY = {"analyzer": re.compile(r"(system_clock|steady_clock|high_resolut
 # Spelt in two halves, so that this file passes its own check.
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "X" "XX", "HA" "CK", "TB" "D")) + r")\b")
 
+# How files may repeat the version. The pattern is matched against each line of files of that name.
+VERSION_COPIES = {
+    "CMakeLists.txt": re.compile(r"^project\(weft VERSION ([0-9][\w.]*)"),
+    "pyproject.toml": re.compile(r"^version\s*=\s*[\"']([^\"']+)[\"']"),
+    "setup.py": re.compile(r"\bversion\s*=\s*[\"']([^\"']+)[\"']"),
+    "__init__.py": re.compile(r"^__version__\s*=\s*[\"']([^\"']+)[\"']"),
+    "package.json": re.compile(r"^  \"version\":\s*\"([^\"]+)\""),
+}
+
 CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 CODE_SUFFIXES = CPP_SUFFIXES | {".py", ".sh", ".cmake", ".proto", ".js", ".sql"}
 SKIPPED_FOLDERS = {"build", ".git", "__pycache__", ".cache", "node_modules"}
@@ -217,6 +226,23 @@ def check_readmes(root):
             complaints.append(f"{room}/README.md: missing")
         elif readme.is_file() and len(readme.read_text(encoding="utf-8").splitlines()) > README_LINES:
             complaints.append(f"{room}/README.md: longer than a page ({README_LINES} lines)")
+    return complaints
+
+
+def check_version(root):
+    """The file VERSION says the version, as 1.2.3; whatever repeats it says the same."""
+    file = Path(root) / "VERSION"
+    version = file.read_text(encoding="utf-8") if file.is_file() else ""
+    if not re.fullmatch(r"\d+\.\d+\.\d+\n", version):
+        return ["VERSION: must be one line such as 1.2.3"]
+    complaints = []
+    for relative in all_files(root):
+        pattern = VERSION_COPIES.get(relative.name)
+        for number, line in enumerate(read(root, relative).splitlines() if pattern else [], start=1):
+            copy = pattern.search(line)
+            if copy and copy.group(1) != version.strip():
+                complaints.append(f"{relative}:{number}: says version {copy.group(1)}, the file VERSION says "
+                                  f"{version.strip()}: read it from there, or repeat it")
     return complaints
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import rules
 
 GOOD = {
+    "VERSION": "1.2.3\n",
     "fabric/README.md": "# fabric\n",
     "fabric/ids.hpp": "#pragma once\n\n#include <cstdint>\n",
     "collectors/README.md": "# collectors\n",
@@ -53,7 +54,7 @@ class Planted(unittest.TestCase):
 
 class Includes(Planted):
     def test_good_tree_has_no_complaints(self):
-        for check in (rules.check_includes, rules.check_files, rules.check_readmes):
+        for check in (rules.check_includes, rules.check_files, rules.check_readmes, rules.check_version):
             self.assertEqual(check(self.root), [])
 
     def test_arrow_upward(self):
@@ -155,6 +156,33 @@ class Files(Planted):
         self.assert_only(rules.check_readmes(self.root), "api/README.md: missing")
         self.plant("api/README.md", "line\n" * (rules.README_LINES + 1))
         self.assert_only(rules.check_readmes(self.root), "longer than a page")
+
+
+class Version(Planted):
+    def test_missing_and_malformed(self):
+        self.plant("VERSION", "1.2\n")
+        self.assert_only(rules.check_version(self.root), "VERSION: must be one line")
+        (self.root / "VERSION").unlink()
+        self.assert_only(rules.check_version(self.root), "VERSION: must be one line")
+
+    def test_copies(self):
+        for name, line in (("CMakeLists.txt", "project(weft VERSION {} LANGUAGES CXX)"),
+                           ("clients/python/pyproject.toml", 'version = "{}"'),
+                           ("clients/python/setup.py", 'setup(name="x", version="{}")'),
+                           ("clients/python/weft/__init__.py", '__version__ = "{}"'),
+                           ("dashboards/web/package.json", '{{\n  "version": "{}"\n}}')):
+            with self.subTest(name=name):
+                self.plant(name, line.format("1.2.3") + "\n")
+                self.assertEqual(rules.check_version(self.root), [])
+                self.plant(name, line.format("1.2.4") + "\n")
+                self.assert_only(rules.check_version(self.root), name, "says version 1.2.4", "VERSION says 1.2.3")
+                (self.root / name).unlink()
+
+    def test_versions_of_others(self):
+        self.plant("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(weft VERSION ${weft_version})\n")
+        self.plant("dashboards/web/package.json", '{\n  "dependencies": {\n    "version": "9.9.9"\n  }\n}\n')
+        self.plant("clients/python/setup.py", "setup(version=version())\n")
+        self.assertEqual(rules.check_version(self.root), [])
 
 
 class Program(Planted):

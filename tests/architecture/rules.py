@@ -65,6 +65,11 @@ VERSION_COPIES = {
 
 CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 CODE_SUFFIXES = CPP_SUFFIXES | {".py", ".sh", ".cmake", ".proto", ".js", ".sql"}
+LICENSE = "Apache-2.0"
+OTHER_LICENSES = {"tests/kernel/module": "GPL-2.0"}  # the kernel's symbols that it needs are for such modules only
+LICENSED_SUFFIXES = CODE_SUFFIXES | {".ts", ".tsx", ".mjs", ".css", ".pml"}
+LICENSE_LINES = 5  # the line must be among so many at the top
+NOT_WRITTEN_BY_HAND = ("tests/fuzz/seeds",)
 SKIPPED_FOLDERS = {"build", ".git", "__pycache__", ".cache", "node_modules"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
@@ -226,6 +231,27 @@ def check_readmes(root):
             complaints.append(f"{room}/README.md: missing")
         elif readme.is_file() and len(readme.read_text(encoding="utf-8").splitlines()) > README_LINES:
             complaints.append(f"{room}/README.md: longer than a page ({README_LINES} lines)")
+    return complaints
+
+
+def is_licensed(root, relative):
+    """Is it a source file, which must name its license? Not data, documents, seeds and what is generated."""
+    if any(relative.is_relative_to(folder) for folder in NOT_WRITTEN_BY_HAND):
+        return False
+    return relative.suffix in LICENSED_SUFFIXES or relative.name in ("CMakeLists.txt", "Kbuild") or is_script(root, relative)
+
+
+def check_license(root):
+    """The text of the license is there, and every source file names its license at the top."""
+    complaints = [] if (Path(root) / "LICENSE").is_file() else ["LICENSE: missing"]
+    for relative in all_files(root):
+        if not is_licensed(root, relative):
+            continue
+        wanted = next((name for folder, name in OTHER_LICENSES.items() if relative.is_relative_to(folder)), LICENSE)
+        line = re.compile(rf"^(//|#|/\*|--) SPDX-License-Identifier: {re.escape(wanted)}( \*/)?$")
+        if not any(line.match(each) for each in read(root, relative).splitlines()[:LICENSE_LINES]):
+            complaints.append(f"{relative}:1: the comment 'SPDX-License-Identifier: {wanted}' is missing "
+                              f"in the first {LICENSE_LINES} lines")
     return complaints
 
 

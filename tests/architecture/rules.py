@@ -200,10 +200,10 @@ def read_link_graph(text):
     return graph
 
 
-def check_files(root):
-    """Files are short, headers are guarded, nothing says that it is unfinished."""
+def check_files(root, files=None):
+    """Files (None: all) are short, headers are guarded, nothing says that it is unfinished."""
     complaints = []
-    for relative in all_files(root):
+    for relative in all_files(root) if files is None else files:
         if not is_code(root, relative):
             continue
         text = read(root, relative)
@@ -241,10 +241,10 @@ def is_licensed(root, relative):
     return relative.suffix in LICENSED_SUFFIXES or relative.name in ("CMakeLists.txt", "Kbuild") or is_script(root, relative)
 
 
-def check_license(root):
-    """The text of the license is there, and every source file names its license at the top."""
+def check_license(root, files=None):
+    """The text of the license is there, and source files (None: all) name their license at the top."""
     complaints = [] if (Path(root) / "LICENSE").is_file() else ["LICENSE: missing"]
-    for relative in all_files(root):
+    for relative in all_files(root) if files is None else files:
         if not is_licensed(root, relative):
             continue
         wanted = next((name for folder, name in OTHER_LICENSES.items() if relative.is_relative_to(folder)), LICENSE)

@@ -138,7 +138,7 @@ class Hook(unittest.TestCase):
             (tools / name).symlink_to(sys.executable if name == "python3" else shutil.which(name))
         self.environment["PATH"] = str(tools)
         self.plant("fabric/ids.cpp", LICENSED + "int   x ;\n")
-        self.plant("deploy/run", "#!/bin/sh\nrm -r $1/*\n")
+        self.plant("deploy/run", "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nrm -r $1/*\n")
         self.plant("deploy/README.md", "# deploy\n")
         self.git("add", "--all")
         done = self.commit()

@@ -54,6 +54,7 @@ struct ErrorState {
   double rate = 0;  ///< errors per bit in the window that condemned it
 };
 
+/// Everything that one fabric's analyzer keeps across a restart.
 struct AnalyzerState {
   std::vector<KnownLink> links;
   std::vector<FlapState> flaps;

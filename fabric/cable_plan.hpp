@@ -17,11 +17,13 @@ struct CableEnd {
 /// Switches and hosts, and the cables between them. A value; whoever makes one sees to it that names are printable
 /// ASCII, that no node comes twice, and that no end has two cables.
 struct CablePlan {
+  /// A switch or a host of the plan.
   struct Node {
     std::string name;  ///< "leaf01", "gpu-01": the name that its collector tells, where it has one
     bool is_switch = false;
     bool operator==(const Node&) const = default;
   };
+  /// A cable between two planned ends; the order of the ends has no meaning.
   struct Cable {
     CableEnd a, b;
     bool operator==(const Cable&) const = default;

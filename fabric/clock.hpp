@@ -7,6 +7,7 @@ namespace weft {
 
 /// Wall-clock time in nanoseconds since 1970-01-01 UTC. The epoch itself means "never".
 using TimePoint = std::chrono::sys_time<std::chrono::nanoseconds>;
+/// A span of time in nanoseconds; may be negative.
 using Duration = std::chrono::nanoseconds;
 
 inline constexpr TimePoint kNever{};
@@ -20,6 +21,7 @@ constexpr double seconds(Duration duration) {
 class Clock {
  public:
   virtual ~Clock() = default;
+  /// The present time.
   virtual TimePoint now() const = 0;
 };
 

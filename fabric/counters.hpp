@@ -81,6 +81,7 @@ enum class CounterGroup : std::uint8_t {
   kDetail,      ///< read when its parent counter moved, and once a detail interval
 };
 
+/// One row of the catalogue: name, width and meaning of a counter.
 struct CounterInfo {
   CounterId id;
   std::string_view name;  ///< "symbol_errors": the metric is weft_port_<name>_total
@@ -97,6 +98,7 @@ struct CounterInfo {
 
 /// The whole catalogue, in the order of CounterId.
 std::span<const CounterInfo, kCounterCount> counter_catalogue();
+/// The catalogue's row of `id`, which must not be kCount.
 const CounterInfo& counter_info(CounterId id);
 /// The counter of that canonical name, or nullptr.
 const CounterInfo* find_counter(std::string_view name);

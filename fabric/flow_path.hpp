@@ -14,6 +14,7 @@ namespace weft {
 
 /// All cables that flows from one end to the other may take.
 struct FlowPath {
+  /// One cable of the paths, in the direction of travel.
   struct Hop {
     PortIndex from = kNoIndex;  ///< sends; its peer receives
     std::uint32_t stage = 0;    ///< cables equally far from the sender are of one stage; from 1
@@ -26,6 +27,7 @@ struct FlowPath {
   bool detour = false;              ///< the ways are longer than they were if every cable were up
   PathEnd end = PathEnd::kArrived;  ///< also kNoCable, kLinkDown (of a host's end) and kNoRoute (between switches)
   PortIndex way_out = kNoIndex;     ///< of kNoCable and kLinkDown: the host's port
+  /// True when at least one path is whole.
   bool arrived() const { return end == PathEnd::kArrived; }
 };
 

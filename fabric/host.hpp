@@ -43,6 +43,7 @@ struct HostPort {
   bool operator==(const HostPort&) const = default;
 };
 
+/// The direction of traffic that a series counts; kNone where a direction does not apply.
 enum class Direction : std::uint8_t { kNone, kTransmit, kReceive };
 const char* to_string(Direction direction);  ///< "", "transmit", "receive": the value of the label direction
 
@@ -68,8 +69,10 @@ struct HostSeries {
 class SeriesList {
  public:
   SeriesList() = default;
+  /// Takes the list; an implicit conversion.
   SeriesList(std::vector<HostSeries> list)  // NOLINT(google-explicit-constructor): it is that list
       : list_(std::make_shared<const std::vector<HostSeries>>(std::move(list))) {}
+  /// Shares a list that already exists.
   explicit SeriesList(std::shared_ptr<const std::vector<HostSeries>> list) : list_(std::move(list)) {}
 
   /// Copies the list: for short ones.
@@ -80,14 +83,17 @@ class SeriesList {
   }
   /// Never null but for an empty list.
   const std::shared_ptr<const std::vector<HostSeries>>& shared() const { return list_; }
+  /// The series as a span; empty for a default-constructed list.
   std::span<const HostSeries> all() const {
     return list_ ? std::span<const HostSeries>(*list_) : std::span<const HostSeries>();
   }
   std::size_t size() const { return all().size(); }
   bool empty() const { return all().empty(); }
+  /// No bounds check.
   const HostSeries& operator[](std::size_t position) const { return (*list_)[position]; }
   std::span<const HostSeries>::iterator begin() const { return all().begin(); }
   std::span<const HostSeries>::iterator end() const { return all().end(); }
+  /// Equal contents; lists that share memory are not compared element by element.
   bool operator==(const SeriesList& other) const {
     return list_ == other.list_ || std::equal(begin(), end(), other.begin(), other.end());
   }
@@ -144,6 +150,7 @@ struct HostBatch {
   std::vector<LinkEvent> events;
 };
 
+/// Connection state of a host's collector.
 enum class CollectorState : std::uint8_t { kConnected, kSilent, kDisconnected };
 const char* to_string(CollectorState state);  ///< "connected", "silent", "disconnected": label of weft_collectors
 

@@ -35,6 +35,7 @@ enum class HostFamily : std::uint8_t {
   kRdmaError,  ///< weft_rdma_errors_total{error="<name>"}
 };
 
+/// One row of the catalogue of host counters.
 struct HostCounterInfo {
   std::string_view name;  ///< "cnp_sent", "pfc_frames"
   HostFamily family;

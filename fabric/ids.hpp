@@ -16,6 +16,7 @@ namespace weft {
 struct NodeGuid {
   std::uint64_t value = 0;
   auto operator<=>(const NodeGuid&) const = default;
+  /// False for 0, which means none.
   explicit operator bool() const { return value != 0; }
 };
 
@@ -23,6 +24,7 @@ struct NodeGuid {
 struct PortGuid {
   std::uint64_t value = 0;
   auto operator<=>(const PortGuid&) const = default;
+  /// False for 0, which means none.
   explicit operator bool() const { return value != 0; }
 };
 
@@ -30,6 +32,7 @@ struct PortGuid {
 struct Lid {
   std::uint16_t value = 0;
   auto operator<=>(const Lid&) const = default;
+  /// True for 1..0xBFFF.
   bool is_unicast() const { return value >= 1 && value <= 0xBFFF; }
 };
 

@@ -12,6 +12,7 @@
 
 namespace weft {
 
+/// Kinds of incidents. dashboards/runbooks explains each; the names are those of to_string().
 enum class IncidentKind : std::uint8_t {
   kLinkDown,
   kLinkFlap,
@@ -36,18 +37,25 @@ enum class IncidentKind : std::uint8_t {
 };
 /// "LINK_DOWN" …: the spelling of metrics, JSON, the store and people.
 const char* to_string(IncidentKind kind);
+/// The reverse of to_string(). The spelling must be exact; nullopt for any other text.
 std::optional<IncidentKind> parse_incident_kind(std::string_view text);
 
+/// How urgent an incident is, from low to high.
 enum class Severity : std::uint8_t { kInfo, kWarning, kCritical };
 const char* to_string(Severity severity);  ///< "INFO", "WARNING", "CRITICAL"
+/// The reverse of to_string(); nullopt for any other text.
 std::optional<Severity> parse_severity(std::string_view text);
 
+/// The life cycle of an incident.
 enum class IncidentState : std::uint8_t { kOpen, kAcknowledged, kResolved };
 const char* to_string(IncidentState state);  ///< "OPEN", "ACKNOWLEDGED", "RESOLVED"
+/// The reverse of to_string(); nullopt for any other text.
 std::optional<IncidentState> parse_incident_state(std::string_view text);
 
+/// What kind of thing an Entity is.
 enum class EntityKind : std::uint8_t { kFabric, kNode, kPort, kLink, kCollector, kHostPort, kHost };
 const char* to_string(EntityKind kind);  ///< "fabric", "node", "port", "link", "collector", "host_port", "host"
+/// The reverse of to_string(); nullopt for any other text.
 std::optional<EntityKind> parse_entity_kind(std::string_view text);
 
 /// A thing that incidents speak of. Which fields are set follows from `kind`: a fabric has none but its name; a node
@@ -139,6 +147,7 @@ struct Incident {
   /// It began within this window of planned work (MaintenanceWindow::id) and pages nobody; 0: it is no planned work.
   std::uint64_t maintenance = 0;
 
+  /// True until the incident is resolved, also while it is acknowledged.
   bool is_open() const { return state != IncidentState::kResolved; }
 };
 
@@ -149,12 +158,15 @@ std::string incident_name(std::uint64_t id);
 /// Reads "INC-17", "inc-17" or "17".
 std::optional<std::uint64_t> parse_incident_name(std::string_view text);
 
+/// Health of a host or switch, as schedulers see it.
 enum class HealthVerdict : std::uint8_t { kUnknown, kHealthy, kDegraded, kUnhealthy };
 const char* to_string(HealthVerdict verdict);  ///< "UNKNOWN", "HEALTHY", "DEGRADED", "UNHEALTHY"
 
+/// What a scheduler should do with a node, from nothing to a drain.
 enum class RecommendedAction : std::uint8_t { kNone, kWatch, kAvoidNewJobs, kDrain };
 const char* to_string(RecommendedAction action);  ///< "NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN"
 
+/// One reason for a verdict: an open incident, or a maintenance window.
 struct HealthReason {
   std::uint64_t incident = 0;
   IncidentKind kind = IncidentKind::kLinkDown;

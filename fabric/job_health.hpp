@@ -21,6 +21,7 @@ HealthVerdict worse_of(HealthVerdict one, HealthVerdict other);
 /// stands behind its first colon: "1234" for "slurm:1234".
 std::vector<std::string> hosts_of_job(const Snapshot& snapshot, std::string_view job);
 
+/// The result of assess_job(). It points into the snapshot that it was made from.
 struct JobHealth {
   /// A link on the job's ways that open incidents blame.
   struct Link {
@@ -30,6 +31,7 @@ struct JobHealth {
     RecommendedAction action = RecommendedAction::kNone;
     std::vector<std::shared_ptr<const Incident>> incidents;  ///< by id
   };
+  /// Two ports of the job between which packets do not arrive.
   struct BrokenPath {
     const FabricView* fabric = nullptr;
     Traffic::Pair pair;

@@ -7,6 +7,7 @@
 
 namespace weft {
 
+/// Which kind of link a port has.
 enum class LinkLayer : std::uint8_t { kUnknown, kInfiniBand, kEthernet };
 const char* to_string(LinkLayer layer);  ///< "Unspecified", "InfiniBand", "Ethernet": as sysfs spells them
 

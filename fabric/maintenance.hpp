@@ -14,6 +14,7 @@
 
 namespace weft {
 
+/// Where a maintenance window is in its life.
 enum class MaintenanceState : std::uint8_t {
   kPlanned,  ///< it has not begun
   kActive,
@@ -37,13 +38,16 @@ struct MaintenanceWindow {
   std::string ended_by{};    ///< empty unless `ended`
   TimePoint added = kNever;
 
+  /// Enough for windows of one list: only an early end changes a window.
   bool operator==(const MaintenanceWindow& other) const { return id == other.id && ended == other.ended; }
 };
 
+/// Maintenance windows by value; see MaintenanceListPtr for the order.
 using MaintenanceList = std::vector<MaintenanceWindow>;
 /// Ascending by id; null is the same as empty.
 using MaintenanceListPtr = std::shared_ptr<const MaintenanceList>;
 
+/// The state of the window at `now`; kOver from the moment somebody ended it.
 MaintenanceState state_at(const MaintenanceWindow& window, TimePoint now);
 /// When it is over: `until`, or earlier when somebody ended it.
 TimePoint end_of(const MaintenanceWindow& window);

@@ -22,6 +22,7 @@ class Multipath {
   /// Memory: an octet for each pair of a switch with hosts and a switch. Ways of more than 254 cables are none.
   explicit Multipath(std::shared_ptr<const Topology> topology);
 
+  /// The topology that the paths were computed from.
   const std::shared_ptr<const Topology>& topology() const { return topology_; }
 
   /// May `cable`, seen from the port that sends into it, be used at all?

@@ -31,17 +31,20 @@ enum class PathEnd : std::uint8_t {
 /// "arrived", "no route", …
 const char* to_string(PathEnd end);
 
+/// The cables that a packet crosses, and how its path ends.
 struct Path {
   std::vector<PathHop> hops;
   PathEnd end = PathEnd::kNotRead;
   NodeIndex node = kNoIndex;     ///< where it ended
   PortIndex way_out = kNoIndex;  ///< the port at which it went wrong, of kNoCable and kLinkDown
+  /// True when the packet reaches the port that has the LID.
   bool arrived() const { return end == PathEnd::kArrived; }
 };
 
 /// The ports that LIDs belong to, LMC ranges included (vol. 1, 4.1.3). O(ports) to make, O(1) to ask.
 class LidOwners {
  public:
+  /// Of two ports that claim one LID, the one that is up owns it.
   explicit LidOwners(const Topology& topology);
   /// The port, a switch's port 0, or kNoIndex when nobody has it.
   PortIndex owner(Lid lid) const { return lid.value < owners_.size() ? owners_[lid.value] : kNoIndex; }

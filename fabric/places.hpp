@@ -21,6 +21,7 @@ struct Places {
 
   /// Empty when the node is of no pod, the port of no rail.
   const std::string& pod_of(NodeIndex node) const { return name(pods, pod_names, node); }
+  /// Name of the rail of a port; empty when it is of none.
   const std::string& rail_of(PortIndex port) const { return name(rails, rail_names, port); }
 
  private:

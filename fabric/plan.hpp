@@ -23,6 +23,7 @@ enum class RemedyAction : std::uint8_t {
   kCount,
 };
 const char* to_string(RemedyAction action);  ///< "NOTHING", "ISOLATE_LINK", …
+/// The reverse of to_string(). The spelling must be exact; nullopt for any other text.
 std::optional<RemedyAction> parse_remedy_action(std::string_view text);
 /// The action that undoes it: isolate ↔ restore, drain ↔ undrain; kNothing where there is none.
 RemedyAction inverse_of(RemedyAction action);
@@ -30,6 +31,7 @@ RemedyAction inverse_of(RemedyAction action);
 /// How far automation may go with an action.
 enum class RemedyMode : std::uint8_t { kOff, kPropose, kAuto };
 const char* to_string(RemedyMode mode);  ///< "off", "propose", "auto"
+/// The reverse of to_string(); nullopt for any other text.
 std::optional<RemedyMode> parse_remedy_mode(std::string_view text);
 
 /// The life of a plan. From kCommitted on it is over.
@@ -47,7 +49,9 @@ enum class PlanState : std::uint8_t {
   kCount,
 };
 const char* to_string(PlanState state);  ///< "PROPOSED", "ROLLING_BACK", …
+/// The reverse of to_string(); nullopt for any other text.
 std::optional<PlanState> parse_plan_state(std::string_view text);
+/// Nothing more happens to a plan in this state.
 constexpr bool is_over(PlanState state) {
   return state >= PlanState::kCommitted;
 }
@@ -80,12 +84,16 @@ enum class Guard : std::uint8_t {
   kCount,
 };
 const char* to_string(Guard guard);  ///< "HANDS_OFF", "ENABLED", …
+/// The reverse of to_string(); nullopt for any other text.
 std::optional<Guard> parse_guard(std::string_view text);
 
+/// What one guard decided; kNotNeeded where it does not apply to the action.
 enum class GuardResult : std::uint8_t { kPassed, kRefused, kNotNeeded };
 const char* to_string(GuardResult result);  ///< "PASSED", "REFUSED", "NOT_NEEDED"
+/// The reverse of to_string(); nullopt for any other text.
 std::optional<GuardResult> parse_guard_result(std::string_view text);
 
+/// One guard's decision about a plan, with its reason.
 struct GuardVerdict {
   Guard guard = Guard::kHandsOff;
   GuardResult result = GuardResult::kPassed;
@@ -102,6 +110,7 @@ struct Candidate {
   bool allowed = false;     ///< no guard refuses it
   std::string explanation;  ///< one sentence with the numbers in it
 
+  /// Expected loss if this candidate is carried out: its own cost and the harm that remains.
   double total_ratio() const { return cost_ratio + harm_ratio; }
 };
 
@@ -122,6 +131,7 @@ enum class PlanIntent : std::uint8_t {
   kCount,
 };
 const char* to_string(PlanIntent intent);  ///< "NONE", "APPLY", "UNDO"
+/// The reverse of to_string(); nullopt for any other text.
 std::optional<PlanIntent> parse_plan_intent(std::string_view text);
 
 /// A plan with its life. Ids are given once and never reused: "PLAN-7".

@@ -32,6 +32,7 @@ struct Error {
   std::string message;
 };
 
+/// A value, or the error that explains why there is none.
 template <typename T>
 using Result = tl::expected<T, Error>;
 

@@ -16,6 +16,7 @@ namespace weft {
 
 /// Entries of one LinearForwardingTable attribute: LIDs 64·n … 64·n + 63.
 inline constexpr std::size_t kRouteBlockSize = 64;
+/// One block of a linear forwarding table: the egress port of 64 consecutive LIDs.
 using RouteBlock = std::array<std::uint8_t, kRouteBlockSize>;
 /// Blocks that hold all unicast LIDs, 0 … 0xBFFF (4.1.3).
 inline constexpr std::uint16_t kMostRouteBlocks = 0xC000 / kRouteBlockSize;
@@ -28,11 +29,13 @@ class Routes {
  public:
   /// Entry of RouteTable::blocks of a block that was never read.
   static constexpr std::uint32_t kNotRead = 0xFFFFFFFF;
+  /// The linear forwarding table of one switch.
   struct Table {
     Lid top;                            ///< SwitchInfo.LinearFDBTop (14.2.5.4): LIDs above it are not forwarded
     std::vector<std::uint32_t> blocks;  ///< position of each block in the pool; as many as `top` needs
   };
 
+  /// Topology::epoch() of the topology whose node indices these tables use.
   std::uint64_t epoch() const { return epoch_; }
   /// Grows with each change of any table.
   std::uint64_t revision() const { return revision_; }
@@ -65,6 +68,7 @@ class Routes {
 /// later stands beside it in memory.
 class RouteBook {
  public:
+  /// `epoch` is Topology::epoch() of the topology whose node indices will be used.
   explicit RouteBook(std::uint64_t epoch) : epoch_(epoch) {}
   RouteBook(RouteBook&&) = default;
   RouteBook& operator=(RouteBook&&) = default;

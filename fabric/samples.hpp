@@ -16,6 +16,7 @@ namespace weft {
 /// A row keeps its last reading when a port does not answer; read_at tells its age.
 class SampleTable {
  public:
+  /// Position of one instance of one counter in a row.
   using Column = std::uint16_t;
   static constexpr Column kNoColumn = 0xFFFF;
 
@@ -37,6 +38,7 @@ class SampleTable {
   /// Appends empty rows until there are `rows`.
   void grow(std::size_t rows);
 
+  /// True when the value was read at least once.
   bool present(std::size_t row, Column column) const { return bit(present_, row, column); }
   /// Stuck at all ones of its width: the value means "at least".
   bool saturated(std::size_t row, Column column) const { return bit(saturated_, row, column); }
@@ -45,6 +47,7 @@ class SampleTable {
   /// When the row's last good reading arrived; kNever when there was none.
   TimePoint read_at(std::size_t row) const { return read_at_[row]; }
 
+  /// Stores a value and marks it as present. `is_saturated` says that the counter is at its top.
   void set(std::size_t row, Column column, std::uint64_t value, bool is_saturated) {
     values_[row * columns_ + column] = value;
     const std::size_t word = row * words_ + column / 64;

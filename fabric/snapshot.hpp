@@ -51,6 +51,7 @@ struct DaemonFigures {
   std::string store_status;  ///< "ok", or why history is not written
 };
 
+/// Everything that is published at one moment. Immutable once published.
 struct Snapshot {
   std::uint64_t revision = 0;  ///< grows by one with each publication
   TimePoint taken = kNever;

@@ -32,6 +32,7 @@ inline constexpr std::size_t kMadResultCount = static_cast<std::size_t>(MadResul
 /// "ok", "timeout", "retried", "bad_status", "unsupported", "malformed", "unexpected", "send_failed".
 const char* to_string(MadResult result);
 
+/// How the requests of a sweep ended and how long it took.
 struct SweepStatistics {
   std::array<std::uint64_t, kMadResultCount> requests{};  ///< by result, since the sweeper started
   Duration duration{};                                    ///< of this sweep, first request to last answer

@@ -23,6 +23,7 @@ const char* to_string(NodeType type);
 
 /// PortInfo.PortState (vol. 1, 14.2.5.6).
 enum class PortState : std::uint8_t { kUnknown = 0, kDown = 1, kInitialize = 2, kArmed = 3, kActive = 4 };
+/// "Down", "Initialize", "Armed", "Active", "Unknown".
 const char* to_string(PortState state);
 
 /// PortInfo.PortPhysicalState (vol. 1, 14.2.5.6).
@@ -36,8 +37,10 @@ enum class PortPhysicalState : std::uint8_t {
   kLinkErrorRecovery = 6,
   kPhyTest = 7,
 };
+/// The standard's name: "Polling", "PortConfigurationTraining", "LinkUp", …
 const char* to_string(PortPhysicalState state);
 
+/// A switch, adapter or router: what NodeInfo and NodeDescription say of it.
 struct Node {
   NodeGuid guid;
   std::uint64_t system_image_guid = 0;
@@ -58,6 +61,7 @@ struct Node {
   std::uint32_t port_entries() const { return port_count + (type == NodeType::kSwitch ? 1U : 0U); }
 };
 
+/// A port and the cable at it, as last read.
 struct Port {
   NodeIndex node = kNoIndex;
   PortIndex peer = kNoIndex;        ///< other end of the cable; kept as last seen while the link is down
@@ -76,6 +80,7 @@ struct Port {
   SpeedMask speed_supported = 0;
   std::uint8_t lid_mask_control = 0;  ///< LMC
 
+  /// The port is Active: it carries data.
   bool is_up() const { return state == PortState::kActive; }
   /// The present data rate after line coding; 0 while it is down or not known.
   double bits_per_second() const {
@@ -126,6 +131,7 @@ class Topology {
   NodeIndex find_node(NodeGuid guid) const;
   /// Position of the port, or kNoIndex when the node or the number does not exist.
   PortIndex find_port(PortKey key) const;
+  /// The port's identity that survives a new discovery.
   PortKey key_of(PortIndex index) const { return {nodes_[ports_[index].node].guid, ports_[index].number}; }
   /// The cable at `index`, or nullopt when no peer was ever seen.
   std::optional<LinkKey> link_of(PortIndex index) const;

@@ -13,6 +13,7 @@ namespace weft {
 
 /// What following the ways from every port of a group to every other gave.
 struct Traffic {
+  /// A sending port and the port that it sends to.
   struct Pair {
     PortIndex from = kNoIndex;
     PortIndex target = kNoIndex;

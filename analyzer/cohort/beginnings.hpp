@@ -9,11 +9,13 @@
 
 namespace weft::analyzer {
 
+/// A silence of one member of the cohort.
 struct MemberSilence {
   std::uint32_t member = 0;  ///< position in the caller's list
   Silence silence;
 };
 
+/// A member that began after the others, and by how much.
 struct LateMember {
   std::uint32_t member = 0;
   double delay = 0;  ///< it began at least so long after the others, seconds

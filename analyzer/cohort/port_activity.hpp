@@ -16,6 +16,7 @@ struct Silence {
   TimePoint begun = kNever;   ///< … and by then it had sent its first, and waited
   bool received = false;      ///< somebody's first came in meanwhile
 
+  /// False where the port did not send first: its own beginning is not known.
   bool was_seen_to_begin() const { return begun != kNever; }
 };
 
@@ -33,6 +34,7 @@ struct Lateness {
   unsigned witnesses = 0;     ///< others that had begun by then and waited
 };
 
+/// Finds the silences and transfers of one port in its byte counters. The two sources of readings may differ in age.
 class PortActivity {
  public:
   static constexpr std::size_t kSilences = 6;  ///< that are remembered

@@ -5,6 +5,7 @@
 
 namespace weft::analyzer {
 
+/// Thresholds of the rule STRAGGLER.
 struct StragglerThresholds {
   /// A port that sent at least so many octets from one reading to the next has begun: NCCL's first chunk on a channel
   /// is half of its buffer (NCCL_BUFFSIZE, 4 MiB). Below are keep-alives and management.

@@ -40,6 +40,7 @@ struct CongestionRoot {
 
 inline constexpr std::size_t kMostVictims = 256;
 
+/// Finds and classifies the congestion roots of one sweep. It keeps no state that influences the next call.
 class CongestionFinder {
  public:
   explicit CongestionFinder(const CongestionThresholds& thresholds) : thresholds_(thresholds) {}

@@ -22,6 +22,7 @@ struct SteadyCongestion {
 
 inline constexpr std::size_t kMostSteadyVictims = 64;
 
+/// Follows congestion roots from sweep to sweep and reports those that persist.
 class CongestionTracker {
  public:
   static constexpr unsigned kWindows = 5;

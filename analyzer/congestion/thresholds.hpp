@@ -4,6 +4,7 @@
 
 namespace weft::analyzer {
 
+/// Thresholds of the congestion rules. Ratios are 0..1 unless a comment says otherwise.
 struct CongestionThresholds {
   /// A link that sends at this share (0..1) of its rate is saturated: headers, credits and scheduling take the rest.
   double saturated_ratio = 0.9;

@@ -42,6 +42,7 @@ class WaitForGraph {
 
   /// Of all positions, the first that is a region and no link.
   std::uint32_t links() const { return links_; }
+  /// All positions: those of links first, then those of regions.
   std::uint32_t positions() const { return static_cast<std::uint32_t>(first_.size() - 1); }
   /// Links that wait for `link` directly, or through a region, up to some hundred; the link's own other direction is
   /// none.

@@ -12,6 +12,7 @@ namespace weft::analyzer {
 /// A link that was down for longer may have been worked on: what is known of its past is another cable's.
 inline constexpr Duration kTimeForRepair = std::chrono::minutes(3);
 
+/// Parameters of the drift test.
 struct DriftLimits {
   /// Readings from which the usual level and spread are learned.
   unsigned baseline_readings = 20;
@@ -52,6 +53,7 @@ class Drift {
   /// Begins at `alarm`, ends at half of it.
   bool drifting() const { return drifting_; }
   double usual() const { return static_cast<double>(mean_); }  ///< level learned, or so far
+  /// The latest reading.
   double last() const { return static_cast<double>(last_); }
   /// Level of the last few readings: an exponential mean. How far it is from usual() does not hang on one reading.
   double recent() const { return static_cast<double>(recent_); }

@@ -13,7 +13,9 @@ class ErrorBounds {
   /// `confidence` (0..1, exclusive) of each of the two one-sided bounds.
   explicit ErrorBounds(double confidence);
 
+  /// Lower bound of the expected number of errors when `k` were counted.
   double lower(std::uint64_t k) const { return k < lower_.size() ? lower_[k] : far_lower(k); }
+  /// Upper bound of the expected number of errors when `k` were counted.
   double upper(std::uint64_t k) const { return k < upper_.size() ? upper_[k] : far_upper(k); }
 
  private:

@@ -15,6 +15,7 @@
 
 namespace weft::analyzer {
 
+/// The congestion rules of one fabric: finds roots, follows them over time and makes findings of them.
 class Congestion {
  public:
   explicit Congestion(const CongestionThresholds& thresholds)

@@ -12,6 +12,7 @@
 
 namespace weft::analyzer {
 
+/// Which entities one update of findings could judge.
 class Coverage {
  public:
   /// What was known of one port in this sweep: bits.
@@ -32,8 +33,10 @@ class Coverage {
 
   /// Of what hosts tell: `observed` answers as the member of that name does. Hosts tell of ports in any subnet.
   using Observed = std::function<bool(IncidentKind kind, const Entity& cause)>;
+  /// The coverage of a judgement that rests on hosts' collectors.
   static Coverage of_hosts(Observed observed);
 
+  /// Nothing was observed.
   bool is_blind() const { return topology_ == nullptr && !of_hosts_; }
   /// Does it judge what is blamed on entities of `fabric`, being that of an update of `updated`?
   bool reaches(std::string_view fabric, std::string_view updated) const { return of_hosts_ || fabric == updated; }

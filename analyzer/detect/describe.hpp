@@ -12,13 +12,18 @@ namespace weft::analyzer {
 /// Entities with labels for people, of one fabric.
 class Describe {
  public:
+  /// `fabric` and `table` must outlive the object.
   Describe(std::string_view fabric, const LinkTable& table) : fabric_(fabric), table_(table) {}
 
+  /// The fabric as a whole.
   Entity fabric() const;
+  /// A node by its position in the link table.
   Entity node(NodeId id) const;
   /// A host, as the node of its adapter with the lowest GUID; the label is the host's name.
   Entity host(std::uint32_t host) const;
+  /// A port of a known node. The label is node and port number.
   Entity port(PortKey key) const;
+  /// A link with both ends; the label names both.
   Entity link(LinkId id) const;
   /// The low or the high end of a link, as a port.
   Entity end(LinkId id, bool high) const;

@@ -29,7 +29,9 @@ class ErrorWindows {
  public:
   explicit ErrorWindows(const Thresholds& thresholds);
 
+  /// Takes over the condemned ports that an earlier process saved.
   void restore(std::span<const ErrorState> states);
+  /// The condemned ports, to be saved and handed to restore() by the next process.
   std::vector<ErrorState> state() const;
   /// Grows when a port is condemned or reinstated.
   std::uint64_t revision() const { return revision_; }
@@ -41,6 +43,7 @@ class ErrorWindows {
 
   /// A window of this port has closed in this process.
   bool judged(PortIndex port) const { return port < windows_.size() && windows_[port].judged; }
+  /// Adds a LINK_ERRORS for each link with a condemned port.
   void report(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
               std::vector<Finding>& findings) const;
 

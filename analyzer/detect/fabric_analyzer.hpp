@@ -24,6 +24,7 @@ struct Analysis {
   Coverage coverage;                                    ///< for IncidentBook::update
 };
 
+/// Applies all rules to the sweeps of one fabric and remembers what they need from sweep to sweep.
 class FabricAnalyzer {
  public:
   /// `fabric` is the name that findings carry. `expected` is the topology that cabling is compared with, matched by
@@ -55,6 +56,7 @@ class FabricAnalyzer {
   /// Grows when the flaps or errors of state() change otherwise than by decay. Save them when it has.
   std::uint64_t history_revision() const;
 
+  /// The name that findings carry.
   const std::string& fabric() const;
 
  private:

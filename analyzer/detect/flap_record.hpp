@@ -16,6 +16,7 @@ namespace weft::analyzer {
 /// are compared and the greatest holds; after a few quiet readings they start again.
 class FlapRecord {
  public:
+  /// What settle() changed.
   struct Change {
     bool counted = false;  ///< a flap was counted
     bool sides = false;    ///< it began or ceased to be flapping
@@ -23,6 +24,7 @@ class FlapRecord {
 
   FlapState state;  ///< `suppressed` is kept by settle()
 
+  /// Takes over the penalties that an earlier process saved.
   void restore(const FlapState& known, const Thresholds& thresholds);
   /// Source 0 to 3 noticed that it went down so often.
   void note(unsigned source, std::uint64_t count);
@@ -30,7 +32,9 @@ class FlapRecord {
   /// only time.
   Change settle(const Thresholds& thresholds, TimePoint now, bool reading);
 
+  /// True when this source noticed a flap since the counts last started again.
   bool noticed_by(unsigned source) const { return seen_[source] > 0; }
+  /// Over the limit of the fast or the slow layer, and not yet decayed below its lower one.
   bool is_flapping() const { return fast_suppressed_ || slow_suppressed_; }
   /// Its penalties are as good as none.
   bool is_forgotten() const;

@@ -23,7 +23,9 @@ class FlapTracker {
  public:
   explicit FlapTracker(const Thresholds& thresholds) : thresholds_(thresholds) {}
 
+  /// Takes over saved penalties; those of links that `table` does not know are dropped.
   void restore(std::span<const FlapState> states, const LinkTable& table);
+  /// The penalties of all links, to be saved and handed to restore() by the next process.
   std::vector<FlapState> state(const LinkTable& table) const;
   /// Grows when a flap was counted or a link changed sides.
   std::uint64_t revision() const { return revision_; }
@@ -33,7 +35,9 @@ class FlapTracker {
   void update(const LinkTable& table, const CounterPass& pass, const PlannedLinks& planned, bool settling,
               TimePoint now);
 
+  /// True while LINK_FLAP is open for the link.
   bool is_flapping(LinkId link) const;
+  /// Adds a LINK_FLAP for each flapping link.
   void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;
 
  private:

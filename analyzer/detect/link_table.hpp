@@ -19,6 +19,7 @@ using NodeId = std::uint32_t;
 /// Position in LinkTable::links(); stays the same as long as the process lives.
 using LinkId = std::uint32_t;
 
+/// A node that was seen at some time, with what the present sweep says of it.
 struct KnownNode {
   NodeGuid guid;
   std::string name;
@@ -47,6 +48,7 @@ enum class EndView : std::uint8_t {
 /// What both ends say together.
 enum class LinkView : std::uint8_t { kUnknown, kUp, kTraining, kDisagreement, kDown };
 
+/// A link that was seen or is expected, with what the present sweep says of both ends.
 struct LinkState {
   LinkKey key;
   NodeId low_node = 0;
@@ -72,11 +74,15 @@ struct LinkState {
   bool recabled = false;  ///< an end was seen connected with another port
 };
 
+/// Links and nodes with stable ids over all epochs of the topology.
 class LinkTable {
  public:
+  /// `expected` may be null: then no topology is expected.
   LinkTable(const Thresholds& thresholds, const Topology* expected);
 
+  /// Adds links that an earlier process saw up. Before the first observe().
   void restore(std::span<const KnownLink> links);
+  /// All links that were seen up, to be saved and handed to restore() by the next process.
   std::vector<KnownLink> known_links() const;
   /// Grows when known_links() changes.
   std::uint64_t revision() const { return revision_; }
@@ -90,6 +96,7 @@ class LinkTable {
   std::vector<LinkState>& links() { return links_; }
   /// The adapters of each host; a host is known by its name.
   const std::vector<std::vector<NodeId>>& hosts() const { return hosts_; }
+  /// Name of a host; `host` is a position in hosts().
   const std::string& host_name_of(std::uint32_t host) const { return host_names_[host]; }
 
   /// The link at a port of the present topology, or kNoIndex.

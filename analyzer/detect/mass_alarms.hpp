@@ -14,6 +14,7 @@ namespace weft::analyzer {
 
 /// What is judged together, and when it is too much.
 struct MassAlarmScope {
+  /// When findings of one kind are too many at once: both the minimum and the share must be reached.
   struct Limit {
     IncidentKind kind;
     std::size_t minimum;  ///< findings

@@ -13,11 +13,13 @@ namespace weft::analyzer {
 /// down is LINK_DOWN and no business of this rule.
 class Cabling {
  public:
+  /// `expected` is null when there is no expected topology: then nothing is compared.
   Cabling(const Thresholds& thresholds, std::shared_ptr<const Topology> expected)
       : thresholds_(thresholds), expected_(std::move(expected)) {}
 
   /// Compares again; needed only when the topology changed.
   void update(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now);
+  /// The differences that the last update() found.
   const std::vector<Finding>& findings() const { return findings_; }
 
  private:

@@ -10,6 +10,7 @@
 
 namespace weft::analyzer {
 
+/// What failed.
 enum class OutageKind : std::uint8_t {
   kLink,            ///< one cable is down
   kSwitch,          ///< a switch is gone: it does not answer and none of its links is up
@@ -19,6 +20,7 @@ enum class OutageKind : std::uint8_t {
   kFabric,          ///< so much is missing that our own sight is suspected
 };
 
+/// One outage with all that it explains.
 struct Outage {
   OutageKind kind = OutageKind::kLink;
   LinkId link = kNoIndex;         ///< of kLink
@@ -29,6 +31,7 @@ struct Outage {
   std::string reason{};           ///< of kFabric: one sentence
 };
 
+/// All outages of one sweep.
 struct OutageReport {
   std::vector<Outage> outages;
   /// What was read in this sweep says more about us than about the fabric: nothing is to be concluded from it.

@@ -9,13 +9,17 @@
 
 namespace weft::analyzer {
 
+/// The links and ports under maintenance at the moment.
 class PlannedLinks {
  public:
+  /// Replaces the maintenance windows; takes effect with the next update().
   void set(MaintenanceListPtr windows) { windows_ = std::move(windows); }
   /// Looks up the links and ports of the windows that are active. Costs nothing while none is.
   void update(const LinkTable& table, const Topology& topology, std::string_view fabric, TimePoint now);
 
+  /// True for a link under maintenance.
   bool has(LinkId link) const { return link < links_.size() && links_[link] != 0; }
+  /// True for a port under maintenance.
   bool has_port(PortIndex port) const { return port < ports_.size() && ports_[port] != 0; }
 
  private:

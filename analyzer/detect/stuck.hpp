@@ -18,7 +18,9 @@ class StuckCounters {
  public:
   explicit StuckCounters(const Thresholds& thresholds) : thresholds_(thresholds) {}
 
+  /// Takes one sweep. Starts anew with each epoch of the topology.
   void update(const Sweep& sweep, const LinkTable& table, const CounterPass& pass);
+  /// Adds a COUNTER_STUCK for each port whose counters cannot be trusted.
   void report(const Sweep& sweep, const Describe& describe, const CounterPass& pass,
               std::vector<Finding>& findings) const;
 

@@ -17,6 +17,7 @@ struct Damping {
   double ceiling = 0;    ///< the penalty never exceeds it, which bounds how long a link stays condemned (points)
 };
 
+/// Thresholds of all rules over sweeps and hosts.
 struct Thresholds {
   // --- LINK_DOWN, SWITCH_DOWN, NODE_DOWN
   /// Sweeps that a link may stand in Initialize or Armed before it is called down: the subnet manager needs a moment to

@@ -40,7 +40,9 @@ class EthernetFabric {
   /// numbers. An interface that was there, and is missing in three readings, is down.
   Sweep sweep(std::span<const std::shared_ptr<const HostView>> hosts, TimePoint now);
 
+  /// The name that was given to make().
   const std::string& name() const { return name_; }
+  /// The topology of the last sweep().
   const std::shared_ptr<const Topology>& topology() const { return topology_; }
 
  private:

@@ -13,6 +13,7 @@ namespace weft::analyzer {
 
 /// Counters of one port at one moment. What was not read is absent.
 struct PortCounters {
+  /// One counter's value, and whether it was read.
   struct Value {
     std::uint64_t value = 0;
     bool present = false;
@@ -21,9 +22,11 @@ struct PortCounters {
   std::array<Value, kCounterCount> values{};
   Value paused_others;  ///< microseconds in which the port told its peer to pause: the peer's transmit_wait
 
+  /// True when at least one value was read.
   bool any() const;
   /// What the other end of the cable would say: what was received here was sent there. Errors stay where they are.
   PortCounters seen_from_the_peer() const;
+  /// Stores the values that were read in row `row`; other columns keep what they had.
   void write(SampleTable& table, std::size_t row) const;
 };
 

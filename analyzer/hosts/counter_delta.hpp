@@ -7,6 +7,7 @@
 
 namespace weft::analyzer {
 
+/// Movement of a counter between two readings.
 struct CounterDelta {
   std::uint64_t moved = 0;  ///< at least so much
   bool was_reset = false;   ///< it went back: a driver was loaded anew, somebody cleared it

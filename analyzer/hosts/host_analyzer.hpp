@@ -41,12 +41,14 @@ class HostAnalyzer {
   void hear(const std::string& host, Duration interval, TimePoint now);
   /// `host` is known from before, and was last heard then.
   void expect(const std::string& host, TimePoint heard);
+  /// Removes the host with all that is remembered of it.
   void forget(const std::string& host);
   /// A batch of a host, in its order. True when flap penalties grew.
   bool take(const std::string& host, const HostBatch& batch);
   /// Flap penalties of the host's ports, to be saved, and handed to restore() by the next process.
   std::vector<HostFlapState> flaps(const std::string& host) const;
 
+  /// True when news() has something to report.
   bool has_news() const { return !news_.empty(); }
   /// What events have told since the last call, to be shown at once. It resolves nothing.
   std::vector<Finding> news(TimePoint now);

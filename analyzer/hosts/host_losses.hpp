@@ -14,6 +14,7 @@
 
 namespace weft::analyzer {
 
+/// Silent packet loss on all watched subnets: one loss tracker for each of them.
 class HostLosses {
  public:
   using Hosts = std::map<std::string, HostWatch, std::less<>>;

@@ -40,6 +40,7 @@ struct PortSignals {
     double share = 0;
     std::optional<unsigned> priority;
   };
+  /// Nullopt when no pause could be told from the last two readings.
   std::optional<Pause> worst_pause_sent() const;
 };
 

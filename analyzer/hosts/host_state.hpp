@@ -45,10 +45,12 @@ struct TroubleCount {
 
 /// What one port sent, received and lost since this process listens.
 struct Transfers {
+  /// Bits of `kinds`.
   enum Kind : std::uint8_t { kSent = 1, kReceived = 2, kSentAgain = 4, kOutOfSequence = 8 };
   TransferTotals totals;
   std::uint8_t kinds = 0;  ///< what of it its driver tells
 
+  /// Sent, received and at least one figure of lost packets are known.
   bool complete() const { return (kinds & kSent) && (kinds & kReceived) && (kinds & (kSentAgain | kOutOfSequence)); }
 };
 
@@ -63,6 +65,7 @@ struct Octets {
 /// Signs that the host does not take what its port receives. Each holds from its first moment until it was not seen for
 /// kStallMemory.
 struct HostStall {
+  /// One sign, with the time when it was seen.
   struct Sign {
     double value = 0;          ///< the worst share of a second; or packets
     TimePoint seen = kNever;   ///< the last time
@@ -83,6 +86,7 @@ struct SubnetPlace {
   bool is_ethernet = false;    ///< its sweeps are what collectors read: they know no rates, light or error correction
 };
 
+/// What the rules remember of one port of a host.
 struct PortWatch {
   std::string device;
   std::uint8_t number = 0;
@@ -126,6 +130,7 @@ inline bool is_gone(const PortWatch& port) {
 
 /// A counter that a rule follows.
 struct Followed {
+  /// Which rule uses the counter, and for what.
   enum class Use : std::uint8_t {
     kCarrier,
     kLinkDowned,
@@ -145,6 +150,7 @@ struct Followed {
   std::optional<std::uint64_t> last;
 };
 
+/// What the rules remember of one host.
 struct HostWatch {
   std::string name;
   TimePoint heard = kNever;
@@ -163,6 +169,7 @@ struct HostWatch {
   TimePoint signals_taken = kNever;  ///< when signals were last made
 };
 
+/// The port, or null.
 PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number);
 const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint8_t number);
 /// Position in HostWatch::ports of the port that a series tells of, or kNoIndex. Whole devices' counters count for the
@@ -176,6 +183,7 @@ Entity cable_of(const HostWatch& host, const PortWatch& port);
 inline bool is_swept(const PortWatch& port) {
   return port.place && !port.place->is_ethernet;
 }
+/// The collector of a host, as the cause of TELEMETRY_LOST.
 Entity collector_of(const std::string& host);
 
 /// Takes one reading: states (unless it is history), counters, jobs. True when a flap was counted.

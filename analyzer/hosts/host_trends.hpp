@@ -15,6 +15,7 @@ struct HostWatch;
 
 /// One figure that tells how a link ages, against its own past.
 struct HostTrend {
+  /// Which figure is followed.
   enum class Kind : std::uint8_t {
     kReceivePower,   ///< of one lane; the drift is of −dBm
     kCorrectedBits,  ///< of the port; the drift is of log10 of bits repaired per bit received

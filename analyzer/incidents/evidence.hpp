@@ -14,6 +14,7 @@ struct EvidenceNews {
   bool fresh = false;
   bool numbers = false;
 };
+/// Compares by signal and place. Evidence that is only in `known` does not count.
 EvidenceNews compare_evidence(const std::vector<Evidence>& known, const std::vector<Evidence>& found);
 
 /// What was known, with the newer numbers; bounded by dropping from the middle: how it began and how it is now matter.

@@ -17,7 +17,9 @@
 
 namespace weft::analyzer {
 
+/// An incident that is shared with snapshots. Immutable.
 using IncidentPtr = std::shared_ptr<const Incident>;
+/// Incidents, ascending by id.
 using IncidentList = std::vector<IncidentPtr>;
 
 /// Kind and cause make the identity of trouble: the same trouble is one incident that re-opens, not many. An incident
@@ -53,6 +55,7 @@ class IncidentBook {
   std::shared_ptr<const IncidentList> all() const;
   /// The incident, or null.
   IncidentPtr find(std::uint64_t id) const;
+  /// The id of the next new incident, to be saved.
   std::uint64_t next_id() const { return next_id_; }
   /// Open incidents, ascending by id, with the time of the newest evidence for each that any finding brought. What is
   /// shown may lag behind it by IncidentPolicy::evidence_refresh.

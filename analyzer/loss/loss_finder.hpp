@@ -42,6 +42,7 @@ struct LossTestimony {
 /// Asked with the packets that it would have to have lost.
 using LossWitness = std::function<LossTestimony(const LossSuspect& suspect, double lost)>;
 
+/// One explanation of the losses that hosts counted.
 struct LossHypothesis {
   LossSuspect suspect;
   double score = 0;       ///< natural logarithm of its odds against nothing being wrong there
@@ -54,6 +55,7 @@ struct LossHypothesis {
   std::vector<std::uint32_t> senders, receivers;  ///< of the ends, those whose losses it explains
 };
 
+/// What find_losses() works on. It refers to the caller's data.
 struct LossInput {
   const Topology& topology;
   const Routes* routes = nullptr;        ///< null: not known, or Ethernet

@@ -41,6 +41,7 @@ struct SilentLoss {
   std::vector<std::pair<LossSuspect, double>> rivals;
 };
 
+/// Silent packet loss of one subnet over time.
 class LossTracker {
  public:
   explicit LossTracker(const LossThresholds& thresholds) : thresholds_(thresholds) {}

@@ -15,14 +15,19 @@ using SuspectId = std::uint32_t;
 /// What a way crosses, and with which share of many flows: 1, or less with equal-cost ways.
 using Crossing = std::pair<SuspectId, double>;
 
+/// Numbers the suspects of one fabric and follows paths over them.
 class LossWays {
  public:
   /// What `input` refers to outlives it.
   explicit LossWays(const LossInput& input) : input_(input), ports_(input.topology.ports().size()) {}
 
+  /// The id of the cable at `sender`, in the direction in which that port sends.
   SuspectId cable(PortIndex sender) const { return sender; }
+  /// The id of a device.
   SuspectId device(NodeIndex node) const { return static_cast<SuspectId>(ports_ + node); }
+  /// True for a cable, false for a device.
   bool is_cable(SuspectId id) const { return id < ports_; }
+  /// The suspect with that id.
   LossSuspect suspect(SuspectId id) const {
     if (is_cable(id)) return {.sender = id, .node = kNoIndex};
     return {.sender = kNoIndex, .node = static_cast<NodeIndex>(id - ports_)};

@@ -21,6 +21,7 @@ struct PacketBalance {
                        ///< loses nothing; 0 where they do not tell
 };
 
+/// The packet counters of the last sweeps of one subnet, all ports.
 class PacketHistory {
  public:
   /// Sweeps that are remembered: 29 octets of each for every port.
@@ -28,6 +29,7 @@ class PacketHistory {
 
   /// Remembers the packet counters of one sweep, which must have a topology. A new epoch begins anew.
   void take(const Sweep& sweep);
+  /// Removes all that is remembered.
   void forget();
 
   /// Had the cable from port `sender` on lost `lost` packets since `since`, would it show?

@@ -5,6 +5,7 @@
 
 namespace weft::analyzer {
 
+/// Thresholds of the rule SILENT_LOSS.
 struct LossThresholds {
   /// What hosts lost is added up over so long, and never over less than three sweeps or three readings of a host: each
   /// is sampled in its own time.

@@ -31,6 +31,7 @@ struct Harm {
   double ratio = 0;
   std::string explanation;
 };
+/// The harm that the incident does while nothing is done.
 Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimits& limits);
 /// What a link costs when it is out: losing k of U ways costs a job f · (U / (U − k) − 1) of its time, where f is the
 /// share of it that it communicates. `tree` is as it is now.

@@ -31,6 +31,7 @@ class FabricTree {
   FabricTree(const Topology& topology, const Places& places,
              std::span<const std::pair<PortIndex, PortIndex>> missing = {});
 
+  /// All uplinks of the tree.
   std::span<const Uplink> uplinks() const { return uplinks_; }
   /// The uplink that the port is an end of; kNoIndex for any other port.
   UplinkIndex uplink_of(PortIndex port) const { return port < by_port_.size() ? by_port_[port] : kNoIndex; }
@@ -46,13 +47,17 @@ class FabricTree {
   std::uint32_t rail_of(std::uint32_t leaf) const { return rails_[leaf]; }
   /// How many rails there are, 0 where adapters have none.
   std::uint32_t rail_count() const { return static_cast<std::uint32_t>(rail_names_.size()); }
+  /// Name of a rail, as in Places::rail_names.
   const std::string& rail_name(std::uint32_t rail) const { return rail_names_[rail]; }
   /// Switches in the order of their tiers, those with adapters first; kNoIndex for what is no switch of the tree.
   std::uint32_t order_of(NodeIndex node) const { return order_of_[node]; }
+  /// The nodes in the order of order_of().
   std::span<const NodeIndex> in_order() const { return in_order_; }
   std::uint8_t tier(NodeIndex node) const { return tiers_[node]; }    ///< as Places::tiers
   std::span<const std::uint8_t> all_tiers() const { return tiers_; }  ///< by node
+  /// The highest tier.
   std::uint8_t tiers() const { return top_; }
+  /// How many nodes the topology has.
   std::size_t nodes() const { return tiers_.size(); }
 
  private:

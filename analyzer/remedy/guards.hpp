@@ -12,6 +12,7 @@
 
 namespace weft::analyzer {
 
+/// A plan that is shared with snapshots. Immutable.
 using PlanPtr = std::shared_ptr<const Plan>;
 
 /// What guards look at besides the plan itself.

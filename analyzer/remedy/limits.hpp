@@ -20,6 +20,7 @@ struct CapacityLimits {
   double rail_share = 0.9;
 };
 
+/// How many actions there may be, and how much may be out of service at once.
 struct BudgetLimits {
   /// Actions that take something out of service in an hour.
   unsigned actions_per_hour = 6;
@@ -34,6 +35,7 @@ struct BudgetLimits {
   Duration cool_down = std::chrono::minutes(30);
 };
 
+/// When the circuit breaker trips. A person resets it.
 struct BreakerLimits {
   /// More incidents with a remedy than this share (0..1) of all nodes, begun within `window`, trip it: so much at once
   /// is one cause that no plan of ours knows.
@@ -44,6 +46,7 @@ struct BreakerLimits {
   unsigned actions_per_day = 24;
 };
 
+/// How a plan is verified after its action.
 struct VerificationLimits {
   /// Sweeps in a row that must find everything well before a plan is committed.
   unsigned windows = 10;
@@ -58,6 +61,7 @@ struct VerificationLimits {
   Duration reinstatement_window = std::chrono::hours(7 * 24);
 };
 
+/// All limits of remedies.
 struct RemedyLimits {
   CapacityLimits capacity;
   BudgetLimits budget;

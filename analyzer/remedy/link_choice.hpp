@@ -9,11 +9,13 @@
 
 namespace weft::analyzer {
 
+/// A link that should be taken out.
 struct BadLink {
   UplinkIndex uplink = kNoIndex;
   double harm = 0;  ///< that it does while it is in service; any unit, > 0
 };
 
+/// Which links to take out.
 struct LinkChoice {
   std::vector<std::uint32_t> out;  ///< positions in what was given, ascending
   double harm_left = 0;            ///< of those that stay

@@ -35,9 +35,11 @@ class LiveTree {
   LiveTree(const FabricTree& tree, std::span<const std::uint8_t> up, std::span<const JobLeaves> jobs,
            const CapacityLimits& limits);
 
+  /// False while the uplink is out or its link is down.
   bool is_up(UplinkIndex uplink) const { return up_[uplink] != 0; }
   /// Nothing when it is so already.
   void take_out(UplinkIndex uplink) { set(uplink, 0); }
+  /// Takes the uplink as up again. Nothing when it is so already.
   void put_back(UplinkIndex uplink) { set(uplink, 1); }
 
   /// What is too little of what the ways through `uplink` serve, as the tree is now: the first rule broken, in the
@@ -49,6 +51,7 @@ class LiveTree {
   std::vector<std::uint32_t> leaves_below(UplinkIndex uplink) const;
   /// Ways up to the highest tier: of now, and when all links are up.
   std::uint64_t ways(NodeIndex node) const { return ways_[tree_.order_of(node)]; }
+  /// Paths up to the highest tier when all links are up.
   std::uint64_t designed_ways(NodeIndex node) const { return designed_ways_[tree_.order_of(node)]; }
   /// Uplinks of a switch that are up.
   std::uint32_t uplinks_up(NodeIndex node) const;

@@ -25,6 +25,7 @@ enum class TargetState : std::uint8_t {
   kOurs,     ///< out of service by us
   kForeign,  ///< out of service by somebody else
 };
+/// The state of a target, as an actuator read it.
 struct TargetReading {
   TargetState state = TargetState::kInService;
   std::string detail;
@@ -32,6 +33,7 @@ struct TargetReading {
 
 /// What is asked of an actuator. Only ever given out when the plan that says so has been journalled.
 enum class OrderKind : std::uint8_t { kRead, kAct };
+/// One request to an actuator: to read a target's state, or to change it.
 struct RemedyOrder {
   std::uint64_t number = 0;  ///< of this run of the daemon
   std::uint64_t plan = 0;
@@ -45,6 +47,7 @@ struct RemedyOrder {
 
 /// What is under way for a plan in this run of the daemon. Nothing of it needs to survive.
 struct PlanWork {
+  /// Which step of the plan's execution comes next.
   enum class Stage : std::uint8_t {
     kIdle,
     kLook,
@@ -95,6 +98,7 @@ class PlanRunner {
   void acted(const Result<void>& result);
   /// A sweep has passed.
   void window(const Window& window, std::uint32_t windows_needed);
+  /// Begins to undo the plan: the state becomes ROLLING_BACK, and the target is read first.
   void roll_back(const std::string& why);
   /// What is to be asked now, without its number; nullopt: nothing.
   std::optional<RemedyOrder> order() const;

@@ -24,6 +24,7 @@ struct RemedyBatch {
   std::vector<AuditRecord> audit;   ///< without sequence and hash, which the store gives
   bool status_changed = false;      ///< hands off, breaker
   std::vector<RemedyOrder> orders;  ///< to be given to actuators when the rest is on disk, and not before
+  /// Nothing to save and nothing to order.
   bool empty() const { return plans.empty() && audit.empty() && !status_changed && orders.empty(); }
 };
 
@@ -39,6 +40,7 @@ struct RemedyMemory {
 /// next one knows what to read.
 class RemedyBook {
  public:
+  /// Continues with the plans of the process before.
   RemedyBook(RemedySettings settings, RemedyMemory memory, TimePoint now);
 
   /// Looks at everything anew: after each sweep, after answers of actuators, and about once a second otherwise.
@@ -46,11 +48,13 @@ class RemedyBook {
 
   /// kNotFound; kFailedPrecondition: not proposed (any more), of another revision, too late, or refused by a guard.
   Result<Plan> approve(std::uint64_t id, std::uint64_t revision, const std::string& who, const RemedyView& view);
+  /// kNotFound; kFailedPrecondition when the plan is neither proposed nor approved.
   Result<Plan> reject(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
   /// A person's own plan, approved at once. kFailedPrecondition: refused by a guard, or there is nothing of ours to be
   /// taken back; kAlreadyExists: a plan for the same is under way.
   Result<Plan> request(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
                        const RemedyView& view);
+  /// Stops all automation, or lets it go on. Nothing when it is so already.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now);
   /// kFailedPrecondition while it is not tripped.
   Result<void> reset_breaker(const std::string& why, const std::string& who, TimePoint now);
@@ -63,12 +67,16 @@ class RemedyBook {
   /// Whoever approved or asked for the plan was told that it could not be written down, and must not be surprised by it
   /// later: while nothing was sent it is a proposal again, or over when it was a person's own wish.
   void withdraw(std::uint64_t id, TimePoint now);
+  /// The result of a kRead order. An order that is unknown or out of date is ignored.
   void answer_reading(std::uint64_t order, const Result<TargetReading>& reading, TimePoint now);
+  /// The result of a kAct order. An order that is unknown or out of date is ignored.
   void answer_action(std::uint64_t order, const Result<void>& result, TimePoint now);
 
   /// Ascending by id, as Snapshot::plans wants them. The same pointer as before when nothing changed.
   std::shared_ptr<const std::vector<PlanPtr>> all() const;
+  /// The plan, or null.
   PlanPtr find(std::uint64_t id) const;
+  /// The state of automation as a whole, with the actions of the last hour counted at `now`.
   RemedyStatus status(TimePoint now) const;
   const RemedySettings& settings() const { return settings_; }
 

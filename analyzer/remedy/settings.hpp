@@ -13,6 +13,7 @@
 
 namespace weft::analyzer {
 
+/// Modes, actuators, lists and limits, as configured.
 struct RemedySettings {
   RemedySettings() { modes.fill(RemedyMode::kPropose); }
 
@@ -26,6 +27,7 @@ struct RemedySettings {
   std::vector<std::string> allow, deny;
   RemedyLimits limits;
 
+  /// How far automation may go with the action.
   RemedyMode mode(RemedyAction action) const { return modes[static_cast<std::size_t>(action)]; }
   /// Of links that of their layer, of hosts the one there is.
   const std::string& actuator(RemedyAction action, bool ethernet_link = false) const {
@@ -46,6 +48,7 @@ struct RemedyView {
 
   /// The fabric of that name, or null.
   const FabricView* fabric(std::string_view name) const;
+  /// The incident with that id, or null.
   const Incident* incident(std::uint64_t id) const;
   /// A link of an Ethernet fabric, as last seen.
   bool is_ethernet_link(const Entity& target) const;

@@ -17,6 +17,7 @@ namespace weft::analyzer {
 std::vector<JobLeaves> leaves_of_jobs(const FabricTree& tree, const Topology& topology,
                                       std::span<const std::shared_ptr<const HostView>> hosts);
 
+/// Keeps one LiveTree and one route review for each fabric.
 class TreeCache {
  public:
   explicit TreeCache(const CapacityLimits& limits) : limits_(limits) {}

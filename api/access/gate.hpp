@@ -26,6 +26,7 @@ struct Refusal {
   Error why;
 };
 
+/// Refused calls since the process started.
 struct GateFigures {
   std::uint64_t unauthenticated = 0;
   std::uint64_t denied = 0;
@@ -42,6 +43,7 @@ class Gate {
   Gate(const Clock& clock, std::function<void(const Refusal&)> on_refusal)
       : clock_(&clock), on_refusal_(std::move(on_refusal)) {}
 
+  /// Everybody is let in: there are no rules.
   bool is_open() const { return clock_ == nullptr; }
   /// From the next call on. Of a guarded gate.
   void change(Rules rules);
@@ -52,6 +54,7 @@ class Gate {
   Principal who(const Shown& shown) const;
   /// To be counted and told, of a refusal that was decided elsewhere.
   void refuse(Refusal refusal);
+  /// Refused calls so far.
   GateFigures figures() const;
 
  private:

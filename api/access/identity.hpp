@@ -15,6 +15,7 @@
 
 namespace weft::api::access {
 
+/// A SHA-256 digest.
 using Sha256 = std::array<unsigned char, 32>;
 /// FIPS 180-4.
 Sha256 sha256(std::string_view text);

@@ -36,6 +36,7 @@ std::vector<std::string> certificate_names(x509_st* certificate);
 class TlsKeys {
  public:
   explicit TlsKeys(TlsFiles files) : files_(std::make_shared<const TlsFiles>(std::move(files))) {}
+  /// The files in force now; never null.
   std::shared_ptr<const TlsFiles> current() const {
     const std::lock_guard lock(mutex_);
     return files_;

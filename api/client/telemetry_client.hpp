@@ -25,6 +25,7 @@ struct TelemetryHello {
   std::uint64_t oldest_sequence = 0;
 };
 
+/// Something that the stream received, or its end.
 struct TelemetryEvent {
   enum class Kind : std::uint8_t { kWelcome, kAcknowledgement, kEnded };
   Kind kind = Kind::kEnded;

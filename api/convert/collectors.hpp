@@ -7,6 +7,7 @@
 
 namespace weft::api {
 
+/// Fills in the message of one collector.
 void to_proto(const HostView& from, v1::Collector& to);
 
 /// Sorted by host. kInvalidArgument for a negative page size; a host without a collector is not in the answer.

@@ -7,6 +7,7 @@
 
 namespace weft::api {
 
+/// The gRPC status that stands for `code`.
 grpc_status_code grpc_code(ErrorCode code);
 /// The code's name as gRPC prints it, "NOT_FOUND": the `code` of an error in JSON.
 const char* code_name(ErrorCode code);

@@ -8,12 +8,14 @@ namespace weft::api {
 
 /// Name, status, counts and the last sweep.
 void to_proto(const FabricView& from, v1::Fabric& to);
+/// Number, times and statistics of a sweep, without its readings.
 void to_proto(const Sweep& from, v1::SweepSummary& to);
 
 /// The functions below want a fabric that has a sweep, and an index of its topology.
 void node_to_proto(const FabricView& fabric, NodeIndex index, v1::Node& to);
 /// What of a port's message is wanted.
 enum class PortDetail { kStates, kRates, kCounters };
+/// Fills in the message of one port, as much of it as `detail` says. `now` tells what is stale.
 void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail, TimePoint now, v1::Port& to);
 /// `index` is the end with the smaller key, see starts_link().
 void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to);
@@ -21,6 +23,7 @@ void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to);
 void to_proto(const Topology& topology, PortIndex index, v1::PortReference& to);
 /// "4X", "NDR", or empty where nothing is known.
 std::string width_text(WidthMask width);
+/// "NDR", or empty where nothing is known.
 std::string speed_text(SpeedMask speed);
 /// There is a cable at the port, and this is the end it is listed under: each cable once.
 bool starts_link(const Topology& topology, PortIndex index);

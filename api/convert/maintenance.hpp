@@ -9,8 +9,10 @@
 
 namespace weft::api {
 
+/// Fills in the message of a window; its state is the one at `now`.
 void to_proto(const MaintenanceWindow& from, TimePoint now, v1::MaintenanceWindow& to);
 
+/// A page of windows. kInvalidArgument for a negative page size or a token that is none.
 Result<v1::ListMaintenanceResponse> list_maintenance(const Snapshot& snapshot,
                                                      const v1::ListMaintenanceRequest& request, TimePoint now);
 /// `id` as a person writes it: "MW-3", "3".

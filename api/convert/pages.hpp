@@ -27,10 +27,12 @@ class PageBudget {
  public:
   /// `page_size` 0 means: as many as fit.
   explicit PageBudget(std::int32_t page_size) : entries_(page_size > 0 ? page_size : 0) {}
+  /// Counts one entry of `bytes` bytes.
   void spend(std::size_t bytes) {
     bytes_ += bytes;
     ++used_;
   }
+  /// The page takes no further entry.
   bool full() const { return bytes_ >= kPageBytes || (entries_ > 0 && used_ >= entries_); }
 
  private:
@@ -45,11 +47,14 @@ struct GraphCursor {
   std::uint64_t epoch = 0;
   std::uint32_t index = 0;
 };
+/// The cursor as a page token: "0.3.1200".
 std::string to_token(const GraphCursor& cursor);
+/// The cursor of a page token; nullopt when the text is none.
 std::optional<GraphCursor> parse_token(std::string_view token);
 
 /// What to do with entry `index` of the fabric: bytes that it added to the page, 0 when it was left out.
 using AddEntry = std::function<std::size_t(const FabricView& fabric, std::uint32_t index)>;
+/// How many entries of the wanted kind a topology has.
 using CountEntries = std::uint32_t (*)(const Topology& topology);
 
 /// Walks the entries of all fabrics (or of the one named) from `token` on until the page is full; the token of the next

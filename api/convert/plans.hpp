@@ -12,10 +12,14 @@
 
 namespace weft::api {
 
+/// The value of the same name in the API.
 v1::Plan::Action to_proto(RemedyAction action);
 v1::Plan::State to_proto(PlanState state);
+/// Fills in the message of a plan.
 void to_proto(const Plan& from, v1::Plan& to);
+/// Fills in the message about automation as a whole.
 void to_proto(const RemedyStatus& from, v1::RemedyStatus& to);
+/// Fills in the message of one audit record.
 void to_proto(const AuditRecord& from, v1::AuditRecord& to);
 /// As many of the newest records as a page holds, and the token of the page before them.
 void to_proto(const std::vector<AuditRecord>& from, v1::ListAuditResponse& to);
@@ -24,6 +28,7 @@ void to_proto(const std::vector<AuditRecord>& from, v1::ListAuditResponse& to);
 Result<v1::ListPlansResponse> list_plans(const Snapshot& snapshot, const v1::ListPlansRequest& request);
 /// `id` as a person writes it: "PLAN-7", "7". kInvalidArgument when it is none, kNotFound.
 Result<v1::Plan> get_plan(const Snapshot& snapshot, std::string_view id);
+/// The state of automation as a message.
 v1::RemedyStatus remedy_status(const Snapshot& snapshot);
 
 /// What a ListAuditRequest asks of the trail.

@@ -14,19 +14,26 @@
 
 namespace weft::api {
 
+/// State of the daemon and of each fabric.
 v1::Status status(const Snapshot& snapshot);
 
+/// A page of nodes. Fails as walk_page() does.
 Result<v1::ListNodesResponse> list_nodes(const Snapshot& snapshot, const v1::ListNodesRequest& request);
 /// kNotFound; kFailedPrecondition when the name is that of more nodes than one answer holds.
 Result<v1::GetNodeResponse> get_node(const Snapshot& snapshot, std::string_view name, TimePoint now);
+/// A page of ports. Fails as walk_page() does; kNotFound for an unknown node.
 Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::ListPortsRequest& request, TimePoint now);
+/// A page of links. Fails as walk_page() does.
 Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::ListLinksRequest& request);
 
+/// A page of incidents, ascending by id. kInvalidArgument for a negative page size or a token that is none.
 Result<v1::ListIncidentsResponse> list_incidents(const Snapshot& snapshot, const v1::ListIncidentsRequest& request);
 /// `id` as a person writes it: "INC-17", "17".
 Result<v1::Incident> get_incident(const Snapshot& snapshot, std::string_view id);
 
+/// A page of verdicts, sorted by node name. kInvalidArgument for a negative page size or a token that is none.
 Result<v1::ListHealthResponse> list_health(const Snapshot& snapshot, const v1::ListHealthRequest& request);
+/// Health of the host or switch of that name; kNotFound.
 Result<v1::NodeHealth> get_health(const Snapshot& snapshot, std::string_view node);
 
 /// A whole topology in parts: nodes, then ports, then links.

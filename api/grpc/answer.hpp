@@ -11,6 +11,7 @@
 
 namespace weft::api {
 
+/// The gRPC status of an error, with its message.
 inline grpc::Status to_status(const Error& error) {
   return {static_cast<grpc::StatusCode>(grpc_code(error.code)), error.message};
 }

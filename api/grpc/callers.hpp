@@ -15,6 +15,7 @@ class Callers {
   /// `gate` must outlive it.
   explicit Callers(const access::Gate& gate) : gate_(gate) {}
 
+  /// Who makes the call; anybody() when callers need not identify themselves.
   access::Principal principal(const grpc::CallbackServerContext& context) const;
   /// The name for the record: the principal's; where nobody is known, the one that the request claims, at most 256
   /// octets of it, or the caller's address.

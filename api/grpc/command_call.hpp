@@ -31,6 +31,7 @@ class CommandCall final : public grpc::ServerUnaryReactor {
   /// For one of several functions of the same name.
   CommandCall(Message* response, void (*convert)(const Value&, Message&)) : CommandCall(response, Convert(convert)) {}
 
+  /// The callback for the daemon's command. It may be called after the call has ended, from any thread.
   std::function<void(Result<Value>)> callback() {
     return [state = state_](Result<Value> result) {
       const std::lock_guard lock(state->mutex);

@@ -17,6 +17,7 @@ class FabricFeed {
  public:
   using Message = v1::WatchFabricResponse;
   explicit FabricFeed(const v1::WatchFabricRequest& request) : wanted_(request.fabric()) {}
+  /// The next message that the snapshot gives cause for; false when the watcher knows all of it.
   bool next(const Snapshot& snapshot, Message& message);
 
  private:

@@ -33,6 +33,7 @@ class PlanFeed {
  public:
   using Message = v1::WatchPlansResponse;
   explicit PlanFeed(const v1::WatchPlansRequest& request) : include_ended_(request.include_ended()) {}
+  /// The next message that the snapshot gives cause for; false when the watcher knows all of it.
   bool next(const Snapshot& snapshot, Message& message);
 
  private:
@@ -46,6 +47,7 @@ class HealthFeed {
  public:
   using Message = v1::WatchHealthResponse;
   explicit HealthFeed(const v1::WatchHealthRequest& request) : nodes_(request.nodes().begin(), request.nodes().end()) {}
+  /// The next message that the snapshot gives cause for; false when the watcher knows all of it.
   bool next(const Snapshot& snapshot, Message& message);
 
  private:

@@ -19,6 +19,7 @@ namespace weft::api {
 template <typename Key>
 class Ledger {
  public:
+  /// Starts a pass over snapshot `revision`; nothing when it is the one of the last call.
   void observe(std::uint64_t revision) {
     if (started_ && revision == revision_) return;
     started_ = true;
@@ -27,6 +28,7 @@ class Ledger {
     ++pass_;
   }
 
+  /// Position of the next entry to look at; nullopt when all `count` entries were looked at in this pass.
   std::optional<std::size_t> next_index(std::size_t count) {
     if (visited_ >= count) return std::nullopt;
     ++visited_;
@@ -34,6 +36,7 @@ class Ledger {
     return position_++;
   }
 
+  /// What an entry is to the watcher.
   enum class News { kNone, kNew, kChanged };
   /// `told` false: remember it without its having been sent.
   News note(const Key& key, std::uint64_t digest, bool told) {
@@ -63,6 +66,7 @@ class Ledger {
     return std::nullopt;
   }
 
+  /// How many things are remembered.
   std::size_t size() const { return entries_.size(); }
 
  private:

@@ -17,6 +17,7 @@
 
 namespace weft::api {
 
+/// How the gRPC server listens, and its limits.
 struct GrpcOptions {
   std::string address = "127.0.0.1";  ///< an address or a name of this machine
   std::uint16_t port = 9641;          ///< 0: any free one
@@ -28,6 +29,7 @@ struct GrpcOptions {
   std::chrono::milliseconds stop_grace{2'000};  ///< for calls under way when stopping
 };
 
+/// The gRPC server with all services of the API.
 class GrpcServer {
  public:
   /// Listens and serves. kInvalidArgument for an address that is none, kUnavailable for one that is taken or not ours.
@@ -42,6 +44,7 @@ class GrpcServer {
 
   /// The port that it listens on.
   std::uint16_t port() const;
+  /// Figures of the collectors' streams.
   TelemetryFigures telemetry() const;
   /// Ends all streams and calls, and joins. Commands that were passed on must be answered for it to return early; their
   /// callbacks may still come later. May be called more than once.

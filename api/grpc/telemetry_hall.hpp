@@ -20,6 +20,7 @@
 
 namespace weft::api {
 
+/// Limits of the collectors' streams.
 struct TelemetryLimits {
   unsigned max_collectors = 12'000;                  ///< streams at once; further ones get RESOURCE_EXHAUSTED
   std::chrono::milliseconds hello_timeout{10'000};   ///< from the stream's beginning to its Hello
@@ -30,6 +31,7 @@ struct TelemetryLimits {
   BatchLimits batch;
 };
 
+/// Figures of the collectors' streams.
 struct TelemetryFigures {
   std::uint64_t streams = 0;    ///< open now
   std::uint64_t refused = 0;    ///< streams ended for a limit or for breaking the rules, ever
@@ -39,6 +41,7 @@ struct TelemetryFigures {
 
 class TelemetryStream;
 
+/// All streams of collectors on this server. May be used from any thread.
 class TelemetryHall {
  public:
   using Steady = std::chrono::steady_clock;
@@ -52,15 +55,20 @@ class TelemetryHall {
 
   /// False when there are too many, or the hall is closing.
   bool admit(const Stream& stream);
+  /// Removes a stream that has ended.
   void leave(const TelemetryStream* stream);
   /// The stream has something to do: soon, or at `when`.
   void wake(Stream stream);
+  /// Calls TelemetryStream::turn() at `when`.
   void wake_at(Steady::time_point when, const Stream& stream);
   /// A stream's number of series changes; false, and nothing changes, when all together would be too many.
   bool change_values(std::size_t before, std::size_t now);
+  /// Counts a stream that was refused.
   void count_refused() { ++refused_; }
+  /// Counts a stream that had to wait for its rate.
   void count_throttled() { ++throttled_; }
 
+  /// The figures as of now.
   TelemetryFigures figures() const;
   /// Ends all streams and joins the thread.
   void stop();

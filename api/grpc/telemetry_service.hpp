@@ -7,6 +7,7 @@
 
 namespace weft::api {
 
+/// weft.v1.TelemetryService: streams of collectors, and the list of them from the published snapshot.
 class TelemetryService final : public v1::TelemetryService::CallbackService {
  public:
   TelemetryService(const Publication& publication, TelemetryHall& hall) : publication_(publication), hall_(hall) {}

@@ -20,6 +20,7 @@ class TelemetryStream final : public grpc::ServerBidiReactor<v1::CollectorMessag
                               public CollectorStream,
                               public std::enable_shared_from_this<TelemetryStream> {
  public:
+  /// Makes a stream for the call. It is ended at once when there are too many.
   static TelemetryStream* start(TelemetryHall& hall, grpc::CallbackServerContext* context);
 
   void welcome(std::uint64_t sequence) override;

@@ -12,6 +12,7 @@
 
 namespace weft::api {
 
+/// A Watch call that waits for news.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -21,6 +22,7 @@ class Watcher {
   virtual void end() = 0;
 };
 
+/// All Watch calls of the server. May be used from any thread.
 class WatchHall {
  public:
   /// `each_time` is called on the hall's thread with each snapshot that it looks at.
@@ -31,6 +33,7 @@ class WatchHall {
 
   /// False when there are too many, or the hall is closing.
   bool admit(std::shared_ptr<Watcher> watcher);
+  /// Removes a watcher that has ended.
   void leave(const Watcher* watcher);
   /// There may be something to send. Any thread; cheap.
   void nudge();

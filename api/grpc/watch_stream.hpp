@@ -15,6 +15,7 @@ namespace weft::api {
 template <typename Feed>
 class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message>, public Watcher {
  public:
+  /// Makes the stream. It ends with RESOURCE_EXHAUSTED when there are too many watchers.
   static grpc::ServerWriteReactor<typename Feed::Message>* start(WatchHall& hall, Feed feed) {
     std::shared_ptr<WatchStream> stream(new WatchStream(hall, std::move(feed)));
     stream->self_ = stream;

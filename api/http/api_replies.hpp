@@ -10,6 +10,7 @@
 
 namespace weft::api {
 
+/// One GET request below /api/v1/.
 struct ApiQuestion {
   std::shared_ptr<const Snapshot> snapshot;
   TimePoint now;
@@ -19,6 +20,7 @@ struct ApiQuestion {
 /// The answer, or the error as JSON.
 HttpReply api_reply(ApiQuestion question);
 
+/// A reply with status 200 and this JSON.
 HttpReply json_reply(std::string json);
 
 }  // namespace weft::api

@@ -15,6 +15,7 @@ struct Asset {
   std::string_view etag;   ///< with its quotes (RFC 9110, 8.8.3)
   bool immutable = false;  ///< its name changes with its content: browsers may keep it for a year
 };
+/// All files of the page.
 using Assets = std::span<const Asset>;
 
 }  // namespace weft::api

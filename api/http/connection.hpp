@@ -34,7 +34,9 @@ struct HttpHall;
 class CommandDoor {
  public:
   CommandDoor(boost::asio::io_context& context, HttpHall& hall) : context_(&context), hall_(hall) {}
+  /// Hands the reply to the connection that waits for this command. Any thread; nothing after close().
   void answer(std::uint64_t command, HttpReply reply);
+  /// The server ends: replies that come later are dropped.
   void close();
 
  private:

@@ -24,7 +24,9 @@ namespace weft::api {
 
 /// Changes whenever positions in the map mean something else, or are named otherwise.
 std::string map_shape(const FabricView& fabric);
+/// The reply to GET /api/v1/map.
 HttpReply fabric_map(const Snapshot& snapshot);
+/// The reply to GET /api/v1/map/state.
 HttpReply fabric_map_state(const Snapshot& snapshot, TimePoint now);
 
 /// `ratio` 0..1 as a base64 digit; NaN gives '-'.

@@ -9,6 +9,7 @@
 
 namespace weft::api {
 
+/// The message in protobuf's JSON mapping.
 std::string to_json(const google::protobuf::Message& message);
 /// {"code": "NOT_FOUND", "message": "no node named x"}
 std::string to_json(const Error& error);

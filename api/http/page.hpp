@@ -7,6 +7,7 @@
 
 namespace weft::api {
 
+/// The HTML of the plain status page.
 std::string status_page(const Snapshot& snapshot, TimePoint now);
 
 }  // namespace weft::api

@@ -18,6 +18,7 @@
 
 namespace weft::api {
 
+/// What the router needs of a request. Headers are empty when they were not sent.
 struct HttpRequest {
   std::string method;
   std::string target;
@@ -36,6 +37,7 @@ struct HttpRequest {
 /// Makes an answer's body piece by piece: fills `piece`, or returns false at the end.
 using BodySource = std::function<bool(std::string& piece)>;
 
+/// An answer to be sent.
 struct HttpReply {
   unsigned status = 200;
   std::string content_type = "application/json";
@@ -53,8 +55,10 @@ struct HttpDesks {
   Assets assets{};
 };
 
+/// Chooses and makes the answer to each request.
 class Router {
  public:
+  /// Takes the answer.
   using Done = std::function<void(HttpReply)>;
 
   Router(const Publication& publication, const Clock& clock, Collectables collectables, HttpDesks desks = {});

@@ -15,6 +15,7 @@
 
 namespace weft::api {
 
+/// How the HTTP server listens, and its limits.
 struct HttpOptions {
   std::string address = "127.0.0.1";           ///< an address or a name of this machine
   std::uint16_t port = 9640;                   ///< 0: any free one
@@ -31,6 +32,7 @@ struct HttpOptions {
   const access::TlsKeys* tls = nullptr;               ///< null: plain HTTP. Must outlive the server
 };
 
+/// The HTTP server of weftd.
 class HttpServer {
  public:
   /// Listens and starts the thread. kInvalidArgument for an address that is none, kUnavailable for one that is taken or

@@ -11,6 +11,7 @@
 
 namespace weft::api {
 
+/// Path and query of a request.
 struct HttpTarget {
   std::vector<std::string> path;  ///< decoded segments: "/api/v1" gives api and v1, "/" none
   std::map<std::string, std::string> query;

@@ -13,6 +13,7 @@ class Collectable;
 
 namespace weft::api {
 
+/// Registries whose metrics are appended to a scrape.
 using Collectables = std::vector<std::shared_ptr<prometheus::Collectable>>;
 
 /// Collects them and appends their text. Meant for tens of series: it copies them all.

@@ -12,6 +12,7 @@
 
 namespace weft::api {
 
+/// The text of one scrape.
 class Exposition {
  public:
   /// `now` tells what is stale; `collectables` are the daemon's own metrics, appended at the end.

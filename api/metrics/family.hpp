@@ -13,6 +13,7 @@ inline constexpr std::size_t kChunk = 64 * 1024;
 /// Characters that std::to_chars may need for one value.
 inline constexpr std::size_t kLongestNumber = 40;
 
+/// The type that # TYPE names.
 enum class MetricType { kGauge, kCounter, kInfo };
 
 /// A family as the text format names it: a counter's name ends in _total, an info's in _info.

@@ -17,6 +17,7 @@ namespace weft::api {
 /// a watched subnet shows as well is left out of the families that the subnet's sweep gives.
 class HostFamilies {
  public:
+  /// Name, help and type of one metric family.
   struct Family {
     std::string name;
     std::string_view help;

@@ -21,6 +21,7 @@ class NodeLabels {
  public:
   explicit NodeLabels(const Topology& topology);
 
+  /// The beginning of the labels of the node's ports, up to the port number.
   std::string_view prefix(NodeIndex node) const {
     return std::string_view(text_).substr(begin_[node], begin_[node + 1] - begin_[node]);
   }
@@ -28,6 +29,7 @@ class NodeLabels {
   std::string_view name(NodeIndex node) const;
   /// The GUID within the prefix.
   std::string_view guid(NodeIndex node) const;
+  /// Length of the longest prefix, in bytes.
   std::size_t longest() const { return longest_; }
 
  private:

@@ -5,6 +5,7 @@
 
 namespace weft::api {
 
+/// An exposition format.
 enum class MetricsFormat {
   kText,         ///< Prometheus text format 0.0.4
   kOpenMetrics,  ///< OpenMetrics 1.0.0

@@ -12,6 +12,7 @@
 
 namespace weft::api {
 
+/// Names and values of labels.
 using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
 /// Appends the line of one sample; label values are escaped.

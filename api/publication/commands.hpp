@@ -19,8 +19,10 @@ namespace weft::api {
 /// kUnavailable.
 class Commands {
  public:
+  /// Takes the incident after the change, or why there was none.
   using Callback = std::function<void(Result<Incident>)>;
 
+  /// Takes the window after the change, or why there was none.
   using MaintenanceCallback = std::function<void(Result<MaintenanceWindow>)>;
 
   virtual ~Commands() = default;
@@ -42,13 +44,17 @@ class Commands {
 /// kUnavailable while the daemon stops.
 class RemedyCommands {
  public:
+  /// Takes the plan after the change, or why there was none.
   using PlanCallback = std::function<void(Result<Plan>)>;
+  /// Takes the state of automation after the change, or why there was none.
   using StatusCallback = std::function<void(Result<RemedyStatus>)>;
+  /// Takes the audit records, or why they cannot be given.
   using AuditCallback = std::function<void(Result<std::vector<AuditRecord>>)>;
 
   virtual ~RemedyCommands() = default;
   /// `revision` is the one that the person read; 0: whatever it is now.
   virtual void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) = 0;
+  /// Ends a plan that was not begun. `why` may be empty.
   virtual void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) = 0;
   /// Makes a plan for a target that a person names and approves it at once, unless a guard refuses. `target`: of
   /// isolate and restore either end of a link as a person writes it, "leaf-1:7" or "0x2c5eab0300b87b40:7"; of drain and

@@ -26,6 +26,7 @@ TimePoint counters_read_at(const Sweep& sweep, PortIndex port);
 /// any, its counters must be fresh; of one that is not, the state: its counters do not move.
 bool is_stale(const FabricView& fabric, PortIndex port, TimePoint now);
 
+/// How many nodes, ports and links a topology has.
 struct FabricCounts {
   std::array<std::uint32_t, 4> nodes{};  ///< by NodeType
   std::array<std::uint32_t, 5> ports{};  ///< external ports, by PortState
@@ -34,6 +35,7 @@ struct FabricCounts {
   std::uint32_t links_up = 0;       ///< both ends active
   std::uint32_t links_unknown = 0;  ///< the state of neither end is known
 };
+/// Counts nodes, external ports and links. O(ports).
 FabricCounts count(const Topology& topology);
 
 /// The most nodes of one name that are looked at.

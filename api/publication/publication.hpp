@@ -16,6 +16,7 @@ class Subscription {
   Subscription(Subscription&& other) noexcept = default;
   Subscription& operator=(Subscription&& other) noexcept;
   ~Subscription() { reset(); }
+  /// Ends the subscription now, as the destructor does.
   void reset();
 
  private:
@@ -40,6 +41,7 @@ class Publication {
   void publish(std::shared_ptr<const Snapshot> snapshot);
   /// The latest; never null (before the first publication it is an empty snapshot of revision 0).
   std::shared_ptr<const Snapshot> load() const;
+  /// Calls `callback` after each publication for as long as the result lives.
   [[nodiscard]] Subscription subscribe(Callback callback) const;
 
  private:

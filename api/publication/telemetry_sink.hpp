@@ -31,6 +31,7 @@ class CollectorStream {
   virtual void acknowledge(std::uint64_t sequence) = 0;
   /// The last batch was taken: the next one may come.
   virtual void proceed() = 0;
+  /// Ends the stream with this error.
   virtual void end(Error why) = 0;
 };
 
@@ -38,6 +39,7 @@ class CollectorStream {
 /// batch() with at most one batch under way, then gone(), after which nothing follows. They return at once.
 class TelemetrySink {
  public:
+  /// A stream; the daemon may keep it after the stream's end.
   using Stream = std::shared_ptr<CollectorStream>;
 
   virtual ~TelemetrySink() = default;
@@ -46,6 +48,7 @@ class TelemetrySink {
   /// Times in `batch` are on our clock, none in the future. `clock_offset` is ours minus the host's, zero while not
   /// known. Answered by proceed() or end().
   virtual void batch(const Stream& stream, HostBatch batch, Duration clock_offset) = 0;
+  /// The stream has ended.
   virtual void gone(const Stream& stream) = 0;
 };
 

@@ -34,12 +34,14 @@ inline constexpr std::uint8_t kAdministrative = 1U << 1;
 inline constexpr std::uint8_t kHasUpCount = 1U << 2;
 inline constexpr std::uint8_t kHasDownCount = 1U << 3;
 
+/// Kind of a run of values: as in the last reading, absent, or present.
 enum class Run : std::uint8_t { kSame = 0, kAbsent = 1, kPresent = 2 };
 
 /// A difference as a number that is small when the difference is, whatever its sign.
 constexpr std::uint64_t zigzag(std::uint64_t difference) {
   return (difference << 1) ^ (0 - (difference >> 63));
 }
+/// The reverse of zigzag().
 constexpr std::uint64_t unzigzag(std::uint64_t number) {
   return (number >> 1) ^ (0 - (number & 1));
 }

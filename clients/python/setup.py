@@ -1,5 +1,5 @@
 """Generates weft/v1 from the protos while the package is built: with protoc and grpc_python_plugin (Debian: protobuf-compiler,
-protobuf-compiler-grpc), or with grpc_tools where that is installed. All else is in pyproject.toml."""
+protobuf-compiler-grpc), or with grpc_tools where that is installed. Reads the version, which is Weft's. All else is in pyproject.toml."""
 
 import glob
 import os
@@ -20,6 +20,16 @@ def protos() -> str:
         if os.path.isdir(os.path.join(place, "weft", "v1")):
             return os.path.abspath(place)
     sys.exit("weft-client: there are no protos beside this package")
+
+
+def version() -> str:
+    """From the file VERSION: beside this file in a source distribution, at the top of the repository."""
+    for place in (HERE, os.path.join(HERE, "..", "..")):
+        file = os.path.join(place, "VERSION")
+        if os.path.isfile(file):
+            with open(file, encoding="utf-8") as stream:
+                return stream.read().strip()
+    sys.exit("weft-client: there is no file VERSION beside this package")
 
 
 def compiler() -> list:
@@ -44,6 +54,8 @@ class WithProtos(sdist):
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
         shutil.copytree(os.path.join(protos(), "weft"), os.path.join(base_dir, "proto", "weft"), dirs_exist_ok=True)
+        with open(os.path.join(base_dir, "VERSION"), "w", encoding="utf-8") as stream:
+            stream.write(version() + "\n")
 
 
-setup(cmdclass={"build_py": Generate, "sdist": WithProtos})
+setup(version=version(), cmdclass={"build_py": Generate, "sdist": WithProtos})

@@ -10,16 +10,19 @@
 
 namespace weft::cabling {
 
+/// A node statement of the text.
 struct DotNode {
   std::string name;
   std::string function;  ///< value of the attribute of that name; empty without one
 };
 
+/// An edge between two nodes, with the ports that the text names.
 struct DotEdge {
   std::uint32_t tail = 0, head = 0;  ///< positions in DotGraph::nodes
   std::string tail_port, head_port;  ///< as written behind the colon; empty without one
 };
 
+/// A whole graph, in the order of the text.
 struct DotGraph {
   bool is_strict = false;
   std::vector<DotNode> nodes;  ///< in the order of the text

@@ -9,15 +9,21 @@
 
 namespace weft::ethernet {
 
+/// Reads PFC statistics of interfaces through dcbnl.
 class DcbSource {
  public:
   /// Opens its socket; when that fails the source stays silent and status() says why.
   DcbSource();
 
+  /// From now on these interfaces are asked.
   void watch(std::span<const Interface> interfaces);
+  /// Enters the series that the interfaces have.
   void enter(SeriesBook& book);
+  /// Asks the kernel and writes the values.
   void read(ValueSink& sink);
+  /// True when answers had values that are not entered yet: enter() must be called again.
   bool has_new() const { return answers_.has_new(); }
+  /// What went wrong last; ok when nothing did.
   SourceStatus status() const { return {"dcb", trouble_.empty(), trouble_}; }
 
  private:

@@ -20,6 +20,7 @@ std::span<const DriverCounter> ethtool_table(std::string_view driver);
 /// The names in the bytes of ETH_SS_STATS: 32 octets each, padded with NULs or blanks.
 std::vector<std::string_view> parse_statistics_names(std::string_view bytes);
 
+/// Reads the drivers' own statistics of interfaces (ethtool -S).
 class DriverStatistics {
  public:
   /// Opens its socket; when that fails the source stays silent.
@@ -30,12 +31,15 @@ class DriverStatistics {
 
   /// From now on these interfaces are asked; asks for their drivers' names.
   void watch(std::span<const Interface> interfaces);
+  /// Enters the series that the drivers have.
   void enter(SeriesBook& book);
+  /// Asks each driver and writes the values.
   void read(ValueSink& sink);
   /// Whether a driver has other statistics than it had: watch() must be called again.
   bool is_outdated() const { return is_outdated_; }
   /// Firmware of an interface as its driver tells; empty when it does not.
   std::string firmware_of(std::string_view interface) const;
+  /// False when the socket could not be opened.
   bool is_open() const { return fd_ >= 0; }
 
  private:

@@ -12,15 +12,20 @@
 
 namespace weft::ethernet {
 
+/// Asks the kernel through ethtool netlink.
 class EthtoolSource {
  public:
   /// Opens its socket and looks up the family; when that fails the source stays silent and status() says why.
   EthtoolSource();
 
+  /// From now on these interfaces are asked.
   void watch(std::span<const Interface> interfaces);
+  /// Enters the series of FEC alone.
   void enter_fec(SeriesBook& book);
   void enter(SeriesBook& book);  ///< all but FEC
+  /// Asks the kernel and writes the values.
   void read(ValueSink& sink);
+  /// True when answers had values that are not entered yet.
   bool has_new() const { return fec_.has_new() || answers_.has_new(); }
 
   /// Why the link of an interface is down, in ethtool(8)'s words; empty when it is up or nobody knows.
@@ -30,6 +35,7 @@ class EthtoolSource {
   /// CAP_NET_ADMIN, EOPNOTSUPP where the driver cannot, EIO and others where there is no module.
   int read_module(const Interface& interface, ModulePlace place, const std::function<void(netlink::Bytes)>& take);
 
+  /// What went wrong last; ok when nothing did.
   SourceStatus status() const { return {"ethtool", trouble_.empty(), trouble_}; }
 
  private:

@@ -11,6 +11,7 @@
 
 namespace weft::ethernet {
 
+/// A network interface that is watched.
 struct Interface {
   std::string name;
   std::uint32_t index = 0;
@@ -24,6 +25,7 @@ struct Interface {
   bool operator==(const Interface&) const = default;
 };
 
+/// The result of scan_interfaces().
 struct InterfaceScan {
   std::vector<Interface> interfaces;
   std::vector<HostPort> alone;  ///< the ports of interfaces without an RDMA device

@@ -16,6 +16,7 @@ namespace weft::ethernet {
 /// Puts what an answer had into the slots of that answer. With no sink it is only learnt.
 void put_figures(AnswerSlots& slots, const Figures& figures, const Interface& interface, ValueSink* sink);
 
+/// The questions of one source, with what their answers had so far.
 class KernelAnswers {
  public:
   /// Turns the attributes of one kind of answer into figures.
@@ -24,12 +25,16 @@ class KernelAnswers {
   /// Answers have a family header of `header_size` octets before their attributes.
   explicit KernelAnswers(std::size_t header_size) : header_size_(header_size) {}
 
+  /// Removes all questions.
   void clear() { questions_.clear(), requests_.clear(); }
+  /// Adds a question about `interface`; `parser` reads the answers to it.
   void add(const Interface& interface, netlink::Request request, Parser parser);
   /// Asks once, learns what the answers have and drops the questions that have no answer here. A driver may have one
   /// later, when the link is up.
   Result<void> learn(netlink::Socket& socket);
+  /// Enters the series that the answers had.
   void enter(SeriesBook& book);
+  /// Asks all questions and writes the values to `sink`.
   Result<void> read(netlink::Socket& socket, ValueSink& sink) { return ask(socket, &sink); }
   /// Whether answers had values that are not entered yet.
   bool has_new() const;

@@ -22,6 +22,7 @@ struct LinkStatistics {
   std::uint64_t receive_crc_errors = 0;
 };
 
+/// What one message says of an interface.
 struct LinkMessage {
   std::uint32_t index = 0;
   std::string_view name;             ///< into the message's bytes
@@ -32,6 +33,7 @@ struct LinkMessage {
   std::optional<LinkStatistics> statistics;
   bool moved = false;  ///< of RTM_DELLINK: it lives on in another network namespace
 
+  /// IFF_UP is set and there is a carrier.
   bool is_up() const { return administratively_up && carrier; }
 };
 

@@ -14,8 +14,10 @@
 
 namespace weft::ethernet {
 
+/// Reads interfaces through rtnetlink and follows their changes.
 class LinkSource {
  public:
+  /// State of one interface; `known` is false until the kernel told it.
   struct State {
     bool known = false;
     bool administratively_up = false;
@@ -32,6 +34,7 @@ class LinkSource {
 
   /// From now on these interfaces are watched.
   void watch(std::span<const Interface> interfaces);
+  /// Enters the series of all watched interfaces.
   void enter(SeriesBook& book);
   /// Asks for every interface. Changes that no event told yet are added to `changes`.
   void read(ValueSink& sink, std::vector<LinkChange>& changes);
@@ -41,6 +44,7 @@ class LinkSource {
 
   /// As of the last read() or event; in the order of watch().
   std::span<const State> states() const { return states_; }
+  /// What went wrong last; ok when nothing did.
   SourceStatus status() const;
 
  private:

@@ -12,6 +12,7 @@
 
 namespace weft::ethernet {
 
+/// Which memory map a module has.
 enum class ModuleKind : std::uint8_t { kUnknown, kSfp, kQsfp, kCmis };
 
 /// The parts of a module's memory that are looked at, 128 octets each.
@@ -30,17 +31,21 @@ struct ModulePlace {
   std::uint8_t page;
   std::uint8_t offset;
 };
+/// Where the part is read from.
 ModulePlace place_of(ModulePart part);
 
 /// What was read so far; parts that could not be read are absent.
 class ModuleMemory {
  public:
   static constexpr std::size_t kPartSize = 128;
+  /// The octets of one part.
   using Part = std::array<std::uint8_t, kPartSize>;
 
   /// Takes a part in; a shorter one counts as not read.
   void set(ModulePart part, netlink::Bytes bytes);
+  /// Makes the part absent.
   void clear(ModulePart part) { parts_[static_cast<std::size_t>(part)].reset(); }
+  /// The part, or null when it was not read.
   const Part* get(ModulePart part) const;
 
   /// By the identifier in octet 0 (SFF-8024, table 4-1); kUnknown without the lower part.
@@ -53,6 +58,7 @@ class ModuleMemory {
 /// The parts that say what a module has, read once; and those that say how it is, read every time. A part that the
 /// module says it lacks is in neither: asking for it makes drivers complain in the kernel's log.
 std::span<const ModulePart> fixed_parts(const ModuleMemory& memory);
+/// The parts to read each time.
 std::span<const ModulePart> changing_parts(const ModuleMemory& memory);
 
 /// Adds what the module measures to `figures`: module_temperature, module_supply, and for each lane from 0

@@ -12,16 +12,21 @@
 
 namespace weft::ethernet {
 
+/// Reads the monitors of optical modules, one module at a time.
 class ModuleSource {
  public:
+  /// `interval`: each module is read once in this time.
   explicit ModuleSource(Duration interval) : interval_(interval) {}
 
   /// From now on the modules of these interfaces are read; each new one is looked at here.
   void watch(std::span<const Interface> interfaces, EthtoolSource& ethtool, TimePoint now);
+  /// Enters the series of the modules.
   void enter(SeriesBook& book);
   /// Reads the module that waited longest, if one is due; of the others the last values stand.
   void read(ValueSink& sink, EthtoolSource& ethtool, TimePoint now);
+  /// True when a module measures something that is not entered yet.
   bool has_new() const;
+  /// Always ok; the message says what kept modules from being read.
   SourceStatus status() const { return {"module", true, trouble_}; }
 
  private:

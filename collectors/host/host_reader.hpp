@@ -17,6 +17,7 @@ namespace host {
 class Sources;
 }
 
+/// What a HostReader reads, and how often.
 struct HostReaderOptions {
   /// Where sysfs is. With another root than /sys it is a recorded tree, and the kernel itself is not asked: netlink and
   /// ioctl sources are off.

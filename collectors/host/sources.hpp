@@ -21,6 +21,7 @@
 
 namespace weft::host {
 
+/// All sources of one host. Behind HostReader, which says what its functions promise.
 class Sources {
  public:
   explicit Sources(HostReaderOptions options);

@@ -12,6 +12,7 @@ namespace weft::infiniband {
 /// Questions of a discovery, asked through MadEngine::run. Start with begin() or look_behind(), run, then finish().
 class Discovery final : public MadAsker {
  public:
+  /// `subnet` gets the nodes that are found, named by `names`; both must outlive the object.
   Discovery(Subnet& subnet, const NodeNameMap& names) : subnet_(subnet), names_(names) {}
 
   /// Starts from the node we sit on.
@@ -20,6 +21,7 @@ class Discovery final : public MadAsker {
   void look_behind(PortIndex port);
   /// Asks a node for its description again, and a switch for its SwitchInfo.
   void refresh_description(NodeIndex node);
+  /// Something is left to be asked.
   bool has_questions() const { return next_ < questions_.size(); }
 
   /// After the run: settles contradictions that need a second look (asks more; run again while has_questions()).

@@ -14,6 +14,7 @@ class FieldReader {
   /// `field`: a MAD_FIELDS of libibmad; `base`: octets before the structure it belongs to; `bits`: its width.
   FieldReader(int field, int base, int bits);
 
+  /// The value of the field, in the machine's byte order.
   std::uint64_t read(ConstMadBytes mad) const {
     if (bits_ == 64) {
       std::uint64_t value = 0;

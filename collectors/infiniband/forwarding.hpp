@@ -20,6 +20,7 @@ namespace weft::infiniband {
 /// written.
 class ForwardingTables final : public MadAsker {
  public:
+  /// The tables of the nodes of `subnet`, whose node indices belong to `epoch`.
   ForwardingTables(Subnet& subnet, std::uint64_t epoch) : subnet_(subnet), book_(epoch) {}
 
   /// Something happened that a subnet manager answers with other tables: links, LIDs or nodes changed.

@@ -15,11 +15,14 @@ namespace weft::infiniband {
 /// Walks over one line from left to right. Every take_… either consumes what it names or consumes nothing.
 class LineScanner {
  public:
+  /// The scanner refers to the text of `line`.
   explicit LineScanner(std::string_view line) : rest_(line) {}
 
   /// What was not consumed yet.
   std::string_view rest() const { return rest_; }
+  /// Skips blanks, if any come next.
   void skip_blanks();
+  /// Consumes `literal` if it comes next. Returns whether it did.
   bool take(std::string_view literal);
   /// Everything up to the next blank; may be empty.
   std::string_view take_word();
@@ -52,7 +55,9 @@ class FileFaults {
  public:
   static constexpr std::size_t kShown = 20;
 
+  /// Notes a fault of line `line`, counted from 1.
   void add(std::size_t line, std::string reason);
+  /// No fault was noted.
   bool empty() const { return count_ == 0; }
   /// Twenty are enough to stop reading.
   bool enough() const { return count_ >= kShown; }

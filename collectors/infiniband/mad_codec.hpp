@@ -15,7 +15,9 @@
 namespace weft::infiniband {
 
 inline constexpr std::size_t kMadSize = 256;  ///< 13.4.2
+/// The bytes of a datagram to be written.
 using MadBytes = std::span<std::uint8_t, kMadSize>;
+/// The bytes of a datagram to be read.
 using ConstMadBytes = std::span<const std::uint8_t, kMadSize>;
 /// For libibmad's readers, which take void* although they only read.
 inline void* mad_bytes(ConstMadBytes mad) {
@@ -71,6 +73,7 @@ void encode_path_record_get(MadBytes mad, Lid source, Lid destination);
 
 /// The low half of TransactionID: the high half belongs to the kernel (drivers/infiniband/core/user_mad.c).
 void set_transaction(MadBytes mad, std::uint32_t transaction);
+/// The low half of TransactionID.
 std::uint32_t transaction_of(ConstMadBytes mad);
 
 /// Status without the direction bit that directed-route replies carry (13.4.7, 14.2.1.2).
@@ -105,6 +108,7 @@ struct SwitchInfo {
   bool port_state_change = false;  ///< a port changed its state, and the subnet manager has not seen to it yet
   Lid linear_top;                  ///< LinearFDBTop: the highest LID that the linear forwarding table forwards
 };
+/// Reads a reply to a Get of SwitchInfo.
 SwitchInfo decode_switch_info(ConstMadBytes mad);
 
 /// LinearForwardingTable (14.2.5.10): the egress ports of 64 LIDs.
@@ -123,6 +127,7 @@ struct PortInfo {
   WidthMask width_active = 0, width_enabled = 0, width_supported = 0;
   SpeedMask speed_active = 0, speed_enabled = 0, speed_supported = 0;
 
+  /// The cable works: physical state LinkUp, and at least Initialize.
   bool is_link_up() const { return physical_state == PortPhysicalState::kLinkUp && state >= PortState::kInitialize; }
 };
 /// `capability_mask`: of the port itself, or of port 0 for a switch's external ports; it says whether the extended

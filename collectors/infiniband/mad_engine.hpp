@@ -44,6 +44,7 @@ class MadAsker {
   virtual void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) = 0;
 };
 
+/// Sends the requests of a MadAsker and gives it the replies.
 class MadEngine {
  public:
   MadEngine(MadPort& port, MadEngineOptions options);

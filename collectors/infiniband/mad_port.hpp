@@ -45,6 +45,7 @@ Result<std::vector<LocalPort>> list_local_ports();
 /// The one interface of this room to the outside: a test puts a hostile fabric behind it.
 class MadPort {
  public:
+  /// What receive() took.
   struct Arrival {
     bool timed_out = false;  ///< the kernel gave a request back unanswered; `mad` holds the request
     std::size_t length = 0;  ///< octets that arrived; at most kMadSize are in `mad`

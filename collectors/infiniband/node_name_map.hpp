@@ -12,6 +12,7 @@
 
 namespace weft::infiniband {
 
+/// Names for people by node GUID.
 using NodeNameMap = std::unordered_map<NodeGuid, std::string>;
 
 /// Reads a whole map. Fails with kInvalidArgument and one "line N: reason" for each of the first twenty faults: no

@@ -27,9 +27,12 @@ struct PerformanceAgentInfo {
   std::uint8_t redirect_sl = 0;
   std::uint16_t redirect_pkey = 0;
 
+  /// The agent has PortCountersExtended, with or without multicast and unicast counters.
   bool has_extended() const { return capability_mask & (kExtendedWidth | kExtendedWidthNoIetf); }
+  /// The agent has 64-bit error counters in PortCountersExtended.
   bool has_wide_errors() const { return has_extended() && (capability_mask2 & kWideErrorCounters); }
 };
+/// Reads a reply to a Get of ClassPortInfo.
 PerformanceAgentInfo decode_performance_class_port_info(ConstMadBytes mad);
 
 /// PortSamplesControl.Tick (16.1.3.2).

@@ -26,6 +26,7 @@ struct PortQuestion {
   std::chrono::milliseconds settling{500};
 };
 
+/// How a question to a port ended.
 enum class PortOutcome : std::uint8_t {
   kRead,      ///< as asked, nothing was sent but questions
   kDone,      ///< set, and read back
@@ -38,8 +39,10 @@ enum class PortOutcome : std::uint8_t {
   kCount,
 };
 const char* to_string(PortOutcome outcome);  ///< "read", "done", "already", "not_that", …
+/// The reverse of to_string(); nullopt for any other text.
 std::optional<PortOutcome> parse_port_outcome(std::string_view text);
 
+/// The answer to a PortQuestion.
 struct PortReport {
   PortOutcome outcome = PortOutcome::kSilent;
   PortState state = PortState::kUnknown;  ///< as last read, kUnknown when never

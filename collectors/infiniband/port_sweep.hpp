@@ -39,8 +39,11 @@ class IdentityCheck final : public MadAsker {
   void encode(const MadRequest& request, MadBytes mad) override;
   void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
 
+  /// Nodes that answered as the node that was expected.
   const std::vector<NodeIndex>& present() const { return present_; }
+  /// Nodes that did not answer, or that another node answered for.
   const std::vector<NodeIndex>& missing() const { return missing_; }
+  /// The graph no longer fits: discover from nothing.
   bool needs_new_epoch() const { return needs_new_epoch_; }
 
  private:
@@ -57,6 +60,7 @@ class IdentityCheck final : public MadAsker {
 /// Reads the state and the counters of every port of the given nodes.
 class PortReadings final : public MadAsker {
  public:
+  /// Readings go to `subnet`, `counters` and `state_read_at`, which must outlive the object.
   PortReadings(Subnet& subnet, const GeneralServices& services, std::span<const NodeIndex> nodes, SampleTable& counters,
                std::vector<TimePoint>& state_read_at);
   bool next(MadRequest& request) override;
@@ -99,6 +103,7 @@ class PortReadings final : public MadAsker {
 /// Learns what performance agents can do: ClassPortInfo (redirection included), then PortSamplesControl.
 class AgentQuestions final : public MadAsker {
  public:
+  /// What the agents say goes to `subnet`.
   AgentQuestions(Subnet& subnet, const GeneralServices& services, std::vector<NodeIndex> nodes);
   bool next(MadRequest& request) override;
   void encode(const MadRequest& request, MadBytes mad) override;
@@ -114,6 +119,7 @@ class AgentQuestions final : public MadAsker {
 /// Reads the optional attributes of the given ports into the detail table.
 class DetailReadings final : public MadAsker {
  public:
+  /// Readings go to `details`, which must outlive the object.
   DetailReadings(Subnet& subnet, const GeneralServices& services, std::vector<PortIndex> ports, SampleTable& details);
   bool next(MadRequest& request) override;
   void encode(const MadRequest& request, MadBytes mad) override;
@@ -139,6 +145,7 @@ class ServiceLevelQuestions final : public MadAsker {
   bool next(MadRequest& request) override;
   void encode(const MadRequest& request, MadBytes mad) override;
   void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
+  /// How many questions were answered with a service level.
   std::size_t answers() const { return answers_; }
 
  private:
@@ -155,6 +162,7 @@ class ServiceLevelQuestions final : public MadAsker {
 /// on.
 class CounterClears final : public MadAsker {
  public:
+  /// A port, and the CounterSelect bits of the counters to clear there.
   using Selection = std::pair<PortIndex, std::uint16_t>;
   CounterClears(Subnet& subnet, const GeneralServices& services, std::vector<Selection> what);
   bool next(MadRequest& request) override;

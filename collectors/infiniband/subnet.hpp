@@ -60,18 +60,24 @@ class Subnet {
   /// CapabilityMask of port 0 of a switch, which stands for all of its ports.
   std::uint32_t& switch_capability_mask(NodeIndex index) { return switch_capability_masks_[index]; }
 
+  /// Position of the node, or kNoIndex.
   NodeIndex find(NodeGuid guid) const;
   /// Position of a port of `node`, or kNoIndex when it has no such port.
   PortIndex port_of(NodeIndex node, PortNum number) const;
+  /// The port's GUID and number.
   PortKey key_of(PortIndex port) const { return {nodes_[ports_[port].node].guid, ports_[port].number}; }
 
   /// Adds a node and its ports, all of unknown state. The first one added is the one we sit on.
   NodeIndex add(const NodeInfo& info);
   /// Takes over what the PortInfo of our own port says of the subnet manager (the kernel's files may be older).
   void note_subnet_manager(PortIndex port, const PortInfo& info);
+  /// LID of the master subnet manager, as our port knows it.
   Lid subnet_manager_lid() const { return subnet_manager_lid_; }
+  /// Service level on which the subnet manager is reached.
   std::uint8_t subnet_manager_sl() const { return subnet_manager_sl_; }
+  /// The node that we sit on.
   NodeIndex local_node() const { return 0; }
+  /// The port of local_node() that we ask through.
   PortNum local_port() const { return local_port_; }
   void set_local_port(PortNum port) { local_port_ = port; }
 
@@ -79,6 +85,7 @@ class Subnet {
   bool connect(PortIndex a, PortIndex b);
   /// Takes over a PortInfo; true when anything a person or a rule would see has changed.
   bool update(PortIndex port, const PortInfo& info);
+  /// Sets the node's description and the name for people, which is from `names` where that has one.
   void describe(NodeIndex node, std::span<const std::uint8_t> description, const NodeNameMap& names);
 
   /// Finds the shortest directed route to every node over links that no end known to be fresh calls down, and
@@ -91,10 +98,12 @@ class Subnet {
   /// LIDs are not ours: it is here only when we sit on it or know its cable's other end.
   bool is_here(PortIndex port) const;
 
+  /// GUIDs that answered at two places.
   std::vector<DuplicateGuid>& duplicates() { return duplicates_; }
 
   /// Something a Topology shows has changed since the last publish().
   void mark_changed() { changed_ = true; }
+  /// True when anything has changed since the last publish().
   bool changed() const { return changed_; }
   /// The graph as an immutable value.
   std::shared_ptr<const Topology> publish();

@@ -17,6 +17,7 @@
 
 namespace weft::infiniband {
 
+/// What a Sweeper watches, and how.
 struct SweeperOptions {
   std::string fabric;  ///< name put into each Sweep
   MadEngineOptions engine;
@@ -42,6 +43,7 @@ class Sweeper {
   /// How long the last discovery from nothing took, and how many requests it sent.
   Duration discovery_time() const { return discovery_time_; }
   std::uint64_t discovery_requests() const { return discovery_requests_; }
+  /// Requests sent since construction, retries included.
   std::uint64_t requests_sent() const { return engine_.sent(); }
 
  private:

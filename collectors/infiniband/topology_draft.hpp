@@ -28,6 +28,7 @@ struct DraftPort {
   PortGuid peer_guid;
 };
 
+/// Collects the nodes and port lines of a file.
 class TopologyDraft {
  public:
   /// The node's position, or nullopt after a fault was noted (known id or GUID, bounds). `node` has everything but

@@ -11,6 +11,7 @@
 
 namespace weft::netlink {
 
+/// Bytes of a message that somebody else owns.
 using Bytes = std::span<const std::byte>;
 
 /// One attribute. Numbers are in the machine's order, as the kernel writes them.
@@ -45,6 +46,7 @@ class AttributeReader {
  public:
   explicit AttributeReader(Bytes bytes) : rest_(bytes) {}
 
+  /// The next attribute; nullopt at the end, or when the rest is malformed.
   std::optional<Attribute> next() {
     constexpr std::size_t kHeader = 4;
     constexpr std::uint16_t kTypeMask = 0x3FFF;  // NLA_TYPE_MASK

@@ -25,13 +25,19 @@ class RequestBuilder {
   RequestBuilder& header(const Header& value) {
     return raw_header(&value, sizeof(value));
   }
+  /// Adds an attribute of 1 octet.
   RequestBuilder& u8(std::uint16_t type, std::uint8_t value);
+  /// Adds an attribute of 4 octets.
   RequestBuilder& u32(std::uint16_t type, std::uint32_t value);
+  /// Adds a text with its NUL.
   RequestBuilder& text(std::uint16_t type, std::string_view value);
+  /// Adds an attribute without a payload.
   RequestBuilder& flag(std::uint16_t type);
+  /// Begins a nested attribute; end_nest() closes the innermost one.
   RequestBuilder& begin_nest(std::uint16_t type);
   RequestBuilder& end_nest();
 
+  /// The message, with its length filled in.
   Request finish() const;
 
  private:

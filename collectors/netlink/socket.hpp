@@ -28,11 +28,13 @@ inline Bytes attributes_of(Bytes payload, std::size_t size) {
   return payload.size() > aligned ? payload.subspan(aligned) : Bytes();
 }
 
+/// One netlink socket. Not thread-safe.
 class Socket {
  public:
   /// `bus` is NETLINK_ROUTE, NETLINK_GENERIC, NETLINK_RDMA. Fails with kUnavailable when the kernel has no such bus.
   static Result<Socket> open(int bus);
 
+  /// The file descriptor, for poll.
   int fd() const;
   /// Hears what is told to a group (RTNLGRP_LINK).
   Result<void> join(unsigned group);
@@ -43,6 +45,7 @@ class Socket {
   /// ETIMEDOUT when the answer was lost. Fails when the socket itself is of no use.
   Result<void> ask(std::span<Request> requests, const AnswerHandler& handler);
 
+  /// Called once for each message.
   using MessageHandler = std::function<void(const Message&)>;
   /// Sends one request with NLM_F_DUMP and hands on each entry. Fails with the kernel's errno as kUnavailable.
   Result<void> dump(Request request, const MessageHandler& handler);

@@ -17,6 +17,7 @@ struct ScannedPort {
   std::vector<std::string> hw_counters;  ///< in hw_counters/
 };
 
+/// An RDMA device with its ports.
 struct ScannedDevice {
   std::string name;
   std::string path;  ///< ".../class/infiniband/mlx5_0"

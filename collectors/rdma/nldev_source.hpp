@@ -12,6 +12,7 @@
 
 namespace weft::rdma {
 
+/// Reads hw_counters of RDMA devices through netlink.
 class NldevSource {
  public:
   /// Opens its socket; when the kernel has no RDMA netlink the source stays silent and status() says so.
@@ -21,10 +22,13 @@ class NldevSource {
   void watch(std::span<const ScannedDevice> devices);
   /// Fills in the interfaces of watched devices that sysfs did not tell.
   void add_netdevs(std::span<ScannedDevice> devices);
+  /// Enters the series of all watched devices.
   void enter(SeriesBook& book);
+  /// Asks the kernel and writes the values.
   void read(ValueSink& sink) { ask(&sink); }
   /// Whether counters appeared (an optional one was switched on), so that enter() should be called again.
   bool has_new() const;
+  /// What went wrong last; always ok while there is no RDMA device.
   SourceStatus status() const;
 
  private:

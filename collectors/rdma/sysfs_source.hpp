@@ -17,8 +17,10 @@
 
 namespace weft::rdma {
 
+/// Reads RDMA devices through sysfs.
 class SysfsSource {
  public:
+  /// Where sysfs is and what is read of it.
   struct Options {
     std::string sysfs_root = "/sys";
     bool raw_names = false;                               ///< also what the tables do not know, under its own name
@@ -45,6 +47,7 @@ class SysfsSource {
   /// Adds the ports, with the states of the last read(), to `ports`.
   void add_ports(std::vector<HostPort>& ports) const;
 
+  /// Not ok while a counter cannot be opened.
   SourceStatus status() const;
 
  private:

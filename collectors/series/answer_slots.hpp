@@ -12,6 +12,7 @@
 
 namespace weft {
 
+/// The values of one kind of answer of one interface.
 class AnswerSlots {
  public:
   /// What tells one value of an answer from another. `detail` is whatever the caller needs beside the name.

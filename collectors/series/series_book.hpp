@@ -26,6 +26,7 @@ class SeriesBook {
   /// The same source entering a series again enters a further part of it: parts are added up (see ValueSink).
   std::optional<SeriesPosition> enter(HostSeries series);
 
+  /// All series, in the order of their positions.
   const std::vector<HostSeries>& series() const { return series_; }
   /// How many parts each series has.
   const std::vector<std::uint8_t>& parts() const { return parts_; }
@@ -50,6 +51,7 @@ class ValueSink {
   ValueSink(std::vector<std::uint64_t>& values, std::vector<std::uint8_t>& parts_read)
       : values_(values), parts_read_(parts_read) {}
 
+  /// Adds one part of the value at `position`.
   void put(SeriesPosition position, std::uint64_t value) {
     values_[position] += value;
     ++parts_read_[position];

@@ -39,8 +39,10 @@ std::string read_text(const std::string& path);
 std::string link_name(const std::string& path);
 /// Where a path leads when all symbolic links are followed; empty when nowhere.
 std::string real_path(const std::string& path);
+/// Whether the path leads to something, symbolic links followed.
 bool exists(const std::string& path);
 
+/// A name in a directory.
 struct DirectoryEntry {
   std::string name;
   std::uint64_t inode;

@@ -21,6 +21,7 @@ enum class WorldState : std::uint8_t {
 };
 const char* to_string(WorldState state);  ///< "clear", "ours", "foreign"
 
+/// The state of a target, as it was read.
 struct Observation {
   WorldState state = WorldState::kClear;
   std::string detail;  ///< what was read, in its own words: "DRAIN, reason 'disk' set by root"

@@ -19,6 +19,7 @@ struct TlsIdentity {
   std::string client_key;
 };
 
+/// A request to be sent once.
 struct HttpRequest {
   std::string method = "GET";
   std::string url{};                            ///< http:// or https://; anything else is kInvalidArgument
@@ -30,6 +31,7 @@ struct HttpRequest {
   std::size_t most_answer = 1 << 20;            ///< octets of the answer's body
 };
 
+/// The server's answer.
 struct HttpAnswer {
   int status = 0;  ///< 200 …
   std::string body;

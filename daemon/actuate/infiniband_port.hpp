@@ -9,6 +9,7 @@
 
 namespace weft::actuate {
 
+/// Options of the actuator "infiniband_port".
 struct InfinibandPortOptions {
   std::filesystem::path program;    ///< weft-port, which alone opens the adapter
   std::filesystem::path directory;  ///< it works there; made when it is missing

@@ -10,6 +10,7 @@
 
 namespace weft::actuate {
 
+/// Where the API server is, and how we authenticate to it.
 struct KubernetesAccess {
   std::string server;                ///< "https://10.0.0.1:6443", no slash at its end
   TlsIdentity tls;                   ///< its certificate authority, and our client certificate where we have one

@@ -12,6 +12,7 @@
 
 namespace weft::actuate {
 
+/// Options of the actuator "kubernetes".
 struct KubernetesOptions {
   std::filesystem::path kubeconfig;  ///< empty: the service account of the pod that we run in
   std::string context;               ///< of the kubeconfig; empty: its current one

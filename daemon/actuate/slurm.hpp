@@ -12,6 +12,7 @@
 
 namespace weft::actuate {
 
+/// Options of the actuator "slurm".
 struct SlurmOptions {
   std::string scontrol = "scontrol";  ///< the program: a name that is looked for in PATH, or a path
   std::filesystem::path slurm_conf;   ///< SLURM_CONF of scontrol; empty: Slurm's own place, or its DNS record

@@ -12,13 +12,16 @@
 
 namespace weft::actuate {
 
+/// What to do with a node.
 enum class SlurmChange : std::uint8_t { kDrain, kUndrain };
 
+/// Reads and changes nodes of Slurm. All members but user() and describe() block.
 class SlurmController {
  public:
   virtual ~SlurmController() = default;
   /// Who sets what we set, as Slurm shows it beside a reason; empty when not known.
   virtual std::string user() const = 0;
+  /// All nodes. Fails when the controller does not answer within `timeout`.
   virtual Result<std::vector<SlurmNode>> nodes(Duration timeout) = 0;
   /// kNotFound when there is no such node.
   virtual Result<SlurmNode> node(const std::string& name, Duration timeout) = 0;

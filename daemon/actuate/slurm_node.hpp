@@ -10,6 +10,7 @@
 
 namespace weft::actuate {
 
+/// What Slurm says of one node.
 struct SlurmNode {
   std::string name;                 ///< NodeName: what Slurm calls it
   std::string hostname;             ///< NodeHostName: what the host calls itself; may be empty
@@ -17,6 +18,7 @@ struct SlurmNode {
   std::string reason;
   std::string reason_user;  ///< who set the reason; empty when not told
 
+  /// True when `state` is one of the states, in Slurm's spelling.
   bool has(std::string_view state) const;
 };
 

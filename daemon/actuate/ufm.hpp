@@ -10,6 +10,7 @@
 
 namespace weft::actuate {
 
+/// Options of the actuator "ufm".
 struct UfmOptions {
   std::string url;  ///< "https://ufm.example"; without TLS on the loopback address alone: a password goes over it
   std::filesystem::path credentials_file;  ///< "user:password", read anew each time (read_secret)

@@ -24,6 +24,7 @@
 
 namespace weft::actuate {
 
+/// Options of the actuator "webhook".
 struct WebhookOptions {
   std::string url;                    ///< http:// or https://
   std::string status_url;             ///< empty: the receiver cannot be asked

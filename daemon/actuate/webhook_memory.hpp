@@ -29,6 +29,7 @@ class WebhookMemory {
   /// Empty when there is no such file. An empty path keeps everything in memory only. kCorrupt, kUnavailable.
   static Result<WebhookMemory> open(const std::filesystem::path& file);
 
+  /// The last order for the target; nullopt when none is remembered.
   std::optional<Told> find(const std::string& target) const;
   /// On disk when this returns; nullopt forgets. On failure (kResourceExhausted, kUnavailable) all is as it was.
   Result<void> set(const std::string& target, const std::optional<Told>& told);

@@ -24,7 +24,9 @@ namespace weft::collector {
 
 /// What the host is called: as configured, else its own name.
 std::string node_name(const config::CollectorConfig& config);
+/// What the configuration says about reading the host.
 HostReaderOptions reader_options(const config::CollectorConfig& config);
+/// What the configuration says about looking for jobs.
 JobOptions job_options(const config::CollectorConfig& config);
 
 /// One thread, one io_context.

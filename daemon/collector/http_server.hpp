@@ -16,6 +16,7 @@ namespace weft::collector {
 /// step; more connections are closed at once.
 class HttpServer {
  public:
+  /// Makes the text of /metrics in the wanted format.
   using MetricsPage = std::function<std::string(api::MetricsFormat)>;
 
   /// `page` makes the text of /metrics.

@@ -23,6 +23,7 @@ std::optional<std::string> kubernetes_pod(std::string_view group);
 /// that begins with # is a remark. At most kMostJobs.
 std::vector<std::string> jobs_in_file(std::string_view text);
 
+/// Where to look for jobs.
 struct JobOptions {
   bool slurm = false;
   bool kubernetes = false;
@@ -30,6 +31,7 @@ struct JobOptions {
   std::filesystem::path cgroup_root;  ///< control groups, version 2 or 1
 };
 
+/// The result of find_jobs().
 struct JobsFound {
   std::vector<std::string> jobs;  ///< sorted, each once
   SourceStatus status;

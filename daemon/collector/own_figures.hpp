@@ -9,6 +9,7 @@
 
 namespace weft::collector {
 
+/// Figures since the start of weft-collector, unless a comment says otherwise.
 struct OwnFigures {
   std::uint64_t readings = 0;
   std::uint64_t missed_readings = 0;  ///< beats that passed while a reading took too long

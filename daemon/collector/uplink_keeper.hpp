@@ -15,8 +15,10 @@
 
 namespace weft::collector {
 
+/// Supervises one weft-uplink process. All members are called on the thread that runs `context`.
 class UplinkKeeper {
  public:
+  /// Takes a report of the uplink.
   using Heard = std::function<void(const uplink::UplinkReport&)>;
 
   /// `heard` is called for every report of the uplink that runs.
@@ -33,6 +35,7 @@ class UplinkKeeper {
 
   /// What all uplinks so far told together; `connected` and `acknowledged` are the last one's.
   uplink::UplinkReport totals() const;
+  /// How often an uplink was started.
   std::uint64_t starts() const { return starts_; }
 
  private:

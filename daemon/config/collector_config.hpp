@@ -10,10 +10,12 @@
 
 namespace weft::config {
 
+/// Section [listen].
 struct CollectorListen {
   Address http{"127.0.0.1", 9642};
 };
 
+/// Section [analyzer]: the weftd to send to.
 struct Analyzer {
   Peer address;  ///< none: nothing is sent
   Duration reconnect_limit = std::chrono::seconds(30);
@@ -24,6 +26,7 @@ struct Analyzer {
   std::filesystem::path uplink;       ///< empty: weft-uplink beside our own executable
 };
 
+/// Section [reading].
 struct Reading {
   Duration interval = std::chrono::seconds(1);
   std::filesystem::path sysfs_root = "/sys";
@@ -33,6 +36,7 @@ struct Reading {
   Duration rescan_interval = std::chrono::seconds(10);
 };
 
+/// Section [sources]: each can be switched off.
 struct Sources {
   bool sysfs = true;
   bool rdma_netlink = true;
@@ -42,6 +46,7 @@ struct Sources {
   bool module = true;
 };
 
+/// Section [jobs].
 struct Jobs {
   bool slurm = false;
   bool kubernetes = false;
@@ -50,10 +55,12 @@ struct Jobs {
   Duration interval = std::chrono::seconds(5);
 };
 
+/// Section [spool].
 struct SpoolConfig {
   Bytes max_bytes{64ULL << 20};
 };
 
+/// The whole configuration of weft-collector. The reference says what each key means.
 struct CollectorConfig {
   static constexpr ProgramNames kNames{"weft-collector", "weft-collector.toml", "The collector"};
 

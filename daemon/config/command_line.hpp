@@ -15,6 +15,7 @@
 
 namespace weft::config {
 
+/// What the command line and the file gave.
 template <typename Config>
 struct CommandLine {
   Config config;

@@ -30,11 +30,13 @@ struct InfinibandPorts {
   bool operator==(const InfinibandPorts&) const = default;
 };
 
+/// Section [listen].
 struct Listen {
   Address http{"127.0.0.1", 9640};
   Address grpc{"127.0.0.1", 9641};
 };
 
+/// Section [infiniband].
 struct Infiniband {
   bool enabled = true;
   InfinibandPorts ports;
@@ -62,6 +64,7 @@ struct Ethernet {
   bool is_watched() const { return !cabling.empty(); }
 };
 
+/// Section [store].
 struct StoreConfig {
   Duration history_interval = std::chrono::seconds(60);
   Duration history_retention = std::chrono::hours(30 * 24);
@@ -69,21 +72,25 @@ struct StoreConfig {
   Duration incident_retention = std::chrono::hours(365 * 24);
 };
 
+/// Section [maintenance].
 struct Maintenance {
   unsigned max_windows = 1000;
   Duration longest = std::chrono::hours(7 * 24);
 };
 
+/// Section [http].
 struct HttpLimits {
   unsigned max_connections = 256;
   unsigned max_connections_per_address = 128;
   Duration idle_timeout = std::chrono::seconds(60);
 };
 
+/// Section [grpc].
 struct GrpcLimits {
   unsigned max_watchers = 64;
 };
 
+/// Section [telemetry].
 struct Telemetry {
   unsigned max_collectors = 12'000;
   unsigned max_values = 20'000'000;
@@ -186,6 +193,7 @@ struct Events {
   std::string page_url;  ///< empty: events have no link
 };
 
+/// The whole configuration of weftd. The reference says what each key means.
 struct WeftdConfig {
   static constexpr ProgramNames kNames{"weftd", "weftd.toml", "The daemon"};
 

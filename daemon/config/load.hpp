@@ -13,6 +13,7 @@
 
 namespace weft::config {
 
+/// One fault of a configuration.
 struct ConfigError {
   std::string file;   ///< path, or "command line"
   unsigned line = 0;  ///< 0 where no line applies
@@ -24,11 +25,13 @@ std::string to_string(const ConfigError& error);
 /// One line for each error.
 std::string print(std::span<const ConfigError> errors);
 
+/// A configuration, or what is wrong with it.
 template <typename Config>
 struct LoadOutcomeOf {
   Config config;                    ///< defaults where nothing valid was said; use it only when there are no errors
   std::vector<ConfigError> errors;  ///< by line within the file, then the flags'
 };
+/// The outcome of loading weftd's configuration.
 using LoadOutcome = LoadOutcomeOf<WeftdConfig>;
 
 /// One flag as given: the key's name and the text; a list's items are separated by commas.
@@ -58,6 +61,7 @@ struct KeyDescription {
   std::string allowed;
   std::string help;
 };
+/// All keys, in the order of the reference.
 template <typename Config = WeftdConfig>
 std::vector<KeyDescription> describe_keys();
 

@@ -34,6 +34,7 @@ inline constexpr double kHour = 3600;
 inline constexpr double kDay = 86400;
 inline constexpr Bounds kShare{0, 1};
 
+/// One key: its name, where its value lives, and what it may be.
 template <typename Config>
 struct KeyOf {
   // Not an aggregate: g++ 12 breaks on the initialisers of a template's members.
@@ -59,7 +60,9 @@ struct KeyOf {
   std::string_view short_flag;            ///< a second, shorter flag
 };
 
+/// A key of weftd.
 using Key = KeyOf<WeftdConfig>;
+/// A key of weft-collector.
 using CollectorKey = KeyOf<CollectorConfig>;
 
 /// All keys, section by section, in the order of the reference.

@@ -22,22 +22,27 @@ std::string format_duration(Duration duration);
 
 /// "512", "64KiB", "20GiB", "1TiB".
 Parsed<Bytes> parse_bytes(std::string_view text);
+/// In the largest unit that divides it: "20GiB", "512".
 std::string format_bytes(Bytes bytes);
 
 /// "127.0.0.1:9640", "[::1]:9640". Names are not resolved.
 Parsed<Address> parse_address(std::string_view text);
+/// As parse_address() reads it; IPv6 addresses in brackets.
 std::string format_address(const Address& address);
 
 /// "weft.example:9641", "192.0.2.1:9641", "[2001:db8::1]:9641"; "" for none. Names are not resolved.
 Parsed<Peer> parse_peer(std::string_view text);
+/// As parse_peer() reads it; "" for none.
 std::string format_peer(const Peer& peer);
 
 /// {"auto"}, or any number of "mlx5_0:1" and "compute=mlx5_0:1".
 Parsed<InfinibandPorts> parse_ports(const std::vector<std::string>& texts);
+/// As parse_ports() reads them.
 std::vector<std::string> format_ports(const InfinibandPorts& ports);
 
 /// "0.5", "1e-12".
 Parsed<double> parse_real(std::string_view text);
+/// As parse_real() reads it.
 std::string format_real(double value);
 
 /// Decimal, not negative.

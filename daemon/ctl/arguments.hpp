@@ -44,10 +44,12 @@ struct Arguments {
   bool down = false;
 };
 
+/// Carries out what was asked for and returns the exit status.
 using Verb = std::function<Exit(const Session&)>;
 
 /// The verbs about plans and the audit trail, and those that want something done. `given` and `chosen` outlive `app`.
 void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen);
+/// Like add_plan_verbs(), for the verbs that ask for an action.
 void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen);
 
 }  // namespace weft::ctl

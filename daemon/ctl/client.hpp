@@ -30,6 +30,7 @@ enum class Exit : int {
 
 /// Ends the command: thrown by calls, caught in main alone.
 struct Failure : std::runtime_error {
+  /// Ends with `how`; `why` is for standard error.
   Failure(Exit how, const std::string& why) : std::runtime_error(why), exit(how) {}
   Exit exit;
 };
@@ -37,12 +38,14 @@ struct Failure : std::runtime_error {
 /// Throws the fitting Failure unless the call went well.
 void check(const grpc::Status& status, const std::string& server);
 
+/// A connection to weftd with a stub for each service.
 class Client {
  public:
   /// Connects when the first call is made.
   /// Throws Failure when a file of `security` is no good.
   explicit Client(std::string server, const api::ClientSecurity& security = {});
 
+  /// Makes one call. Throws Failure unless it goes well.
   template <typename Stub, typename Request, typename Response>
   Response call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
                 const Request& request) const {

@@ -18,11 +18,13 @@ std::optional<std::string> completion_script(std::string_view shell);
 /// Names that only the server knows.
 enum class Names { kNodes, kCollectors, kIncidents, kPlans, kAllPlans, kWindows, kFabrics, kJobs };
 
+/// One word that may come next.
 struct Candidate {
   std::string word;
   std::string help;  ///< a few words; may be empty
 };
 
+/// All words that may come next.
 struct Candidates {
   std::vector<Candidate> words;
   bool files = false;  ///< names of files fit as well

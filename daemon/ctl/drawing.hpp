@@ -9,6 +9,7 @@ namespace weft::ctl {
 
 /// What the lines are made of. Plain: ASCII, for terminals and files that take nothing else.
 struct Pen {
+  /// `plain`: ASCII only.
   explicit Pen(bool plain);
 
   std::string fork;    ///< a branch with others after it

@@ -17,6 +17,7 @@ class HeldSignals {
   HeldSignals();
 };
 
+/// How a listing is repeated.
 struct Live {
   Duration interval;
   std::string command;  ///< "weftctl links --down": what the head of the page says

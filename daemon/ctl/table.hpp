@@ -13,6 +13,7 @@ namespace weft::ctl {
 /// themselves, then columns that can be spared are left out, and only then other texts are shortened in their middle;
 /// what says which row it is stays whole.
 struct Column {
+  /// A column of texts; an implicit conversion.
   Column(const char* the_head) : head(the_head) {}  // NOLINT(google-explicit-constructor): heads are written as words
   std::string head;
   bool right = false;   ///< a number: at the right, never shortened
@@ -22,13 +23,17 @@ struct Column {
   bool spare = false;   ///< can be left out
   bool key = false;     ///< with the others of the kind it says which row it is; without any, the first column does
 };
+/// A column of numbers, at the right.
 Column number(const char* head);
 /// A number that differs each time.
 Column rate(const char* head);
 /// An age.
 Column age(const char* head);
+/// A column of sentences.
 Column story(const char* head);
+/// A column of states or verdicts, which are coloured.
 Column judged(const char* head);
+/// A column of texts that says which row it is.
 Column key(const char* head);
 /// The same column, which can be left out.
 Column spare(Column column);
@@ -39,12 +44,14 @@ Column number_key(const char* head);
 /// Cells are made printable.
 class Table {
  public:
+  /// No rows yet.
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   /// As many cells as there are columns.
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   /// Whole, without colour.
   void print(std::ostream& out) const { print(Sheet{.out = out}); }
+  /// As `sheet` says: its width, colour and memory of the page before.
   void print(const Sheet& sheet) const;
 
  private:

@@ -14,6 +14,7 @@
 
 namespace weft::events {
 
+/// Incidents, as Snapshot::incidents has them.
 using IncidentList = std::vector<std::shared_ptr<const Incident>>;
 
 /// Which incidents a receiver wants to hear of; empty lists: all. Of what it was told once it hears the end as well.
@@ -21,6 +22,7 @@ struct EventFilter {
   std::vector<IncidentKind> kinds;
   std::vector<Severity> severities;
 
+  /// Both the kind and the severity are wanted.
   bool wants(const Incident& incident) const;
 };
 
@@ -33,6 +35,7 @@ struct Told {
   std::int64_t silenced_until = 0;  ///< seconds since 1970; 0: not silenced
   bool operator==(const Told&) const = default;
 };
+/// What a receiver knows once it was told of the incident as it is now.
 Told told_of(const Incident& incident);
 
 /// "opened", "reopened", "acknowledged", "silenced", "resolved" or "changed" (its severity, or a silence that ended):
@@ -47,6 +50,7 @@ class EventBook {
 
   /// What the receiver has not heard of yet, in the order of ids.
   IncidentList due(const IncidentList& incidents) const;
+  /// What the receiver was told of the incident; nullopt when it was told nothing.
   std::optional<Told> find(std::uint64_t incident) const;
   /// The receiver was told of the incident as it is in this revision.
   void tell(const Incident& incident);
@@ -57,6 +61,7 @@ class EventBook {
 
   /// {"version":1,"told":{"INC-7":{…}}}, and back: false when the text is none of ours, and the book is as it was.
   std::string text() const;
+  /// Reads what text() gave.
   bool read(std::string_view text);
 
  private:

@@ -15,6 +15,7 @@
 
 namespace weft::events {
 
+/// One receiver of incidents, and how it is told.
 struct EventSenderOptions {
   std::string url;                    ///< http:// or https://
   std::filesystem::path key_file;     ///< shared key of the signature, at least 16 octets; read anew for each request
@@ -50,6 +51,7 @@ class EventSender {
   /// look() ends after the request that is under way. From any thread.
   void stop() { stopping_ = true; }
 
+  /// Figures since the start of the process. From any thread.
   const EventFigures& figures() const { return figures_; }
   /// Host and port of the receiver, for labels and logs: paths and queries may hold secrets.
   const std::string& receiver() const { return receiver_; }

@@ -13,6 +13,7 @@
 
 namespace weft::runtime {
 
+/// What push() does when the channel is full.
 enum class WhenFull : std::uint8_t {
   kBlock,       ///< push waits for room: the producer may be slowed
   kDropOldest,  ///< the oldest item makes room; with capacity 1 this is "the latest wins"
@@ -34,6 +35,7 @@ struct ChannelFigures {
 template <typename T>
 class Channel {
  public:
+  /// `name` is for metrics and logs. A capacity of 0 counts as 1.
   Channel(std::string name, std::size_t capacity, WhenFull when_full, std::function<void()> notify = {})
       : name_(std::move(name)),
         capacity_(capacity == 0 ? 1 : capacity),
@@ -92,10 +94,12 @@ class Channel {
     room_.notify_all();
   }
 
+  /// The figures as of now. Any thread.
   ChannelFigures figures() const {
     std::unique_lock lock(mutex_);
     return {items_.size(), capacity_, pushed_, dropped_, refused_};
   }
+  /// The name that was given to the constructor.
   const std::string& name() const { return name_; }
 
  private:

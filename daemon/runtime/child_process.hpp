@@ -18,6 +18,7 @@ namespace weft::runtime {
 /// The descriptor under which the child finds its end of the socket.
 inline constexpr int kChildSocket = 3;
 
+/// A program to be started, and with what.
 struct ChildSpec {
   std::filesystem::path program = {};                                 ///< a path; PATH is not searched
   std::vector<std::string> arguments = {};                            ///< without argv[0], which is the path
@@ -30,6 +31,7 @@ struct ChildExit {
   int code = 0;    ///< exit code; meaningless when killed by a signal
   int signal = 0;  ///< the signal that killed it; 0 when it exited by itself
 
+  /// It exited by itself with code 0.
   bool success() const { return signal == 0 && code == 0; }
 };
 /// "exited with 2", "killed by signal 9 (Killed)".
@@ -48,6 +50,7 @@ class ChildProcess {
   ChildProcess& operator=(ChildProcess&& other) noexcept;
   ~ChildProcess();
 
+  /// Process id of the child; of no further use once it was reaped.
   pid_t pid() const { return pid_; }
   /// Readable (poll, Asio) from when the child has ended.
   int pidfd() const { return pidfd_.get(); }

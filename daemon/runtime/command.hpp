@@ -13,6 +13,7 @@
 
 namespace weft::runtime {
 
+/// A program to be run to its end, and within which bounds.
 struct CommandSpec {
   std::filesystem::path program = {};                                 ///< a path; PATH is not searched
   std::vector<std::string> arguments = {};                            ///< without argv[0], which is the path
@@ -21,6 +22,7 @@ struct CommandSpec {
   std::size_t most_output = 1 << 20;  ///< octets of standard output; of standard error 64 KiB are kept
 };
 
+/// What the program said and how it ended.
 struct CommandOutcome {
   ChildExit exit;
   std::string output;  ///< standard output, whole

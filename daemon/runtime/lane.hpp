@@ -11,6 +11,7 @@
 
 namespace weft::runtime {
 
+/// Name, queue and error handler of a lane.
 struct LaneOptions {
   std::string name;  ///< shown by ps -L and in metrics; the kernel keeps the first 15 characters
   std::size_t capacity = 64;
@@ -19,6 +20,7 @@ struct LaneOptions {
   std::function<void(const std::string&)> on_failure = {};
 };
 
+/// Figures of a lane for metrics and the watchdog. The counts grow from the start of the process.
 struct LaneFigures {
   ChannelFigures queue;
   std::uint64_t done = 0;    ///< jobs finished, failed ones included
@@ -30,8 +32,10 @@ struct LaneFigures {
 /// The thread starts with all signals blocked, so that they go to the main thread.
 class Lane {
  public:
+  /// A piece of work. It may throw: see LaneOptions::on_failure.
   using Job = std::function<void()>;
 
+  /// Starts the thread.
   explicit Lane(LaneOptions options);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -43,7 +47,9 @@ class Lane {
   /// Takes no more jobs, runs those already queued, joins. May be called again; never from a job of this lane.
   void stop();
 
+  /// The figures as of now. Any thread.
   LaneFigures figures() const;
+  /// The name that was given in the options.
   const std::string& name() const { return jobs_.name(); }
 
  private:

@@ -10,8 +10,10 @@ namespace weft::runtime {
 /// A beat that does not drift: due times stay on one grid, and those that were missed are skipped, not made up for.
 class Cadence {
  public:
+  /// `first` is the first due time. An interval of less than 1 ns counts as 1 ns.
   Cadence(TimePoint first, Duration interval) : due_(first), interval_(std::max(interval, Duration(1))) {}
 
+  /// The next due time.
   TimePoint due() const { return due_; }
   /// True, once for each due time reached; several that passed together count as one.
   bool take(TimePoint now) {
@@ -30,6 +32,7 @@ class Cadence {
 /// How long to wait before the next try of something that keeps failing: doubles up to a limit.
 class Backoff {
  public:
+  /// Delays from `first`, doubling up to `limit`.
   Backoff(Duration first, Duration limit) : first_(first), limit_(limit), next_(first) {}
 
   /// The delay before the next try.

@@ -13,17 +13,20 @@
 
 namespace weft::spool {
 
+/// One batch as it lies in the spool.
 struct SpoolRecord {
   std::uint64_t sequence = 0;
   TimePoint spooled = kNever;
   std::vector<std::byte> body;
 };
 
+/// Reads the records of a spool in order.
 class SpoolReader {
  public:
   /// Stands before the oldest record. kNotFound while the folder has no segment.
   static Result<SpoolReader> open(const std::filesystem::path& folder);
 
+  /// The id of the spool.
   std::uint64_t id() const { return id_; }
   /// Sequence number of the oldest record that can be read; 0 when there is none.
   std::uint64_t oldest() const;

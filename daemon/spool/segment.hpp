@@ -27,14 +27,17 @@ inline constexpr std::size_t kHeaderSize = 28;
 inline constexpr std::size_t kRecordHeadSize = 24;
 inline constexpr std::size_t kLargestBody = 1 << 20;
 
+/// What the header of a file says.
 struct SegmentHeader {
   std::uint64_t spool = 0;
   std::uint64_t first = 0;
 };
+/// The header as octets, with its checksum.
 std::array<std::byte, kHeaderSize> encode(const SegmentHeader& header);
 /// nullopt when it is none, or damaged.
 std::optional<SegmentHeader> decode_header(std::span<const std::byte> octets);
 
+/// What stands in front of a record's body.
 struct RecordHead {
   std::uint32_t length = 0;
   std::uint32_t checksum = 0;
@@ -48,6 +51,7 @@ RecordHead decode_head(std::span<const std::byte> octets);
 /// Of a whole record: whether its checksum says that it is what was written.
 bool is_sound(std::span<const std::byte> record);
 
+/// The file name of the segment that begins with sequence number `first`.
 std::string segment_name(std::uint64_t first);
 /// nullopt when it is no segment's name.
 std::optional<std::uint64_t> parse_segment_name(std::string_view name);

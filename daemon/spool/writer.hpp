@@ -18,6 +18,7 @@
 
 namespace weft::spool {
 
+/// Figures of the spool, since it was opened unless a comment says otherwise.
 struct SpoolStats {
   std::uint64_t bytes = 0;         ///< on disk now, all segments
   std::uint64_t segments = 0;      ///<
@@ -29,6 +30,7 @@ struct SpoolStats {
   std::uint64_t corrupt = 0;       ///< segments without a sound header, removed when the spool was opened
 };
 
+/// Writes batches into the spool, and removes them when they are acknowledged.
 class SpoolWriter {
  public:
   /// Takes the folder, which is made when missing, and goes on behind what is in it. A folder without any segment
@@ -50,6 +52,7 @@ class SpoolWriter {
   void acknowledge(std::uint64_t sequence);
   /// The next append() begins a new segment.
   void rotate() { rotate_ = true; }
+  /// The figures as of now.
   SpoolStats stats() const;
 
  private:

@@ -11,7 +11,9 @@
 
 namespace weft::store {
 
+/// Adds the marks, or replaces those of the same hosts.
 void write_collectors(Database& database, std::span<const CollectorMark> marks);
+/// Deletes what is stored of these hosts.
 void delete_collectors(Database& database, std::span<const std::string> hosts);
 /// Sorted by host.
 std::vector<CollectorMark> read_collectors(Database& database);

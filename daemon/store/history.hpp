@@ -13,18 +13,21 @@
 
 namespace weft::store {
 
+/// The history database: writes, reads and shrinks it. One thread.
 class History {
  public:
   History(Database database, const StoreOptions& options) : database_(std::move(database)), options_(options) {}
 
   /// True when a moment was written; false when none was due.
   Result<bool> append(std::shared_ptr<const Sweep> sweep);
+  /// See Store::history().
   Result<std::vector<HistoryPoint>> read(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
                                          TimePoint to);
   /// Deletes a little of what is too old or too much. True when there is more.
   Result<bool> shrink(TimePoint now);
   /// Room taken by what is stored; free pages within the file do not count.
   std::uint64_t bytes();
+  /// The connection, for tests and limits.
   Database& database() { return database_; }
 
  private:

@@ -6,6 +6,7 @@
 
 namespace weft::store {
 
+/// Adds the window, or replaces the one of its id.
 void write_maintenance(Database& database, const MaintenanceWindow& window);
 /// Those that are not over, and those that were over after `over_since`; ascending by id.
 MaintenanceList read_maintenance(Database& database, TimePoint over_since);

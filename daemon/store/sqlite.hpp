@@ -30,6 +30,7 @@ class Database {
   void run(const char* sql);
   /// Notes a failure that was found by looking at the data.
   void fail(ErrorCode code, std::string message);
+  /// A failure was noted since the last outcome(); statements do nothing until then.
   bool failed() const { return failure_.has_value(); }
   /// Fails when the file was removed, or another stands in its place: SQLite would go on writing where nobody can find
   /// it again.
@@ -41,7 +42,9 @@ class Database {
   std::int64_t number(const char* sql);
   /// Rows changed by the last statement.
   std::int64_t changes() const { return sqlite3_changes64(handle_.get()); }
+  /// The connection, for calls of SQLite that this class does not wrap.
   sqlite3* handle() const { return handle_.get(); }
+  /// The path that was opened.
   const std::string& path() const { return path_; }
 
  private:
@@ -60,13 +63,16 @@ class Database {
 /// A prepared statement. `run` for one without rows; `query`, then `next` until false, for one with rows.
 class Statement {
  public:
+  /// Compiles `sql`. A failure is noted by the Database, and the statement does nothing.
   Statement(Database& database, std::string_view sql);
 
+  /// Runs the statement with these values for its parameters, in order.
   template <typename... Values>
   void run(const Values&... values) {
     query(values...);
     while (next()) continue;
   }
+  /// Binds the values to the parameters; next() gives the rows.
   template <typename... Values>
   void query(const Values&... values) {
     if (!handle_ || database_.failed()) return;
@@ -77,13 +83,17 @@ class Statement {
   /// False when there are no more rows, or after a failure: the Database knows which.
   bool next();
 
+  /// Column of the present row, from 0. 0 for NULL.
   std::int64_t integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
   /// Integers of SQLite are signed; GUIDs are kept bit by bit.
   std::uint64_t bits(int column) const { return static_cast<std::uint64_t>(integer(column)); }
   /// NaN for NULL: that is how SQLite keeps one.
   double real(int column) const;
+  /// Column of the present row as text; empty for NULL.
   std::string text(int column) const;
+  /// Column of the present row as bytes; valid until the next call of next().
   std::span<const std::byte> blob(int column) const;
+  /// Column of the present row as a time; stored in nanoseconds since 1970.
   TimePoint time(int column) const { return TimePoint(Duration(integer(column))); }
 
  private:
@@ -110,6 +120,7 @@ class Statement {
 /// BEGIN IMMEDIATE until commit(); rolled back otherwise.
 class Transaction {
  public:
+  /// Begins the transaction.
   explicit Transaction(Database& database);
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;

@@ -14,6 +14,7 @@
 
 namespace weft::store {
 
+/// See Store for what its members promise.
 class SqliteStore final : public Store {
  public:
   /// See open_store().

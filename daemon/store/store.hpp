@@ -61,6 +61,7 @@ struct FabricMemory {
   AnalyzerState state;
 };
 
+/// What Store::restore() gives.
 struct Restored {
   std::vector<Incident> incidents;     ///< ascending by id
   std::uint64_t next_incident_id = 1;  ///< never given before, even if its predecessors are deleted
@@ -139,10 +140,12 @@ class Store {
 
   /// Replace what is stored of a fabric by this; only differences are written. On failure nothing changed: call again.
   virtual Result<void> save_links(std::string_view fabric, std::span<const KnownLink> links) = 0;
+  /// See save_links().
   virtual Result<void> save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
                                        std::span<const ErrorState> errors) = 0;
   /// Adds the nodes of `topology` to the inventory, or notes that they were seen at `now`.
   virtual Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) = 0;
+  /// The inventory of a fabric: every node that was ever seen there.
   virtual Result<std::vector<KnownNode>> nodes(std::string_view fabric) = 0;
 
   /// When this returns success the marks are on disk for good, and so is every incident that save_incidents() was given
@@ -178,6 +181,7 @@ class Store {
   /// call again soon. Call it once a minute otherwise.
   virtual Result<bool> maintain(TimePoint now) = 0;
 
+  /// May be called from any thread.
   virtual StoreStatus status() const = 0;
 };
 
@@ -187,6 +191,7 @@ inline constexpr std::size_t kMostAuditRecords = 10'000;
 /// Counters that history keeps: those of every sweep, without the split by unicast and multicast.
 std::span<const CounterId> history_counters();
 
+/// Intervals, retention and size limits of the store.
 struct StoreOptions {
   Duration history_interval = std::chrono::seconds(60);
   Duration history_retention = std::chrono::hours(30 * 24);

@@ -42,7 +42,9 @@ class FrameWriter {
  public:
   explicit FrameWriter(ByteSink sink) : sink_(std::move(sink)) {}
   /// False when the other side is gone.
+  /// Writes one sweep, as the difference to the one before.
   bool write(const Sweep& sweep);
+  /// Writes the sweeper's reason for ending.
   bool write(const Trouble& trouble);
 
  private:

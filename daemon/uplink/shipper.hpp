@@ -15,12 +15,14 @@
 
 namespace weft::uplink {
 
+/// Limits of what is under way.
 struct ShipperOptions {
   Duration interval = std::chrono::seconds(1);  ///< between readings
   std::size_t window = 64;                      ///< most batches without acknowledgement
   std::size_t window_bytes = 4 << 20;           ///< most octets of their bodies, beyond the first
 };
 
+/// A batch to be sent.
 struct Outgoing {
   std::uint64_t sequence = 0;
   bool late = false;
@@ -37,6 +39,7 @@ class Shipper {
   void begin(TimePoint now);
   /// All up to `sequence` is safe: the rest is sent, oldest first.
   void welcome(std::uint64_t sequence);
+  /// The analyzer has all batches up to `sequence` on disk.
   void acknowledge(std::uint64_t sequence);
   /// The stream ended. A batch that the analyzer calls wrong is found by sending what was under way again, one at a
   /// time; then it is left out. Returns its sequence number when it was found.

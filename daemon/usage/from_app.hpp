@@ -21,6 +21,7 @@ inline std::vector<std::string> choices_in(const std::string& type) {
   return choices;
 }
 
+/// One option or argument as the manual page and completion need it.
 inline Option describe(const CLI::Option& from) {
   Option option;
   for (const std::string& name : from.get_lnames()) option.names.push_back("--" + name);

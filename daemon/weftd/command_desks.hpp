@@ -16,6 +16,7 @@ namespace weft::daemon {
 /// Brings commands from the servers' threads to the main one, until it is closed.
 class MainDoor {
  public:
+  /// `main` must outlive the last call of bring().
   explicit MainDoor(boost::asio::io_context& main) : main_(main) {}
   /// `command` is called on the main thread with the callback; when it is too late the callback hears so at once.
   template <typename Callback, typename Command>

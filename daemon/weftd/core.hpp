@@ -29,6 +29,7 @@ namespace weft::daemon {
 /// disk. What is to be done about it all is the matter of `remedies`, which judges each picture before it is published.
 class Core {
  public:
+  /// Brings a function to the thread that owns the object; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
   Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
@@ -39,19 +40,24 @@ class Core {
   void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand);
   /// It is watched through another port already, or not any more.
   void remove_fabric(const std::string& name);
+  /// A sweep arrived. It is ignored when its fabric is not known.
   void take_sweep(Sweep sweep);
   /// Collectors told something. What their events mean is shown as soon as it is on disk.
   void take_hosts();
   /// Plans on disk changed: they are shown.
   void take_plans();
+  /// The fabric cannot be watched now, for this reason; it counts as a silence.
   void take_trouble(const std::string& fabric, const std::string& why);
   /// Time passes: silences are noticed, the store is tended, ages grow. Call it a few times in each sweep interval.
   void tick();
   /// The last sweep of that fabric, or null.
   std::shared_ptr<const Sweep> last_sweep(const std::string& fabric) const;
+  /// False before the fabric's first sweep, and while its sweeps do not arrive.
   bool is_watching(const std::string& fabric) const;
 
+  /// See api::Commands.
   void acknowledge(std::uint64_t incident, std::string who, api::Commands::Callback callback);
+  /// See api::Commands.
   void silence(std::uint64_t incident, TimePoint until, std::string who, api::Commands::Callback callback);
   /// Announced work; what it explains alarms nobody.
   MaintenanceDesk& maintenance() { return maintenance_; }

@@ -15,6 +15,7 @@ namespace weft::daemon {
 /// All members are called on, and all callbacks come from, the one thread that runs `main`.
 class EthernetDesk {
  public:
+  /// Takes each sweep.
   using SweepHandler = std::function<void(Sweep)>;
 
   /// Reads the plan. Null where none is configured; fails with kInvalidArgument, a sentence with the file and its
@@ -24,8 +25,10 @@ class EthernetDesk {
 
   /// The first sweep at once, then one each interval.
   void start(SweepHandler on_sweep);
+  /// No further sweeps.
   void stop();
 
+  /// Name of the fabric.
   const std::string& fabric() const { return fabric_.name(); }
 
  private:

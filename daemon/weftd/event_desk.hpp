@@ -14,6 +14,7 @@
 
 namespace weft::daemon {
 
+/// Sends incidents to all configured receivers.
 class EventDesk {
  public:
   /// Failures as of EventSender::make(). `publication` and `clock` must outlive it.
@@ -26,10 +27,12 @@ class EventDesk {
   /// Waits for the requests that are under way. What was not told is told after the next start.
   void stop();
 
+  /// One receiver with the lane that its sender runs on.
   struct Receiver {
     std::unique_ptr<events::EventSender> sender;
     std::unique_ptr<runtime::Lane> lane;
   };
+  /// All receivers, in the order of the configuration.
   const std::vector<Receiver>& receivers() const { return receivers_; }
 
  private:

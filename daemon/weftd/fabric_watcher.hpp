@@ -23,10 +23,12 @@ namespace weft::daemon {
 /// All members are called on, and all callbacks come from, the one thread that runs `main`.
 class FabricWatcher {
  public:
+  /// Takes each sweep.
   using SweepHandler = std::function<void(Sweep)>;
   /// The port cannot be watched now; the sentence says why. Watching goes on by itself when it can.
   using TroubleHandler = std::function<void(const std::string&)>;
 
+  /// Which port to watch, and how.
   struct Options {
     config::InfinibandPort port;
     config::Infiniband infiniband;
@@ -42,7 +44,9 @@ class FabricWatcher {
   /// Ends the sweeper and waits for it, two seconds at most.
   void stop();
 
+  /// Name of the fabric.
   const std::string& fabric() const { return options_.port.fabric; }
+  /// The port that is watched.
   const config::InfinibandPort& port() const { return options_.port; }
   /// How often a sweeper had to be started again.
   std::uint64_t restarts() const { return restarts_; }

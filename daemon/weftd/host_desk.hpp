@@ -18,8 +18,10 @@
 
 namespace weft::daemon {
 
+/// All hosts with a collector, sorted by name.
 using HostList = std::vector<std::shared_ptr<const HostView>>;
 
+/// Figures of the telemetry that hosts sent.
 struct HostFigures {
   std::uint64_t duplicates = 0;  ///< batches that had been taken before, ever
   std::uint64_t held_back = 0;   ///< late batches whose stream had to wait because we were behind, ever
@@ -29,7 +31,9 @@ struct HostFigures {
 /// is on disk. A batch that was taken when weftd died and was not on disk comes again and counts once.
 class HostDesk {
  public:
+  /// Brings a function to the thread that owns the object; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
+  /// A collector's stream.
   using Stream = api::TelemetrySink::Stream;
 
   /// `incidents` of the store: those that are open are remembered.
@@ -39,7 +43,9 @@ class HostDesk {
 
   // As api::TelemetrySink has them, on the one thread.
   void hello(const Stream& stream, api::CollectorHello hello);
+  /// As api::TelemetrySink::batch().
   void batch(const Stream& stream, HostBatch batch, Duration clock_offset);
+  /// As api::TelemetrySink::gone().
   void gone(const Stream& stream);
 
   /// We are behind with our work: streams that only tell of the past wait meanwhile.
@@ -55,6 +61,7 @@ class HostDesk {
   void stop();
   /// The rules over what hosts tell.
   analyzer::HostAnalyzer& rules() { return rules_; }
+  /// The figures so far.
   const HostFigures& figures() const { return figures_; }
 
  private:

@@ -17,7 +17,9 @@ namespace weft::daemon {
 /// nothing has changed. Bounded by config::Maintenance.
 class MaintenanceDesk {
  public:
+  /// Brings a function to the thread that owns the object; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
+  /// Takes the window after the change, or why there was none.
   using Callback = api::Commands::MaintenanceCallback;
 
   /// `known` of the store; over ones are forgotten `retention` after their end (the store keeps them longer).
@@ -26,7 +28,9 @@ class MaintenanceDesk {
                   store::Store& store, runtime::Lane& store_lane, const Clock& clock, Post post,
                   std::function<void()> changed);
 
+  /// See api::Commands::add_maintenance().
   void add(MaintenanceWindow window, Callback callback);
+  /// See api::Commands::end_maintenance().
   void end(std::uint64_t id, std::string who, Callback callback);
   /// Time passes: windows that are over for long are forgotten.
   void tick();

@@ -19,6 +19,7 @@
 
 namespace weft::daemon {
 
+/// What a RemedyDesk works with.
 struct RemedyDeskOptions {
   analyzer::RemedySettings settings;
   std::vector<std::unique_ptr<actuate::Actuator>> actuators;
@@ -29,9 +30,13 @@ struct RemedyDeskOptions {
 /// the disk, and an actuator is asked only for what is on it.
 class RemedyDesk {
  public:
+  /// Brings a function to the thread that owns the object; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
+  /// As of api::RemedyCommands.
   using PlanCallback = api::RemedyCommands::PlanCallback;
+  /// As of api::RemedyCommands.
   using StatusCallback = api::RemedyCommands::StatusCallback;
+  /// As of api::RemedyCommands.
   using AuditCallback = api::RemedyCommands::AuditCallback;
 
   RemedyDesk(RemedyDeskOptions options, store::RestoredRemedies restored, store::Store& store,
@@ -53,11 +58,16 @@ class RemedyDesk {
 
   // As api::RemedyCommands.
   void approve(std::uint64_t plan, std::uint64_t revision, const std::string& who, PlanCallback callback);
+  /// Ends a plan that was not begun.
   void reject(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
+  /// Makes a plan for a target that a person names, and approves it.
   void request(RemedyAction action, const std::string& target, const std::string& why, const std::string& who,
                PlanCallback callback);
+  /// Stops all automation, or lets it go on.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, StatusCallback callback);
+  /// Resets the circuit breaker; refused while it is not tripped.
   void reset_breaker(const std::string& why, const std::string& who, StatusCallback callback);
+  /// The newest `limit` audit records before `before`.
   void audit(std::uint64_t before, std::size_t limit, AuditCallback callback);
 
   /// The end: whoever waits gets kUnavailable. Call it when both lanes have stopped and their last answers were posted.

@@ -22,6 +22,7 @@ struct SecurityFiles {
 /// kInvalidArgument, kFailedPrecondition (a mode that lets others read), kNotFound, kUnavailable: with the file's name.
 Result<SecurityFiles> read_security(const config::Security& security, TimePoint now);
 
+/// State of the security files, for metrics.
 struct SecurityFigures {
   bool refused = false;      ///< the files are no good; those before are in force
   std::uint64_t loaded = 0;  ///< times they were taken, the first included
@@ -40,9 +41,11 @@ class Security {
   api::access::Gate* gate() { return gate_.get(); }
   /// Null: plain text.
   const api::access::TlsKeys* tls() const { return tls_.get(); }
+  /// Callers must say who they are.
   bool is_guarded() const { return gate_ != nullptr; }
   /// What the files held just now: when it is good and something else than before it is in force from now on.
   void take(Result<SecurityFiles> files);
+  /// The figures as of now.
   SecurityFigures figures() const;
 
  private:

@@ -20,20 +20,29 @@ class Collectable;
 
 namespace weft::daemon {
 
+/// The metrics that weftd reports about itself. Not thread-safe, but for collectable().
 class SelfMetrics {
  public:
+  /// `version` becomes a label of the build's metric.
   explicit SelfMetrics(const std::string& version);
   ~SelfMetrics();
   SelfMetrics(const SelfMetrics&) = delete;
   SelfMetrics& operator=(const SelfMetrics&) = delete;
 
+  /// The registry, for a scrape. Any thread.
   std::shared_ptr<prometheus::Collectable> collectable() const;
 
+  /// Sets the metrics of one lane.
   void set(const std::string& lane, const runtime::LaneFigures& figures);
+  /// Sets the metrics of the store.
   void set(const store::StoreStatus& status);
+  /// Sets the metrics of one event receiver.
   void set(const events::EventSender& sender);
+  /// Sets the metrics of the collectors' streams.
   void set(const api::TelemetryFigures& streams, const HostFigures& hosts, const runtime::ChannelFigures& inbox);
+  /// Sets the metrics of authentication and certificates.
   void set(const SecurityFigures& security);
+  /// Sets the metrics of one fabric. Times are seconds; the counts grow from the start of the process.
   void set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,
                   std::uint64_t sweeps_skipped);
 

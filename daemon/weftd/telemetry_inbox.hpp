@@ -23,6 +23,7 @@ class TelemetryInbox final : public api::TelemetrySink {
   void batch(const Stream& stream, HostBatch batch, Duration clock_offset) override;
   void gone(const Stream& stream) override;
 
+  /// Figures of the queue.
   runtime::ChannelFigures figures() const { return messages_.figures(); }
   /// Nothing comes in any more.
   void close() { messages_.close(); }

@@ -6,6 +6,8 @@ A complaint is one line: "path:line: what is wrong". No complaint means that the
 import re
 from pathlib import Path
 
+from declarations import read_declarations
+
 # Which rooms each room may know besides itself. An arrow only ever points down.
 MAY_KNOW = {
     "fabric": set(),
@@ -31,6 +33,10 @@ DAEMON_MAY_KNOW = {
 ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")
 README_LINES = 80
 FILE_LINES = 500
+# Public declarations without a comment, of all rooms together. Lower it when there are fewer; never raise it.
+UNCOMMENTED = 115
+UNCOMMENTED_SHARE = 0.10
+WORST_FILES = 10  # how many files a complaint about comments lists
 
 # What a room must not touch, by include. The pattern is matched against the text between <> or "".
 SYSTEM_CALLS = r"(sys/|netinet/|arpa/|linux/|unistd\.h|fcntl\.h|poll\.h|signal\.h|netdb\.h|pthread\.h)"
@@ -48,8 +54,22 @@ MUST_NOT_SAY = {"analyzer": re.compile(r"(system_clock|steady_clock|high_resolut
 # Spelt in two halves, so that this file passes its own check.
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "X" "XX", "HA" "CK", "TB" "D")) + r")\b")
 
+# How files may repeat the version. The pattern is matched against each line of files of that name.
+VERSION_COPIES = {
+    "CMakeLists.txt": re.compile(r"^project\(weft VERSION ([0-9][\w.]*)"),
+    "pyproject.toml": re.compile(r"^version\s*=\s*[\"']([^\"']+)[\"']"),
+    "setup.py": re.compile(r"\bversion\s*=\s*[\"']([^\"']+)[\"']"),
+    "__init__.py": re.compile(r"^__version__\s*=\s*[\"']([^\"']+)[\"']"),
+    "package.json": re.compile(r"^  \"version\":\s*\"([^\"]+)\""),
+}
+
 CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 CODE_SUFFIXES = CPP_SUFFIXES | {".py", ".sh", ".cmake", ".proto", ".js", ".sql"}
+LICENSE = "Apache-2.0"
+OTHER_LICENSES = {"tests/kernel/module": "GPL-2.0"}  # the kernel's symbols that it needs are for such modules only
+LICENSED_SUFFIXES = CODE_SUFFIXES | {".ts", ".tsx", ".mjs", ".css", ".pml"}
+LICENSE_LINES = 5  # the line must be among so many at the top
+NOT_WRITTEN_BY_HAND = ("tests/fuzz/seeds",)
 SKIPPED_FOLDERS = {"build", ".git", "__pycache__", ".cache", "node_modules"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
@@ -180,10 +200,10 @@ def read_link_graph(text):
     return graph
 
 
-def check_files(root):
-    """Files are short, headers are guarded, nothing says that it is unfinished."""
+def check_files(root, files=None):
+    """Files (None: all) are short, headers are guarded, nothing says that it is unfinished."""
     complaints = []
-    for relative in all_files(root):
+    for relative in all_files(root) if files is None else files:
         if not is_code(root, relative):
             continue
         text = read(root, relative)
@@ -212,3 +232,75 @@ def check_readmes(root):
         elif readme.is_file() and len(readme.read_text(encoding="utf-8").splitlines()) > README_LINES:
             complaints.append(f"{room}/README.md: longer than a page ({README_LINES} lines)")
     return complaints
+
+
+def is_licensed(root, relative):
+    """Is it a source file, which must name its license? Not data, documents, seeds and what is generated."""
+    if any(relative.is_relative_to(folder) for folder in NOT_WRITTEN_BY_HAND):
+        return False
+    return relative.suffix in LICENSED_SUFFIXES or relative.name in ("CMakeLists.txt", "Kbuild") or is_script(root, relative)
+
+
+def check_license(root, files=None):
+    """The text of the license is there, and source files (None: all) name their license at the top."""
+    complaints = [] if (Path(root) / "LICENSE").is_file() else ["LICENSE: missing"]
+    for relative in all_files(root) if files is None else files:
+        if not is_licensed(root, relative):
+            continue
+        wanted = next((name for folder, name in OTHER_LICENSES.items() if relative.is_relative_to(folder)), LICENSE)
+        line = re.compile(rf"^(//|#|/\*|--) SPDX-License-Identifier: {re.escape(wanted)}( \*/)?$")
+        if not any(line.match(each) for each in read(root, relative).splitlines()[:LICENSE_LINES]):
+            complaints.append(f"{relative}:1: the comment 'SPDX-License-Identifier: {wanted}' is missing "
+                              f"in the first {LICENSE_LINES} lines")
+    return complaints
+
+
+def check_version(root):
+    """The file VERSION says the version, as 1.2.3; whatever repeats it says the same."""
+    file = Path(root) / "VERSION"
+    version = file.read_text(encoding="utf-8") if file.is_file() else ""
+    if not re.fullmatch(r"\d+\.\d+\.\d+\n", version):
+        return ["VERSION: must be one line such as 1.2.3"]
+    complaints = []
+    for relative in all_files(root):
+        pattern = VERSION_COPIES.get(relative.name)
+        for number, line in enumerate(read(root, relative).splitlines() if pattern else [], start=1):
+            copy = pattern.search(line)
+            if copy and copy.group(1) != version.strip():
+                complaints.append(f"{relative}:{number}: says version {copy.group(1)}, the file VERSION says "
+                                  f"{version.strip()}: read it from there, or repeat it")
+    return complaints
+
+
+def check_comments(root, allowed=UNCOMMENTED):
+    """Public declarations have comments, but for a number that only shrinks. Complaints, and a summary by room."""
+    total, bare = dict.fromkeys(MAY_KNOW, 0), dict.fromkeys(MAY_KNOW, 0)
+    files = []
+    for relative in all_files(root):
+        if relative.suffix != ".hpp" or relative.parts[0] not in MAY_KNOW:
+            continue
+        found = read_declarations(read(root, relative))
+        without = [each for each in found if not each.commented]
+        total[relative.parts[0]] += len(found)
+        bare[relative.parts[0]] += len(without)
+        if without:
+            files.append((relative, without))
+    count, everything = sum(bare.values()), sum(total.values())
+    if everything == 0:
+        return ["no public declarations found: is this the top of the tree?"], []
+    summary = [f"{room}: {bare[room]} of {total[room]} public declarations have no comment" for room in MAY_KNOW]
+    summary.append(f"all: {count} of {everything} ({100 * count / everything:.1f} %)")
+    complaints = []
+    if count > allowed:
+        complaints.append(f"{count} public declarations without a comment, at most {allowed} are allowed: "
+                          "add a line of comment above each new one")
+    if count > UNCOMMENTED_SHARE * everything:
+        complaints.append(f"{100 * count / everything:.1f} % of the public declarations have no comment, "
+                          f"at most {100 * UNCOMMENTED_SHARE:.0f} % may lack one")
+    if complaints:
+        files.sort(key=lambda file: (-len(file[1]), file[0]))
+        complaints += [f"{relative}: {len(without)}: " + ", ".join(f"{each.name} ({each.line})" for each in without)
+                       for relative, without in files[:WORST_FILES]]
+    elif count < allowed:
+        summary.append(f"there are fewer than allowed: lower UNCOMMENTED to {count} in tests/architecture/rules.py")
+    return complaints, summary

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import rules
 
+LICENSED = "// SPDX-License-Identifier: Apache-2.0\n"
 GOOD = {
+    "LICENSE": "Apache License\n",
+    "VERSION": "1.2.3\n",
     "fabric/README.md": "# fabric\n",
     "fabric/ids.hpp": "#pragma once\n\n#include <cstdint>\n",
     "collectors/README.md": "# collectors\n",
@@ -38,7 +41,7 @@ class Planted(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.root = Path(self.folder.name)
         for name, text in GOOD.items():
-            self.plant(name, text)
+            self.plant(name, LICENSED + text if name.endswith((".hpp", ".cpp")) else text)
 
     def plant(self, name, text):
         path = self.root / name
@@ -53,7 +56,8 @@ class Planted(unittest.TestCase):
 
 class Includes(Planted):
     def test_good_tree_has_no_complaints(self):
-        for check in (rules.check_includes, rules.check_files, rules.check_readmes):
+        for check in (rules.check_includes, rules.check_files, rules.check_readmes, rules.check_version,
+                      rules.check_license):
             self.assertEqual(check(self.root), [])
 
     def test_arrow_upward(self):
@@ -155,6 +159,74 @@ class Files(Planted):
         self.assert_only(rules.check_readmes(self.root), "api/README.md: missing")
         self.plant("api/README.md", "line\n" * (rules.README_LINES + 1))
         self.assert_only(rules.check_readmes(self.root), "longer than a page")
+
+
+class License(Planted):
+    LINE = "SPDX-License-Identifier: Apache-2.0"
+
+    def test_missing_text(self):
+        (self.root / "LICENSE").unlink()
+        self.assert_only(rules.check_license(self.root), "LICENSE: missing")
+
+    def test_every_kind_of_source(self):
+        for name, head, mark in (("daemon/weftd/a.cpp", "", "// {}"), ("fabric/a.hpp", "", "// {}"),
+                                 ("tests/tool.py", "#!/usr/bin/python3\n", "# {}"), ("deploy/run.sh", "#!/bin/sh\n", "# {}"),
+                                 ("deploy/start", "#!/bin/sh\n", "# {}"), ("CMakeLists.txt", "", "# {}"),
+                                 ("cmake/Room.cmake", "", "# {}"), ("api/proto/a.proto", "", "// {}"),
+                                 ("dashboards/a.ts", "", "// {}"), ("dashboards/a.tsx", "", "// {}"),
+                                 ("dashboards/a.js", "", "// {}"), ("dashboards/a.mjs", "", "// {}"),
+                                 ("dashboards/a.css", "", "/* {} */"), ("tests/a.pml", "", "/* {} */")):
+            with self.subTest(name=name):
+                self.plant(name, head + mark.format(self.LINE) + "\nx\n")
+                self.assertEqual(rules.check_license(self.root), [])
+                self.plant(name, head + "x\n")
+                self.assert_only(rules.check_license(self.root), name, self.LINE)
+                self.plant(name, head + "\n" * rules.LICENSE_LINES + mark.format(self.LINE) + "\n")
+                self.assert_only(rules.check_license(self.root), name)
+                self.plant(name, head + mark.format("SPDX-License-Identifier: MIT") + "\n")
+                self.assert_only(rules.check_license(self.root), name)
+                (self.root / name).unlink()
+
+    def test_what_is_no_source(self):
+        for name in ("deploy/guide/a.md", "dashboards/a.json", "tests/fuzz/seeds/tokens/a.py", "build/dev/a.cpp",
+                     "tests/scenarios/a.scenario", "deploy/config/a.toml"):
+            self.plant(name, "x\n")
+        self.assertEqual(rules.check_license(self.root), [])
+
+    def test_kernel_module(self):
+        self.plant("tests/kernel/module/a.c", "// SPDX-License-Identifier: GPL-2.0\n")
+        self.plant("tests/kernel/module/Kbuild", "# SPDX-License-Identifier: GPL-2.0\n")
+        self.plant("tests/kernel/module/a.h", "/* SPDX-License-Identifier: GPL-2.0 */\n")
+        self.assertEqual(rules.check_license(self.root), [])
+        self.plant("tests/kernel/module/a.c", f"// {self.LINE}\n")
+        self.assert_only(rules.check_license(self.root), "tests/kernel/module/a.c", "GPL-2.0")
+
+
+class Version(Planted):
+    def test_missing_and_malformed(self):
+        self.plant("VERSION", "1.2\n")
+        self.assert_only(rules.check_version(self.root), "VERSION: must be one line")
+        (self.root / "VERSION").unlink()
+        self.assert_only(rules.check_version(self.root), "VERSION: must be one line")
+
+    def test_copies(self):
+        for name, line in (("CMakeLists.txt", "project(weft VERSION {} LANGUAGES CXX)"),
+                           ("clients/python/pyproject.toml", 'version = "{}"'),
+                           ("clients/python/setup.py", 'setup(name="x", version="{}")'),
+                           ("clients/python/weft/__init__.py", '__version__ = "{}"'),
+                           ("dashboards/web/package.json", '{{\n  "version": "{}"\n}}')):
+            with self.subTest(name=name):
+                self.plant(name, line.format("1.2.3") + "\n")
+                self.assertEqual(rules.check_version(self.root), [])
+                self.plant(name, line.format("1.2.4") + "\n")
+                self.assert_only(rules.check_version(self.root), name, "says version 1.2.4", "VERSION says 1.2.3")
+                (self.root / name).unlink()
+
+    def test_versions_of_others(self):
+        self.plant("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(weft VERSION ${weft_version})\n")
+        self.plant("dashboards/web/package.json", '{\n  "dependencies": {\n    "version": "9.9.9"\n  }\n}\n')
+        self.plant("clients/python/setup.py", "setup(version=version())\n")
+        self.assertEqual(rules.check_version(self.root), [])
 
 
 class Program(Planted):

@@ -1,5 +1,5 @@
-"""The package weft-client, built by pip from a copy of clients/python and the protos as a source distribution holds them, without the
-network; import it after install()."""
+"""The package weft-client, built by pip from a copy of clients/python, the protos and VERSION as a source distribution holds them, without
+the network; import it after install()."""
 
 import os
 import shutil
@@ -20,6 +20,7 @@ def install(case) -> str:
     package, site = os.path.join(place, "package"), os.path.join(place, "site")
     shutil.copytree(os.path.join(ROOT, "clients", "python"), package)
     shutil.copytree(os.path.join(ROOT, "api", "proto", "weft"), os.path.join(package, "proto", "weft"))
+    shutil.copy(os.path.join(ROOT, "VERSION"), package)
     done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--no-compile",
                            "--root-user-action", "ignore", "--target", site, package], capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL)

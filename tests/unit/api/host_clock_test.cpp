@@ -9,17 +9,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TimePoint kNow{std::chrono::seconds(1'700'000'000)};
+constexpr TimePoint kTestStart{std::chrono::seconds(1'700'000'000)};
 
 /// The host's clock is `ahead` of ours; a probe takes `there` to it and its reply `back` to us.
 void measure(HostClock& clock, Duration ahead, Duration there, Duration back) {
-  clock.add(kNow, kNow + there + back, kNow + there + ahead);
+  clock.add(kTestStart, kTestStart + there + back, kTestStart + there + ahead);
 }
 
 TEST(HostClock, BeforeTheFirstMeasurementTimesAreTakenAsTheyAre) {
   const HostClock clock;
   EXPECT_EQ(clock.offset(), Duration::zero());
-  EXPECT_EQ(clock.correct(kNow - 5s, kNow), kNow - 5s);
+  EXPECT_EQ(clock.correct(kTestStart - 5s, kTestStart), kTestStart - 5s);
 }
 
 TEST(HostClock, TakesHalfOfTheRoundTripForTheWay) {
@@ -27,7 +27,7 @@ TEST(HostClock, TakesHalfOfTheRoundTripForTheWay) {
     HostClock clock;
     measure(clock, ahead, 10ms, 10ms);
     EXPECT_EQ(clock.offset(), -ahead);
-    EXPECT_EQ(clock.correct(kNow + ahead - 1s, kNow), kNow - 1s);
+    EXPECT_EQ(clock.correct(kTestStart + ahead - 1s, kTestStart), kTestStart - 1s);
   }
   // A way that is all one direction is the worst: half of it is the error.
   HostClock clock;
@@ -56,9 +56,9 @@ TEST(HostClock, ForgetsWhatIsEightMeasurementsOld) {
 
 TEST(HostClock, NothingIsLaterThanNow) {
   HostClock clock;
-  EXPECT_EQ(clock.correct(kNow + 1s, kNow), kNow);
+  EXPECT_EQ(clock.correct(kTestStart + 1s, kTestStart), kTestStart);
   measure(clock, -90s, 1ms, 1ms);
-  EXPECT_EQ(clock.correct(kNow - 80s, kNow), kNow);
+  EXPECT_EQ(clock.correct(kTestStart - 80s, kTestStart), kTestStart);
 }
 
 TEST(HostClock, WhatIsNoTimeMeasuresNothingAndBecomesNow) {
@@ -71,12 +71,12 @@ TEST(HostClock, WhatIsNoTimeMeasuresNothingAndBecomesNow) {
   const TimePoint in_2116{Duration(std::int64_t{1} << 62)};
   for (const TimePoint none : {never, before_1970, first, last, in_2116}) {
     EXPECT_FALSE(is_sane(none));
-    clock.add(kNow, kNow, none);
+    clock.add(kTestStart, kTestStart, none);
     EXPECT_EQ(clock.offset(), -7s);
-    EXPECT_EQ(clock.correct(none, kNow), kNow);
+    EXPECT_EQ(clock.correct(none, kTestStart), kTestStart);
   }
   // Ours was set back while the probe was under way: how long it took nobody knows.
-  clock.add(kNow, kNow - 1ns, kNow);
+  clock.add(kTestStart, kTestStart - 1ns, kTestStart);
   EXPECT_EQ(clock.offset(), -7s);
   // The farthest apart that two clocks can be is no overflow.
   HostClock extreme;

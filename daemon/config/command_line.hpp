@@ -10,8 +10,8 @@
 
 #include "daemon/config/load.hpp"
 #include "daemon/config/reference.hpp"
-#include "daemon/usage/from_app.hpp"
-#include "daemon/usage/man_page.hpp"
+#include "daemon/platform/cli/from_app.hpp"
+#include "daemon/platform/cli/man_page.hpp"
 
 namespace weft::config {
 

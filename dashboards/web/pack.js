@@ -41,7 +41,7 @@ const entries = filesBelow(dist).map((path) => {
 
 writeFileSync(join(output, 'page.bin'), Buffer.concat(parts));
 writeFileSync(join(output, 'page_assets.cpp'), `// Made by dashboards/web/pack.js.
-#include "daemon/weftd/page_assets.hpp"
+#include "daemon/programs/weftd/page_assets.hpp"
 
 asm(".section .rodata\\n"
     ".global weft_page_bytes\\n"

@@ -30,8 +30,8 @@ A value that was not read has no series. `promtool check metrics` finds nothing 
 # Where families are declared, and what they are about.
 PARTS = (
     ("weftd: ports, fabrics, incidents, plans, hosts", ("api/metrics/port_families.cpp", "api/metrics/*.cpp")),
-    ("weftd: of itself", ("daemon/weftd/*.cpp", "api/grpc/*.cpp", "api/http/*.cpp")),
-    ("weft-collector: of itself, beside the ports of its host", ("daemon/collector/*.cpp",)),
+    ("weftd: of itself", ("daemon/programs/weftd/*.cpp", "api/grpc/*.cpp", "api/http/*.cpp")),
+    ("weft-collector: of itself, beside the ports of its host", ("daemon/programs/collector/*.cpp",)),
 )
 FAMILY = re.compile(r'"(weft_[a-z0-9_]+)"\s*,\s*(?:MetricType::k(\w+)\s*,\s*)?"((?:[^"\\]|\\.)*)"(?:\s*,\s*MetricType::k(\w+))?')
 

@@ -271,10 +271,10 @@ class Bounds(unittest.TestCase):
 
     def test_more_than_the_number(self):
         self.plant("fabric/a.hpp", 90, 1)
-        self.plant("daemon/weftd/b.hpp", 90, 2)
+        self.plant("daemon/programs/weftd/b.hpp", 90, 2)
         complaints, _ = rules.check_comments(self.root, allowed=2)
         self.assertIn("3 public declarations without a comment, at most 2 are allowed", complaints[0])
-        self.assertIn("daemon/weftd/b.hpp: 2", complaints[1])  # the worst first
+        self.assertIn("daemon/programs/weftd/b.hpp: 2", complaints[1])  # the worst first
         self.assertIn("b0 (91), b1 (92)", complaints[1])
         self.assertIn("fabric/a.hpp: 1", complaints[2])
 

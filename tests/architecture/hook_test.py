@@ -77,7 +77,7 @@ class Hook(unittest.TestCase):
         self.assert_passes(self.commit())
 
     def test_bad_include_in_a_name_with_a_blank(self):
-        self.plant("fabric/two words.cpp", LICENSED + '#include "daemon/store/store.hpp"\n')
+        self.plant("fabric/two words.cpp", LICENSED + '#include "daemon/adapters/store/store.hpp"\n')
         self.git("add", "--all")
         self.assert_refused(self.commit(), "fabric/two words.cpp:2", "must not know daemon")
 
@@ -104,22 +104,22 @@ class Hook(unittest.TestCase):
     def test_only_what_is_staged_counts(self):
         self.plant("fabric/ids.cpp", LICENSED + "int x;\n")
         self.git("add", "--all")
-        self.plant("fabric/ids.cpp", LICENSED + '#include "daemon/store/store.hpp"\n')
-        self.plant("fabric/unknown.cpp", LICENSED + '#include "daemon/store/store.hpp"\n')
+        self.plant("fabric/ids.cpp", LICENSED + '#include "daemon/adapters/store/store.hpp"\n')
+        self.plant("fabric/unknown.cpp", LICENSED + '#include "daemon/adapters/store/store.hpp"\n')
         self.assert_passes(self.commit())
 
     def test_commit_of_named_files(self):
-        self.plant("fabric/ids.hpp", LICENSED + '#pragma once\n\n#include "daemon/store/store.hpp"\n')
+        self.plant("fabric/ids.hpp", LICENSED + '#pragma once\n\n#include "daemon/adapters/store/store.hpp"\n')
         self.plant("fabric/commented.hpp", COMMENTED + "// more\n")
         self.assert_passes(self.commit("--", "fabric/commented.hpp"))
         self.assert_refused(self.commit("--all"), "fabric/ids.hpp:4")
 
     def test_a_header_that_goes(self):
         self.git("rm", "--quiet", "analyzer/detect/rules.hpp")
-        self.assert_refused(self.commit(), "daemon/weftd/main.cpp:2", "does not exist")
+        self.assert_refused(self.commit(), "daemon/programs/weftd/main.cpp:2", "does not exist")
 
     def test_a_file_that_moves(self):
-        self.git("mv", "daemon/store/store.hpp", "daemon/store/a store.hpp")
+        self.git("mv", "daemon/adapters/store/store.hpp", "daemon/adapters/store/a store.hpp")
         self.assert_passes(self.commit())
 
     def test_declaration_without_comment(self):

@@ -100,7 +100,7 @@ def is_code(root, relative):
 
 
 def may_know(place):
-    """The rooms that code at `place` ("daemon/store/sqlite.cpp") may use besides its own."""
+    """The rooms that code at `place` ("daemon/adapters/store/sqlite.cpp") may use besides its own."""
     room = place.parts[0]
     if room == "daemon" and len(place.parts) > 2:
         return DAEMON_MAY_KNOW.get(place.parts[1], MAY_KNOW["daemon"])

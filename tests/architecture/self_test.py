@@ -22,16 +22,16 @@ GOOD = {
     "api/README.md": "# api\n",
     "api/http/server.hpp": '#pragma once\n\n#include "fabric/ids.hpp"\n#include "weft/v1/fabric.pb.h"\n',
     "daemon/README.md": "# daemon\n",
-    "daemon/weftd/main.cpp": '#include "analyzer/detect/rules.hpp"\n#include "api/http/server.hpp"\n'
+    "daemon/programs/weftd/main.cpp": '#include "analyzer/detect/rules.hpp"\n#include "api/http/server.hpp"\n'
                              '#include "collectors/infiniband/sweep.hpp"\n#include "fabric/ids.hpp"\n',
-    "daemon/store/store.hpp": '#pragma once\n\n#include "fabric/ids.hpp"\n',
+    "daemon/adapters/store/store.hpp": '#pragma once\n\n#include "fabric/ids.hpp"\n',
 }
 
 GRAPH = """weft_fabric|fabric|tl::expected
 weft_collectors_infiniband|collectors/infiniband|weft_fabric;$<LINK_ONLY:ibumad>
 weft_analyzer_detect|analyzer/detect|weft_fabric
-weft_daemon_store|daemon/store|weft_fabric;sqlite3
-weftd|daemon/weftd|weft_collectors_infiniband;weft_analyzer_detect;weft_daemon_store
+weft_daemon_adapters_store|daemon/adapters/store|weft_fabric;sqlite3
+weftd|daemon/programs/weftd|weft_collectors_infiniband;weft_analyzer_detect;weft_daemon_adapters_store
 """
 
 
@@ -61,7 +61,7 @@ class Includes(Planted):
             self.assertEqual(check(self.root), [])
 
     def test_arrow_upward(self):
-        self.plant("fabric/ids.cpp", '#include "daemon/store/store.hpp"\n')
+        self.plant("fabric/ids.cpp", '#include "daemon/adapters/store/store.hpp"\n')
         self.assert_only(rules.check_includes(self.root), "fabric/ids.cpp:1", "must not know daemon")
 
     def test_arrow_upward_in_angle_brackets(self):
@@ -73,8 +73,8 @@ class Includes(Planted):
         self.assert_only(rules.check_includes(self.root), "analyzer/detect/rules.cpp:2", "must not know collectors")
 
     def test_only_the_wiring_of_daemon_sees_everyone(self):
-        self.plant("daemon/store/store.cpp", '#include "analyzer/detect/rules.hpp"\n')
-        self.assert_only(rules.check_includes(self.root), "daemon/store must not know analyzer")
+        self.plant("daemon/adapters/store/store.cpp", '#include "analyzer/detect/rules.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), "daemon/adapters/store must not know analyzer")
 
     def test_wire_format_stays_in_api(self):
         self.plant("collectors/infiniband/sweep.cpp", '#include "weft/v1/fabric.pb.h"\n')
@@ -116,7 +116,7 @@ class Links(unittest.TestCase):
         self.assertIn("must not link weft_collectors_infiniband",
                       self.complaints("weft_api|api|$<LINK_ONLY:weft_collectors_infiniband>\n")[0])
         self.assertIn("must not link weft_analyzer_detect",
-                      self.complaints("weft_daemon_runtime|daemon/runtime|weft_analyzer_detect\n")[0])
+                      self.complaints("weft_daemon_platform_runtime|daemon/platform/runtime|weft_analyzer_detect\n")[0])
 
     def test_link_into_tests(self):
         self.assertIn("must not link fakes", self.complaints("fakes|tests/fakes|\nweft_api|api|fakes\n")[0])
@@ -128,11 +128,11 @@ class Links(unittest.TestCase):
 
 class Files(Planted):
     def test_long_file(self):
-        self.plant("daemon/weftd/long.cpp", "\n" * (rules.FILE_LINES + 1))
-        self.assert_only(rules.check_files(self.root), "daemon/weftd/long.cpp", "501 lines")
+        self.plant("daemon/programs/weftd/long.cpp", "\n" * (rules.FILE_LINES + 1))
+        self.assert_only(rules.check_files(self.root), "daemon/programs/weftd/long.cpp", "501 lines")
 
     def test_unfinished_work(self):
-        for name in ("daemon/weftd/a.cpp", "deploy/run.sh", "tests/tool.py", "CMakeLists.txt"):
+        for name in ("daemon/programs/weftd/a.cpp", "deploy/run.sh", "tests/tool.py", "CMakeLists.txt"):
             with self.subTest(name=name):
                 self.plant(name, "fine\n// TO" "DO: the rest\n")
                 self.assert_only(rules.check_files(self.root), f"{name}:2")
@@ -169,7 +169,7 @@ class License(Planted):
         self.assert_only(rules.check_license(self.root), "LICENSE: missing")
 
     def test_every_kind_of_source(self):
-        for name, head, mark in (("daemon/weftd/a.cpp", "", "// {}"), ("fabric/a.hpp", "", "// {}"),
+        for name, head, mark in (("daemon/programs/weftd/a.cpp", "", "// {}"), ("fabric/a.hpp", "", "// {}"),
                                  ("tests/tool.py", "#!/usr/bin/python3\n", "# {}"), ("deploy/run.sh", "#!/bin/sh\n", "# {}"),
                                  ("deploy/start", "#!/bin/sh\n", "# {}"), ("CMakeLists.txt", "", "# {}"),
                                  ("cmake/Room.cmake", "", "# {}"), ("api/proto/a.proto", "", "// {}"),
@@ -238,7 +238,7 @@ class Program(Planted):
         graph = self.root / "graph.txt"
         graph.write_text(GRAPH, encoding="utf-8")
         self.assertEqual(self.run_check("rules", str(graph)).returncode, 0)
-        self.plant("fabric/ids.cpp", '#include "daemon/store/store.hpp"\n')
+        self.plant("fabric/ids.cpp", '#include "daemon/adapters/store/store.hpp"\n')
         failed = self.run_check("rules", str(graph))
         self.assertEqual(failed.returncode, 1)
         self.assertIn("fabric/ids.cpp:1", failed.stdout)

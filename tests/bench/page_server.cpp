@@ -18,7 +18,7 @@
 
 #include "api/http/server.hpp"
 #include "api/publication/publication.hpp"
-#include "daemon/weftd/page_assets.hpp"
+#include "daemon/programs/weftd/page_assets.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "daemon/store/history_codec.hpp"
+#include "daemon/adapters/store/history_codec.hpp"
 #include "fuzz.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "daemon/actuate/hop_weights.hpp"
+#include "daemon/adapters/actuate/hop_weights.hpp"
 
 #include "fuzz.hpp"
 

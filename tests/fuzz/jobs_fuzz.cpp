@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "daemon/collector/jobs.hpp"
+#include "daemon/programs/collector/jobs.hpp"
 #include "fuzz.hpp"
 
 namespace {

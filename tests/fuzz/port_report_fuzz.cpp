@@ -1,4 +1,4 @@
-#include "daemon/port/report_line.hpp"
+#include "daemon/adapters/port_report/report_line.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

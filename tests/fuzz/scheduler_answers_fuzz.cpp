@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "daemon/actuate/kubernetes_node.hpp"
-#include "daemon/actuate/slurm_node.hpp"
-#include "daemon/actuate/text.hpp"
+#include "daemon/adapters/actuate/kubernetes_node.hpp"
+#include "daemon/adapters/actuate/slurm_node.hpp"
+#include "daemon/platform/net/text.hpp"
 #include "fuzz.hpp"
 
 namespace {
@@ -48,9 +48,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_nodes(weft::actuate::parse_scontrol_nodes(text));
   check_nodes(weft::actuate::parse_slurmrestd_nodes(text));
   check_kubernetes(text);
-  const std::string line = weft::actuate::one_line(text, 100);
+  const std::string line = weft::net::one_line(text, 100);
   demand(line.size() <= 100, "there is a bound");
   demand(std::ranges::none_of(line, [](unsigned char c) { return c < 0x20 || c == 0x7F; }), "no control characters");
-  demand(weft::actuate::one_line(line) == line, "what was made fit is fit");
+  demand(weft::net::one_line(line) == line, "what was made fit is fit");
   return 0;
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "daemon/spool/reader.hpp"
-#include "daemon/spool/segment.hpp"
-#include "daemon/spool/writer.hpp"
+#include "daemon/adapters/spool/reader.hpp"
+#include "daemon/adapters/spool/segment.hpp"
+#include "daemon/adapters/spool/writer.hpp"
 #include "fuzz.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "daemon/sweeper/frame.hpp"
+#include "daemon/programs/sweeper/frame.hpp"
 #include "fuzz.hpp"
 
 namespace {

@@ -15,9 +15,9 @@
 
 #include "collectors/infiniband/mad_port.hpp"
 #include "collectors/infiniband/sweeper.hpp"
-#include "daemon/actuate/infiniband_port.hpp"
-#include "daemon/actuate/opensm_weights.hpp"
-#include "daemon/actuate/ufm.hpp"
+#include "daemon/adapters/actuate/infiniband_port.hpp"
+#include "daemon/adapters/actuate/opensm_weights.hpp"
+#include "daemon/adapters/actuate/ufm.hpp"
 #include "fabric/route_check.hpp"
 
 namespace {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "daemon/actuate/kubernetes.hpp"
-#include "daemon/actuate/slurm.hpp"
-#include "daemon/actuate/webhook.hpp"
+#include "daemon/adapters/actuate/kubernetes.hpp"
+#include "daemon/adapters/actuate/slurm.hpp"
+#include "daemon/adapters/actuate/webhook.hpp"
 
 namespace weft::actuate {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/ctl/completion.hpp"
+#include "daemon/programs/weftctl/completion.hpp"
 
 namespace weft::ctl {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <sstream>
 
-#include "daemon/ctl/live.hpp"
-#include "daemon/ctl/mistakes.hpp"
-#include "daemon/ctl/table.hpp"
-#include "daemon/ctl/text.hpp"
-#include "daemon/usage/spelling.hpp"
+#include "daemon/programs/weftctl/live.hpp"
+#include "daemon/programs/weftctl/mistakes.hpp"
+#include "daemon/programs/weftctl/table.hpp"
+#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/platform/cli/spelling.hpp"
 
 namespace weft::ctl {
 namespace {

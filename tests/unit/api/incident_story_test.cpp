@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "daemon/ctl/incident_drawing.hpp"
-#include "daemon/ctl/incident_story.hpp"
+#include "daemon/programs/weftctl/incident_drawing.hpp"
+#include "daemon/programs/weftctl/incident_story.hpp"
 
 namespace weft::ctl {
 namespace {

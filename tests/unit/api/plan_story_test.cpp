@@ -1,4 +1,4 @@
-#include "daemon/ctl/plan_story.hpp"
+#include "daemon/programs/weftctl/plan_story.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "api/metrics/exposition.hpp"
-#include "daemon/collector/metrics_page.hpp"
+#include "daemon/programs/collector/metrics_page.hpp"
 #include "fabric/host_counters.hpp"
 #include "small_plans.hpp"
 #include "tests/fakes/ethernet_fabric.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "api/grpc/server.hpp"
-#include "daemon/ctl/verbs.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
 #include "no_commands.hpp"
 #include "small_plans.hpp"
 #include "telemetry_peers.hpp"

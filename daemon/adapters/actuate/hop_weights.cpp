@@ -1,0 +1,122 @@
+#include "daemon/adapters/actuate/hop_weights.hpp"
+
+#include <charconv>
+#include <cstdint>
+
+#include "daemon/adapters/actuate/actuator.hpp"
+
+namespace weft::actuate {
+namespace {
+
+constexpr std::size_t kMostLine = 200;  // OpenSM reads 256 octets at once and takes the rest for another line
+
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+void skip_spaces(std::string_view& text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+}
+
+/// As strtoul() with base 0 does it, for hexadecimal and decimal numbers.
+std::optional<std::uint64_t> take_number(std::string_view& text) {
+  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  const char* first = text.data() + (hexadecimal ? 2 : 0);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(first, text.data() + text.size(), number, hexadecimal ? 16 : 10);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+struct Line {
+  std::string_view whole;  ///< with its line end
+  std::size_t number = 0;  ///< from 1
+  bool is_entry = false;
+  bool readable = true;
+  PortKey port;
+  std::uint64_t weight = 0;
+  std::string_view comment;
+
+  bool is_ours() const { return is_entry && is_our_mark(comment); }
+};
+
+Line parse(std::string_view whole) {
+  Line line;
+  line.whole = whole;
+  std::string_view rest = whole;
+  skip_spaces(rest);
+  if (rest.empty() || rest.front() == '#') return line;
+  const auto guid = take_number(rest);
+  line.readable = guid && (rest.empty() || is_space(rest.front()) || rest.front() == '#');
+  if (!line.readable) return line;
+  skip_spaces(rest);
+  const auto port = take_number(rest);
+  skip_spaces(rest);
+  const auto weight = take_number(rest);
+  // OpenSM passes over an entry that names no port or no weight of 1..255.
+  if (!port || !weight || *port == 0 || *port > 254 || *weight == 0 || *weight > 255) return line;
+  line.is_entry = true;
+  line.port = {{*guid}, {static_cast<std::uint8_t>(*port)}};
+  line.weight = *weight;
+  skip_spaces(rest);
+  if (rest.starts_with('#')) rest.remove_prefix(1);
+  skip_spaces(rest);
+  while (!rest.empty() && is_space(rest.back())) rest.remove_suffix(1);
+  line.comment = rest;
+  return line;
+}
+
+template <typename Visit>
+void for_each_line(std::string_view text, Visit visit) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const auto end = text.find('\n');
+    const std::string_view whole = text.substr(0, end == std::string_view::npos ? end : end + 1);
+    text.remove_prefix(whole.size());
+    Line line = parse(whole);
+    line.number = number;
+    visit(line);
+  }
+}
+
+std::string entry(PortKey port, unsigned weight, std::string_view mark) {
+  std::string line =
+      to_string(port.node) + ' ' + std::to_string(port.port.value) + ' ' + std::to_string(weight) + " # ";
+  for (const char c : mark.substr(0, kMostLine - line.size())) line += c >= ' ' && c <= '~' ? c : '?';
+  return line + '\n';
+}
+
+}  // namespace
+
+HopWeight hop_weight_of(std::string_view text, PortKey port) {
+  HopWeight found;
+  for_each_line(text, [&](const Line& line) {
+    if (line.is_entry && line.port == port)
+      found = {static_cast<unsigned>(line.weight), line.is_ours(), std::string(line.comment)};
+  });
+  return found;
+}
+
+std::string with_hop_weight(std::string_view text, LinkKey link, unsigned weight, std::string_view mark) {
+  std::string result = without_hop_weight(text, link);
+  if (!result.empty() && result.back() != '\n') result += '\n';
+  return result + entry(link.low, weight, mark) + entry(link.high, weight, mark);
+}
+
+std::string without_hop_weight(std::string_view text, LinkKey link) {
+  std::string result;
+  for_each_line(text, [&](const Line& line) {
+    if (!line.is_ours() || (line.port != link.low && line.port != link.high)) result += line.whole;
+  });
+  return result;
+}
+
+std::optional<std::size_t> unreadable_hop_weight_line(std::string_view text) {
+  std::optional<std::size_t> found;
+  for_each_line(text, [&](const Line& line) {
+    if (!line.readable && !found) found = line.number;
+  });
+  return found;
+}
+
+}  // namespace weft::actuate

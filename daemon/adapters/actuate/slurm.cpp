@@ -1,0 +1,109 @@
+#include "daemon/adapters/actuate/slurm.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "daemon/adapters/actuate/deadline.hpp"
+#include "daemon/adapters/actuate/slurm_controller.hpp"
+#include "daemon/adapters/actuate/slurm_node.hpp"
+#include "daemon/platform/net/text.hpp"
+
+namespace weft::actuate {
+namespace {
+
+class SlurmActuator final : public Actuator {
+ public:
+  SlurmActuator(std::unique_ptr<SlurmController> controller, Duration timeout)
+      : controller_(std::move(controller)), timeout_(timeout) {}
+
+  std::string name() const override { return "slurm"; }
+
+  Result<Observation> observe(const Order& order) override {
+    const Deadline deadline(timeout_);
+    return find(order, deadline).map([this](const SlurmNode& node) {
+      return judge_slurm_node(node, controller_->user());
+    });
+  }
+
+  Result<void> apply(const Order& order) override {
+    const Deadline deadline(timeout_);
+    const Result<std::optional<Step>> step = prepare(order, deadline);
+    if (!step) return tl::unexpected<Error>(step.error());
+    if (!*step) return {};
+    // The list of all nodes takes its time; what counts is how this one stands now.
+    const Result<SlurmNode> node = controller_->node((*step)->node, deadline.left());
+    if (!node) return tl::unexpected<Error>(node.error());
+    const Result<bool> needed = is_needed(*node, (*step)->change);
+    if (!needed) return tl::unexpected<Error>(needed.error());
+    if (!*needed) return {};
+    Result<void> done = controller_->change((*step)->node, (*step)->change, (*step)->reason, deadline.left());
+    if (done || done.error().code == ErrorCode::kUnavailable || done.error().code == ErrorCode::kTimeout) return done;
+    // Slurm 22.05 undrains a node that never registered and says "Invalid node state" all the same.
+    const Result<SlurmNode> after = controller_->node((*step)->node, deadline.left());
+    if (!after) return fail(ErrorCode::kUnavailable, done.error().message + "; then " + after.error().message);
+    const Result<bool> still = is_needed(*after, (*step)->change);
+    return still && !*still ? Result<void>{} : done;
+  }
+
+  Result<std::string> dry_run(const Order& order) override {
+    const Deadline deadline(timeout_);
+    return prepare(order, deadline).map([this](const std::optional<Step>& step) -> std::string {
+      if (!step) return "nothing: it is so already";
+      return controller_->describe(step->node, step->change, step->reason);
+    });
+  }
+
+ private:
+  struct Step {
+    std::string node;
+    SlurmChange change = SlurmChange::kDrain;
+    std::string reason;
+  };
+
+  Result<SlurmNode> find(const Order& order, const Deadline& deadline) {
+    if (!net::is_host_name(order.target.host))
+      return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(order.target.host) + "' is no host's name");
+    const Result<std::vector<SlurmNode>> nodes = controller_->nodes(deadline.left());
+    if (!nodes) return tl::unexpected<Error>(nodes.error());
+    Result<SlurmNode> node = find_slurm_node(*nodes, order.target.host);
+    // The name goes into a command that would take "n[1-8]" and "ALL" for many.
+    if (node && (!net::is_host_name(node->name) || net::same_host(node->name, "all")))
+      return fail(ErrorCode::kFailedPrecondition, "Slurm's name '" + net::one_line(node->name) + "' may stand for many");
+    return node;
+  }
+
+  /// Whether the change is still to be made; kFailedPrecondition where somebody else's doing forbids it.
+  Result<bool> is_needed(const SlurmNode& node, SlurmChange change) const {
+    const Observation seen = judge_slurm_node(node, controller_->user());
+    if (change == SlurmChange::kUndrain && !node.has("DRAIN")) return false;
+    if (seen.state == WorldState::kForeign)
+      return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not ours to touch");
+    return (seen.state == WorldState::kOurs) == (change == SlurmChange::kUndrain);
+  }
+
+  Result<std::optional<Step>> prepare(const Order& order, const Deadline& deadline) {
+    if (order.action != RemedyAction::kDrainNode && order.action != RemedyAction::kUndrainNode)
+      return fail(ErrorCode::kInvalidArgument, std::string("Slurm cannot ") + to_string(order.action));
+    const SlurmChange change = order.action == RemedyAction::kDrainNode ? SlurmChange::kDrain : SlurmChange::kUndrain;
+    const Result<SlurmNode> node = find(order, deadline);
+    if (!node) return tl::unexpected<Error>(node.error());
+    const Result<bool> needed = is_needed(*node, change);
+    if (!needed) return tl::unexpected<Error>(needed.error());
+    if (!*needed) return std::nullopt;
+    return Step{node->name, change, net::one_line(order.marked_reason())};
+  }
+
+  std::unique_ptr<SlurmController> controller_;
+  Duration timeout_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Actuator>> make_slurm_actuator(const SlurmOptions& options) {
+  Result<std::unique_ptr<SlurmController>> controller =
+      options.rest_url.empty() ? make_scontrol(options) : make_slurmrestd(options);
+  if (!controller) return tl::unexpected<Error>(controller.error());
+  return std::make_unique<SlurmActuator>(std::move(*controller), options.timeout);
+}
+
+}  // namespace weft::actuate

@@ -1,0 +1,182 @@
+#include "daemon/adapters/actuate/webhook.hpp"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "daemon/adapters/actuate/deadline.hpp"
+#include "daemon/platform/net/http_client.hpp"
+#include "daemon/platform/net/secret.hpp"
+#include "daemon/platform/net/text.hpp"
+#include "daemon/adapters/actuate/webhook_memory.hpp"
+#include "daemon/adapters/actuate/webhook_message.hpp"
+
+namespace weft::actuate {
+namespace {
+
+constexpr int kBodyVersion = 1;
+constexpr std::size_t kMostWebhookAnswer = 64 << 10;
+
+bool takes_out(RemedyAction action) {
+  return action == RemedyAction::kIsolateLink || action == RemedyAction::kRaiseLinkCost ||
+         action == RemedyAction::kDrainNode;
+}
+bool brings_back(RemedyAction action) {
+  return action == RemedyAction::kRestoreLink || action == RemedyAction::kUndrainNode;
+}
+
+std::string idempotency_key(const Order& order) {
+  return plan_name(order.plan) + '.' + to_string(order.action);
+}
+
+std::string body_of(const Order& order, TimePoint now) {
+  nlohmann::json body{{"version", kBodyVersion},
+                      {"idempotency_key", idempotency_key(order)},
+                      {"plan", plan_name(order.plan)},
+                      {"action", to_string(order.action)},
+                      {"target", webhook_entity(order.target)},
+                      {"reason", net::one_line(order.reason)},
+                      {"message", net::one_line(order.marked_reason())},
+                      {"time", net::utc_text(now)}};
+  if (order.incident != 0) body["incident"] = incident_name(order.incident);
+  return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// From the path on: what a receiver sees in its request line.
+std::string path_and_query(const std::string& url) {
+  const std::size_t host = url.find("://");
+  const std::size_t path = url.find_first_of("/?", host + 3);
+  if (path == std::string::npos) return "/";
+  return url[path] == '?' ? '/' + url.substr(path) : url.substr(path);
+}
+
+class Webhook final : public Actuator {
+ public:
+  Webhook(WebhookOptions options, std::string authorities, WebhookMemory memory, const Clock& clock)
+      : options_(std::move(options)), authorities_(std::move(authorities)), memory_(std::move(memory)), clock_(clock) {}
+
+  std::string name() const override { return "webhook"; }
+
+  Result<Observation> observe(const Order& order) override { return look(order, Deadline(options_.timeout)); }
+
+  Result<void> apply(const Order& order) override {
+    const Deadline deadline(options_.timeout);
+    const Result<bool> needed = is_needed(order, deadline);
+    if (!needed) return tl::unexpected<Error>(needed.error());
+    if (!*needed) return {};
+    const std::string target = order.target.identity();
+    const std::optional<Told> before = memory_.find(target);
+    // On disk before it is on the wire, so that a crash leaves a doubt and not a mistake.
+    if (const auto noted = memory_.set(target, Told{order.plan, order.action, false}); !noted)
+      return fail(ErrorCode::kFailedPrecondition, "nothing was sent: " + noted.error().message);
+    Result<void> sent = post(order, deadline);
+    const bool refused =
+        !sent && sent.error().code != ErrorCode::kTimeout && sent.error().code != ErrorCode::kUnavailable;
+    std::optional<Told> after = memory_.find(target);
+    if (sent) after = takes_out(order.action) ? std::optional(Told{order.plan, order.action, true}) : std::nullopt;
+    if (refused) after = before;
+    // Not on disk: the doubt that stands there is still true.
+    if (const auto noted = memory_.set(target, after); !noted && sent)
+      return fail(ErrorCode::kUnavailable, "it was taken, but " + noted.error().message);
+    return sent;
+  }
+
+  Result<std::string> dry_run(const Order& order) override {
+    const Result<bool> needed = is_needed(order, Deadline(options_.timeout));
+    if (!needed) return tl::unexpected<Error>(needed.error());
+    if (!*needed) return "nothing: it is so already";
+    return "POST " + options_.url + ' ' + body_of(order, clock_.now());
+  }
+
+ private:
+  Result<bool> is_needed(const Order& order, const Deadline& deadline) {
+    if (!takes_out(order.action) && !brings_back(order.action))
+      return fail(ErrorCode::kInvalidArgument, std::string("a webhook is not told to do ") + to_string(order.action));
+    if (options_.status_url.empty()) {
+      const std::optional<Told> told = memory_.find(order.target.identity());
+      if (told && !told->acknowledged) return true;  // in doubt: the idempotency key makes a second time harmless
+      return told.has_value() == brings_back(order.action);
+    }
+    const Result<Observation> seen = look(order, deadline);
+    if (!seen) return tl::unexpected<Error>(seen.error());
+    if (seen->state == WorldState::kForeign)
+      return fail(ErrorCode::kFailedPrecondition, seen->detail + ": not ours to touch");
+    return (seen->state == WorldState::kOurs) == brings_back(order.action);
+  }
+
+  Result<Observation> look(const Order& order, const Deadline& deadline) {
+    if (!options_.status_url.empty()) return ask(order, deadline);
+    const std::optional<Told> told = memory_.find(order.target.identity());
+    if (!told) return Observation{WorldState::kClear, "the receiver has nothing of ours out of service"};
+    const std::string what = std::string(to_string(told->action)) + " of " + plan_name(told->plan);
+    if (told->acknowledged) return Observation{WorldState::kOurs, "the receiver acknowledged " + what};
+    return fail(ErrorCode::kUnavailable, what + " was sent, no answer came, and the receiver cannot be asked");
+  }
+
+  Result<net::HttpAnswer> send(net::HttpRequest request, const std::string& signed_text, const Deadline& deadline) {
+    request.tls.certificate_authorities = authorities_;
+    request.timeout = deadline.left();
+    request.most_answer = kMostWebhookAnswer;
+    return send_signed(std::move(request), signed_text, options_.key_file, clock_.now());
+  }
+
+  Result<void> post(const Order& order, const Deadline& deadline) {
+    net::HttpRequest request;
+    request.method = "POST";
+    request.url = options_.url;
+    request.body = body_of(order, clock_.now());
+    request.headers = {"Content-Type: application/json", "Idempotency-Key: " + idempotency_key(order)};
+    const std::string body = request.body;
+    const Result<net::HttpAnswer> answer = send(std::move(request), body, deadline);
+    if (!answer) return tl::unexpected<Error>(answer.error());
+    if (answer->status >= 200 && answer->status < 300) return {};
+    return tl::unexpected<Error>(net::http_failure("the webhook", *answer));
+  }
+
+  Result<Observation> ask(const Order& order, const Deadline& deadline) {
+    net::HttpRequest request;
+    request.url = options_.status_url;
+    request.url += request.url.find('?') == std::string::npos ? '?' : '&';
+    request.url += "target=" + net::percent_encoded(order.target.identity()) + "&plan=" + plan_name(order.plan);
+    request.headers = {"Accept: application/json"};
+    const std::string place = path_and_query(request.url);
+    const Result<net::HttpAnswer> answer = send(std::move(request), place, deadline);
+    if (!answer) return tl::unexpected<Error>(answer.error());
+    if (answer->status != 200) return tl::unexpected<Error>(net::http_failure("the webhook's status", *answer));
+    const nlohmann::json json = nlohmann::json::parse(answer->body, nullptr, false);
+    const auto text = [&json](const char* key) {
+      return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+    };
+    const std::string state = text("state");
+    std::string detail = "the receiver says " + net::one_line(state, 20);
+    if (const std::string more = text("detail"); !more.empty()) detail += ": " + net::one_line(more);
+    for (const WorldState known : {WorldState::kClear, WorldState::kOurs, WorldState::kForeign})
+      if (state == to_string(known)) return Observation{known, std::move(detail)};
+    return fail(ErrorCode::kProtocol,
+                "the webhook's status is neither clear nor ours nor foreign but '" + net::one_line(answer->body, 100) + "'");
+  }
+
+  WebhookOptions options_;
+  std::string authorities_;
+  WebhookMemory memory_;
+  const Clock& clock_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Actuator>> make_webhook_actuator(const WebhookOptions& options, const Clock& clock) {
+  if (!is_web_address(options.url) || (!options.status_url.empty() && !is_web_address(options.status_url)))
+    return fail(ErrorCode::kInvalidArgument, "a webhook's address begins with http:// or https://");
+  if (const Result<void> key = check_webhook_key(options.key_file); !key) return tl::unexpected<Error>(key.error());
+  std::string authorities;
+  if (!options.certificate_authorities.empty()) {
+    Result<std::string> text = net::read_secret(options.certificate_authorities, net::SecretMode::kMounted, 1 << 20);
+    if (!text) return tl::unexpected<Error>(text.error());
+    authorities = std::move(*text);
+  }
+  Result<WebhookMemory> memory = WebhookMemory::open(options.memory_file);
+  if (!memory) return tl::unexpected<Error>(memory.error());
+  return std::make_unique<Webhook>(options, std::move(authorities), std::move(*memory), clock);
+}
+
+}  // namespace weft::actuate

@@ -1,0 +1,34 @@
+#pragma once
+// What tables have in common: words of enumerations, and the nine columns of an entity.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "daemon/adapters/store/sqlite.hpp"
+#include "fabric/incident.hpp"
+
+namespace weft::store {
+
+/// An enumeration by its stored name; a name that we do not know is damage (kCorrupt in `database`).
+template <typename Enum>
+Enum named(Database& database, const std::string& text, std::optional<Enum> (*parse)(std::string_view)) {
+  const std::optional<Enum> value = parse(text);
+  if (!value) database.fail(ErrorCode::kCorrupt, "holds the unknown word \"" + text + "\"");
+  return value.value_or(Enum{});
+}
+
+/// From the columns kind, fabric, node, port, peer_node, peer_port, label, host, device, of which `first` is the first.
+inline Entity read_entity(Database& database, const Statement& row, int first) {
+  Entity entity;
+  entity.kind = named(database, row.text(first), parse_entity_kind);
+  entity.fabric = row.text(first + 1);
+  entity.port = {NodeGuid{row.bits(first + 2)}, PortNum{static_cast<std::uint8_t>(row.integer(first + 3))}};
+  entity.peer = {NodeGuid{row.bits(first + 4)}, PortNum{static_cast<std::uint8_t>(row.integer(first + 5))}};
+  entity.label = row.text(first + 6);
+  entity.host = row.text(first + 7);
+  entity.device = row.text(first + 8);
+  return entity;
+}
+
+}  // namespace weft::store

@@ -1,0 +1,212 @@
+#include "daemon/adapters/store/history.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "daemon/adapters/store/history_codec.hpp"
+
+namespace weft::store {
+namespace {
+
+constexpr std::int64_t kChunkBits = 24;
+constexpr std::int64_t kChunksDeletedAtOnce = 2000;
+constexpr std::int64_t kPagesReturnedAtOnce = 1000;
+constexpr std::size_t kMostPoints = 200'000;
+/// Ports are noted as seen this often, and forgotten this long after their last history has gone.
+constexpr Duration kTouchInterval = std::chrono::hours(24);
+
+/// The same port at every index.
+bool same_layout(const Topology& a, const Topology& b) {
+  return &a == &b || (a.ports().size() == b.ports().size() &&
+                      std::ranges::equal(a.nodes(), b.nodes(), [](const Node& x, const Node& y) {
+                        return x.guid == y.guid && x.first_port == y.first_port && x.type == y.type;
+                      }));
+}
+
+/// What the port's counters grew by between two readings. A decrease is a reset: it counts from there.
+ChunkPort growth(const SampleTable& before, std::size_t row_before, const SampleTable& now, std::size_t row) {
+  ChunkPort port;
+  if (before.read_at(row_before) == kNever || now.read_at(row) <= before.read_at(row_before)) return port;
+  for (std::size_t i = 0; i < kHistoryCounters.size(); ++i) {
+    const SampleTable::Column from = before.column(kHistoryCounters[i]);
+    const SampleTable::Column to = now.column(kHistoryCounters[i]);
+    if (from == SampleTable::kNoColumn || to == SampleTable::kNoColumn) continue;
+    if (!before.present(row_before, from) || !now.present(row, to)) continue;
+    const std::uint64_t old_value = before.value(row_before, from);
+    const std::uint64_t value = now.value(row, to);
+    port.present |= 1U << i;
+    if (now.saturated(row, to)) port.at_least |= 1U << i;
+    port.increase[i] = value >= old_value ? value - old_value : value;
+  }
+  return port;
+}
+
+}  // namespace
+
+std::span<const CounterId> history_counters() {
+  return kHistoryCounters;
+}
+
+Result<bool> History::append(std::shared_ptr<const Sweep> sweep) {
+  if (!sweep || !sweep->topology || !sweep->counters || sweep->counters->rows() != sweep->topology->ports().size())
+    return false;
+  const auto [place, is_new] = fabrics_.try_emplace(sweep->fabric);
+  Fabric& fabric = place->second;
+  // The first reading has nothing to be compared with, nor has one after the clock was set back.
+  if (is_new || sweep->finished < fabric.last->finished) {
+    fabric.last = std::move(sweep);
+    fabric.tried = fabric.last->finished;
+    return false;
+  }
+  // Half an interval of the sweep is granted, so that jitter does not make every other moment late.
+  if (sweep->finished - fabric.tried + sweep->interval / 2 < options_.history_interval) return false;
+  fabric.tried = sweep->finished;
+  Transaction transaction(database_);
+  map_ports(fabric, *sweep);
+  if (sweep->finished - fabric.touched >= kTouchInterval) touch_ports(fabric, sweep->finished);
+  write_moment(fabric, *sweep);
+  if (auto done = transaction.commit(); !done) {
+    fabric.mapped.reset();  // slots that were given out are not stored
+    fabric.touched = kNever;
+    return tl::unexpected<Error>(done.error());
+  }
+  fabric.last = std::move(sweep);
+  return true;
+}
+
+void History::map_ports(Fabric& fabric, const Sweep& sweep) {
+  if (fabric.mapped && same_layout(*fabric.mapped, *sweep.topology)) {
+    fabric.mapped = sweep.topology;
+    return;
+  }
+  std::unordered_map<PortKey, std::uint32_t> known;
+  Statement rows(database_, "SELECT node, port, slot FROM port WHERE fabric = ?");
+  rows.query(sweep.fabric);
+  while (rows.next())
+    known.emplace(PortKey{NodeGuid{rows.bits(0)}, PortNum{static_cast<std::uint8_t>(rows.integer(1))}},
+                  static_cast<std::uint32_t>(rows.integer(2)));
+  auto next = static_cast<std::uint32_t>(database_.number("SELECT max(slot) + 1 FROM port"));
+  Statement add(database_, "INSERT INTO port VALUES (?, ?, ?, ?, ?)");
+  fabric.slots.resize(sweep.topology->ports().size());
+  for (PortIndex i = 0; i < fabric.slots.size(); ++i) {
+    const PortKey key = sweep.topology->key_of(i);
+    const auto [found, is_new] = known.emplace(key, next);
+    if (is_new) add.run(next++, sweep.fabric, key.node.value, key.port.value, sweep.finished);
+    fabric.slots[i] = found->second;
+  }
+  fabric.mapped = sweep.topology;
+  fabric.touched = kNever;
+}
+
+void History::touch_ports(Fabric& fabric, TimePoint now) {
+  Statement touch(database_, "UPDATE port SET seen = ? WHERE slot = ?");
+  for (const std::uint32_t slot : fabric.slots) touch.run(now, slot);
+  fabric.touched = now;
+}
+
+void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
+  Statement moment(database_, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?)");
+  moment.run(sweep.fabric, sweep.finished, sweep.finished - fabric.last->finished);
+  const std::int64_t id = sqlite3_last_insert_rowid(database_.handle());
+  const Sweep& last = *fabric.last;
+  const bool aligned = same_layout(*last.topology, *sweep.topology);
+
+  // By slot, so that a port that moved within the topology stays in its chunk.
+  std::vector<PortIndex> by_slot(fabric.slots.size());
+  for (PortIndex i = 0; i < by_slot.size(); ++i) by_slot[i] = i;
+  std::ranges::sort(by_slot, {}, [&fabric](PortIndex i) { return fabric.slots[i]; });
+  Statement insert(database_, "INSERT INTO chunk VALUES (?, ?)");
+  std::vector<ChunkPort> ports;
+  constexpr auto kChunk = static_cast<std::uint32_t>(kChunkPorts);
+  for (std::size_t next = 0; next < by_slot.size();) {
+    const std::uint32_t chunk = fabric.slots[by_slot[next]] / kChunk;
+    ports.clear();
+    for (; next < by_slot.size() && fabric.slots[by_slot[next]] / kChunk == chunk; ++next) {
+      const PortIndex index = by_slot[next];
+      const PortIndex before = aligned ? index : last.topology->find_port(sweep.topology->key_of(index));
+      ports.resize(fabric.slots[index] % kChunk + 1);  // slots between belong to other fabrics or to ports gone
+      if (before != kNoIndex) ports.back() = growth(*last.counters, before, *sweep.counters, index);
+    }
+    insert.run(id << kChunkBits | chunk, encode_chunk(ports));
+  }
+}
+
+Result<std::vector<HistoryPoint>> History::read(std::string_view fabric, PortKey port, CounterId counter,
+                                                TimePoint from, TimePoint to) {
+  const auto kept = std::ranges::find(kHistoryCounters, counter);
+  if (kept == kHistoryCounters.end())
+    return fail(ErrorCode::kInvalidArgument, "history does not keep " + std::string(counter_info(counter).name));
+  const auto position = static_cast<std::size_t>(kept - kHistoryCounters.begin());
+  Statement find(database_, "SELECT slot FROM port WHERE fabric = ? AND node = ? AND port = ?");
+  find.query(fabric, port.node.value, port.port.value);
+  const bool found = find.next();
+  const std::int64_t slot = found ? find.integer(0) : 0;
+  find.next();
+  if (!found) {
+    if (auto outcome = database_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+    return fail(ErrorCode::kNotFound,
+                "there is no history of port " + std::to_string(port.port.value) + " of node " + to_string(port.node));
+  }
+  std::vector<HistoryPoint> points;
+  Statement rows(
+      database_,
+      "SELECT at, span, data FROM moment JOIN chunk ON chunk.id = (moment.id << 24 | ?) WHERE fabric = ? AND at "
+      "BETWEEN ? AND ? ORDER BY at");
+  constexpr auto kPorts = static_cast<std::int64_t>(kChunkPorts);
+  rows.query(slot / kPorts, fabric, from, to);
+  while (rows.next()) {
+    const auto ports = decode_chunk(rows.blob(2));
+    if (!ports) return tl::unexpected<Error>(ports.error());
+    const auto offset = static_cast<std::size_t>(slot % kPorts);
+    if (offset >= ports->size() || ((*ports)[offset].present >> position & 1) == 0) continue;
+    if (points.size() == kMostPoints)
+      return fail(ErrorCode::kResourceExhausted, "more than 200000 points: ask for a shorter time");
+    points.push_back({rows.time(0), Duration(rows.integer(1)), (*ports)[offset].increase[position],
+                      ((*ports)[offset].at_least >> position & 1) != 0});
+  }
+  if (auto outcome = database_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return points;
+}
+
+std::int64_t History::delete_moment(std::int64_t moment) {
+  Statement(database_, "DELETE FROM chunk WHERE id BETWEEN ? AND ?")
+      .run(moment << kChunkBits, ((moment + 1) << kChunkBits) - 1);
+  const std::int64_t chunks = database_.changes();
+  Statement(database_, "DELETE FROM moment WHERE id = ?").run(moment);
+  return chunks;
+}
+
+Result<bool> History::shrink(TimePoint now) {
+  const TimePoint oldest_allowed = now - options_.history_retention;
+  std::int64_t deleted = 0;
+  bool more = false;
+  {
+    Transaction transaction(database_);
+    while (true) {
+      Statement oldest(database_, "SELECT id, at FROM moment ORDER BY id LIMIT 1");
+      oldest.query();
+      if (!oldest.next()) break;
+      const std::int64_t id = oldest.integer(0);
+      const bool overdue = oldest.time(1) < oldest_allowed || bytes() > options_.max_history_bytes;
+      oldest.next();
+      if (!overdue) break;
+      if (more = deleted >= kChunksDeletedAtOnce; more) break;
+      deleted += delete_moment(id) + 1;
+    }
+    Statement(database_, "DELETE FROM port WHERE seen < ?").run(oldest_allowed - 2 * kTouchInterval);
+    if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
+  }
+  // The file keeps some air for what comes next; a lot of it (after a lower limit) goes back to the disk.
+  const std::int64_t free_pages = database_.number("PRAGMA freelist_count");
+  if (free_pages > kPagesReturnedAtOnce + database_.number("PRAGMA page_count") / 4)
+    database_.run(("PRAGMA incremental_vacuum(" + std::to_string(kPagesReturnedAtOnce) + ")").c_str());
+  if (auto outcome = database_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return more;
+}
+
+std::uint64_t History::bytes() {
+  const std::int64_t pages = database_.number("PRAGMA page_count") - database_.number("PRAGMA freelist_count");
+  return static_cast<std::uint64_t>(pages * database_.number("PRAGMA page_size"));
+}
+
+}  // namespace weft::store

@@ -1,0 +1,53 @@
+#pragma once
+// Port history in a database of its own: a moment for each interval, and for each moment one chunk for every 256 ports.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/store.hpp"
+
+namespace weft::store {
+
+/// The history database: writes, reads and shrinks it. One thread.
+class History {
+ public:
+  History(Database database, const StoreOptions& options) : database_(std::move(database)), options_(options) {}
+
+  /// True when a moment was written; false when none was due.
+  Result<bool> append(std::shared_ptr<const Sweep> sweep);
+  /// See Store::history().
+  Result<std::vector<HistoryPoint>> read(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
+                                         TimePoint to);
+  /// Deletes a little of what is too old or too much. True when there is more.
+  Result<bool> shrink(TimePoint now);
+  /// Room taken by what is stored; free pages within the file do not count.
+  std::uint64_t bytes();
+  /// The connection, for tests and limits.
+  Database& database() { return database_; }
+
+ private:
+  /// What must be known of a fabric to write its next moment.
+  struct Fabric {
+    std::shared_ptr<const Sweep> last;       ///< the reading that the next increases start from
+    TimePoint tried = kNever;                ///< when a moment was last written, or could not be
+    TimePoint touched = kNever;              ///< when its ports were last noted as seen
+    std::shared_ptr<const Topology> mapped;  ///< the topology that `slots` was made for
+    std::vector<std::uint32_t> slots;        ///< for each port of `mapped`
+  };
+
+  void map_ports(Fabric& fabric, const Sweep& sweep);
+  void touch_ports(Fabric& fabric, TimePoint now);
+  void write_moment(const Fabric& fabric, const Sweep& sweep);
+  std::int64_t delete_moment(std::int64_t moment);
+
+  Database database_;
+  StoreOptions options_;
+  std::map<std::string, Fabric, std::less<>> fabrics_;
+};
+
+}  // namespace weft::store

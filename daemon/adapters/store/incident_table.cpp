@@ -1,0 +1,207 @@
+#include "daemon/adapters/store/incident_table.hpp"
+
+#include <string>
+
+#include "daemon/adapters/store/entity_columns.hpp"
+
+namespace weft::store {
+namespace {
+
+constexpr const char* kCause = "cause";
+constexpr const char* kAffected = "affected";
+constexpr const char* kEvidence = "evidence";
+constexpr const char* kWaiting = "waiting";
+constexpr std::int64_t kNobody = -1;
+
+/// The statements that write one incident, prepared once for many.
+struct IncidentWriter {
+  explicit IncidentWriter(Database& database)
+      : previous(database, "SELECT occurrences FROM incident WHERE id = ?"),
+        incident(database,
+                 "INSERT INTO incident (id, revision, kind, severity, state, confidence, summary, opened, updated, "
+                 "resolved, "
+                 "occurrences, acknowledged_by, silenced_until, waiting_total, maintenance) "
+                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        clear(database, "DELETE FROM incident WHERE id = ?"),
+        entity(database, "INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        evidence(database, "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        waiting(database, "INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?)"),
+        job(database, "INSERT INTO job VALUES (?, ?, ?)"),
+        beginning(database, "INSERT OR IGNORE INTO beginning VALUES (?, ?)"),
+        next_id(database, "UPDATE number SET value = max(value, ?) WHERE name = 'next_incident'"),
+        opened(database, "INSERT INTO opened VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count") {}
+
+  void write_entity(std::uint64_t id, const char* role, std::size_t position, const Entity& e) {
+    entity.run(id, role, position, to_string(e.kind), e.fabric, e.port.node.value, e.port.port.value, e.peer.node.value,
+               e.peer.port.value, e.label, e.host, e.device);
+  }
+
+  void write(const Incident& i) {
+    previous.query(i.id);
+    const std::int64_t before = previous.next() ? previous.integer(0) : 0;
+    previous.next();  // to its end, or it would hold the transaction open
+    clear.run(i.id);  // its entities, evidence and jobs go with it
+    incident.run(i.id, i.revision, to_string(i.kind), to_string(i.severity), to_string(i.state), i.confidence,
+                 i.summary, i.opened, i.updated, i.resolved, i.occurrences, i.acknowledged_by, i.silenced_until,
+                 i.waiting.total, i.maintenance);
+    write_entity(i.id, kCause, 0, i.cause);
+    for (std::size_t n = 0; n < i.affected.size(); ++n) write_entity(i.id, kAffected, n, i.affected[n]);
+    for (std::size_t n = 0; n < i.evidence.size(); ++n) {
+      const Evidence& e = i.evidence[n];
+      evidence.run(i.id, n, e.signal, e.description, e.value, e.threshold, e.unit, e.observed, e.window.count());
+      write_entity(i.id, kEvidence, n, e.where);
+    }
+    for (std::size_t n = 0; n < i.waiting.links.size(); ++n) {
+      const WaitingLink& link = i.waiting.links[n];
+      waiting.run(i.id, n, link.towards, link.waits_for ? std::int64_t{*link.waits_for} : kNobody, link.stall_ratio,
+                  link.utilization_ratio);
+      write_entity(i.id, kWaiting, n, link.sender);
+    }
+    for (std::size_t n = 0; n < i.jobs.size(); ++n) job.run(i.id, n, i.jobs[n]);
+    for (const TimePoint at : i.beginnings) beginning.run(i.id, at);
+    next_id.run(i.id + 1);
+    if (i.occurrences > before && i.maintenance == 0) opened.run(to_string(i.kind), i.occurrences - before);
+  }
+
+  Statement previous, incident, clear, entity, evidence, waiting, job, beginning, next_id, opened;
+};
+
+Incident read_incident_row(Database& database, const Statement& row) {
+  Incident incident;
+  incident.id = row.bits(0);
+  incident.revision = row.bits(1);
+  incident.kind = named(database, row.text(2), parse_incident_kind);
+  incident.severity = named(database, row.text(3), parse_severity);
+  incident.state = named(database, row.text(4), parse_incident_state);
+  incident.confidence = row.real(5);
+  incident.summary = row.text(6);
+  incident.opened = row.time(7);
+  incident.updated = row.time(8);
+  incident.resolved = row.time(9);
+  incident.occurrences = static_cast<std::uint32_t>(row.integer(10));
+  incident.acknowledged_by = row.text(11);
+  incident.silenced_until = row.time(12);
+  incident.waiting.total = row.bits(13);
+  incident.maintenance = row.bits(14);
+  return incident;
+}
+
+/// The statements that read what belongs to one incident.
+struct IncidentPartsReader {
+  explicit IncidentPartsReader(Database& d)
+      : database(d),
+        evidence(d,
+                 "SELECT signal, description, value, threshold, unit, observed, window FROM evidence "
+                 "WHERE incident = ? ORDER BY position"),
+        waiting(d, "SELECT towards, waits_for, stall, utilization FROM waiting WHERE incident = ? ORDER BY position"),
+        entity(d,
+               "SELECT role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device FROM entity "
+               "WHERE incident = ? ORDER BY role, position"),
+        job(d, "SELECT name FROM job WHERE incident = ? ORDER BY position"),
+        beginning(d, "SELECT at FROM beginning WHERE incident = ? ORDER BY at") {}
+
+  void read(Incident& incident) {
+    evidence.query(incident.id);
+    while (evidence.next())
+      incident.evidence.push_back({evidence.text(0),
+                                   evidence.text(1),
+                                   evidence.real(2),
+                                   evidence.real(3),
+                                   evidence.text(4),
+                                   evidence.time(5),
+                                   {},
+                                   Duration(evidence.integer(6))});
+    waiting.query(incident.id);
+    while (waiting.next()) {
+      WaitingLink& link = incident.waiting.links.emplace_back();
+      link.towards = waiting.text(0);
+      if (const std::int64_t on = waiting.integer(1); on != kNobody) link.waits_for = static_cast<std::uint32_t>(on);
+      link.stall_ratio = waiting.real(2);
+      link.utilization_ratio = waiting.real(3);
+    }
+    entity.query(incident.id);
+    while (entity.next()) {
+      const std::string role = entity.text(0);
+      const auto position = static_cast<std::size_t>(entity.integer(1));
+      if (role == kCause) incident.cause = read_entity(database, entity, 2);
+      if (role == kAffected) incident.affected.push_back(read_entity(database, entity, 2));
+      if (role == kEvidence && position < incident.evidence.size())
+        incident.evidence[position].where = read_entity(database, entity, 2);
+      if (role == kWaiting && position < incident.waiting.links.size())
+        incident.waiting.links[position].sender = read_entity(database, entity, 2);
+    }
+    job.query(incident.id);
+    while (job.next()) incident.jobs.push_back(job.text(0));
+    beginning.query(incident.id);
+    while (beginning.next()) incident.beginnings.push_back(beginning.time(0));
+  }
+
+  Database& database;
+  Statement evidence, waiting, entity, job, beginning;
+};
+
+}  // namespace
+
+void write_incidents(Database& database, std::span<const Incident> incidents) {
+  if (incidents.empty()) return;
+  IncidentWriter writer(database);
+  for (const Incident& incident : incidents) writer.write(incident);
+}
+
+void write_events(Database& database, std::span<const Event> events) {
+  Statement insert(database, "INSERT INTO event (at, incident, what, who, detail) VALUES (?, ?, ?, ?, ?)");
+  for (const Event& event : events) insert.run(event.at, event.incident, event.what, event.who, event.detail);
+}
+
+std::vector<Incident> read_incidents(Database& database, TimePoint resolved_since) {
+  std::vector<Incident> incidents;
+  Statement rows(
+      database,
+      "SELECT id, revision, kind, severity, state, confidence, summary, opened, updated, resolved, occurrences, "
+      "acknowledged_by, silenced_until, waiting_total, maintenance FROM incident WHERE state <> 'RESOLVED' OR resolved "
+      "> ? ORDER BY "
+      "id");
+  rows.query(resolved_since);
+  while (rows.next()) incidents.push_back(read_incident_row(database, rows));
+  IncidentPartsReader parts(database);
+  for (Incident& incident : incidents) parts.read(incident);
+  return incidents;
+}
+
+std::vector<Event> read_events(Database& database, std::uint64_t incident) {
+  std::vector<Event> events;
+  Statement rows(database, "SELECT at, incident, what, who, detail FROM event WHERE incident = ? ORDER BY sequence");
+  rows.query(incident);
+  while (rows.next()) events.push_back({rows.time(0), rows.bits(1), rows.text(2), rows.text(3), rows.text(4)});
+  return events;
+}
+
+std::uint64_t read_next_incident_id(Database& database) {
+  return static_cast<std::uint64_t>(database.number("SELECT value FROM number WHERE name = 'next_incident'"));
+}
+
+decltype(Restored::opened) read_opened(Database& database) {
+  decltype(Restored::opened) counts{};
+  Statement rows(database, "SELECT kind, count FROM opened");
+  rows.query();
+  while (rows.next())
+    counts[static_cast<std::size_t>(named(database, rows.text(0), parse_incident_kind))] = rows.bits(1);
+  return counts;
+}
+
+bool delete_old_incidents(Database& database, TimePoint before, std::int64_t limit) {
+  Statement incidents(
+      database,
+      "DELETE FROM incident WHERE id IN (SELECT id FROM incident WHERE state = 'RESOLVED' AND resolved < ? "
+      "LIMIT ?)");
+  incidents.run(before, limit);
+  const bool more_incidents = database.changes() >= limit;
+  // Events of an incident that is still kept stay with it, however old.
+  Statement events(database,
+                   "DELETE FROM event WHERE sequence IN (SELECT sequence FROM event WHERE at < ? AND NOT EXISTS "
+                   "(SELECT 1 FROM incident WHERE incident.id = event.incident) LIMIT ?)");
+  events.run(before, limit);
+  return more_incidents || database.changes() >= limit;
+}
+
+}  // namespace weft::store

@@ -1,0 +1,199 @@
+#include "daemon/adapters/store/plan_table.hpp"
+
+#include <string>
+#include <utility>
+
+#include "daemon/adapters/store/entity_columns.hpp"
+
+namespace weft::store {
+namespace {
+
+constexpr const char* kTarget = "target";
+constexpr const char* kCandidate = "candidate";
+
+/// The statements that write one plan, prepared once for many.
+struct PlanWriter {
+  explicit PlanWriter(Database& database)
+      : previous(database, "SELECT over FROM plan WHERE id = ?"),
+        clear(database, "DELETE FROM plan WHERE id = ?"),
+        plan(database,
+             "INSERT INTO plan (id, revision, state, over, action, actuator, incident, undoes, reason, requested_by, "
+             "approved_by, created, updated, expires, started, finished, intent, in_force, unresolved, windows_good, "
+             "windows_needed, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        entity(database, "INSERT INTO plan_entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        candidate(database, "INSERT INTO plan_candidate VALUES (?, ?, ?, ?, ?, ?, ?)"),
+        guard(database, "INSERT INTO plan_guard VALUES (?, ?, ?, ?, ?)"),
+        step(database, "INSERT INTO plan_step VALUES (?, ?, ?, ?, ?, ?)"),
+        job(database, "INSERT INTO plan_job VALUES (?, ?, ?)"),
+        next_id(database, "UPDATE number SET value = max(value, ?) WHERE name = 'next_plan'"),
+        ended(database, "INSERT INTO plan_ended VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1") {}
+
+  void write_entity(std::uint64_t id, const char* role, std::size_t position, const Entity& e) {
+    entity.run(id, role, position, to_string(e.kind), e.fabric, e.port.node.value, e.port.port.value, e.peer.node.value,
+               e.peer.port.value, e.label, e.host, e.device);
+  }
+
+  void write(const Plan& p) {
+    previous.query(p.id);
+    const bool was_over = previous.next() && previous.integer(0) != 0;
+    previous.next();  // to its end, or it would hold the transaction open
+    clear.run(p.id);  // all its parts go with it
+    plan.run(p.id, p.revision, to_string(p.state), is_over(p.state), to_string(p.action), p.actuator, p.incident,
+             p.undoes, p.reason, p.requested_by, p.approved_by, p.created, p.updated, p.expires, p.started, p.finished,
+             to_string(p.intent), p.in_force, p.unresolved, p.windows_good, p.windows_needed, p.outcome);
+    write_entity(p.id, kTarget, 0, p.target);
+    for (std::size_t n = 0; n < p.candidates.size(); ++n) {
+      const Candidate& c = p.candidates[n];
+      candidate.run(p.id, n, to_string(c.action), c.cost_ratio, c.harm_ratio, c.allowed, c.explanation);
+      write_entity(p.id, kCandidate, n, c.target);
+    }
+    for (std::size_t n = 0; n < p.guards.size(); ++n)
+      guard.run(p.id, n, to_string(p.guards[n].guard), to_string(p.guards[n].result), p.guards[n].explanation);
+    for (std::size_t n = 0; n < p.steps.size(); ++n)
+      step.run(p.id, n, p.steps[n].at, to_string(p.steps[n].state), p.steps[n].who, p.steps[n].what);
+    for (std::size_t n = 0; n < p.jobs.size(); ++n) job.run(p.id, n, p.jobs[n]);
+    next_id.run(p.id + 1);
+    if (is_over(p.state) && !was_over) ended.run(to_string(p.action), to_string(p.state));
+  }
+
+  Statement previous, clear, plan, entity, candidate, guard, step, job, next_id, ended;
+};
+
+Plan read_plan_row(Database& database, const Statement& row) {
+  Plan plan;
+  plan.id = row.bits(0);
+  plan.revision = row.bits(1);
+  plan.state = named(database, row.text(2), parse_plan_state);
+  plan.action = named(database, row.text(3), parse_remedy_action);
+  plan.actuator = row.text(4);
+  plan.incident = row.bits(5);
+  plan.undoes = row.bits(6);
+  plan.reason = row.text(7);
+  plan.requested_by = row.text(8);
+  plan.approved_by = row.text(9);
+  plan.created = row.time(10);
+  plan.updated = row.time(11);
+  plan.expires = row.time(12);
+  plan.started = row.time(13);
+  plan.finished = row.time(14);
+  plan.intent = named(database, row.text(15), parse_plan_intent);
+  plan.in_force = row.integer(16) != 0;
+  plan.unresolved = row.integer(17) != 0;
+  plan.windows_good = static_cast<std::uint32_t>(row.integer(18));
+  plan.windows_needed = static_cast<std::uint32_t>(row.integer(19));
+  plan.outcome = row.text(20);
+  return plan;
+}
+
+/// The statements that read what belongs to one plan.
+struct PlanPartsReader {
+  explicit PlanPartsReader(Database& d)
+      : database(d),
+        candidate(d,
+                  "SELECT action, cost, harm, allowed, explanation FROM plan_candidate WHERE plan = ? "
+                  "ORDER BY position"),
+        entity(d,
+               "SELECT role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device "
+               "FROM plan_entity WHERE plan = ?"),
+        guard(d, "SELECT guard, result, explanation FROM plan_guard WHERE plan = ? ORDER BY position"),
+        step(d, "SELECT at, state, who, what FROM plan_step WHERE plan = ? ORDER BY position"),
+        job(d, "SELECT name FROM plan_job WHERE plan = ? ORDER BY position") {}
+
+  void read(Plan& plan) {
+    candidate.query(plan.id);
+    while (candidate.next()) {
+      Candidate& c = plan.candidates.emplace_back();
+      c.action = named(database, candidate.text(0), parse_remedy_action);
+      c.cost_ratio = candidate.real(1);
+      c.harm_ratio = candidate.real(2);
+      c.allowed = candidate.integer(3) != 0;
+      c.explanation = candidate.text(4);
+    }
+    entity.query(plan.id);
+    while (entity.next()) {
+      const std::string role = entity.text(0);
+      const auto position = static_cast<std::size_t>(entity.integer(1));
+      if (role == kTarget) plan.target = read_entity(database, entity, 2);
+      if (role == kCandidate && position < plan.candidates.size())
+        plan.candidates[position].target = read_entity(database, entity, 2);
+    }
+    guard.query(plan.id);
+    while (guard.next())
+      plan.guards.push_back({named(database, guard.text(0), parse_guard),
+                             named(database, guard.text(1), parse_guard_result), guard.text(2)});
+    step.query(plan.id);
+    while (step.next())
+      plan.steps.push_back({step.time(0), named(database, step.text(1), parse_plan_state), step.text(2), step.text(3)});
+    job.query(plan.id);
+    while (job.next()) plan.jobs.push_back(job.text(0));
+  }
+
+  Database& database;
+  Statement candidate, entity, guard, step, job;
+};
+
+}  // namespace
+
+void write_plans(Database& database, std::span<const Plan> plans) {
+  if (plans.empty()) return;
+  PlanWriter writer(database);
+  for (const Plan& plan : plans) writer.write(plan);
+}
+
+std::vector<Plan> read_plans(Database& database, TimePoint ended_since) {
+  std::vector<Plan> plans;
+  Statement rows(database,
+                 "SELECT id, revision, state, action, actuator, incident, undoes, reason, requested_by, approved_by, "
+                 "created, updated, expires, started, finished, intent, in_force, unresolved, windows_good, "
+                 "windows_needed, outcome FROM plan WHERE NOT over OR finished > ? OR in_force OR unresolved "
+                 "ORDER BY id");
+  rows.query(ended_since);
+  while (rows.next()) plans.push_back(read_plan_row(database, rows));
+  PlanPartsReader parts(database);
+  for (Plan& plan : plans) parts.read(plan);
+  return plans;
+}
+
+std::uint64_t read_next_plan_id(Database& database) {
+  return static_cast<std::uint64_t>(database.number("SELECT value FROM number WHERE name = 'next_plan'"));
+}
+
+decltype(RestoredRemedies::ended) read_plans_ended(Database& database) {
+  decltype(RestoredRemedies::ended) counts{};
+  Statement rows(database, "SELECT action, state, count FROM plan_ended");
+  rows.query();
+  while (rows.next())
+    counts[static_cast<std::size_t>(named(database, rows.text(0), parse_remedy_action))]
+          [static_cast<std::size_t>(named(database, rows.text(1), parse_plan_state))] = rows.bits(2);
+  return counts;
+}
+
+void write_remedy_state(Database& database, const RemedyState& state) {
+  Statement(database, "INSERT OR REPLACE INTO remedy VALUES (1, ?, ?, ?, ?, ?)")
+      .run(state.hands_off, state.hands_off_reason, state.breaker_tripped, state.breaker_reason, state.breaker_since);
+}
+
+RemedyState read_remedy_state(Database& database) {
+  Statement row(database,
+                "SELECT hands_off, hands_off_reason, breaker_tripped, breaker_reason, breaker_since FROM remedy");
+  row.query();
+  RemedyState state;
+  if (!row.next()) {
+    // A breaker that is not known to be whole must not be taken for one.
+    database.fail(ErrorCode::kCorrupt, "does not hold how automation stands");
+    return state;
+  }
+  state = {row.integer(0) != 0, row.text(1), row.integer(2) != 0, row.text(3), row.time(4)};
+  row.next();
+  return state;
+}
+
+bool delete_old_plans(Database& database, TimePoint before, std::int64_t limit) {
+  Statement(database,
+            "DELETE FROM plan WHERE id IN (SELECT id FROM plan WHERE over AND finished < ? AND NOT in_force AND NOT "
+            "unresolved LIMIT ?)")
+      .run(before, limit);
+  return database.changes() >= limit;
+}
+
+}  // namespace weft::store

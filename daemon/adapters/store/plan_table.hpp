@@ -1,0 +1,33 @@
+#pragma once
+// Plans and how automation stands, as rows. Failures stay in the Database (see sqlite.hpp); the caller has the
+// transaction.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/store.hpp"
+
+namespace weft::store {
+
+/// Writes each plan whole, in place of its older revision; raises the next id, and counts a plan each time that it
+/// passes from not over to over.
+void write_plans(Database& database, std::span<const Plan> plans);
+/// Plans that are not over, that ended after `ended_since`, or that are in force or unresolved; ascending by id.
+std::vector<Plan> read_plans(Database& database, TimePoint ended_since);
+/// Of the next plan; never given before, even if its predecessors are deleted.
+std::uint64_t read_next_plan_id(Database& database);
+/// How many plans ended, by action and final state, ever.
+decltype(RestoredRemedies::ended) read_plans_ended(Database& database);
+
+/// Replaces the stored state of automation.
+void write_remedy_state(Database& database, const RemedyState& state);
+/// The stored state of automation. A missing one is noted as kCorrupt by the Database.
+RemedyState read_remedy_state(Database& database);
+
+/// Deletes at most `limit` plans that are over since before `before` and neither in force nor unresolved. True when
+/// there may be more.
+bool delete_old_plans(Database& database, TimePoint before, std::int64_t limit);
+
+}  // namespace weft::store

@@ -1,0 +1,268 @@
+#include "daemon/adapters/store/schema.hpp"
+
+#include <array>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+namespace weft::store {
+namespace {
+
+// Times are nanoseconds since 1970 UTC, 0 is never. GUIDs are 64 bits in a signed column: printf('%016x', guid) shows
+// them.
+constexpr std::array kStateMigrations{R"sql(
+CREATE TABLE number (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO number VALUES ('next_incident', 1);
+CREATE TABLE opened (kind TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE incident (
+  id INTEGER PRIMARY KEY, revision INTEGER NOT NULL, kind TEXT NOT NULL, severity TEXT NOT NULL, state TEXT NOT NULL,
+  confidence REAL, summary TEXT NOT NULL, opened INTEGER NOT NULL, updated INTEGER NOT NULL, resolved INTEGER NOT NULL,
+  occurrences INTEGER NOT NULL, acknowledged_by TEXT NOT NULL, silenced_until INTEGER NOT NULL) STRICT;
+CREATE INDEX incident_by_state ON incident (state, resolved);
+CREATE TABLE entity (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE,
+  role TEXT NOT NULL, -- cause, affected, evidence (where the piece of that position was read)
+  position INTEGER NOT NULL, kind TEXT NOT NULL, fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL,
+  peer_node INTEGER NOT NULL, peer_port INTEGER NOT NULL, label TEXT NOT NULL,
+  PRIMARY KEY (incident, role, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE evidence (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, position INTEGER NOT NULL, signal TEXT NOT NULL,
+  description TEXT NOT NULL, value REAL, threshold REAL, unit TEXT NOT NULL, observed INTEGER NOT NULL,
+  PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE job (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,
+  PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE event (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, incident INTEGER NOT NULL, what TEXT NOT NULL,
+  who TEXT NOT NULL, detail TEXT NOT NULL) STRICT;
+CREATE INDEX event_by_incident ON event (incident);
+
+CREATE TABLE node (
+  fabric TEXT NOT NULL, guid INTEGER NOT NULL, type INTEGER NOT NULL, name TEXT NOT NULL, description TEXT NOT NULL,
+  first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL, PRIMARY KEY (fabric, guid)) STRICT, WITHOUT ROWID;
+CREATE TABLE link (
+  fabric TEXT NOT NULL, low_node INTEGER NOT NULL, low_port INTEGER NOT NULL, high_node INTEGER NOT NULL,
+  high_port INTEGER NOT NULL, low_name TEXT NOT NULL, low_type INTEGER NOT NULL, high_name TEXT NOT NULL,
+  high_type INTEGER NOT NULL,
+  PRIMARY KEY (fabric, low_node, low_port, high_node, high_port)) STRICT, WITHOUT ROWID;
+CREATE TABLE flap (
+  fabric TEXT NOT NULL, low_node INTEGER NOT NULL, low_port INTEGER NOT NULL, high_node INTEGER NOT NULL,
+  high_port INTEGER NOT NULL, fast REAL, slow REAL, updated INTEGER NOT NULL, slow_counted INTEGER NOT NULL,
+  last_flap INTEGER NOT NULL, flaps INTEGER NOT NULL, both_ends INTEGER NOT NULL, suppressed INTEGER NOT NULL,
+  PRIMARY KEY (fabric, low_node, low_port, high_node, high_port)) STRICT, WITHOUT ROWID;
+CREATE TABLE error_port (
+  fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL, rate REAL,
+  PRIMARY KEY (fabric, node, port)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // Ports that only a collector sees; and how far each collector was heard.
+                                      R"sql(
+ALTER TABLE entity ADD COLUMN host TEXT NOT NULL DEFAULT '';
+ALTER TABLE entity ADD COLUMN device TEXT NOT NULL DEFAULT '';
+CREATE TABLE collector (
+  host TEXT PRIMARY KEY, spool INTEGER NOT NULL, -- of which the sequence numbers count
+  sequence INTEGER NOT NULL, batches INTEGER NOT NULL, late INTEGER NOT NULL, lost INTEGER NOT NULL,
+  first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+)sql",
+                                      // What evidence is counted over; and who waits for whom.
+                                      R"sql(
+ALTER TABLE evidence ADD COLUMN window INTEGER NOT NULL DEFAULT 0; -- nanoseconds
+ALTER TABLE incident ADD COLUMN waiting_total INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE waiting ( -- the sending port is the entity of that position with the role 'waiting'
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, position INTEGER NOT NULL,
+  towards TEXT NOT NULL, waits_for INTEGER NOT NULL, -- a position, or -1
+  stall REAL, utilization REAL,
+  PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
+)sql",
+                                      R"sql(
+CREATE TABLE host_flap (
+  host TEXT NOT NULL, device TEXT NOT NULL, port INTEGER NOT NULL, fast REAL, slow REAL, updated INTEGER NOT NULL,
+  slow_counted INTEGER NOT NULL, last_flap INTEGER NOT NULL, flaps INTEGER NOT NULL, suppressed INTEGER NOT NULL,
+  PRIMARY KEY (host, device, port)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // When the same trouble began, this time and before.
+                                      R"sql(
+CREATE TABLE beginning (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, at INTEGER NOT NULL,
+  PRIMARY KEY (incident, at)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // Plans, the trail of who did what, and how automation stands.
+                                      R"sql(
+INSERT INTO number VALUES ('next_plan', 1);
+CREATE TABLE plan_ended (
+  action TEXT NOT NULL, state TEXT NOT NULL, count INTEGER NOT NULL,
+  PRIMARY KEY (action, state)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan (
+  id INTEGER PRIMARY KEY, revision INTEGER NOT NULL, state TEXT NOT NULL, over INTEGER NOT NULL, -- is that state an end?
+  action TEXT NOT NULL, actuator TEXT NOT NULL, incident INTEGER NOT NULL, undoes INTEGER NOT NULL,
+  reason TEXT NOT NULL, requested_by TEXT NOT NULL, approved_by TEXT NOT NULL, created INTEGER NOT NULL,
+  updated INTEGER NOT NULL, expires INTEGER NOT NULL, started INTEGER NOT NULL, finished INTEGER NOT NULL,
+  intent TEXT NOT NULL, in_force INTEGER NOT NULL, unresolved INTEGER NOT NULL, windows_good INTEGER NOT NULL,
+  windows_needed INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT;
+CREATE INDEX plan_by_end ON plan (over, finished);
+CREATE TABLE plan_entity (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE,
+  role TEXT NOT NULL, -- target, candidate (the target of the candidate of that position)
+  position INTEGER NOT NULL, kind TEXT NOT NULL, fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL,
+  peer_node INTEGER NOT NULL, peer_port INTEGER NOT NULL, label TEXT NOT NULL, host TEXT NOT NULL, device TEXT NOT NULL,
+  PRIMARY KEY (plan, role, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_candidate (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE, position INTEGER NOT NULL, action TEXT NOT NULL,
+  cost REAL, harm REAL, allowed INTEGER NOT NULL, explanation TEXT NOT NULL,
+  PRIMARY KEY (plan, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_guard (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE, position INTEGER NOT NULL, guard TEXT NOT NULL,
+  result TEXT NOT NULL, explanation TEXT NOT NULL,
+  PRIMARY KEY (plan, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_step (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE, position INTEGER NOT NULL, at INTEGER NOT NULL,
+  state TEXT NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL,
+  PRIMARY KEY (plan, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_job (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,
+  PRIMARY KEY (plan, position)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE audit ( -- what hash covers: daemon/adapters/store/audit_table.hpp
+  sequence INTEGER PRIMARY KEY, at INTEGER NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, plan INTEGER NOT NULL,
+  incident INTEGER NOT NULL, detail TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+CREATE TABLE audit_end ( -- how many records there are, and the hash of the last one
+  one INTEGER PRIMARY KEY CHECK (one = 1), records INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
+INSERT INTO audit_end VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000');
+CREATE TABLE remedy (
+  one INTEGER PRIMARY KEY CHECK (one = 1), hands_off INTEGER NOT NULL, hands_off_reason TEXT NOT NULL,
+  breaker_tripped INTEGER NOT NULL, breaker_reason TEXT NOT NULL, breaker_since INTEGER NOT NULL) STRICT;
+INSERT INTO remedy VALUES (1, 0, '', 0, '', 0);
+)sql",
+                                      // Planned work, and the incidents that it explains.
+                                      R"sql(
+ALTER TABLE incident ADD COLUMN maintenance INTEGER NOT NULL DEFAULT 0; -- 0: it is no planned work
+INSERT INTO number VALUES ('next_maintenance', 1);
+CREATE TABLE maintenance (
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL,
+  peer_node INTEGER NOT NULL, peer_port INTEGER NOT NULL, label TEXT NOT NULL, host TEXT NOT NULL,
+  device TEXT NOT NULL, starts INTEGER NOT NULL, until INTEGER NOT NULL,
+  ended INTEGER NOT NULL, -- 0: not before its time
+  reason TEXT NOT NULL, added_by TEXT NOT NULL, ended_by TEXT NOT NULL, added INTEGER NOT NULL) STRICT;
+CREATE TABLE maintenance_node (
+  maintenance INTEGER NOT NULL REFERENCES maintenance (id) ON DELETE CASCADE, node INTEGER NOT NULL,
+  PRIMARY KEY (maintenance, node)) STRICT, WITHOUT ROWID;
+)sql"};
+
+constexpr std::array kHistoryMigrations{R"sql(
+CREATE TABLE port (
+  slot INTEGER PRIMARY KEY, fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL, seen INTEGER NOT NULL,
+  UNIQUE (fabric, node, port)) STRICT;
+CREATE TABLE moment (id INTEGER PRIMARY KEY AUTOINCREMENT, fabric TEXT NOT NULL, at INTEGER NOT NULL,
+  span INTEGER NOT NULL) STRICT;
+CREATE INDEX moment_by_time ON moment (fabric, at);
+CREATE TABLE chunk (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT; -- id = moment << 24 | slot / 256
+)sql"};
+
+Result<void> refuse(ErrorCode code, const std::filesystem::path& path, const std::string& why) {
+  return fail(code, path.string() + ' ' + why + "; it is left as it is. Move it away to start anew");
+}
+
+std::string newer(std::uint32_t version, std::size_t known) {
+  return "has schema version " + std::to_string(version) + ", and this weftd knows versions up to " +
+         std::to_string(known) + ": a newer weftd wrote it";
+}
+
+/// Looks at the header without opening the database, because opening one can change it (its log is worked in).
+/// Format: https://www.sqlite.org/fileformat.html, 1.3.
+Result<void> inspect(const std::filesystem::path& path, const Schema& schema) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return {};
+  if (!std::filesystem::is_regular_file(status)) return refuse(ErrorCode::kCorrupt, path, "is not a file");
+  std::array<unsigned char, 100> header{};
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return fail(ErrorCode::kUnavailable, path.string() + " cannot be read: check its owner and mode");
+  stream.read(reinterpret_cast<char*>(header.data()), static_cast<std::streamsize>(header.size()));
+  const auto got = static_cast<std::size_t>(stream.gcount());
+  if (got == 0) return {};  // made, then the machine stopped
+  const std::string_view magic("SQLite format 3\0", 16);
+  if (got < header.size() || std::string_view(reinterpret_cast<const char*>(header.data()), 16) != magic)
+    return refuse(ErrorCode::kCorrupt, path, "is not a database");
+  const auto word = [&header](std::size_t at) {
+    return static_cast<std::uint32_t>(header[at] << 24 | header[at + 1] << 16 | header[at + 2] << 8 | header[at + 3]);
+  };
+  const std::uint32_t version = word(60);
+  const std::uint32_t application = word(68);
+  if (application != 0 && application != schema.application_id)
+    return refuse(ErrorCode::kCorrupt, path, "belongs to another program");
+  if (application != 0 && version > schema.migrations.size())
+    return refuse(ErrorCode::kFailedPrecondition, path, newer(version, schema.migrations.size()));
+  return {};
+}
+
+/// The same questions once it is open, with its log taken into account.
+Result<void> inspect_open(Database& database, const Schema& schema) {
+  const auto version = static_cast<std::uint32_t>(database.number("PRAGMA user_version"));
+  const auto application = static_cast<std::uint32_t>(database.number("PRAGMA application_id"));
+  const std::int64_t tables = database.number("SELECT count(*) FROM sqlite_schema");
+  std::string complaint;
+  if (schema.verify && !database.failed()) {
+    Statement check(database, "PRAGMA quick_check(1)");
+    check.query();
+    if (check.next() && check.text(0) != "ok") complaint = check.text(0);
+  }
+  if (const auto outcome = database.outcome(); !outcome) {
+    if (outcome.error().code != ErrorCode::kCorrupt) return outcome;
+    return refuse(ErrorCode::kCorrupt, database.path(), "is damaged (" + outcome.error().message + ")");
+  }
+  if (!complaint.empty()) return refuse(ErrorCode::kCorrupt, database.path(), "is damaged (" + complaint + ")");
+  if (application != schema.application_id && (application != 0 || tables != 0))
+    return refuse(ErrorCode::kCorrupt, database.path(), "belongs to another program");
+  if (version > schema.migrations.size())
+    return refuse(ErrorCode::kFailedPrecondition, database.path(), newer(version, schema.migrations.size()));
+  return {};
+}
+
+Result<void> migrate(Database& database, const Schema& schema) {
+  const auto found = static_cast<std::size_t>(database.number("PRAGMA user_version"));
+  for (std::size_t version = found; version < schema.migrations.size(); ++version) {
+    Transaction transaction(database);
+    database.run(schema.migrations[version]);
+    database.run(("PRAGMA application_id = " + std::to_string(schema.application_id)).c_str());
+    database.run(("PRAGMA user_version = " + std::to_string(version + 1)).c_str());
+    if (auto done = transaction.commit(); !done) return done;
+  }
+  // So that the header alone tells the version (see inspect).
+  if (found < schema.migrations.size()) database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return database.outcome();
+}
+
+}  // namespace
+
+Schema state_schema() {
+  return {.application_id = 0x57656674,  // "Weft"
+          .migrations = kStateMigrations,
+          .creation = "PRAGMA journal_mode = WAL",
+          .connection = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 16777216",
+          .verify = true};
+}
+
+Schema history_schema() {
+  return {.application_id = 0x57656668,  // "Wefh"
+          .migrations = kHistoryMigrations,
+          // Chunks are two or three thousand octets: large pages waste less of their ends.
+          .creation = "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL",
+          .connection = "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192",
+          .verify = false};
+}
+
+Result<Database> open_database(const std::filesystem::path& path, const Schema& schema) {
+  if (auto inspected = inspect(path, schema); !inspected) return tl::unexpected<Error>(inspected.error());
+  auto database = Database::open(path);
+  if (!database) return database;
+  // Closing would work the log into the file, and one that we refuse is not ours to change.
+  sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (auto inspected = inspect_open(*database, schema); !inspected) return tl::unexpected<Error>(inspected.error());
+  sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  database->run(schema.creation);
+  database->run(schema.connection);
+  if (auto migrated = migrate(*database, schema); !migrated) return tl::unexpected<Error>(migrated.error());
+  return database;
+}
+
+}  // namespace weft::store

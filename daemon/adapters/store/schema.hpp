@@ -1,0 +1,32 @@
+#pragma once
+// The databases' schemas with their history, and the careful opening of a file that may be anything.
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "daemon/adapters/store/sqlite.hpp"
+
+namespace weft::store {
+
+/// A schema is the list of steps that lead to it: step i takes version i to i + 1 (PRAGMA user_version). A step that
+/// was released is never edited; a new one is added.
+struct Schema {
+  std::uint32_t application_id;  ///< PRAGMA application_id: whose file it is
+  std::span<const char* const> migrations;
+  const char* creation;    ///< pragmas that only matter before the first page is written
+  const char* connection;  ///< pragmas of every connection
+  bool verify;             ///< look through the whole file when opening it (quick_check)
+};
+
+/// Incidents, events, inventory and what the analyzer remembers. Small, and synchronous = FULL.
+Schema state_schema();
+/// Port history. Large, and synchronous = NORMAL: a power cut may take its last moments.
+Schema history_schema();
+
+/// Opens `path` and brings it to the newest version, or makes it. Refuses, and leaves as it is, a file that is no
+/// database, is damaged, is another program's (kCorrupt) or was written by a newer version of ours
+/// (kFailedPrecondition).
+Result<Database> open_database(const std::filesystem::path& path, const Schema& schema);
+
+}  // namespace weft::store

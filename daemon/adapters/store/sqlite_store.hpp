@@ -1,0 +1,67 @@
+#pragma once
+// The Store on two SQLite files: weft.db for what must not be lost, history.db for what may.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "daemon/platform/runtime/unique_fd.hpp"
+#include "daemon/adapters/store/history.hpp"
+#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/store.hpp"
+
+namespace weft::store {
+
+/// See Store for what its members promise.
+class SqliteStore final : public Store {
+ public:
+  /// See open_store().
+  static Result<std::unique_ptr<SqliteStore>> open(const std::filesystem::path& state_dir, const StoreOptions& options);
+
+  Result<Restored> restore(TimePoint resolved_since) override;
+  Result<void> save_incidents(std::span<const Incident> incidents, std::span<const Event> events) override;
+  Result<std::vector<Event>> events(std::uint64_t incident) override;
+  Result<void> save_maintenance(const MaintenanceWindow& window) override;
+  Result<void> save_links(std::string_view fabric, std::span<const KnownLink> links) override;
+  Result<void> save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
+                               std::span<const ErrorState> errors) override;
+  Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) override;
+  Result<std::vector<KnownNode>> nodes(std::string_view fabric) override;
+  Result<void> save_collectors(std::span<const CollectorMark> marks, std::span<const std::string> forgotten) override;
+  Result<RestoredRemedies> restore_remedies(TimePoint ended_since) override;
+  Result<void> save_plans(std::span<const Plan> plans, const RemedyState* state,
+                          std::span<const AuditRecord> records) override;
+  Result<std::vector<AuditRecord>> audit(std::uint64_t before, std::size_t limit) override;
+  Result<AuditProof> verify_audit() override;
+  Result<void> append_history(std::shared_ptr<const Sweep> sweep) override;
+  Result<std::vector<HistoryPoint>> history(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
+                                            TimePoint to) override;
+  Result<bool> maintain(TimePoint now) override;
+  StoreStatus status() const override;
+
+  /// Lets neither file grow beyond its present size plus `pages` (0: no limit): a full disk for tests.
+  void limit_growth(std::uint32_t pages);
+
+ private:
+  SqliteStore(runtime::UniqueFd lock, Database state, Database history, const StoreOptions& options)
+      : lock_(std::move(lock)), options_(options), state_(std::move(state)), history_(std::move(history), options) {}
+  Result<void> write_waiting();
+  void publish_status();
+
+  runtime::UniqueFd lock_;  ///< first, so that it is given up last
+  StoreOptions options_;
+  Database state_;
+  History history_;
+  std::map<std::uint64_t, Incident> waiting_;  ///< not on disk yet, by id
+  std::deque<Event> waiting_events_;
+  std::string state_problem_;    ///< why incidents are not written; empty when they are
+  std::string plan_problem_;     ///< the same of plans and the audit trail
+  std::string history_problem_;  ///< the same of history
+  StoreStatus figures_;          ///< the lane's own copy
+  mutable std::mutex status_mutex_;
+  StoreStatus status_;  ///< for everybody
+};
+
+}  // namespace weft::store

@@ -1,0 +1,52 @@
+#include "daemon/adapters/webhooks/event_message.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "daemon/platform/net/text.hpp"
+#include "daemon/adapters/actuate/webhook_message.hpp"
+
+namespace weft::events {
+namespace {
+
+constexpr int kMessageVersion = 1;
+constexpr std::size_t kMostListed = 64;
+
+}  // namespace
+
+std::string idempotency_key(const Incident& incident) {
+  return incident_name(incident.id) + '.' + std::to_string(incident.revision);
+}
+
+std::string event_body(const Incident& incident, std::string_view event, std::string_view page) {
+  using net::one_line;
+  nlohmann::json body{{"version", kMessageVersion},
+                      {"idempotency_key", idempotency_key(incident)},
+                      {"event", event},
+                      {"incident", incident_name(incident.id)},
+                      {"revision", incident.revision},
+                      {"kind", to_string(incident.kind)},
+                      {"severity", to_string(incident.severity)},
+                      {"state", to_string(incident.state)},
+                      {"summary", one_line(incident.summary)},
+                      {"confidence", incident.confidence},
+                      {"occurrences", incident.occurrences},
+                      {"cause", actuate::webhook_entity(incident.cause)},
+                      {"affected", nlohmann::json::array()},
+                      {"affected_count", incident.affected.size()},
+                      {"jobs", nlohmann::json::array()},
+                      {"opened", net::utc_text(incident.opened)},
+                      {"updated", net::utc_text(incident.updated)}};
+  for (std::size_t i = 0; i < std::min(incident.affected.size(), kMostListed); ++i)
+    body["affected"].push_back(actuate::webhook_entity(incident.affected[i]));
+  for (std::size_t i = 0; i < std::min(incident.jobs.size(), kMostListed); ++i)
+    body["jobs"].push_back(one_line(incident.jobs[i]));
+  if (incident.resolved != kNever) body["resolved"] = net::utc_text(incident.resolved);
+  if (incident.silenced_until != kNever) body["silenced_until"] = net::utc_text(incident.silenced_until);
+  if (!incident.acknowledged_by.empty()) body["acknowledged_by"] = one_line(incident.acknowledged_by);
+  if (incident.maintenance != 0) body["planned_work"] = true;
+  if (!page.empty()) body["url"] = std::string(page) + "/#/incident/" + incident_name(incident.id);
+  return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace weft::events

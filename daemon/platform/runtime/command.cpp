@@ -1,0 +1,197 @@
+#include "daemon/platform/runtime/command.hpp"
+#include "fabric/result.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <string_view>
+#include <system_error>
+
+#include "daemon/platform/runtime/exec_arguments.hpp"
+
+namespace weft::runtime {
+namespace {
+
+constexpr std::size_t kMostErrors = 64 << 10;
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+};
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0)
+    return fail(ErrorCode::kResourceExhausted, "cannot make a pipe: " + errno_message(errno));
+  // Above the standard streams, so that none of the child's dup2 overwrites the next one's source.
+  Pipe pipe{UniqueFd(ends[0]), UniqueFd(::fcntl(ends[1], F_DUPFD_CLOEXEC, 10))};
+  ::close(ends[1]);
+  if (!pipe.write) return fail(ErrorCode::kResourceExhausted, "no descriptors left: " + errno_message(errno));
+  ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
+  return pipe;
+}
+
+/// What posix_spawn takes, freed when it goes.
+class SpawnSettings {
+ public:
+  SpawnSettings(int output, int errors) {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
+    ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t all;
+    sigset_t none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);  // a group of its own: killed with whatever it started
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  ~SpawnSettings() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+/// Waits for the end; kills the whole group first when that is wanted.
+ChildExit reap(pid_t pid, bool kill_first) {
+  if (kill_first) ::kill(-pid, SIGKILL);
+  int status = 0;
+  pid_t done = 0;
+  do done = ::waitpid(pid, &status, 0);
+  while (done < 0 && errno == EINTR);
+  if (done != pid) return {255, 0};
+  if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
+  return {WEXITSTATUS(status), 0};
+}
+
+enum class Reading : std::uint8_t { kMore, kEnded, kTooMuch };
+
+/// Takes what is there. What goes past `most` is dropped or, where that matters, reported.
+Reading drain(UniqueFd& fd, std::string& text, std::size_t most) {
+  std::array<char, 16384> buffer{};
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return Reading::kMore;
+    if (got <= 0) {
+      fd.reset();
+      return Reading::kEnded;
+    }
+    const std::size_t size = std::min(static_cast<std::size_t>(got), most - std::min(most, text.size()));
+    text.append(buffer.data(), size);
+    if (size < static_cast<std::size_t>(got)) return Reading::kTooMuch;
+  }
+}
+
+bool is_executable(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+Result<CommandOutcome> run_command(const CommandSpec& spec) {
+  const auto deadline = std::chrono::steady_clock::now() + spec.timeout;
+  const std::string who = spec.program.string();
+  Result<Pipe> output = make_pipe();
+  if (!output) return tl::unexpected<Error>(output.error());
+  Result<Pipe> errors = make_pipe();
+  if (!errors) return tl::unexpected<Error>(errors.error());
+
+  std::vector<std::string> argument_texts{who};
+  argument_texts.insert(argument_texts.end(), spec.arguments.begin(), spec.arguments.end());
+  std::vector<std::string> environment_texts;
+  for (const auto& [key, value] : spec.environment) environment_texts.emplace_back(key).append("=").append(value);
+  const std::vector<char*> argv = pointers(argument_texts);
+  const std::vector<char*> environment = pointers(environment_texts);
+  pid_t pid = 0;
+  {
+    const SpawnSettings settings(output->write.get(), errors->write.get());
+    const int error =
+        ::posix_spawn(&pid, who.c_str(), settings.actions(), settings.attributes(), argv.data(), environment.data());
+    if (error != 0) {
+      const ErrorCode code = error == ENOENT                      ? ErrorCode::kNotFound
+                             : error == EAGAIN || error == ENOMEM ? ErrorCode::kResourceExhausted
+                                                                  : ErrorCode::kUnavailable;
+      return fail(code, "cannot execute " + who + ": " + errno_message(error));
+    }
+  }
+  output->write.reset();
+  errors->write.reset();
+
+  CommandOutcome outcome;
+  while (output->read || errors->read) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    std::array<pollfd, 2> entries{pollfd{output->read.get(), POLLIN, 0}, pollfd{errors->read.get(), POLLIN, 0}};
+    const int ready =
+        left <= 0 ? 0 : ::poll(entries.data(), entries.size(), static_cast<int>(std::min<long long>(left, INT_MAX)));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      reap(pid, true);
+      return fail(ErrorCode::kTimeout, who + " did not end within " + std::to_string(seconds(spec.timeout)) + " s");
+    }
+    if (entries[0].revents != 0 && drain(output->read, outcome.output, spec.most_output) == Reading::kTooMuch) {
+      reap(pid, true);
+      return fail(ErrorCode::kResourceExhausted,
+                  who + " said more than " + std::to_string(spec.most_output) + " octets");
+    }
+    if (entries[1].revents != 0) {
+      // What is dropped of the errors is still read, or the program would wait for us.
+      while (drain(errors->read, outcome.errors, kMostErrors) == Reading::kTooMuch) {
+        if (std::chrono::steady_clock::now() > deadline) break;
+      }
+    }
+  }
+  // Both streams are closed; what has not ended now is only taking leave, or hiding.
+  for (;;) {
+    siginfo_t info{};
+    if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT | WNOHANG) != 0 || info.si_pid == pid) break;
+    if (std::chrono::steady_clock::now() > deadline) {
+      reap(pid, true);
+      return fail(ErrorCode::kTimeout, who + " did not end within " + std::to_string(seconds(spec.timeout)) + " s");
+    }
+    ::poll(nullptr, 0, 2);
+  }
+  outcome.exit = reap(pid, false);
+  return outcome;
+}
+
+Result<std::filesystem::path> find_program(const std::string& name, const std::string& path) {
+  if (name.find('/') != std::string::npos) {
+    if (is_executable(name)) return std::filesystem::path(name);
+    return fail(ErrorCode::kNotFound, "there is no program " + name);
+  }
+  const std::string folders = path + ":/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string folder = folders.substr(begin, end - begin);
+    if (!folder.empty() && folder.front() == '/') {
+      const std::filesystem::path candidate = std::filesystem::path(folder) / name;
+      if (is_executable(candidate)) return candidate;
+    }
+    begin = end + 1;
+  }
+  return fail(ErrorCode::kNotFound, "the program " + name + " is not installed");
+}
+
+}  // namespace weft::runtime

@@ -1,0 +1,267 @@
+#include "daemon/programs/collector/application.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "daemon/programs/collector/metrics_page.hpp"
+#include "daemon/platform/logging/logging.hpp"
+
+namespace weft::collector {
+namespace {
+
+namespace asio = boost::asio;
+
+std::shared_ptr<spdlog::logger> log() {
+  return daemon::logger("collector");
+}
+
+TimePoint wall_clock() {
+  return SystemClock().now();
+}
+/// The beat is kept on a clock that nobody sets.
+TimePoint beat_clock() {
+  return TimePoint(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+std::filesystem::path uplink_program(const config::Analyzer& analyzer) {
+  if (!analyzer.uplink.empty()) return analyzer.uplink;
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "weft-uplink";
+}
+
+std::uint64_t resident_bytes() {
+  std::ifstream stream("/proc/self/statm");
+  std::uint64_t size = 0, resident = 0;
+  stream >> size >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+double processor_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+std::string describe(const LinkEvent& event) {
+  std::string text = event.device;
+  if (event.port != 0) text += " port " + std::to_string(event.port);
+  if (!event.netdev.empty() && event.netdev != event.device) text += " (" + event.netdev + ')';
+  text += event.up ? " is up" : " is down";
+  if (event.administrative) text += ", as somebody set it";
+  if (!event.reason.empty()) text += ": " + event.reason;
+  return text;
+}
+
+}  // namespace
+
+std::string node_name(const config::CollectorConfig& config) {
+  if (!config.node_name.empty()) return config.node_name;
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name.front() == '\0') return "unknown";
+  return name.data();
+}
+
+HostReaderOptions reader_options(const config::CollectorConfig& config) {
+  HostReaderOptions options;
+  options.sysfs_root = config.reading.sysfs_root;
+  options.raw_names = config.reading.raw_names;
+  if (!config.reading.interfaces.empty()) options.interfaces.emplace(config.reading.interfaces);
+  options.sysfs = config.sources.sysfs;
+  options.rdma_netlink = config.sources.rdma_netlink;
+  options.rtnetlink = config.sources.rtnetlink;
+  options.ethtool = config.sources.ethtool;
+  options.dcb = config.sources.dcb;
+  options.module = config.sources.module;
+  options.module_interval = config.reading.module_interval;
+  options.rescan_interval = config.reading.rescan_interval;
+  return options;
+}
+
+JobOptions job_options(const config::CollectorConfig& config) {
+  return {config.jobs.slurm, config.jobs.kubernetes, config.jobs.file, config.jobs.cgroup_root};
+}
+
+Application::Application(const config::CollectorConfig& config, std::string version)
+    : config_(config),
+      node_(node_name(config)),
+      version_(std::move(version)),
+      signals_(context_, SIGINT, SIGTERM),
+      timer_(context_),
+      events_(context_),
+      reader_(reader_options(config)),
+      http_(context_, [this](api::MetricsFormat format) { return page(format); }),
+      cadence_(beat_clock(), config.reading.interval),
+      view_(std::make_shared<HostView>()) {
+  view_->host = node_;
+  view_->collector_version = version_;
+  view_->state = CollectorState::kConnected;
+  view_->interval = config.reading.interval;
+}
+
+Result<void> Application::run() {
+  if (auto listening = http_.listen(config_.listen.http.host, config_.listen.http.port); !listening) return listening;
+  if (!config_.analyzer.address.host.empty())
+    if (auto opened = open_uplink(); !opened) return opened;
+  signals_.async_wait([this](boost::system::error_code error, int) {
+    if (!error) context_.stop();
+  });
+  if (reader_.event_fd() >= 0) {
+    events_.assign(::dup(reader_.event_fd()));
+    listen_for_events();
+  }
+  log()->info("reading {} every {} ms; /metrics on port {}", node_,
+              std::chrono::duration_cast<std::chrono::milliseconds>(config_.reading.interval).count(), http_.port());
+  beat();
+  context_.run();
+  if (uplink_) uplink_->stop();
+  log()->info("stopped");
+  return {};
+}
+
+Result<void> Application::open_uplink() {
+  auto spool = spool::SpoolWriter::open(config_.state_dir / "spool", config_.spool.max_bytes.value);
+  if (!spool) return tl::unexpected(spool.error());
+  spool_ = std::move(*spool);
+  const spool::SpoolStats stats = spool_->stats();
+  if (stats.pending != 0) log()->info("{} batches wait in the spool", stats.pending);
+  if (stats.torn_bytes != 0) log()->warn("cut {} octets of a torn record off the spool", stats.torn_bytes);
+  if (stats.corrupt != 0) log()->warn("removed {} damaged segments of the spool", stats.corrupt);
+  const config::Peer& peer = config_.analyzer.address;
+  const bool v6 = peer.host.find(':') != std::string::npos;
+  const auto milliseconds = [](Duration duration) {
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
+  };
+  runtime::ChildSpec spec;
+  spec.program = uplink_program(config_.analyzer);
+  spec.arguments = {"--spool",
+                    (config_.state_dir / "spool").string(),
+                    "--analyzer",
+                    (v6 ? '[' + peer.host + ']' : peer.host) + ':' + std::to_string(peer.port),
+                    "--node-name",
+                    node_,
+                    "--interval-ms",
+                    milliseconds(config_.reading.interval),
+                    "--reconnect-limit-ms",
+                    milliseconds(config_.analyzer.reconnect_limit),
+                    "--log-level",
+                    config_.log_level};
+  const auto add = [&spec](const char* flag, const std::filesystem::path& file) {
+    if (!file.empty()) spec.arguments.insert(spec.arguments.end(), {flag, file.string()});
+  };
+  add("--ca", config_.analyzer.authorities);
+  add("--cert", config_.analyzer.certificate);
+  add("--key", config_.analyzer.key);
+  add("--token-file", config_.analyzer.token_file);
+  uplink_.emplace(context_, std::move(spec), [this](const uplink::UplinkReport& report) { heard(report); });
+  uplink_->start();
+  return {};
+}
+
+void Application::arm() {
+  timer_.expires_at(std::chrono::steady_clock::time_point(cadence_.due().time_since_epoch()));
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (!error) beat();
+  });
+}
+
+void Application::beat() {
+  const TimePoint began = beat_clock();
+  const TimePoint due = cadence_.due();
+  if (!cadence_.take(began)) return arm();
+  figures_.missed_readings += static_cast<std::uint64_t>((cadence_.due() - due) / config_.reading.interval - 1);
+  // First what was heard: it happened before.
+  take_events();
+  const TimePoint now = wall_clock();
+  find_jobs(now);
+  HostBatch batch;
+  batch.reading = reader_.read(now);
+  batch.reading->jobs = jobs_.jobs;
+  if (!jobs_.status.name.empty()) batch.reading->sources.push_back(jobs_.status);
+  ++figures_.readings;
+  figures_.last_reading_seconds = seconds(beat_clock() - began);
+  figures_.reading_seconds += figures_.last_reading_seconds;
+  put(batch, now);
+  view_->heard = now;
+  view_->reading = std::make_shared<const HostReading>(std::move(*batch.reading));
+  arm();
+}
+
+void Application::listen_for_events() {
+  events_.async_wait(asio::posix::stream_descriptor::wait_read, [this](boost::system::error_code error) {
+    if (error) return;
+    take_events();
+    listen_for_events();
+  });
+}
+
+void Application::take_events() {
+  const TimePoint now = wall_clock();
+  HostBatch batch;
+  batch.events = reader_.take_events(now);
+  if (batch.events.empty()) return;
+  for (const LinkEvent& event : batch.events) log()->info("{}", describe(event));
+  figures_.link_events += batch.events.size();
+  put(batch, now);
+}
+
+void Application::find_jobs(TimePoint now) {
+  const JobOptions options = job_options(config_);
+  if (!options.slurm && !options.kubernetes && options.file.empty()) return;
+  const Duration since = now - jobs_found_at_;
+  if (since >= Duration::zero() && since < config_.jobs.interval) return;
+  jobs_found_at_ = now;
+  jobs_ = collector::find_jobs(options);
+}
+
+void Application::put(const HostBatch& batch, TimePoint now) {
+  if (!spool_) return;
+  if (spool_->wants_whole()) encoder_.restart();
+  const auto body = encoder_.encode(batch);
+  if (!body) {
+    spool_->skip();
+    return say_spool(body.error().message);
+  }
+  const auto appended = spool_->append(*body, now);
+  say_spool(appended ? "" : appended.error().message);
+  uplink_->wake();
+}
+
+/// Once when it begins, once when it is over.
+void Application::say_spool(const std::string& trouble) {
+  if (trouble.empty() == spool_trouble_.empty()) return;
+  if (trouble.empty())
+    log()->info("the spool takes batches again; {} were lost so far", spool_->stats().unwritten);
+  else
+    log()->error("batches are lost: {}", trouble);
+  spool_trouble_ = trouble;
+}
+
+void Application::heard(const uplink::UplinkReport& report) {
+  spool_->acknowledge(report.acknowledged);
+  if (report.corrupt > corrupt_seen_) spool_->rotate();  // behind the damage nothing is read until a segment begins
+  corrupt_seen_ = report.corrupt;
+}
+
+std::string Application::page(api::MetricsFormat format) const {
+  OwnFigures figures = figures_;
+  figures.processor_seconds = processor_seconds();
+  figures.resident_bytes = resident_bytes();
+  if (spool_) figures.spool = spool_->stats();
+  if (uplink_) {
+    figures.uplink = uplink_->totals();
+    figures.uplink_starts = uplink_->starts();
+  }
+  return metrics_page(view_, figures, wall_clock(), format);
+}
+
+}  // namespace weft::collector

@@ -1,0 +1,64 @@
+// weft-collector: reads its configuration, then runs, or prints one reading.
+
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <iostream>
+
+#include "daemon/programs/collector/application.hpp"
+#include "daemon/programs/collector/manual.hpp"
+#include "daemon/programs/collector/reading_json.hpp"
+#include "daemon/config/command_line.hpp"
+#include "daemon/platform/logging/logging.hpp"
+
+#ifndef WEFT_VERSION
+#define WEFT_VERSION "unknown"
+#endif
+
+namespace {
+
+using weft::config::CollectorConfig;
+
+/// Every counter in sysfs is a file that stays open; a host with many virtual functions has thousands.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // what is refused stays as it was
+}
+
+int print_reading(const CollectorConfig& config) {
+  weft::HostReader reader(weft::collector::reader_options(config));
+  weft::HostReading reading = reader.read(weft::SystemClock().now());
+  reading.jobs = weft::collector::find_jobs(weft::collector::job_options(config)).jobs;
+  std::cout << weft::collector::to_json(weft::collector::node_name(config), reading) << '\n';
+  return std::cout.good() ? 0 : 1;
+}
+
+weft::config::CommandLine<CollectorConfig> read_command_line(int argc, char** argv, bool& once) {
+  CLI::App app{
+      "weft-collector reads what the fabric does to this host (RDMA errors, PFC, ECN, pauses, discards, optics, link\n"
+      "events), shows it on /metrics and tells it to weftd."};
+  app.set_version_flag("--version", WEFT_VERSION);
+  app.footer(
+      "Every key of the configuration file is also a flag. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration "
+      "or usage.");
+  app.add_flag("--once", once, "Print one reading as JSON and exit");
+  return weft::config::read_command_line<CollectorConfig>(app, argc, argv, weft::collector::manual(WEFT_VERSION));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool once = false;
+  const auto command = read_command_line(argc, argv, once);
+  if (command.exit) return *command.exit;
+  ::malloc_trim(0);  // the schema and the parser are done with
+  allow_many_descriptors();
+  weft::daemon::set_log_level(command.config.log_level);
+  if (once) return print_reading(command.config);
+  const auto ended = weft::collector::Application(command.config, WEFT_VERSION).run();
+  if (ended) return 0;
+  std::cerr << "weft-collector: " << ended.error().message << '\n';
+  return ended.error().code == weft::ErrorCode::kInvalidArgument ? 2 : 1;
+}

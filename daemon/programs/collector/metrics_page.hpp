@@ -1,0 +1,17 @@
+#pragma once
+// The collector's own /metrics: its host's ports under the names that weftd gives them, and figures of itself.
+
+#include <memory>
+#include <string>
+
+#include "api/metrics/negotiate.hpp"
+#include "daemon/programs/collector/own_figures.hpp"
+#include "fabric/host.hpp"
+
+namespace weft::collector {
+
+/// The whole page.
+std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures& figures, TimePoint now,
+                         api::MetricsFormat format);
+
+}  // namespace weft::collector

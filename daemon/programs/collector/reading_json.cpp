@@ -1,0 +1,74 @@
+#include "daemon/programs/collector/reading_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "fabric/ids.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft::collector {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Puts a text that is not empty.
+void put(Json& object, const char* name, const std::string& text) {
+  if (!text.empty()) object[name] = text;
+}
+
+Json of(const HostPort& port) {
+  Json object{{"device", port.device}, {"port", port.number}};
+  put(object, "netdev", port.netdev);
+  put(object, "bond", port.bond);
+  put(object, "pci_address", port.pci_address);
+  put(object, "driver", port.driver);
+  put(object, "firmware", port.firmware);
+  object["link_layer"] = to_string(port.link_layer);
+  if (port.is_virtual_function) object["virtual_function"] = true;
+  if (port.node_guid) object["node_guid"] = to_string(port.node_guid);
+  if (port.port_guid) object["port_guid"] = to_string(port.port_guid);
+  if (port.lid.is_unicast()) object["lid"] = port.lid.value;
+  object["state"] = to_string(port.state);
+  if (port.physical_state != PortPhysicalState::kUnknown) object["physical_state"] = to_string(port.physical_state);
+  if (port.rate_bits_per_second != 0) object["rate_bits_per_second"] = port.rate_bits_per_second;
+  put(object, "down_reason", port.down_reason);
+  if (port.administratively_down) object["administratively_down"] = true;
+  return object;
+}
+
+Json of(const HostSeries& series, std::uint64_t value) {
+  Json object{{"device", series.device}, {"port", series.port}, {"name", series.name}};
+  if (series.is_raw) object["raw"] = true;
+  put(object, "direction", to_string(series.direction));
+  if (series.priority != kNoPriority) object["priority"] = series.priority;
+  if (series.lane != kNoLane) object["lane"] = series.lane;
+  const HostCounterInfo* info = series.is_raw ? nullptr : find_host_counter(series.name);
+  const bool has_sign =
+      info != nullptr && (info->unit == HostUnit::kMilliCelsius || info->unit == HostUnit::kMicrovolts);
+  if (has_sign)
+    object["value"] = static_cast<std::int64_t>(value);
+  else
+    object["value"] = value;
+  return object;
+}
+
+}  // namespace
+
+std::string to_json(const std::string& node, const HostReading& reading) {
+  Json object{{"node", node}, {"taken", seconds(reading.taken.time_since_epoch())}};
+  object["ports"] = Json::array();
+  for (const HostPort& port : reading.inventory->ports) object["ports"].push_back(of(port));
+  object["values"] = Json::array();
+  for (std::size_t i = 0; i < reading.values.size(); ++i)
+    if (reading.present[i]) object["values"].push_back(of(reading.inventory->series[i], reading.values[i]));
+  object["sources"] = Json::array();
+  for (const SourceStatus& source : reading.sources) {
+    Json entry{{"name", source.name}, {"ok", source.ok}};
+    put(entry, "message", source.message);
+    object["sources"].push_back(std::move(entry));
+  }
+  object["jobs"] = reading.jobs;
+  // What a driver or a prolog wrote may be no UTF-8.
+  return object.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace weft::collector

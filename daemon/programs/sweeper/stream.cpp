@@ -1,0 +1,30 @@
+#include "daemon/programs/sweeper/stream.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace weft::sweeper {
+
+bool write_all(int fd, std::span<const std::byte> octets) {
+  while (!octets.empty()) {
+    const ssize_t written = ::send(fd, octets.data(), octets.size(), MSG_NOSIGNAL);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    octets = octets.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+bool read_all(int fd, std::span<std::byte> octets) {
+  while (!octets.empty()) {
+    const ssize_t got = ::recv(fd, octets.data(), octets.size(), MSG_WAITALL);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    octets = octets.subspan(static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+}  // namespace weft::sweeper

@@ -1,0 +1,212 @@
+// weft-uplink: sends what weft-collector spools. Started by it, with one end of a socket as descriptor 3; ends with it.
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include "api/client/telemetry_client.hpp"
+#include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/child_process.hpp"
+#include "daemon/platform/runtime/schedule.hpp"
+#include "daemon/platform/runtime/unique_fd.hpp"
+#include "daemon/adapters/spool/reader.hpp"
+#include "daemon/programs/uplink/shipper.hpp"
+
+#ifndef WEFT_VERSION
+#define WEFT_VERSION "unknown"
+#endif
+
+namespace {
+
+using namespace weft;
+using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock;
+
+constexpr auto kFirstRetry = 200ms;
+constexpr auto kWelcomePatience = 20s;
+constexpr std::size_t kMostQueued = 16;
+
+struct Options {
+  std::string spool;
+  std::string analyzer;
+  std::string node_name;
+  std::int64_t interval_ms = 1000;
+  std::int64_t reconnect_limit_ms = 30'000;
+  std::string log_level = "info";
+  api::ClientSecurity security;
+};
+
+std::shared_ptr<spdlog::logger> log() {
+  return daemon::logger("uplink");
+}
+
+/// The whole program, on one thread; gRPC's threads only ring.
+class Uplink {
+ public:
+  Uplink(const Options& options, spool::SpoolReader spool)
+      : options_(options),
+        bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        spool_(std::move(spool)),
+        shipper_(spool_, {std::chrono::milliseconds(options.interval_ms)}),
+        backoff_(kFirstRetry, std::chrono::milliseconds(options.reconnect_limit_ms)),
+        random_(std::random_device{}()),
+        client_(
+            options.analyzer,
+            [bell = bell_.get()] {
+              const std::uint64_t one = 1;
+              [[maybe_unused]] const auto written = ::write(bell, &one, sizeof one);
+            },
+            options.security) {}
+
+  /// Until the collector is gone.
+  void run() {
+    while (is_wanted()) {
+      std::uint64_t rings = 0;
+      [[maybe_unused]] const auto got = ::read(bell_.get(), &rings, sizeof rings);
+      while (const auto event = client_.next()) take(*event);
+      look_at_the_time();
+      ship();
+      report();
+    }
+  }
+
+ private:
+  /// Waits for something to do; false when the collector is gone.
+  bool is_wanted() {
+    std::array<pollfd, 2> entries{pollfd{runtime::kChildSocket, POLLIN, 0}, pollfd{bell_.get(), POLLIN, 0}};
+    ::poll(entries.data(), entries.size(), wait_ms());
+    std::array<char, 256> wakes{};
+    const ssize_t got = ::recv(runtime::kChildSocket, wakes.data(), wakes.size(), MSG_DONTWAIT);
+    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+  }
+  int wait_ms() const {
+    const auto until = is_open_ ? opened_ + kWelcomePatience : retry_at_;
+    if (is_open_ && is_welcome_) return 1000;
+    return static_cast<int>(
+        std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(until - Steady::now()).count(), 0, 1000));
+  }
+
+  void take(const api::TelemetryEvent& event) {
+    switch (event.kind) {
+      case api::TelemetryEvent::Kind::kWelcome:
+        is_welcome_ = true;
+        last_trouble_.clear();
+        log()->info("connected to {}; all up to batch {} is safe there", options_.analyzer, event.sequence);
+        return shipper_.welcome(event.sequence);
+      case api::TelemetryEvent::Kind::kAcknowledgement:
+        backoff_.reset();
+        return shipper_.acknowledge(event.sequence);
+      case api::TelemetryEvent::Kind::kEnded:
+        return ended(event.error);
+    }
+  }
+
+  void ended(const Error& why) {
+    is_open_ = false;
+    is_welcome_ = false;
+    ++failures_;
+    if (const auto wrong = shipper_.end(why))
+      log()->error("batch {} is left out, the analyzer refuses it: {}", *wrong, why.message);
+    // Spread: what cut off one collector cut off thousands.
+    const Duration delay = backoff_.next();
+    retry_at_ = Steady::now() + std::chrono::duration_cast<Steady::duration>(
+                                    delay * std::uniform_real_distribution<double>(0.5, 1.0)(random_));
+    if (why.message != last_trouble_) log()->warn("no connection to {}: {}", options_.analyzer, why.message);
+    last_trouble_ = why.message;
+  }
+
+  void look_at_the_time() {
+    const auto now = Steady::now();
+    if (is_open_ && !is_welcome_ && now - opened_ > kWelcomePatience) {
+      client_.cancel();
+      opened_ = now;  // once is enough; its end is told
+    }
+    if (is_open_ || now < retry_at_) return;
+    is_open_ = true;
+    opened_ = now;
+    shipper_.begin(SystemClock().now());
+    client_.open({options_.node_name, spool_.id(), WEFT_VERSION, std::chrono::milliseconds(options_.interval_ms),
+                  spool_.oldest()});
+  }
+
+  /// Sends what the window and gRPC take: first all of it is put on disk, then it goes.
+  void ship() {
+    std::vector<uplink::Outgoing> outgoing;
+    const TimePoint now = SystemClock().now();
+    for (std::size_t room = kMostQueued - std::min(client_.queued(), kMostQueued); room > 0; --room) {
+      auto batch = shipper_.next(now);
+      if (!batch) break;
+      outgoing.push_back(std::move(*batch));
+    }
+    if (outgoing.empty()) return;
+    if (const auto synced = spool_.sync(); !synced) {
+      if (sync_failures_++ == 0) log()->error("{}", synced.error().message);
+    }
+    for (const uplink::Outgoing& batch : outgoing) client_.send(batch.sequence, batch.late, batch.body);
+  }
+
+  void report() {
+    uplink::UplinkReport now = shipper_.report();
+    now.connected = is_welcome_ ? 1 : 0;
+    now.failures = failures_;
+    now.probes = client_.probes();
+    now.sync_failures = sync_failures_;
+    if (now == reported_) return;
+    if (::send(runtime::kChildSocket, &now, sizeof now, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof now) reported_ = now;
+  }
+
+  const Options& options_;
+  runtime::UniqueFd bell_;
+  spool::SpoolReader spool_;
+  uplink::Shipper shipper_;
+  runtime::Backoff backoff_;
+  std::mt19937 random_;
+  uplink::UplinkReport reported_;
+  std::uint64_t failures_ = 0;
+  std::uint64_t sync_failures_ = 0;
+  bool is_open_ = false;
+  bool is_welcome_ = false;
+  Steady::time_point opened_;
+  Steady::time_point retry_at_;
+  std::string last_trouble_;
+  api::TelemetryClient client_;  // last: it must be gone before the bell is
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong with a connection is said by us, once
+  Options options;
+  CLI::App app{"Sends what weft-collector spools to weftd. Started by weft-collector; of no use by hand."};
+  app.set_version_flag("--version", WEFT_VERSION);
+  app.add_option("--spool", options.spool, "Folder of the spool")->required();
+  app.add_option("--analyzer", options.analyzer, "HOST:PORT of weftd")->required();
+  app.add_option("--node-name", options.node_name, "What this host is called")->required();
+  app.add_option("--interval-ms", options.interval_ms, "Between readings")->check(CLI::Range(1, 3'600'000));
+  app.add_option("--reconnect-limit-ms", options.reconnect_limit_ms, "Longest wait between two attempts")
+      ->check(CLI::Range(1, 3'600'000));
+  app.add_option("--ca", options.security.authorities, "Authority of weftd's certificate (PEM); without it plain text");
+  app.add_option("--cert", options.security.certificate, "Our own certificate (PEM)");
+  app.add_option("--key", options.security.key, "Its private key (PEM)");
+  app.add_option("--token-file", options.security.token_file, "File with a bearer token");
+  app.add_option("--log-level", options.log_level, "Least important messages that are written");
+  CLI11_PARSE(app, argc, argv);
+  daemon::set_log_level(options.log_level);
+  auto spool = spool::SpoolReader::open(options.spool);
+  if (!spool) {
+    log()->error("{}", spool.error().message);
+    return 1;
+  }
+  Uplink(options, std::move(*spool)).run();
+  return 0;
+}

@@ -1,0 +1,93 @@
+#include "daemon/programs/uplink/shipper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::uplink {
+namespace {
+
+constexpr int kFreshIntervals = 3;
+constexpr Duration kFreshAtLeast = std::chrono::seconds(3);
+
+}  // namespace
+
+void Shipper::begin(TimePoint now) {
+  began_ = now;
+  is_welcome_ = false;
+  in_flight_.clear();
+  in_flight_bytes_ = 0;
+}
+
+void Shipper::welcome(std::uint64_t sequence) {
+  is_welcome_ = true;
+  ++report_.welcomes;
+  report_.acknowledged = std::max(report_.acknowledged, sequence);
+  last_ = sequence;
+  wrong_.erase(wrong_.begin(), wrong_.upper_bound(sequence));
+  decoder_ = api::BatchDecoder();
+  encoder_.restart();
+  spool_.seek(sequence + 1);
+}
+
+void Shipper::acknowledge(std::uint64_t sequence) {
+  while (!in_flight_.empty() && in_flight_.front().sequence <= sequence) {
+    report_.acknowledged = in_flight_.front().sequence;
+    in_flight_bytes_ -= in_flight_.front().bytes;
+    in_flight_.pop_front();
+  }
+}
+
+std::optional<std::uint64_t> Shipper::end(const Error& why) {
+  std::optional<std::uint64_t> found;
+  if (is_welcome_ && why.code == ErrorCode::kInvalidArgument && !in_flight_.empty()) {
+    if (in_flight_.size() == 1) {
+      found = in_flight_.front().sequence;
+      wrong_.insert(*found);
+      ++report_.refused;
+    } else {
+      careful_until_ = in_flight_.back().sequence;
+    }
+  }
+  is_welcome_ = false;
+  in_flight_.clear();
+  in_flight_bytes_ = 0;
+  return found;
+}
+
+bool Shipper::window_is_full() const {
+  if (in_flight_.empty()) return false;
+  return last_ < careful_until_ || in_flight_.size() >= options_.window || in_flight_bytes_ >= options_.window_bytes;
+}
+
+bool Shipper::is_late(TimePoint spooled, TimePoint now) const {
+  return spooled < began_ || now - spooled > std::max(kFreshIntervals * options_.interval, kFreshAtLeast);
+}
+
+std::optional<Outgoing> Shipper::next(TimePoint now) {
+  if (!is_welcome_ || window_is_full()) return std::nullopt;
+  while (auto record = spool_.next()) {
+    report_.corrupt = spool_.corrupt();
+    const auto batch = decoder_.decode(record->body);
+    if (!batch) ++report_.unreadable;
+    if (!batch || record->sequence <= last_) continue;
+    last_ = record->sequence;
+    if (wrong_.contains(record->sequence)) continue;
+    auto body = encoder_.encode(*batch);
+    if (!body) {
+      ++report_.unreadable;
+      continue;
+    }
+    in_flight_.push_back({record->sequence, body->size()});
+    in_flight_bytes_ += body->size();
+    Outgoing outgoing{record->sequence, is_late(record->spooled, now), std::move(*body)};
+    ++report_.sent;
+    if (outgoing.late) ++report_.late;
+    if (outgoing.sequence <= highest_) ++report_.resent;
+    highest_ = std::max(highest_, outgoing.sequence);
+    return outgoing;
+  }
+  report_.corrupt = spool_.corrupt();
+  return std::nullopt;
+}
+
+}  // namespace weft::uplink

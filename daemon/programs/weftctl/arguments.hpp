@@ -1,0 +1,55 @@
+#pragma once
+// What a command line gives, and the verb that it chooses.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "api/client/channel.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+
+namespace weft::ctl {
+
+/// What the command line gave.
+struct Arguments {
+  std::string server = "127.0.0.1:9641";
+  api::ClientSecurity security;
+  bool json = false;
+  bool plain = false;
+  std::string color = "auto";
+  std::string every;  ///< seconds between two pages; empty: one is enough
+  std::string fabric;
+  std::string node;
+  std::string from;
+  std::string to;
+  std::string id;
+  std::string who;
+  std::string how_long;
+  std::string link;
+  std::string reason;
+  std::string word;
+  std::uint64_t revision = 0;
+  std::uint32_t limit = 50;
+  std::string begin;
+  std::vector<std::string> words;
+  std::string shell;
+  std::vector<std::string> nodes;
+  std::string job;
+  bool all = false;
+  bool ids = false;
+  bool names = false;
+  bool counters = false;
+  bool down = false;
+};
+
+/// Carries out what was asked for and returns the exit status.
+using Verb = std::function<Exit(const Session&)>;
+
+/// The verbs about plans and the audit trail, and those that want something done. `given` and `chosen` outlive `app`.
+void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen);
+/// Like add_plan_verbs(), for the verbs that ask for an action.
+void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen);
+
+}  // namespace weft::ctl

@@ -1,0 +1,59 @@
+#include <algorithm>
+
+#include "daemon/programs/weftctl/table.hpp"
+#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+
+namespace weft::ctl {
+namespace {
+
+std::string sources_text(const v1::Collector& collector) {
+  std::string text;
+  for (const v1::Source& source : collector.sources()) {
+    if (source.ok() && source.message().empty()) continue;
+    text += (text.empty() ? "" : "; ") + source.name() + (source.ok() ? ": " : " FAILS: ") + source.message();
+  }
+  return text.empty() ? "-" : text;
+}
+
+}  // namespace
+
+Exit show_collectors(const Session& session, const std::vector<std::string>& hosts) {
+  v1::ListCollectorsRequest request;
+  for (const std::string& host : hosts) request.add_hosts(host);
+  v1::ListCollectorsResponse answer;
+  do {
+    const auto page =
+        session.client.call(session.client.telemetry, &v1::TelemetryService::Stub::ListCollectors, request);
+    answer.mutable_collectors()->MergeFrom(page.collectors());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  for (const std::string& host : hosts)
+    if (std::ranges::find(answer.collectors(), host, &v1::Collector::host) == answer.collectors().end())
+      throw Failure(Exit::kBadNews, "no collector speaks for " + host);
+  const bool good = std::ranges::all_of(
+      answer.collectors(), [](const v1::Collector& one) { return one.state() == v1::Collector::CONNECTED; });
+  const Exit exit = good ? Exit::kGood : Exit::kBadNews;
+  if (session.json) {
+    session.out << json_text(answer, false) << '\n';
+    return exit;
+  }
+  if (answer.collectors().empty()) {
+    session.out << "No collectors.\n";
+    return exit;
+  }
+  Table table({"HOST", judged("STATE"), age("HEARD"), spare("VERSION"), spare(rate("BATCHES")), number("LATE"),
+               number("LOST"), spare(rate("CLOCK")), spare("JOBS"), story("SOURCES")});
+  for (const v1::Collector& one : answer.collectors()) {
+    std::string jobs;
+    for (const std::string& job : one.jobs()) jobs += (jobs.empty() ? "" : " ") + job;
+    table.add({one.host(), v1::Collector::State_Name(one.state()), age_text(one.has_heard(), one.heard(), session.now),
+               one.version().empty() ? "-" : one.version(), std::to_string(one.batches()),
+               std::to_string(one.late_batches()), std::to_string(one.lost_batches()),
+               seconds_text(one.clock_offset_seconds()), jobs.empty() ? "-" : jobs, sources_text(one)});
+  }
+  table.print(session.sheet());
+  return exit;
+}
+
+}  // namespace weft::ctl

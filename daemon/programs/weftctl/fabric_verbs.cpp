@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "daemon/programs/weftctl/names.hpp"
+#include "daemon/programs/weftctl/table.hpp"
+#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+#include "fabric/counters.hpp"
+
+namespace weft::ctl {
+namespace {
+
+/// All pages of a list as one answer.
+template <typename Stub, typename Request, typename Response>
+Response all_pages(const Session& session, Stub& stub,
+                   grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*), Request request) {
+  Response all;
+  do {
+    const Response page = session.client.call(stub, method, request);
+    request.set_page_token(page.next_page_token());
+    all.MergeFrom(page);
+  } while (!request.page_token().empty());
+  all.clear_next_page_token();
+  return all;
+}
+
+std::string state_text(const v1::Port& port) {
+  if (port.state() == v1::Port::STATE_UNKNOWN && !port.has_state_read_at()) return "not read";
+  std::string text = v1::Port::State_Name(port.state());
+  if (port.stale()) text += " (stale)";
+  return text;
+}
+
+const char* state_text(const v1::Link& link) {
+  return link.up() ? "up" : link.state_unknown() ? "not read" : "down";
+}
+
+std::string errors_text(const v1::Port& port) {
+  std::uint64_t sum = 0;
+  bool any = false;
+  bool at_least = false;
+  for (const v1::Counter& counter : port.counters()) {
+    const CounterInfo* info = find_counter(counter.name());
+    // Details are parts of what their parent counted already.
+    if (!info || !info->is_error || info->group == CounterGroup::kDetail) continue;
+    any = true;
+    sum += counter.value();
+    at_least = at_least || counter.saturated();
+  }
+  return any ? (at_least ? ">= " : "") + std::to_string(sum) : "-";
+}
+
+const char* type_text(v1::Node::Type type) {
+  switch (type) {
+    case v1::Node::CHANNEL_ADAPTER:
+      return "adapter";
+    case v1::Node::SWITCH:
+      return "switch";
+    case v1::Node::ROUTER:
+      return "router";
+    default:
+      return "unknown";
+  }
+}
+
+v1::Topology whole_topology(const Session& session, const std::string& fabric) {
+  grpc::ClientContext context;
+  session.client.set_deadline(context);
+  v1::GetTopologyRequest request;
+  request.set_fabric(fabric);
+  v1::Topology all;
+  v1::Topology part;
+  const auto stream = session.client.fabric.GetTopology(&context, request);
+  while (stream->Read(&part)) all.MergeFrom(part);
+  check(stream->Finish(), session.client.server);
+  return all;
+}
+
+void print_counters(const Session& session, const v1::ListPortsResponse& ports) {
+  Table table({key("NODE"), number_key("PORT"), key("COUNTER"), number("VALUE"), "UNIT"});
+  for (const v1::Port& port : ports.ports())
+    for (const v1::Counter& counter : port.counters())
+      table.add({port.node(), port_text(port),
+                 counter.name() + (counter.has_instance() ? "[" + std::to_string(counter.instance()) + "]" : ""),
+                 (counter.saturated() ? ">= " : "") + std::to_string(counter.value()), counter.unit()});
+  table.print(session.sheet());
+}
+
+}  // namespace
+
+Exit show_status(const Session& session) {
+  const v1::Status status =
+      session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
+  bool good = status.ready();
+  for (const v1::Fabric& fabric : status.fabrics()) good = good && fabric.watching();
+  if (session.json) {
+    session.out << json_text(status, false) << '\n';
+    return good ? Exit::kGood : Exit::kBadNews;
+  }
+  Table table({"FABRIC", story("STATUS"), spare(number("SWITCHES")), spare(number("ADAPTERS")), number("LINKS UP"),
+               age("LAST SWEEP")});
+  for (const v1::Fabric& fabric : status.fabrics())
+    table.add({fabric.name(), fabric.status(), std::to_string(fabric.switches()), std::to_string(fabric.adapters()),
+               std::to_string(fabric.links_up()) + " of " + std::to_string(fabric.links()) +
+                   (fabric.links_unknown() > 0 ? ", " + std::to_string(fabric.links_unknown()) + " not read" : ""),
+               age_text(fabric.has_last_sweep(), fabric.last_sweep().finished(), session.now)});
+  if (table.empty()) {
+    session.out << "No fabric is watched yet.\n";
+  } else {
+    table.print(session.sheet());
+  }
+  const v1::Status::Incidents& open = status.open_incidents();
+  session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
+              << open.info() << " info\n";
+  if (!status.ready()) session.out << "There is no complete first picture yet.\n";
+  if (!status.store_ok()) session.out << "Not everything is on disk: " << printable(status.store_status()) << '\n';
+  return good ? Exit::kGood : Exit::kBadNews;
+}
+
+Exit show_nodes(const Session& session, const std::string& fabric, bool names_only) {
+  v1::ListNodesRequest request;
+  request.set_fabric(fabric);
+  const auto nodes = all_pages(session, session.client.fabric, &v1::FabricService::Stub::ListNodes, request);
+  if (names_only) {
+    std::set<std::string> names;
+    for (const v1::Node& node : nodes.nodes()) names.insert(node.host());
+    session.out << list_text({names.begin(), names.end()}, session.json);
+    return Exit::kGood;
+  }
+  if (session.json) {
+    session.out << json_text(nodes, false) << '\n';
+    return Exit::kGood;
+  }
+  // Only a fabric that has pods has a column for them.
+  const bool pods = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return !node.pod().empty(); });
+  std::vector<Column> columns{key("NODE"), "TYPE", spare("GUID"), spare(number("PORTS")), spare(number("TIER"))};
+  if (pods) columns.push_back(spare("POD"));
+  columns.insert(columns.end(), {spare("FABRIC"), judged("ANSWERS")});
+  Table table(std::move(columns));
+  for (const v1::Node& node : nodes.nodes()) {
+    std::vector<std::string> cells{node.name(), type_text(node.type()), node.guid(), std::to_string(node.port_count()),
+                                   node.has_tier() ? std::to_string(node.tier()) : "-"};
+    if (pods) cells.push_back(node.pod().empty() ? "-" : node.pod());
+    cells.push_back(node.fabric());
+    cells.emplace_back(node.reachable() ? "yes" : "no");
+    table.add(std::move(cells));
+  }
+  table.print(session.sheet());
+  return Exit::kGood;
+}
+
+Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters) {
+  v1::ListPortsRequest request;
+  request.set_fabric(fabric);
+  request.set_node(node);
+  request.set_without_counters(node.empty() && !counters && !session.json);
+  const auto ports = all_pages(session, session.client.fabric, &v1::FabricService::Stub::ListPorts, request);
+  if (session.json) {
+    session.out << json_text(ports, false) << '\n';
+    return Exit::kGood;
+  }
+  if (counters) {
+    print_counters(session, ports);
+    return Exit::kGood;
+  }
+  Table table({key("NODE"), number_key("PORT"), judged("STATE"), spare("LINK"), spare(rate("SENDS")),
+               spare(rate("RECEIVES")), spare(rate("BUSY")), rate("STALLED"), number("ERRORS"), "PEER"});
+  for (const v1::Port& port : ports.ports()) {
+    const v1::PortRates& rates = port.rates();
+    table.add({port.node(), port_text(port), state_text(port),
+               link_text(port.width(), port.speed(), port.rate_bits_per_second()),
+               rates.has_transmit_bits_per_second() ? bits_per_second_text(rates.transmit_bits_per_second()) : "-",
+               rates.has_receive_bits_per_second() ? bits_per_second_text(rates.receive_bits_per_second()) : "-",
+               rates.has_utilization_ratio() ? percent_text(rates.utilization_ratio()) : "-",
+               rates.has_stall_ratio() ? percent_text(rates.stall_ratio()) : "-", errors_text(port),
+               port.has_peer() ? end_text(port.peer()) : "-"});
+  }
+  table.print(session.sheet());
+  return Exit::kGood;
+}
+
+Exit show_links(const Session& session, const std::string& fabric, bool down_only) {
+  v1::ListLinksRequest request;
+  request.set_fabric(fabric);
+  auto links = all_pages(session, session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
+  if (down_only) {
+    v1::ListLinksResponse down;
+    for (const v1::Link& link : links.links())
+      if (!link.up() && !link.state_unknown()) *down.add_links() = link;
+    links = std::move(down);
+  }
+  if (session.json) {
+    session.out << json_text(links, false) << '\n';
+    return Exit::kGood;
+  }
+  Table table(
+      {key("ONE END"), key("OTHER END"), judged("STATE"), spare("RATE"), spare(number("DATA RATE")), spare("FABRIC")});
+  for (const v1::Link& link : links.links())
+    table.add({end_text(link.a()), end_text(link.b()), state_text(link), link_text(link.width(), link.speed(), 0),
+               bits_per_second_text(link.rate_bits_per_second()), link.fabric()});
+  table.print(session.sheet());
+  return Exit::kGood;
+}
+
+Exit show_topology(const Session& session, const std::string& fabric) {
+  const v1::Topology topology = whole_topology(session, fabric);
+  if (session.json) {
+    session.out << json_text(topology, false) << '\n';
+    return Exit::kGood;
+  }
+  // As a person walks it: each node with what is behind each of its ports.
+  std::map<std::pair<std::string, std::string>, std::vector<const v1::Port*>> ports_of;
+  for (const v1::Port& port : topology.ports())
+    if (port.has_peer()) ports_of[{port.fabric(), port.node_guid()}].push_back(&port);
+  for (const v1::Node& node : topology.nodes()) {
+    session.out << type_text(node.type()) << ' ' << printable(node.name()) << "  " << node.guid()
+                << (node.reachable() ? "" : "  does not answer") << '\n';
+    for (const v1::Port* port : ports_of[{node.fabric(), node.guid()}])
+      session.out << (port->name().empty() ? "  port " : "  ") << printable(port_text(*port)) << "  "
+                  << (port->state() == v1::Port::ACTIVE                                        ? ""
+                      : port->state() == v1::Port::STATE_UNKNOWN && !port->has_state_read_at() ? "[not read] "
+                                                                                               : "[not active] ")
+                  << link_text(port->width(), port->speed(), port->rate_bits_per_second()) << "  "
+                  << printable(end_text(port->peer())) << '\n';
+  }
+  return Exit::kGood;
+}
+
+}  // namespace weft::ctl

@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <utility>
+
+#include "daemon/programs/weftctl/names.hpp"
+#include "daemon/programs/weftctl/table.hpp"
+#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+
+namespace weft::ctl {
+namespace {
+
+v1::ListHealthResponse not_healthy(const Session& session) {
+  v1::ListHealthRequest request;
+  for (const auto verdict : {v1::NodeHealth::UNKNOWN, v1::NodeHealth::DEGRADED, v1::NodeHealth::UNHEALTHY})
+    request.add_verdicts(verdict);
+  v1::ListHealthResponse all;
+  do {
+    const auto page = session.client.call(session.client.health, &v1::HealthService::Stub::List, request);
+    all.mutable_nodes()->MergeFrom(page.nodes());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return all;
+}
+
+/// One name is looked up as it is, so that a misspelt one is an error; of many each has its line.
+v1::ListHealthResponse health_of(const Session& session, const std::vector<std::string>& nodes) {
+  constexpr std::size_t kAtOnce = 10'000;
+  v1::ListHealthResponse all;
+  if (nodes.size() == 1) {
+    v1::GetHealthRequest request;
+    request.set_node(nodes.front());
+    *all.add_nodes() = session.client.call(session.client.health, &v1::HealthService::Stub::Get, request);
+  }
+  for (std::size_t at = 0; nodes.size() > 1 && at < nodes.size(); at += kAtOnce) {
+    v1::BatchGetHealthRequest request;
+    for (std::size_t i = at; i < std::min(at + kAtOnce, nodes.size()); ++i) request.add_nodes(nodes[i]);
+    auto part = session.client.call(session.client.health, &v1::HealthService::Stub::BatchGet, request);
+    for (v1::NodeHealth& health : *part.mutable_nodes()) *all.add_nodes() = std::move(health);
+  }
+  return all;
+}
+
+template <typename Reasons>
+std::string in_words(const Reasons& reasons) {
+  std::string why;
+  for (const v1::HealthReason& reason : reasons)
+    why +=
+        (why.empty() ? "" : "; ") + (reason.incident_id().empty() ? "" : reason.incident_id() + " ") + reason.message();
+  return why;
+}
+
+void add(Table& table, const v1::NodeHealth& health) {
+  std::string why = in_words(health.reasons());
+  if (why.empty() && health.verdict() == v1::NodeHealth::UNKNOWN && !health.has_data_age()) why = "never read";
+  table.add({health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
+             v1::NodeHealth::RecommendedAction_Name(health.recommended_action()), why});
+}
+
+}  // namespace
+
+Exit show_job_health(const Session& session, const std::string& job, const std::vector<std::string>& nodes) {
+  v1::GetJobHealthRequest request;
+  request.set_job(job);
+  for (const std::string& node : nodes) request.add_nodes(node);
+  const auto answer = session.client.call(session.client.health, &v1::HealthService::Stub::GetJobHealth, request);
+  const Exit result = answer.verdict() == v1::NodeHealth::HEALTHY ? Exit::kGood : Exit::kBadNews;
+  if (session.json) {
+    session.out << json_text(answer, false) << '\n';
+    return result;
+  }
+  session.out << printable(job) << ": " << v1::NodeHealth::Verdict_Name(answer.verdict()) << ", "
+              << v1::NodeHealth::RecommendedAction_Name(answer.recommended_action()) << ". " << answer.nodes_size()
+              << " nodes, " << answer.links_used() << " links, " << answer.paths() << " paths of which "
+              << answer.broken() << " do not arrive.\n";
+  for (const std::string& why : answer.not_followed()) session.out << "Not known: " << printable(why) << '\n';
+  Table table({"WHAT", judged("VERDICT"), judged("DO"), story("WHY")});
+  for (const v1::NodeHealth& health : answer.nodes())
+    if (health.verdict() != v1::NodeHealth::HEALTHY || !health.reasons().empty()) add(table, health);
+  for (const v1::NodeHealth& health : answer.switches()) add(table, health);
+  for (const v1::JobHealth::Link& link : answer.links())
+    table.add({end_text(link.from()) + " - " + end_text(link.to()), v1::NodeHealth::Verdict_Name(link.verdict()),
+               v1::NodeHealth::RecommendedAction_Name(link.recommended_action()), in_words(link.reasons())});
+  for (const v1::JobHealth::BrokenPath& path : answer.broken_paths())
+    table.add({end_text(path.from()) + " to " + end_text(path.to()), "UNHEALTHY", "AVOID_NEW_JOBS", path.why()});
+  if (!table.empty()) table.print(session.sheet());
+  return result;
+}
+
+Exit show_health(const Session& session, const std::vector<std::string>& nodes) {
+  const v1::ListHealthResponse answer = nodes.empty() ? not_healthy(session) : health_of(session, nodes);
+  // An empty list of what is not healthy is good news only from one who has looked at every fabric.
+  bool good =
+      !nodes.empty() ||
+      session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest()).ready();
+  for (const v1::NodeHealth& health : answer.nodes()) good = good && health.verdict() == v1::NodeHealth::HEALTHY;
+  const Exit result = good ? Exit::kGood : Exit::kBadNews;
+  if (session.json) {
+    session.out << json_text(answer, false) << '\n';
+    return result;
+  }
+  if (answer.nodes().empty()) {
+    session.out << (result == Exit::kGood ? "All nodes are healthy.\n"
+                                          : "Not known: weftd has no complete picture yet.\n");
+    return result;
+  }
+  Table table({"NODE", judged("VERDICT"), judged("DO"), story("WHY")});
+  for (const v1::NodeHealth& health : answer.nodes()) add(table, health);
+  table.print(session.sheet());
+  return result;
+}
+
+}  // namespace weft::ctl

@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "daemon/programs/weftctl/incident_story.hpp"
+#include "daemon/programs/weftctl/table.hpp"
+#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+
+namespace weft::ctl {
+namespace {
+
+Exit print_changed(const Session& session, const v1::Incident& incident) {
+  if (session.json) {
+    session.out << json_text(incident, false) << '\n';
+  } else {
+    print_incident(session.out, incident, session.now, session.plain);
+  }
+  return Exit::kGood;
+}
+
+}  // namespace
+
+Exit show_incidents(const Session& session, bool all, bool ids_only) {
+  v1::ListIncidentsRequest request;
+  if (!all) {
+    request.add_states(v1::Incident::OPEN);
+    request.add_states(v1::Incident::ACKNOWLEDGED);
+  }
+  v1::ListIncidentsResponse incidents;
+  do {
+    const auto page = session.client.call(session.client.incidents, &v1::IncidentService::Stub::List, request);
+    incidents.mutable_incidents()->MergeFrom(page.incidents());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  int planned = 0;
+  if (!all) {
+    auto& list = *incidents.mutable_incidents();
+    const auto is_planned = [](const v1::Incident& incident) { return !incident.maintenance_id().empty(); };
+    const auto end = std::remove_if(list.begin(), list.end(), is_planned);
+    planned = static_cast<int>(list.end() - end);
+    list.erase(end, list.end());
+  }
+  if (ids_only) {
+    std::vector<std::string> ids;
+    for (const v1::Incident& incident : incidents.incidents()) ids.push_back(incident.id());
+    session.out << list_text(ids, session.json);
+    return Exit::kGood;
+  }
+  if (session.json) {
+    session.out << json_text(incidents, false) << '\n';
+    return Exit::kGood;
+  }
+  const std::string rest =
+      planned == 0 ? "" : std::to_string(planned) + " more are planned work: weftctl incidents --all\n";
+  if (incidents.incidents().empty()) {
+    session.out << (all ? "No incidents.\n" : "No open incidents.\n") << rest;
+    return Exit::kGood;
+  }
+  Table table({"ID", judged("SEVERITY"), "KIND", spare(judged("STATE")), age("OPENED"), story("WHAT")});
+  for (const v1::Incident& incident : incidents.incidents())
+    table.add({incident.id(), v1::Incident::Severity_Name(incident.severity()),
+               v1::Incident::Kind_Name(incident.kind()), v1::Incident::State_Name(incident.state()),
+               age_text(incident.has_opened(), incident.opened(), session.now), incident.summary()});
+  table.print(session.sheet());
+  session.out << rest;
+  return Exit::kGood;
+}
+
+Exit show_incident(const Session& session, const std::string& id) {
+  v1::GetIncidentRequest request;
+  request.set_id(id);
+  return print_changed(session,
+                       session.client.call(session.client.incidents, &v1::IncidentService::Stub::Get, request));
+}
+
+Exit acknowledge(const Session& session, const std::string& id, const std::string& who) {
+  v1::AcknowledgeIncidentRequest request;
+  request.set_id(id);
+  request.set_who(who);
+  return print_changed(session,
+                       session.client.call(session.client.incidents, &v1::IncidentService::Stub::Acknowledge, request));
+}
+
+Exit silence(const Session& session, const std::string& id, Duration how_long, const std::string& who) {
+  v1::SilenceIncidentRequest request;
+  request.set_id(id);
+  request.set_who(who);
+  request.mutable_until()->set_seconds(
+      std::chrono::floor<std::chrono::seconds>((session.now + how_long).time_since_epoch()).count());
+  return print_changed(session,
+                       session.client.call(session.client.incidents, &v1::IncidentService::Stub::Silence, request));
+}
+
+}  // namespace weft::ctl

@@ -1,0 +1,335 @@
+// weftctl: what weftd knows, for people and scripts.
+
+#include <langinfo.h>
+#include <locale.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+
+#include "daemon/programs/weftctl/arguments.hpp"
+#include "daemon/programs/weftctl/asking.hpp"
+#include "daemon/programs/weftctl/completion.hpp"
+#include "daemon/programs/weftctl/live.hpp"
+#include "daemon/programs/weftctl/manual.hpp"
+#include "daemon/programs/weftctl/mistakes.hpp"
+#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+#include "daemon/platform/cli/from_app.hpp"
+
+namespace weft::ctl {
+namespace {
+
+// Verbs that only show, and so may be asked again and again.
+constexpr std::array kShow{"status",   "nodes",  "ports",      "links", "topology", "path", "incidents",
+                           "incident", "health", "collectors", "plans", "plan",     "audit"};
+
+Client connect(const Arguments& given) {
+  return Client(given.server, given.security);
+}
+
+std::string user_name() {
+  const char* user = std::getenv("USER");
+  char host[256] = {};
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  return std::string(user ? user : "uid " + std::to_string(getuid())) + '@' + host;
+}
+
+/// Does the environment say that text is UTF-8? The process's own locale stays as it is.
+bool takes_utf8() {
+  const locale_t locale = newlocale(LC_CTYPE_MASK, "", nullptr);
+  if (locale == nullptr) return false;
+  const bool utf8 = std::string_view(nl_langinfo_l(CODESET, locale)) == "UTF-8";
+  freelocale(locale);
+  return utf8;
+}
+
+void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
+  CLI::App* status = app.add_subcommand("status", "How the watching goes: fabrics, sweeps, open incidents");
+  status->callback([&] { chosen = show_status; });
+  CLI::App* nodes = app.add_subcommand("nodes", "Adapters, switches and routers");
+  nodes->add_option("--fabric", given.fabric, "Only this subnet");
+  nodes->add_flag("--names", given.names, "Names of hosts and switches only, one a line");
+  nodes->callback(
+      [&] { chosen = [&](const Session& session) { return show_nodes(session, given.fabric, given.names); }; });
+  CLI::App* ports = app.add_subcommand("ports", "States, rates and errors of ports");
+  ports->add_option("NODE", given.node, "Host name, node name or GUID; without it all ports");
+  ports->add_option("--fabric", given.fabric, "Only this subnet");
+  ports->add_flag("--counters", given.counters, "Every counter on a line of its own");
+  ports->callback([&] {
+    chosen = [&](const Session& session) { return show_ports(session, given.fabric, given.node, given.counters); };
+  });
+  CLI::App* links = app.add_subcommand("links", "Cables and both their ends");
+  links->add_option("--fabric", given.fabric, "Only this subnet");
+  links->add_flag("--down", given.down, "Only those that are not up");
+  links->callback(
+      [&] { chosen = [&](const Session& session) { return show_links(session, given.fabric, given.down); }; });
+  CLI::App* path = app.add_subcommand(
+      "path",
+      "The way from one port to another, cable by cable; on Ethernet all equal ways, and the share of many flows that "
+      "passes each cable. Exit status 1 if it does not arrive");
+  path->add_option("FROM", given.from,
+                   "Host name, node name, GUID, \"leaf-1 port 12\", on Ethernet \"leaf01 swp12\", or \"lid 17\"")
+      ->required();
+  path->add_option("TO", given.to, "The same")->required();
+  path->add_option("--fabric", given.fabric, "Only this subnet");
+  path->callback(
+      [&] { chosen = [&](const Session& session) { return show_path(session, given.fabric, given.from, given.to); }; });
+  CLI::App* topology = app.add_subcommand("topology", "What is plugged in where");
+  topology->add_option("--fabric", given.fabric, "Only this subnet");
+  topology->callback([&] { chosen = [&](const Session& session) { return show_topology(session, given.fabric); }; });
+}
+
+Duration wanted_time(const std::string& text) {
+  const auto how_long = parse_duration(text);
+  if (!how_long || *how_long <= Duration::zero())
+    throw Failure(Exit::kWrongUsage, "--for wants a time such as 30m, 2h or 1d");
+  return *how_long;
+}
+
+void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
+  CLI::App* incidents = app.add_subcommand("incidents", "What is wrong now");
+  incidents->add_flag("--all", given.all, "Resolved ones and planned work too");
+  incidents->add_flag("--ids", given.ids, "Ids only, one a line");
+  incidents->callback(
+      [&] { chosen = [&](const Session& session) { return show_incidents(session, given.all, given.ids); }; });
+  CLI::App* incident =
+      app.add_subcommand("incident", "All of one incident: cause, who waits for it, victims, evidence");
+  incident->add_option("ID", given.id, "INC-17 or 17")->required();
+  incident->callback([&] { chosen = [&](const Session& session) { return show_incident(session, given.id); }; });
+  CLI::App* health = app.add_subcommand("health", "May a job run on these hosts? Exit status 1 if not on all");
+  health->add_option("NODE", given.nodes, "Host names, node names or GUIDs; without any: all that are not healthy");
+  health->add_option("--job", given.job, "All that this job uses, links between its nodes too: slurm:1234 or 1234");
+  health->callback([&] {
+    chosen = [&](const Session& session) {
+      return given.job.empty() ? show_health(session, given.nodes) : show_job_health(session, given.job, given.nodes);
+    };
+  });
+  CLI::App* collectors = app.add_subcommand("collectors", "Hosts that report for themselves, and what was lost");
+  collectors->add_option("HOST", given.nodes, "Host names; without any: all");
+  collectors->callback([&] { chosen = [&](const Session& session) { return show_collectors(session, given.nodes); }; });
+  CLI::App* live = app.add_subcommand("watch", "Incidents as they come; one a line when not on a terminal");
+  live->callback([&] { chosen = watch; });
+  CLI::App* seen = app.add_subcommand("acknowledge", "Say that somebody looks after an incident");
+  seen->add_option("ID", given.id, "INC-17 or 17")->required();
+  seen->add_option("--who", given.who, "Name for the record; yours and this host's without it");
+  seen->callback([&] { chosen = [&](const Session& session) { return acknowledge(session, given.id, given.who); }; });
+  CLI::App* quiet = app.add_subcommand("silence", "Do not page for an incident for a while");
+  quiet->add_option("ID", given.id, "INC-17 or 17")->required();
+  quiet->add_option("--for", given.how_long, "How long: 30m, 2h, 1d")->required();
+  quiet->add_option("--who", given.who, "Name for the record; yours and this host's without it");
+  quiet->callback([&] {
+    chosen = [&](const Session& session) { return silence(session, given.id, wanted_time(given.how_long), given.who); };
+  });
+}
+
+Exit add_window(const Session& session, const Arguments& given) {
+  NewMaintenance wanted{.what = {},
+                        .fabric = given.fabric,
+                        .from = {},
+                        .length = wanted_time(given.how_long),
+                        .reason = given.reason,
+                        .who = given.who};
+  for (const std::string& word : given.words) wanted.what += (wanted.what.empty() ? "" : " ") + word;
+  if (!given.begin.empty()) {
+    wanted.from = parse_time(given.begin, session.now);
+    if (!wanted.from)
+      throw Failure(Exit::kWrongUsage, "--from wants \"2026-01-31 14:00\" (UTC), or a time from now such as 30m or 2h");
+  }
+  return add_maintenance(session, wanted);
+}
+
+void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
+  CLI::App* windows = app.add_subcommand("maintenance", "Planned work, which pages nobody: list, add, end");
+  windows->add_flag("--all", given.all, "Those that are over too");
+  windows->add_subcommand("list", "Windows that are active or planned; the same without a word");
+  CLI::App* add = windows->add_subcommand("add", "Announce work on a host, switch, port or link, or on all");
+  add->add_option(
+         "WHAT", given.words,
+         "Host, switch or adapter by name or GUID; \"leaf-1 port 12\", on Ethernet \"leaf01 swp12\"; a link as "
+         "incidents call it, \"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"; or \"fabric\"")
+      ->required();
+  add->add_option("--from", given.begin, "When it begins, \"2026-01-31 14:00\" (UTC) or 30m from now; now without it");
+  given.how_long = "2h";
+  add->add_option("--for", given.how_long, "How long: 30m, 2h, 1d")->capture_default_str();
+  add->add_option("--reason", given.reason, "What is done, for those who wonder")->required();
+  add->add_option("--fabric", given.fabric, "With \"fabric\": only this subnet");
+  add->add_option("--who", given.who, "Name for the record; yours and this host's without it");
+  CLI::App* end = windows->add_subcommand("end", "The work is done before its time, or called off");
+  end->add_option("ID", given.id, "MW-3 or 3")->required();
+  end->add_option("--who", given.who, "Name for the record; yours and this host's without it");
+  windows->require_subcommand(0, 1);
+  windows->callback([&given, &chosen, add, end] {
+    if (add->parsed()) {
+      chosen = [&given](const Session& session) { return add_window(session, given); };
+    } else if (end->parsed()) {
+      chosen = [&given](const Session& session) { return end_maintenance(session, given.id, given.who); };
+    } else {
+      chosen = [&given](const Session& session) { return show_maintenance(session, given.all); };
+    }
+  });
+}
+
+/// Of the terminal that the answer goes to; 0 where it goes elsewhere.
+std::size_t terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string& command) {
+  const bool again = !given.every.empty();
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  // weftd tells what becomes of plans by itself: whoever reads a line at a time misses nothing.
+  const bool told = plans && again && !given.ids && (!terminal || given.json);
+  std::optional<HeldSignals> held;
+  if (again && !told) held.emplace();
+  Client client = connect(given);
+  const Session session{.client = client,
+                        .out = std::cout,
+                        .json = given.json,
+                        .plain = given.plain || !takes_utf8(),
+                        .terminal = terminal,
+                        .now = SystemClock().now(),
+                        .colour = takes_colour(given.color, terminal),
+                        .columns = terminal ? terminal_columns() : 0};
+  if (told) return watch_plans(session, given.all);
+  if (again) return watch_live(session, verb, {wanted_interval(given.every), command});
+  const Exit exit = verb(session);
+  if (!std::cout.flush()) throw Failure(Exit::kBadNews, "the answer could not be written out whole");
+  return exit;
+}
+
+void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
+  app.set_version_flag("--version", "weftctl " WEFT_VERSION);
+  app.add_option("--server", given.server, "Where weftd serves gRPC")
+      ->envname("WEFT_SERVER")
+      ->capture_default_str()
+      ->type_name("HOST:PORT")
+      ->check([](const std::string& server) {
+        const std::size_t colon = server.rfind(':');
+        const bool whole = colon != std::string::npos && colon > 0 && colon + 1 < server.size();
+        return whole ? std::string() : "\"" + server + "\" is not HOST:PORT";
+      });
+  app.add_option("--ca", given.security.authorities, "Authority of weftd's certificate (PEM); without it plain text")
+      ->envname("WEFT_CA")
+      ->type_name("FILE");
+  app.add_option("--cert", given.security.certificate, "Our own certificate (PEM)")
+      ->envname("WEFT_CERT")
+      ->type_name("FILE");
+  app.add_option("--key", given.security.key, "Its private key (PEM)")->envname("WEFT_KEY")->type_name("FILE");
+  app.add_option("--token-file", given.security.token_file, "File with a bearer token")
+      ->envname("WEFT_TOKEN_FILE")
+      ->type_name("FILE");
+  // Never a flag: other users read those in the list of processes.
+  if (const char* token = std::getenv("WEFT_TOKEN")) given.security.token = token;
+  app.add_flag("--json", given.json, "For programs: the API's own JSON");
+  app.add_flag("--plain", given.plain, "Drawings in ASCII, as where the locale is not UTF-8");
+  app.add_option("--color", given.color, "Colours: on a terminal without NO_COLOR, always, or never")
+      ->type_name("WHEN")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(kFooter);
+  add_fabric_verbs(app, given, chosen);
+  add_incident_verbs(app, given, chosen);
+  add_maintenance_verbs(app, given, chosen);
+  add_plan_verbs(app, given, chosen);
+  add_remedy_verbs(app, given, chosen);
+  app.add_subcommand("completion", "Print a completion script for a shell")
+      ->add_option("SHELL", given.shell, "The shell")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  const auto add_watch = [&given](CLI::App* verb) {
+    verb->add_option("--watch", given.every, "Again every so many seconds (2 without a number), until Ctrl-C")
+        ->type_name("[SECONDS]");
+  };
+  for (const char* name : kShow) add_watch(app.get_subcommand(name));
+  add_watch(app.get_subcommand("maintenance")->get_subcommand("list"));
+  for (CLI::App* verb : app.get_subcommands(nullptr)) verb->footer(examples_of(verb->get_name()));
+}
+
+/// For completion scripts: weftctl __complete SHELL LINE-OR-WORDS... Never says anything but candidates.
+Exit print_candidates(const std::vector<std::string>& words) {
+  if (words.empty()) return Exit::kWrongUsage;
+  const std::string& shell = words.front();
+  std::vector<std::string> line(words.begin() + 1, words.end());
+  if (shell == "bash") {
+    line = words_of(line.empty() ? "" : line.front());
+    line.erase(line.begin());  // the program's name
+  }
+  CLI::App app("What weftd knows of the fabric, for people and scripts.", "weftctl");
+  Arguments given;
+  Verb chosen;
+  add_all(app, given, chosen);
+  const usage::Command program = usage::describe(app);
+  try {  // the way to the server is among the words; that others are missing yet is no matter
+    app.allow_extras();
+    std::vector<std::string> backwards(line.rbegin() + (line.empty() ? 0 : 1), line.rend());
+    app.parse(std::move(backwards));
+  } catch (const CLI::Error&) {
+  }
+  const std::string word = line.empty() ? "" : line.back();
+  const Candidates found = complete(program, line, [&given](Names names) -> std::vector<Candidate> {
+    try {
+      return ask_names(connect(given), names, given.fabric);
+    } catch (const Failure&) {
+      return {};
+    }
+  });
+  std::cout << completion_text(shell, found, word);
+  return Exit::kGood;
+}
+
+Exit command(int argc, char** argv) {
+  const std::vector<std::string> words = with_interval({argv, argv + argc});
+  if (words.size() > 1 && words[1] == "__complete") return print_candidates({words.begin() + 2, words.end()});
+  CLI::App app("What weftd knows of the fabric, for people and scripts.", "weftctl");
+  Arguments given;
+  given.who = user_name();
+  Verb chosen;
+  add_all(app, given, chosen);
+  if (words.size() == 2 && words[1] == "--manual") {
+    app.footer("");
+    std::cout << usage::man_page(usage::describe(app), manual(WEFT_VERSION));
+    return Exit::kGood;
+  }
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
+  } catch (const CLI::ParseError& error) {
+    std::vector<std::string> verbs;
+    for (const CLI::App* verb = &app; !verb->get_subcommands().empty(); verbs.push_back(verb->get_name()))
+      verb = verb->get_subcommands().front();
+    if (error.get_exit_code() != 0)
+      if (const std::string why = complaint(usage::describe(app), verbs, app.remaining(true)); !why.empty())
+        throw Failure(Exit::kWrongUsage, why);
+    return app.exit(error) == 0 ? Exit::kGood : Exit::kWrongUsage;
+  }
+  if (app.got_subcommand("completion")) {
+    std::cout << completion_script(given.shell).value_or("");
+    return Exit::kGood;
+  }
+  return run(given, chosen, app.got_subcommand("plans"), command_text(words));
+}
+
+}  // namespace
+}  // namespace weft::ctl
+
+int main(int argc, char** argv) {
+  // What gRPC has to say about a server that is away, weftctl says in one line.
+  setenv("GRPC_VERBOSITY", "NONE", 0);
+  try {
+    return static_cast<int>(weft::ctl::command(argc, argv));
+  } catch (const weft::ctl::Failure& failure) {
+    std::cout.flush();
+    std::cerr << "weftctl: " << weft::ctl::printable(failure.what()) << '\n';
+    return static_cast<int>(failure.exit);
+  } catch (const std::exception& error) {
+    std::cerr << "weftctl: " << weft::ctl::printable(error.what()) << '\n';
+    return static_cast<int>(weft::ctl::Exit::kBadNews);
+  }
+}

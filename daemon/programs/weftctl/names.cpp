@@ -1,0 +1,21 @@
+#include "daemon/programs/weftctl/names.hpp"
+
+#include "daemon/programs/weftctl/text.hpp"
+
+namespace weft::ctl {
+
+std::string end_text(const v1::PortReference& end) {
+  if (end.name().empty()) return end.node() + " port " + std::to_string(end.port());
+  return end.node().ends_with(' ' + end.name()) ? end.node() : end.node() + ' ' + end.name();
+}
+
+std::string port_text(const v1::Port& port) {
+  return port.name().empty() ? std::to_string(port.port()) : port.name();
+}
+
+std::string link_text(const std::string& width, const std::string& speed, double bits_per_second) {
+  if (!width.empty()) return width + " " + speed;
+  return bits_per_second > 0 ? bits_per_second_text(bits_per_second) : "-";
+}
+
+}  // namespace weft::ctl

@@ -1,0 +1,162 @@
+#include "daemon/programs/weftctl/table.hpp"
+
+#include <algorithm>
+
+#include "daemon/programs/weftctl/text.hpp"
+
+namespace weft::ctl {
+namespace {
+
+constexpr std::size_t kGap = 2;
+// Below these a cell says nothing any more; the terminal breaks the line then.
+constexpr std::size_t kLeastText = 12;
+constexpr std::size_t kLeastStory = 24;
+
+Column made(const char* head, bool Column::*first, bool Column::*second = nullptr) {
+  Column column(head);
+  column.*first = true;
+  if (second != nullptr) column.*second = true;
+  return column;
+}
+
+std::size_t sum(const std::vector<std::size_t>& widths) {
+  std::size_t all = 0;
+  for (const std::size_t one : widths) all += one == 0 ? 0 : one + kGap;
+  return all - std::min(all, kGap);
+}
+
+}  // namespace
+
+Column number(const char* head) {
+  return made(head, &Column::right);
+}
+Column rate(const char* head) {
+  return made(head, &Column::right, &Column::moving);
+}
+Column age(const char* head) {
+  return made(head, &Column::moving);
+}
+Column story(const char* head) {
+  return made(head, &Column::story);
+}
+Column judged(const char* head) {
+  return made(head, &Column::judged);
+}
+Column key(const char* head) {
+  return made(head, &Column::key);
+}
+Column spare(Column column) {
+  column.spare = true;
+  return column;
+}
+Column number_key(const char* head) {
+  return made(head, &Column::right, &Column::key);
+}
+
+void Table::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable(cell);
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+bool Table::whole(std::size_t column) const {
+  const bool keyed = std::ranges::any_of(columns_, &Column::key);
+  const Column& one = columns_[column];
+  return one.right || one.judged || (keyed ? one.key : column == 0);
+}
+
+std::vector<std::size_t> Table::widths(std::size_t limit) const {
+  std::vector<std::size_t> wanted, least;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::size_t head = width(columns_[i].head);
+    std::size_t widest = head;
+    for (const Row& row : rows_) widest = std::max(widest, width(row[i]));
+    wanted.push_back(widest);
+    const std::size_t bearable = columns_[i].story ? kLeastStory : whole(i) ? widest : kLeastText;
+    least.push_back(std::min(widest, std::max(head, bearable)));
+  }
+  std::vector<std::size_t> fitting = wanted;
+  if (limit == 0) return fitting;
+  const auto shrink = [&](bool stories) {
+    while (sum(fitting) > limit) {
+      std::size_t at = fitting.size();
+      for (std::size_t i = 0; i < fitting.size(); ++i)
+        if (columns_[i].story == stories && fitting[i] > least[i] && (at == fitting.size() || fitting[i] > fitting[at]))
+          at = i;
+      if (at == fitting.size()) return;
+      fitting[at] -= stories ? std::min(sum(fitting) - limit, fitting[at] - least[at]) : 1;
+    }
+  };
+  shrink(true);
+  for (std::size_t i = columns_.size(); i-- > 0 && sum(fitting) > limit;) {
+    if (!columns_[i].spare) continue;
+    wanted[i] = least[i] = 0;
+    fitting = wanted;  // a sentence may have more room again
+    shrink(true);
+  }
+  shrink(false);
+  return fitting;
+}
+
+bool Table::changed(const Row& row, RowMemory& memory) const {
+  const bool keyed = std::ranges::any_of(columns_, &Column::key);
+  std::string name = columns_.front().head, content;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (keyed ? columns_[i].key : i == 0) name += '\t' + row[i];
+    if (!columns_[i].moving) content += '\t' + row[i];
+  }
+  return memory.changed(name, content);
+}
+
+void Table::print(const Sheet& sheet) const {
+  const std::string margin = sheet.memory ? "  " : "";
+  const std::vector<std::size_t> wide =
+      widths(sheet.columns > margin.size() ? sheet.columns - margin.size() : sheet.columns);
+  const auto print_line = [&](const Row& cells, const std::string& front, bool head) {
+    std::string line = front;
+    std::size_t owed = 0;  // spaces, written when something follows
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (wide[i] == 0) continue;
+      const std::size_t has = width(cells[i]);
+      const std::size_t fill = wide[i] - std::min(has, wide[i]);
+      if (columns_[i].right) owed += fill;
+      if (!cells[i].empty()) {
+        line.append(owed, ' ');
+        owed = 0;
+        const Tone tone = columns_[i].judged ? tone_of(cells[i]) : Tone::kNone;
+        line += !sheet.colour ? cells[i] : head ? "\x1b[1m" + cells[i] + "\x1b[0m" : toned(cells[i], tone);
+      }
+      owed += (columns_[i].right ? 0 : fill) + kGap;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    sheet.out << line << '\n';
+  };
+  Row heads;
+  for (const Column& column : columns_) heads.push_back(column.head);
+  print_line(heads, margin, true);
+  for (const Row& row : rows_) {
+    const bool mark = sheet.memory != nullptr && changed(row, *sheet.memory);
+    std::vector<std::vector<std::string>> parts;
+    std::size_t lines = 1;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      parts.push_back(wide[i] == 0        ? std::vector<std::string>{""}
+                      : columns_[i].story ? wrapped(row[i], wide[i])
+                                          : std::vector<std::string>{shortened(row[i], wide[i], sheet.plain)});
+      lines = std::max(lines, parts.back().size());
+    }
+    for (std::size_t at = 0; at < lines; ++at) {
+      Row cells;
+      for (auto& part : parts) cells.push_back(at < part.size() ? part[at] : "");
+      const std::string front = mark && at == 0 ? (sheet.colour ? "\x1b[1;36m>\x1b[0m " : "> ") : margin;
+      print_line(cells, front, false);
+    }
+  }
+  std::string left_out;
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (wide[i] == 0) left_out += (left_out.empty() ? "" : ", ") + columns_[i].head;
+  if (left_out.empty()) return;
+  for (const std::string& line : wrapped("No room for " + left_out + ".", sheet.columns))
+    sheet.out << (sheet.colour ? toned(line, Tone::kFaint) : line) << '\n';
+}
+
+}  // namespace weft::ctl

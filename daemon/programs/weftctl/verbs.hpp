@@ -1,0 +1,108 @@
+#pragma once
+// What weftctl can do. Each verb asks, prints to `out`, and says how it went; a call that fails throws Failure.
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "daemon/programs/weftctl/client.hpp"
+#include "daemon/programs/weftctl/sheet.hpp"
+#include "fabric/clock.hpp"
+
+namespace weft::ctl {
+
+/// What every verb needs: the connection, where to print, and how.
+struct Session {
+  Client& client;
+  std::ostream& out;
+  bool json = false;
+  bool plain = false;     ///< drawings in ASCII
+  bool terminal = false;  ///< `out` is one: redrawing is welcome
+  TimePoint now = kNever;
+  bool colour = false;          ///< `out` takes it, and it is wanted
+  std::size_t columns = 0;      ///< of the terminal; 0: no limit
+  RowMemory* memory = nullptr;  ///< of a page that is shown again and again
+
+  /// How tables are to be printed.
+  Sheet sheet() const { return {.out = out, .columns = columns, .colour = colour, .plain = plain, .memory = memory}; }
+};
+
+/// kBadNews when a fabric is not being watched, or there is no complete first picture yet.
+Exit show_status(const Session& session);
+/// `names_only`: host and switch names, one a line.
+Exit show_nodes(const Session& session, const std::string& fabric, bool names_only);
+/// `node` empty: all ports, without counters. `counters`: each counter on a line of its own.
+Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters);
+/// `down_only`: cables with an end that is not active.
+Exit show_links(const Session& session, const std::string& fabric, bool down_only);
+/// kBadNews when any of the ways does not arrive.
+Exit show_path(const Session& session, const std::string& fabric, const std::string& from, const std::string& to);
+/// Prints each node with the far end of each of its ports.
+Exit show_topology(const Session& session, const std::string& fabric);
+
+/// `all`: resolved ones and planned work too. `ids_only`: ids, one a line.
+Exit show_incidents(const Session& session, bool all, bool ids_only);
+/// Prints one incident with its evidence.
+Exit show_incident(const Session& session, const std::string& id);
+/// Acknowledges an incident and prints it.
+Exit acknowledge(const Session& session, const std::string& id, const std::string& who);
+/// Silences an incident for `how_long` from now and prints it.
+Exit silence(const Session& session, const std::string& id, Duration how_long, const std::string& who);
+
+/// Plans that are not over; `all`: the others too. `ids_only`: ids, one a line.
+Exit show_plans(const Session& session, bool all, bool ids_only);
+/// The same and what becomes of them, one a line, until the server ends it (kUnreachable) or a signal does.
+Exit watch_plans(const Session& session, bool all);
+/// Prints one plan with candidates, guards and steps.
+Exit show_plan(const Session& session, const std::string& id);
+/// `revision` that was read; 0: whatever it is now. This and the five below print the plan. What is refused throws
+/// kRefused with the guard's sentence.
+Exit approve_plan(const Session& session, const std::string& id, std::uint64_t revision, const std::string& who);
+/// Rejects a plan.
+Exit reject_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who);
+/// Takes a link out of service.
+Exit isolate_link(const Session& session, const std::string& link, const std::string& reason, const std::string& who);
+/// Brings a link back into service.
+Exit restore_link(const Session& session, const std::string& link, const std::string& reason, const std::string& who);
+/// Drains a host.
+Exit drain_node(const Session& session, const std::string& node, const std::string& reason, const std::string& who);
+/// Undrains a host that Weft drained.
+Exit undrain_node(const Session& session, const std::string& node, const std::string& reason, const std::string& who);
+/// How automation stands. kBadNews while something stops it.
+Exit show_automation(const Session& session);
+/// Stops all automation, or lets it go on, and prints the state of automation.
+Exit set_hands_off(const Session& session, bool hands_off, const std::string& reason, const std::string& who);
+/// Resets the circuit breaker and prints the state of automation.
+Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who);
+/// The newest `limit` lines of the audit trail, oldest of them first; 0: all of it.
+Exit show_audit(const Session& session, std::uint32_t limit);
+/// What `weftctl maintenance add` says.
+struct NewMaintenance {
+  std::string what;
+  std::string fabric;
+  std::optional<TimePoint> from;  ///< none: now
+  Duration length{};
+  std::string reason;
+  std::string who;
+};
+/// `all`: those that are over too.
+Exit show_maintenance(const Session& session, bool all);
+/// Adds a maintenance window and prints it.
+Exit add_maintenance(const Session& session, const NewMaintenance& wanted);
+/// Ends a maintenance window and prints it.
+Exit end_maintenance(const Session& session, const std::string& id, const std::string& who);
+
+/// No nodes: those that are not HEALTHY. kBadNews when any is not HEALTHY.
+Exit show_health(const Session& session, const std::vector<std::string>& nodes);
+/// All that the job uses; `nodes`: of a job that no collector reports yet. kBadNews when anything of it is not HEALTHY.
+Exit show_job_health(const Session& session, const std::string& job, const std::vector<std::string>& nodes);
+
+/// No hosts: all. kBadNews when one of them is silent or gone.
+Exit show_collectors(const Session& session, const std::vector<std::string>& hosts);
+
+/// Incidents as they come, until the server ends it (kUnreachable) or a signal does.
+Exit watch(const Session& session);
+
+}  // namespace weft::ctl

@@ -1,0 +1,400 @@
+#include "daemon/programs/weftd/core.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "analyzer/detect/freshness.hpp"
+#include "analyzer/incidents/health.hpp"
+#include "daemon/platform/logging/logging.hpp"
+#include "daemon/programs/weftd/words.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kMostUnsavedEvents = 10'000;
+constexpr Duration kMaintainEvery = 60s;
+constexpr Duration kSaveNodesEvery = 1h;
+constexpr Duration kLongestWithoutNews = 1s;
+constexpr Duration kJudgeHostsEvery = 1s;
+// A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
+constexpr Duration kWaitForSubnets = 10min;
+constexpr std::uint64_t kNothingSaved = ~std::uint64_t{0};
+
+// True as well when the clock was set back: better early than not for hours.
+bool passed(TimePoint now, TimePoint since, Duration span) {
+  return now < since || now - since > span;
+}
+
+}  // namespace
+
+Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
+           store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, RemedyDesk& remedies,
+           api::Publication& publication, const Clock& clock, Post post)
+    : config_(config),
+      expected_(std::move(expected)),
+      place_hints_{analyzer::place_pattern(config.infiniband.pod_pattern).value_or(std::nullopt),
+                   analyzer::place_pattern(config.infiniband.rail_pattern).value_or(std::nullopt)},
+      store_(store),
+      store_lane_(store_lane),
+      hosts_(hosts),
+      remedies_(remedies),
+      publication_(publication),
+      clock_(clock),
+      post_(std::move(post)),
+      book_(config.incidents, std::move(restored.incidents), restored.next_incident_id),
+      maintenance_(config.maintenance, config.incidents.retention, std::move(restored.maintenance),
+                   restored.next_maintenance_id, store, store_lane, clock, post_,
+                   [this] {
+                     plan();
+                     publish();
+                   }),
+      opened_before_(restored.opened),
+      shown_(book_.all()),
+      started_(clock.now()) {
+  for (store::FabricMemory& memory : restored.fabrics) memories_[memory.fabric] = std::move(memory.state);
+  plan();
+  publish();
+}
+
+void Core::add_fabric(const std::string& name, LinkLayer layer) {
+  if (fabrics_.contains(name)) return;
+  const bool is_ethernet = layer == LinkLayer::kEthernet;
+  analyzer::FabricAnalyzer rules(name, config_.analyzer, is_ethernet ? nullptr : expected_);
+  Fabric fabric{std::move(rules), {}, {}, clock_.now(), 0, 0, kNever};
+  if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
+  fabric.saved_links = fabric.analyzer.links_revision();
+  fabric.saved_history = fabric.analyzer.history_revision();
+  fabric.analyzer.plan(planned_);
+  fabric.view.name = name;
+  fabric.view.status = is_ethernet ? "waiting for the first look" : "looking for the subnet";
+  fabrics_.emplace(name, std::move(fabric));
+  publish();
+}
+
+void Core::remove_fabric(const std::string& name) {
+  if (fabrics_.erase(name) == 0) return;
+  analysis_seconds_.erase(name);
+  give_up(name, clock_.now());
+  publish();
+}
+
+// What people announced, and what our own plans hold: nobody is to be woken for either.
+void Core::plan() {
+  MaintenanceList held = remedies_.windows();
+  planned_ = maintenance_.windows();
+  if (!held.empty()) {
+    held.insert(held.begin(), planned_->begin(), planned_->end());
+    planned_ = std::make_shared<const MaintenanceList>(std::move(held));
+  }
+  book_.plan(planned_);
+  hosts_.rules().plan(planned_);
+  for (auto& [name, fabric] : fabrics_) fabric.analyzer.plan(planned_);
+}
+
+void Core::take_plans() {
+  plan();
+  look_after();
+  publish();
+}
+
+void Core::look_after() {
+  const TimePoint now = clock_.now();
+  for (const auto& [incident, plan] : remedies_.looked_after()) {
+    const auto before = book_.find(incident);
+    if (!before || before->state != IncidentState::kOpen) continue;
+    const std::string who = "weftd (" + plan_name(plan) + ')';
+    if (auto acknowledged = book_.acknowledge(incident, who, now))
+      note({std::move(*acknowledged)}, now, who, "acknowledged");
+  }
+}
+
+void Core::give_up(const std::string& fabric, TimePoint now) {
+  note(book_.give_up(fabric, "its subnet is not watched any more under this name", now), now, {}, nullptr);
+}
+
+void Core::give_up_what_nobody_watches(TimePoint now) {
+  if (!passed(now, started_, kWaitForSubnets)) return;
+  std::set<std::string> others;
+  for (const auto& incident : *book_.all())
+    if (incident->is_open() && !incident->cause.fabric.empty() && !fabrics_.contains(incident->cause.fabric))
+      others.insert(incident->cause.fabric);
+  for (const std::string& fabric : others) give_up(fabric, now);
+}
+
+void Core::take_sweep(Sweep sweep) {
+  const auto found = fabrics_.find(sweep.fabric);
+  if (found == fabrics_.end()) return;
+  Fabric& fabric = found->second;
+  const TimePoint now = clock_.now();
+  if (!fabric.view.watching)
+    logger(sweep.topology->is_ethernet() ? "ethernet" : "infiniband")
+        ->info("{}: {}", sweep.fabric, watching_status(*sweep.topology));
+  fabric.trouble.clear();
+  fabric.last_sweep = now;
+
+  const auto before = std::chrono::steady_clock::now();
+  auto analysis = fabric.analyzer.analyze(sweep, now);
+  analysis_seconds_[sweep.fabric] = seconds(std::chrono::steady_clock::now() - before);
+
+  fabric.view.watching = true;
+  fabric.view.status = watching_status(*sweep.topology);
+  fabric.view.stale_after = analyzer::stale_after(sweep, config_.analyzer);
+  fabric.view.rates = analysis.rates;
+  if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
+                             !analyzer::same_cabling(*fabric.view.sweep->topology, *sweep.topology)))
+    fabric.view.places = std::make_shared<const Places>(analyzer::find_places(*sweep.topology, place_hints_));
+  fabric.view.sweep = std::make_shared<const Sweep>(std::move(sweep));
+  judged(fabric, std::move(analysis), now);
+  // Full: the store is behind. This moment is left out of the history; the next one covers it.
+  store_lane_.post([&store = store_, sweep = fabric.view.sweep] { (void)store.append_history(sweep); });
+  remember(fabric, now);
+  if (!saving_ || passed(now, published_, kLongestWithoutNews))
+    publish();  // else with the incidents, once they are on disk
+}
+
+void Core::take_hosts() {
+  if (!hosts_.rules().has_news()) return;
+  const TimePoint now = clock_.now();
+  note(book_.update(analyzer::kHostsFabric, hosts_.rules().news(now), analyzer::Coverage::blind(), now), now, {},
+       nullptr);
+}
+
+void Core::judge_hosts(TimePoint now) {
+  if (!passed(now, hosts_judged_, kJudgeHostsEvery - 1ms)) return;
+  hosts_judged_ = now;
+  hosts_.rules().join(views());
+  auto analysis = hosts_.rules().judge(now);
+  note(book_.update(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
+}
+
+void Core::take_trouble(const std::string& name, const std::string& why) {
+  const auto found = fabrics_.find(name);
+  if (found == fabrics_.end()) return;
+  found->second.trouble = why;
+  tick();
+}
+
+void Core::tick() {
+  const TimePoint now = clock_.now();
+  bool news = passed(now, published_, kLongestWithoutNews);  // ages grow even when nothing else happens
+  for (auto& [name, fabric] : fabrics_) {
+    fabric.last_sweep = std::min(fabric.last_sweep, now);  // the clock may have been set back
+    const Duration quiet = now - fabric.last_sweep;
+    Duration interval = config_.infiniband.sweep_interval;
+    if (const Sweep* const last = fabric.view.sweep.get())
+      interval = std::max(last->topology->is_ethernet() ? last->interval : interval, last->statistics.duration);
+    if (fabric.trouble.empty() && quiet < interval * 2) continue;
+    auto analysis = fabric.analyzer.silent(now, fabric.trouble);
+    const bool lost = !analysis.findings.empty();
+    judged(fabric, std::move(analysis), now);
+    if (lost && fabric.view.watching) {
+      fabric.view.watching = false;
+      news = true;
+    }
+    if (!fabric.view.watching) {
+      fabric.view.status = !fabric.trouble.empty() ? "waiting: " + fabric.trouble
+                           : fabric.view.sweep     ? "waiting: sweeps have stopped arriving"
+                                                   : "no sweep has arrived yet";
+    }
+  }
+  if (passed(now, maintained_, kMaintainEvery) && store_lane_.post([this, now] {
+        const auto more = store_.maintain(now);
+        if (more && *more) post_([this] { maintained_ = kNever; });
+      })) {
+    maintained_ = now;
+    give_up_what_nobody_watches(now);
+    maintenance_.tick();
+  }
+  hosts_.tick();
+  judge_hosts(now);
+  save();
+  save_hosts();
+  remedies_.tick();
+  look_after();  // a drained host's last job may have ended
+  if (news) publish();
+}
+
+void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
+  hosts_.rules().complete(fabric.view.name, analysis.findings, now);
+  note(book_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
+}
+
+void Core::note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what) {
+  for (Incident& incident : changed) {
+    const char* happened = what ? what : what_happened(incident, *shown_);
+    if (happened != std::string_view("updated"))
+      logger("incidents")
+          ->info("{} {} {} {}: {}", incident_name(incident.id), happened, to_string(incident.kind),
+                 to_string(incident.severity), incident.summary);
+    if (unsaved_events_.size() < kMostUnsavedEvents)
+      unsaved_events_.push_back({now, incident.id, happened, who, incident.summary});
+    unsaved_[incident.id] = std::move(incident);
+  }
+  save();
+}
+
+void Core::save() {
+  if (saving_ || (unsaved_.empty() && waiting_.empty())) return;
+  auto batch = std::make_shared<Batch>();
+  for (auto& [id, incident] : unsaved_) batch->incidents.push_back(std::move(incident));
+  unsaved_.clear();
+  batch->events.swap(unsaved_events_);
+  batch->waiting.swap(waiting_);
+  saving_ = store_lane_.post([this, batch, shown = book_.all()] {
+    Saved result = Saved::kWritten;
+    std::string why;
+    try {
+      if (const auto written = store_.save_incidents(batch->incidents, batch->events); !written) {
+        // The store keeps them and tries again: watching goes on, and the status says so.
+        result = Saved::kKept;
+        why = written.error().message;
+      }
+    } catch (const std::exception& error) {
+      result = Saved::kLost;
+      why = error.what();
+    }
+    if (!why.empty()) logger("store")->error("incidents are not on disk: {}", why);
+    post_([this, batch, shown, result] { saved(result, shown, std::move(*batch)); });
+  });
+  if (!saving_) take_back(std::move(*batch));  // the lane has no room: until the next call
+}
+
+void Core::take_back(Batch batch) {
+  for (Incident& incident : batch.incidents) unsaved_.try_emplace(incident.id, std::move(incident));
+  batch.events.insert(batch.events.end(), std::make_move_iterator(unsaved_events_.begin()),
+                      std::make_move_iterator(unsaved_events_.end()));
+  unsaved_events_ = std::move(batch.events);
+  waiting_.insert(waiting_.begin(), std::make_move_iterator(batch.waiting.begin()),
+                  std::make_move_iterator(batch.waiting.end()));
+}
+
+void Core::saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch) {
+  saving_ = false;
+  std::vector<Waiting> answered = std::exchange(batch.waiting, {});
+  if (result == Saved::kLost) take_back(std::move(batch));
+  shown_ = std::move(shown);
+  publish();
+  for (Waiting& waiting : answered) {
+    const auto incident = book_.find(waiting.incident);
+    if (result != Saved::kWritten)
+      waiting.callback(fail(ErrorCode::kResourceExhausted, "it is in force, but could not be written to disk yet"));
+    else if (incident)
+      waiting.callback(*incident);
+    else
+      waiting.callback(fail(ErrorCode::kNotFound, "no incident " + incident_name(waiting.incident)));
+  }
+  if (result == Saved::kLost) return;  // with the next tick: not at once again and again
+  save();
+  save_hosts();
+}
+
+void Core::save_hosts() {
+  // A collector that is told "safe" sends no more of it: what its batches led to must be with the store before.
+  if (!saving_ && unsaved_.empty()) hosts_.save();
+}
+
+void Core::stop() {
+  stopped_ = true;
+  for (const Waiting& waiting : std::exchange(waiting_, {})) waiting.callback(stopping());
+  maintenance_.stop();
+}
+
+void Core::remember(Fabric& fabric, TimePoint now) {
+  const std::string& name = fabric.view.name;
+  // What was not written is offered again with the next sweep.
+  const auto offer = [&](auto job, auto forget) {
+    return store_lane_.post([this, name, job = std::move(job), forget] {
+      if (!job(store_))
+        post_([this, name, forget] {
+          if (const auto found = fabrics_.find(name); found != fabrics_.end()) forget(found->second);
+        });
+    });
+  };
+  if (const auto revision = fabric.analyzer.links_revision(); revision != fabric.saved_links) {
+    if (offer([name, links = fabric.analyzer.state().links](
+                  store::Store& store) { return store.save_links(name, links).has_value(); },
+              [](Fabric& unsaved) { unsaved.saved_links = kNothingSaved; }))
+      fabric.saved_links = revision;
+  }
+  if (const auto revision = fabric.analyzer.history_revision(); revision != fabric.saved_history) {
+    const auto state = fabric.analyzer.state();
+    if (offer([name, flaps = state.flaps, errors = state.errors](
+                  store::Store& store) { return store.save_conditions(name, flaps, errors).has_value(); },
+              [](Fabric& unsaved) { unsaved.saved_history = kNothingSaved; }))
+      fabric.saved_history = revision;
+  }
+  if (passed(now, fabric.nodes_saved, kSaveNodesEvery) &&
+      offer([name, topology = fabric.view.sweep->topology,
+             now](store::Store& store) { return store.save_nodes(name, *topology, now).has_value(); },
+            [](Fabric& unsaved) { unsaved.nodes_saved = kNever; }))
+    fabric.nodes_saved = now;
+}
+
+std::shared_ptr<const Sweep> Core::last_sweep(const std::string& name) const {
+  const auto found = fabrics_.find(name);
+  return found == fabrics_.end() ? nullptr : found->second.view.sweep;
+}
+
+bool Core::is_watching(const std::string& name) const {
+  const auto found = fabrics_.find(name);
+  return found != fabrics_.end() && found->second.view.watching;
+}
+
+void Core::acknowledge(std::uint64_t id, std::string who, api::Commands::Callback callback) {
+  if (stopped_) return callback(stopping());
+  const TimePoint now = clock_.now();
+  const auto before = book_.find(id);
+  auto incident = book_.acknowledge(id, who, now);
+  if (!incident) return callback(tl::unexpected(incident.error()));
+  waiting_.push_back({id, std::move(callback)});
+  // Said once already: a client that repeats itself must not fill the record and the log.
+  if (before && before->state == IncidentState::kAcknowledged && before->revision == incident->revision) return save();
+  note({std::move(*incident)}, now, who, "acknowledged");
+}
+
+void Core::silence(std::uint64_t id, TimePoint until, std::string who, api::Commands::Callback callback) {
+  if (stopped_) return callback(stopping());
+  const TimePoint now = clock_.now();
+  auto incident = book_.silence(id, until, now);
+  if (!incident) return callback(tl::unexpected(incident.error()));
+  waiting_.push_back({id, std::move(callback)});
+  note({std::move(*incident)}, now, who, "silenced");
+}
+
+std::vector<FabricView> Core::views() const {
+  std::vector<FabricView> all;
+  for (const auto& [name, fabric] : fabrics_) all.push_back(fabric.view);
+  return all;
+}
+
+void Core::publish() {
+  const TimePoint now = clock_.now();
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->revision = ++revision_;
+  snapshot->taken = now;
+  snapshot->fabrics = views();
+  snapshot->watches_subnets = config_.infiniband.enabled || config_.ethernet.is_watched();
+  if (!saving_ && unsaved_.empty()) shown_ = book_.all();  // without those that have become too old to be kept
+  snapshot->hosts = hosts_.views();
+  const std::span<const std::shared_ptr<const HostView>> hosts =
+      snapshot->hosts ? *snapshot->hosts : std::span<const std::shared_ptr<const HostView>>{};
+  snapshot->incidents = shown_;
+  snapshot->maintenance = maintenance_.windows();
+  snapshot->health = std::make_shared<const std::vector<NodeHealth>>(
+      analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now));
+  for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)
+    snapshot->figures.incidents_opened[kind] = opened_before_[kind] + book_.opened(static_cast<IncidentKind>(kind));
+  const store::StoreStatus status = store_.status();
+  snapshot->figures.store_ok = status.ok;
+  snapshot->figures.store_status = status.message;
+  remedies_.complete(*snapshot, book_.last_evidence());
+  publication_.publish(std::move(snapshot));
+  published_ = now;
+}
+
+}  // namespace weft::daemon

@@ -1,0 +1,141 @@
+#pragma once
+// The state of weftd: what every fabric looks like, what is wrong, what is shown. One thread owns it.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/places/place_finder.hpp"
+#include "api/publication/commands.hpp"
+#include "api/publication/publication.hpp"
+#include "daemon/config/config.hpp"
+#include "daemon/platform/runtime/lane.hpp"
+#include "daemon/adapters/store/store.hpp"
+#include "daemon/programs/weftd/host_desk.hpp"
+#include "daemon/programs/weftd/maintenance_desk.hpp"
+#include "daemon/programs/weftd/remedy_desk.hpp"
+
+namespace weft::daemon {
+
+/// Takes sweeps and silences in, has them judged, remembers, and publishes. No incident is shown before it is on disk;
+/// when the disk refuses, that is said, incidents are shown all the same and written when it takes them again. All
+/// members are called on one thread; `post` brings the store lane's answers back to it. Hosts are the matter of
+/// `hosts`, which it is asked for with each publication and which may save when all incidents are on their way to the
+/// disk. What is to be done about it all is the matter of `remedies`, which judges each picture before it is published.
+class Core {
+ public:
+  /// Brings a function to the thread that owns the object; may be called from any thread.
+  using Post = std::function<void(std::function<void()>)>;
+
+  Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
+       store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, RemedyDesk& remedies,
+       api::Publication& publication, const Clock& clock, Post post);
+
+  /// A subnet that shall be watched: it is shown, as waited for, from now on.
+  void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand);
+  /// It is watched through another port already, or not any more.
+  void remove_fabric(const std::string& name);
+  /// A sweep arrived. It is ignored when its fabric is not known.
+  void take_sweep(Sweep sweep);
+  /// Collectors told something. What their events mean is shown as soon as it is on disk.
+  void take_hosts();
+  /// Plans on disk changed: they are shown.
+  void take_plans();
+  /// The fabric cannot be watched now, for this reason; it counts as a silence.
+  void take_trouble(const std::string& fabric, const std::string& why);
+  /// Time passes: silences are noticed, the store is tended, ages grow. Call it a few times in each sweep interval.
+  void tick();
+  /// The last sweep of that fabric, or null.
+  std::shared_ptr<const Sweep> last_sweep(const std::string& fabric) const;
+  /// False before the fabric's first sweep, and while its sweeps do not arrive.
+  bool is_watching(const std::string& fabric) const;
+
+  /// See api::Commands.
+  void acknowledge(std::uint64_t incident, std::string who, api::Commands::Callback callback);
+  /// See api::Commands.
+  void silence(std::uint64_t incident, TimePoint until, std::string who, api::Commands::Callback callback);
+  /// Announced work; what it explains alarms nobody.
+  MaintenanceDesk& maintenance() { return maintenance_; }
+
+  /// The end: commands whose change did not reach the disk, and all later ones, get kUnavailable. Call it when the
+  /// store lane has stopped and its last answers were posted.
+  void stop();
+
+  /// Time the last analysis took, by fabric, in seconds.
+  const std::map<std::string, double>& analysis_seconds() const { return analysis_seconds_; }
+
+ private:
+  struct Fabric {
+    analyzer::FabricAnalyzer analyzer;
+    FabricView view;
+    std::string trouble;            // why there are no sweeps; empty while there are
+    TimePoint last_sweep = kNever;  // when one arrived, or when we began to wait
+    std::uint64_t saved_links = 0, saved_history = 0;
+    TimePoint nodes_saved = kNever;
+  };
+  struct Waiting {
+    std::uint64_t incident;
+    api::Commands::Callback callback;
+  };
+
+  struct Batch {
+    std::vector<Incident> incidents;
+    std::vector<store::Event> events;
+    std::vector<Waiting> waiting;
+  };
+  /// kKept: the store has them and will try again. kLost: it broke off, they are ours again.
+  enum class Saved : std::uint8_t { kWritten, kKept, kLost };
+
+  void give_up(const std::string& fabric, TimePoint now);
+  void give_up_what_nobody_watches(TimePoint now);
+  void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
+  void judge_hosts(TimePoint now);
+  std::vector<FabricView> views() const;
+  void note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what);
+  void save();
+  void save_hosts();
+  void take_back(Batch batch);
+  void saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch);
+  void remember(Fabric& fabric, TimePoint now);
+  void plan();
+  void look_after();
+  void publish();
+
+  const config::WeftdConfig& config_;
+  std::shared_ptr<const Topology> expected_;
+  analyzer::PlaceHints place_hints_;
+  store::Store& store_;
+  runtime::Lane& store_lane_;
+  HostDesk& hosts_;
+  RemedyDesk& remedies_;
+  api::Publication& publication_;
+  const Clock& clock_;
+  Post post_;
+  analyzer::IncidentBook book_;
+  MaintenanceDesk maintenance_;
+  MaintenanceListPtr planned_;  ///< what was announced, and what our plans hold
+  std::map<std::string, AnalyzerState> memories_;
+  std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};
+  std::map<std::string, Fabric> fabrics_;
+  std::map<std::string, double> analysis_seconds_;
+
+  // Incidents on their way to the disk: at most one batch is there, the next one gathers.
+  std::map<std::uint64_t, Incident> unsaved_;
+  std::vector<store::Event> unsaved_events_;
+  std::vector<Waiting> waiting_;
+  bool saving_ = false;
+  bool stopped_ = false;
+  std::shared_ptr<const analyzer::IncidentList> shown_;
+  std::uint64_t revision_ = 0;
+  TimePoint started_;
+  TimePoint maintained_ = kNever;
+  TimePoint published_ = kNever;
+  TimePoint hosts_judged_ = kNever;
+};
+
+}  // namespace weft::daemon

@@ -1,0 +1,184 @@
+#include "daemon/programs/weftd/fabric_watcher.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+
+#include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/lane.hpp"
+#include "daemon/programs/sweeper/stream.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A sweeper that says nothing for so long hangs; the largest fabrics are discovered in a tenth of it.
+constexpr auto kLongestSilence = std::chrono::seconds(60);
+constexpr auto kStopGrace = std::chrono::seconds(2);
+
+std::string milliseconds(Duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+}  // namespace
+
+FabricWatcher::FabricWatcher(boost::asio::io_context& main, Options options, SweepHandler on_sweep,
+                             TroubleHandler on_trouble)
+    : main_(main),
+      options_(std::move(options)),
+      on_sweep_(std::move(on_sweep)),
+      on_trouble_(std::move(on_trouble)),
+      retry_(main),
+      silence_(main),
+      backoff_(250ms, 4s) {}
+
+FabricWatcher::~FabricWatcher() {
+  stop();
+}
+
+std::vector<std::string> FabricWatcher::arguments() const {
+  const config::Infiniband& ib = options_.infiniband;
+  // Indices of one sweeper mean nothing to the next: epochs never repeat, over restarts of weftd included.
+  const auto epoch = std::to_string(SystemClock{}.now().time_since_epoch().count());
+  std::vector<std::string> result{"--adapter",
+                                  options_.port.device,
+                                  "--port",
+                                  std::to_string(options_.port.port),
+                                  "--fabric",
+                                  options_.port.fabric,
+                                  "--interval-ms",
+                                  milliseconds(ib.sweep_interval),
+                                  "--detail-interval-ms",
+                                  milliseconds(ib.detail_interval),
+                                  "--window",
+                                  std::to_string(ib.window),
+                                  "--per-node",
+                                  std::to_string(ib.per_node_outstanding),
+                                  "--timeout-ms",
+                                  milliseconds(ib.timeout),
+                                  "--retries",
+                                  std::to_string(ib.retries),
+                                  "--first-epoch",
+                                  epoch};
+  const auto add = [&result](const char* flag, std::string value) {
+    result.emplace_back(flag);
+    result.push_back(std::move(value));
+  };
+  if (ib.service_level) add("--service-level", std::to_string(*ib.service_level));
+  if (ib.pkey_index) add("--pkey-index", std::to_string(*ib.pkey_index));
+  if (!ib.node_name_map.empty()) add("--node-name-map", std::filesystem::absolute(ib.node_name_map).string());
+  if (ib.clear_saturated_counters) result.emplace_back("--clear-saturated-counters");
+  return result;
+}
+
+void FabricWatcher::start() {
+  spawn();
+}
+
+void FabricWatcher::spawn() {
+  if (stopped_) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(options_.directory, ignored);
+  std::filesystem::create_directories(options_.directory, ignored);
+  auto child = runtime::ChildProcess::spawn(
+      {.program = options_.sweeper, .arguments = arguments(), .directory = options_.directory});
+  if (!child) {
+    ended("cannot start " + options_.sweeper.string() + ": " + child.error().message);
+    return;
+  }
+  child_.emplace(std::move(*child));
+  socket_ = child_->take_socket();
+  trouble_.clear();
+  const std::uint64_t generation = ++generation_;
+  if (inbox_) skipped_before_ += inbox_->figures().dropped;
+  // Two: the sweep being looked at does not count, one waits, and the word of the end must find room beside it.
+  inbox_ = std::make_shared<Inbox>("sweeps " + fabric(), 2, runtime::WhenFull::kDropOldest,
+                                   [this, generation] { drain_later(generation); });
+  reader_ = std::thread([inbox = inbox_, fd = socket_.get(), name = fabric()] {
+    runtime::name_this_thread("ib-" + name);
+    sweeper::FrameReader frames([fd](std::span<std::byte> octets) { return sweeper::read_all(fd, octets); });
+    while (true) {
+      auto message = frames.read();
+      if (!message) {
+        inbox->push(Ended{message.error().message});
+        return;
+      }
+      std::visit([&](auto& item) { inbox->push(std::move(item)); }, *message);
+    }
+  });
+  watch_silence();
+}
+
+void FabricWatcher::watch_silence() {
+  const auto longest = std::max<Duration>(kLongestSilence, 10 * options_.infiniband.sweep_interval);
+  silence_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(longest));
+  silence_.async_wait([this, alive = std::weak_ptr<const int>(alive_)](boost::system::error_code error) {
+    if (!error && !alive.expired() && !stopped_ && child_) ended("the sweeper has said nothing for too long");
+  });
+}
+
+// One message at a time: where judging a sweep takes as long as making one, there would always be another, and nothing
+// else would ever get its turn.
+void FabricWatcher::drain() {
+  auto message = inbox_->try_pop();
+  if (!message) return;
+  const std::uint64_t generation = generation_;
+  if (auto* sweep = std::get_if<Sweep>(&*message)) {
+    backoff_.reset();
+    watch_silence();
+    on_sweep_(std::move(*sweep));
+  } else if (auto* trouble = std::get_if<sweeper::Trouble>(&*message)) {
+    trouble_ = trouble->message;
+  } else {
+    ended(trouble_.empty() ? std::get<Ended>(*message).why : trouble_);
+    return;
+  }
+  drain_later(generation);
+}
+
+void FabricWatcher::drain_later(std::uint64_t generation) {
+  boost::asio::post(main_, [this, generation, alive = std::weak_ptr<const int>(alive_)] {
+    if (!alive.expired() && !stopped_ && generation == generation_) drain();
+  });
+}
+
+void FabricWatcher::ended(const std::string& why) {
+  retire();
+  if (stopped_) return;
+  const auto delay = backoff_.next();
+  logger("infiniband")->warn("{}: {}; trying again in {:.2f} s", fabric(), why, seconds(delay));
+  ++restarts_;
+  on_trouble_(why);
+  retry_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(delay));
+  retry_.async_wait([this, alive = std::weak_ptr<const int>(alive_)](boost::system::error_code error) {
+    if (!error && !alive.expired()) spawn();
+  });
+}
+
+void FabricWatcher::retire() {
+  ++generation_;
+  silence_.cancel();
+  // Shut, not closed: the reader still uses the number. The child reads the end of its stream and leaves.
+  if (socket_) ::shutdown(socket_.get(), SHUT_RDWR);
+  if (reader_.joinable()) reader_.join();
+  if (child_) {
+    const auto exit = child_->stop(kStopGrace);
+    logger("infiniband")->debug("{}: weft-sweeper {}", fabric(), runtime::describe(exit));
+  }
+  child_.reset();
+  socket_.reset();
+}
+
+void FabricWatcher::stop() {
+  if (std::exchange(stopped_, true)) return;
+  retry_.cancel();
+  retire();
+}
+
+std::uint64_t FabricWatcher::skipped() const {
+  return skipped_before_ + (inbox_ ? inbox_->figures().dropped : 0);
+}
+
+}  // namespace weft::daemon

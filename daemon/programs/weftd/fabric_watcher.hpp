@@ -1,0 +1,91 @@
+#pragma once
+// Keeps one weft-sweeper running for one port, whatever happens to it or to the adapter, and hands on what it says.
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "daemon/config/config.hpp"
+#include "daemon/platform/runtime/channel.hpp"
+#include "daemon/platform/runtime/child_process.hpp"
+#include "daemon/platform/runtime/schedule.hpp"
+#include "daemon/programs/sweeper/frame.hpp"
+
+namespace weft::daemon {
+
+/// All members are called on, and all callbacks come from, the one thread that runs `main`.
+class FabricWatcher {
+ public:
+  /// Takes each sweep.
+  using SweepHandler = std::function<void(Sweep)>;
+  /// The port cannot be watched now; the sentence says why. Watching goes on by itself when it can.
+  using TroubleHandler = std::function<void(const std::string&)>;
+
+  /// Which port to watch, and how.
+  struct Options {
+    config::InfinibandPort port;
+    config::Infiniband infiniband;
+    std::filesystem::path sweeper;    ///< the program
+    std::filesystem::path directory;  ///< scratch folder of the child; emptied at each start
+  };
+
+  FabricWatcher(boost::asio::io_context& main, Options options, SweepHandler on_sweep, TroubleHandler on_trouble);
+  ~FabricWatcher();
+
+  /// Starts the first sweeper. Throws nothing: what fails is tried again.
+  void start();
+  /// Ends the sweeper and waits for it, two seconds at most.
+  void stop();
+
+  /// Name of the fabric.
+  const std::string& fabric() const { return options_.port.fabric; }
+  /// The port that is watched.
+  const config::InfinibandPort& port() const { return options_.port; }
+  /// How often a sweeper had to be started again.
+  std::uint64_t restarts() const { return restarts_; }
+  /// Sweeps that were replaced by newer ones before they were looked at.
+  std::uint64_t skipped() const;
+
+ private:
+  struct Ended {
+    std::string why;
+  };
+  using Message = std::variant<Sweep, sweeper::Trouble, Ended>;
+  using Inbox = runtime::Channel<Message>;
+
+  std::vector<std::string> arguments() const;
+  void spawn();
+  void drain();
+  void drain_later(std::uint64_t generation);
+  void ended(const std::string& why);
+  void retire();
+  void watch_silence();
+
+  boost::asio::io_context& main_;
+  Options options_;
+  SweepHandler on_sweep_;
+  TroubleHandler on_trouble_;
+  std::optional<runtime::ChildProcess> child_;
+  runtime::UniqueFd socket_;
+  std::thread reader_;
+  std::shared_ptr<Inbox> inbox_;
+  boost::asio::steady_timer retry_;
+  boost::asio::steady_timer silence_;
+  runtime::Backoff backoff_;
+  std::string trouble_;
+  std::uint64_t restarts_ = 0;
+  std::uint64_t generation_ = 0;
+  std::uint64_t skipped_before_ = 0;
+  bool stopped_ = false;
+  // What was posted to main may come to its turn when this object is gone: it asks here first.
+  std::shared_ptr<const int> alive_ = std::make_shared<const int>(0);
+};
+
+}  // namespace weft::daemon

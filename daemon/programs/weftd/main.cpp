@@ -1,0 +1,60 @@
+// weftd: reads its configuration, then runs.
+
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "daemon/config/command_line.hpp"
+#include "daemon/platform/logging/logging.hpp"
+#include "daemon/programs/weftd/application.hpp"
+#include "daemon/programs/weftd/counter_reference.hpp"
+#include "daemon/programs/weftd/manual.hpp"
+
+#ifndef WEFT_VERSION
+#define WEFT_VERSION "unknown"
+#endif
+
+namespace {
+
+/// gRPC 1.51 stops listening for good when accept() finds no free descriptor, and a shell's usual 1024 are soon gone.
+void allow_many_descriptors() {
+  constexpr rlim_t kEnough = 65536;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
+  limit.rlim_cur = std::min(kEnough, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // what is refused stays as it was
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  allow_many_descriptors();
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong with a listener is said by us, once
+  CLI::App app{
+      "weftd watches InfiniBand subnets: it finds failed, flapping and degrading links and serves what it knows over "
+      "gRPC,\n"
+      "Prometheus, JSON and a web page."};
+  app.set_version_flag("--version", WEFT_VERSION);
+  app.footer(
+      "Every key of the configuration file is also a flag. With no file and no flags weftd watches every active "
+      "InfiniBand\n"
+      "port of this machine. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration or usage.");
+  app.add_flag_callback(
+      "--counter-reference",
+      [] {
+        std::cout << weft::daemon::counter_reference();
+        throw CLI::Success();
+      },
+      "Print every counter and its metric as Markdown and exit");
+  const auto command =
+      weft::config::read_command_line<weft::config::WeftdConfig>(app, argc, argv, weft::daemon::manual(WEFT_VERSION));
+  if (command.exit) return *command.exit;
+  weft::daemon::set_log_level(command.config.log_level);
+  const auto ended = weft::daemon::run(command.config);
+  if (ended) return 0;
+  std::cerr << "weftd: " << ended.error().message << '\n';
+  return ended.error().code == weft::ErrorCode::kInvalidArgument ? 2 : 1;
+}

@@ -1,0 +1,37 @@
+#include "daemon/programs/weftd/manual.hpp"
+
+namespace weft::daemon {
+namespace {
+
+constexpr const char* kDescription =
+    R"(With no file and no flags it watches every active InfiniBand port of this machine, and takes what weft-collector(8)
+tells from compute nodes. It judges each sweep, keeps incidents and plans in its state directory, and serves everybody from one picture
+that never changes under a reader.
+
+Every key of the configuration file is also a flag, and flags win. Everything that is wrong with a configuration is reported at once, with
+its line: weftd --config FILE --check-config. By default remedies are only proposed; nothing of the fabric is changed unless a person
+approves it or turned it on.)";
+
+constexpr const char* kFiles = R"(/etc/weft/weftd.toml: the configuration, if it exists.
+
+/var/lib/weft: the state directory. weft.db holds incidents, plans and the audit trail, history.db the history of ports. A copy of the
+directory, made while weftd is stopped, is a backup.
+
+/var/lib/weft/hands-off: while this file exists, nothing is done about any trouble.)";
+
+constexpr const char* kExit = R"(  0   it was stopped
+  1   it cannot run
+  2   wrong configuration or usage)";
+
+}  // namespace
+
+usage::ManPage manual(const std::string& version) {
+  return {.section = 8,
+          .version = version,
+          .one_line = "watch a fabric, find what is wrong with it, say so, and plan what to do",
+          .describes = kDescription,
+          .more = {{"EXIT STATUS", kExit}, {"FILES", kFiles}},
+          .see_also = {"weftctl(1)", "weft-collector(8)", "opensm(8)", "ibnetdiscover(8)"}};
+}
+
+}  // namespace weft::daemon

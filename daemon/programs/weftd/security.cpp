@@ -1,0 +1,130 @@
+#include "daemon/programs/weftd/security.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "api/access/token_bucket.hpp"
+#include "daemon/platform/net/secret.hpp"
+#include "daemon/platform/logging/logging.hpp"
+
+namespace weft::daemon {
+namespace {
+
+constexpr std::size_t kMostOctets = 32UL << 20;  // of 100,000 tokens
+constexpr double kRefusalsPerSecond = 5;         // in the log: who floods us shall not fill the disk
+constexpr double kRefusalBurst = 50;
+
+std::shared_ptr<spdlog::logger> log() {
+  return logger("security");
+}
+
+/// One line, whatever a certificate calls itself.
+std::string one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c >= 0x7F; }, '?');
+  return text;
+}
+
+/// Tells of refusals, and how many it kept to itself. On any thread.
+class RefusalLog {
+ public:
+  void tell(const api::access::Refusal& refusal) {
+    std::uint64_t untold = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!bucket_.try_take(api::TokenBucket::Clock::now())) {
+        ++untold_;
+        return;
+      }
+      untold = std::exchange(untold_, 0);
+    }
+    if (untold > 0) log()->warn("{} more refusals, not shown one by one", untold);
+    log()->warn("refused {}{}{}: {}: {}", refusal.what, refusal.peer.empty() ? "" : " from " + refusal.peer,
+                refusal.who.empty() ? "" : " by " + one_line(refusal.who), to_string(refusal.why.code),
+                one_line(refusal.why.message));
+  }
+
+ private:
+  std::mutex mutex_;
+  api::TokenBucket bucket_{kRefusalsPerSecond, kRefusalBurst};
+  std::uint64_t untold_ = 0;
+};
+
+Result<void> read_into(std::string& text, const std::filesystem::path& path, net::SecretMode mode) {
+  if (path.empty()) return {};
+  auto read = net::read_secret(path, mode, kMostOctets);
+  if (!read) return tl::unexpected(read.error());
+  text = std::move(*read) + '\n';
+  return {};
+}
+
+}  // namespace
+
+Result<SecurityFiles> read_security(const config::Security& security, TimePoint now) {
+  using net::SecretMode;
+  SecurityFiles files;
+  std::string tokens;
+  Result<void> read = read_into(files.tls.certificate, security.certificate, SecretMode::kMounted);
+  if (read) read = read_into(files.tls.key, security.key, SecretMode::kPrivate);
+  if (read) read = read_into(files.tls.client_authorities, security.client_authorities, SecretMode::kMounted);
+  if (read) read = read_into(tokens, security.tokens_file, SecretMode::kPrivate);
+  if (!read) return tl::unexpected(read.error());
+  files.tls.require_client_certificate = security.require_client_certificate;
+  if (!security.certificate.empty()) {
+    if (const auto good = api::access::check_tls(files.tls, now); !good) return tl::unexpected(good.error());
+  }
+  auto parsed = api::access::parse_tokens(tokens);
+  if (!parsed) return fail(parsed.error().code, security.tokens_file.string() + ": " + parsed.error().message);
+  files.rules.tokens = std::move(*parsed);
+  for (const std::string& text : security.certificate_roles) {
+    auto rule = api::access::parse_certificate_rule(text);
+    if (!rule) return tl::unexpected(rule.error());
+    files.rules.certificates.push_back(std::move(*rule));
+  }
+  files.rules.requests_per_second = security.max_requests_per_second;
+  return files;
+}
+
+Result<std::unique_ptr<Security>> Security::open(const config::Security& security, const Clock& clock) {
+  std::unique_ptr<Security> opened(new Security);
+  if (!security.is_guarded()) return opened;
+  auto files = read_security(security, clock.now());
+  if (!files) return tl::unexpected(files.error());
+  const auto refusals = std::make_shared<RefusalLog>();
+  opened->gate_ = std::make_unique<api::access::Gate>(
+      clock, [refusals](const api::access::Refusal& refusal) { refusals->tell(refusal); });
+  if (!security.certificate.empty()) opened->tls_ = std::make_unique<api::access::TlsKeys>(files->tls);
+  opened->take(std::move(files));
+  return opened;
+}
+
+void Security::take(Result<SecurityFiles> files) {
+  if (!gate_) return;
+  if (!files) {
+    if (files.error().message != complaint_)
+      log()->error("the last good certificates and tokens stay in force: {}", files.error().message);
+    complaint_ = files.error().message;
+    return;
+  }
+  if (!complaint_.empty()) log()->info("certificates and tokens are good again");
+  complaint_.clear();
+  const bool new_tls = tls_ && (loaded_ == 0 || *tls_->current() != files->tls);
+  const bool new_tokens = loaded_ == 0 || tokens_ != files->rules.tokens;
+  if (!new_tls && !new_tokens) return;
+  if (new_tls) {
+    certificate_end_ = api::access::end_of_certificate(files->tls);
+    tls_->change(std::move(files->tls));
+  }
+  tokens_ = files->rules.tokens;
+  if (new_tokens) gate_->change(std::move(files->rules));
+  ++loaded_;
+  log()->info("{}{}{} in force", new_tls ? "certificates" : "", new_tls && new_tokens ? " and " : "",
+              new_tokens ? std::to_string(tokens_.size()) + " tokens" : "");
+}
+
+SecurityFigures Security::figures() const {
+  return {!complaint_.empty(), loaded_, certificate_end_, gate_ ? gate_->figures() : api::access::GateFigures{}};
+}
+
+}  // namespace weft::daemon

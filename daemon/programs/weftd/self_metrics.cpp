@@ -1,0 +1,128 @@
+#include "daemon/programs/weftd/self_metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+namespace weft::daemon {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+
+void raise_to(Counter& counter, std::uint64_t value) {
+  counter.Increment(static_cast<double>(value) - counter.Value());
+}
+
+}  // namespace
+
+struct SelfMetrics::Families {
+  std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+  Family<Gauge>& build = gauge("weft_build_info", "Constant 1, with the version of weftd.");
+  Family<Gauge>& depth = gauge("weft_lane_queue_depth", "Jobs that wait for this thread.");
+  Family<Counter>& refused = counter("weft_lane_refused_total", "Jobs not taken because too many waited.");
+  Family<Counter>& busy = counter("weft_lane_busy_seconds_total", "Time this thread spent in jobs.");
+  Family<Gauge>& waiting = gauge("weft_store_incidents_waiting", "Incidents not on disk yet.");
+  Family<Counter>& written = counter("weft_store_history_written_total", "Moments of port history written.");
+  Family<Counter>& dropped =
+      counter("weft_store_history_dropped_total", "Moments of port history that were not written.");
+  Family<Gauge>& bytes = gauge("weft_store_history_bytes", "Room that port history takes on disk.");
+  Family<Gauge>& analysis = gauge("weft_analysis_duration_seconds", "Time the last analysis of a sweep took.");
+  Family<Counter>& restarts =
+      counter("weft_sweeper_restarts_total", "Times the process that sweeps this subnet was started again.");
+  Family<Counter>& skipped =
+      counter("weft_sweeps_skipped_total", "Sweeps replaced by newer ones before they were looked at.");
+  Family<Counter>& events_delivered = counter("weft_events_delivered_total", "Events that this receiver took.");
+  Family<Counter>& events_failed =
+      counter("weft_events_failed_total", "Attempts to tell this receiver that it did not answer with 2xx.");
+  Family<Counter>& events_given_up =
+      counter("weft_events_given_up_total", "Events that this receiver said it can never take.");
+  Family<Gauge>& events_waiting = gauge("weft_events_waiting", "Incidents that this receiver was not told of yet.");
+  Family<Gauge>& streams = gauge("weft_collector_streams", "Streams of collectors that are open.");
+  Family<Gauge>& values = gauge("weft_collector_values", "Values in one reading of all collectors together.");
+  Family<Counter>& ended = counter("weft_collector_streams_refused_total",
+                                   "Streams of collectors ended for a limit or because they broke the rules.");
+  Family<Counter>& throttled = counter("weft_collector_batches_throttled_total",
+                                       "Batches after which a collector had to wait, by reason; none is lost by it.");
+  Family<Counter>& duplicates =
+      counter("weft_collector_batches_duplicate_total", "Batches ignored because they had been taken before.");
+  Family<Counter>& refusals = counter("weft_access_refused_total", "Calls and connections not let in, by reason.");
+  Family<Gauge>& bad_files = gauge("weft_security_files_refused",
+                                   "1 while the files of [security] are no good and those before stay in force.");
+  Family<Counter>& loads = counter("weft_security_files_loaded_total", "Times the files of [security] were taken.");
+  Family<Gauge>& certificate_end =
+      gauge("weft_certificate_expiry_timestamp_seconds", "When the server's certificate ends, in Unix time.");
+  Family<Gauge>& inbox = gauge("weft_collector_batches_waiting", "Messages of collectors that wait to be looked at.");
+
+  Family<Gauge>& gauge(const char* name, const char* help) {
+    return prometheus::BuildGauge().Name(name).Help(help).Register(*registry);
+  }
+  Family<Counter>& counter(const char* name, const char* help) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(*registry);
+  }
+};
+
+SelfMetrics::SelfMetrics(const std::string& version) : families_(std::make_unique<Families>()) {
+  families_->build.Add({{"version", version}}).Set(1);
+}
+SelfMetrics::~SelfMetrics() = default;
+
+std::shared_ptr<prometheus::Collectable> SelfMetrics::collectable() const {
+  return families_->registry;
+}
+
+void SelfMetrics::set(const std::string& lane, const runtime::LaneFigures& figures) {
+  const prometheus::Labels labels{{"lane", lane}};
+  families_->depth.Add(labels).Set(static_cast<double>(figures.queue.depth));
+  raise_to(families_->refused.Add(labels), figures.queue.refused + figures.queue.dropped);
+  Counter& busy = families_->busy.Add(labels);
+  busy.Increment(seconds(figures.busy) - busy.Value());
+}
+
+void SelfMetrics::set(const store::StoreStatus& status) {
+  families_->waiting.Add({}).Set(static_cast<double>(status.incidents_waiting));
+  raise_to(families_->written.Add({}), status.history_written);
+  raise_to(families_->dropped.Add({}), status.history_dropped);
+  families_->bytes.Add({}).Set(static_cast<double>(status.history_bytes));
+}
+
+void SelfMetrics::set(const events::EventSender& sender) {
+  const prometheus::Labels labels{{"receiver", sender.receiver()}};
+  const events::EventFigures& figures = sender.figures();
+  raise_to(families_->events_delivered.Add(labels), figures.delivered);
+  raise_to(families_->events_failed.Add(labels), figures.failed);
+  raise_to(families_->events_given_up.Add(labels), figures.given_up);
+  families_->events_waiting.Add(labels).Set(static_cast<double>(figures.waiting));
+}
+
+void SelfMetrics::set(const api::TelemetryFigures& streams, const HostFigures& hosts,
+                      const runtime::ChannelFigures& inbox) {
+  families_->streams.Add({}).Set(static_cast<double>(streams.streams));
+  families_->values.Add({}).Set(static_cast<double>(streams.values));
+  raise_to(families_->ended.Add({}), streams.refused);
+  raise_to(families_->throttled.Add({{"reason", "rate"}}), streams.throttled);
+  raise_to(families_->throttled.Add({{"reason", "late"}}), hosts.held_back);
+  raise_to(families_->duplicates.Add({}), hosts.duplicates);
+  families_->inbox.Add({}).Set(static_cast<double>(inbox.depth));
+}
+
+void SelfMetrics::set(const SecurityFigures& security) {
+  raise_to(families_->refusals.Add({{"reason", "unauthenticated"}}), security.gate.unauthenticated);
+  raise_to(families_->refusals.Add({{"reason", "denied"}}), security.gate.denied);
+  raise_to(families_->refusals.Add({{"reason", "rate"}}), security.gate.too_fast);
+  families_->bad_files.Add({}).Set(security.refused ? 1 : 0);
+  raise_to(families_->loads.Add({}), security.loaded);
+  if (security.certificate_end != kNever)
+    families_->certificate_end.Add({}).Set(seconds(security.certificate_end.time_since_epoch()));
+}
+
+void SelfMetrics::set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,
+                             std::uint64_t sweeps_skipped) {
+  const prometheus::Labels labels{{"subnet", fabric}};
+  families_->analysis.Add(labels).Set(analysis_seconds);
+  raise_to(families_->restarts.Add(labels), sweeper_restarts);
+  raise_to(families_->skipped.Add(labels), sweeps_skipped);
+}
+
+}  // namespace weft::daemon

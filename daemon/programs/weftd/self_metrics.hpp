@@ -1,0 +1,54 @@
+#pragma once
+// weftd's figures of itself, in a prometheus-cpp registry. (Those of ports come straight from the snapshot:
+// api/metrics.)
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "api/grpc/telemetry_hall.hpp"
+#include "daemon/adapters/webhooks/event_sender.hpp"
+#include "daemon/platform/runtime/lane.hpp"
+#include "daemon/adapters/store/store.hpp"
+#include "daemon/programs/weftd/host_desk.hpp"
+#include "daemon/programs/weftd/security.hpp"
+
+namespace prometheus {
+class Collectable;
+}
+
+namespace weft::daemon {
+
+/// The metrics that weftd reports about itself. Not thread-safe, but for collectable().
+class SelfMetrics {
+ public:
+  /// `version` becomes a label of the build's metric.
+  explicit SelfMetrics(const std::string& version);
+  ~SelfMetrics();
+  SelfMetrics(const SelfMetrics&) = delete;
+  SelfMetrics& operator=(const SelfMetrics&) = delete;
+
+  /// The registry, for a scrape. Any thread.
+  std::shared_ptr<prometheus::Collectable> collectable() const;
+
+  /// Sets the metrics of one lane.
+  void set(const std::string& lane, const runtime::LaneFigures& figures);
+  /// Sets the metrics of the store.
+  void set(const store::StoreStatus& status);
+  /// Sets the metrics of one event receiver.
+  void set(const events::EventSender& sender);
+  /// Sets the metrics of the collectors' streams.
+  void set(const api::TelemetryFigures& streams, const HostFigures& hosts, const runtime::ChannelFigures& inbox);
+  /// Sets the metrics of authentication and certificates.
+  void set(const SecurityFigures& security);
+  /// Sets the metrics of one fabric. Times are seconds; the counts grow from the start of the process.
+  void set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,
+                  std::uint64_t sweeps_skipped);
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace weft::daemon

@@ -1,0 +1,240 @@
+#include "daemon/adapters/store/incident_table.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "daemon/adapters/store/schema.hpp"
+#include "store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+void expect_same(const Entity& a, const Entity& b) {
+  EXPECT_EQ(a.identity(), b.identity());
+  EXPECT_EQ(a.label, b.label);
+  EXPECT_EQ(a.port, b.port);
+  EXPECT_EQ(a.peer, b.peer);
+}
+
+void expect_same(const Incident& a, const Incident& b) {
+  EXPECT_EQ(a.id, b.id);
+  EXPECT_EQ(a.revision, b.revision);
+  EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.severity, b.severity);
+  EXPECT_EQ(a.state, b.state);
+  expect_same(a.cause, b.cause);
+  ASSERT_EQ(a.affected.size(), b.affected.size());
+  for (std::size_t i = 0; i < a.affected.size(); ++i) expect_same(a.affected[i], b.affected[i]);
+  ASSERT_EQ(a.evidence.size(), b.evidence.size());
+  for (std::size_t i = 0; i < a.evidence.size(); ++i) {
+    const Evidence& x = a.evidence[i];
+    const Evidence& y = b.evidence[i];
+    EXPECT_EQ(x.signal, y.signal);
+    EXPECT_EQ(x.description, y.description);
+    EXPECT_TRUE(x.value == y.value || (std::isnan(x.value) && std::isnan(y.value)));
+    EXPECT_EQ(x.threshold, y.threshold);
+    EXPECT_EQ(x.unit, y.unit);
+    EXPECT_EQ(x.observed, y.observed);
+    expect_same(x.where, y.where);
+    EXPECT_EQ(x.window, y.window);
+  }
+  EXPECT_EQ(a.waiting.total, b.waiting.total);
+  ASSERT_EQ(a.waiting.links.size(), b.waiting.links.size());
+  for (std::size_t i = 0; i < a.waiting.links.size(); ++i) {
+    const WaitingLink& x = a.waiting.links[i];
+    const WaitingLink& y = b.waiting.links[i];
+    expect_same(x.sender, y.sender);
+    EXPECT_EQ(x.towards, y.towards);
+    EXPECT_EQ(x.waits_for, y.waits_for);
+    EXPECT_EQ(x.stall_ratio, y.stall_ratio);
+    EXPECT_EQ(x.utilization_ratio, y.utilization_ratio);
+  }
+  EXPECT_EQ(a.jobs, b.jobs);
+  EXPECT_EQ(a.beginnings, b.beginnings);
+  EXPECT_EQ(a.confidence, b.confidence);
+  EXPECT_EQ(a.summary, b.summary);
+  EXPECT_EQ(a.opened, b.opened);
+  EXPECT_EQ(a.updated, b.updated);
+  EXPECT_EQ(a.resolved, b.resolved);
+  EXPECT_EQ(a.occurrences, b.occurrences);
+  EXPECT_EQ(a.acknowledged_by, b.acknowledged_by);
+  EXPECT_EQ(a.silenced_until, b.silenced_until);
+  EXPECT_EQ(a.maintenance, b.maintenance);
+}
+
+Incident full_incident() {
+  Incident incident = make_incident(17);
+  incident.revision = 5;
+  incident.kind = IncidentKind::kSwitchDown;
+  incident.severity = Severity::kCritical;
+  incident.state = IncidentState::kAcknowledged;
+  incident.summary = "switch \"leaf-é\"; DROP TABLE incident; --";
+  incident.confidence = 0.1 + 0.2;
+  incident.resolved = TimePoint(Duration(1'700'000'000'123'456'789));
+  incident.occurrences = 3;
+  incident.acknowledged_by = "åsa";
+  incident.silenced_until = at_second(99);
+  incident.maintenance = 7;
+  incident.jobs = {"train-1", "", "train-2"};
+  for (std::uint8_t i = 0; i < 12; ++i)  // more than ten: positions sort as numbers
+    incident.affected.push_back(
+        {EntityKind::kPort, "compute", {NodeGuid{i}, PortNum{i}}, {}, "port " + std::to_string(i)});
+  incident.affected.push_back({EntityKind::kCollector, "", {}, {}, "the collector of dgx-04", "dgx-04"});
+  incident.evidence = {
+      {"port_state",
+       "was Active",
+       4,
+       0,
+       "",
+       at_second(3),
+       {EntityKind::kPort, "compute", {NodeGuid{7}, PortNum{1}}, {}, "x"}},
+      {"error_rate", "", 1e-300, 1e-12, "errors/bit", kNever, {}, std::chrono::milliseconds(1500)},
+      {"nan", "", std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), "", kNever, {}}};
+  for (std::uint8_t i = 0; i < 12; ++i) {
+    WaitingLink& link = incident.waiting.links.emplace_back();
+    link.sender = {EntityKind::kPort, "compute", {NodeGuid{20U + i}, PortNum{i}}, {}, "sender " + std::to_string(i)};
+    link.towards = "leaf-1 port " + std::to_string(i);
+    if (i > 0) link.waits_for = i / 2U;
+    link.stall_ratio = 0.1 * i;
+    link.utilization_ratio = 1 - 0.05 * i;
+  }
+  incident.waiting.total = 49;
+  incident.beginnings = {at_second(1), at_second(20), at_second(300)};
+  return incident;
+}
+
+TEST(Incidents, ComeBackWhole) {
+  const TempDir dir;
+  const Incident incident = full_incident();
+  ASSERT_TRUE(must_open(dir.path())->save_incidents({{incident}}, {}));
+  const auto restored = must_open(dir.path())->restore(kNever);
+  ASSERT_TRUE(restored) << restored.error().message;
+  ASSERT_EQ(restored->incidents.size(), 1U);
+  expect_same(restored->incidents[0], incident);
+}
+
+TEST(Incidents, OfADatabaseThatKnewNothingOfWaitingAreKept) {
+  const TempDir dir;
+  Schema old = state_schema();
+  old.migrations = old.migrations.first(2);
+  {
+    auto database = open_database(dir.path() / "weft.db", old);
+    ASSERT_TRUE(database) << database.error().message;
+    database->run("INSERT INTO incident VALUES (7, 1, 'LINK_DOWN', 'CRITICAL', 'OPEN', 0.9, 'a', 1, 2, 0, 1, '', 0)");
+    database->run("INSERT INTO entity VALUES (7, 'cause', 0, 'fabric', 'f', 0, 0, 0, 0, 'f', '', '')");
+    database->run("INSERT INTO evidence VALUES (7, 0, 'port_state', 'is Down', 1, 4, '', 5)");
+    ASSERT_TRUE(database->outcome());
+  }
+  const auto restored = must_open(dir.path())->restore(kNever);
+  ASSERT_TRUE(restored) << restored.error().message;
+  ASSERT_EQ(restored->incidents.size(), 1U);
+  EXPECT_EQ(restored->incidents[0].summary, "a");
+  EXPECT_TRUE(restored->incidents[0].waiting.links.empty());
+  ASSERT_EQ(restored->incidents[0].evidence.size(), 1U);
+  EXPECT_EQ(restored->incidents[0].evidence[0].window, Duration::zero());
+}
+
+TEST(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  Incident incident = full_incident();
+  ASSERT_TRUE(store->save_incidents({{incident}}, {}));
+  incident.revision = 6;
+  incident.evidence.resize(1);
+  incident.affected.clear();
+  incident.jobs = {"other"};
+  incident.waiting.links.resize(1);
+  ASSERT_TRUE(store->save_incidents({{incident}}, {}));
+  const auto restored = store->restore(kNever);
+  ASSERT_EQ(restored->incidents.size(), 1U);
+  expect_same(restored->incidents[0], incident);
+}
+
+TEST(Incidents, OpenOnesAndThoseResolvedLatelyAreRestored) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  Incident open = make_incident(1);
+  Incident early = make_incident(2);
+  early.state = IncidentState::kResolved;
+  early.resolved = at_second(10);
+  Incident late = early;
+  late.id = 3;
+  late.resolved = at_second(20);
+  ASSERT_TRUE(store->save_incidents(std::vector{late, open, early}, {}));
+  const auto restored = store->restore(at_second(15));
+  ASSERT_EQ(restored->incidents.size(), 2U);
+  EXPECT_EQ(restored->incidents[0].id, 1U);
+  EXPECT_EQ(restored->incidents[1].id, 3U);
+}
+
+TEST(Incidents, IdsAreNeverGivenAgainAndOpeningsAreCounted) {
+  const TempDir dir;
+  auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
+  EXPECT_EQ(store->restore(kNever)->next_incident_id, 1U);
+  Incident incident = make_incident(41);
+  incident.occurrences = 1;
+  ASSERT_TRUE(store->save_incidents({{incident}}, {}));
+  incident.occurrences = 3;  // re-opened twice
+  incident.state = IncidentState::kResolved;
+  incident.resolved = at_second(10);
+  ASSERT_TRUE(store->save_incidents({{incident}}, {}));
+  ASSERT_TRUE(store->save_incidents({{incident}}, {}));
+  const auto more = store->maintain(at_second(200));
+  ASSERT_TRUE(more) << more.error().message;
+  const auto restored = store->restore(kNever);
+  EXPECT_TRUE(restored->incidents.empty());
+  EXPECT_EQ(restored->next_incident_id, 42U);
+  EXPECT_EQ(restored->opened[static_cast<std::size_t>(IncidentKind::kLinkDown)], 3U);
+}
+
+TEST(Incidents, RetentionSparesOpenOnesAndWorksInSteps) {
+  const TempDir dir;
+  auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
+  std::vector<Incident> incidents;
+  std::vector<Event> events;
+  for (std::uint64_t id = 1; id <= 500; ++id) {
+    Incident incident = make_incident(id);
+    incident.state = id == 7 ? IncidentState::kOpen : IncidentState::kResolved;
+    incident.resolved = at_second(1);
+    incidents.push_back(incident);
+    events.push_back({at_second(1), id, "opened", "", ""});
+  }
+  ASSERT_TRUE(store->save_incidents(incidents, events));
+  EXPECT_EQ(store->maintain(at_second(90)), false);
+  EXPECT_EQ(store->restore(kNever)->incidents.size(), 500U);
+  int steps = 1;
+  while (*store->maintain(at_second(500)) && steps < 100) ++steps;
+  EXPECT_GT(steps, 1);
+  EXPECT_LT(steps, 100);
+  ASSERT_EQ(store->restore(kNever)->incidents.size(), 1U);
+  EXPECT_EQ(store->restore(kNever)->incidents[0].id, 7U);
+  EXPECT_EQ(store->events(7)->size(), 1U);
+  EXPECT_TRUE(store->events(8)->empty());
+}
+
+TEST(Incidents, EventsStayInTheirOrder) {
+  const TempDir dir;
+  const std::vector<Event> events{{at_second(1), 1, "opened", "", "a"},
+                                  {at_second(1), 2, "opened", "", "b"},
+                                  {at_second(0), 1, "acknowledged", "kim", "c"}};
+  ASSERT_TRUE(must_open(dir.path())->save_incidents({}, events));
+  auto store = must_open(dir.path());
+  EXPECT_EQ(*store->events(1), (std::vector{events[0], events[2]}));
+  EXPECT_TRUE(store->events(3)->empty());
+}
+
+TEST(Incidents, AnUnknownWordIsDamageAndNotAGuess) {
+  const TempDir dir;
+  ASSERT_TRUE(must_open(dir.path())->save_incidents({{make_incident(1)}}, {}));
+  {
+    auto database = Database::open(dir.path() / "weft.db");
+    database->run("UPDATE incident SET kind = 'LINK_SAD'");
+    ASSERT_TRUE(database->outcome());
+  }
+  const auto restored = must_open(dir.path())->restore(kNever);
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().code, ErrorCode::kCorrupt);
+}
+
+}  // namespace
+}  // namespace weft::store

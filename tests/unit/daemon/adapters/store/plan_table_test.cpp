@@ -1,0 +1,309 @@
+#include "daemon/adapters/store/plan_table.hpp"
+
+#include "daemon/adapters/store/schema.hpp"
+#include "store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+Plan make_plan(std::uint64_t id, PlanState state = PlanState::kProposed) {
+  Plan plan;
+  plan.id = id;
+  plan.revision = 1;
+  plan.state = state;
+  plan.target = make_incident(1).cause;
+  plan.actuator = "infiniband_port";
+  plan.reason = "INC-1: link down";
+  plan.created = at_second(1);
+  plan.updated = at_second(2);
+  if (is_over(state)) plan.finished = at_second(10);
+  return plan;
+}
+
+Plan full_plan() {
+  Plan plan = make_plan(17, PlanState::kVerifying);
+  plan.revision = 9;
+  plan.action = RemedyAction::kDrainNode;
+  plan.target = {EntityKind::kHost, "", {}, {}, "dgx-04", "dgx-04"};
+  plan.actuator = "slurm";
+  plan.incident = 0xFFFF'FFFF'FFFF'FFF0;
+  plan.undoes = 3;
+  plan.reason = "'); DROP TABLE plan; --";
+  plan.requested_by = "weftd";
+  plan.approved_by = "åsa@mgmt-1";
+  plan.jobs = {"slurm:17", "", "slurm:18"};
+  for (std::uint8_t i = 0; i < 12; ++i)  // more than ten: positions sort as numbers
+    plan.candidates.push_back(
+        {static_cast<RemedyAction>(i % 6),
+         {EntityKind::kLink, "compute", {NodeGuid{0xFFFFFFFFFFFFFFF0}, PortNum{i}}, {NodeGuid{2}, PortNum{1}}, "a - b"},
+         0.1 * i,
+         1.0 / 3,
+         i % 2 == 0,
+         "costs " + std::to_string(i)});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Guard::kCount); ++i)
+    plan.guards.push_back({static_cast<Guard>(i), static_cast<GuardResult>(i % 3), "because " + std::to_string(i)});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(PlanState::kCount); ++i)
+    plan.steps.push_back({at_second(static_cast<std::int64_t>(i)), static_cast<PlanState>(i), "kim", "step"});
+  plan.expires = at_second(3600);
+  plan.started = TimePoint(Duration(1'700'000'000'123'456'789));
+  plan.intent = PlanIntent::kApply;
+  plan.in_force = true;
+  plan.unresolved = true;
+  plan.windows_good = 2;
+  plan.windows_needed = 4'000'000'000;
+  plan.outcome = "it is so";
+  return plan;
+}
+
+void expect_same(const Entity& a, const Entity& b) {
+  EXPECT_EQ(a.identity(), b.identity());
+  EXPECT_EQ(a.label, b.label);
+  EXPECT_EQ(a.port, b.port);
+  EXPECT_EQ(a.peer, b.peer);
+}
+
+void expect_same(const Plan& a, const Plan& b) {
+  EXPECT_EQ(a.id, b.id);
+  EXPECT_EQ(a.revision, b.revision);
+  EXPECT_EQ(a.state, b.state);
+  EXPECT_EQ(a.action, b.action);
+  expect_same(a.target, b.target);
+  EXPECT_EQ(a.actuator, b.actuator);
+  EXPECT_EQ(a.incident, b.incident);
+  EXPECT_EQ(a.undoes, b.undoes);
+  EXPECT_EQ(a.reason, b.reason);
+  EXPECT_EQ(a.requested_by, b.requested_by);
+  EXPECT_EQ(a.approved_by, b.approved_by);
+  EXPECT_EQ(a.jobs, b.jobs);
+  ASSERT_EQ(a.candidates.size(), b.candidates.size());
+  for (std::size_t i = 0; i < a.candidates.size(); ++i) {
+    const Candidate& x = a.candidates[i];
+    const Candidate& y = b.candidates[i];
+    EXPECT_EQ(x.action, y.action);
+    expect_same(x.target, y.target);
+    EXPECT_EQ(x.cost_ratio, y.cost_ratio);
+    EXPECT_EQ(x.harm_ratio, y.harm_ratio);
+    EXPECT_EQ(x.allowed, y.allowed);
+    EXPECT_EQ(x.explanation, y.explanation);
+  }
+  EXPECT_EQ(a.guards, b.guards);
+  EXPECT_EQ(a.steps, b.steps);
+  EXPECT_EQ(a.created, b.created);
+  EXPECT_EQ(a.updated, b.updated);
+  EXPECT_EQ(a.expires, b.expires);
+  EXPECT_EQ(a.started, b.started);
+  EXPECT_EQ(a.finished, b.finished);
+  EXPECT_EQ(a.intent, b.intent);
+  EXPECT_EQ(a.in_force, b.in_force);
+  EXPECT_EQ(a.unresolved, b.unresolved);
+  EXPECT_EQ(a.windows_good, b.windows_good);
+  EXPECT_EQ(a.windows_needed, b.windows_needed);
+  EXPECT_EQ(a.outcome, b.outcome);
+}
+
+std::vector<std::uint64_t> ids(const RestoredRemedies& restored) {
+  std::vector<std::uint64_t> result;
+  for (const Plan& plan : restored.plans) result.push_back(plan.id);
+  return result;
+}
+
+std::uint64_t ended(const RestoredRemedies& restored, RemedyAction action, PlanState state) {
+  return restored.ended[static_cast<std::size_t>(action)][static_cast<std::size_t>(state)];
+}
+
+TEST(Plans, AFreshStoreHasNone) {
+  const TempDir dir;
+  const auto restored = must_open(dir.path())->restore_remedies(kNever);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_TRUE(restored->plans.empty());
+  EXPECT_EQ(restored->next_plan_id, 1U);
+  EXPECT_EQ(restored->state, RemedyState{});
+  EXPECT_EQ(restored->ended, decltype(restored->ended){});
+}
+
+TEST(Plans, ComeBackWhole) {
+  const TempDir dir;
+  const Plan plan = full_plan();
+  const auto saved = must_open(dir.path())->save_plans({{plan}}, nullptr, {});
+  ASSERT_TRUE(saved) << saved.error().message;
+  const auto restored = must_open(dir.path())->restore_remedies(kNever);
+  ASSERT_TRUE(restored) << restored.error().message;
+  ASSERT_EQ(restored->plans.size(), 1U);
+  expect_same(restored->plans[0], plan);
+  EXPECT_EQ(restored->next_plan_id, 18U);
+}
+
+TEST(Plans, ANewRevisionReplacesTheOldOneWithAllItsParts) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  Plan plan = full_plan();
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
+  plan.revision = 10;
+  plan.candidates.resize(1);
+  plan.guards.clear();
+  plan.steps.resize(2);
+  plan.jobs = {"other"};
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
+  const auto restored = store->restore_remedies(kNever);
+  ASSERT_EQ(restored->plans.size(), 1U);
+  expect_same(restored->plans[0], plan);
+}
+
+TEST(Plans, ThoseThatMatterAreRestoredHoweverOld) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  std::vector<Plan> plans;
+  for (std::uint64_t id = 1; id <= 10; ++id) plans.push_back(make_plan(id, static_cast<PlanState>(id - 1)));
+  plans[5].in_force = true;           // committed
+  plans[7].unresolved = true;         // failed
+  plans[8].finished = at_second(20);  // rejected later
+  ASSERT_TRUE(store->save_plans(plans, nullptr, {}));
+  EXPECT_EQ(ids(*store->restore_remedies(at_second(15))), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 8, 9}));
+  EXPECT_EQ(ids(*store->restore_remedies(kNever)).size(), 10U);
+}
+
+TEST(Plans, EachIsCountedOnceWhenItEnds) {
+  const TempDir dir;
+  auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
+  Plan plan = make_plan(41);
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
+  plan.state = PlanState::kCommitted;
+  plan.finished = at_second(10);
+  plan.in_force = true;
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
+  plan.in_force = false;  // taken back by another plan
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
+  const std::vector more{make_plan(42, PlanState::kRejected), make_plan(43, PlanState::kRejected)};
+  ASSERT_TRUE(store->save_plans(more, nullptr, {}));
+  EXPECT_EQ(store->maintain(at_second(500)), false);
+  store.reset();
+  const auto restored = must_open(dir.path())->restore_remedies(kNever);
+  EXPECT_TRUE(restored->plans.empty());
+  EXPECT_EQ(restored->next_plan_id, 44U) << "an id is given once";
+  EXPECT_EQ(ended(*restored, RemedyAction::kIsolateLink, PlanState::kCommitted), 1U);
+  EXPECT_EQ(ended(*restored, RemedyAction::kIsolateLink, PlanState::kRejected), 2U);
+  EXPECT_EQ(ended(*restored, RemedyAction::kDrainNode, PlanState::kRejected), 0U);
+}
+
+TEST(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
+  const TempDir dir;
+  auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
+  std::vector<Plan> plans;
+  for (std::uint64_t id = 1; id <= 500; ++id) {
+    plans.push_back(make_plan(id, id == 7 ? PlanState::kApproved : PlanState::kCommitted));
+    plans.back().in_force = id == 8;
+    plans.back().unresolved = id == 9;
+  }
+  const AuditRecord record{0, at_second(1), "kim", "approved", 10, 1, "", ""};
+  ASSERT_TRUE(store->save_plans(plans, nullptr, {{record}}));
+  EXPECT_EQ(store->maintain(at_second(90)), false);
+  EXPECT_EQ(store->restore_remedies(kNever)->plans.size(), 500U);
+  int steps = 1;
+  while (*store->maintain(at_second(500)) && steps < 100) ++steps;
+  EXPECT_GT(steps, 1);
+  EXPECT_LT(steps, 100);
+  EXPECT_EQ(ids(*store->restore_remedies(kNever)), (std::vector<std::uint64_t>{7, 8, 9}));
+  EXPECT_EQ(store->audit(0, 10)->size(), 1U) << "the trail is kept";
+}
+
+TEST(Plans, HowAutomationStandsIsKept) {
+  const TempDir dir;
+  const RemedyState state{true, "kim: a visitor", true, "40 links in 5 min", at_second(7)};
+  ASSERT_TRUE(must_open(dir.path())->save_plans({}, &state, {}));
+  auto store = must_open(dir.path());
+  EXPECT_EQ(store->restore_remedies(kNever)->state, state);
+  ASSERT_TRUE(store->save_plans({{make_plan(1)}}, nullptr, {}));
+  EXPECT_EQ(store->restore_remedies(kNever)->state, state) << "nothing was said of it";
+  const RemedyState free;
+  ASSERT_TRUE(store->save_plans({}, &free, {}));
+  EXPECT_EQ(store->restore_remedies(kNever)->state, RemedyState{});
+}
+
+TEST(Plans, ABreakerThatNobodyKnowsOfIsDamageAndNotWhole) {
+  const TempDir dir;
+  ASSERT_TRUE(must_open(dir.path()));
+  Database::open(dir.path() / "weft.db")->run("DELETE FROM remedy");
+  const auto restored = must_open(dir.path())->restore_remedies(kNever);
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().code, ErrorCode::kCorrupt);
+}
+
+TEST(Plans, AnUnknownWordIsDamageAndNotAGuess) {
+  for (const char* damage : {"UPDATE plan SET state = 'FINE'", "UPDATE plan SET intent = 'PERHAPS'",
+                             "UPDATE plan_guard SET result = 'MAYBE'", "UPDATE plan_candidate SET action = 'JUMP'"}) {
+    const TempDir dir;
+    ASSERT_TRUE(must_open(dir.path())->save_plans({{full_plan()}}, nullptr, {}));
+    {
+      auto database = Database::open(dir.path() / "weft.db");
+      database->run(damage);
+      ASSERT_TRUE(database->outcome());
+    }
+    const auto restored = must_open(dir.path())->restore_remedies(kNever);
+    ASSERT_FALSE(restored) << damage;
+    EXPECT_EQ(restored.error().code, ErrorCode::kCorrupt);
+  }
+}
+
+TEST(Plans, OfADatabaseThatKnewNothingOfThemThereAreNone) {
+  const TempDir dir;
+  Schema old = state_schema();
+  old.migrations = old.migrations.first(5);
+  ASSERT_TRUE(open_database(dir.path() / "weft.db", old));
+  auto store = must_open(dir.path());
+  EXPECT_EQ(store->restore_remedies(kNever)->next_plan_id, 1U);
+  EXPECT_TRUE(store->save_plans({{full_plan()}}, nullptr, {{AuditRecord{}}}));
+  EXPECT_EQ(store->verify_audit()->records, 1U);
+}
+
+TEST(Plans, ADiskThatRefusesChangesNothingAndTheSameCallIsGoodLater) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  Plan plan = make_plan(1);
+  ASSERT_TRUE(
+      store->save_plans({{plan}}, nullptr, {{AuditRecord{0, at_second(1), "weftd", "proposed", 1, 1, "", ""}}}));
+  store->limit_growth(1);
+  plan.revision = 2;
+  plan.state = PlanState::kExecuting;
+  plan.reason = std::string(20'000, 'x');
+  const AuditRecord record{0, at_second(2), "weftd", "executing", 1, 1, "port 12 of leaf-1 is Active", ""};
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto saved = store->save_plans({{plan}}, nullptr, {{record}});
+    ASSERT_FALSE(saved);
+    EXPECT_EQ(saved.error().code, ErrorCode::kResourceExhausted) << saved.error().message;
+    EXPECT_FALSE(store->status().ok);
+    EXPECT_NE(store->status().message.find("plans are not written"), std::string::npos) << store->status().message;
+    EXPECT_EQ(store->restore_remedies(kNever)->plans.at(0).revision, 1U);
+    EXPECT_EQ(store->audit(0, 10)->size(), 1U);
+  }
+  const RemedyState stopped{true, std::string(20'000, 'x'), false, "", kNever};
+  EXPECT_FALSE(store->save_plans({}, &stopped, {{record}}));
+  EXPECT_EQ(store->restore_remedies(kNever)->state, RemedyState{});
+  store->limit_growth(0);
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {{record}}));
+  EXPECT_TRUE(store->status().ok) << store->status().message;
+  EXPECT_EQ(store->restore_remedies(kNever)->plans.at(0).state, PlanState::kExecuting);
+  EXPECT_EQ(store->verify_audit()->records, 2U);
+}
+
+TEST(Plans, TheIncidentThatAPlanIsForIsOnDiskBeforeIt) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  store->limit_growth(1);
+  Incident incident = make_incident(5);
+  incident.summary = std::string(20'000, 'x');
+  ASSERT_FALSE(store->save_incidents({{incident}}, {}));
+  EXPECT_FALSE(store->save_plans({{make_plan(1)}}, nullptr, {})) << "its incident's id could be given to another one";
+  store->limit_growth(0);
+  ASSERT_TRUE(store->save_plans({{make_plan(1)}}, nullptr, {}));
+  EXPECT_EQ(store->restore(kNever)->incidents.size(), 1U);
+}
+
+TEST(Plans, AFileThatWasRemovedIsNotWrittenOn) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  std::filesystem::rename(dir.path() / "weft.db", dir.path() / "aside");
+  EXPECT_FALSE(store->save_plans({{make_plan(1)}}, nullptr, {}));
+}
+
+}  // namespace
+}  // namespace weft::store

@@ -1,0 +1,131 @@
+#include "daemon/adapters/store/schema.hpp"
+
+#include <array>
+
+#include "store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+constexpr std::array kFirst{"CREATE TABLE thing (name TEXT); INSERT INTO thing VALUES ('kept')"};
+constexpr std::array kSecond{kFirst[0], "ALTER TABLE thing ADD COLUMN size INTEGER NOT NULL DEFAULT 7"};
+constexpr std::array kBroken{kFirst[0], "ALTER TABLE thing ADD COLUMN half INTEGER; CREATE TABLE thing (again TEXT)"};
+
+Schema schema_of(std::span<const char* const> migrations) {
+  Schema schema = state_schema();
+  schema.migrations = migrations;
+  return schema;
+}
+
+Error refusal(const std::filesystem::path& path, const Schema& schema) {
+  const auto database = open_database(path, schema);
+  if (!database) return database.error();
+  ADD_FAILURE() << "was opened";
+  return {};
+}
+
+TEST(Schema, AnOlderDatabaseIsBroughtUpAndKeepsItsRows) {
+  const TempDir dir;
+  const auto path = dir.path() / "a.db";
+  ASSERT_TRUE(open_database(path, schema_of(kFirst)));
+  auto database = open_database(path, schema_of(kSecond));
+  ASSERT_TRUE(database) << database.error().message;
+  EXPECT_EQ(database->number("PRAGMA user_version"), 2);
+  EXPECT_EQ(database->number("SELECT size FROM thing WHERE name = 'kept'"), 7);
+}
+
+TEST(Schema, AStepThatFailsLeavesTheOldVersion) {
+  const TempDir dir;
+  const auto path = dir.path() / "a.db";
+  ASSERT_TRUE(open_database(path, schema_of(kFirst)));
+  EXPECT_FALSE(open_database(path, schema_of(kBroken)));
+  auto database = open_database(path, schema_of(kFirst));
+  ASSERT_TRUE(database) << database.error().message;
+  EXPECT_EQ(database->number("PRAGMA user_version"), 1);
+  EXPECT_EQ(database->number("SELECT count(*) FROM pragma_table_info('thing')"), 1);
+}
+
+TEST(Schema, ANewerDatabaseIsRefusedAndUntouched) {
+  const TempDir dir;
+  const auto path = dir.path() / "a.db";
+  ASSERT_TRUE(open_database(path, schema_of(kSecond)));
+  const std::string before = read_file(path);
+  const Error error = refusal(path, schema_of(kFirst));
+  EXPECT_EQ(error.code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(error.message, path.string() +
+                               " has schema version 2, and this weftd knows versions up to 1: a newer weftd wrote "
+                               "it; it is left as it is. Move it away to start anew");
+  EXPECT_EQ(read_file(path), before);
+  EXPECT_FALSE(std::filesystem::exists(path.string() + "-wal"));
+}
+
+TEST(Schema, ANewerVersionThatIsOnlyInTheLogIsRefusedToo) {
+  const TempDir dir;
+  const auto path = dir.path() / "a.db";
+  auto writer = open_database(path, schema_of(kFirst));
+  ASSERT_TRUE(writer);
+  writer->run("PRAGMA user_version = 9");
+  const std::string before = read_file(path);
+  EXPECT_EQ(refusal(path, schema_of(kFirst)).code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(read_file(path), before);
+}
+
+TEST(Schema, WhatIsNoDatabaseIsRefusedAndUntouched) {
+  const TempDir dir;
+  const auto path = dir.path() / "a.db";
+  for (const std::string& content :
+       {std::string("these are my notes\n"), std::string(5000, 'x'), std::string("SQLite format 3\0", 16),
+        std::string("SQLite format 3\0", 16) + std::string(4096, '\xff')}) {
+    write_file(path, content);
+    EXPECT_EQ(refusal(path, state_schema()).code, ErrorCode::kCorrupt);
+    EXPECT_EQ(read_file(path), content);
+  }
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  EXPECT_EQ(refusal(path, state_schema()).code, ErrorCode::kCorrupt);
+}
+
+TEST(Schema, ADamagedDatabaseIsRefusedAndUntouched) {
+  const TempDir dir;
+  const auto path = dir.path() / "a.db";
+  {
+    auto database = open_database(path, state_schema());
+    ASSERT_TRUE(database);
+    for (int i = 0; i < 200; ++i)
+      database->run("INSERT INTO event (at, incident, what, who, detail) VALUES (1, 1, 'a', 'b', 'c')");
+    ASSERT_TRUE(database->outcome());
+  }
+  std::string content = read_file(path);
+  for (std::size_t i = 4096; i < content.size(); i += 97) content[i] = static_cast<char>(content[i] ^ 0x5A);
+  write_file(path, content);
+  const Error error = refusal(path, state_schema());
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_NE(error.message.find("is damaged"), std::string::npos) << error.message;
+  EXPECT_EQ(read_file(path), content);
+}
+
+TEST(Schema, AnotherProgramsDatabaseIsRefused) {
+  const TempDir dir;
+  const auto path = dir.path() / "a.db";
+  {
+    auto theirs = Database::open(path);
+    ASSERT_TRUE(theirs);
+    theirs->run("CREATE TABLE photos (name TEXT)");
+    ASSERT_TRUE(theirs->outcome());
+  }
+  const std::string before = read_file(path);
+  EXPECT_NE(refusal(path, state_schema()).message.find("belongs to another program"), std::string::npos);
+  EXPECT_EQ(read_file(path), before);
+  const auto history = dir.path() / "b.db";
+  ASSERT_TRUE(open_database(history, history_schema()));
+  EXPECT_EQ(refusal(history, state_schema()).code, ErrorCode::kCorrupt);
+}
+
+TEST(Schema, AFileThatWasOnlyJustMadeIsTaken) {
+  const TempDir dir;
+  write_file(dir.path() / "a.db", "");
+  EXPECT_TRUE(open_database(dir.path() / "a.db", state_schema()));
+}
+
+}  // namespace
+}  // namespace weft::store

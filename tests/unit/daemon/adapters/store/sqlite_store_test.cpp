@@ -1,0 +1,147 @@
+#include "daemon/adapters/store/sqlite_store.hpp"
+
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+Incident large_incident(std::uint64_t id) {
+  Incident incident = make_incident(id);
+  incident.summary = std::string(20'000, 'x');
+  return incident;
+}
+
+TEST(Store, ASecondWeftdIsKeptOut) {
+  const TempDir dir;
+  auto first = must_open(dir.path());
+  const auto second = open_store(dir.path(), {});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(second.error().message, "another weftd (process " + std::to_string(::getpid()) + ") works in " +
+                                        dir.path().string() + "; stop it, or give this one a state_dir of its own");
+  first.reset();
+  EXPECT_TRUE(open_store(dir.path(), {}));
+}
+
+TEST(Store, TheDirectoryIsMadeWhenMissing) {
+  const TempDir dir;
+  EXPECT_TRUE(open_store(dir.path() / "a" / "b", {}));
+}
+
+TEST(Store, ADirectoryThatCannotBeUsedIsAnErrorWithItsReason) {
+  const TempDir dir;
+  write_file(dir.path() / "file", "x");
+  const auto on_file = open_store(dir.path() / "file", {});
+  ASSERT_FALSE(on_file);
+  EXPECT_EQ(on_file.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(on_file.error().message.find("cannot be made"), std::string::npos);
+  EXPECT_EQ(read_file(dir.path() / "file"), "x");
+  const auto in_proc = open_store("/proc/weft", {});
+  ASSERT_FALSE(in_proc);
+  EXPECT_EQ(in_proc.error().code, ErrorCode::kUnavailable);
+  const auto in_proc_self = open_store("/proc/self", {});
+  ASSERT_FALSE(in_proc_self);
+  EXPECT_NE(in_proc_self.error().message.find("is not writable"), std::string::npos);
+}
+
+/// With `store` unable to grow: incidents wait, history is dropped, both are said. With room again: all is well by
+/// itself.
+void expect_degrades_and_recovers(SqliteStore& store, const std::function<void()>& make_room) {
+  ASSERT_TRUE(store.append_history(share(make_sweep(at_second(0), 0, 250))));
+  std::uint64_t id = 2;
+  Result<void> saved;
+  for (; saved && id < 500; ++id)
+    saved = store.save_incidents({{large_incident(id)}}, {{{at_second(1), id, "opened", "", ""}}});
+  ASSERT_FALSE(saved) << "it never became full";
+  EXPECT_EQ(saved.error().code, ErrorCode::kResourceExhausted) << saved.error().message;
+  Result<void> appended;
+  int minute = 1;
+  for (; appended && minute < 5000; ++minute)
+    appended = store.append_history(
+        share(make_sweep(at_second(60 * minute), 977'777U * static_cast<unsigned>(minute * minute), 250)));
+  ASSERT_FALSE(appended) << "history never became full";
+
+  EXPECT_FALSE(store.save_incidents({{large_incident(id)}}, {}));
+  StoreStatus status = store.status();
+  EXPECT_FALSE(status.ok);
+  EXPECT_EQ(status.incidents_waiting, 2U);
+  EXPECT_EQ(status.history_dropped, 1U);
+  EXPECT_NE(status.message.find("2 incidents wait to be saved"), std::string::npos) << status.message;
+  EXPECT_NE(status.message.find("history is not written"), std::string::npos) << status.message;
+  EXPECT_NE(status.message.find("full"), std::string::npos) << status.message;
+  EXPECT_EQ(store.events(id - 1)->size(), 1U);  // it waits, and is shown
+
+  make_room();
+  ASSERT_TRUE(store.maintain(at_second(1)));
+  status = store.status();
+  EXPECT_EQ(status.incidents_waiting, 0U);
+  EXPECT_TRUE(store.append_history(share(make_sweep(at_second(60 * minute), 1, 250))));
+  EXPECT_TRUE(store.status().ok) << store.status().message;
+  const auto restored = store.restore(kNever);
+  ASSERT_TRUE(restored);
+  EXPECT_EQ(restored->incidents.back().id, id);
+  EXPECT_EQ(restored->next_incident_id, id + 1);
+  EXPECT_EQ(restored->incidents[restored->incidents.size() - 2].id, id - 1);
+  const auto points =
+      store.history("compute", {NodeGuid{1}, PortNum{1}}, CounterId::kTransmitBytes, kNever, at_second(1'000'000));
+  ASSERT_TRUE(points);
+  EXPECT_EQ(points->back().span, 120s);  // the gap is covered, at a coarser grain
+}
+
+TEST(Store, AFullDiskDegradesHistoryAndKeepsIncidentsForLater) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  store->limit_growth(20);
+  expect_degrades_and_recovers(*store, [&store] { store->limit_growth(0); });
+}
+
+TEST(Store, TheSameOnAFileSystemThatIsReallyFull) {
+  const TempDir dir;
+  if (::mount("tmpfs", dir.path().c_str(), "tmpfs", 0, "size=2m") != 0)
+    GTEST_SKIP() << "needs the right to mount a tmpfs";
+  if (auto store = must_open(dir.path()))
+    expect_degrades_and_recovers(
+        *store, [&dir] { EXPECT_EQ(::mount("tmpfs", dir.path().c_str(), "tmpfs", MS_REMOUNT, "size=32m"), 0); });
+  EXPECT_EQ(::umount(dir.path().c_str()), 0);
+}
+
+TEST(Store, FilesRemovedUnderItAreMissedAndNotWrittenOn) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  ASSERT_TRUE(store->save_incidents(std::vector{make_incident(1)}, {}));
+  std::filesystem::rename(dir.path() / "weft.db", dir.path() / "aside");
+  EXPECT_FALSE(store->maintain(at_second(0))) << "also when nothing is to be written";
+  EXPECT_FALSE(store->status().ok);
+  const auto saved = store->save_incidents(std::vector{make_incident(2)}, {});
+  ASSERT_FALSE(saved);
+  EXPECT_NE(saved.error().message.find("was removed or replaced"), std::string::npos) << saved.error().message;
+  EXPECT_EQ(store->status().incidents_waiting, 1U);
+  std::filesystem::rename(dir.path() / "aside", dir.path() / "weft.db");
+  EXPECT_TRUE(store->maintain(at_second(60)));
+  EXPECT_TRUE(store->status().ok) << store->status().message;
+  EXPECT_EQ(store->status().incidents_waiting, 0U);
+}
+
+TEST(Store, NewestRevisionWinsWhileWaiting) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  store->limit_growth(1);
+  Incident incident = large_incident(1);
+  EXPECT_FALSE(store->save_incidents({{incident}}, {}));
+  incident.revision = 2;
+  EXPECT_FALSE(store->save_incidents({{incident}}, {}));
+  EXPECT_EQ(store->status().incidents_waiting, 1U);
+  store->limit_growth(0);
+  EXPECT_TRUE(store->save_incidents({}, {}));
+  EXPECT_EQ(store->restore(kNever)->incidents.at(0).revision, 2U);
+}
+
+}  // namespace
+}  // namespace weft::store

@@ -1,0 +1,107 @@
+#pragma once
+// What the tests of the store share: a directory that goes away, and incidents and sweeps to store.
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/adapters/store/sqlite_store.hpp"
+#include "daemon/adapters/store/store.hpp"
+
+namespace weft::store {
+
+class TempDir {
+ public:
+  TempDir() {
+    std::string name = (std::filesystem::temp_directory_path() / "weft-store-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary directory";
+    path_ = name;
+  }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  ~TempDir() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_file(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+inline void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+inline std::unique_ptr<SqliteStore> must_open(const std::filesystem::path& path, const StoreOptions& options = {}) {
+  auto store = SqliteStore::open(path, options);
+  if (!store) {
+    ADD_FAILURE() << store.error().message;
+    return nullptr;
+  }
+  return std::move(*store);
+}
+
+inline TimePoint at_second(std::int64_t second) {
+  return TimePoint(std::chrono::seconds(1'700'000'000 + second));
+}
+
+inline Incident make_incident(std::uint64_t id) {
+  Incident incident;
+  incident.id = id;
+  incident.revision = 1;
+  incident.cause = {
+      EntityKind::kLink, "compute", {NodeGuid{0xFFFFFFFFFFFFFFF0}, PortNum{12}}, {NodeGuid{2}, PortNum{1}}, "a - b"};
+  incident.summary = "link down";
+  incident.opened = at_second(1);
+  incident.updated = at_second(2);
+  return incident;
+}
+
+/// A switch (GUID 1) with `ports` external ports, and the readings of a moment: transmit_bytes is `bytes` on each port.
+inline Sweep make_sweep(TimePoint when, std::uint64_t bytes, std::uint8_t ports = 4, NodeGuid guid = NodeGuid{1}) {
+  Node node;
+  node.guid = guid;
+  node.type = NodeType::kSwitch;
+  node.port_count = ports;
+  node.name = "leaf-1";
+  std::vector<Port> list(ports + 1U);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    list[i].node = 0;
+    list[i].number = PortNum{static_cast<std::uint8_t>(i)};
+  }
+  SampleTable table = SampleTable::of_group(CounterGroup::kEverySweep, list.size());
+  for (std::size_t row = 1; row < list.size(); ++row) {
+    table.set(row, table.column(CounterId::kTransmitBytes), bytes, false);
+    table.set(row, table.column(CounterId::kSymbolErrors), bytes / 100, false);
+    table.set_read_at(row, when);
+  }
+  Sweep sweep;
+  sweep.fabric = "compute";
+  sweep.started = when - std::chrono::milliseconds(10);
+  sweep.finished = when;
+  sweep.interval = std::chrono::seconds(1);
+  sweep.topology = std::make_shared<const Topology>(1, std::vector{node}, list, std::vector<DuplicateGuid>{});
+  sweep.counters = std::make_shared<const SampleTable>(std::move(table));
+  return sweep;
+}
+
+inline std::shared_ptr<const Sweep> share(Sweep sweep) {
+  return std::make_shared<const Sweep>(std::move(sweep));
+}
+
+}  // namespace weft::store

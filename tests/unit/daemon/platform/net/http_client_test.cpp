@@ -1,0 +1,44 @@
+#include "daemon/platform/net/http_client.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft::actuate {
+namespace {
+
+// What happens on a wire is shown by tests/partners, with receivers that hang, lie and close half-way.
+
+TEST(HttpClient, RefusesWhatItMustNotSend) {
+  EXPECT_EQ(http_request({.url = "file:///etc/passwd"}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(http_request({.url = "ftp://127.0.0.1/"}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(http_request({.url = "http://127.0.0.1:99999/"}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(http_request({.url = "http://127.0.0.1:1/", .headers = {"A: b\r\nC: d"}}).error().code,
+            ErrorCode::kInvalidArgument);
+}
+
+TEST(HttpClient, ThatReachesNobodySaysUnavailableWithoutTheQuery) {
+  const auto answer = http_request({.url = "http://127.0.0.1:1/x?token=secret", .timeout = std::chrono::seconds(2)});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(answer.error().message.find("secret"), std::string::npos) << answer.error().message;
+}
+
+TEST(HttpFailure, TellsWhatMayHaveBeenTakenFromWhatWasRefused) {
+  const auto code = [](int status) { return http_failure("POST x", {status, ""}).code; };
+  for (const int status : {500, 502, 503, 504, 599}) EXPECT_EQ(code(status), ErrorCode::kUnavailable) << status;
+  EXPECT_EQ(code(408), ErrorCode::kTimeout);
+  EXPECT_EQ(code(404), ErrorCode::kNotFound);
+  EXPECT_EQ(code(429), ErrorCode::kResourceExhausted);
+  for (const int status : {401, 403, 409}) EXPECT_EQ(code(status), ErrorCode::kFailedPrecondition) << status;
+  for (const int status : {300, 301, 304, 307}) EXPECT_EQ(code(status), ErrorCode::kProtocol) << status;
+  for (const int status : {400, 405, 422}) EXPECT_EQ(code(status), ErrorCode::kInvalidArgument) << status;
+  EXPECT_EQ(http_failure("POST x", {500, "no\nway\xff"}).message, "POST x answered 500: no way?");
+  EXPECT_LT(http_failure("POST x", {500, std::string(9999, 'a')}).message.size(), 300U);
+}
+
+TEST(PercentEncoded, LeavesOnlyWhatIsUnreserved) {
+  EXPECT_EQ(percent_encoded("dgx-07.example_x~"), "dgx-07.example_x~");
+  EXPECT_EQ(percent_encoded("a b/../?&=\xc3\xa4"), "a%20b%2F..%2F%3F%26%3D%C3%A4");
+}
+
+}  // namespace
+}  // namespace weft::actuate

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "fabric/clock.hpp"
-#include "fabric/multipath.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/samples.hpp"
 #include "fabric/topology.hpp"
 
 namespace weft {
+
+class Multipath;  // fabric/graph/multipath.hpp
 
 /// How one management datagram (MAD) ended. The value of the label `result` of weft_sweep_requests_total.
 enum class MadResult : std::uint8_t {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "fabric/multipath.hpp"
+#include "fabric/graph/multipath.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/snapshot.hpp"
 #include "fabric/topology.hpp"

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fabric/multipath.hpp"
+#include "fabric/graph/multipath.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/topology.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analyzer/detect/freshness.hpp"
-#include "fabric/job_health.hpp"
+#include "fabric/graph/job_health.hpp"
 
 namespace weft::analyzer {
 namespace {

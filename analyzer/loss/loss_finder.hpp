@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/loss/thresholds.hpp"
-#include "fabric/multipath.hpp"
+#include "fabric/graph/multipath.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/topology.hpp"
 

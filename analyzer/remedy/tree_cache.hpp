@@ -9,7 +9,7 @@
 
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
-#include "fabric/route_check.hpp"
+#include "fabric/graph/route_check.hpp"
 
 namespace weft::analyzer {
 

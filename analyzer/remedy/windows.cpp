@@ -4,7 +4,7 @@
 
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/guards.hpp"
-#include "fabric/path.hpp"
+#include "fabric/graph/path.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -9,7 +9,7 @@
 #include "api/convert/times.hpp"
 #include "api/publication/picture.hpp"
 #include "api/publication/utf8.hpp"
-#include "fabric/job_health.hpp"
+#include "fabric/graph/job_health.hpp"
 
 namespace weft::api {
 namespace {

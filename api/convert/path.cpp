@@ -10,8 +10,8 @@
 #include "api/publication/find_ports.hpp"
 #include "api/publication/picture.hpp"
 #include "api/publication/utf8.hpp"
-#include "fabric/flow_path.hpp"
-#include "fabric/path.hpp"
+#include "fabric/graph/flow_path.hpp"
+#include "fabric/graph/path.hpp"
 
 namespace weft::api {
 namespace {

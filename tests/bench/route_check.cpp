@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "fabric/directed_way.hpp"
-#include "fabric/route_check.hpp"
+#include "fabric/graph/directed_way.hpp"
+#include "fabric/graph/route_check.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft {

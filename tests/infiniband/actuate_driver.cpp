@@ -18,7 +18,7 @@
 #include "daemon/adapters/actuate/infiniband_port.hpp"
 #include "daemon/adapters/actuate/opensm_weights.hpp"
 #include "daemon/adapters/actuate/ufm.hpp"
-#include "fabric/route_check.hpp"
+#include "fabric/graph/route_check.hpp"
 
 namespace {
 

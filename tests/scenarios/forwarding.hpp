@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/multipath.hpp"
+#include "fabric/graph/multipath.hpp"
 #include "tests/scenarios/fat_tree.hpp"
 
 namespace weft::scenarios {

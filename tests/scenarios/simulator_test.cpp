@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fabric/path.hpp"
+#include "fabric/graph/path.hpp"
 #include "tests/scenarios/generate.hpp"
 #include "tests/scenarios/simulator.hpp"
 

@@ -13,7 +13,7 @@
 #include "daemon/platform/net/secret.hpp"
 #include "daemon/adapters/port_report/report_line.hpp"
 #include "daemon/platform/runtime/child_process.hpp"
-#include "fabric/directed_way.hpp"
+#include "fabric/graph/directed_way.hpp"
 
 namespace weft::actuate {
 namespace {

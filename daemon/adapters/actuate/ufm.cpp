@@ -9,7 +9,7 @@
 
 #include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/secret.hpp"
-#include "fabric/directed_way.hpp"
+#include "fabric/graph/directed_way.hpp"
 
 namespace weft::actuate {
 namespace {

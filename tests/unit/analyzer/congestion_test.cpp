@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "fabric/path.hpp"
+#include "fabric/graph/path.hpp"
 #include "tests/unit/analyzer/watch.hpp"
 
 namespace weft::analyzer {

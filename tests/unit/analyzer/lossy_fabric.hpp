@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/loss/loss_tracker.hpp"
-#include "fabric/path.hpp"
+#include "fabric/graph/path.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::analyzer {

@@ -1,4 +1,4 @@
-#include "fabric/path.hpp"
+#include "fabric/graph/path.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fabric/route_check.hpp"
+#include "fabric/graph/route_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fabric/traffic.hpp"
+#include "fabric/graph/traffic.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/multipath.hpp"
-#include "fabric/path.hpp"
+#include "fabric/graph/multipath.hpp"
+#include "fabric/graph/path.hpp"
 
 namespace weft {
 

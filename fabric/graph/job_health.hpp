@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fabric/snapshot.hpp"
-#include "fabric/traffic.hpp"
+#include "fabric/graph/traffic.hpp"
 
 namespace weft {
 

@@ -1,4 +1,4 @@
-#include "fabric/job_health.hpp"
+#include "fabric/graph/job_health.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "fabric/multipath.hpp"
+#include "fabric/graph/multipath.hpp"
 
 #include <algorithm>
 #include <bit>

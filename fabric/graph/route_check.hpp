@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/path.hpp"
+#include "fabric/graph/path.hpp"
 #include "fabric/places.hpp"
 
 namespace weft {

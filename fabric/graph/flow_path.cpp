@@ -1,4 +1,4 @@
-#include "fabric/flow_path.hpp"
+#include "fabric/graph/flow_path.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "fabric/traffic.hpp"
+#include "fabric/graph/traffic.hpp"
 
 #include <algorithm>
 #include <map>

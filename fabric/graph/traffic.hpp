@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "fabric/multipath.hpp"
-#include "fabric/path.hpp"
+#include "fabric/graph/multipath.hpp"
+#include "fabric/graph/path.hpp"
 
 namespace weft {
 

@@ -1,4 +1,4 @@
-#include "fabric/directed_way.hpp"
+#include "fabric/graph/directed_way.hpp"
 
 #include <algorithm>
 #include <string>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/congestion/congestion_input.hpp"
-#include "analyzer/congestion/thresholds.hpp"
+#include "analyzer/thresholds/congestion.hpp"
 #include "analyzer/congestion/wait_for.hpp"
 #include "fabric/incident.hpp"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "analyzer/detect/describe.hpp"
+#include "analyzer/ports/describe.hpp"
 #include "analyzer/hosts/host_findings.hpp"
 
 namespace weft::analyzer {

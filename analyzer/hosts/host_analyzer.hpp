@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/detect/fabric_analyzer.hpp"
-#include "analyzer/detect/mass_alarms.hpp"
+#include "analyzer/fabric_analyzer.hpp"
+#include "analyzer/incidents/mass_alarms.hpp"
 #include "analyzer/hosts/host_losses.hpp"
 #include "analyzer/hosts/host_stragglers.hpp"
 #include "analyzer/hosts/job_troubles.hpp"

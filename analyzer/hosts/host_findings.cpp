@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/detect/describe.hpp"
+#include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/detect/describe.hpp"
+#include "analyzer/ports/describe.hpp"
 #include "analyzer/hosts/host_state.hpp"
 
 namespace weft::analyzer {

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/detect/describe.hpp"
-#include "analyzer/hosts/counter_delta.hpp"
+#include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/counter_delta.hpp"
 #include "analyzer/hosts/host_state.hpp"
 
 namespace weft::analyzer {

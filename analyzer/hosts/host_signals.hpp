@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/detect/thresholds.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 

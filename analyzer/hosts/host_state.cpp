@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/hosts/counter_delta.hpp"
+#include "analyzer/ports/counter_delta.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/cohort/port_activity.hpp"
-#include "analyzer/detect/flap_record.hpp"
+#include "analyzer/stragglers/port_activity.hpp"
+#include "analyzer/links/flap_record.hpp"
 #include "analyzer/hosts/host_signals.hpp"
 #include "analyzer/hosts/host_trends.hpp"
 #include "analyzer/loss/loss_tracker.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/cohort/straggler_tracker.hpp"
+#include "analyzer/stragglers/straggler_tracker.hpp"
 #include "analyzer/hosts/host_state.hpp"
 #include "fabric/snapshot.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/detect/describe.hpp"
-#include "analyzer/detect/fec_ratio.hpp"
-#include "analyzer/hosts/counter_delta.hpp"
+#include "analyzer/ports/describe.hpp"
+#include "analyzer/links/fec_ratio.hpp"
+#include "analyzer/ports/counter_delta.hpp"
 #include "analyzer/hosts/host_state.hpp"
 
 namespace weft::analyzer {

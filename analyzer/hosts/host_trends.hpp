@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/counters/drift.hpp"
-#include "analyzer/detect/thresholds.hpp"
+#include "analyzer/ports/drift.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 

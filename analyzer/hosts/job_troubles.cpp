@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/detect/describe.hpp"
+#include "analyzer/ports/describe.hpp"
 #include "analyzer/hosts/host_state.hpp"
 
 namespace weft::analyzer {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/detect/thresholds.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/incident.hpp"
 
 namespace weft::analyzer {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/detect/freshness.hpp"
+#include "analyzer/ports/freshness.hpp"
 #include "fabric/graph/job_health.hpp"
 
 namespace weft::analyzer {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/detect/describe.hpp"
+#include "analyzer/ports/describe.hpp"
 #include "analyzer/incidents/evidence.hpp"
 #include "analyzer/incidents/planned_work.hpp"
 

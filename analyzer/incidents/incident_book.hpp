@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/detect/coverage.hpp"
-#include "analyzer/detect/thresholds.hpp"
+#include "analyzer/incidents/coverage.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/result.hpp"

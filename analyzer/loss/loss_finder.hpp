@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/loss/thresholds.hpp"
+#include "analyzer/thresholds/loss.hpp"
 #include "fabric/graph/multipath.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/topology.hpp"

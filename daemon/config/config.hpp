@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/detect/thresholds.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
 #include "analyzer/remedy/limits.hpp"
 #include "daemon/config/values.hpp"
 #include "fabric/clock.hpp"

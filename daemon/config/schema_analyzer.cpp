@@ -1,6 +1,6 @@
 #include "daemon/config/schema.hpp"
 
-// Every number of analyzer/detect/thresholds.hpp and analyzer/congestion/thresholds.hpp as a key of its own name.
+// Every number of analyzer/thresholds/thresholds.hpp and analyzer/thresholds/congestion.hpp as a key of its own name.
 
 namespace weft::config {
 namespace {

@@ -1,6 +1,6 @@
 #include "daemon/config/schema.hpp"
 
-// Every number of analyzer/cohort/thresholds.hpp as a key of its own name.
+// Every number of analyzer/thresholds/stragglers.hpp as a key of its own name.
 
 namespace weft::config {
 

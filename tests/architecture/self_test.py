@@ -29,9 +29,9 @@ GOOD = {
 
 GRAPH = """weft_fabric|fabric|tl::expected
 weft_collectors_infiniband|collectors/infiniband|weft_fabric;$<LINK_ONLY:ibumad>
-weft_analyzer_detect|analyzer/detect|weft_fabric
+weft_analyzer|analyzer/detect|weft_fabric
 weft_daemon_adapters_store|daemon/adapters/store|weft_fabric;sqlite3
-weftd|daemon/programs/weftd|weft_collectors_infiniband;weft_analyzer_detect;weft_daemon_adapters_store
+weftd|daemon/programs/weftd|weft_collectors_infiniband;weft_analyzer;weft_daemon_adapters_store
 """
 
 
@@ -115,8 +115,8 @@ class Links(unittest.TestCase):
         self.assertIn("must not link weftd", self.complaints("weft_api|api|weftd\n")[0])
         self.assertIn("must not link weft_collectors_infiniband",
                       self.complaints("weft_api|api|$<LINK_ONLY:weft_collectors_infiniband>\n")[0])
-        self.assertIn("must not link weft_analyzer_detect",
-                      self.complaints("weft_daemon_platform_runtime|daemon/platform/runtime|weft_analyzer_detect\n")[0])
+        self.assertIn("must not link weft_analyzer",
+                      self.complaints("weft_daemon_platform_runtime|daemon/platform/runtime|weft_analyzer\n")[0])
 
     def test_link_into_tests(self):
         self.assertIn("must not link fakes", self.complaints("fakes|tests/fakes|\nweft_api|api|fakes\n")[0])

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/fabric_analyzer.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft {

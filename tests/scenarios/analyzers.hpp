@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/fabric_analyzer.hpp"
 #include "analyzer/hosts/host_analyzer.hpp"
 #include "analyzer/incidents/incident_book.hpp"
 #include "tests/scenarios/simulator.hpp"

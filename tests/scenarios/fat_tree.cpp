@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "analyzer/ethernet/plan_topology.hpp"
+#include "analyzer/ports/plan_topology.hpp"
 
 namespace weft::scenarios {
 namespace {

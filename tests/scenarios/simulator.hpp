@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ethernet/ethernet_fabric.hpp"
+#include "analyzer/ports/ethernet_fabric.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/sweep.hpp"
 #include "tests/scenarios/actions.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/detect/freshness.hpp"
+#include "analyzer/ports/freshness.hpp"
 #include "analyzer/incidents/health.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/words.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/fabric_analyzer.hpp"
 #include "analyzer/incidents/incident_book.hpp"
 #include "analyzer/places/place_finder.hpp"
 #include "api/publication/commands.hpp"

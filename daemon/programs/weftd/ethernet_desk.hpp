@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "analyzer/ethernet/ethernet_fabric.hpp"
+#include "analyzer/ports/ethernet_fabric.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/programs/weftd/host_desk.hpp"
 

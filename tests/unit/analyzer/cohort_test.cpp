@@ -1,7 +1,7 @@
 // Silences of ports from their counters, and who was late in them.
 #include <gtest/gtest.h>
 
-#include "analyzer/cohort/beginnings.hpp"
+#include "analyzer/stragglers/beginnings.hpp"
 
 namespace weft::analyzer {
 namespace {

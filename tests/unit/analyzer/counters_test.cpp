@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "analyzer/counters/error_bounds.hpp"
-#include "analyzer/counters/rates.hpp"
+#include "analyzer/ports/error_bounds.hpp"
+#include "analyzer/ports/rates.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::analyzer {

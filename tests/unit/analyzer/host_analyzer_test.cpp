@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyzer/hosts/counter_delta.hpp"
+#include "analyzer/ports/counter_delta.hpp"
 #include "analyzer/incidents/health.hpp"
 #include "host_watching.hpp"
 #include "tests/fakes/fabric_builder.hpp"

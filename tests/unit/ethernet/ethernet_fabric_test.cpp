@@ -1,4 +1,4 @@
-#include "analyzer/ethernet/ethernet_fabric.hpp"
+#include "analyzer/ports/ethernet_fabric.hpp"
 
 #include <gtest/gtest.h>
 

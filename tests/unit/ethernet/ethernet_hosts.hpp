@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/ethernet/ethernet_fabric.hpp"
+#include "analyzer/ports/ethernet_fabric.hpp"
 
 namespace weft::analyzer {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/detect/fabric_analyzer.hpp"
+#include "analyzer/fabric_analyzer.hpp"
 #include "analyzer/hosts/host_analyzer.hpp"
 #include "analyzer/incidents/incident_book.hpp"
 #include "tests/fakes/open_incidents.hpp"

@@ -1,4 +1,4 @@
-#include "analyzer/ethernet/plan_topology.hpp"
+#include "analyzer/ports/plan_topology.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,288 @@
+#include "analyzer/congestion/congestion_findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "analyzer/congestion/congestion_tree.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+// Links named where no host suffers, and senders named as contributors.
+constexpr std::size_t kMostLinksNamed = 16;
+constexpr std::size_t kMostContributors = 4;
+
+bool is_outage(IncidentKind kind) {
+  return kind == IncidentKind::kLinkDown || kind == IncidentKind::kSwitchDown || kind == IncidentKind::kNodeDown;
+}
+
+bool blames_a_link(IncidentKind kind) {
+  return kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kLinkErrors || kind == IncidentKind::kLinkFlap;
+}
+
+// Several roots may have one reason.
+void say_once(Finding& finding, const char* clause) {
+  if (finding.summary.find(clause) == std::string::npos) finding.summary += clause;
+}
+
+std::string percent(float ratio) {
+  return std::to_string(std::lround(ratio * 100)) + " %";
+}
+
+/// All that is needed to put one root into words.
+class Story {
+ public:
+  Story(const Sweep& sweep, const CounterPass& pass, std::span<const float> line_rates, const LinkTable& table,
+        const Describe& describe, const CongestionThresholds& thresholds, const SteadyCongestion& steady)
+      : sweep_(sweep),
+        topology_(*sweep.topology),
+        pass_(pass),
+        rates_(*pass.rates),
+        line_rates_(line_rates),
+        table_(table),
+        describe_(describe),
+        thresholds_(thresholds),
+        steady_(steady),
+        root_(steady.root) {}
+
+  /// The cause, what it is called, and what is known of it; nullopt when the link is not known any more.
+  std::optional<Finding> tell() const {
+    const LinkId link = table_.link_at(root_.egress);
+    if (link == kNoIndex) return std::nullopt;
+    const Entity cable = describe_.link(link);
+    const Port& egress = topology_.port(root_.egress);
+    Finding finding = make_finding(root_.kind, severity(), cable);
+    finding.confidence = root_.certain ? 0.9 : 0.6;
+    switch (root_.kind) {
+      case IncidentKind::kCongestionIncast:
+        finding.summary = "Several send to " + node_name(topology_.port(egress.peer).node) + " at once and fill " +
+                          cable.label + "; they wait for each other";
+        break;
+      case IncidentKind::kCongestionUnevenLoad:
+        finding.summary = "Routes collide on " + cable.label + ": it is full while its siblings have room";
+        break;
+      case IncidentKind::kCongestionOversubscribed: {
+        const NodeId node = table_.find_node(topology_.node(root_.node).guid);
+        if (node == kNoIndex) return std::nullopt;
+        finding.cause = describe_.node(node);
+        finding.summary = "More is sent through " + finding.cause.label + " than its links to other switches carry";
+        if (!root_.lost.empty()) finding.summary += ": some of them are down or run below what they could";
+        break;
+      }
+      case IncidentKind::kSlowReceiver:
+        finding.cause = describe_.port(topology_.key_of(egress.peer));
+        finding.summary = finding.cause.label + " does not take what is sent to it; its link has room";
+        finding.confidence = 0.8;
+        break;
+      case IncidentKind::kPfcStorm:
+        finding.cause = describe_.port(topology_.key_of(egress.peer));
+        finding.summary = finding.cause.label + " takes nothing at all of what is sent to it; everybody behind waits";
+        break;
+      case IncidentKind::kDeadlock:
+        finding.summary = "Links wait for each other in a circle and nothing moves: " + cable.label + " is one of them";
+        for (const PortIndex member : root_.links)
+          if (const LinkId other = table_.link_at(member); other != kNoIndex && other != link)
+            finding.affected.push_back(describe_.link(other));
+        break;
+      default:
+        break;
+    }
+    add_harm(finding);
+    return finding;
+  }
+
+  /// Who waits, and the figures.
+  void add_harm(Finding& finding) const {
+    add_victims(finding);
+    add_evidence(finding);
+    finding.waiting = describe_waiting(root_, topology_, rates_, line_rates_, describe_);
+  }
+
+  void add_evidence(Finding& finding) const {
+    const std::string label = port_label(topology_, root_.egress);
+    note(finding, "utilization", label + " sends " + percent(root_.utilization) + " of its rate", root_.utilization,
+         thresholds_.saturated_ratio, "", root_.egress);
+    if (root_.stall > 0)
+      note(finding, "transmit_wait", label + " has data and no credit " + percent(root_.stall) + " of the time",
+           root_.stall, thresholds_.stalled_ratio, "", root_.egress);
+    if (!root_.victims.empty()) {
+      const PortIndex worst = root_.victims.front();
+      note(finding, "victim_wait",
+           std::to_string(root_.victim_count) + " links wait for it, most of all " + port_label(topology_, worst) +
+               ", " + percent(root_.worst_stall) + " of the time",
+           root_.worst_stall, thresholds_.harm_ratio, "", worst);
+      note(finding, "lost_rate", "what all of them together could have sent besides", root_.lost_bits / 1e9, 0, "Gb/s",
+           root_.egress);
+    }
+    if (root_.kind == IncidentKind::kCongestionIncast)
+      note(finding, "feeders", "links that deliver to it at its switch, and are stalled", root_.feeders, 2, "links",
+           root_.egress);
+    if (root_.siblings > 0 || !root_.lost.empty())
+      note(finding, "sibling_utilization",
+           "the median of the " + std::to_string(root_.siblings) + " links beside it; " +
+               std::to_string(root_.lost.size()) + " more are down or run below what they could",
+           root_.sibling_median, thresholds_.idle_sibling_ratio, "", root_.egress);
+    add_contributors(finding);
+  }
+
+ private:
+  Severity severity() const {
+    if (root_.kind == IncidentKind::kDeadlock || root_.kind == IncidentKind::kPfcStorm) return Severity::kCritical;
+    return steady_.severe ? Severity::kWarning : Severity::kInfo;
+  }
+
+  std::string node_name(NodeIndex index) const { return topology_.node(index).name; }
+
+  void add_victims(Finding& finding) const {
+    const auto add = [&](Entity entity) {
+      const auto known = [&](const Entity& other) { return other.same_as(entity); };
+      if (!std::ranges::any_of(finding.affected, known) && !finding.cause.same_as(entity))
+        finding.affected.push_back(std::move(entity));
+    };
+    bool hosts = false;
+    for (const PortKey& victim : steady_.victims) {
+      const NodeId node = table_.find_node(victim.node);
+      if (node == kNoIndex || table_.nodes()[node].type == NodeType::kSwitch) continue;
+      hosts = true;
+      add(describe_.node(node));
+    }
+    if (hosts) return;
+    std::size_t named = 0;
+    for (const PortKey& victim : steady_.victims) {
+      const PortIndex port = topology_.find_port(victim);
+      const LinkId link = port == kNoIndex ? kNoIndex : table_.link_at(port);
+      if (link != kNoIndex && named++ < kMostLinksNamed) add(describe_.link(link));
+    }
+  }
+
+  void note(Finding& finding, std::string signal, std::string text, double value, double threshold, std::string unit,
+            PortIndex port) const {
+    finding.evidence.push_back(
+        {.signal = std::move(signal),
+         .description = std::move(text),
+         .value = value,
+         .threshold = threshold,
+         .unit = std::move(unit),
+         .observed = sweep_.finished,
+         .where = describe_.port(topology_.key_of(port)),
+         .window = std::chrono::duration_cast<Duration>(std::chrono::duration<float>(pass_.elapsed_seconds[port]))});
+  }
+
+  // Of the hosts that wait, those that send most: what fills the root comes from them.
+  void add_contributors(Finding& finding) const {
+    std::vector<std::pair<double, PortIndex>> senders;
+    for (const PortIndex victim : root_.victims) {
+      const double rate = rates_[victim].transmit_bits_per_second;
+      if (topology_.node_of(topology_.port(victim)).type != NodeType::kSwitch && std::isfinite(rate))
+        senders.emplace_back(rate, victim);
+    }
+    std::ranges::sort(senders, std::greater{});
+    if (senders.size() > kMostContributors) senders.resize(kMostContributors);
+    for (const auto& [rate, port] : senders)
+      note(finding, "contributor", port_label(topology_, port) + " sends towards it", rate / 1e9, 0, "Gb/s", port);
+  }
+
+  const Sweep& sweep_;
+  const Topology& topology_;
+  const CounterPass& pass_;
+  const std::vector<PortRates>& rates_;
+  std::span<const float> line_rates_;
+  const LinkTable& table_;
+  const Describe& describe_;
+  const CongestionThresholds& thresholds_;
+  const SteadyCongestion& steady_;
+  const CongestionRoot& root_;
+};
+
+}  // namespace
+
+void Congestion::mark_suspects(const Topology& topology, std::span<const Finding> findings) {
+  suspects_.assign(topology.ports().size(), 0);
+  faults_.assign(topology.ports().size(), 0);
+  const auto mark = [&](PortKey key, std::size_t finding, std::uint8_t suspect) {
+    const PortIndex port = topology.find_port(key);
+    if (port == kNoIndex) return;
+    for (const PortIndex end : {port, topology.port(port).peer}) {
+      if (end == kNoIndex) continue;
+      suspects_[end] |= suspect;
+      faults_[end] = static_cast<std::uint32_t>(finding + 1);
+    }
+  };
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    if (blames_a_link(finding.kind)) mark(finding.cause.port, i, kFaultyLink);
+    if (finding.kind == IncidentKind::kLinkFlap) mark(finding.cause.port, i, kUnsteady);
+    if (finding.kind == IncidentKind::kLinkDown) mark(finding.cause.port, i, 0);
+    if (finding.kind == IncidentKind::kSwitchDown)
+      for (const Entity& part : finding.affected)
+        if (part.kind == EntityKind::kLink) mark(part.port, i, 0);
+    // All ones in an error counter says nothing against the others.
+    if (finding.kind == IncidentKind::kCounterStuck && finding.severity >= Severity::kWarning)
+      if (const PortIndex port = topology.find_port(finding.cause.port); port != kNoIndex)
+        suspects_[port] |= kBrokenCounters;
+  }
+}
+
+Finding* Congestion::only_reason(const CongestionRoot& root, std::vector<Finding>& findings) const {
+  std::uint32_t reason = 0;
+  for (const PortIndex port : root.lost) {
+    if (faults_[port] == 0 || faults_[port] == reason) continue;
+    if (reason != 0) return nullptr;  // several: that too few ways are left is a trouble of its own
+    reason = faults_[port];
+  }
+  return reason == 0 ? nullptr : &findings[reason - 1];
+}
+
+std::span<const PortIndex> Congestion::known_roots(const Topology& topology) {
+  known_.clear();
+  if (epoch_ == topology.epoch())
+    for (const SteadyCongestion& steady : tracker_.steady())
+      known_.insert(known_.end(), steady.root.links.begin(), steady.root.links.end());
+  epoch_ = topology.epoch();
+  std::ranges::sort(known_);
+  return known_;
+}
+
+void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<const float> line_rates,
+                        const LinkTable& table, const Describe& describe, std::vector<Finding>& findings) {
+  mark_suspects(*sweep.topology, findings);
+  const auto& roots = finder_.find({.topology = sweep.topology,
+                                    .routes = sweep.routes,
+                                    .multipath = sweep.multipath,
+                                    .rates = *pass.rates,
+                                    .elapsed = pass.elapsed_seconds,
+                                    .line_rates = line_rates,
+                                    .suspects = suspects_,
+                                    .known = known_roots(*sweep.topology)});
+  for (auto& [key, told] : told_) --told.left;
+  std::erase_if(told_, [](const auto& entry) { return entry.second.left == 0; });
+  for (const SteadyCongestion& steady : tracker_.update(*sweep.topology, roots)) {
+    const Story story(sweep, pass, line_rates, table, describe, thresholds_, steady);
+    // The fault of the link is the cause, and known as such: the congestion behind it is its consequence.
+    if (steady.root.kind == IncidentKind::kLinkDegraded) {
+      const std::uint32_t fault = faults_[steady.root.egress];
+      if (fault == 0 || !blames_a_link(findings[fault - 1].kind)) continue;
+      Finding& whole = findings[fault - 1];
+      whole.severity = std::max(whole.severity, Severity::kWarning);
+      say_once(whole, "; what is sent through it waits");
+      story.add_harm(whole);
+      continue;
+    }
+    // So is what fills up because another way is gone, unless it was there before.
+    Finding* const reason = only_reason(steady.root, findings);
+    Told& told = told_.try_emplace(steady.key, Told{reason != nullptr, 1}).first->second;
+    if (reason || !told.folded) told.left = CongestionTracker::kLongWindows;
+    if (!told.folded) {
+      if (auto finding = story.tell()) findings.push_back(std::move(*finding));
+    } else if (reason) {
+      say_once(*reason, "; the traffic that goes round it overloads what is left");
+      if (is_outage(reason->kind))
+        story.add_evidence(*reason);  // whom an outage affects is down
+      else
+        story.add_harm(*reason);
+    }
+  }
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,201 @@
+#include "analyzer/fabric_analyzer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/ports/rates.hpp"
+#include "analyzer/congestion/congestion_findings.hpp"
+#include "analyzer/links/degraded.hpp"
+#include "analyzer/ports/describe.hpp"
+#include "analyzer/links/error_windows.hpp"
+#include "analyzer/links/fec_trend.hpp"
+#include "analyzer/links/flaps.hpp"
+#include "analyzer/ports/freshness.hpp"
+#include "analyzer/ports/link_table.hpp"
+#include "analyzer/incidents/mass_alarms.hpp"
+#include "analyzer/links/miscabled.hpp"
+#include "analyzer/links/outage_findings.hpp"
+#include "analyzer/links/outages.hpp"
+#include "analyzer/links/planned_links.hpp"
+#include "analyzer/links/stuck.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+MassAlarmScope mass_scope(const Thresholds& thresholds) {
+  MassAlarmScope scope{.limits = {}, .hold = thresholds.mass_hold};
+  for (const IncidentKind kind :
+       {IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kLinkDegraded, IncidentKind::kCounterStuck})
+    scope.limits.push_back({kind, thresholds.mass_minimum_links, thresholds.mass_alarm_share});
+  return scope;
+}
+
+}  // namespace
+
+struct FabricAnalyzer::Implementation {
+  Implementation(std::string name, Thresholds limits, std::shared_ptr<const Topology> expected)
+      : fabric(std::move(name)),
+        thresholds(limits),
+        table(thresholds, expected.get()),
+        describe(fabric, table),
+        outages(thresholds),
+        flaps(thresholds),
+        errors(thresholds),
+        fec_trends(thresholds),
+        stuck(thresholds),
+        mass(mass_scope(thresholds)),
+        congestion(thresholds.congestion),
+        cabling(thresholds, std::move(expected)) {}
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+
+  Coverage coverage(const Sweep& sweep) const;
+
+  // The parts below refer to these two and to the table: the object never moves.
+  std::string fabric;
+  Thresholds thresholds;
+  LinkTable table;
+  PlannedLinks planned;
+  Describe describe;
+  CounterTracker counters;
+  OutageFinder outages;
+  FlapTracker flaps;
+  ErrorWindows errors;
+  DegradedLinks degraded;
+  FecTrends fec_trends;
+  StuckCounters stuck;
+  MassAlarms mass;
+  Congestion congestion;
+  Cabling cabling;
+
+  std::shared_ptr<const Topology> topology;  ///< of the last sweep
+  TimePoint last_sweep = kNever;
+  TimePoint silent_since = kNever;
+  Duration interval = std::chrono::seconds(1);
+};
+
+FabricAnalyzer::FabricAnalyzer(std::string fabric, Thresholds thresholds, std::shared_ptr<const Topology> expected)
+    : implementation_(std::make_unique<Implementation>(std::move(fabric), thresholds, std::move(expected))) {}
+FabricAnalyzer::~FabricAnalyzer() = default;
+FabricAnalyzer::FabricAnalyzer(FabricAnalyzer&&) noexcept = default;
+FabricAnalyzer& FabricAnalyzer::operator=(FabricAnalyzer&&) noexcept = default;
+
+const std::string& FabricAnalyzer::fabric() const {
+  return implementation_->fabric;
+}
+
+void FabricAnalyzer::restore(const AnalyzerState& state) {
+  implementation_->table.restore(state.links);
+  implementation_->flaps.restore(state.flaps, implementation_->table);
+  implementation_->errors.restore(state.errors);
+}
+
+void FabricAnalyzer::plan(MaintenanceListPtr windows) {
+  implementation_->planned.set(std::move(windows));
+}
+
+AnalyzerState FabricAnalyzer::state() const {
+  const Implementation& self = *implementation_;
+  return {self.table.known_links(), self.flaps.state(self.table), self.errors.state()};
+}
+
+std::uint64_t FabricAnalyzer::links_revision() const {
+  return implementation_->table.revision();
+}
+
+std::uint64_t FabricAnalyzer::history_revision() const {
+  return implementation_->flaps.revision() + implementation_->errors.revision();
+}
+
+Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep) const {
+  const Topology& seen = *sweep.topology;
+  const Duration stale = stale_after(sweep, thresholds);
+  std::vector<std::uint8_t> ports(seen.ports().size(), 0);
+  const bool have_counters = sweep.counters && sweep.counters->rows() >= ports.size();
+  for (PortIndex port = 0; port < ports.size(); ++port) {
+    unsigned bits = 0;
+    if (table.state_fresh(port)) {
+      bits |= Coverage::kStateFresh;
+      if (seen.port(port).is_up()) bits |= Coverage::kActive;
+    }
+    if (have_counters) {
+      const TimePoint read_at = sweep.counters->read_at(port);
+      if (read_at != kNever && read_at + stale >= sweep.finished) bits |= Coverage::kCountersFresh;
+    }
+    if (errors.judged(port)) bits |= Coverage::kErrorsJudged;
+    ports[port] = static_cast<std::uint8_t>(bits);
+  }
+  return Coverage(sweep.topology, std::move(ports), stuck.warm());
+}
+
+Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
+  Implementation& self = *implementation_;
+  if (!sweep.topology || (sweep.counters && sweep.counters->rows() < sweep.topology->ports().size()))
+    return silent(now, "the last sweep was not complete");
+  const bool changed = self.topology != sweep.topology;
+  const bool new_epoch = !self.topology || self.topology->epoch() != sweep.topology->epoch();
+  self.topology = sweep.topology;
+  self.last_sweep = std::max(now, sweep.finished);
+  self.silent_since = kNever;
+  self.interval = effective_interval(sweep);
+
+  self.table.observe(sweep);
+  const CounterPass& pass = self.counters.update(sweep, stale_after(sweep, self.thresholds));
+  const OutageReport outages = self.outages.find(self.table, sweep, now);
+  self.planned.update(self.table, *sweep.topology, self.fabric, now);
+  self.flaps.update(self.table, pass, self.planned, new_epoch || outages.blind, now);
+  self.errors.update(*sweep.topology, pass, self.counters.line_rates(), self.planned, now);
+  self.fec_trends.update(sweep, self.counters.line_rates());
+  self.stuck.update(sweep, self.table, pass);
+  if (changed) {
+    self.degraded.update(*sweep.topology, self.table);
+    self.cabling.update(*sweep.topology, self.table, self.describe, now);
+  }
+
+  Analysis analysis;
+  analysis.rates = pass.rates;
+  std::vector<Finding>& findings = analysis.findings;
+  report_outages(outages, self.describe, self.table, self.flaps, self.thresholds, sweep, findings);
+  if (outages.blind) return analysis;
+  self.flaps.report(self.describe, self.table, now, findings);
+  self.degraded.report(*sweep.topology, self.table, self.describe, now, findings);
+  self.fec_trends.report(*sweep.topology, self.table, self.describe, now, findings);
+  self.errors.report(*sweep.topology, self.table, self.describe, now, findings);
+  self.stuck.report(sweep, self.describe, pass, findings);
+  self.mass.hold_back(findings, self.table.links().size(), self.describe.fabric(), now);
+  self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, findings);
+  findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
+  report_duplicates(*sweep.topology, self.table, self.describe, now, findings);
+  analysis.coverage = self.coverage(sweep);
+  return analysis;
+}
+
+Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
+  Implementation& self = *implementation_;
+  // A clock that was set back must not hide the silence until it has caught up.
+  self.last_sweep = std::min(self.last_sweep, now);
+  self.silent_since = std::min(self.silent_since, now);
+  if (self.silent_since == kNever) self.silent_since = self.last_sweep == kNever ? now : self.last_sweep;
+  Analysis analysis;
+  const Duration age = now - self.silent_since;
+  Duration patience = self.interval * self.thresholds.telemetry_lost_intervals;
+  if (self.last_sweep == kNever) patience = std::max(patience, self.thresholds.telemetry_start_grace);
+  if (reason.empty() && age < patience) return analysis;
+  Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, self.describe.fabric());
+  finding.confidence = 0.99;
+  finding.summary = "Fabric " + self.fabric +
+                    " is not watched: " + (reason.empty() ? std::string("no sweep arrives") : std::string(reason));
+  finding.evidence.push_back(
+      {.signal = "sweep_age",
+       .description = self.last_sweep == kNever ? "no sweep has arrived since the start"
+                                                : "the last sweep is " + short_duration(now - self.last_sweep) + " old",
+       .value = seconds(age),
+       .threshold = seconds(patience),
+       .unit = "s",
+       .observed = now,
+       .where = finding.cause});
+  analysis.findings.push_back(std::move(finding));
+  return analysis;
+}
+
+}  // namespace weft::analyzer

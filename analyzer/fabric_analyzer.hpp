@@ -1,0 +1,67 @@
+#pragma once
+// All rules over one subnet, sweep after sweep. One object for each fabric; not thread-safe, and needs no thread.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/incidents/coverage.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
+#include "fabric/analyzer_state.hpp"
+#include "fabric/incident.hpp"
+#include "fabric/maintenance.hpp"
+#include "fabric/snapshot.hpp"
+#include "fabric/sweep.hpp"
+
+namespace weft::analyzer {
+
+/// What one sweep means.
+struct Analysis {
+  std::vector<Finding> findings;                        ///< everything that is wrong now, not only what is new
+  std::shared_ptr<const std::vector<PortRates>> rates;  ///< one for each port of the sweep; null from silent()
+  Coverage coverage;                                    ///< for IncidentBook::update
+};
+
+/// Applies all rules to the sweeps of one fabric and remembers what they need from sweep to sweep.
+class FabricAnalyzer {
+ public:
+  /// `fabric` is the name that findings carry. `expected` is the topology that cabling is compared with, matched by
+  /// GUID and port number; its links also count as having been up once. Null when there is none.
+  FabricAnalyzer(std::string fabric, Thresholds thresholds, std::shared_ptr<const Topology> expected);
+  ~FabricAnalyzer();
+  FabricAnalyzer(FabricAnalyzer&&) noexcept;
+  FabricAnalyzer& operator=(FabricAnalyzer&&) noexcept;
+
+  /// Takes back what an earlier process remembered. Before the first analyze().
+  void restore(const AnalyzerState& state);
+
+  /// The windows of planned work, from now on: what links do meanwhile counts neither as flaps nor as errors. (That it
+  /// does not alarm is the incident book's matter.)
+  void plan(MaintenanceListPtr windows);
+
+  /// Judges one sweep. `now` is the time of judging (normally sweep.finished or a little later). A sweep without
+  /// topology or with tables of the wrong size is treated as no sweep at all.
+  Analysis analyze(const Sweep& sweep, TimePoint now);
+
+  /// No sweep arrived. With a `reason` ("adapter mlx5_0 is gone") telemetry is lost at once; with an empty one after
+  /// Thresholds::telemetry_lost_intervals of the last known interval. Call it on each tick that brings no sweep.
+  Analysis silent(TimePoint now, std::string_view reason);
+
+  /// What restore() of the next process wants.
+  AnalyzerState state() const;
+  /// Grows when the links of state() change; rarely after the first sweep. Save state().links when it has.
+  std::uint64_t links_revision() const;
+  /// Grows when the flaps or errors of state() change otherwise than by decay. Save them when it has.
+  std::uint64_t history_revision() const;
+
+  /// The name that findings carry.
+  const std::string& fabric() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,229 @@
+#include "analyzer/links/error_windows.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace weft::analyzer {
+namespace {
+
+enum Stream : std::uint8_t { kPhysical = 1, kPackets = 2 };
+
+/// The least that a packet received with an error can have been: a link packet's headers and data, in bits.
+constexpr double kSmallestPacketBits = 512;
+
+std::uint32_t capped(std::uint64_t value) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max() / 2));
+}
+
+void add_to(ErrorDelta& sum, const ErrorDelta& delta) {
+  sum.symbol_errors += delta.symbol_errors;
+  sum.link_error_recovery += delta.link_error_recovery;
+  sum.receive_errors += delta.receive_errors;
+  sum.receive_remote_physical_errors += delta.receive_remote_physical_errors;
+  sum.local_link_integrity_errors += delta.local_link_integrity_errors;
+  sum.fec_uncorrectable += delta.fec_uncorrectable;
+}
+
+double packet_bits(double received, std::uint32_t errors) {
+  return received + kSmallestPacketBits * errors;
+}
+
+}  // namespace
+
+ErrorWindows::ErrorWindows(const Thresholds& thresholds)
+    : thresholds_(thresholds), bounds_(thresholds.error_confidence) {}
+
+void ErrorWindows::restore(std::span<const ErrorState> states) {
+  for (const ErrorState& state : states) condemned_[state.port].rate = state.rate;
+}
+
+std::vector<ErrorState> ErrorWindows::state() const {
+  std::vector<ErrorState> states;
+  for (const auto& [port, condemned] : condemned_) states.push_back({port, condemned.rate});
+  return states;
+}
+
+void ErrorWindows::remap(const Topology& topology) {
+  const bool same = started_ && topology.epoch() == epoch_;
+  if (!same) {
+    windows_.clear();
+    sums_.clear();
+  }
+  windows_.resize(topology.ports().size());
+  if (same) return;
+  started_ = true;
+  epoch_ = topology.epoch();
+  for (const auto& [key, condemned] : condemned_) {
+    const PortIndex port = topology.find_port(key);
+    if (port == kNoIndex) continue;
+    windows_[port].condemned = kPhysical | kPackets;
+    windows_[port].rate = static_cast<float>(condemned.rate);
+  }
+}
+
+bool ErrorWindows::over(std::uint32_t errors, double bits, double factor) const {
+  return errors > 0 && bounds_.lower(errors) > thresholds_.error_rate_limit * factor * bits;
+}
+
+void ErrorWindows::add(Window& window, const ErrorDelta& delta) {
+  const std::uint64_t physical =
+      delta.symbol_errors + delta.link_error_recovery + delta.local_link_integrity_errors + delta.fec_uncorrectable;
+  if (physical + delta.receive_errors == 0) return;
+  window.physical = capped(window.physical + physical);
+  window.packets = capped(window.packets + delta.receive_errors);
+  if (window.errored_readings < 0xFFFF) ++window.errored_readings;
+  ErrorDelta& sum = sums_[delta.port];
+  add_to(sum, delta);
+}
+
+void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates,
+                          const PlannedLinks& planned, TimePoint now) {
+  remap(topology);
+  const double enough_bits = bounds_.upper(0) / thresholds_.error_rate_limit;
+  const auto shortest = static_cast<float>(seconds(thresholds_.error_window_minimum));
+  const auto longest = static_cast<float>(seconds(thresholds_.error_window_maximum));
+  std::vector<PortRates>& rates = *pass.rates;
+  auto delta = pass.errors.begin();
+  for (PortIndex port = 0; port < windows_.size(); ++port) {
+    Window& window = windows_[port];
+    const bool moved = delta != pass.errors.end() && delta->port == port;
+    const ErrorDelta* const errors = moved ? &*delta : nullptr;
+    if (moved) ++delta;
+    const bool up = line_rates[port] > 0;
+    const float elapsed = pass.elapsed_seconds[port];
+    if (!up) {
+      rates[port].error_rate = std::numeric_limits<double>::quiet_NaN();
+      window.was_up = false;
+      continue;
+    }
+    if (elapsed <= 0) {
+      rates[port].error_rate = static_cast<double>(window.rate);
+      continue;
+    }
+    const bool training = !window.was_up || (errors && (errors->link_downed > 0 || planned.has_port(port)));
+    window.was_up = true;
+    if (!training) {
+      window.line_bits += static_cast<double>(line_rates[port]) * static_cast<double>(elapsed);
+      window.packet_bits += static_cast<double>(std::max(0.0F, pass.receive_bits[port]));
+      window.elapsed += elapsed;
+      if (errors) add(window, *errors);
+    }
+    const bool errored = window.physical + window.packets > 0;
+    const bool gross = errored && (over(window.physical, window.line_bits, thresholds_.error_gross_factor) ||
+                                   over(window.packets, packet_bits(window.packet_bits, window.packets),
+                                        thresholds_.error_gross_factor));
+    const bool full = window.elapsed >= shortest &&
+                      (window.line_bits >= enough_bits || window.elapsed >= longest || window.condemned == kPackets);
+    double rate = static_cast<double>(window.rate);
+    if (errored)
+      rate = std::max({rate, window.physical / std::max(1.0, window.line_bits),
+                       window.packets / packet_bits(window.packet_bits, window.packets)});
+    rates[port].error_rate = rate;
+    if (gross || full) judge(topology, port, window, now);
+  }
+}
+
+void ErrorWindows::judge(const Topology& topology, PortIndex port, Window& window, TimePoint now) {
+  const double received = packet_bits(window.packet_bits, window.packets);
+  const double limit = thresholds_.error_rate_limit;
+  const bool physical_over = over(window.physical, window.line_bits, 1);
+  const bool packets_over = over(window.packets, received, 1);
+  double rate = 0;
+  if (window.physical > 0) rate = window.physical / std::max(1.0, window.line_bits);
+  if (window.packets > 0) rate = std::max(rate, window.packets / received);
+  window.rate = static_cast<float>(rate);
+  window.strikes = physical_over || packets_over ? static_cast<std::uint8_t>(std::min(window.strikes + 1, 255)) : 0;
+  window.clean = window.packets == 0 ? static_cast<std::uint8_t>(std::min(window.clean + 1, 255)) : 0;
+
+  const std::uint8_t before = window.condemned;
+  if (window.strikes >= thresholds_.error_windows) {
+    if (physical_over) window.condemned |= kPhysical;
+    if (packets_over) window.condemned |= kPackets;
+  } else if (before) {
+    // An idle link never receives enough bits for the upper bound of its packets: clean windows must do.
+    if (bounds_.upper(window.physical) < limit * window.line_bits)
+      window.condemned &= static_cast<std::uint8_t>(~kPhysical);
+    if (window.clean >= thresholds_.error_windows || bounds_.upper(window.packets) < limit * received)
+      window.condemned &= static_cast<std::uint8_t>(~kPackets);
+  }
+  if (window.condemned && (physical_over || packets_over)) {
+    Condemned& entry = condemned_[topology.key_of(port)];
+    entry.rate = rate;
+    entry.bits = physical_over ? window.line_bits : received;
+    entry.elapsed = static_cast<double>(window.elapsed);
+    entry.errored_readings = window.errored_readings;
+    entry.closed = now;
+    entry.sums = {};
+    if (const auto found = sums_.find(port); found != sums_.end()) entry.sums = found->second;
+  } else if (before && !window.condemned) {
+    condemned_.erase(topology.key_of(port));
+  }
+  if ((before != 0) != (window.condemned != 0)) ++revision_;
+
+  if (window.errored_readings > 0) sums_.erase(port);
+  window.line_bits = window.packet_bits = 0;
+  window.elapsed = 0;
+  window.physical = window.packets = 0;
+  window.errored_readings = 0;
+  window.judged = true;
+}
+
+void ErrorWindows::report(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
+                          std::vector<Finding>& findings) const {
+  std::map<LinkId, std::size_t> of_link;
+  for (const auto& [key, condemned] : condemned_) {
+    const PortIndex port = topology.find_port(key);
+    const LinkId link = port == kNoIndex ? kNoIndex : table.link_at(port);
+    const Entity where = describe.port(key);
+    const auto window = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(condemned.elapsed));
+    const TimePoint observed = condemned.closed == kNever ? now : condemned.closed;
+    std::size_t position = findings.size();
+    if (link != kNoIndex) position = of_link.try_emplace(link, findings.size()).first->second;
+    if (position == findings.size()) {
+      Finding finding =
+          make_finding(IncidentKind::kLinkErrors, Severity::kWarning, link == kNoIndex ? where : describe.link(link));
+      if (link != kNoIndex)
+        if (const NodeId adapter = describe.adapter_of(link); adapter != kNoIndex)
+          finding.affected.push_back(describe.node(adapter));
+      finding.confidence = 0.9;
+      finding.summary = (link == kNoIndex ? "Port " : "Link ") + finding.cause.label +
+                        " has more errors than its limit of " + short_number(thresholds_.error_rate_limit) +
+                        " a bit, received at " + where.label;
+      findings.push_back(std::move(finding));
+    } else {
+      findings[position].summary += " and at " + where.label;
+    }
+    Finding& finding = findings[position];
+    finding.evidence.push_back({.signal = "error_rate",
+                                .description = where.label + ": " + short_number(condemned.rate) +
+                                               " errors a bit over " + short_number(condemned.bits) + " bits in " +
+                                               short_number(condemned.elapsed) + " s, in " +
+                                               std::to_string(condemned.errored_readings) + " readings",
+                                .value = condemned.rate,
+                                .threshold = thresholds_.error_rate_limit,
+                                .unit = "errors/bit",
+                                .observed = observed,
+                                .where = where,
+                                .window = window});
+    const auto add = [&](const char* signal, std::uint64_t count) {
+      if (count == 0) return;
+      finding.evidence.push_back({.signal = signal,
+                                  .description = where.label + ": " + signal + " grew by " + std::to_string(count) +
+                                                 " in the window that condemned it",
+                                  .value = static_cast<double>(count),
+                                  .threshold = 0,
+                                  .unit = "events",
+                                  .observed = observed,
+                                  .where = where,
+                                  .window = window});
+    };
+    add("symbol_errors", condemned.sums.symbol_errors);
+    add("link_error_recovery", condemned.sums.link_error_recovery);
+    add("receive_errors", condemned.sums.receive_errors);
+    add("local_link_integrity_errors", condemned.sums.local_link_integrity_errors);
+    add("fec_uncorrectable", condemned.sums.fec_uncorrectable);
+  }
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,89 @@
+#pragma once
+// LINK_ERRORS: is a link's error rate above the limit, and how sure is that?
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/ports/error_bounds.hpp"
+#include "analyzer/ports/rates.hpp"
+#include "analyzer/ports/describe.hpp"
+#include "analyzer/links/planned_links.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
+#include "fabric/analyzer_state.hpp"
+
+namespace weft::analyzer {
+
+/// Counts errors and bits of each port in windows. Two streams, each against the bits it could have hit:
+///  - physical: symbol errors, link error recoveries, local link integrity, uncorrectable FEC code words. Symbols flow
+///  on
+///    an idle link too, so the bits are line rate × time.
+///  - packets: receive errors, against the bits received. Packets that arrive already marked bad (remote physical
+///  errors)
+///    are not counted: their fault lies before the peer.
+/// A port is condemned when the lower bound of a stream exceeds the limit in consecutive windows, and reinstated when
+/// the upper bound is below it. Errors of a port blame its link: the peer's transmitter, the cable, this receiver.
+class ErrorWindows {
+ public:
+  explicit ErrorWindows(const Thresholds& thresholds);
+
+  /// Takes over the condemned ports that an earlier process saved.
+  void restore(std::span<const ErrorState> states);
+  /// The condemned ports, to be saved and handed to restore() by the next process.
+  std::vector<ErrorState> state() const;
+  /// Grows when a port is condemned or reinstated.
+  std::uint64_t revision() const { return revision_; }
+
+  /// Takes the movements of one sweep and fills in PortRates::error_rate. Errors around a link's going up or down are
+  /// not counted, for training makes them; nor are those of a link that somebody works on.
+  void update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates,
+              const PlannedLinks& planned, TimePoint now);
+
+  /// A window of this port has closed in this process.
+  bool judged(PortIndex port) const { return port < windows_.size() && windows_[port].judged; }
+  /// Adds a LINK_ERRORS for each link with a condemned port.
+  void report(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
+              std::vector<Finding>& findings) const;
+
+ private:
+  struct Window {
+    double line_bits = 0;
+    double packet_bits = 0;
+    float elapsed = 0;  ///< seconds
+    float rate = 0;     ///< errors per bit of the last closed window
+    std::uint32_t physical = 0;
+    std::uint32_t packets = 0;
+    std::uint16_t errored_readings = 0;
+    std::uint8_t strikes = 0;    ///< consecutive windows over the limit
+    std::uint8_t clean = 0;      ///< consecutive windows without a receive error
+    std::uint8_t condemned = 0;  ///< bits of Stream
+    bool was_up = false;         ///< at the reading before
+    bool judged = false;
+  };
+  struct Condemned {
+    double rate = 0;
+    double bits = 0;     ///< of the stream's window that condemned or last confirmed it
+    double elapsed = 0;  ///< seconds
+    unsigned errored_readings = 0;
+    TimePoint closed = kNever;  ///< when that window closed; kNever: before a restart
+    ErrorDelta sums;
+  };
+
+  void remap(const Topology& topology);
+  void add(Window& window, const ErrorDelta& delta);
+  void judge(const Topology& topology, PortIndex port, Window& window, TimePoint now);
+  bool over(std::uint32_t errors, double bits, double factor) const;
+
+  const Thresholds& thresholds_;
+  ErrorBounds bounds_;
+  std::uint64_t epoch_ = 0;
+  bool started_ = false;
+  std::vector<Window> windows_;
+  std::unordered_map<PortIndex, ErrorDelta> sums_;  ///< what the open window's errors are, by counter
+  std::map<PortKey, Condemned> condemned_;
+  std::uint64_t revision_ = 0;
+};
+
+}  // namespace weft::analyzer

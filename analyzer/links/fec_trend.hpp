@@ -1,0 +1,45 @@
+#pragma once
+// LINK_DEGRADED, early: a link whose forward error correction has more and more to put right. Nothing is lost yet.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/ports/drift.hpp"
+#include "analyzer/ports/describe.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
+#include "fabric/sweep.hpp"
+
+namespace weft::analyzer {
+
+/// Follows the errors before correction of each receiving port (symbols that Reed-Solomon correction repaired, of all
+/// lanes, by bits received) from one reading of the detail counters to the next.
+class FecTrends {
+ public:
+  explicit FecTrends(const Thresholds& thresholds) : thresholds_(thresholds) {}
+
+  /// `line_rates`: bits per second by port, 0 while down.
+  void update(const Sweep& sweep, std::span<const float> line_rates);
+  /// Adds to a LINK_DEGRADED that the link has already, or makes one.
+  void report(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
+              std::vector<Finding>& findings) const;
+
+ private:
+  struct Trend {
+    TimePoint read_at = kNever;
+    std::uint64_t corrected = 0;  ///< symbols, at that reading
+    float line_rate = 0;
+    bool was_down = false;  ///< since that reading
+    Drift drift;            ///< of log10 of the ratio
+  };
+  void read(PortIndex port, const SampleTable& details, float line_rate);
+
+  const Thresholds& thresholds_;
+  std::uint64_t epoch_ = 0;
+  std::vector<SampleTable::Column> columns_;
+  std::vector<Trend> trends_;     ///< by port; empty while nobody counts corrected symbols
+  std::vector<PortIndex> worse_;  ///< ascending
+};
+
+}  // namespace weft::analyzer

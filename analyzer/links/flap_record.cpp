@@ -1,0 +1,111 @@
+#include "analyzer/links/flap_record.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "analyzer/ports/describe.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+/// A penalty this small is forgotten (points).
+constexpr double kForgotten = 10;
+/// Whoever did not go down for so long does not "keep" doing it.
+constexpr Duration kQuiet = std::chrono::minutes(5);
+
+double decayed(double penalty, const Damping& damping, TimePoint since, TimePoint now) {
+  if (now <= since || damping.half_life <= Duration::zero()) return penalty;
+  return penalty * std::exp2(-seconds(now - since) / seconds(damping.half_life));
+}
+
+}  // namespace
+
+void FlapRecord::restore(const FlapState& known, const Thresholds& thresholds) {
+  state = known;
+  fast_suppressed_ = known.suppressed && known.fast > thresholds.flap_fast.reuse;
+  slow_suppressed_ = known.suppressed && known.slow > thresholds.flap_slow.reuse;
+  state.suppressed = is_flapping();
+}
+
+void FlapRecord::note(unsigned source, std::uint64_t count) {
+  const std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  seen_[source] = static_cast<std::uint32_t>(std::min(most, seen_[source] + count));
+  quiet_readings_ = 0;
+}
+
+void FlapRecord::count(const Thresholds& thresholds, std::uint32_t flaps, TimePoint now) {
+  state.fast = std::min(thresholds.flap_fast.ceiling, state.fast + flaps * thresholds.flap_penalty);
+  if (state.slow_counted == kNever || now - state.slow_counted >= thresholds.flap_slow_spacing) {
+    state.slow = std::min(thresholds.flap_slow.ceiling, state.slow + thresholds.flap_penalty);
+    state.slow_counted = now;
+  }
+  state.flaps += flaps;
+  state.last_flap = now;
+}
+
+FlapRecord::Change FlapRecord::settle(const Thresholds& thresholds, TimePoint now, bool reading) {
+  state.fast = decayed(state.fast, thresholds.flap_fast, state.updated, now);
+  state.slow = decayed(state.slow, thresholds.flap_slow, state.updated, now);
+  state.updated = std::max(state.updated, now);
+  Change change;
+  const std::uint32_t most = *std::ranges::max_element(seen_);
+  if (most > counted_) {
+    count(thresholds, most - counted_, now);
+    counted_ = most;
+    change.counted = true;
+  } else if (reading && ++quiet_readings_ >= thresholds.flap_level_sweeps) {
+    seen_.fill(0);
+    counted_ = 0;
+  }
+  const bool before = is_flapping();
+  const auto judge = [](bool suppressed, double penalty, const Damping& damping) {
+    return suppressed ? penalty > damping.reuse : penalty >= damping.suppress;
+  };
+  fast_suppressed_ = judge(fast_suppressed_, state.fast, thresholds.flap_fast);
+  slow_suppressed_ = judge(slow_suppressed_, state.slow, thresholds.flap_slow);
+  state.suppressed = is_flapping();
+  change.sides = before != state.suppressed;
+  if (before && !state.suppressed) state.flaps = 0;
+  return change;
+}
+
+bool FlapRecord::is_forgotten() const {
+  return state.fast < kForgotten && state.slow < kForgotten;
+}
+
+const char* FlapRecord::habit(TimePoint now) const {
+  return now - state.last_flap < kQuiet
+             ? "keeps going down and coming back"
+             : "kept going down and coming back; quiet for some minutes now, it stays listed "
+               "until its penalty has decayed";
+}
+
+void FlapRecord::add_evidence(const Thresholds& thresholds, const Entity& where, TimePoint now,
+                              std::vector<Evidence>& evidence) const {
+  const auto add = [&](const char* layer, bool suppressed, double penalty, const Damping& damping) {
+    if (!suppressed) return;
+    evidence.push_back({.signal = std::string("flap_penalty_") + layer,
+                        .description = "the " + std::string(layer) + " flap penalty is " + short_number(penalty) +
+                                       ", the limit " + short_number(damping.suppress) + "; it ends below " +
+                                       short_number(damping.reuse),
+                        .value = penalty,
+                        .threshold = damping.suppress,
+                        .unit = "points",
+                        .observed = state.last_flap,
+                        .where = where});
+  };
+  add("fast", fast_suppressed_, state.fast, thresholds.flap_fast);
+  add("slow", slow_suppressed_, state.slow, thresholds.flap_slow);
+  evidence.push_back({.signal = "flaps",
+                      .description = std::to_string(state.flaps) + " times down, the last one " +
+                                     short_duration(now - state.last_flap) + " ago",
+                      .value = static_cast<double>(state.flaps),
+                      .threshold = 0,
+                      .unit = "events",
+                      .observed = state.last_flap,
+                      .where = where});
+}
+
+}  // namespace weft::analyzer

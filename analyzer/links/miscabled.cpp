@@ -1,0 +1,115 @@
+#include "analyzer/links/miscabled.hpp"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace weft::analyzer {
+namespace {
+
+std::optional<PortKey> expected_peer(const Topology& expected, PortKey key) {
+  const PortIndex port = expected.find_port(key);
+  if (port == kNoIndex || expected.port(port).peer == kNoIndex) return std::nullopt;
+  return expected.key_of(expected.port(port).peer);
+}
+
+/// A port's name, from whichever topology knows it.
+std::string name_of(const Topology& expected, const Describe& describe, PortKey key) {
+  const PortIndex port = expected.find_port(key);
+  return port == kNoIndex ? describe.port(key).label : port_label(expected, port);
+}
+
+void add_end(Finding& finding, const Topology& expected, const Describe& describe, PortKey at, PortKey found,
+             const std::optional<PortKey>& wanted, TimePoint now) {
+  const Entity where = describe.port(at);
+  const std::string should = wanted ? name_of(expected, describe, *wanted) : std::string("nothing");
+  finding.evidence.push_back(
+      {.signal = "expected_peer",
+       .description = where.label + " should be connected with " + should + ", found " + describe.port(found).label,
+       .value = 0,
+       .threshold = 0,
+       .unit = "",
+       .observed = now,
+       .where = where});
+}
+
+}  // namespace
+
+void Cabling::update(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now) {
+  findings_.clear();
+  if (!expected_) return;
+  std::size_t compared = 0;
+  for (PortIndex i = 0; i < topology.ports().size(); ++i) {
+    const Port& port = topology.port(i);
+    if (port.peer == kNoIndex || port.peer < i) continue;
+    const LinkId id = table.link_at(i);
+    if (id == kNoIndex || (!port.is_up() && !topology.port(port.peer).is_up())) continue;
+    ++compared;
+    const PortKey a = topology.key_of(i);
+    const PortKey b = topology.key_of(port.peer);
+    const std::optional<PortKey> a_wants = expected_peer(*expected_, a);
+    const std::optional<PortKey> b_wants = expected_peer(*expected_, b);
+    if (a_wants == b && b_wants == a) continue;
+    Finding finding = make_finding(IncidentKind::kMiscabled, Severity::kWarning, describe.link(id));
+    finding.confidence = 0.95;
+    if (!a_wants && !b_wants) {
+      finding.severity = Severity::kInfo;
+      finding.summary = "Link " + finding.cause.label + " is not in the expected topology";
+    } else {
+      finding.summary = "Link " + finding.cause.label + " is cabled wrongly: ";
+      const PortKey& at = a_wants ? a : b;
+      finding.summary += describe.port(at).label + " should be connected with " +
+                         name_of(*expected_, describe, a_wants ? *a_wants : *b_wants);
+    }
+    for (const auto& [key, wants] : {std::pair{a, a_wants}, std::pair{b, b_wants}})
+      if (wants) finding.affected.push_back(describe.port(*wants));
+    add_end(finding, *expected_, describe, a, b, a_wants, now);
+    add_end(finding, *expected_, describe, b, a, b_wants, now);
+    findings_.push_back(std::move(finding));
+  }
+  const double share = static_cast<double>(findings_.size()) / static_cast<double>(compared == 0 ? 1 : compared);
+  if (findings_.size() <= thresholds_.mass_minimum_links || share <= thresholds_.miscabled_mass_share) return;
+  Finding all = make_finding(IncidentKind::kMiscabled, Severity::kWarning, describe.fabric());
+  all.confidence = 0.9;
+  all.summary =
+      "Fabric " + all.cause.label + " differs from its expected topology in most places; is it the right file?";
+  for (std::size_t i = 0; i < 4; ++i)
+    all.evidence.insert(all.evidence.end(), findings_[i].evidence.begin(), findings_[i].evidence.end());
+  findings_.assign(1, std::move(all));
+}
+
+void report_duplicates(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
+                       std::vector<Finding>& findings) {
+  std::map<NodeGuid, Finding> by_guid;
+  for (const DuplicateGuid& duplicate : topology.duplicates()) {
+    const NodeId id = table.find_node(duplicate.guid);
+    if (id == kNoIndex) continue;
+    const auto [found, added] = by_guid.try_emplace(duplicate.guid);
+    Finding& finding = found->second;
+    if (added) {
+      finding = make_finding(IncidentKind::kDuplicateGuid, Severity::kCritical, describe.node(id));
+      finding.confidence = 0.99;
+      finding.summary = "GUID " + to_string(duplicate.guid) + " of " + finding.cause.label +
+                        " answers at two places: behind " + describe.port(duplicate.first_seen_behind).label +
+                        " and, as \"" + duplicate.second_description + "\", behind " +
+                        describe.port(duplicate.second_seen_behind).label;
+    }
+    for (const PortKey& key : {duplicate.first_seen_behind, duplicate.second_seen_behind}) {
+      const Entity where = describe.port(key);
+      bool known = false;
+      for (const Evidence& evidence : finding.evidence) known = known || evidence.where.port == key;
+      if (known) continue;
+      finding.affected.push_back(where);
+      finding.evidence.push_back({.signal = "node_guid",
+                                  .description = to_string(duplicate.guid) + " answers behind " + where.label,
+                                  .value = 0,
+                                  .threshold = 0,
+                                  .unit = "",
+                                  .observed = now,
+                                  .where = where});
+    }
+  }
+  for (auto& [guid, finding] : by_guid) findings.push_back(std::move(finding));
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,35 @@
+#pragma once
+// MISCABLED: what is cabled differs from the expected topology; and DUPLICATE_GUID: one identity at two places.
+
+#include <memory>
+#include <vector>
+
+#include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/link_table.hpp"
+
+namespace weft::analyzer {
+
+/// Compares links that are up with the expected ones, by node GUID and port number. An expected link that is merely
+/// down is LINK_DOWN and no business of this rule.
+class Cabling {
+ public:
+  /// `expected` is null when there is no expected topology: then nothing is compared.
+  Cabling(const Thresholds& thresholds, std::shared_ptr<const Topology> expected)
+      : thresholds_(thresholds), expected_(std::move(expected)) {}
+
+  /// Compares again; needed only when the topology changed.
+  void update(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now);
+  /// The differences that the last update() found.
+  const std::vector<Finding>& findings() const { return findings_; }
+
+ private:
+  const Thresholds& thresholds_;
+  std::shared_ptr<const Topology> expected_;
+  std::vector<Finding> findings_;
+};
+
+/// One finding for each GUID that answers at two places.
+void report_duplicates(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
+                       std::vector<Finding>& findings);
+
+}  // namespace weft::analyzer

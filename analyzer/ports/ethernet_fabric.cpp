@@ -1,0 +1,186 @@
+#include "analyzer/ports/ethernet_fabric.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "analyzer/ports/plan_topology.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Readings in a row in which an interface is missing before that is believed: a driver that is reset takes it away for
+/// a moment.
+constexpr unsigned kReadingsToBelieve = 3;
+/// A collector that reads more seldom is old most of the time, and does not make all others look at home with that.
+constexpr Duration kSlowestHeeded = 30s;
+/// Of sweeps. After so many a port's own readings are stale, as for the rules.
+constexpr int kStaleSweeps = 4;
+
+/// A device's own port comes before a software one on the same interface.
+std::uint32_t find_interface(const HostInventory& inventory, std::string_view name) {
+  std::uint32_t found = kNoIndex;
+  for (std::uint32_t i = 0; i < inventory.ports.size(); ++i) {
+    const HostPort& port = inventory.ports[i];
+    if (port.netdev != name || port.link_layer == LinkLayer::kInfiniBand) continue;
+    if (found == kNoIndex || (inventory.ports[found].pci_address.empty() && !port.pci_address.empty())) found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<EthernetFabric> EthernetFabric::make(const CablePlan& plan, std::string name, Duration interval) {
+  auto topology = make_topology(plan);
+  if (!topology) return tl::unexpected(topology.error());
+  return EthernetFabric(std::move(name), interval, std::move(*topology));
+}
+
+EthernetFabric::EthernetFabric(std::string name, Duration interval, std::shared_ptr<const Topology> topology)
+    : name_(std::move(name)),
+      interval_(interval),
+      topology_(std::move(topology)),
+      multipath_(std::make_shared<const Multipath>(topology_)),
+      told_(topology_->ports().size()),
+      teller_(topology_->ports().size(), Teller::kNobody) {
+  for (PortIndex port = 0; port < topology_->ports().size(); ++port)
+    if (topology_->port(port).peer != kNoIndex)
+      planned_[std::string(host_name(topology_->node_of(topology_->port(port))))].emplace_back(
+          topology_->port_name(port), port);
+}
+
+/// Another inventory: where the planned ports stand in it.
+void EthernetFabric::look(Host& host, const HostReading& reading) {
+  host.inventory = reading.inventory;
+  host.readings = 0;
+  for (Watched& watched : host.ports) {
+    watched.position = find_interface(*host.inventory, topology_->port_name(watched.port));
+    watched.series = {};
+    if (watched.position == kNoIndex) continue;
+    watched.was_there = true;
+    watched.series = PortSeries::find(*host.inventory, host.inventory->ports[watched.position]);
+  }
+}
+
+void EthernetFabric::listen(Host& host, const std::shared_ptr<const HostReading>& told_now, TimePoint now) {
+  const HostReading& reading = *told_now;
+  if (host.inventory != reading.inventory) look(host, reading);
+  if (reading.taken != host.read_at && host.readings < kReadingsToBelieve) ++host.readings;
+  host.read_at = reading.taken;
+  for (const Watched& watched : host.ports) {
+    Told& told = told_[watched.port];
+    if (watched.position == kNoIndex) {
+      if (!watched.was_there || host.readings < kReadingsToBelieve) continue;
+      told = {};
+      told.at = std::min(reading.taken, now);
+      told.state = PortState::kDown;
+      continue;
+    }
+    told = {};
+    const HostPort& port = host.inventory->ports[watched.position];
+    told.at = std::min(reading.taken, now);
+    told.state = port.administratively_down ? PortState::kDown : port.state;
+    told.physical_state = port.administratively_down ? PortPhysicalState::kDisabled : port.physical_state;
+    if (told.state == PortState::kActive) {
+      told.physical_state = PortPhysicalState::kLinkUp;
+      told.rate = port.rate_bits_per_second;
+    }
+    told.series = &watched.series;
+    told.reading = told_now;
+  }
+}
+
+Sweep EthernetFabric::sweep(std::span<const std::shared_ptr<const HostView>> hosts, TimePoint now) {
+  Sweep sweep;
+  sweep.fabric = name_;
+  sweep.number = ++number_;
+  sweep.interval = interval_;
+  for (const auto& view : hosts) {
+    const auto planned = planned_.find(view->host);
+    if (planned == planned_.end() || !view->reading || !view->reading->inventory) continue;
+    if (view->state == CollectorState::kConnected)
+      sweep.interval = std::max(sweep.interval, std::min<Duration>(view->interval, kSlowestHeeded));
+    auto& host = hosts_[view->host];
+    if (host.ports.empty())
+      for (const auto& [port, index] : planned->second) host.ports.push_back({.port = index, .series = {}});
+    listen(host, view->reading, now);
+  }
+  sweep.finished = now;
+  sweep.started = now - sweep.interval * 3 / 2;
+  tell_states(sweep);
+  tell_counters(sweep);
+  sweep.topology = topology_;
+  sweep.multipath = multipath_;
+  return sweep;
+}
+
+void EthernetFabric::tell_states(Sweep& sweep) {
+  const std::size_t count = topology_->ports().size();
+  sweep.state_read_at.assign(count, kNever);
+  sweep.told_by_peer.assign(count, 0);
+  bool usable = false;
+  std::vector<Port> ports;  // as they are now; empty while all are as before
+  for (PortIndex index = 0; index < count; ++index) {
+    const Port& port = topology_->port(index);
+    if (port.peer == kNoIndex) continue;
+    const Told& own = told_[index];
+    const Told& other = told_[port.peer];
+    const auto knows = [](const Told& told) { return told.at != kNever && told.state != PortState::kUnknown; };
+    const bool itself = knows(own) && (own.at >= sweep.started || !knows(other) || own.at >= other.at);
+    PortState state = PortState::kUnknown;
+    PortPhysicalState physical_state = PortPhysicalState::kUnknown;
+    std::uint64_t rate = 0;
+    if (itself || knows(other)) {
+      const Told& told = itself ? own : other;
+      sweep.state_read_at[index] = told.at;
+      sweep.told_by_peer[index] = itself ? 0 : 1;
+      state = told.state;
+      rate = told.rate;
+      // Whoever disabled the other end did not disable this one.
+      if (itself || told.physical_state == PortPhysicalState::kLinkUp) physical_state = told.physical_state;
+    }
+    if (port.state == state && port.physical_state == physical_state && port.ethernet_rate == rate) continue;
+    if (ports.empty()) ports.assign(topology_->ports().begin(), topology_->ports().end());
+    usable = usable || ((port.state == PortState::kDown) != (state == PortState::kDown));
+    ports[index].state = state;
+    ports[index].physical_state = physical_state;
+    ports[index].ethernet_rate = rate;
+  }
+  if (ports.empty()) return;
+  std::vector<std::string> names;
+  names.reserve(count);
+  for (PortIndex index = 0; index < count; ++index) names.emplace_back(topology_->port_name(index));
+  topology_ = std::make_shared<const Topology>(
+      topology_->epoch(), std::vector<Node>(topology_->nodes().begin(), topology_->nodes().end()), std::move(ports),
+      std::vector<DuplicateGuid>{}, LinkLayer::kEthernet, std::move(names));
+  if (usable) multipath_ = std::make_shared<const Multipath>(topology_);
+}
+
+void EthernetFabric::tell_counters(Sweep& sweep) {
+  auto table = SampleTable::of_group(CounterGroup::kEverySweep, teller_.size());
+  const TimePoint stale = sweep.finished - sweep.interval * kStaleSweeps;
+  for (PortIndex index = 0; index < teller_.size(); ++index) {
+    const PortIndex peer = topology_->port(index).peer;
+    if (peer == kNoIndex) continue;
+    const Told& own = told_[index];
+    const Told& other = told_[peer];
+    Teller teller = Teller::kItself;
+    PortCounters counters = own.counters();
+    const bool is_old = own.at < stale && other.at > own.at;
+    if (const bool has_own = counters.any(); !has_own || is_old)
+      if (PortCounters mirrored = other.counters().seen_from_the_peer(); mirrored.any() || !has_own) {
+        teller = Teller::kPeer;
+        counters = mirrored;
+      }
+    if (!counters.any()) teller = Teller::kNobody;
+    const bool another = teller_[index] != Teller::kNobody && teller_[index] != teller;
+    teller_[index] = teller;
+    if (another || teller == Teller::kNobody) continue;
+    counters.write(table, index);
+    table.set_read_at(index, teller == Teller::kItself ? own.at : other.at);
+  }
+  sweep.counters = std::make_shared<const SampleTable>(std::move(table));
+}
+
+}  // namespace weft::analyzer

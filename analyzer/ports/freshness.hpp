@@ -1,0 +1,22 @@
+#pragma once
+// How old a reading may be.
+
+#include <algorithm>
+
+#include "analyzer/thresholds/thresholds.hpp"
+#include "fabric/sweep.hpp"
+
+namespace weft::analyzer {
+
+/// From one sweep to the next as it really is: the configured interval, or the sweep's own duration where that is
+/// longer (a great fabric on a slow network).
+inline Duration effective_interval(const Sweep& sweep) {
+  return std::max({sweep.interval, sweep.finished - sweep.started, Duration(std::chrono::milliseconds(1))});
+}
+
+/// A reading of `sweep` that is older than this at its end is stale. Also the value for FabricView::stale_after.
+inline Duration stale_after(const Sweep& sweep, const Thresholds& thresholds) {
+  return effective_interval(sweep) * thresholds.stale_intervals;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,145 @@
+#pragma once
+// Every node and link that was ever known, and what this sweep says of each: the ground all link rules stand on.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/thresholds/thresholds.hpp"
+#include "fabric/analyzer_state.hpp"
+#include "fabric/sweep.hpp"
+
+namespace weft::analyzer {
+
+/// Position in LinkTable::nodes(); stays the same as long as the process lives, whatever the topology's epoch.
+using NodeId = std::uint32_t;
+/// Position in LinkTable::links(); stays the same as long as the process lives.
+using LinkId = std::uint32_t;
+
+/// A node that was seen at some time, with what the present sweep says of it.
+struct KnownNode {
+  NodeGuid guid;
+  std::string name;
+  NodeType type = NodeType::kUnknown;
+  bool aggregation_node = false;
+  NodeIndex index = kNoIndex;           ///< in the present topology, kNoIndex when it is not there
+  std::uint32_t host = kNoIndex;        ///< which host an adapter belongs to: position in LinkTable::hosts()
+  bool lost = true;                     ///< it does not answer: unreachable, or all its states are stale
+  bool quiet = true;                    ///< lost, or no state of it was read in this very sweep
+  bool unread = false;                  ///< on Ethernet: nobody reads it, which says nothing of it; lost and quiet too
+  std::uint8_t silent_sweeps = 0;       ///< consecutive sweeps lost while a neighbour saw its link up
+  std::uint8_t counterless_sweeps = 0;  ///< consecutive sweeps in which it answered, but none of its counters was read
+  std::uint8_t counters_hold = 0;       ///< sweeps that it is still given for that: it has just come back
+};
+
+/// What one end says.
+enum class EndView : std::uint8_t {
+  kUnseen,     ///< no fresh reading of its own
+  kUp,         ///< Active
+  kTraining,   ///< Initialize or Armed: the cable works, the subnet manager has not activated the port
+  kDown,       ///< Down
+  kDisabled,   ///< Down, and its physical state says Disabled: somebody's decision
+  kElsewhere,  ///< connected with another port
+};
+
+/// What both ends say together.
+enum class LinkView : std::uint8_t { kUnknown, kUp, kTraining, kDisagreement, kDown };
+
+/// A link that was seen or is expected, with what the present sweep says of both ends.
+struct LinkState {
+  LinkKey key;
+  NodeId low_node = 0;
+  NodeId high_node = 0;
+  PortIndex low = kNoIndex;  ///< in the present topology
+  PortIndex high = kNoIndex;
+  EndView low_view = EndView::kUnseen;
+  EndView high_view = EndView::kUnseen;
+  LinkView view = LinkView::kUnknown;
+  std::uint8_t sweeps_in_view = 0;  ///< consecutive sweeps with this view, at most 255
+  bool was_up = false;              ///< seen up, by this process or an earlier one
+  bool expected = false;            ///< the expected topology has it
+  bool reported = false;            ///< was part of an outage in the last sweep
+  bool covered = false;             ///< and that was a switch's or a host's outage
+  std::uint8_t hold = 0;            ///< sweeps to wait before it is reported: its switch or host has just come back
+  TimePoint down_since = kNever;    ///< when the view left kUp
+  /// When it was up for the first time, of a link that came while we watched; kNever once Thresholds::bring_up is over.
+  /// Who brings a machine into service trains its links more than once.
+  TimePoint brought_up = kNever;
+
+  /// Its being down is trouble.
+  bool counts() const { return (was_up || expected) && !recabled; }
+  bool recabled = false;  ///< an end was seen connected with another port
+};
+
+/// Links and nodes with stable ids over all epochs of the topology.
+class LinkTable {
+ public:
+  /// `expected` may be null: then no topology is expected.
+  LinkTable(const Thresholds& thresholds, const Topology* expected);
+
+  /// Adds links that an earlier process saw up. Before the first observe().
+  void restore(std::span<const KnownLink> links);
+  /// All links that were seen up, to be saved and handed to restore() by the next process.
+  std::vector<KnownLink> known_links() const;
+  /// Grows when known_links() changes.
+  std::uint64_t revision() const { return revision_; }
+
+  /// Takes the states of one sweep, which must have a topology.
+  void observe(const Sweep& sweep);
+
+  const std::vector<KnownNode>& nodes() const { return nodes_; }
+  std::vector<KnownNode>& nodes() { return nodes_; }
+  const std::vector<LinkState>& links() const { return links_; }
+  std::vector<LinkState>& links() { return links_; }
+  /// The adapters of each host; a host is known by its name.
+  const std::vector<std::vector<NodeId>>& hosts() const { return hosts_; }
+  /// Name of a host; `host` is a position in hosts().
+  const std::string& host_name_of(std::uint32_t host) const { return host_names_[host]; }
+
+  /// The link at a port of the present topology, or kNoIndex.
+  LinkId link_at(PortIndex port) const { return port < link_at_.size() ? link_at_[port] : kNoIndex; }
+  /// The known node, or kNoIndex.
+  NodeId find_node(NodeGuid guid) const;
+  /// The links at a node.
+  std::span<const LinkId> links_of(NodeId node) const;
+  /// Its PortInfo is not stale and its node answers; on Ethernet: its collector, or that of the other end, tells.
+  bool state_fresh(PortIndex port) const { return fresh_[port] != 0; }
+
+  /// "leaf-1 port 12"
+  std::string end_label(NodeId node, PortNum port) const;
+
+ private:
+  NodeId add_node(NodeGuid guid);
+  void name_node(NodeId id, const std::string& name, NodeType type, bool aggregation_node);
+  LinkId add_link(LinkKey key);
+  void synchronise(const Topology& topology);
+  void observe_nodes(const Sweep& sweep);
+  void observe_links(const Sweep& sweep);
+  EndView view_of(const Topology& topology, PortIndex port, PortIndex other) const;
+
+  const Thresholds& thresholds_;
+  std::vector<KnownNode> nodes_;
+  std::vector<LinkState> links_;
+  std::unordered_map<NodeGuid, NodeId> node_ids_;
+  std::unordered_map<LinkKey, LinkId> link_ids_;
+  std::vector<std::string> host_names_;
+  std::vector<std::vector<NodeId>> hosts_;
+  std::unordered_map<std::string, std::uint32_t> host_ids_;
+
+  std::shared_ptr<const Topology> topology_;
+  std::vector<LinkId> link_at_;        ///< by port
+  std::vector<std::uint8_t> fresh_;    ///< by port
+  std::vector<std::uint8_t> by_peer_;  ///< by port: as Sweep::told_by_peer
+  std::uint64_t revision_ = 0;
+  bool watching_ = false;  ///< there was a sweep before
+
+  // Adjacency in compressed rows, made again when links were added.
+  mutable std::vector<std::uint32_t> first_link_;
+  mutable std::vector<LinkId> adjacent_;
+  mutable std::size_t adjacency_links_ = 0;
+};
+
+}  // namespace weft::analyzer

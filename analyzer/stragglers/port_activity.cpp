@@ -1,0 +1,110 @@
+#include "analyzer/stragglers/port_activity.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// After a longer time without a reading nobody knows what was.
+constexpr Duration kLongest = 3500ms;
+/// Two readings that are nearer to each other say nothing new, and clocks may agree no better.
+constexpr Duration kNearest = 20ms;
+/// So often a sweep may have read what the collector can not have read; then the two count different things.
+constexpr unsigned kMostDisagreements = 3;
+/// The rate of transfers is the highest that was seen; it is forgotten by so much with each reading.
+constexpr double kRateKept = 0.98;
+/// Transfers by which a port is taken for one that sends, or that only receives.
+constexpr unsigned kTransfers = 4;
+constexpr unsigned kTransferBits = (1U << kTransfers) - 1;
+
+}  // namespace
+
+void PortActivity::interrupt() {
+  waiting_count_ = 0;
+  silences_.fill({});
+  now_ = {};
+  sends_ = false;
+  transfers_ = known_transfers_ = 0;
+  last_ = {};
+}
+
+void PortActivity::take(const Reading& reading, const StragglerThresholds& thresholds) {
+  if (reading.is_sweep && disagreements_ >= kMostDisagreements) return;
+  if (last_.at != kNever && reading.at <= last_.at) {
+    if (reading.is_sweep || last_.at - reading.at <= kLongest) return;
+    interrupt();  // the clock was set back
+  }
+  if (waiting_count_ == kMostWaiting) {
+    use(waiting_[0], thresholds);
+    std::shift_left(waiting_.begin(), waiting_.end(), 1);
+    --waiting_count_;
+  }
+  std::size_t at = waiting_count_++;
+  for (; at > 0 && waiting_[at - 1].at > reading.at; --at) waiting_[at] = waiting_[at - 1];
+  waiting_[at] = reading;
+}
+
+void PortActivity::settle(TimePoint until, const StragglerThresholds& thresholds) {
+  std::size_t used = 0;
+  while (used < waiting_count_ && waiting_[used].at < until) use(waiting_[used++], thresholds);
+  std::shift_left(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_count_),
+                  static_cast<std::ptrdiff_t>(used));
+  waiting_count_ -= used;
+}
+
+void PortActivity::use(const Reading& reading, const StragglerThresholds& thresholds) {
+  if (last_.at == kNever || reading.at - last_.at > kLongest) {
+    silences_.fill({});
+    now_ = {};
+    sends_ = false;
+    last_ = reading;
+    return;
+  }
+  if (reading.at - last_.at < kNearest) return;
+  if (reading.sent < last_.sent || reading.received < last_.received) {
+    if (reading.is_sweep || last_.is_sweep) ++disagreements_;
+    if (reading.is_sweep) return;
+    now_ = {};
+    last_ = reading;
+    return;
+  }
+  pass(reading.at, static_cast<double>(reading.sent - last_.sent),
+       static_cast<double>(reading.received - last_.received), thresholds);
+  last_ = reading;
+}
+
+void PortActivity::pass(TimePoint at, double sent, double received, const StragglerThresholds& thresholds) {
+  const bool sends = sent > thresholds.transfer;
+  if (sends || received > thresholds.transfer) {
+    if (now_.until != kNever) {
+      // Whoever only receives is late to nobody, though it may send something to others now and then.
+      transfers_ = ((transfers_ << 1) | (sends_ ? 1U : 0U)) & kTransferBits;
+      known_transfers_ = std::min(known_transfers_ + 1, kTransfers);
+      // Slow ones look like first sendings for too long after they began.
+      const bool is_fast = rate_ * seconds(thresholds.least_delay) >= thresholds.transfer;
+      if (is_fast && 2 * static_cast<unsigned>(std::popcount(transfers_)) >= known_transfers_) {
+        silences_[next_] = now_;
+        next_ = (next_ + 1) % kSilences;
+      }
+    }
+    sends_ = sends || (sends_ && now_.until == kNever);
+    worked_at_ = at;
+    rate_ = std::max(kRateKept * rate_, std::max(sent, received) / seconds(at - last_.at));
+    if (sends) sent_at_ = at;
+    if (sends && sends_since_ == kNever) sends_since_ = at;
+    now_ = {};
+    now_.since = at;
+  } else if (now_.since != kNever) {
+    if (!now_.was_seen_to_begin() && sent >= thresholds.first_send) {
+      now_.asleep = last_.at;
+      now_.begun = at;
+    }
+    now_.received = now_.received || received >= thresholds.first_send;
+    now_.until = at;
+  }
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,96 @@
+#pragma once
+// When a port was silent between two transfers, and when it began again: from its byte counters, reading by reading.
+
+#include <array>
+#include <cstdint>
+
+#include "analyzer/thresholds/stragglers.hpp"
+
+namespace weft::analyzer {
+
+/// A silence between two transfers of a port. All times are those of readings.
+struct Silence {
+  TimePoint since = kNever;   ///< the first reading after the transfer before was over
+  TimePoint until = kNever;   ///< the last reading before the next transfer
+  TimePoint asleep = kNever;  ///< until then it had sent nothing; kNever where it was not seen to begin …
+  TimePoint begun = kNever;   ///< … and by then it had sent its first, and waited
+  bool received = false;      ///< somebody's first came in meanwhile
+
+  /// False where the port did not send first: its own beginning is not known.
+  bool was_seen_to_begin() const { return begun != kNever; }
+};
+
+/// How often a port began late, one beginning after the other.
+struct Lateness {
+  unsigned late = 0;          ///< beginnings in a row in which it was late
+  unsigned waited = 0;        ///< beginnings in a row in which it waited for somebody else
+  bool is_straggler = false;  ///< it was late often enough, and has not waited as often since
+  TimePoint first = kNever;   ///< the first late beginning of this run, and the last
+  TimePoint last = kNever;    ///<
+  double delay = 0;           ///< of the last: at least so much after the others, seconds
+  double threshold = 0;       ///< the delay that its cohort's score allows, seconds
+  double score = 0;           ///< of the last one
+  double total = 0;           ///< delays of this run, seconds
+  unsigned witnesses = 0;     ///< others that had begun by then and waited
+};
+
+/// Finds the silences and transfers of one port in its byte counters. The two sources of readings may differ in age.
+class PortActivity {
+ public:
+  static constexpr std::size_t kSilences = 6;  ///< that are remembered
+
+  /// What the port's counters said at a moment; octets since some beginning.
+  struct Reading {
+    TimePoint at = kNever;
+    std::uint64_t sent = 0, received = 0;
+    bool is_sweep = false;
+  };
+
+  /// Takes a reading of the host's collector, or of a sweep of its subnet. Both read the same counters, each in its own
+  /// time and heard in any order: they are put in order, and used by settle(). Where the two do not agree sweeps are
+  /// left out. One that is older than what was used is ignored.
+  void take(const Reading& reading, const StragglerThresholds& thresholds);
+  /// Uses what was read before `until`: nothing older will come.
+  void settle(TimePoint until, const StragglerThresholds& thresholds);
+  /// A counter was reset or the clock was set: what was before can not be compared with what comes.
+  void interrupt();
+
+  /// Calls `use` with each silence that is over and ended after `after`, the oldest first.
+  template <typename Use>
+  void each_silence(TimePoint after, const Use& use) const {
+    for (std::size_t i = 0; i < kSilences; ++i)
+      if (const Silence& silence = silences_[(next_ + i) % kSilences]; silence.until > after) use(silence);
+  }
+  /// When it was first seen to send a transfer; kNever while it was not.
+  TimePoint sends_since() const { return sends_since_; }
+  /// And when for the last time.
+  TimePoint sent_at() const { return sent_at_; }
+  /// When it was last seen to send or receive a transfer.
+  TimePoint worked_at() const { return worked_at_; }
+
+  Lateness lateness;
+  std::uint64_t id = 0;  ///< for the caller
+
+ private:
+  static constexpr std::size_t kMostWaiting = 10;  ///< readings to be put in order
+
+  void use(const Reading& reading, const StragglerThresholds& thresholds);
+  void pass(TimePoint at, double sent, double received, const StragglerThresholds& thresholds);
+
+  std::array<Reading, kMostWaiting> waiting_;  ///< the first `waiting_count_` of them, in the order of time
+  std::size_t waiting_count_ = 0;
+  Reading last_;                ///< the last that was used
+  unsigned disagreements_ = 0;  ///< of sweeps with the collector
+  std::array<Silence, kSilences> silences_;
+  std::size_t next_ = 0;
+  Silence now_;                   ///< `since` is kNever while nobody knows when the transfer before ended
+  bool sends_ = false;            ///< the transfer before was one of sending
+  unsigned transfers_ = 0;        ///< a bit for each of the last ones, the newest lowest: was it one of sending?
+  unsigned known_transfers_ = 0;  ///< so many of the bits mean something
+  TimePoint sends_since_ = kNever;
+  TimePoint sent_at_ = kNever;
+  TimePoint worked_at_ = kNever;
+  double rate_ = 0;  ///< of its transfers, octets per second
+};
+
+}  // namespace weft::analyzer

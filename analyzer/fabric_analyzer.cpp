@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/ports/rates.hpp"
 #include "analyzer/congestion/congestion_findings.hpp"
+#include "analyzer/incidents/mass_alarms.hpp"
 #include "analyzer/links/degraded.hpp"
-#include "analyzer/ports/describe.hpp"
 #include "analyzer/links/error_windows.hpp"
 #include "analyzer/links/fec_trend.hpp"
 #include "analyzer/links/flaps.hpp"
-#include "analyzer/ports/freshness.hpp"
-#include "analyzer/ports/link_table.hpp"
-#include "analyzer/incidents/mass_alarms.hpp"
 #include "analyzer/links/miscabled.hpp"
 #include "analyzer/links/outage_findings.hpp"
 #include "analyzer/links/outages.hpp"
 #include "analyzer/links/planned_links.hpp"
 #include "analyzer/links/stuck.hpp"
+#include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/freshness.hpp"
+#include "analyzer/ports/link_table.hpp"
+#include "analyzer/ports/rates.hpp"
 
 namespace weft::analyzer {
 namespace {

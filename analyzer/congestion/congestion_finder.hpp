@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/congestion/congestion_input.hpp"
-#include "analyzer/thresholds/congestion.hpp"
 #include "analyzer/congestion/wait_for.hpp"
+#include "analyzer/thresholds/congestion.hpp"
 #include "fabric/incident.hpp"
 
 namespace weft::analyzer {

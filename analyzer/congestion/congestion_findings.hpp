@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "analyzer/congestion/congestion_tracker.hpp"
-#include "analyzer/ports/rates.hpp"
 #include "analyzer/ports/describe.hpp"
 #include "analyzer/ports/link_table.hpp"
+#include "analyzer/ports/rates.hpp"
 
 namespace weft::analyzer {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/congestion/congestion_input.hpp"
+#include "fabric/graph/multipath.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "analyzer/fabric_analyzer.hpp"
-#include "analyzer/incidents/mass_alarms.hpp"
 #include "analyzer/hosts/host_losses.hpp"
 #include "analyzer/hosts/host_stragglers.hpp"
 #include "analyzer/hosts/job_troubles.hpp"
+#include "analyzer/incidents/mass_alarms.hpp"
 
 namespace weft::analyzer {
 

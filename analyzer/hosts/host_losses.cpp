@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/ports/describe.hpp"
 #include "analyzer/hosts/host_state.hpp"
+#include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/stragglers/port_activity.hpp"
-#include "analyzer/links/flap_record.hpp"
 #include "analyzer/hosts/host_signals.hpp"
 #include "analyzer/hosts/host_trends.hpp"
+#include "analyzer/links/flap_record.hpp"
 #include "analyzer/loss/loss_tracker.hpp"
+#include "analyzer/stragglers/port_activity.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 

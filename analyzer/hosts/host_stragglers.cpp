@@ -4,8 +4,8 @@
 #include <iterator>
 #include <optional>
 
-#include "analyzer/ports/describe.hpp"
 #include "analyzer/hosts/host_findings.hpp"
+#include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/stragglers/straggler_tracker.hpp"
 #include "analyzer/hosts/host_state.hpp"
+#include "analyzer/stragglers/straggler_tracker.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::analyzer {

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/ports/describe.hpp"
+#include "analyzer/hosts/host_state.hpp"
 #include "analyzer/links/fec_ratio.hpp"
 #include "analyzer/ports/counter_delta.hpp"
-#include "analyzer/hosts/host_state.hpp"
+#include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/ports/describe.hpp"
 #include "analyzer/hosts/host_state.hpp"
+#include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/ports/describe.hpp"
 #include "analyzer/incidents/evidence.hpp"
 #include "analyzer/incidents/planned_work.hpp"
+#include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
 namespace {

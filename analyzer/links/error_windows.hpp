@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/links/planned_links.hpp"
+#include "analyzer/ports/describe.hpp"
 #include "analyzer/ports/error_bounds.hpp"
 #include "analyzer/ports/rates.hpp"
-#include "analyzer/ports/describe.hpp"
-#include "analyzer/links/planned_links.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
 

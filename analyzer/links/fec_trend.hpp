@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/ports/drift.hpp"
 #include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/drift.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/sweep.hpp"
 

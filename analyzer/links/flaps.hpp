@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/ports/rates.hpp"
-#include "analyzer/ports/describe.hpp"
 #include "analyzer/links/flap_record.hpp"
-#include "analyzer/ports/link_table.hpp"
 #include "analyzer/links/planned_links.hpp"
+#include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/link_table.hpp"
+#include "analyzer/ports/rates.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
 

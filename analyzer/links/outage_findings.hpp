@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "analyzer/ports/describe.hpp"
 #include "analyzer/links/flaps.hpp"
 #include "analyzer/links/outages.hpp"
+#include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "analyzer/ports/rates.hpp"
 #include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/rates.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 
 namespace weft::analyzer {

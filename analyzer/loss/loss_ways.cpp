@@ -1,4 +1,5 @@
 #include "analyzer/loss/loss_ways.hpp"
+#include "fabric/graph/multipath.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,25 +5,13 @@
 #include <cmath>
 #include <cstdint>
 
+#include "analyzer/thresholds/drift.hpp"
 #include "fabric/clock.hpp"
 
 namespace weft::analyzer {
 
 /// A link that was down for longer may have been worked on: what is known of its past is another cable's.
 inline constexpr Duration kTimeForRepair = std::chrono::minutes(3);
-
-/// Parameters of the drift test.
-struct DriftLimits {
-  /// Readings from which the usual level and spread are learned.
-  unsigned baseline_readings = 20;
-  /// k: spreads above the usual level that are let pass.
-  double slack = 0.5;
-  /// h: the sum at which the figure drifts. 5, as textbooks have it, would raise 51 false alarms in each round of
-  /// readings of 48,000 ports; 18 raises about one a day.
-  double alarm = 18;
-  /// One reading counts for at most so many spreads: an outlier is no trend.
-  double largest_step = 3;
-};
 
 /// A one-sided cumulative sum (Page, 1954): S ← max(0, S + z − k), where z is how many spreads a reading lies above the
 /// level that the first readings had. For figures that grow when they get worse; of others the negative.

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "analyzer/ports/plan_topology.hpp"
+#include "fabric/graph/multipath.hpp"
 
 namespace weft::analyzer {
 namespace {

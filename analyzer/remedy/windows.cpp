@@ -4,6 +4,7 @@
 
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/guards.hpp"
+#include "fabric/graph/multipath.hpp"
 #include "fabric/graph/path.hpp"
 
 namespace weft::analyzer {

@@ -1,10 +1,10 @@
 #pragma once
 // Every number that a rule compares with, its unit and why it has the default it has. Each is bound to a config key.
 
-#include "analyzer/thresholds/stragglers.hpp"
 #include "analyzer/thresholds/congestion.hpp"
-#include "analyzer/ports/drift.hpp"
+#include "analyzer/thresholds/drift.hpp"
 #include "analyzer/thresholds/loss.hpp"
+#include "analyzer/thresholds/stragglers.hpp"
 #include "fabric/clock.hpp"
 
 namespace weft::analyzer {

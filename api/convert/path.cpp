@@ -11,6 +11,7 @@
 #include "api/publication/picture.hpp"
 #include "api/publication/utf8.hpp"
 #include "fabric/graph/flow_path.hpp"
+#include "fabric/graph/multipath.hpp"
 #include "fabric/graph/path.hpp"
 
 namespace weft::api {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/thresholds/thresholds.hpp"
 #include "analyzer/remedy/limits.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
 #include "daemon/config/values.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/plan.hpp"

@@ -1,4 +1,5 @@
 #include "fabric/graph/flow_path.hpp"
+#include "fabric/graph/multipath.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,5 @@
 #include "fabric/graph/job_health.hpp"
+#include "fabric/graph/multipath.hpp"
 
 #include <algorithm>
 #include <map>

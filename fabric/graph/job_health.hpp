@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/snapshot.hpp"
 #include "fabric/graph/traffic.hpp"
+#include "fabric/snapshot.hpp"
 
 namespace weft {
 

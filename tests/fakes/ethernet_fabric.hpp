@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/graph/multipath.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft::fakes {

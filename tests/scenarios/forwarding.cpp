@@ -1,4 +1,5 @@
 #include "tests/scenarios/forwarding.hpp"
+#include "fabric/graph/multipath.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "daemon/platform/net/secret.hpp"
 #include "daemon/adapters/port_report/report_line.hpp"
+#include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/runtime/child_process.hpp"
 #include "fabric/graph/directed_way.hpp"
 

@@ -13,7 +13,7 @@ namespace weft::actuate {
 /// Where the API server is, and how we authenticate to it.
 struct KubernetesAccess {
   std::string server;                ///< "https://10.0.0.1:6443", no slash at its end
-  net::TlsIdentity tls;                   ///< its certificate authority, and our client certificate where we have one
+  net::TlsIdentity tls;              ///< its certificate authority, and our client certificate where we have one
   std::string token;                 ///< bearer token; empty: none, or token_file
   std::filesystem::path token_file;  ///< bearer token that is read anew for each request; empty: none
   bool token_is_mounted = false;     ///< token_file is a cluster's volume (SecretMode::kMounted)

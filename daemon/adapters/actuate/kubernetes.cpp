@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "daemon/adapters/actuate/deadline.hpp"
-#include "daemon/platform/net/http_client.hpp"
 #include "daemon/adapters/actuate/kubeconfig.hpp"
 #include "daemon/adapters/actuate/kubernetes_node.hpp"
+#include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/net/text.hpp"
 
@@ -106,7 +106,7 @@ class Kubernetes final : public Actuator {
   }
 
   Result<net::HttpAnswer> send(const char* method, const std::string& place, std::string body, const char* accept,
-                          const Deadline& deadline) {
+                               const Deadline& deadline) {
     net::HttpRequest request;
     request.method = method;
     request.url = access_.server + place;
@@ -114,8 +114,8 @@ class Kubernetes final : public Actuator {
     if (!body.empty()) request.headers.push_back(std::string("Content-Type: ") + kJson);
     std::string token = access_.token;
     if (!access_.token_file.empty()) {
-      Result<std::string> fresh =
-          net::read_secret(access_.token_file, access_.token_is_mounted ? net::SecretMode::kMounted : net::SecretMode::kPrivate);
+      Result<std::string> fresh = net::read_secret(
+          access_.token_file, access_.token_is_mounted ? net::SecretMode::kMounted : net::SecretMode::kPrivate);
       if (!fresh) return fail(ErrorCode::kFailedPrecondition, fresh.error().message);
       token = std::move(*fresh);
     }
@@ -147,7 +147,8 @@ class Kubernetes final : public Actuator {
   /// The Node of the host: by its name, else by its label kubernetes.io/hostname, short or qualified.
   Result<Json> find(const Order& order, const Deadline& deadline) {
     std::string host = order.target.host;
-    if (!net::is_host_name(host)) return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(host) + "' is no host's name");
+    if (!net::is_host_name(host))
+      return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(host) + "' is no host's name");
     std::ranges::transform(host, host.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     Result<Json> node = get_node(host, deadline);
     if (node || node.error().code != ErrorCode::kNotFound) return node;
@@ -171,7 +172,8 @@ class Kubernetes final : public Actuator {
         const Json metadata = item.is_object() ? item.value("metadata", Json::object()) : Json::object();
         const Json labels = metadata.is_object() ? metadata.value("labels", Json::object()) : Json::object();
         const std::string name = text(metadata, "name");
-        if (net::is_host_name(name) && (net::same_host(name, host) || net::same_host(text(labels, "kubernetes.io/hostname"), host)))
+        if (net::is_host_name(name) &&
+            (net::same_host(name, host) || net::same_host(text(labels, "kubernetes.io/hostname"), host)))
           found.push_back(name);
       }
       next = text((*page)["metadata"], "continue");

@@ -68,7 +68,8 @@ class SlurmActuator final : public Actuator {
     Result<SlurmNode> node = find_slurm_node(*nodes, order.target.host);
     // The name goes into a command that would take "n[1-8]" and "ALL" for many.
     if (node && (!net::is_host_name(node->name) || net::same_host(node->name, "all")))
-      return fail(ErrorCode::kFailedPrecondition, "Slurm's name '" + net::one_line(node->name) + "' may stand for many");
+      return fail(ErrorCode::kFailedPrecondition,
+                  "Slurm's name '" + net::one_line(node->name) + "' may stand for many");
     return node;
   }
 

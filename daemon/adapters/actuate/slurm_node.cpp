@@ -167,7 +167,8 @@ Result<SlurmNode> find_slurm_node(const std::vector<SlurmNode>& nodes, std::stri
 Observation judge_slurm_node(const SlurmNode& node, std::string_view our_user) {
   constexpr std::array<std::string_view, 5> kOut{"DOWN", "FAIL", "ERROR", "FUTURE", "MAINTENANCE"};
   Observation seen;
-  for (const std::string& state : node.states) seen.detail += (seen.detail.empty() ? "" : "+") + net::one_line(state, 40);
+  for (const std::string& state : node.states)
+    seen.detail += (seen.detail.empty() ? "" : "+") + net::one_line(state, 40);
   seen.detail = "node " + net::one_line(node.name) + " is " + seen.detail;
   if (!node.reason.empty()) {
     seen.detail += ", reason '" + net::one_line(node.reason) + "'";

@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "daemon/adapters/actuate/slurm_controller.hpp"
 #include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/secret.hpp"
-#include "daemon/adapters/actuate/slurm_controller.hpp"
 #include "daemon/platform/net/text.hpp"
 
 namespace weft::actuate {
@@ -129,10 +129,12 @@ Result<std::unique_ptr<SlurmController>> make_slurmrestd(const SlurmOptions& opt
     return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(url) + "' is no address of slurmrestd");
   if (!options.rest_version.starts_with("v0.0.") || options.rest_version < "v0.0.39")
     return fail(ErrorCode::kInvalidArgument, "slurmrestd cannot drain nodes before API v0.0.39, and " +
-                                                 net::one_line(options.rest_version, 20) + " is asked for; use scontrol");
+                                                 net::one_line(options.rest_version, 20) +
+                                                 " is asked for; use scontrol");
   std::string authorities;
   if (!options.rest_certificate_authorities.empty()) {
-    Result<std::string> text = net::read_secret(options.rest_certificate_authorities, net::SecretMode::kMounted, 1 << 20);
+    Result<std::string> text =
+        net::read_secret(options.rest_certificate_authorities, net::SecretMode::kMounted, 1 << 20);
     if (!text) return tl::unexpected<Error>(text.error());
     authorities = std::move(*text);
   }

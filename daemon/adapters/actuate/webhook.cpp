@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "daemon/adapters/actuate/deadline.hpp"
+#include "daemon/adapters/actuate/webhook_memory.hpp"
+#include "daemon/adapters/actuate/webhook_message.hpp"
 #include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/net/text.hpp"
-#include "daemon/adapters/actuate/webhook_memory.hpp"
-#include "daemon/adapters/actuate/webhook_message.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -152,8 +152,8 @@ class Webhook final : public Actuator {
     if (const std::string more = text("detail"); !more.empty()) detail += ": " + net::one_line(more);
     for (const WorldState known : {WorldState::kClear, WorldState::kOurs, WorldState::kForeign})
       if (state == to_string(known)) return Observation{known, std::move(detail)};
-    return fail(ErrorCode::kProtocol,
-                "the webhook's status is neither clear nor ours nor foreign but '" + net::one_line(answer->body, 100) + "'");
+    return fail(ErrorCode::kProtocol, "the webhook's status is neither clear nor ours nor foreign but '" +
+                                          net::one_line(answer->body, 100) + "'");
   }
 
   WebhookOptions options_;

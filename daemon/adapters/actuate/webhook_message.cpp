@@ -45,8 +45,8 @@ std::string webhook_signature(std::string_view key, std::int64_t timestamp, std:
   return result;
 }
 
-Result<net::HttpAnswer> send_signed(net::HttpRequest request, std::string_view signed_text, const std::filesystem::path& key_file,
-                               TimePoint now) {
+Result<net::HttpAnswer> send_signed(net::HttpRequest request, std::string_view signed_text,
+                                    const std::filesystem::path& key_file, TimePoint now) {
   const Result<std::string> key = net::read_secret(key_file);
   if (!key) return fail(ErrorCode::kFailedPrecondition, key.error().message);
   const std::int64_t at = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();

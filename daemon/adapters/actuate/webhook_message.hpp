@@ -27,8 +27,8 @@ std::string webhook_signature(std::string_view key, std::int64_t timestamp, std:
 
 /// Sends the request with a signature of `signed_text` made at `now`; the key is read anew each time. Failures as of
 /// http_request(); kFailedPrecondition as well when the key cannot be read: nothing was sent then.
-Result<net::HttpAnswer> send_signed(net::HttpRequest request, std::string_view signed_text, const std::filesystem::path& key_file,
-                               TimePoint now);
+Result<net::HttpAnswer> send_signed(net::HttpRequest request, std::string_view signed_text,
+                                    const std::filesystem::path& key_file, TimePoint now);
 
 /// {kind, id, name, fabric, host, device, node_guid, port, peer_node_guid, peer_port}; what is not known is not in it.
 nlohmann::json webhook_entity(const Entity& entity);

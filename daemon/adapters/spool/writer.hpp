@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "daemon/platform/runtime/unique_fd.hpp"
 #include "daemon/adapters/spool/segment.hpp"
+#include "daemon/platform/runtime/unique_fd.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
 

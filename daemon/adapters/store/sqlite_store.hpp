@@ -7,10 +7,10 @@
 #include <mutex>
 #include <string>
 
-#include "daemon/platform/runtime/unique_fd.hpp"
 #include "daemon/adapters/store/history.hpp"
 #include "daemon/adapters/store/sqlite.hpp"
 #include "daemon/adapters/store/store.hpp"
+#include "daemon/platform/runtime/unique_fd.hpp"
 
 namespace weft::store {
 

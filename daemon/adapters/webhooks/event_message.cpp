@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "daemon/platform/net/text.hpp"
 #include "daemon/adapters/actuate/webhook_message.hpp"
+#include "daemon/platform/net/text.hpp"
 
 namespace weft::events {
 namespace {

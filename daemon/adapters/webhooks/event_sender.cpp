@@ -7,9 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "daemon/platform/net/secret.hpp"
 #include "daemon/adapters/actuate/webhook_message.hpp"
 #include "daemon/adapters/webhooks/event_message.hpp"
+#include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/runtime/durable_file.hpp"
 
 namespace weft::events {

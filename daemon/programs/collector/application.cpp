@@ -10,8 +10,8 @@
 #include <fstream>
 #include <utility>
 
-#include "daemon/programs/collector/metrics_page.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/programs/collector/metrics_page.hpp"
 
 namespace weft::collector {
 namespace {

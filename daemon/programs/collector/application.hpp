@@ -12,13 +12,13 @@
 
 #include "api/telemetry/batch_codec.hpp"
 #include "collectors/host/host_reader.hpp"
+#include "daemon/adapters/spool/writer.hpp"
+#include "daemon/config/collector_config.hpp"
+#include "daemon/platform/runtime/schedule.hpp"
 #include "daemon/programs/collector/http_server.hpp"
 #include "daemon/programs/collector/jobs.hpp"
 #include "daemon/programs/collector/own_figures.hpp"
 #include "daemon/programs/collector/uplink_keeper.hpp"
-#include "daemon/config/collector_config.hpp"
-#include "daemon/platform/runtime/schedule.hpp"
-#include "daemon/adapters/spool/writer.hpp"
 
 namespace weft::collector {
 

@@ -5,11 +5,11 @@
 
 #include <iostream>
 
+#include "daemon/config/command_line.hpp"
+#include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/collector/application.hpp"
 #include "daemon/programs/collector/manual.hpp"
 #include "daemon/programs/collector/reading_json.hpp"
-#include "daemon/config/command_line.hpp"
-#include "daemon/platform/logging/logging.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"

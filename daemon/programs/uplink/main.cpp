@@ -15,11 +15,11 @@
 #include <string>
 
 #include "api/client/telemetry_client.hpp"
+#include "daemon/adapters/spool/reader.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/child_process.hpp"
 #include "daemon/platform/runtime/schedule.hpp"
 #include "daemon/platform/runtime/unique_fd.hpp"
-#include "daemon/adapters/spool/reader.hpp"
 #include "daemon/programs/uplink/shipper.hpp"
 
 #ifndef WEFT_VERSION

@@ -11,6 +11,7 @@
 #include <functional>
 #include <iostream>
 
+#include "daemon/platform/cli/from_app.hpp"
 #include "daemon/programs/weftctl/arguments.hpp"
 #include "daemon/programs/weftctl/asking.hpp"
 #include "daemon/programs/weftctl/completion.hpp"
@@ -19,7 +20,6 @@
 #include "daemon/programs/weftctl/mistakes.hpp"
 #include "daemon/programs/weftctl/text.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
-#include "daemon/platform/cli/from_app.hpp"
 
 namespace weft::ctl {
 namespace {

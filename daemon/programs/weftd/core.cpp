@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/ports/freshness.hpp"
 #include "analyzer/incidents/health.hpp"
+#include "analyzer/ports/freshness.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/words.hpp"
 

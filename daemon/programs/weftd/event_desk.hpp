@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "api/publication/publication.hpp"
-#include "daemon/config/config.hpp"
 #include "daemon/adapters/webhooks/event_sender.hpp"
+#include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"

@@ -11,9 +11,9 @@
 
 #include "analyzer/hosts/host_analyzer.hpp"
 #include "api/publication/telemetry_sink.hpp"
+#include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
-#include "daemon/adapters/store/store.hpp"
 #include "fabric/host.hpp"
 
 namespace weft::daemon {

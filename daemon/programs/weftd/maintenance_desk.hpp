@@ -6,9 +6,9 @@
 #include <string>
 
 #include "api/publication/commands.hpp"
+#include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
-#include "daemon/adapters/store/store.hpp"
 #include "fabric/maintenance.hpp"
 
 namespace weft::daemon {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "api/access/token_bucket.hpp"
-#include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/net/secret.hpp"
 
 namespace weft::daemon {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "api/grpc/telemetry_hall.hpp"
+#include "daemon/adapters/store/store.hpp"
 #include "daemon/adapters/webhooks/event_sender.hpp"
 #include "daemon/platform/runtime/lane.hpp"
-#include "daemon/adapters/store/store.hpp"
 #include "daemon/programs/weftd/host_desk.hpp"
 #include "daemon/programs/weftd/security.hpp"
 

@@ -10,6 +10,7 @@
 
 #include "analyzer/congestion/congestion_finder.hpp"
 #include "analyzer/loss/loss_tracker.hpp"
+#include "fabric/graph/multipath.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::analyzer {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/publication/commands.hpp"
-#include "small_fabric.hpp"
+#include "tests/unit/api/small_fabric.hpp"
 
 namespace weft::api {
 

@@ -16,7 +16,7 @@
 
 #include "api/publication/telemetry_sink.hpp"
 #include "api/telemetry/batch_codec.hpp"
-#include "small_fabric.hpp"
+#include "tests/unit/api/small_fabric.hpp"
 #include "weft/v1/telemetry.grpc.pb.h"
 
 namespace weft::api {

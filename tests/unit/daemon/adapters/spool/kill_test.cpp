@@ -8,7 +8,7 @@
 #include <csignal>
 #include <random>
 
-#include "spool_test_helpers.hpp"
+#include "tests/unit/daemon/adapters/spool/spool_test_helpers.hpp"
 
 namespace weft::spool {
 namespace {

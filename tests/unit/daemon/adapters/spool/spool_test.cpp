@@ -3,7 +3,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "spool_test_helpers.hpp"
+#include "tests/unit/daemon/adapters/spool/spool_test_helpers.hpp"
 
 namespace weft::spool {
 namespace {

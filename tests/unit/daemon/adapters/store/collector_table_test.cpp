@@ -1,4 +1,4 @@
-#include "store_test_helpers.hpp"
+#include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
 namespace {

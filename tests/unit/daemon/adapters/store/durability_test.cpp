@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "store_test_helpers.hpp"
+#include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
 namespace {

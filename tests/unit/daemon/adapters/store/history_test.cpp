@@ -1,7 +1,7 @@
 #include "daemon/adapters/store/history.hpp"
 
 #include "daemon/adapters/store/history_codec.hpp"
-#include "store_test_helpers.hpp"
+#include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
 namespace {

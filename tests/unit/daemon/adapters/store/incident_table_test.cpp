@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "daemon/adapters/store/schema.hpp"
-#include "store_test_helpers.hpp"
+#include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "store_test_helpers.hpp"
+#include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
 namespace {

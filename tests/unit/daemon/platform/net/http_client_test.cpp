@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::actuate {
+namespace weft::net {
 namespace {
 
 // What happens on a wire is shown by tests/partners, with receivers that hang, lie and close half-way.
@@ -41,4 +41,4 @@ TEST(PercentEncoded, LeavesOnlyWhatIsUnreserved) {
 }
 
 }  // namespace
-}  // namespace weft::actuate
+}  // namespace weft::net

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-namespace weft::actuate {
+namespace weft::net {
 namespace {
 
 class Secret : public testing::Test {
@@ -59,4 +59,4 @@ TEST_F(Secret, ThatBelongsToSomebodyElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace weft::actuate
+}  // namespace weft::net

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::actuate {
+namespace weft::net {
 namespace {
 
 TEST(OneLine, KeepsTextAndMakesTheRestHarmless) {
@@ -34,4 +34,4 @@ TEST(HostNames, WhatCouldBeTakenForAnOptionAListOrAPathIsNone) {
 }
 
 }  // namespace
-}  // namespace weft::actuate
+}  // namespace weft::net

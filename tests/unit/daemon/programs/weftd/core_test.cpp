@@ -9,17 +9,12 @@
 
 #include "daemon/platform/logging/logging.hpp"
 #include "tests/fakes/fabric_builder.hpp"
+#include "tests/unit/daemon/programs/weftd/fakes.hpp"
 
 namespace weft::daemon {
 namespace {
 
 using namespace std::chrono_literals;
-
-class FakeClock final : public Clock {
- public:
-  TimePoint now() const override { return time; }
-  TimePoint time{};
-};
 
 // A store that waits, refuses or throws when a test says so, and counts what it is asked.
 class FakeStore final : public store::Store {
@@ -93,15 +88,6 @@ class FakeStore final : public store::Store {
   bool held = false;
   std::map<std::uint64_t, Incident> saved;
   std::vector<std::string> words;
-};
-
-class FakeStream final : public api::CollectorStream {
- public:
-  void welcome(std::uint64_t) override {}
-  void acknowledge(std::uint64_t sequence) override { acknowledged = sequence; }
-  void proceed() override {}
-  void end(Error) override {}
-  std::uint64_t acknowledged = 0;
 };
 
 class CoreTest : public ::testing::Test {
@@ -181,7 +167,7 @@ class CoreTest : public ::testing::Test {
 
   fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(2, 3, 2);
   config::WeftdConfig config;
-  FakeClock clock;
+  FakeClock clock{TimePoint{}};
   FakeStore store;
   api::Publication publication;
   std::mutex mutex;

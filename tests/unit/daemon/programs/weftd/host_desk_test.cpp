@@ -7,30 +7,12 @@
 #include <optional>
 
 #include "daemon/adapters/store/store.hpp"
+#include "tests/unit/daemon/programs/weftd/fakes.hpp"
 
 namespace weft::daemon {
 namespace {
 
 using namespace std::chrono_literals;
-
-class FakeClock final : public Clock {
- public:
-  TimePoint now() const override { return time; }
-  TimePoint time{1'700'000'000s};
-};
-
-class FakeStream final : public api::CollectorStream {
- public:
-  void welcome(std::uint64_t sequence) override { welcomed = sequence; }
-  void acknowledge(std::uint64_t sequence) override { acknowledged = sequence; }
-  void proceed() override { ++proceeded; }
-  void end(Error why) override { ended = why; }
-
-  std::optional<std::uint64_t> welcomed;
-  std::uint64_t acknowledged = 0;
-  int proceeded = 0;
-  std::optional<Error> ended;
-};
 
 // The desk on a real store, in a directory of its own.
 class HostDeskTest : public ::testing::Test {

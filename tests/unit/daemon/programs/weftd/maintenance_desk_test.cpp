@@ -8,17 +8,12 @@
 #include <mutex>
 
 #include "daemon/platform/logging/logging.hpp"
+#include "tests/unit/daemon/programs/weftd/fakes.hpp"
 
 namespace weft::daemon {
 namespace {
 
 using namespace std::chrono_literals;
-
-class FakeClock final : public Clock {
- public:
-  TimePoint now() const override { return time; }
-  TimePoint time{1'700'000'000s};
-};
 
 /// A desk on a real store in a directory of its own.
 class Desk : public ::testing::Test {

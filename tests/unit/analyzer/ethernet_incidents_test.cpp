@@ -1,0 +1,268 @@
+// What goes wrong on an Ethernet fabric, seen by collectors on its hosts alone unless said otherwise.
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "analyzer/incidents/health.hpp"
+#include "tests/unit/analyzer/ethernet_watch.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(EthernetIncidents, AnHourOfPlausibleNoiseGivesNoFinding) {
+  EthernetWatch watch;
+  std::mt19937 random(20261122);
+  std::uniform_real_distribution<double> share(0, 0.8), pause(0, 0.02);
+  for (int second = 0; second < 3600; ++second) {
+    for (auto& [name, host] : watch.told.hosts) {
+      watch.load(name, share(random), share(random), pause(random), pause(random));
+      // A reading is late, a counter is missing in another, a host starts anew.
+      host.view().state = second % 97 < 3 && random() % 4 == 0 ? CollectorState::kSilent : CollectorState::kConnected;
+      host.hide("pfc_pause", "eth2", random() % 50 == 0);
+      if (second % 900 == 450 && name == "gpu-02") host.reboot();
+    }
+    ASSERT_EQ(watch.step(), 0U) << "second " << second << '\n' << watch.describe();
+  }
+  EXPECT_TRUE(watch.book.all()->empty());
+}
+
+TEST(EthernetIncidents, APulledCableIsOneIncidentThatNamesBothEnds) {
+  EthernetWatch watch;
+  watch.seconds(10);
+  watch.told.host("gpu-01").port().state = PortState::kDown;
+  watch.seconds(1);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(down.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(down.cause.fabric, "ethernet");
+  EXPECT_NE(down.cause.label.find("leaf01 swp1"), std::string::npos) << down.cause.label;
+  EXPECT_NE(down.cause.label.find("gpu-01 eth2"), std::string::npos) << down.cause.label;
+  EXPECT_EQ(down.severity, Severity::kCritical);
+  for (const Evidence& evidence : down.evidence) EXPECT_NE(evidence.signal, "port_unreadable");
+  watch.seconds(10);
+  EXPECT_EQ(watch.only().id, down.id);
+  watch.told.host("gpu-01").port().state = PortState::kActive;
+  watch.seconds(10);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+}
+
+TEST(EthernetIncidents, ALinkThatWasReadLateIsNoNewLink) {
+  // weftd starts before collectors find it.
+  EthernetWatch watch;
+  for (auto& [name, host] : watch.told.hosts) host.view().state = CollectorState::kDisconnected;
+  watch.seconds(5);
+  for (auto& [name, host] : watch.told.hosts) host.view().state = CollectorState::kConnected;
+  watch.seconds(30);
+  watch.told.host("gpu-01").port().state = PortState::kDown;
+  watch.seconds(60);
+  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(watch.only().occurrences, 1U) << watch.describe();
+}
+
+TEST(EthernetIncidents, AHostsEventOpensTheSameIncidentAtOnce) {
+  EthernetWatch watch;
+  watch.seconds(5);
+  HostBatch batch;
+  LinkEvent& event = batch.events.emplace_back();
+  event.at = watch.told.now;
+  event.device = event.netdev = "eth2";
+  event.reason = "No cable";
+  watch.host_rules.take("gpu-01", batch);
+  watch.book.update(kHostsFabric, watch.host_rules.news(watch.told.now), Coverage::blind(), watch.told.now);
+  const Incident told = watch.only();
+  EXPECT_EQ(told.cause.kind, EntityKind::kLink);
+  watch.told.host("gpu-01").port().state = PortState::kDown;
+  watch.seconds(10);
+  EXPECT_EQ(watch.only().id, told.id) << watch.describe();
+}
+
+TEST(EthernetIncidents, ASilentCollectorIsTheOnlyTrouble) {
+  for (const bool switch_too : {false, true}) {
+    EthernetWatch watch;
+    if (switch_too) watch.told.add(watch.plan, "leaf01");
+    watch.seconds(10);
+    watch.told.host("gpu-01").view().state = CollectorState::kSilent;
+    watch.seconds(120);
+    const Incident lost = watch.only();
+    EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost);
+    EXPECT_EQ(lost.cause.kind, EntityKind::kCollector);
+    EXPECT_EQ(lost.cause.host, "gpu-01");
+    EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+  }
+}
+
+TEST(EthernetIncidents, ASwitchesCollectorThatFallsSilentIsTheOnlyTrouble) {
+  EthernetWatch watch;
+  watch.told.add(watch.plan, "leaf01");
+  watch.seconds(10);
+  watch.told.host("leaf01").view().state = CollectorState::kSilent;
+  watch.seconds(120);
+  EXPECT_EQ(watch.only().cause.host, "leaf01");
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+}
+
+TEST(EthernetIncidents, ASwitchNobodyReadsIsDownWhenAllItsHostsSaySo) {
+  EthernetWatch watch;
+  watch.seconds(10);
+  for (const char* host : {"gpu-01", "gpu-02"}) watch.told.host(host).port().state = PortState::kDown;
+  watch.seconds(5);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.kind, IncidentKind::kSwitchDown) << watch.describe();
+  EXPECT_EQ(down.cause.label, "leaf01");
+}
+
+TEST(EthernetIncidents, AHostThatDiesUnderASwitchThatTellsIsALinkDownAndACollectorLost) {
+  EthernetWatch watch;
+  ToldHost& leaf = watch.told.add(watch.plan, "leaf01");
+  watch.seconds(10);
+  watch.told.host("gpu-01").view().state = CollectorState::kDisconnected;
+  leaf.port(0).state = PortState::kDown;  // swp1
+  watch.seconds(120);
+  std::vector<IncidentKind> kinds;
+  for (const Incident& incident : watch.open()) kinds.push_back(incident.kind);
+  std::ranges::sort(kinds);
+  std::vector<IncidentKind> expected{IncidentKind::kLinkDown, IncidentKind::kTelemetryLost};
+  std::ranges::sort(expected);
+  EXPECT_EQ(kinds, expected) << watch.describe();
+}
+
+TEST(EthernetIncidents, AHostThatPausesItsSwitchIsASlowReceiver) {
+  EthernetWatch watch;
+  for (int second = 0; second < 30; ++second) {
+    watch.load("gpu-01", 0.2, 0.05, second > 10 ? 0.6 : 0.0);
+    watch.load("gpu-02", 0.05, 0.2, 0, second > 10 ? 0.7 : 0.0);
+    watch.load("gpu-03", 0.1, 0.1);
+    watch.load("gpu-04", 0.1, 0.1);
+    watch.step();
+  }
+  const Incident slow = watch.only();
+  EXPECT_EQ(slow.kind, IncidentKind::kSlowReceiver) << watch.describe();
+  EXPECT_EQ(slow.cause.label, "gpu-02 eth2");
+}
+
+TEST(EthernetIncidents, AHostThatTakesNothingAtAllIsAPfcStorm) {
+  EthernetWatch watch;
+  for (int second = 0; second < 30; ++second) {
+    const bool storm = second > 10;
+    watch.load("gpu-01", storm ? 0.0 : 0.2, 0.05, storm ? 1.0 : 0.0);
+    watch.load("gpu-02", 0.05, storm ? 0.0 : 0.2, 0, storm ? 1.0 : 0.0);
+    watch.step();
+  }
+  const Incident storm = watch.only();
+  EXPECT_EQ(storm.kind, IncidentKind::kPfcStorm) << watch.describe();
+  EXPECT_EQ(storm.cause.label, "gpu-02 eth2");
+}
+
+TEST(EthernetIncidents, SeveralSendersIntoOneInterfaceAreAnIncast) {
+  EthernetWatch watch(plan_of({{"leaf01", "swp1", "gpu-01", "eth2"},
+                               {"leaf01", "swp2", "gpu-02", "eth2"},
+                               {"leaf01", "swp3", "gpu-03", "eth2"},
+                               {"leaf01", "swp4", "gpu-04", "eth2"}}));
+  for (int second = 0; second < 30; ++second) {
+    const bool all = second > 10;
+    for (const char* sender : {"gpu-01", "gpu-02", "gpu-03"}) watch.load(sender, 0.33, 0.01, all ? 0.6 : 0.0);
+    watch.load("gpu-04", 0.01, all ? 0.99 : 0.3);
+    watch.step();
+  }
+  const Incident incast = watch.only();
+  EXPECT_EQ(incast.kind, IncidentKind::kCongestionIncast) << watch.describe();
+  EXPECT_NE(incast.cause.label.find("gpu-04 eth2"), std::string::npos) << incast.cause.label;
+}
+
+TEST(EthernetIncidents, ALinkThatComesAndGoesIsOneFlap) {
+  EthernetWatch watch;
+  watch.seconds(10);
+  for (int i = 0; i < 6; ++i) {
+    watch.told.host("gpu-01").port().state = PortState::kDown;
+    watch.told.host("gpu-01").value("carrier_down", "eth2") += 1;
+    watch.seconds(2);
+    watch.told.host("gpu-01").port().state = PortState::kActive;
+    watch.seconds(4);
+  }
+  const Incident flap = watch.only();
+  EXPECT_EQ(flap.kind, IncidentKind::kLinkFlap) << watch.describe();
+  EXPECT_EQ(flap.cause.kind, EntityKind::kLink);
+  EXPECT_NE(flap.summary.find("seen at one end only"), std::string::npos) << flap.summary;
+}
+
+TEST(EthernetIncidents, ALinkSlowerThanItWasIsOneIncidentOfTheCable) {
+  EthernetWatch watch;
+  ToldHost& leaf = watch.told.add(watch.plan, "leaf01");
+  watch.seconds(10);
+  leaf.port(0).rate_bits_per_second = 100'000'000'000;
+  watch.told.host("gpu-01").port().rate_bits_per_second = 100'000'000'000;
+  watch.seconds(10);
+  const Incident slow = watch.only();
+  EXPECT_EQ(slow.kind, IncidentKind::kLinkDegraded) << watch.describe();
+  EXPECT_EQ(slow.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(slow.evidence.size(), 2U) << "both ends tell";
+  leaf.port(0).rate_bits_per_second = ToldHost::kRate;
+  watch.told.host("gpu-01").port().rate_bits_per_second = ToldHost::kRate;
+  watch.seconds(30);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST(EthernetIncidents, AfterARestartNothingIsClaimedBeforeCollectorsSpeak) {
+  EthernetWatch watch;
+  watch.seconds(10);
+  const AnalyzerState known = watch.rules.state();
+  EXPECT_EQ(known.links.size(), 4U) << "those between switches were never seen";
+  watch.rules = FabricAnalyzer("ethernet", Thresholds{}, nullptr);
+  watch.rules.restore(known);
+  watch.host_rules = HostAnalyzer(Thresholds{}, watch.told.now);
+  watch.told.fabric = *EthernetFabric::make(watch.plan, "ethernet", ToldFabric::kSecond);
+  auto hosts = std::exchange(watch.told.hosts, {});
+  for (int second = 0; second < 60; ++second) ASSERT_EQ(watch.step(), 0U) << watch.describe();
+  // The first to speak tell of trouble that nobody else can deny.
+  hosts.at("gpu-01").port().state = PortState::kDown;
+  hosts.at("gpu-03").port().state = PortState::kDown;
+  watch.told.hosts = std::move(hosts);
+  watch.seconds(3);
+  std::size_t down = 0;
+  for (const Incident& incident : watch.open()) down += incident.kind == IncidentKind::kLinkDown;
+  EXPECT_EQ(down, 2U) << watch.describe();
+  EXPECT_EQ(watch.open().size(), 2U) << watch.describe();
+}
+
+TEST(EthernetIncidents, FailedTransfersAreThePortsOnTheFabric) {
+  EthernetWatch watch;
+  watch.told.host("gpu-01").add_series("retries_exhausted", "eth2");
+  watch.seconds(10);
+  watch.told.host("gpu-01").value("retries_exhausted", "eth2") = 3;
+  watch.seconds(3);
+  const Incident failed = watch.only();
+  EXPECT_EQ(failed.kind, IncidentKind::kRdmaErrors) << watch.describe();
+  EXPECT_EQ(failed.cause.kind, EntityKind::kPort);
+  EXPECT_EQ(failed.cause.fabric, "ethernet");
+  EXPECT_EQ(failed.cause.label, "gpu-01 eth2");
+}
+
+TEST(EthernetIncidents, HealthIsOfWhatIsReadAndElseUnknown) {
+  EthernetWatch watch;
+  watch.told.add(watch.plan, "leaf01");
+  watch.seconds(10);
+  const auto verdict = [&](const std::string& node) {
+    FabricView view;
+    view.name = "ethernet";
+    view.watching = true;
+    view.sweep = std::make_shared<const Sweep>(watch.told.last);
+    for (const NodeHealth& health :
+         assess(std::vector{view}, watch.told.views(), *watch.book.all(), MaintenanceList{}, watch.told.now))
+      if (health.node == node) return health.verdict;
+    ADD_FAILURE() << "nothing is said of " << node;
+    return HealthVerdict::kUnknown;
+  };
+  EXPECT_EQ(verdict("gpu-01"), HealthVerdict::kHealthy);
+  EXPECT_EQ(verdict("leaf01"), HealthVerdict::kHealthy) << "its collector reads all of its ports";
+  EXPECT_EQ(verdict("leaf02"), HealthVerdict::kUnknown) << "nobody tells of its links to the spines";
+  EXPECT_EQ(verdict("spine01"), HealthVerdict::kUnknown);
+  watch.told.host("gpu-01").port().state = PortState::kDown;
+  watch.seconds(3);
+  EXPECT_NE(verdict("gpu-01"), HealthVerdict::kHealthy);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

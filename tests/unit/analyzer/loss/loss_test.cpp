@@ -1,0 +1,270 @@
+// Silent loss: who lost what, on which ways, and where the fabric's own packet counters do not add up.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyzer/loss/loss_tracker.hpp"
+#include "tests/unit/analyzer/loss/lossy_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(FindLosses, ACableThatManyFlowsCrossIsToldFromItsNeighbours) {
+  for (const auto& [from, to] : {std::pair{"leaf-1", "spine-0"}, std::pair{"spine-1", "leaf-2"}}) {
+    SCOPED_TRACE(from);
+    LossyFabric lossy;
+    lossy.all_to_all();
+    lossy.lost_on[lossy.cable(from, to).sender] = 1e-3;
+    lossy.second();
+    const auto causes = lossy.find();
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].suspect, lossy.cable(from, to));
+    EXPECT_GT(causes[0].confidence, 0.5);
+    EXPECT_NEAR(causes[0].lost, 24 * 100, 100) << "four hosts, twelve destinations behind two spines, 100 of each";
+  }
+}
+
+TEST(FindLosses, ADeviceExplainsItsCables) {
+  for (const char* name : {"spine-0", "leaf-1"}) {
+    LossyFabric lossy;
+    lossy.all_to_all();
+    lossy.lost_in[lossy.fabric.find(name)] = 1e-3;
+    lossy.second();
+    const auto causes = lossy.find();
+    ASSERT_GE(causes.size(), 1U) << name;
+    EXPECT_EQ(causes[0].suspect, lossy.device(name));
+    EXPECT_EQ(causes.size(), 1U) << "nothing is left for its cables";
+  }
+}
+
+TEST(FindLosses, TwoCausesAreTwo) {
+  LossyFabric lossy;
+  lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"},
+                 {"host-0-1 mlx5_0", "host-1-1 mlx5_0"},
+                 {"host-2-0 mlx5_0", "host-3-0 mlx5_0"},
+                 {"host-2-1 mlx5_0", "host-3-1 mlx5_0"}};
+  lossy.lost_on[lossy.cable("leaf-1", "host-1-0 mlx5_0").sender] = 1e-3;
+  lossy.lost_on[lossy.cable("host-2-1 mlx5_0", "leaf-2").sender] = 1e-3;
+  lossy.second();
+  const auto among = [&](const LossSuspect& suspect) {
+    LossTestimony testimony;
+    if (suspect == lossy.cable("leaf-1", "host-1-0 mlx5_0") || suspect == lossy.cable("host-2-1 mlx5_0", "leaf-2"))
+      testimony.support = 10;
+    return testimony;
+  };
+  const auto causes = lossy.find([&](const LossSuspect& suspect, double) { return among(suspect); });
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_NE(causes[0].suspect, causes[1].suspect);
+  for (const LossHypothesis& cause : causes) EXPECT_EQ(cause.testimony.support, 10);
+}
+
+TEST(FindLosses, OneFlowAloneNamesItsWayAndIsHonestAboutIt) {
+  LossyFabric lossy;
+  lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}, {"host-2-0 mlx5_0", "host-3-0 mlx5_0"}};
+  lossy.lost_on[lossy.cable("leaf-0", "spine-0").sender] = 1e-3;
+  lossy.lost_on[lossy.cable("leaf-0", "spine-1").sender] = 1e-3;
+  lossy.second();
+  std::vector<LossHypothesis> rivals;
+  const auto causes = lossy.find({}, &rivals);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_LT(causes[0].confidence, 0.6);
+  EXPECT_GE(rivals.size(), 4U) << "the cables of its way";
+}
+
+TEST(FindLosses, TimeoutsThatNobodyMissedAreNoLossOnTheWay) {
+  LossyFabric lossy;
+  lossy.all_to_all();
+  lossy.second();
+  EXPECT_TRUE(lossy.find().empty());
+  lossy.totals["host-0-0 mlx5_0"].sent_again += 5000;
+  EXPECT_TRUE(lossy.find().empty()) << "a peer has gone";
+  lossy.totals["host-0-0 mlx5_0"].sent_again = 0;
+  lossy.totals["host-1-0 mlx5_0"].out_of_sequence += 5000;
+  EXPECT_TRUE(lossy.find().empty()) << "its own disorder";
+}
+
+TEST(FindLosses, WhoMayNotTalkDoesNotVote) {
+  const LossEnd a{.port = 1, .rail = 1, .jobs = {1, 2}};
+  EXPECT_TRUE(may_talk(a, {.port = 2, .rail = 1, .jobs = {2}}));
+  EXPECT_FALSE(may_talk(a, {.port = 2, .rail = 1, .jobs = {3}}));
+  EXPECT_FALSE(may_talk(a, {.port = 2, .rail = 2, .jobs = {2}}));
+  EXPECT_TRUE(may_talk(a, {.port = 2, .rail = 1, .jobs = {}})) << "storage serves everybody";
+  EXPECT_FALSE(may_talk(a, a));
+}
+
+TEST(CountAgreeing, FindsTheLossAmongWhatIsUnderWay) {
+  // 1e6 packets a second, one in 1000 lost, the receiver read 30 or 50 ms after the sender, every third time at rest.
+  std::vector<double> in, missing, skew;
+  for (int i = 0; i < 12; ++i) {
+    in.push_back(1e6 * i);
+    skew.push_back(i % 2 ? 0.03 : 0.05);
+    missing.push_back(1e3 * i - (i % 3 == 0 ? 0 : 1e6 * skew.back()));
+  }
+  EXPECT_GE(count_agreeing(in, missing, skew, 1e-3, 100), 11U);
+  EXPECT_LT(count_agreeing(in, missing, skew, 0, 100), 6U);
+}
+
+struct Balance {
+  Balance() { lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}, {"host-0-1 mlx5_0", "host-1-1 mlx5_0"}}; }
+  void seconds(int count) {
+    for (int i = 0; i < count; ++i) history.take(lossy.second());
+  }
+  LossyFabric lossy;
+  PacketHistory history;
+};
+
+TEST(PacketHistory, SeesWhatALinkAndASwitchLose) {
+  Balance balance;
+  const PortIndex sender = balance.lossy.port("host-0-0 mlx5_0");
+  balance.lossy.lost_on[sender] = 1e-3;
+  balance.seconds(1);
+  const TimePoint since = balance.lossy.last.started;
+  balance.seconds(9);
+  const PacketBalance bad = balance.history.of_link(sender, 9000, since);
+  EXPECT_GT(bad.support, 5);
+  EXPECT_NEAR(bad.passed, 9e6, 1);
+  EXPECT_EQ(bad.counted, 0);
+  EXPECT_LT(balance.history.of_link(balance.lossy.port("host-0-1 mlx5_0"), 9000, since).support, -5);
+  EXPECT_LT(balance.history.of_switch(balance.lossy.fabric.find("leaf-0"), 9000, since).support, -5);
+  Balance device;
+  device.lossy.lost_in[device.lossy.fabric.find("leaf-0")] = 1e-3;
+  device.seconds(10);
+  EXPECT_GT(device.history.of_switch(device.lossy.fabric.find("leaf-0"), 18000, kNever).support, 5);
+  EXPECT_LT(device.history.of_link(device.lossy.port("host-0-0 mlx5_0"), 9000, kNever).support, -5);
+  EXPECT_EQ(device.history.of_link(device.lossy.port("host-3-0 mlx5_0"), 0, kNever).support, 0)
+      << "nothing to ask of it";
+}
+
+TEST(PacketHistory, ALinkWithTooFewPacketsCannotHaveLostThem) {
+  Balance balance;
+  balance.seconds(8);
+  EXPECT_LT(balance.history.of_link(balance.lossy.port("host-3-3 mlx5_0"), 5000, kNever).support, -5);
+}
+
+TEST(PacketHistory, ResetsAndPortsThatWereNotReadTellNothing) {
+  Balance balance;
+  const PortIndex sender = balance.lossy.port("host-0-0 mlx5_0");
+  balance.lossy.lost_on[sender] = 1e-3;
+  balance.seconds(5);
+  balance.lossy.fabric.reset_counters(sender);
+  balance.seconds(2);
+  EXPECT_EQ(balance.history.of_link(sender, 2000, kNever).support, 0) << "two moments since";
+  balance.seconds(8);
+  EXPECT_GT(balance.history.of_link(sender, 9000, kNever).support, 5);
+  balance.lossy.fabric.freeze_counters(balance.lossy.fabric.find("leaf-0"));
+  Balance unread;
+  unread.lossy.lost_in[unread.lossy.fabric.find("leaf-0")] = 1e-3;
+  unread.lossy.fabric.freeze_counters(unread.lossy.fabric.find("leaf-0"));
+  unread.seconds(10);
+  EXPECT_EQ(unread.history.of_switch(unread.lossy.fabric.find("leaf-0"), 18000, kNever).support, 0);
+}
+
+TEST(PacketHistory, ErrorsThatACounterOwnsUpToAreCounted) {
+  Balance balance;
+  const PortIndex sender = balance.lossy.port("host-0-0 mlx5_0");
+  balance.seconds(3);
+  balance.lossy.fabric.add_counter(balance.lossy.fabric.ports()[sender].peer, CounterId::kReceiveErrors, 700);
+  balance.lossy.fabric.add_counter(sender, CounterId::kTransmitDiscards, 50);
+  balance.seconds(3);
+  EXPECT_EQ(balance.history.of_link(sender, 1000, kNever).counted, 750);
+}
+
+/// The tracker, window after window of five seconds.
+struct Tracking {
+  void windows(int count) {
+    for (int i = 0; i < count; ++i) {
+      for (int second = 0; second < 5; ++second) tracker.take(lossy.second());
+      if (tracker.is_due(lossy.fabric.now(), 1s)) tracker.end_window(lossy.ends(), lossy.fabric.now());
+    }
+  }
+  LossyFabric lossy;
+  LossTracker tracker{LossThresholds{}};
+};
+
+TEST(LossTracker, OpensAfterTwoWindowsAndEndsAfterQuietOnes) {
+  Tracking tracking;
+  tracking.lossy.all_to_all();
+  tracking.windows(static_cast<int>(LossThresholds{}.quiet_windows));
+  EXPECT_FALSE(tracking.tracker.has_judged()) << "the first one only began it";
+  tracking.windows(1);
+  EXPECT_TRUE(tracking.tracker.has_judged());
+  EXPECT_TRUE(tracking.tracker.losses().empty());
+  const LossSuspect cause = tracking.lossy.cable("leaf-1", "spine-0");
+  tracking.lossy.lost_on[cause.sender] = 1e-3;
+  tracking.windows(1);
+  EXPECT_TRUE(tracking.tracker.losses().empty()) << "one window is not enough";
+  tracking.windows(1);
+  ASSERT_EQ(tracking.tracker.losses().size(), 1U);
+  const SilentLoss& loss = tracking.tracker.losses()[0];
+  EXPECT_EQ(loss.suspect, cause);
+  EXPECT_GT(loss.confidence, 0.9);
+  EXPECT_GT(loss.support, 0) << "the packet counters agree";
+  EXPECT_EQ(loss.senders.size(), 4U);
+  EXPECT_GT(loss.receivers.size(), 4U);
+  tracking.lossy.lost_on.clear();
+  tracking.windows(static_cast<int>(LossThresholds{}.quiet_windows) - 1);
+  EXPECT_EQ(tracking.tracker.losses().size(), 1U) << "a job may just compute";
+  tracking.windows(1);
+  EXPECT_TRUE(tracking.tracker.losses().empty());
+}
+
+TEST(LossTracker, TwoBurstsOfDifferentHostsAreChance) {
+  Tracking tracking;
+  tracking.lossy.all_to_all();
+  tracking.windows(2);
+  for (int i = 0; i < 4; ++i) {
+    tracking.lossy.totals["host-0-" + std::to_string(i) + " mlx5_0"].sent_again += 3000;
+    tracking.lossy.totals["host-1-" + std::to_string(i) + " mlx5_0"].out_of_sequence += 3000;
+    tracking.windows(1);
+    EXPECT_TRUE(tracking.tracker.losses().empty());
+  }
+}
+
+TEST(LossTracker, WhatALinkCountsAsErrorsIsNotSilent) {
+  Tracking tracking;
+  tracking.lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}};
+  const PortIndex sender = tracking.lossy.port("host-0-0 mlx5_0");
+  tracking.lossy.lost_on[sender] = 1e-3;
+  for (int i = 0; i < 10; ++i) {
+    tracking.lossy.fabric.add_counter(tracking.lossy.fabric.ports()[sender].peer, CounterId::kReceiveErrors, 5000);
+    tracking.windows(1);
+    EXPECT_TRUE(tracking.tracker.losses().empty());
+  }
+}
+
+TEST(LossTracker, WhatALinkCannotCountAnyMoreIsNotCalledSilentWithoutPacketsMissing) {
+  Tracking tracking;
+  tracking.lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}};
+  const PortIndex sender = tracking.lossy.port("host-0-0 mlx5_0");
+  tracking.lossy.fabric.set_counter(tracking.lossy.fabric.ports()[sender].peer, CounterId::kReceiveErrors, 0xFFFF,
+                                    true);
+  for (int i = 0; i < 10; ++i) {
+    // They arrive and are thrown away: all counts agree.
+    tracking.lossy.totals["host-0-0 mlx5_0"].sent_again += 5000;
+    tracking.lossy.totals["host-1-0 mlx5_0"].out_of_sequence += 5000;
+    tracking.windows(1);
+    EXPECT_TRUE(tracking.tracker.losses().empty());
+  }
+  tracking.lossy.lost_on[sender] = 1e-2;
+  tracking.windows(6);
+  ASSERT_EQ(tracking.tracker.losses().size(), 1U);
+  EXPECT_EQ(tracking.tracker.losses()[0].suspect, tracking.lossy.cable("host-0-0 mlx5_0", "leaf-0"));
+}
+
+TEST(LossTracker, WithoutRoutesNothingIsSaid) {
+  Tracking tracking;
+  tracking.lossy.all_to_all();
+  tracking.lossy.lost_on[tracking.lossy.cable("leaf-1", "spine-0").sender] = 1e-3;
+  for (int i = 0; i < 20; ++i) {
+    Sweep sweep = tracking.lossy.second();
+    sweep.routes = nullptr;
+    tracking.tracker.take(sweep);
+    EXPECT_FALSE(tracking.tracker.is_due(tracking.lossy.fabric.now(), 1s));
+  }
+  EXPECT_FALSE(tracking.tracker.has_judged());
+}
+
+}  // namespace
+}  // namespace weft::analyzer

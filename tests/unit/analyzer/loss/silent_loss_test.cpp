@@ -1,0 +1,235 @@
+// SILENT_LOSS from the readings of collectors and the sweeps of a subnet to the incident.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/incidents/incident_book.hpp"
+#include "tests/fakes/open_incidents.hpp"
+#include "tests/unit/analyzer/loss/lossy_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Collectors on all hosts, the subnet's sweeps, and a book: as weftd joins them.
+struct Cluster {
+  Cluster() {
+    const Sweep first = lossy.second();
+    for (const std::string& host : lossy.hosts) {
+      auto inventory = std::make_shared<HostInventory>();
+      HostPort& port = inventory->ports.emplace_back();
+      port.device = "mlx5_0";
+      port.number = 1;
+      port.driver = "mlx5";
+      port.port_guid = first.topology->port(lossy.port(host)).guid;
+      for (const char* name : {"transmit_packets", "receive_packets", "sequence_nak", "out_of_sequence",
+                               "retries_exhausted", "pcie_write_stall", "out_of_buffer"}) {
+        HostSeries series{.device = "mlx5_0", .port = 1, .name = name};
+        if (series.name == "sequence_nak") series.bits = 32;
+        if (series.name == "pcie_write_stall") series.behaviour = CounterBehaviour::kGauge;
+        inventory->series.push_back(std::move(series));
+      }
+      inventories[host] = std::move(inventory);
+    }
+  }
+
+  void seconds(int count) {
+    for (int i = 0; i < count; ++i) {
+      FabricView view;
+      view.name = lossy.fabric.name();
+      view.watching = true;
+      view.sweep = std::make_shared<const Sweep>(lossy.second());
+      for (const std::string& host : lossy.hosts) {
+        const TransferTotals& counted = lossy.totals[host];
+        HostBatch batch;
+        HostReading& reading = batch.reading.emplace();
+        reading.taken = lossy.fabric.now();
+        reading.inventory = inventories[host];
+        // The NAKs have 32 bits, and come round early.
+        reading.values = {counted.sent,
+                          counted.received,
+                          (0xFFFFFF00ULL + counted.sent_again) & 0xFFFFFFFFULL,
+                          counted.out_of_sequence,
+                          exhausted[host],
+                          stalled[host],
+                          unposted[host]};
+        reading.present.assign(reading.values.size(), 1);
+        reading.jobs = {"slurm:7"};
+        analyzer.hear(host, 1s, lossy.fabric.now());
+        analyzer.take(host, batch);
+      }
+      analyzer.join({&view, 1});
+      auto analysis = analyzer.judge(lossy.fabric.now());
+      book.update(kHostsFabric, std::move(analysis.findings), analysis.coverage, lossy.fabric.now());
+    }
+  }
+  std::vector<Incident> open() const { return open_incidents(book); }
+
+  LossyFabric lossy;
+  std::map<std::string, std::shared_ptr<const HostInventory>> inventories;
+  std::map<std::string, std::uint64_t> exhausted, stalled, unposted;
+  HostAnalyzer analyzer{Thresholds{}, lossy.fabric.now()};
+  IncidentBook book{IncidentPolicy{}, {}, 1};
+};
+
+TEST(SilentLoss, IsOneIncidentWithItsCauseItsHostsAndTheirJobs) {
+  Cluster cluster;
+  cluster.lossy.all_to_all();
+  cluster.seconds(20);
+  EXPECT_TRUE(cluster.open().empty());
+  const LossSuspect cause = cluster.lossy.cable("leaf-1", "spine-0");
+  cluster.lossy.lost_on[cause.sender] = 1e-3;
+  cluster.seconds(20);
+  ASSERT_EQ(cluster.open().size(), 1U);
+  const Incident incident = cluster.open()[0];
+  EXPECT_EQ(incident.kind, IncidentKind::kSilentLoss);
+  EXPECT_EQ(incident.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(LinkKey(incident.cause.port, incident.cause.peer), cluster.lossy.fabric.link_of(cause.sender));
+  EXPECT_EQ(incident.cause.fabric, cluster.lossy.fabric.name());
+  EXPECT_EQ(incident.jobs, std::vector<std::string>{"slurm:7"});
+  EXPECT_GE(incident.affected.size(), 8U);
+  EXPECT_GT(incident.confidence, 0.9);
+  const auto has = [&](std::string_view signal) {
+    return std::ranges::any_of(incident.evidence, [&](const Evidence& fact) { return fact.signal == signal; });
+  };
+  EXPECT_TRUE(has("lost_share"));
+  EXPECT_TRUE(has("packet_balance"));
+  EXPECT_TRUE(has("direction"));
+  cluster.lossy.lost_on.clear();
+  cluster.seconds(60);
+  EXPECT_TRUE(cluster.open().empty());
+}
+
+TEST(SilentLoss, IsNoneOnALinkThatIsBlamedForItsErrors) {
+  Cluster cluster;
+  cluster.lossy.all_to_all();
+  cluster.seconds(20);
+  const LossSuspect cause = cluster.lossy.cable("leaf-1", "spine-0");
+  const LinkKey link = cluster.lossy.fabric.link_of(cause.sender);
+  // Its counters have come to their top and tell nothing more; the rules over the subnet know all the same.
+  std::vector<Finding> findings(1);
+  findings[0].kind = IncidentKind::kLinkErrors;
+  findings[0].cause = {.kind = EntityKind::kLink,
+                       .fabric = cluster.lossy.fabric.name(),
+                       .port = link.low,
+                       .peer = link.high,
+                       .label = "leaf-1 - spine-0"};
+  cluster.lossy.lost_on[cause.sender] = 1e-3;
+  for (int i = 0; i < 40; ++i) {
+    cluster.analyzer.complete(cluster.lossy.fabric.name(), findings, cluster.lossy.fabric.now());
+    cluster.seconds(1);
+    ASSERT_TRUE(cluster.open().empty()) << i << ": " << cluster.open()[0].summary;
+  }
+  // And it is one again when nobody else blames it any more.
+  cluster.seconds(180);
+  ASSERT_EQ(cluster.open().size(), 1U);
+  EXPECT_EQ(cluster.open()[0].kind, IncidentKind::kSilentLoss);
+}
+
+TEST(SilentLoss, StaysOpenAcrossARestart) {
+  Cluster cluster;
+  cluster.lossy.all_to_all();
+  cluster.lossy.lost_on[cluster.lossy.cable("leaf-1", "spine-0").sender] = 1e-3;
+  cluster.seconds(20);
+  ASSERT_EQ(cluster.open().size(), 1U);
+  const std::uint64_t revision = cluster.open()[0].revision;
+  cluster.analyzer = HostAnalyzer(Thresholds{}, cluster.lossy.fabric.now());
+  for (int i = 0; i < 60; ++i) {
+    cluster.seconds(1);
+    ASSERT_EQ(cluster.open().size(), 1U) << i;
+  }
+  EXPECT_EQ(cluster.open()[0].occurrences, 1U);
+  EXPECT_GE(cluster.open()[0].revision, revision);
+}
+
+TEST(SilentLoss, TakesInTheFailedTransfersThatItExplainsAndNoOthers) {
+  Cluster cluster;
+  cluster.lossy.flows = {{"host-1-0 mlx5_0", "host-2-0 mlx5_0"},
+                         {"host-1-1 mlx5_0", "host-2-1 mlx5_0"},
+                         {"host-3-0 mlx5_0", "host-0-1 mlx5_0"}};
+  cluster.seconds(3);
+  cluster.lossy.lost_on[cluster.lossy.port("host-1-0 mlx5_0")] = 1e-3;
+  cluster.exhausted["host-1-0 mlx5_0"] += 1;
+  cluster.exhausted["host-3-0 mlx5_0"] += 1;
+  cluster.seconds(2);
+  ASSERT_EQ(cluster.open().size(), 2U) << "before anybody knows why";
+  cluster.seconds(20);
+  const auto open = cluster.open();
+  ASSERT_EQ(open.size(), 2U);
+  const auto loss = std::ranges::find(open, IncidentKind::kSilentLoss, &Incident::kind);
+  ASSERT_NE(loss, open.end());
+  EXPECT_TRUE(
+      std::ranges::any_of(loss->evidence, [](const Evidence& fact) { return fact.signal == "retries_exhausted"; }));
+  const auto errors = std::ranges::find(open, IncidentKind::kRdmaErrors, &Incident::kind);
+  ASSERT_NE(errors, open.end());
+  const PortIndex other = cluster.lossy.port("host-3-0 mlx5_0");
+  EXPECT_EQ(errors->cause.port, cluster.lossy.fabric.key_of(other));
+  for (const IncidentPtr& incident : *cluster.book.all()) {
+    if (incident->is_open()) continue;
+    EXPECT_NE(incident->summary.find("now part of " + incident_name(loss->id)), std::string::npos) << incident->summary;
+  }
+}
+
+TEST(SilentLoss, OfManyLinksAtOnceIsTheCountersOfHosts) {
+  Cluster cluster;
+  // Pairs that have no cable and no switch in common.
+  for (const std::string leaf : {"0", "1", "2", "3"})
+    cluster.lossy.flows.push_back({"host-" + leaf + "-0 mlx5_0", "host-" + leaf + "-1 mlx5_0"});
+  cluster.seconds(40);
+  // The fabric passes every packet on, and hosts count losses all the same.
+  for (int i = 0; i < 120; ++i) {
+    for (const Flow& flow : cluster.lossy.flows) {
+      cluster.lossy.totals[flow.from].sent_again += 1000;
+      cluster.lossy.totals[flow.to].out_of_sequence += 1000;
+    }
+    cluster.seconds(1);
+    for (const Incident& incident : cluster.open())
+      EXPECT_EQ(incident.kind, IncidentKind::kCounterStuck) << incident.summary;
+  }
+  ASSERT_EQ(cluster.open().size(), 1U);
+  EXPECT_EQ(cluster.open()[0].cause.kind, EntityKind::kFabric);
+  EXPECT_NE(cluster.open()[0].summary.find("SILENT_LOSS"), std::string::npos) << cluster.open()[0].summary;
+}
+
+TEST(SlowReceiver, IsExplainedByItsHostsOwnStalls) {
+  Cluster cluster;
+  cluster.seconds(3);
+  const auto told = [&](const std::string& host) {
+    std::vector<Finding> findings(1);
+    findings[0].kind = IncidentKind::kSlowReceiver;
+    findings[0].confidence = 0.8;
+    findings[0].cause = {.kind = EntityKind::kPort,
+                         .fabric = cluster.lossy.fabric.name(),
+                         .port = cluster.lossy.fabric.key_of(cluster.lossy.port(host)),
+                         .peer = {},
+                         .label = host};
+    cluster.analyzer.complete(cluster.lossy.fabric.name(), findings, cluster.lossy.fabric.now());
+    return findings[0];
+  };
+  const std::string slow = "host-1-0 mlx5_0";
+  cluster.stalled[slow] = 9;
+  cluster.seconds(2);
+  EXPECT_TRUE(told(slow).evidence.empty()) << "that is any host's";
+  cluster.stalled[slow] = 80;
+  cluster.unposted[slow] = 12;
+  cluster.seconds(1);
+  cluster.stalled[slow] = 0;
+  cluster.seconds(3);
+  const Finding finding = told(slow);
+  ASSERT_EQ(finding.evidence.size(), 2U);
+  EXPECT_EQ(finding.evidence[0].signal, "pcie_write_stall");
+  EXPECT_DOUBLE_EQ(finding.evidence[0].value, 0.8);
+  EXPECT_EQ(finding.evidence[1].signal, "out_of_buffer");
+  EXPECT_DOUBLE_EQ(finding.evidence[1].value, 12);
+  EXPECT_DOUBLE_EQ(finding.confidence, 0.95);
+  EXPECT_TRUE(told("host-1-1 mlx5_0").evidence.empty());
+  EXPECT_DOUBLE_EQ(told("host-1-1 mlx5_0").confidence, 0.8);
+  cluster.seconds(40);
+  EXPECT_TRUE(told(slow).evidence.empty()) << "long ago";
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -1,0 +1,140 @@
+// Links that stay up while the subnet manager avoids them.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/analyzer/remedy/book.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+RemedySettings costly() {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed
+  return settings;
+}
+
+struct Slow : Book {
+  Slow() : Book(costly()) {
+    settings.limits.verification.windows = 6;  // it is seen slow again long before
+    book.emplace(settings, RemedyMemory{}, fabric.now());
+  }
+
+  std::uint64_t slow(const std::string& a, const std::string& b) {
+    const std::uint64_t id = errors(a, b);
+    auto incident = std::make_shared<Incident>(*incidents.back());
+    incident->kind = IncidentKind::kLinkDegraded;
+    incidents.back() = incident;
+    return id;
+  }
+  // The link is as slow as before in every sweep that sees it.
+  void seen_again() {
+    auto incident = std::make_shared<Incident>(*incidents.back());
+    for (Evidence& evidence : incident->evidence) evidence.observed = fabric.now();
+    incidents.back() = incident;
+  }
+  // Its incident is over.
+  void mend() {
+    auto incident = std::make_shared<Incident>(*incidents.back());
+    incident->state = IncidentState::kResolved;
+    incident->resolved = fabric.now();
+    incidents.back() = incident;
+  }
+  // Everything that is ordered is done, for so many sweeps.
+  void run(unsigned sweeps) {
+    for (unsigned i = 0; i < sweeps; ++i) {
+      fabric.advance(1s);
+      if (!incidents.empty() && incidents.back()->is_open()) seen_again();
+      const RemedyView view = look();
+      for (int round = 0; round < 4; ++round) {
+        book->review(view);
+        for (const RemedyOrder& order : orders()) {
+          if (order.kind == OrderKind::kRead) {
+            book->answer_reading(order.number, TargetReading{state, ""}, fabric.now());
+          } else {
+            state = takes_out(order.action) ? TargetState::kOurs : TargetState::kInService;
+            book->answer_action(order.number, {}, fabric.now());
+            if (takes_out(order.action)) avoid(order.target);
+          }
+        }
+      }
+    }
+  }
+  // As a subnet manager does it: nothing leads over the link, which stays up.
+  void avoid(const Entity& link) {
+    const auto topology = fabric.topology();
+    const PortIndex end = topology->find_port(link.port);
+    fabric.unlink(end);
+    fabric.route();
+    fabric.relink(end);
+  }
+
+  TargetState state = TargetState::kInService;
+};
+
+TEST(CostlyLinks, ThatItIsAsSlowAsBeforeIsNoReasonToRollBack) {
+  Slow b;
+  b.slow("leaf-0", "spine-0");
+  b.run(15);
+  EXPECT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  EXPECT_TRUE(b.plan(1).in_force);
+}
+
+TEST(CostlyLinks, WhatIsAvoidedIsNoWayForAnybody) {
+  Slow b;
+  b.slow("leaf-0", "spine-0");
+  b.run(15);
+  ASSERT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  const auto refused =
+      b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-1"), "looks bad", "ann", b.look());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("leaf-0 would keep 6 of 8 ways up; 7 are needed"), std::string::npos)
+      << refused.error().message;
+  b.incidents.clear();
+  b.slow("leaf-0", "spine-2");
+  b.run(2);
+  const auto plans = b.book->all();
+  EXPECT_EQ(plans->back()->action, RemedyAction::kRaiseLinkCost);
+  EXPECT_EQ(b.verdict(*plans->back(), Guard::kLeafCapacity).result, GuardResult::kRefused)
+      << "that it stays up helps nobody who may not use it";
+}
+
+TEST(CostlyLinks, ComesBackWhenItIsWellAndNotBefore) {
+  Slow b;
+  b.slow("leaf-0", "spine-0");
+  b.run(15);
+  ASSERT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  b.fabric.advance(b.settings.limits.reinstate_after + 1h);
+  b.run(2);
+  EXPECT_FALSE(b.book->find(2)) << "it is known to be slow";
+  b.mend();
+  b.run(1);
+  EXPECT_FALSE(b.book->find(2)) << "it was slow a moment ago";
+  b.fabric.advance(b.settings.limits.undrain_after);
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+  b.run(1);
+  EXPECT_FALSE(b.book->find(2)) << "what is down is not well";
+  b.fabric.relink(b.fabric.port_towards("leaf-0", "spine-0"));
+  b.run(3);
+  ASSERT_TRUE(b.book->find(2));
+  EXPECT_EQ(b.plan(2).action, RemedyAction::kRestoreLink);
+  EXPECT_EQ(b.plan(2).undoes, 1U);
+  EXPECT_EQ(b.plan(2).state, PlanState::kVerifying);
+}
+
+TEST(CostlyLinks, ThePlanSaysWhetherItAndWhatElseCouldBeDoneIsAllowed) {
+  Slow b;
+  b.settings.modes[static_cast<std::size_t>(RemedyAction::kRaiseLinkCost)] = RemedyMode::kPropose;
+  b.settings.modes[static_cast<std::size_t>(RemedyAction::kIsolateLink)] = RemedyMode::kOff;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.slow("leaf-0", "spine-0");
+  b.book->review(b.look());
+  ASSERT_EQ(b.plan(1).candidates.size(), 3U);
+  for (const Candidate& candidate : b.plan(1).candidates)
+    EXPECT_EQ(candidate.allowed, candidate.action != RemedyAction::kIsolateLink) << to_string(candidate.action);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

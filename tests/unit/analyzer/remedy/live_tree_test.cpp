@@ -1,0 +1,158 @@
+#include "analyzer/remedy/live_tree.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/places/place_finder.hpp"
+#include "tests/unit/analyzer/remedy/trees.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+struct Fixture {
+  explicit Fixture(fakes::FabricBuilder built, std::vector<JobLeaves> jobs = {}, CapacityLimits limits = {})
+      : fabric(std::move(built)),
+        topology(fabric.topology()),
+        tree(*topology, find_places(*topology)),
+        live(tree, up_states(tree, *topology), jobs, limits) {}
+
+  UplinkIndex uplink(const std::string& a, const std::string& b) const {
+    return tree.uplink_of(fabric.port_towards(a, b));
+  }
+  std::uint32_t leaf(const std::string& name) const { return tree.leaf_of(fabric.find(name)); }
+
+  fakes::FabricBuilder fabric;
+  std::shared_ptr<const Topology> topology;
+  FabricTree tree;
+  LiveTree live;
+};
+
+TEST(FabricTree, FindsTiersAndWaysUp) {
+  const Fixture f(three_tiers(2, 3, 4, 2));
+  EXPECT_EQ(f.tree.tiers(), 3);
+  EXPECT_EQ(f.tree.leaves().size(), 6U);
+  EXPECT_EQ(f.tree.uplinks().size(), 2U * 3 * 4 + 2U * 4 * 2);
+  EXPECT_EQ(f.live.ways(f.fabric.find("leaf-1-2")), 8U);
+  EXPECT_EQ(f.live.ways(f.fabric.find("agg-0-0")), 2U);
+  EXPECT_EQ(f.live.ways(f.fabric.find("core-0-0")), 1U);
+  EXPECT_EQ(f.tree.uplink_of(f.fabric.port_of("leaf-0-0", 1)), kNoIndex) << "an access link leads to no tier";
+}
+
+TEST(LiveTree, TakingOutAndPuttingBackIsAsBefore) {
+  Fixture f(three_tiers(2, 3, 4, 2));
+  const UplinkIndex core = f.uplink("agg-0-1", "core-1-0");
+  f.live.take_out(core);
+  EXPECT_EQ(f.live.ways(f.fabric.find("agg-0-1")), 1U);
+  EXPECT_EQ(f.live.ways(f.fabric.find("leaf-0-0")), 7U);
+  EXPECT_EQ(f.live.ways(f.fabric.find("leaf-1-0")), 8U) << "another pod";
+  f.live.put_back(core);
+  EXPECT_EQ(f.live.ways(f.fabric.find("leaf-0-0")), 8U);
+  EXPECT_FALSE(f.live.shortfall(core));
+}
+
+TEST(LiveTree, ALeafKeepsItsShareOfWaysUp) {
+  CapacityLimits limits;
+  limits.leaf_share_idle = 0.75;
+  Fixture f(fakes::FabricBuilder::fat_tree(8, 4, 2), {}, limits);
+  // Of eight ways six are needed.
+  for (const char* spine : {"spine-0", "spine-1"}) {
+    f.live.take_out(f.uplink("leaf-0", spine));
+    EXPECT_FALSE(f.live.shortfall(f.uplink("leaf-0", spine))) << spine;
+  }
+  f.live.take_out(f.uplink("leaf-0", "spine-2"));
+  const auto shortfall = f.live.shortfall(f.uplink("leaf-0", "spine-2"));
+  ASSERT_TRUE(shortfall);
+  EXPECT_EQ(shortfall->guard, Guard::kLeafCapacity);
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "leaf-0 would keep 5 of 8 ways up; 6 are needed");
+}
+
+TEST(LiveTree, MoreIsAskedWhereAJobRuns) {
+  Fixture f(fakes::FabricBuilder::fat_tree(8, 4, 2), {JobLeaves{"slurm:1", {0, 1}}});
+  const UplinkIndex link = f.uplink("leaf-0", "spine-0");
+  f.live.take_out(link);
+  ASSERT_TRUE(f.live.shortfall(link)) << "nine tenths of eight is eight";
+  EXPECT_EQ(f.live.shortfall(link)->guard, Guard::kLeafCapacity);
+  const UplinkIndex idle = f.uplink("leaf-3", "spine-0");
+  f.live.take_out(idle);
+  EXPECT_FALSE(f.live.shortfall(idle)) << "nobody works there";
+}
+
+TEST(LiveTree, TwoLeavesOfAJobKeepCommonSpines) {
+  CapacityLimits limits;
+  limits.leaf_share_jobs = 0.5;
+  limits.job_share = 0.7;
+  Fixture f(fakes::FabricBuilder::fat_tree(10, 3, 1), {JobLeaves{"slurm:1", {0, 1}}}, limits);
+  // Two links lost at each of them, at different spines: either leaf has eight ways, both together six spines.
+  for (const char* spine : {"spine-0", "spine-1"}) f.live.take_out(f.uplink("leaf-0", spine));
+  f.live.take_out(f.uplink("leaf-1", "spine-2"));
+  EXPECT_FALSE(f.live.shortfall(f.uplink("leaf-1", "spine-2")));
+  f.live.take_out(f.uplink("leaf-1", "spine-3"));
+  const auto shortfall = f.live.shortfall(f.uplink("leaf-1", "spine-3"));
+  ASSERT_TRUE(shortfall);
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology),
+            "leaf-1 and leaf-0, which share a job, would keep 6 of 10 common spines; 7 are needed");
+  f.live.take_out(f.uplink("leaf-2", "spine-9"));
+  EXPECT_FALSE(f.live.shortfall(f.uplink("leaf-2", "spine-9"))) << "not of that job";
+}
+
+TEST(LiveTree, NobodyIsCutOff) {
+  CapacityLimits limits;
+  limits.leaf_share_idle = 0;
+  Fixture f(three_tiers(2, 2, 2, 1), {}, limits);
+  f.live.take_out(f.uplink("agg-0-0", "core-0-0"));
+  EXPECT_FALSE(f.live.shortfall(f.uplink("agg-0-0", "core-0-0")));
+  f.live.take_out(f.uplink("agg-0-1", "core-1-0"));
+  const auto shortfall = f.live.shortfall(f.uplink("agg-0-1", "core-1-0"));
+  ASSERT_TRUE(shortfall) << "the pods have lost each other, though every leaf still has its ways within";
+  EXPECT_EQ(shortfall->guard, Guard::kReachability);
+}
+
+TEST(LiveTree, WaysThatMeetNowhereAreNone) {
+  CapacityLimits limits;
+  limits.leaf_share_idle = 0;
+  Fixture f(fakes::FabricBuilder::fat_tree(2, 2, 1), {}, limits);
+  f.live.take_out(f.uplink("leaf-0", "spine-0"));
+  f.live.take_out(f.uplink("leaf-1", "spine-1"));
+  const auto shortfall = f.live.shortfall(f.uplink("leaf-1", "spine-1"));
+  ASSERT_TRUE(shortfall) << "each has a spine, and not the same one";
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "leaf-1 and leaf-0 would have no way to each other");
+}
+
+TEST(LiveTree, ALeafThatIsGoneAlreadyStopsNobody) {
+  auto fabric = fakes::FabricBuilder::fat_tree(8, 4, 1);
+  for (unsigned spine = 0; spine < 8; ++spine)
+    fabric.unlink(fabric.port_towards("leaf-3", "spine-" + std::to_string(spine)));
+  Fixture f(std::move(fabric));
+  const UplinkIndex link = f.uplink("leaf-0", "spine-0");
+  f.live.take_out(link);
+  EXPECT_FALSE(f.live.shortfall(link));
+}
+
+TEST(LiveTree, ARailKeepsItsUplinks) {
+  // Two rails: adapter 0 of each host ends at one leaf, adapter 1 at the other.
+  fakes::FabricBuilder fabric;
+  for (unsigned spine = 0; spine < 4; ++spine) fabric.add_switch("spine-" + std::to_string(spine), 2);
+  for (unsigned rail = 0; rail < 2; ++rail) {
+    const std::string leaf = "leaf-" + std::to_string(rail);
+    fabric.add_switch(leaf, 6);
+    for (unsigned spine = 0; spine < 4; ++spine)
+      fabric.connect(fabric.port_of(leaf, static_cast<std::uint8_t>(3 + spine)),
+                     fabric.port_of("spine-" + std::to_string(spine), static_cast<std::uint8_t>(rail + 1)));
+    for (unsigned host = 0; host < 2; ++host) {
+      const std::string name = "host-" + std::to_string(host) + " mlx5_" + std::to_string(rail);
+      fabric.add_adapter(name);
+      fabric.connect(fabric.port_of(name, 1), fabric.port_of(leaf, static_cast<std::uint8_t>(host + 1)));
+    }
+  }
+  CapacityLimits limits;
+  limits.rail_share = 0.9;
+  Fixture f(std::move(fabric), {}, limits);
+  ASSERT_EQ(f.tree.rail_count(), 2U);
+  const UplinkIndex link = f.uplink("leaf-1", "spine-2");
+  f.live.take_out(link);
+  const auto shortfall = f.live.shortfall(link);
+  ASSERT_TRUE(shortfall);
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "rail 1 would keep 3 of 4 uplinks; 4 are needed");
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -1,0 +1,171 @@
+// What users ask for over HTTP: plans and incidents, and who may.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/http/commands.hpp"
+#include "api/http/router.hpp"
+#include "tests/unit/api/small_plans.hpp"
+
+namespace weft::api {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class FakeIncidents final : public Commands {
+ public:
+  void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
+    if (incident != 1) return callback(fail(ErrorCode::kNotFound, "no such incident"));
+    Incident changed = make_incident(1, IncidentState::kAcknowledged, 2);
+    changed.acknowledged_by = std::move(who);
+    callback(changed);
+  }
+  void silence(std::uint64_t incident, TimePoint until, std::string, Callback callback) override {
+    Incident changed = make_incident(incident, IncidentState::kOpen, 2);
+    changed.silenced_until = until;
+    callback(changed);
+  }
+  void add_maintenance(MaintenanceWindow, MaintenanceCallback) override {}
+  void end_maintenance(std::uint64_t, std::string, MaintenanceCallback) override {}
+};
+
+class HttpCommands : public ::testing::Test {
+ protected:
+  HttpCommands() {
+    publication.publish(with_plans(make_snapshot(1, {SmallFabric(2).build()}, {make_incident(1)},
+                                                 {make_health("host-1 mlx5_0", 0x101, HealthVerdict::kHealthy)}),
+                                   {make_plan(1)}));
+  }
+  HttpReply send(HttpRequest request, access::Gate* gate = nullptr) {
+    request.peer = "192.0.2.7:4711";
+    HttpReply reply;
+    reply.status = 0;
+    Router(publication, clock, {}, {&incidents, &remedies, gate}).answer(request, [&reply](HttpReply answered) {
+      reply = std::move(answered);
+    });
+    return reply;
+  }
+  static HttpRequest post_request(const std::string& target, const std::string& body) {
+    HttpRequest request{"POST", target, "", ""};
+    request.host = "127.0.0.1:9640";
+    request.content_type = "application/json; charset=utf-8";
+    request.body = body;
+    return request;
+  }
+  HttpReply post(const std::string& target, const std::string& body) { return send(post_request(target, body)); }
+
+  Publication publication;
+  StillClock clock;
+  FakeIncidents incidents;
+  FakeRemedies remedies;
+};
+
+TEST_F(HttpCommands, DoWhatGrpcDoes) {
+  const HttpReply approved = post("/api/v1/plans/PLAN-1/approve", R"({"revision":"5","who":"ann"})");
+  EXPECT_EQ(approved.status, 200U) << approved.body;
+  EXPECT_EQ(json::parse(approved.body)["state"], "APPROVED");
+  EXPECT_EQ(remedies.last().who, "ann");
+  EXPECT_EQ(json::parse(post("/api/v1/plans/1/reject", R"({"id":"1","reason":"not now"})").body)["state"], "REJECTED");
+  EXPECT_EQ(remedies.last().why, "not now");
+  EXPECT_EQ(remedies.last().who, "192.0.2.7:4711") << "where nobody is known and nobody says";
+  EXPECT_EQ(json::parse(post("/api/v1/incidents/INC-1/acknowledge", "").body)["state"], "ACKNOWLEDGED");
+  EXPECT_EQ(post("/api/v1/incidents/INC-1/silence", R"({"until":"2100-01-01T00:00:00Z"})").status, 200U);
+}
+
+TEST_F(HttpCommands, SayWhatIsWrong) {
+  EXPECT_EQ(post("/api/v1/plans/PLAN-1/approve", R"({"revision":4})").status, 409U) << "another revision";
+  EXPECT_EQ(post("/api/v1/plans/PLAN-2/approve", "{}").status, 409U) << "a guard refuses";
+  EXPECT_EQ(post("/api/v1/plans/PLAN-9/approve", "{}").status, 404U);
+  EXPECT_EQ(post("/api/v1/incidents/INC-9/acknowledge", "{}").status, 404U);
+  for (const auto& [target, body] : {std::pair{"/api/v1/plans/x/approve", "{}"},
+                                     {"/api/v1/plans/1/approve", R"({"id":"2"})"},
+                                     {"/api/v1/plans/1/approve", R"({"id":)"},
+                                     {"/api/v1/plans/1/approve", "[]"},
+                                     {"/api/v1/plans/1/approve", R"({"force":true})"},
+                                     {"/api/v1/plans/1/reject", "{}"},
+                                     {"/api/v1/plans/1/reject", R"({"reason":" "})"},
+                                     {"/api/v1/incidents/1/silence", "{}"},
+                                     {"/api/v1/incidents/1/silence", R"({"until":"1980-01-01T00:00:00Z"})"},
+                                     {"/api/v1/incidents/1/silence", R"({"until":"tomorrow"})"}}) {
+    const HttpReply reply = post(target, body);
+    EXPECT_EQ(reply.status, 400U) << target << ' ' << body;
+    EXPECT_EQ(json::parse(reply.body)["code"], "INVALID_ARGUMENT");
+  }
+  EXPECT_EQ(post("/api/v1/plans/1/burn", "{}").status, 404U);
+  const HttpReply not_here = post("/api/v1/plans/1", "{}");
+  EXPECT_EQ(not_here.status, 405U);
+  EXPECT_THAT(not_here.headers, ::testing::Contains(std::pair<std::string, std::string>("Allow", "GET, HEAD")));
+  EXPECT_EQ(send({"GET", "/api/v1/plans/1/approve", "", ""}).status, 405U);
+}
+
+TEST_F(HttpCommands, OfOtherSitesAreRefused) {
+  HttpRequest request = post_request("/api/v1/plans/1/approve", "{}");
+  request.content_type = "text/plain";
+  EXPECT_EQ(send(request).status, 400U) << "a form can send it";
+  request.content_type = "application/json";
+  request.origin = "http://127.0.0.1:9640";
+  EXPECT_EQ(send(request).status, 200U);
+  for (const char* origin :
+       {"http://evil.example", "http://127.0.0.1", "http://127.0.0.1:96400", "null", "127.0.0.1:9640"}) {
+    request.origin = origin;
+    EXPECT_EQ(send(request).status, 403U) << origin;
+  }
+  request.origin = "http://weft.example";
+  request.host = "weft.example";
+  EXPECT_EQ(send(request).status, 403U) << "without [security] a name may have been made to point to us";
+  for (const char* host : {"localhost:9640", "[::1]:9640", "127.0.0.1", "LOCALHOST"}) {
+    request.host = host;
+    request.origin = "http://" + request.host;
+    EXPECT_EQ(send(request).status, 200U) << host;
+  }
+}
+
+TEST_F(HttpCommands, AreForThoseWhoMay) {
+  access::Gate gate(clock, {});
+  gate.change(
+      {.tokens =
+           {{.name = "ann", .role = access::Role::kOperator, .node = {}, .hash = access::sha256("a"), .expires = {}},
+            {.name = "vic", .role = access::Role::kViewer, .node = {}, .hash = access::sha256("v"), .expires = {}}},
+       .certificates = {},
+       .requests_per_second = 0});
+  HttpRequest request = post_request("/api/v1/plans/1/approve", R"({"who":"somebody else"})");
+  request.host = "weft.example";
+  const HttpReply unknown = send(request, &gate);
+  EXPECT_EQ(unknown.status, 401U);
+  EXPECT_EQ(unknown.headers.front().first, "WWW-Authenticate");
+  request.authorization = "Bearer v";
+  EXPECT_EQ(send(request, &gate).status, 403U);
+  request.authorization = "Bearer a";
+  EXPECT_EQ(send(request, &gate).status, 200U);
+  EXPECT_EQ(remedies.last().who, "ann") << "not who he says he is";
+  request.origin = "https://evil.example";
+  EXPECT_EQ(send(request, &gate).status, 403U) << "also with a token";
+  EXPECT_EQ(gate.figures().denied, 2U);
+  HttpRequest whoami{"GET", "/api/v1/whoami", "", ""};
+  EXPECT_EQ(send(whoami, &gate).status, 401U);
+  whoami.authorization = "Bearer v";
+  EXPECT_EQ(json::parse(send(whoami, &gate).body), (json{{"name", "vic"}, {"role", "viewer"}}));
+  EXPECT_EQ(json::parse(send(whoami).body), (json{{"name", "anybody"}, {"role", "admin"}}));
+}
+
+TEST_F(HttpCommands, EveryRouteOfTheTableIsServedAndRefusedWithoutRights) {
+  access::Gate gate(clock, {});
+  for (const access::Permission& route : access::http_permissions()) {
+    const std::string method(route.method.substr(0, route.method.find(' ')));
+    std::string path(route.method.substr(method.size() + 1));
+    for (const auto& [place, example] :
+         {std::pair<std::string, std::string>{"{node...}", "host-1%20mlx5_0"}, {"{id}", "1"}})
+      if (const std::size_t at = path.find(place); at != std::string::npos) path.replace(at, place.size(), example);
+    HttpRequest request = post_request(path, "{}");
+    request.method = method;
+    const HttpReply reply = send(request);
+    EXPECT_THAT(reply.body, ::testing::Not(HasSubstr("nothing at this path"))) << route.method;
+    EXPECT_NE(reply.status, 0U) << route.method;
+    EXPECT_EQ(send(request, &gate).status == 401U, route.right != access::Right::kNone) << route.method;
+  }
+}
+
+}  // namespace
+}  // namespace weft::api

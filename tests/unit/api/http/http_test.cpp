@@ -1,0 +1,409 @@
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "api/http/router.hpp"
+#include "api/http/server.hpp"
+#include "api/http/target.hpp"
+#include "tests/unit/api/small_fabric.hpp"
+
+namespace weft::api {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// A TCP connection that says what it is told to say.
+class Wire {
+ public:
+  explicit Wire(std::uint16_t port) : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const timeval limit{30, 0};
+    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  ~Wire() { close(descriptor_); }
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  void say(const std::string& text) const {
+    std::size_t sent = 0;
+    while (sent < text.size()) {
+      const ssize_t got = send(descriptor_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+      if (got <= 0) return;
+      sent += static_cast<std::size_t>(got);
+    }
+  }
+  /// All until the other side closes.
+  std::string hear_all() const {
+    std::string text;
+    char buffer[65536];
+    for (ssize_t got = 0; (got = recv(descriptor_, buffer, sizeof buffer, 0)) > 0;)
+      text.append(buffer, static_cast<std::size_t>(got));
+    return text;
+  }
+  /// Until `end` has been heard, or the other side closes.
+  std::string hear_until(const std::string& end) const {
+    std::string text;
+    char c = 0;
+    while (text.find(end) == std::string::npos && recv(descriptor_, &c, 1, 0) == 1) text += c;
+    return text;
+  }
+
+ private:
+  int descriptor_;
+};
+
+std::string body_of(const std::string& answer) {
+  const std::size_t end = answer.find("\r\n\r\n");
+  return end == std::string::npos ? std::string() : answer.substr(end + 4);
+}
+
+/// A chunked body put together; fails the test when its framing is wrong.
+std::string unchunked(const std::string& answer) {
+  std::string rest = body_of(answer);
+  std::string body;
+  for (;;) {
+    const std::size_t line = rest.find("\r\n");
+    if (line == std::string::npos) {
+      ADD_FAILURE() << "a chunk is torn";
+      return body;
+    }
+    const std::size_t length = std::stoul(rest.substr(0, line), nullptr, 16);
+    if (rest.size() < line + 2 + length + 2) {
+      ADD_FAILURE() << "the end is missing";
+      return body;
+    }
+    body += rest.substr(line + 2, length);
+    rest.erase(0, line + 2 + length + 2);
+    if (length == 0) return body;
+  }
+}
+
+class Http : public ::testing::Test {
+ protected:
+  void start(HttpOptions options = {}) {
+    options.port = 0;
+    auto started = HttpServer::start(options, publication, clock, {});
+    ASSERT_TRUE(started) << started.error().message;
+    server = std::move(*started);
+  }
+  std::string ask(const std::string& text) const {
+    const Wire wire(server->port());
+    wire.say(text);
+    return wire.hear_all();
+  }
+  std::string get(const std::string& path, const std::string& headers = "") const {
+    return ask("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + headers + "\r\n");
+  }
+  void publish_small() {
+    SmallFabric fabric(2);
+    fabric.nodes[0].name = "MF0;rack/U1 <b>";
+    fabric.set(1, CounterId::kSymbolErrors, 0);
+    publication.publish(make_snapshot(
+        1, {fabric.build()},
+        {make_incident(1), make_incident(2, IncidentState::kAcknowledged), make_incident(3, IncidentState::kResolved)},
+        {make_health("host-1", 0x101, HealthVerdict::kDegraded)}));
+  }
+  HttpReply route(const std::string& target, const std::string& method = "GET") {
+    return Router(publication, clock, {}).handle({method, target, "", ""});
+  }
+  static std::string whole(const HttpReply& reply) {
+    if (!reply.stream) return reply.body;
+    std::string body;
+    std::string piece;
+    while (reply.stream(piece)) body += piece;
+    return body;
+  }
+
+  Publication publication;
+  StillClock clock;
+  std::unique_ptr<HttpServer> server;
+};
+
+TEST_F(Http, ATakenPortIsSaidSo) {
+  start();
+  HttpOptions options;
+  options.port = server->port();
+  const auto second = HttpServer::start(options, publication, clock, {});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(second.error().message, HasSubstr("Address already in use"));
+}
+
+TEST_F(Http, ReadyOnlyWithAPicture) {
+  start();
+  EXPECT_THAT(get("/healthz"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(get("/readyz"), StartsWith("HTTP/1.1 503"));
+  publish_small();
+  EXPECT_THAT(get("/readyz"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Http, MetricsInBothFormatsAndChunked) {
+  publish_small();
+  start();
+  const std::string text = get("/metrics");
+  EXPECT_THAT(text, HasSubstr("text/plain; version=0.0.4"));
+  EXPECT_THAT(unchunked(text), HasSubstr("\nweft_port_up{"));
+  const std::string open = get("/metrics", "Accept: application/openmetrics-text;version=1.0.0\r\n");
+  EXPECT_THAT(open, HasSubstr("application/openmetrics-text; version=1.0.0"));
+  EXPECT_TRUE(unchunked(open).ends_with("# EOF\n"));
+  const std::string packed = get("/metrics", "Accept-Encoding: gzip\r\n");
+  EXPECT_THAT(packed, HasSubstr("Content-Encoding: gzip"));
+  EXPECT_THAT(unchunked(packed), StartsWith("\x1f\x8b"));
+  const std::string old = ask("GET /metrics HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(old, Not(HasSubstr("chunked")));
+  EXPECT_TRUE(body_of(old).starts_with("# HELP weft_"));
+  EXPECT_EQ(body_of(old), unchunked(text));
+}
+
+TEST_F(Http, JsonIsProtobufsMapping) {
+  publish_small();
+  const json ports = json::parse(whole(route("/api/v1/ports?node=0x10")));
+  ASSERT_EQ(ports["ports"].size(), 4U);
+  const json& port = ports["ports"][1];
+  EXPECT_EQ(port["nodeGuid"], "0x0000000000000010");
+  EXPECT_EQ(port["state"], "ACTIVE");
+  EXPECT_EQ(port["physicalState"], "LINK_UP");
+  EXPECT_EQ(port["peer"]["node"], "host-1 mlx5_0");
+  EXPECT_EQ(port["stale"], false) << "fields that hold zero are printed";
+  ASSERT_EQ(port["counters"].size(), 1U);
+  EXPECT_EQ(port["counters"][0]["value"], "0");
+  EXPECT_FALSE(port["counters"][0].contains("instance"));
+  EXPECT_FALSE(port["rates"].contains("stallRatio")) << "not known is not there";
+
+  const json incident = json::parse(whole(route("/api/v1/incidents/INC-1")));
+  EXPECT_EQ(incident["kind"], "LINK_DOWN");
+  EXPECT_EQ(incident["severity"], "CRITICAL");
+  EXPECT_EQ(incident["state"], "OPEN");
+  EXPECT_EQ(incident["cause"]["kind"], "LINK");
+  EXPECT_EQ(incident["cause"]["peerGuid"], "0x0000000000000101");
+  EXPECT_FALSE(incident.contains("resolved"));
+  EXPECT_FALSE(incident["evidence"][0].contains("window")) << "a state has none";
+  EXPECT_TRUE(incident["waiting"].empty());
+  const json health = json::parse(whole(route("/api/v1/nodes/host-1%20mlx5_0/health")));
+  EXPECT_EQ(health["verdict"], "DEGRADED");
+  EXPECT_EQ(health["recommendedAction"], "NONE");
+  const json status = json::parse(whole(route("/api/v1/fabrics")));
+  EXPECT_EQ(status["fabrics"][0]["linksUp"], 2);
+  const json topology = json::parse(whole(route("/api/v1/topology")));
+  EXPECT_EQ(topology["nodes"].size(), 3U);
+  EXPECT_EQ(topology["ports"].size(), 6U);
+  EXPECT_EQ(topology["links"].size(), 2U);
+}
+
+TEST_F(Http, AnIncidentSaysWhoWaitsForWhom) {
+  Incident incident = make_incident(1);
+  incident.evidence[0].window = std::chrono::milliseconds(1500);
+  const auto port = [](std::uint8_t number, const char* label) {
+    return Entity{EntityKind::kPort, "ib0", {{kLeaf}, {number}}, {}, label};
+  };
+  incident.waiting.links = {{port(1, "leaf-1 port 1"), "host-1 mlx5_0 port 1", std::nullopt, 0.5, 0.25},
+                            {port(2, "leaf-1 port 2"), "x", 0, 0.125, 1}};
+  incident.waiting.total = 38;
+  publication.publish(make_snapshot(1, {}, {incident}));
+  const json told = json::parse(whole(route("/api/v1/incidents/INC-1")));
+  EXPECT_EQ(told["evidence"][0]["window"], "1.500s");
+  EXPECT_EQ(told["waitingTotal"], "38");
+  ASSERT_EQ(told["waiting"].size(), 2U);
+  EXPECT_EQ(told["waiting"][0]["sender"]["label"], "leaf-1 port 1");
+  EXPECT_EQ(told["waiting"][0]["towards"], "host-1 mlx5_0 port 1");
+  EXPECT_EQ(told["waiting"][0]["stallRatio"], 0.5);
+  EXPECT_EQ(told["waiting"][0]["utilizationRatio"], 0.25);
+  EXPECT_FALSE(told["waiting"][0].contains("waitsFor")) << "here the waiting ends";
+  EXPECT_EQ(told["waiting"][1]["waitsFor"], 0);
+}
+
+TEST_F(Http, NodesAreFoundByAnyOfTheirNames) {
+  publish_small();
+  for (const char* name : {"0x10", "MF0;rack/U1%20%3Cb%3E", "MF0%3Brack%2FU1%20%3Cb%3E"})
+    EXPECT_EQ(json::parse(whole(route(std::string("/api/v1/nodes/") + name)))["nodes"][0]["guid"], "0x0000000000000010")
+        << name;
+  EXPECT_EQ(route("/api/v1/nodes/nobody").status, 404U);
+  EXPECT_EQ(route("/api/v1/nodes/nobody/health").status, 404U);
+  EXPECT_EQ(route("/api/v1/ports?node=nobody").status, 404U);
+  EXPECT_EQ(json::parse(whole(route("/api/v1/ports?node=host-1+mlx5_0")))["ports"].size(), 1U);
+}
+
+TEST_F(Http, IncidentsByState) {
+  publish_small();
+  const auto count = [&](const std::string& query) {
+    return json::parse(whole(route("/api/v1/incidents" + query)))["incidents"].size();
+  };
+  EXPECT_EQ(count(""), 3U);
+  EXPECT_EQ(count("?state=open"), 2U) << "an acknowledged one goes on";
+  EXPECT_EQ(count("?state=acknowledged"), 1U);
+  EXPECT_EQ(count("?state=resolved"), 1U);
+  EXPECT_EQ(route("/api/v1/incidents?state=new").status, 400U);
+  EXPECT_EQ(route("/api/v1/incidents/INC-99").status, 404U);
+  EXPECT_EQ(route("/api/v1/incidents/bogus").status, 400U);
+}
+
+TEST_F(Http, ErrorsAreJson) {
+  publish_small();
+  const HttpReply missing = route("/api/v1/wishes");
+  EXPECT_EQ(missing.status, 404U);
+  EXPECT_EQ(json::parse(missing.body)["code"], "NOT_FOUND");
+  EXPECT_FALSE(json::parse(missing.body)["message"].get<std::string>().empty());
+  EXPECT_EQ(route("/metrics", "POST").status, 405U);
+  EXPECT_EQ(route("/api/v1/nodes?page_size=x").status, 400U);
+  EXPECT_EQ(route("/api/v1/nodes?page_token=x").status, 400U);
+  EXPECT_EQ(route("/api/v1/nodes?a=1&a=2").status, 400U);
+  EXPECT_EQ(route("/api/v1/nodes?fabric=other").status, 404U);
+  EXPECT_EQ(route("/%zz").status, 400U);
+  EXPECT_EQ(route("/%00").status, 400U);
+  EXPECT_EQ(route("*").status, 400U);
+  EXPECT_EQ(route("/nothing").status, 404U);
+}
+
+TEST_F(Http, LongListsAreWholeWithoutPagesAndPagedWhenAsked) {
+  std::vector<FabricView> views;
+  for (int i = 0; i < 3; ++i) views.push_back(SmallFabric(200, "ib" + std::to_string(i)).build());
+  std::vector<NodeHealth> health;
+  for (int i = 0; i < 500; ++i)
+    health.push_back(
+        make_health("n" + std::to_string(1000 + i / 2), static_cast<std::uint64_t>(i), HealthVerdict::kUnknown));
+  publication.publish(make_snapshot(1, views, {}, health));
+  for (const auto& [path, list, count] : {std::tuple{"nodes", "nodes", 603U},
+                                          {"ports", "ports", 1206U},
+                                          {"links", "links", 600U},
+                                          {"health", "nodes", 500U}}) {
+    const HttpReply reply = route(std::string("/api/v1/") + path);
+    EXPECT_TRUE(reply.stream) << path;
+    const json all = json::parse(whole(reply));
+    EXPECT_EQ(all[list].size(), count) << path;
+    EXPECT_EQ(all["nextPageToken"], "");
+    std::size_t paged = 0;
+    std::string token;
+    do {
+      const json page = json::parse(whole(route(std::string("/api/v1/") + path + "?page_size=33&page_token=" + token)));
+      EXPECT_LE(page[list].size(), 33U);
+      paged += page[list].size();
+      token = page["nextPageToken"];
+    } while (!token.empty());
+    EXPECT_EQ(paged, count) << path;
+  }
+  const json topology = json::parse(whole(route("/api/v1/topology")));
+  EXPECT_EQ(topology["nodes"].size(), 603U);
+  EXPECT_EQ(topology["ports"].size(), 1206U);
+  EXPECT_EQ(topology["links"].size(), 600U);
+}
+
+TEST_F(Http, ThePageShowsWhatIsOpenAndEscapesIt) {
+  publish_small();
+  SmallFabric fabric(1);
+  Incident incident = make_incident(9);
+  incident.summary = "<script>alert(1)</script>";
+  publication.publish(make_snapshot(2, {fabric.build()}, {incident}));
+  const std::string page = route("/plain").body;
+  EXPECT_THAT(page, HasSubstr("INC-9"));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+}
+
+TEST_F(Http, HeadHasNoBodyAndConnectionsAreKept) {
+  publish_small();
+  start();
+  const Wire wire(server->port());
+  wire.say("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string first = wire.hear_until("\r\n\r\n");
+  EXPECT_THAT(first, HasSubstr("Content-Length: 3"));
+  EXPECT_THAT(wire.hear_until("ok\n"), StartsWith("HTTP/1.1 200"));
+  wire.say("HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(wire.hear_all().ends_with("\r\n\r\n"));
+}
+
+TEST_F(Http, BadRequestsEndWithAReasonOrNotAtAll) {
+  start();
+  EXPECT_THAT(ask("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n"), StartsWith("HTTP/1.1 431"));
+  EXPECT_THAT(ask("POST / HTTP/1.1\r\nContent-Length: 10000000\r\n\r\n"), StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(ask("DELETE /api/v1/nodes HTTP/1.1\r\nConnection: close\r\n\r\n"), StartsWith("HTTP/1.1 405"));
+}
+
+TEST_F(Http, DawdlersAreCutOff) {
+  HttpOptions options;
+  options.request_timeout = std::chrono::milliseconds(200);
+  start(options);
+  const Wire wire(server->port());
+  wire.say("GET / HT");
+  EXPECT_EQ(wire.hear_all(), "") << "closed without an answer";
+}
+
+TEST_F(Http, TooManyConnectionsAreRefused) {
+  HttpOptions options;
+  options.max_connections = 1;
+  start(options);
+  const Wire first(server->port());
+  first.say("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(first.hear_until("ok\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Wire(server->port()).hear_all(), StartsWith("HTTP/1.1 503"));
+}
+
+TEST_F(Http, AScrapeNobodyReadsHoldsUpNoOtherAndStopsWithTheServer) {
+  std::vector<FabricView> views;
+  for (int i = 0; i < 40; ++i) {
+    SmallFabric fabric(200, "ib" + std::to_string(i));
+    for (Node& node : fabric.nodes) node.guid.value += static_cast<std::uint64_t>(i) << 32;
+    for (PortIndex port = 0; port < fabric.ports.size(); ++port)
+      for (const CounterId id : fabric.counters.counters()) fabric.set(port, id, 1);
+    views.push_back(fabric.build());
+  }
+  publication.publish(make_snapshot(1, views));
+  HttpOptions options;
+  options.max_streams = 1;
+  start(options);
+  const Wire sleeper(server->port());
+  sleeper.say("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(sleeper.hear_until("\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(get("/healthz"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 503")) << "one at a time, as configured";
+  server->stop();
+  server.reset();
+}
+
+TEST_F(Http, ManyNodesAndJobsByParametersOfOneName) {
+  publish_small();
+  const HttpReply many = route("/api/v1/health?node=nobody&node=host-1&node=host-1");
+  EXPECT_EQ(many.status, 200U);
+  const auto nodes = nlohmann::json::parse(whole(many))["nodes"];
+  ASSERT_EQ(nodes.size(), 3U);
+  EXPECT_EQ(nodes[0]["verdict"], "UNKNOWN");
+  EXPECT_EQ(nodes[1]["node"], "host-1");
+  EXPECT_EQ(nodes[2]["verdict"], "DEGRADED");
+  EXPECT_EQ(nlohmann::json::parse(whole(route("/api/v1/health")))["nodes"].size(), 1U)
+      << "without names all, as before";
+  const auto job = nlohmann::json::parse(whole(route("/api/v1/jobs/slurm%3A7/health?node=host-1")));
+  EXPECT_EQ(job["job"], "slurm:7");
+  EXPECT_EQ(job["verdict"], "DEGRADED");
+  EXPECT_EQ(route("/api/v1/jobs/slurm:7/health").status, 404U);
+  EXPECT_EQ(route("/api/v1/ports?node=host-1&node=host-2").status, 400U) << "one only, and not the first of two";
+  EXPECT_EQ(route("/api/v1/path?from=a&from=b&to=c").status, 400U);
+}
+
+TEST(Target, IsTakenApart) {
+  const auto target = parse_target("/a%2Fb//c?x=1+2&y=%26&z");
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->path, (std::vector<std::string>{"a/b", "c"}));
+  EXPECT_EQ(target->parameter("x"), "1 2");
+  EXPECT_EQ(target->parameter("y"), "&");
+  EXPECT_EQ(target->parameter("z"), "");
+  EXPECT_FALSE(parse_target("/%4"));
+  EXPECT_FALSE(parse_target(""));
+}
+
+}  // namespace
+}  // namespace weft::api

@@ -1,0 +1,137 @@
+#include "api/publication/publication.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "api/publication/age.hpp"
+#include "api/publication/picture.hpp"
+#include "api/publication/utf8.hpp"
+#include "tests/unit/api/small_fabric.hpp"
+
+namespace weft::api {
+namespace {
+
+TEST(Publication, IsNeverNullAndGivesTheLatest) {
+  Publication publication;
+  EXPECT_EQ(publication.load()->revision, 0U);
+  publication.publish(nullptr);
+  ASSERT_NE(publication.load(), nullptr);
+  publication.publish(make_snapshot(5, {}));
+  EXPECT_EQ(publication.load()->revision, 5U);
+}
+
+TEST(Publication, ReadersKeepWhatTheyHold) {
+  Publication publication;
+  publication.publish(make_snapshot(1, {}));
+  const auto held = publication.load();
+  publication.publish(make_snapshot(2, {}));
+  EXPECT_EQ(held->revision, 1U);
+}
+
+TEST(Publication, TellsSubscribersUntilTheyLeave) {
+  Publication publication;
+  int first = 0;
+  int second = 0;
+  Subscription one = publication.subscribe([&] { ++first; });
+  {
+    Subscription two = publication.subscribe([&] { second += static_cast<int>(publication.load()->revision); });
+    publication.publish(make_snapshot(3, {}));
+  }
+  publication.publish(make_snapshot(4, {}));
+  Subscription moved = std::move(one);
+  publication.publish(make_snapshot(5, {}));
+  moved.reset();
+  publication.publish(make_snapshot(6, {}));
+  EXPECT_EQ(first, 3);
+  EXPECT_EQ(second, 3) << "called after the new picture is in place";
+}
+
+TEST(Publication, ASubscriptionMayOutliveIt) {
+  std::optional<Publication> publication(std::in_place);
+  Subscription subscription = publication->subscribe([] {});
+  publication.reset();
+  subscription.reset();
+}
+
+TEST(Publication, ManyThreadsReadWhileOnePublishes) {
+  Publication publication;
+  std::atomic<bool> stop = false;
+  std::atomic<int> calls = 0;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i)
+    readers.emplace_back([&] {
+      std::uint64_t last = 0;
+      while (!stop) {
+        const auto snapshot = publication.load();
+        ASSERT_GE(snapshot->revision, last);
+        last = snapshot->revision;
+      }
+    });
+  readers.emplace_back([&] {
+    while (!stop) const Subscription coming_and_going = publication.subscribe([&] { ++calls; });
+  });
+  const Subscription staying = publication.subscribe([&] { ++calls; });
+  for (std::uint64_t revision = 1; revision <= 500; ++revision) publication.publish(make_snapshot(revision, {}));
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_GE(calls, 500);
+}
+
+TEST(Picture, IsReadyWhenEveryFabricHasASweep) {
+  EXPECT_FALSE(is_ready(Snapshot{}));
+  SmallFabric fabric;
+  EXPECT_TRUE(is_ready(*make_snapshot(1, {fabric.build()})));
+  EXPECT_FALSE(is_ready(*make_snapshot(1, {fabric.build(), FabricView{}})));
+}
+
+TEST(Picture, FindsNodesByGuidNodeNameAndHostName) {
+  SmallFabric fabric(2);
+  fabric.nodes[2].name = "host-1 mlx5_1";  // a second adapter of host-1
+  const auto snapshot =
+      make_snapshot(1, {fabric.build()}, {}, {make_health("host-1", 0x101, HealthVerdict::kDegraded)});
+  EXPECT_EQ(find_nodes(*snapshot, "0x101", 9).size(), 1U);
+  EXPECT_EQ(find_nodes(*snapshot, "host-1 mlx5_1", 9).size(), 1U);
+  EXPECT_EQ(find_nodes(*snapshot, "host-1", 9).size(), 2U);
+  EXPECT_EQ(find_nodes(*snapshot, "host-1", 1).size(), 1U);
+  EXPECT_TRUE(find_nodes(*snapshot, "nobody", 9).empty());
+  for (const char* name : {"host-1", "host-1 mlx5_1", "0x0000000000000101", "101"}) {
+    const NodeHealth* health = find_health(*snapshot, name);
+    ASSERT_NE(health, nullptr) << name;
+    EXPECT_EQ(health->node, "host-1");
+  }
+  EXPECT_EQ(find_health(*snapshot, "leaf-1"), nullptr);
+}
+
+TEST(Picture, CountsEachCableOnce) {
+  SmallFabric fabric(2);
+  SmallFabric::take_down(fabric.ports[1]);
+  const FabricCounts counts = count(*fabric.build().sweep->topology);
+  EXPECT_EQ(counts.links, 2U);
+  EXPECT_EQ(counts.links_up, 1U);
+  EXPECT_EQ(counts.nodes[static_cast<std::size_t>(NodeType::kSwitch)], 1U);
+  EXPECT_EQ(counts.ports[static_cast<std::size_t>(PortState::kDown)], 2U);
+}
+
+TEST(Age, IsAsPeopleSayIt) {
+  using namespace std::chrono;
+  EXPECT_EQ(age_text(milliseconds(-5)), "just now");
+  EXPECT_EQ(age_text(std::chrono::seconds(59)), "59 s ago");
+  EXPECT_EQ(age_text(std::chrono::seconds(185)), "3 min ago");
+  EXPECT_EQ(age_text(hours(47)), "47 h ago");
+  EXPECT_EQ(age_text(hours(24 * 5)), "5 d ago");
+}
+
+TEST(Utf8, BadBytesAreReplaced) {
+  EXPECT_EQ(valid_utf8("a\xC3\xA9z"), "a\xC3\xA9z");
+  EXPECT_EQ(valid_utf8("\xC3"), "\xEF\xBF\xBD");
+  EXPECT_EQ(valid_utf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD") << "a surrogate";
+  EXPECT_EQ(valid_utf8("\xF0\x9F\x98\x80"), "\xF0\x9F\x98\x80");
+  EXPECT_EQ(valid_utf8("\xC0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD") << "overlong";
+}
+
+}  // namespace
+}  // namespace weft::api

@@ -1,0 +1,153 @@
+// How performance agents are asked: where, at which service level, for what, and what is never done to them.
+
+#include <set>
+
+#include "tests/unit/collectors/infiniband/small_subnet.hpp"
+
+namespace weft::infiniband {
+namespace {
+
+using SweeperAgentsTest = SmallSubnet;
+
+TEST_F(SweeperAgentsTest, NothingIsEverClearedUnlessAnOperatorSaidSo) {
+  port.port(left, 2).counters = {{IB_PC_ERR_SYM_F, 0xFFFF}};
+  Sweeper careful(port, options);
+  for (int i = 0; i < 3; ++i) sweep(careful);
+  EXPECT_EQ(port.sets, 0U);
+  options.clear_saturated_counters = true;
+  Sweeper told(port, options);
+  sweep(told);
+  EXPECT_EQ(port.sets, 1U);
+}
+
+TEST_F(SweeperAgentsTest, ARedirectedAgentIsAskedWhereItSaysItIs) {
+  const std::size_t proxy = port.add_adapter(0x600, "proxy");
+  port.connect(left, 8, proxy, 1);
+  port.node(host).redirect_lid = port.port(proxy, 1).lid;
+  port.port(proxy, 1).counters = {{IB_PC_LINK_DOWNED_F, 9}};
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  const SampleTable& table = *result.counters;
+  EXPECT_EQ(table.value(result.topology->find_port({{0x400}, {1}}), table.column(CounterId::kLinkDowned)), 9U);
+}
+
+TEST_F(SweeperAgentsTest, ARedirectionIsFollowedIntoItsPartition) {
+  const std::size_t proxy = port.add_adapter(0x600, "proxy");
+  port.connect(left, 8, proxy, 1);
+  port.pkeys = {0xFFFF, 0x0000, 0x8005};
+  port.node(host).redirect_lid = port.port(proxy, 1).lid;
+  port.node(host).redirect_pkey = 0x0005;  // a limited member of the partition that we are a full one of
+  port.node(proxy).partition = 0x0005;
+  port.port(proxy, 1).counters = {{IB_PC_LINK_DOWNED_F, 9}};
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  const PortIndex index = result.topology->find_port({{0x400}, {1}});
+  ASSERT_NE(result.counters->read_at(index), kNever);
+  EXPECT_EQ(result.counters->value(index, result.counters->column(CounterId::kLinkDowned)), 9U);
+}
+
+TEST_F(SweeperAgentsTest, ARedirectionIntoAPartitionThatIsNotOursIsNotAskedInAnother) {
+  const std::size_t proxy = port.add_adapter(0x600, "proxy");
+  port.connect(left, 8, proxy, 1);
+  port.node(host).redirect_lid = port.port(proxy, 1).lid;
+  port.node(host).redirect_pkey = 0x8007;
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(result.counters->read_at(result.topology->find_port({{0x400}, {1}})), kNever);
+}
+
+TEST_F(SweeperAgentsTest, TheServiceLevelIsTheOneThatTheSubnetAdministratorSays) {
+  port.subnet_manager_lid = port.port(host, 1).lid;
+  port.path_service_level = 3;
+  // OpenSM sends a record, not a whole datagram.
+  port.tamper = [](const MadAddress& to, FakeMadPort::Reply&) -> std::size_t {
+    return to.mad_class == MadClass::kSubnetAdministration ? 120 : 256;
+  };
+  options.service_level.reset();
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 5; ++i) sweep(sweeper);
+  port.service_levels.clear();
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{3});
+  EXPECT_EQ(result.statistics.requests[static_cast<std::size_t>(MadResult::kMalformed)], 0U);
+}
+
+TEST_F(SweeperAgentsTest, ServiceLevelsAreAskedForAgainWhenRoutesChange) {
+  port.subnet_manager_lid = port.port(host, 1).lid;
+  port.path_service_level = 3;
+  port.node(left).forwarding.assign(8, 255);
+  options.service_level.reset();
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 5; ++i) sweep(sweeper);
+  port.path_service_level = 5;
+  port.node(left).forwarding[port.port(host, 1).lid] = 2;
+  port.node(left).port_state_change = true;
+  for (int i = 0; i < 80; ++i) sweep(sweeper);
+  port.service_levels.clear();
+  sweep(sweeper);
+  EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{5});
+}
+
+TEST_F(SweeperAgentsTest, AnotherSubnetManagerIsAskedForServiceLevels) {
+  port.subnet_manager_lid = port.port(host, 1).lid;
+  options.service_level.reset();
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 5; ++i) sweep(sweeper);
+  port.path_service_level = 2;
+  port.subnet_manager_lid = port.port(right, 0).lid;
+  for (int i = 0; i < 8; ++i) sweep(sweeper);
+  port.service_levels.clear();
+  sweep(sweeper);
+  EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{2});
+}
+
+TEST_F(SweeperAgentsTest, OneLostDetailIsNoLackOfDetails) {
+  options.detail_interval = options.interval;
+  port.node(right).details = port.node(host).details = true;
+  unsigned asked_of_left = 0;
+  std::set<std::uint16_t> lost_once;
+  port.tamper = [&](const MadAddress& to, FakeMadPort::Reply& reply) -> std::size_t {
+    const auto attribute = mad_get_field(reply.data(), 0, IB_MAD_ATTRID_F);
+    if (to.mad_class != MadClass::kPerformance || attribute < IB_GSI_PORT_RCV_ERROR_DETAILS ||
+        attribute == IB_GSI_PORT_COUNTERS_EXT)
+      return reply.size();
+    if (to.lid == find_lid(left)) return ++asked_of_left, 0;
+    return lost_once.insert(to.lid.value).second ? 0 : reply.size();
+  };
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 8; ++i) sweep(sweeper);
+  const unsigned asked = asked_of_left;
+  const Sweep result = sweep(sweeper);
+  ASSERT_TRUE(result.details);
+  EXPECT_FALSE(lost_once.empty());
+  for (const std::uint64_t guid : {0x300, 0x400})
+    EXPECT_NE(result.details->read_at(result.topology->find_port({{guid}, {1}})), kNever) << guid;
+  EXPECT_GT(asked, 0U);
+  EXPECT_EQ(asked_of_left, asked) << "who never answers is left alone";
+}
+
+TEST_F(SweeperAgentsTest, DetailsComeBackWithTheirNode) {
+  options.detail_interval = options.interval;
+  port.node(host).details = true;
+  bool hung = false;
+  port.tamper = [&](const MadAddress& to, FakeMadPort::Reply& reply) -> std::size_t {
+    return hung && to.mad_class == MadClass::kPerformance && to.lid == find_lid(host) ? 0 : reply.size();
+  };
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  hung = true;  // first its agent stops answering, then the node is gone
+  for (int i = 0; i < 6; ++i) sweep(sweeper);
+  port.node(host).silent = true;
+  for (int i = 0; i < 2; ++i) sweep(sweeper);
+  hung = port.node(host).silent = false;
+  const auto read_at = [](const Sweep& sweep) {
+    return sweep.details->read_at(sweep.topology->find_port({{0x400}, {1}}));
+  };
+  Sweep result = sweep(sweeper);
+  const TimePoint before = read_at(result);
+  for (int i = 0; i < 8; ++i) result = sweep(sweeper);
+  EXPECT_GT(read_at(result), before);
+}
+
+}  // namespace
+}  // namespace weft::infiniband

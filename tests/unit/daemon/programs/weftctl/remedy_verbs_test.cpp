@@ -1,0 +1,136 @@
+// weftctl's verbs about plans, against a server whose daemon is made up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/unit/api/small_plans.hpp"
+#include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using api::make_plan;
+using api::make_snapshot;
+using api::with_plans;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST_F(Verbs, PlansAreATable) {
+  EXPECT_EQ(say(Exit::kGood, show_plans, false, false), "No plans that are not over.\n");
+  Plan verifying = make_plan(2, PlanState::kVerifying);
+  verifying.windows_good = 1;
+  verifying.windows_needed = 5;
+  Plan over = make_plan(3, PlanState::kExpired);
+  over.outcome = "nobody approved it in time";
+  over.incident = 0;
+  auto snapshot = with_plans(make_snapshot(1, {}), {make_plan(1), verifying, over});
+  snapshot->remedy.hands_off = true;
+  snapshot->remedy.hands_off_reason = "kim: a visitor";
+  publication.publish(snapshot);
+  EXPECT_EQ(
+      say(Exit::kGood, show_plans, false, false),
+      "Automation is stopped by hand: kim: a visitor\n"
+      "ID      ACTION        STATE          TARGET                                INCIDENT  UPDATED   WHY OR "
+      "OUTCOME\n"
+      "PLAN-1  ISOLATE_LINK  PROPOSED       leaf-1 port 1 - host-1 mlx5_0 port 1  INC-1     just now  INC-1: link "
+      "of host-1 is down\n"
+      "PLAN-2  ISOLATE_LINK  VERIFYING 1/5  leaf-1 port 1 - host-1 mlx5_0 port 1  INC-1     just now  INC-1: link "
+      "of host-1 is down\n");
+  EXPECT_THAT(say(Exit::kGood, show_plans, true, false), HasSubstr("nobody approved it in time"));
+  EXPECT_EQ(say(Exit::kGood, show_plans, true, true), "PLAN-1\nPLAN-2\nPLAN-3\n");
+  EXPECT_EQ(json(Exit::kGood, show_plans, true, false)["plans"].size(), 3U);
+}
+
+TEST_F(Verbs, OnePlanIsAStory) {
+  publication.publish(with_plans(make_snapshot(1, {}), {make_plan(7)}));
+  EXPECT_THAT(say(Exit::kGood, show_plan, "7"), HasSubstr("PLAN-7  ISOLATE_LINK  PROPOSED\n"));
+  EXPECT_EQ(json(Exit::kGood, show_plan, "7")["guards"][1]["guard"], "BUDGET");
+  EXPECT_EQ(fails(show_plan, "8").exit, Exit::kBadNews);
+  EXPECT_EQ(fails(show_plan, "eight").exit, Exit::kWrongUsage);
+}
+
+TEST_F(Verbs, WhoApprovesIsTold) {
+  EXPECT_THAT(say(Exit::kGood, approve_plan, "PLAN-1", 5U, "ann"), HasSubstr("PLAN-1  ISOLATE_LINK  APPROVED\n"));
+  EXPECT_EQ(remedies.last().who, "ann");
+  EXPECT_EQ(json(Exit::kGood, approve_plan, "PLAN-1", 0U, "ann")["state"], "APPROVED");
+  const Failure refused = fails(approve_plan, "PLAN-2", 0U, "ann");
+  EXPECT_EQ(refused.exit, Exit::kRefused);
+  EXPECT_STREQ(refused.what(), "guard LEAF_CAPACITY: leaf-1 keeps 7 of 8");
+  EXPECT_EQ(fails(approve_plan, "PLAN-1", 4U, "ann").exit, Exit::kRefused) << "it changed since";
+  EXPECT_EQ(fails(approve_plan, "PLAN-99", 0U, "ann").exit, Exit::kBadNews);
+  EXPECT_THAT(say(Exit::kGood, reject_plan, "1", "not now", "ann"), HasSubstr("REJECTED"));
+  EXPECT_EQ(remedies.last().why, "not now");
+}
+
+TEST_F(Verbs, WishesAreMade) {
+  EXPECT_THAT(say(Exit::kGood, isolate_link, "leaf-1:7", "new cable", "ann"), HasSubstr("ISOLATE_LINK  APPROVED"));
+  EXPECT_EQ(remedies.last().action, RemedyAction::kIsolateLink);
+  EXPECT_EQ(remedies.last().target, "leaf-1:7");
+  EXPECT_EQ(remedies.last().why, "new cable");
+  say(Exit::kGood, restore_link, "leaf-1:7", "", "ann");
+  EXPECT_EQ(remedies.last().action, RemedyAction::kRestoreLink);
+  say(Exit::kGood, drain_node, "host-1", "disk", "ann");
+  EXPECT_EQ(remedies.last().action, RemedyAction::kDrainNode);
+  say(Exit::kGood, undrain_node, "host-1", "", "ann");
+  EXPECT_EQ(remedies.last().action, RemedyAction::kUndrainNode);
+  EXPECT_EQ(json(Exit::kGood, drain_node, "host-1", "disk", "ann")["action"], "DRAIN_NODE");
+  EXPECT_EQ(fails(drain_node, "nobody", "disk", "ann").exit, Exit::kBadNews);
+  EXPECT_EQ(fails(drain_node, "busy", "disk", "ann").exit, Exit::kRefused);
+  EXPECT_EQ(fails(isolate_link, "leaf-1:7", " ", "ann").exit, Exit::kWrongUsage) << "a reason of blanks is none";
+}
+
+TEST_F(Verbs, AutomationIsStoppedAndLooked) {
+  EXPECT_THAT(say(Exit::kGood, show_automation), HasSubstr("Nothing stops automation.\n"));
+  EXPECT_THAT(say(Exit::kGood, set_hands_off, true, "a visitor", "kim"),
+              HasSubstr("Automation is stopped by hand: kim: a visitor\n"));
+  EXPECT_EQ(json(Exit::kGood, set_hands_off, false, "gone", "kim")["handsOff"], false);
+  EXPECT_EQ(fails(reset_breaker, "looked", "kim").exit, Exit::kRefused) << "it is not tripped";
+  auto snapshot = make_snapshot(1, {});
+  snapshot->remedy.breaker_tripped = true;
+  publication.publish(snapshot);
+  EXPECT_EQ(json(Exit::kBadNews, show_automation)["breakerTripped"], true);
+}
+
+TEST_F(Verbs, TheTrailIsReadFromItsEnd) {
+  EXPECT_EQ(say(Exit::kGood, show_audit, 10U), "Nothing was done yet.\n");
+  for (std::uint64_t sequence = 1; sequence <= 2500; ++sequence)
+    remedies.trail.push_back({sequence, api::kNow, "kim\x1b", "approved", 7, 0, "", "ab"});
+  EXPECT_EQ(say(Exit::kGood, show_audit, 2U),
+            "LINE  WHEN                     WHO   WHAT      PLAN    INCIDENT  DETAIL\n"
+            "2499  2023-11-14 22:13:20 UTC  kim?  approved  PLAN-7  -         -\n"
+            "2500  2023-11-14 22:13:20 UTC  kim?  approved  PLAN-7  -         -\n");
+  const auto records = json(Exit::kGood, show_audit, 0U)["records"];
+  ASSERT_EQ(records.size(), 2500U);
+  for (std::size_t i = 0; i < records.size(); ++i) ASSERT_EQ(records[i]["sequence"], std::to_string(i + 1));
+  EXPECT_EQ(json(Exit::kGood, show_audit, 1500U)["records"].size(), 1500U);
+  remedies.is_tampered_with = true;
+  const Failure failure = fails(show_audit, 10U);
+  EXPECT_EQ(failure.exit, Exit::kBadNews);
+  EXPECT_STREQ(failure.what(), "record 5 of the audit trail is missing");
+}
+
+TEST_F(Verbs, WatchTellsWhatBecomesOfPlans) {
+  publication.publish(with_plans(make_snapshot(1, {}), {make_plan(1), make_plan(2, PlanState::kCommitted)}));
+  std::ostringstream out;
+  std::thread ending([&] {
+    // The server's end is the watcher's: all it was to see is published before.
+    for (std::uint64_t revision = 2; revision < 100; ++revision) {
+      publication.publish(with_plans(make_snapshot(revision, {}), {make_plan(1, PlanState::kRejected, revision)}));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    server->stop();
+  });
+  try {
+    watch_plans(Session{*client, out, false, true, false, api::kNow}, false);
+    ADD_FAILURE() << "it ended by itself";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.exit, Exit::kUnreachable);
+  }
+  ending.join();
+  EXPECT_THAT(out.str(), HasSubstr("PLAN-1  ISOLATE_LINK  REJECTED"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("PLAN-2"))) << "it was over before";
+}
+
+}  // namespace
+}  // namespace weft::ctl

@@ -21,7 +21,7 @@ namespace weft::analyzer {
 struct Analysis {
   std::vector<Finding> findings;                        ///< everything that is wrong now, not only what is new
   std::shared_ptr<const std::vector<PortRates>> rates;  ///< one for each port of the sweep; null from silent()
-  Coverage coverage;                                    ///< for IncidentBook::update
+  Coverage coverage;                                    ///< for IncidentManager::update
 };
 
 /// Applies all rules to the sweeps of one fabric and remembers what they need from sweep to sweep.

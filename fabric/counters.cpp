@@ -12,9 +12,9 @@ constexpr auto kStick = CounterBehaviour::kSticks;
 // fields.
 constexpr std::array<CounterInfo, kCounterCount> kCatalogue{{
     {kTransmitBytes, "transmit_bytes", kBytes, 32, 64, kStick, kEverySweep, 1, "", false,
-     "Octets sent on all virtual lanes, link packets not included."},
+     "Bytes sent on all virtual lanes, link packets not included."},
     {kReceiveBytes, "receive_bytes", kBytes, 32, 64, kStick, kEverySweep, 1, "", false,
-     "Octets received on all virtual lanes, link packets not included."},
+     "Bytes received on all virtual lanes, link packets not included."},
     {kTransmitPackets, "transmit_packets", kPackets, 32, 64, kStick, kEverySweep, 1, "", false,
      "Packets sent on all virtual lanes."},
     {kReceivePackets, "receive_packets", kPackets, 32, 64, kStick, kEverySweep, 1, "", false,

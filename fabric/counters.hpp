@@ -66,7 +66,7 @@ inline constexpr std::size_t kCounterCount = static_cast<std::size_t>(CounterId:
 
 /// What a number counts, after the decoder's one conversion.
 enum class CounterUnit : std::uint8_t {
-  kBytes,    ///< octets; the wire's 4-octet words are already multiplied
+  kBytes,    ///< bytes; the wire's 4-byte words are already multiplied
   kPackets,  ///<
   kEvents,   ///< errors, discards, transitions, blocks, symbols
   kTicks,    ///< waits in ticks of the port (SampleTable::tick_seconds gives the length)

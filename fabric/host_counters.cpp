@@ -25,8 +25,8 @@ constexpr HostCounterInfo rdma(std::string_view name, std::string_view help) {
 // Meanings: Documentation/ABI/stable/sysfs-class-infiniband for counters/, the drivers' counter documents for the rest
 // (NVIDIA "Understanding mlx5 ethtool counters", Documentation/networking/ethtool-netlink.rst, linux/dcbnl.h).
 constexpr auto kHostCatalogue = std::to_array<HostCounterInfo>({
-    counter("transmit_bytes", HostUnit::kBytes, false, "Octets sent."),
-    counter("receive_bytes", HostUnit::kBytes, false, "Octets received."),
+    counter("transmit_bytes", HostUnit::kBytes, false, "Bytes sent."),
+    counter("receive_bytes", HostUnit::kBytes, false, "Bytes received."),
     counter("transmit_packets", HostUnit::kPackets, false, "Packets sent."),
     counter("receive_packets", HostUnit::kPackets, false, "Packets received."),
     counter("unicast_transmit_packets", HostUnit::kPackets, false, "Unicast packets sent."),

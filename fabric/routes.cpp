@@ -42,12 +42,12 @@ const RouteBlock* Routes::block(NodeIndex node, std::uint16_t number) const {
   return &pooled(of->blocks[number]);
 }
 
-std::uint16_t RouteBook::blocks(NodeIndex node) const {
+std::uint16_t RouteTables::blocks(NodeIndex node) const {
   return node < tables_.size() && tables_[node] ? static_cast<std::uint16_t>(tables_[node]->blocks.size())
                                                 : std::uint16_t{0};
 }
 
-RouteBook::Table& RouteBook::own_table(NodeIndex node) {
+RouteTables::Table& RouteTables::own_table(NodeIndex node) {
   if (node >= tables_.size()) {
     tables_.resize(node + 1U);
     given_out_.resize(node + 1U, false);
@@ -61,7 +61,7 @@ RouteBook::Table& RouteBook::own_table(NodeIndex node) {
   return *tables_[node];
 }
 
-bool RouteBook::set_top(NodeIndex node, Lid top) {
+bool RouteTables::set_top(NodeIndex node, Lid top) {
   if (node < tables_.size() && tables_[node] && tables_[node]->top == top) return false;
   Table& table = own_table(node);
   table.top = top;
@@ -72,8 +72,8 @@ bool RouteBook::set_top(NodeIndex node, Lid top) {
   return true;
 }
 
-bool RouteBook::set_block(NodeIndex node, std::uint16_t number,
-                          std::span<const std::uint8_t, kRouteBlockSize> entries) {
+bool RouteTables::set_block(NodeIndex node, std::uint16_t number,
+                            std::span<const std::uint8_t, kRouteBlockSize> entries) {
   if (number >= blocks(node)) return false;
   const std::uint32_t before = tables_[node]->blocks[number];
   if (before != Routes::kNotRead && std::ranges::equal(pooled(before), entries)) return false;
@@ -85,7 +85,7 @@ bool RouteBook::set_block(NodeIndex node, std::uint16_t number,
   return true;
 }
 
-std::uint32_t RouteBook::intern(const RouteBlock& block) {
+std::uint32_t RouteTables::intern(const RouteBlock& block) {
   if ((references_.size() + 1) * 2 > index_.size()) rehash(std::max<std::size_t>(1024, index_.size() * 2));
   const std::size_t mask = index_.size() - 1;
   std::size_t slot = hash(block) & mask;
@@ -102,11 +102,11 @@ std::uint32_t RouteBook::intern(const RouteBlock& block) {
   return position;
 }
 
-void RouteBook::release(std::uint32_t position) {
+void RouteTables::release(std::uint32_t position) {
   if (--references_[position] == 0) ++unused_;
 }
 
-void RouteBook::rehash(std::size_t slots) {
+void RouteTables::rehash(std::size_t slots) {
   index_.assign(slots, Routes::kNotRead);
   for (std::uint32_t position = 0; position < references_.size(); ++position) {
     std::size_t slot = hash(pooled(position)) & (slots - 1);
@@ -115,7 +115,7 @@ void RouteBook::rehash(std::size_t slots) {
   }
 }
 
-void RouteBook::compact() {
+void RouteTables::compact() {
   const auto old_chunks = std::exchange(chunks_, {});
   const std::size_t old_size = std::exchange(references_, {}).size();
   unused_ = 0;
@@ -135,7 +135,7 @@ void RouteBook::compact() {
   }
 }
 
-std::shared_ptr<const Routes> RouteBook::publish() {
+std::shared_ptr<const Routes> RouteTables::publish() {
   if (!changed_) return published_;
   if (unused_ > kLeastToCompact && unused_ > references_.size() / 2) compact();
   changed_ = false;

@@ -52,7 +52,7 @@ class Routes {
   std::size_t pooled_blocks() const { return pooled_; }
 
  private:
-  friend class RouteBook;
+  friend class RouteTables;
   static constexpr std::size_t kChunk = 1024;
   using Chunk = std::array<RouteBlock, kChunk>;
   const RouteBlock& pooled(std::uint32_t position) const { return (*chunks_[position / kChunk])[position % kChunk]; }
@@ -66,12 +66,12 @@ class Routes {
 
 /// Gathers tables block by block and gives them out as values. Not thread-safe; what it gave out is, for what it adds
 /// later stands beside it in memory.
-class RouteBook {
+class RouteTables {
  public:
   /// `epoch` is Topology::epoch() of the topology whose node indices will be used.
-  explicit RouteBook(std::uint64_t epoch) : epoch_(epoch) {}
-  RouteBook(RouteBook&&) = default;
-  RouteBook& operator=(RouteBook&&) = default;
+  explicit RouteTables(std::uint64_t epoch) : epoch_(epoch) {}
+  RouteTables(RouteTables&&) = default;
+  RouteTables& operator=(RouteTables&&) = default;
 
   /// The table of `node` reaches up to `top`; what it had beyond is forgotten. True when that is news.
   bool set_top(NodeIndex node, Lid top);

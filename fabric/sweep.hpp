@@ -60,7 +60,7 @@ struct Sweep {
   std::vector<TimePoint> state_read_at;         ///< for each port: when its PortInfo last arrived
   /// For each port of an Ethernet fabric: 1 where nobody reads the port itself, and its state is what the other end of
   /// the cable tells of itself. Empty on InfiniBand.
-  std::vector<std::uint8_t> told_by_peer;
+  std::vector<std::uint8_t> inferred_from_peer;
   SweepStatistics statistics;
 };
 

@@ -124,14 +124,14 @@ void HostAnalyzer::forget(const std::string& name) {
 }
 
 /// Which of its ports may go down at that moment without its being a flap.
-void HostAnalyzer::excuse(HostWatch& host, TimePoint at) const {
+void HostAnalyzer::mark_exempt(HostWatch& host, TimePoint at) const {
   const bool new_here = host.came != kNever && at >= host.came && at - host.came < thresholds_.bring_up;
   const bool planned = windows_ && std::ranges::any_of(*windows_, [at](const MaintenanceWindow& window) {
                          return state_at(window, at) == MaintenanceState::kActive;
                        });
   for (PortWatch& port : host.ports)
-    port.excused = new_here || (planned && (maintenance_of(*windows_, collector_of(host.name), at) ||
-                                            maintenance_of(*windows_, entity_of(host, port), at)));
+    port.exempt = new_here || (planned && (maintenance_of(*windows_, collector_of(host.name), at) ||
+                                           maintenance_of(*windows_, entity_of(host, port), at)));
 }
 
 bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
@@ -140,13 +140,13 @@ bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
   HostWatch& host = found->second;
   bool flapped = false;
   if (batch.reading && batch.reading->inventory) {
-    excuse(host, batch.reading->taken);
+    mark_exempt(host, batch.reading->taken);
     const bool devices = host.inventory != batch.reading->inventory;
     flapped = take_reading(host, *batch.reading, batch.is_late, thresholds_);
     if (devices && !subnets_.empty()) place(host);
   }
   for (const LinkEvent& event : batch.events) {
-    excuse(host, event.at);
+    mark_exempt(host, event.at);
     flapped = take_event(host, event, batch.is_late, thresholds_) || flapped;
   }
   const bool news = std::ranges::any_of(host.ports, &PortWatch::news);
@@ -175,7 +175,7 @@ bool HostAnalyzer::is_lost(const HostWatch& host, TimePoint now) const {
   return host.unheard >= kSilentJudgements && now - host.heard > patience(host);
 }
 
-void HostAnalyzer::forgive_leap(TimePoint now) {
+void HostAnalyzer::tolerate_clock_jump(TimePoint now) {
   const Duration step = judged_ == kNever ? Duration::zero() : now - judged_;
   const bool leapt = step_ > Duration::zero() && step > kLeap * step_ && step > thresholds_.collector_silence_minimum;
   judged_ = now;
@@ -186,7 +186,7 @@ void HostAnalyzer::forgive_leap(TimePoint now) {
 }
 
 void HostAnalyzer::report_lost(TimePoint now, std::vector<Finding>& findings) {
-  forgive_leap(now);
+  tolerate_clock_jump(now);
   std::vector<HostWatch*> lost;
   for (auto& [name, host] : hosts_) {
     host.heard = std::min(host.heard, now);  // the clock may have been set back
@@ -259,7 +259,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   }
   std::erase_if(troubles, [&](const Finding& trouble) { return losses_.absorb(trouble, lost); });
   add_jobs(lost);
-  job_troubles_.heed(analysis.findings, now);
+  job_troubles_.apply_findings(analysis.findings, now);
   job_troubles_.gather(troubles, now);
   for (Finding& loss : lost) {
     // Where the counters of the fabric agree, two have seen it.
@@ -309,9 +309,9 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
 }
 
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
-  losses_.heed(findings, now);
+  losses_.apply_findings(findings, now);
   add_jobs(findings);
-  job_troubles_.heed(findings, now);
+  job_troubles_.apply_findings(findings, now);
   stragglers_.explain(fabric, hosts_, findings, now);
   for (Finding& finding : findings) {
     if (!is_congestion(finding.kind)) continue;

@@ -72,10 +72,10 @@ class HostAnalyzer {
   void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
   bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;
-  void excuse(HostWatch& host, TimePoint at) const;
+  void mark_exempt(HostWatch& host, TimePoint at) const;
   void add_jobs(std::vector<Finding>& findings) const;
   /// When the clock was set forward, or this process stood still, nobody is more silent for it.
-  void forgive_leap(TimePoint now);
+  void tolerate_clock_jump(TimePoint now);
   bool is_lost(const HostWatch& host, TimePoint now) const;
   Duration patience(const HostWatch& host) const;
   void report_lost(TimePoint now, std::vector<Finding>& findings);

@@ -56,7 +56,7 @@ void HostLosses::watch(std::span<const FabricView> fabrics) {
   }
 }
 
-void HostLosses::heed(std::span<const Finding> findings, TimePoint now) {
+void HostLosses::apply_findings(std::span<const Finding> findings, TimePoint now) {
   for (const Finding& finding : findings) {
     if (finding.kind != IncidentKind::kLinkErrors || finding.cause.kind != EntityKind::kLink) continue;
     const auto subnet = subnets_.find(finding.cause.fabric);

@@ -24,7 +24,7 @@ class HostLosses {
   /// Takes what is new of the subnets; one that is not among them any more is forgotten.
   void watch(std::span<const FabricView> fabrics);
   /// What the rules over a subnet say of it now: links that they blame for errors lose nothing silently.
-  void heed(std::span<const Finding> findings, TimePoint now);
+  void apply_findings(std::span<const Finding> findings, TimePoint now);
   /// Ends the windows that are over and adds what is lost to `findings`. Hosts' ports must stand at their places.
   void judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& findings);
   /// If one of `findings`, which judge() made, is the cause of what `trouble` says, it becomes part of that.

@@ -13,8 +13,8 @@ namespace {
 
 /// What a counter adds to; pauses of a priority stand at kPauseSent + priority and kPauseReceived + priority.
 enum What : std::uint8_t {
-  kSentOctets,
-  kReceivedOctets,
+  kSentBytes,
+  kReceivedBytes,
   kSentPackets,
   kReceivedPackets,
   kSentAgain,
@@ -40,9 +40,9 @@ std::optional<std::uint8_t> what_of(const HostSeries& series) {
   if (series.priority != kNoPriority) return std::nullopt;
   if (series.name == "pause") return sent ? kLinkPauseSent : kLinkPauseReceived;
   constexpr std::pair<std::string_view, What> kNames[] = {
-      {"transmit_bytes", kSentOctets},       {"receive_bytes", kReceivedOctets}, {"transmit_packets", kSentPackets},
-      {"receive_packets", kReceivedPackets}, {"sequence_nak", kSentAgain},       {"implied_nak", kSentAgain},
-      {"ack_timeout", kSentAgain},           {"ecn_marked_packets", kMarked},    {"cnp_handled", kNotified}};
+      {"transmit_bytes", kSentBytes},        {"receive_bytes", kReceivedBytes}, {"transmit_packets", kSentPackets},
+      {"receive_packets", kReceivedPackets}, {"sequence_nak", kSentAgain},      {"implied_nak", kSentAgain},
+      {"ack_timeout", kSentAgain},           {"ecn_marked_packets", kMarked},   {"cnp_handled", kNotified}};
   for (const auto& [name, what] : kNames)
     if (series.name == name) return what;
   return std::nullopt;
@@ -67,8 +67,8 @@ PortSignals signals_of(const Moved& moved, double elapsed) {
   signals.link_pause_received = ratio(moved[kLinkPauseReceived], microseconds, 1);
   signals.marked = ratio(moved[kMarked], moved[kReceivedPackets], kLeastPackets);
   signals.notified = ratio(moved[kNotified], moved[kSentPackets], kLeastPackets);
-  if (moved[kSentOctets]) signals.sent_bits_per_second = *moved[kSentOctets] * 8 / elapsed;
-  if (moved[kReceivedOctets]) signals.received_bits_per_second = *moved[kReceivedOctets] * 8 / elapsed;
+  if (moved[kSentBytes]) signals.sent_bits_per_second = *moved[kSentBytes] * 8 / elapsed;
+  if (moved[kReceivedBytes]) signals.received_bits_per_second = *moved[kReceivedBytes] * 8 / elapsed;
   if (const auto again = ratio(moved[kSentAgain], moved[kSentPackets], 1); again && signals.sent_bits_per_second)
     signals.goodput_bits_per_second = *signals.sent_bits_per_second * (1 - *again);
   return signals;

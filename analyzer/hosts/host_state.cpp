@@ -22,7 +22,7 @@ FlapRecord& flaps_of(PortWatch& port, TimePoint at) {
 }
 
 void went_down(PortWatch& port, unsigned source, std::uint64_t times, TimePoint at) {
-  const bool meant = port.set_down || port.set_down_lately || port.excused;
+  const bool meant = port.set_down || port.set_down_lately || port.exempt;
   if (times > 0 && !meant && !port.is_virtual) flaps_of(port, at).note(source, times);
 }
 
@@ -201,10 +201,10 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
     const std::uint64_t moved = delta.moved;
     if (followed.use == Followed::Use::kSent || followed.use == Followed::Use::kReceived) {
       const bool sent = followed.use == Followed::Use::kSent;
-      std::uint64_t& total = sent ? port.octets.sent : port.octets.received;
+      std::uint64_t& total = sent ? port.bytes.sent : port.bytes.received;
       const bool is_new = !followed.last || delta.was_reset;
-      port.octets.read |= sent ? Octets::kSent : Octets::kReceived;
-      port.octets.was_new = port.octets.was_new || is_new;
+      port.bytes.read |= sent ? Bytes::kSent : Bytes::kReceived;
+      port.bytes.was_new = port.bytes.was_new || is_new;
       total = is_new ? value : total + moved;
       followed.last = value;
       continue;
@@ -229,9 +229,9 @@ void take_counters(HostWatch& host, const HostReading& reading, const Thresholds
 
 void take_activity(HostWatch& host, TimePoint at, const Thresholds& thresholds) {
   for (PortWatch& port : host.ports) {
-    if (std::exchange(port.octets.read, 0U) != (Octets::kSent | Octets::kReceived)) continue;
-    if (std::exchange(port.octets.was_new, false)) port.activity.interrupt();
-    port.activity.take({at, port.octets.sent, port.octets.received, false}, thresholds.straggler);
+    if (std::exchange(port.bytes.read, 0U) != (Bytes::kSent | Bytes::kReceived)) continue;
+    if (std::exchange(port.bytes.was_new, false)) port.activity.interrupt();
+    port.activity.take({at, port.bytes.sent, port.bytes.received, false}, thresholds.straggler);
   }
 }
 

@@ -54,8 +54,8 @@ struct Transfers {
   bool complete() const { return (kinds & kSent) && (kinds & kReceived) && (kinds & (kSentAgain | kOutOfSequence)); }
 };
 
-/// Octets that a port sent and received: what its counters said at first, and what they have moved since.
-struct Octets {
+/// Bytes that a port sent and received: what its counters said at first, and what they have moved since.
+struct Bytes {
   static constexpr unsigned kSent = 1, kReceived = 2;
   std::uint64_t sent = 0, received = 0;
   unsigned read = 0;     ///< what of it this reading told
@@ -101,7 +101,7 @@ struct PortWatch {
   bool was_up = false;               ///< at some time
   bool set_down = false;             ///< somebody wants it down
   bool set_down_lately = false;      ///< since the reading before
-  bool excused = false;              ///< somebody works on it, or it has just been brought up: no flaps count
+  bool exempt = false;               ///< somebody works on it, or it has just been brought up: no flaps count
   bool down_reported = false;        ///< LINK_DOWN is open
   bool news = false;                 ///< something to be told at once
   unsigned missing_readings = 0;     ///< in a row
@@ -118,7 +118,7 @@ struct PortWatch {
   HostStall stall;
   SignalWatch signals;
   bool was_away = false;  ///< it was down since the members of its job were last compared
-  Octets octets;
+  Bytes bytes;
   PortActivity activity;
   std::optional<SubnetPlace> place;
 };

@@ -15,7 +15,7 @@ constexpr Duration kForget = std::chrono::minutes(10);
 /// What a fabric's rules said holds for so long: it is said anew with each sweep.
 constexpr Duration kExplained = std::chrono::minutes(2);
 /// Of the moves of a subnet's links, so many of the last so long are kept.
-constexpr std::size_t kMostUnrest = 64;
+constexpr std::size_t kMostRouteChurn = 64;
 constexpr Duration kRemembered = std::chrono::minutes(5);
 /// A port that has sent nothing for so long has no part in its job.
 constexpr Duration kAtWork = std::chrono::minutes(10);
@@ -81,13 +81,13 @@ bool has_moved(const Topology& before, const Topology& after) {
   return false;
 }
 
-void add_unrest(std::vector<Unrest>& all, const Unrest& unrest) {
-  if (!all.empty() && unrest.from <= all.back().to) {
-    all.back().to = std::max(all.back().to, unrest.to);
+void add_route_churn(std::vector<RouteChurn>& all, const RouteChurn& route_churn) {
+  if (!all.empty() && route_churn.from <= all.back().to) {
+    all.back().to = std::max(all.back().to, route_churn.to);
     return;
   }
-  if (all.size() == kMostUnrest) all.erase(all.begin());
-  all.push_back(unrest);
+  if (all.size() == kMostRouteChurn) all.erase(all.begin());
+  all.push_back(route_churn);
 }
 
 void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) {
@@ -131,11 +131,11 @@ void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
     if (!is_new) continue;
     any = true;
     const Sweep& sweep = *view.sweep;
-    std::erase_if(subnet.unrest, [&](const Unrest& unrest) {
-      return unrest.to > sweep.finished || sweep.finished - unrest.to > kRemembered;
+    std::erase_if(subnet.route_churn, [&](const RouteChurn& route_churn) {
+      return route_churn.to > sweep.finished || sweep.finished - route_churn.to > kRemembered;
     });
     if (subnet.sweep && has_moved(*subnet.sweep->topology, *sweep.topology))
-      add_unrest(subnet.unrest, {subnet.sweep->started, sweep.finished});
+      add_route_churn(subnet.route_churn, {subnet.sweep->started, sweep.finished});
     subnet.sweep = view.sweep;
   }
   std::erase_if(subnets_, [&](const auto& entry) {
@@ -144,7 +144,7 @@ void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
   if (!any) return;
   for (auto& [name, host] : hosts)
     for (PortWatch& port : host.ports) {
-      if (!port.place || port.octets.sent == 0 || port.place->subnet >= fresh.size()) continue;
+      if (!port.place || port.bytes.sent == 0 || port.place->subnet >= fresh.size()) continue;
       const Sweep* const sweep = fresh[port.place->subnet];
       if (!sweep || port.place->index >= sweep->counters->rows()) continue;
       const SampleTable& table = *sweep->counters;
@@ -198,7 +198,8 @@ void HostStragglers::compare(Hosts& hosts, TimePoint now) {
       }
       const auto subnet = cohort.fabric ? subnets_.find(*cohort.fabric) : subnets_.end();
       tracker.take(cohort.members, now, kReadingsToWait * interval,
-                   subnet == subnets_.end() ? std::span<const Unrest>() : subnet->second.unrest, thresholds_.straggler);
+                   subnet == subnets_.end() ? std::span<const RouteChurn>() : subnet->second.route_churn,
+                   thresholds_.straggler);
     }
   std::erase_if(cohorts_, [&](const auto& entry) { return now - entry.second.taken() > kForget; });
 }
@@ -259,7 +260,7 @@ void HostStragglers::explain(std::string_view fabric, const Hosts& hosts, std::v
     return finding.kind == IncidentKind::kDeadlock || finding.kind == IncidentKind::kPfcStorm;
   });
   if (const auto subnet = subnets_.find(fabric); stands && subnet != subnets_.end() && subnet->second.sweep)
-    add_unrest(subnet->second.unrest, {subnet->second.sweep->started - kStood, now});
+    add_route_churn(subnet->second.route_churn, {subnet->second.sweep->started - kStood, now});
   explained.nodes.clear();
   for (const Finding& finding : findings) {
     if (!slows(finding)) continue;

@@ -55,8 +55,8 @@ class HostStragglers {
   TimePoint compared_ = kNever;
   std::uint64_t last_id_ = 0;
   struct Subnet {
-    std::shared_ptr<const Sweep> sweep;  ///< the last one taken
-    std::vector<Unrest> unrest;          ///< when links between switches moved, of the last minutes
+    std::shared_ptr<const Sweep> sweep;   ///< the last one taken
+    std::vector<RouteChurn> route_churn;  ///< when links between switches moved, of the last minutes
   };
   std::map<std::string, Subnet, std::less<>> subnets_;
   std::map<CohortKey, StragglerTracker> cohorts_;

@@ -50,7 +50,7 @@ void JobTroubles::forget(TimePoint now) {
   std::erase_if(known_, [&](const auto& entry) { return now - entry.second.last > together_; });
 }
 
-void JobTroubles::heed(std::span<Finding> findings, TimePoint now) {
+void JobTroubles::apply_findings(std::span<Finding> findings, TimePoint now) {
   forget(now);
   for (Finding& finding : findings) {
     if (!is_outage(finding.kind) || finding.jobs.empty()) continue;

@@ -22,7 +22,7 @@ class JobTroubles {
 
   /// What is wrong now, with the jobs that each thing hurts. Outages are remembered, and get as evidence what was found
   /// to be their doing.
-  void heed(std::span<Finding> findings, TimePoint now);
+  void apply_findings(std::span<Finding> findings, TimePoint now);
 
   /// Takes from `troubles`, RDMA_ERRORS of one port each, those that are an outage's doing, and makes one of those that
   /// are one job's.

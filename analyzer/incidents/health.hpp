@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/incidents/incident_manager.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::analyzer {

@@ -45,7 +45,7 @@ void FlapTracker::note(LinkId link, unsigned source, std::uint64_t count, const 
 
 void FlapTracker::update(const LinkTable& table, const CounterPass& pass, const PlannedLinks& planned, bool settling,
                          TimePoint now) {
-  const auto excused = [&](LinkId id) { return settling || planned.has(id) || table.links()[id].brought_up != kNever; };
+  const auto exempt = [&](LinkId id) { return settling || planned.has(id) || table.links()[id].brought_up != kNever; };
   ends_up_.resize(table.links().size(), 0);
   for (LinkId id = 0; id < ends_up_.size(); ++id) {
     const LinkState& link = table.links()[id];
@@ -54,7 +54,7 @@ void FlapTracker::update(const LinkTable& table, const CounterPass& pass, const 
         ends_up_[id] |= bit;
       } else if (view != EndView::kUnseen && (ends_up_[id] & bit)) {
         ends_up_[id] &= static_cast<std::uint8_t>(~bit);
-        if (!excused(id) && view != EndView::kElsewhere) note(id, source, 1, table, now);
+        if (!exempt(id) && view != EndView::kElsewhere) note(id, source, 1, table, now);
       }
     };
     follow(link.low_view, 1, kLowState);
@@ -64,7 +64,7 @@ void FlapTracker::update(const LinkTable& table, const CounterPass& pass, const 
     for (const ErrorDelta& delta : pass.errors) {
       if (delta.link_downed == 0) continue;
       const LinkId id = table.link_at(delta.port);
-      if (id == kNoIndex || excused(id) || !table.links()[id].counts()) continue;
+      if (id == kNoIndex || exempt(id) || !table.links()[id].counts()) continue;
       note(id, table.links()[id].low == delta.port ? kLowCounter : kHighCounter, delta.link_downed, table, now);
     }
   for (auto& [id, record] : records_) {

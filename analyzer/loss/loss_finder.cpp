@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/loss/loss_ways.hpp"
+#include "analyzer/loss/loss_paths.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -153,7 +153,7 @@ class Search {
   const LossInput& input_;
   const LossThresholds& thresholds_;
   const LossWitness& witness_;
-  LossWays ways_between_;
+  LossPaths ways_between_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> job_members_;
   std::vector<double> sent_again_, out_of_sequence_;  ///< by end: what is not explained yet
   std::vector<Way> ways_;                             ///< between hurt ends

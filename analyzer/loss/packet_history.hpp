@@ -24,7 +24,7 @@ struct PacketBalance {
 /// The packet counters of the last sweeps of one subnet, all ports.
 class PacketHistory {
  public:
-  /// Sweeps that are remembered: 29 octets of each for every port.
+  /// Sweeps that are remembered: 29 bytes of each for every port.
   static constexpr std::size_t kSweeps = 40;
 
   /// Remembers the packet counters of one sweep, which must have a topology. A new epoch begins anew.

@@ -119,7 +119,7 @@ Sweep EthernetFabric::sweep(std::span<const std::shared_ptr<const HostView>> hos
 void EthernetFabric::tell_states(Sweep& sweep) {
   const std::size_t count = topology_->ports().size();
   sweep.state_read_at.assign(count, kNever);
-  sweep.told_by_peer.assign(count, 0);
+  sweep.inferred_from_peer.assign(count, 0);
   bool usable = false;
   std::vector<Port> ports;  // as they are now; empty while all are as before
   for (PortIndex index = 0; index < count; ++index) {
@@ -135,7 +135,7 @@ void EthernetFabric::tell_states(Sweep& sweep) {
     if (itself || knows(other)) {
       const Told& told = itself ? own : other;
       sweep.state_read_at[index] = told.at;
-      sweep.told_by_peer[index] = itself ? 0 : 1;
+      sweep.inferred_from_peer[index] = itself ? 0 : 1;
       state = told.state;
       rate = told.rate;
       // Whoever disabled the other end did not disable this one.

@@ -169,7 +169,7 @@ void LinkTable::observe_nodes(const Sweep& sweep) {
     const PortIndex end = std::min<PortIndex>(node.first_port + node.port_entries(), static_cast<PortIndex>(readings));
     for (PortIndex port = node.first_port; port < end; ++port) {
       const TimePoint read_at = sweep.state_read_at[port];
-      const bool by_peer = port < sweep.told_by_peer.size() && sweep.told_by_peer[port] != 0;
+      const bool by_peer = port < sweep.inferred_from_peer.size() && sweep.inferred_from_peer[port] != 0;
       by_peer_[port] = by_peer;
       if (!by_peer) newest = std::max(newest, read_at);
       fresh_[port] = node.reachable && read_at != kNever && read_at + stale >= sweep.finished;

@@ -132,7 +132,7 @@ class LinkTable {
   std::shared_ptr<const Topology> topology_;
   std::vector<LinkId> link_at_;        ///< by port
   std::vector<std::uint8_t> fresh_;    ///< by port
-  std::vector<std::uint8_t> by_peer_;  ///< by port: as Sweep::told_by_peer
+  std::vector<std::uint8_t> by_peer_;  ///< by port: as Sweep::inferred_from_peer
   std::uint64_t revision_ = 0;
   bool watching_ = false;  ///< there was a sweep before
 

@@ -160,9 +160,9 @@ void CounterTracker::compare(const Sweep& sweep, Duration stale_after, std::vect
   }
 }
 
-bool CounterTracker::possible(PortIndex port, double octets, double elapsed) const {
+bool CounterTracker::possible(PortIndex port, double bytes, double elapsed) const {
   const auto most = static_cast<double>(most_rates_[port]);
-  return most <= 0 || octets * 8 <= most * kRateTolerance * (elapsed + kReadingSlack);
+  return most <= 0 || bytes * 8 <= most * kRateTolerance * (elapsed + kReadingSlack);
 }
 
 void CounterTracker::compare_row(const SampleTable& now, const SampleTable& before, const Columns& columns,

@@ -35,7 +35,7 @@ struct CounterPass {
   std::vector<float> receive_bits;      ///< the same
   std::vector<ErrorDelta> errors;       ///< only ports whose link errors moved, ascending
   std::vector<PortIndex> resets;        ///< ports whose counters somebody cleared since the last reading
-  /// Ports whose octet counters moved further than the fastest link they could have allows: what they say is not true.
+  /// Ports whose byte counters moved further than the fastest link they could have allows: what they say is not true.
   std::vector<PortIndex> impossible;
   std::vector<PortIndex> saturated;  ///< ports with at least one error counter at all ones, ascending
 };
@@ -59,7 +59,7 @@ class CounterTracker {
   struct Columns;
 
   void restart(const Sweep& sweep);
-  bool possible(PortIndex port, double octets, double elapsed) const;
+  bool possible(PortIndex port, double bytes, double elapsed) const;
   void update_line_rates(const Topology& topology);
   void compare(const Sweep& sweep, Duration stale_after, std::vector<PortRates>& rates);
   void compare_row(const SampleTable& now, const SampleTable& before, const Columns& columns, std::size_t row,

@@ -6,7 +6,7 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
-#include "fabric/graph/directed_way.hpp"
+#include "fabric/graph/directed_path.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -9,7 +9,7 @@
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/link_choice.hpp"
-#include "analyzer/remedy/remedy_book.hpp"
+#include "analyzer/remedy/plan_manager.hpp"
 #include "analyzer/remedy/windows.hpp"
 
 namespace weft::analyzer {
@@ -38,14 +38,14 @@ bool is_up(const Entity& link, const RemedyView& view) {
 
 // The clock was set back: what was to be done in a moment is not to wait until that moment comes once more, and what
 // happened "later" hides nothing.
-void RemedyBook::set_back(TimePoint now) {
+void PlanManager::set_back(TimePoint now) {
   status_.breaker_since = std::min(status_.breaker_since, now);
   for (auto& [id, entry] : entries_)
     for (TimePoint* at : {&entry.work.due, &entry.work.verifying_since, &entry.checked, &entry.last_window})
       *at = std::min(*at, now);
 }
 
-void RemedyBook::review(const RemedyView& view) {
+void PlanManager::review(const RemedyView& view) {
   if (view.now < reviewed_) set_back(view.now);
   reviewed_ = view.now;
   propose(view);
@@ -61,12 +61,12 @@ void RemedyBook::review(const RemedyView& view) {
   prune(view.now);
 }
 
-bool RemedyBook::is_taken(const Entity& target) const {
+bool PlanManager::is_taken(const Entity& target) const {
   return std::ranges::any_of(
       shown_, [&](const PlanPtr& plan) { return !is_over(plan->state) && plan->target.same_as(target); });
 }
 
-bool RemedyBook::is_busy(const Entity& target) const {
+bool PlanManager::is_busy(const Entity& target) const {
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
     return (is_under_way(plan->state) || plan->state == PlanState::kApproved) && plan->target.same_as(target);
   });
@@ -74,7 +74,7 @@ bool RemedyBook::is_busy(const Entity& target) const {
 
 // One try for each incident: what was rejected, did not help or could not be done is for a person to ask for again. And
 // what was seen before the last action on a target is no reason for the next one.
-bool RemedyBook::is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const {
+bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const {
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
     if (!plan->target.same_as(remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
@@ -86,7 +86,7 @@ bool RemedyBook::is_tried(const Incident& incident, const Remedy& remedy, const 
   });
 }
 
-void RemedyBook::propose(const RemedyView& view) {
+void PlanManager::propose(const RemedyView& view) {
   wanted_ = 0;
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || incident->severity < Severity::kWarning) continue;
@@ -120,7 +120,7 @@ void RemedyBook::propose(const RemedyView& view) {
   }
 }
 
-void RemedyBook::propose_returns(const RemedyView& view) {
+void PlanManager::propose_returns(const RemedyView& view) {
   const auto plans = shown_;
   for (const PlanPtr& out : plans) {
     if (!out->in_force || !is_over(out->state) || is_taken(out->target)) continue;
@@ -159,7 +159,7 @@ void RemedyBook::propose_returns(const RemedyView& view) {
   }
 }
 
-void RemedyBook::trip(const RemedyView& view) {
+void PlanManager::trip(const RemedyView& view) {
   if (status_.breaker_tripped) return;
   // What happened before a person looked and reset it does not trip it again.
   std::vector<PlanPtr> since;
@@ -174,7 +174,7 @@ void RemedyBook::trip(const RemedyView& view) {
   audit(nullptr, std::string(kOurselves), "breaker tripped", *why, view.now);
 }
 
-std::vector<GuardVerdict> RemedyBook::guards_of(const Plan& plan, const RemedyView& view) {
+std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
   GuardInput input{settings_, view, shown_, status_, tree, nullptr, std::nullopt};
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
@@ -182,7 +182,7 @@ std::vector<GuardVerdict> RemedyBook::guards_of(const Plan& plan, const RemedyVi
   return check_guards(plan, input);
 }
 
-void RemedyBook::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view) {
+void PlanManager::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view) {
   plan.guards = std::move(guards);
   for (Candidate& candidate : plan.candidates) {
     if (candidate.action == RemedyAction::kNothing) continue;
@@ -193,7 +193,7 @@ void RemedyBook::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, con
   }
 }
 
-void RemedyBook::choose(const RemedyView& view) {
+void PlanManager::choose(const RemedyView& view) {
   outdone_.clear();
   std::map<std::string, std::vector<const Plan*>> isolations;
   for (const PlanPtr& plan : shown_)
@@ -226,7 +226,7 @@ void RemedyBook::choose(const RemedyView& view) {
   }
 }
 
-void RemedyBook::refresh(Entry& entry, const RemedyView& view) {
+void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const std::string ourselves(kOurselves);
   if (view.now >= plan.expires) {
@@ -265,13 +265,13 @@ void RemedyBook::refresh(Entry& entry, const RemedyView& view) {
 }
 
 // What takes back what a plan does. A link that was only made costly is made costly again, not isolated.
-RemedyAction RemedyBook::inverse(const Plan& plan) const {
+RemedyAction PlanManager::inverse(const Plan& plan) const {
   if (plan.action != RemedyAction::kRestoreLink) return inverse_of(plan.action);
   const RemedyAction outward = outward_action(plan, shown_);
   return outward == RemedyAction::kNothing ? inverse_of(plan.action) : outward;
 }
 
-void RemedyBook::act(Entry& entry, const RemedyView& view) {
+void PlanManager::act(Entry& entry, const RemedyView& view) {
   if (status_.hands_off) return;
   Plan& plan = entry.plan;
   const bool undoing = plan.state == PlanState::kRollingBack;
@@ -291,7 +291,7 @@ void RemedyBook::act(Entry& entry, const RemedyView& view) {
 }
 
 // What the new routes did to others. Before the link went there was no turn: the guards saw to that.
-void RemedyBook::check_routes(const Entry& entry, const RemedyView& view, Window& window) {
+void PlanManager::check_routes(const Entry& entry, const RemedyView& view, Window& window) {
   const std::string& fabric = entry.plan.target.fabric;
   const RouteReview* now = trees_.tree(fabric, view, shown_) ? trees_.routes(fabric, view) : nullptr;
   if (!now) return;
@@ -305,7 +305,7 @@ void RemedyBook::check_routes(const Entry& entry, const RemedyView& view, Window
   window.worse = true;
 }
 
-void RemedyBook::watch(Entry& entry, const RemedyView& view) {
+void PlanManager::watch(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const FabricView* fabric = view.fabric(plan.target.fabric);
   const Duration interval = fabric && fabric->sweep ? fabric->sweep->interval : Duration(std::chrono::seconds(1));
@@ -336,7 +336,7 @@ void RemedyBook::watch(Entry& entry, const RemedyView& view) {
   }
 }
 
-void RemedyBook::prune(TimePoint now) {
+void PlanManager::prune(TimePoint now) {
   const auto old = [&](const Plan& plan) {
     return is_over(plan.state) && !plan.in_force && !plan.unresolved &&
            now - plan.finished > settings_.limits.retention;

@@ -43,7 +43,7 @@ struct RemedyView {
   std::span<const std::shared_ptr<const HostView>> hosts;
   std::span<const NodeHealth> health;
   std::span<const MaintenanceWindow> maintenance{};
-  /// As IncidentBook::last_evidence(); what an incident shows may lag behind.
+  /// As IncidentManager::last_evidence(); what an incident shows may lag behind.
   std::span<const std::pair<std::uint64_t, TimePoint>> last_evidence{};
 
   /// The fabric of that name, or null.

@@ -39,7 +39,7 @@ class PortActivity {
  public:
   static constexpr std::size_t kSilences = 6;  ///< that are remembered
 
-  /// What the port's counters said at a moment; octets since some beginning.
+  /// What the port's counters said at a moment; bytes since some beginning.
   struct Reading {
     TimePoint at = kNever;
     std::uint64_t sent = 0, received = 0;
@@ -90,7 +90,7 @@ class PortActivity {
   TimePoint sends_since_ = kNever;
   TimePoint sent_at_ = kNever;
   TimePoint worked_at_ = kNever;
-  double rate_ = 0;  ///< of its transfers, octets per second
+  double rate_ = 0;  ///< of its transfers, bytes per second
 };
 
 }  // namespace weft::analyzer

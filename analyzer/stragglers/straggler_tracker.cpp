@@ -48,7 +48,7 @@ std::size_t StragglerTracker::companions_of(std::uint64_t id) const {
   return twice;
 }
 
-void StragglerTracker::note(const Beginning& beginning, std::span<const CohortMember> members,
+void StragglerTracker::note(const CollectiveStart& beginning, std::span<const CohortMember> members,
                             const StragglerThresholds& thresholds) {
   for (const std::uint32_t member : beginning.waited) wait(members[member].activity->lateness, thresholds);
   if (beginning.late.empty()) return;
@@ -85,7 +85,7 @@ void StragglerTracker::lack(std::span<const CohortMember> members, TimePoint now
 }
 
 void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now, Duration patience,
-                            std::span<const Unrest> unrest, const StragglerThresholds& thresholds) {
+                            std::span<const RouteChurn> route_churn, const StragglerThresholds& thresholds) {
   if (judged_ > now) judged_ = kNever;  // the clock was set back
   if (complete_since_ > now) complete_since_ = kNever;
   taken_ = now;
@@ -100,9 +100,9 @@ void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now
       silences.push_back({member, silence});
     });
   }
-  for (const Beginning& beginning : find_beginnings(std::move(silences), now - patience, thresholds)) {
+  for (const CollectiveStart& beginning : find_beginnings(std::move(silences), now - patience, thresholds)) {
     judged_ = std::max(judged_, beginning.until);
-    const bool is_calm = std::ranges::none_of(unrest, [&](const Unrest& time) {
+    const bool is_calm = std::ranges::none_of(route_churn, [&](const RouteChurn& time) {
       return time.from <= beginning.until + kSettles && beginning.silent <= time.to + kSettles;
     });
     if (is_calm && beginning.silent > complete_since_) note(beginning, members, thresholds);

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/stragglers/beginnings.hpp"
+#include "analyzer/stragglers/collective_starts.hpp"
 
 namespace weft::analyzer {
 
@@ -18,7 +18,7 @@ struct CohortMember {
 };
 
 /// A time in which packets may have got lost or been sent back and forth: links on their ways went down or came up.
-struct Unrest {
+struct RouteChurn {
   TimePoint from = kNever, to = kNever;
 };
 
@@ -26,10 +26,10 @@ struct Unrest {
 class StragglerTracker {
  public:
   /// Judges the silences of `members` that are over since the last call, and keeps their Lateness. `patience`: how long
-  /// a reading may take to be heard. A silence that touches one of `unrest` says nothing. While a member's host stalls,
-  /// that is what all the others wait for: only such a one can be late.
-  void take(std::span<const CohortMember> members, TimePoint now, Duration patience, std::span<const Unrest> unrest,
-            const StragglerThresholds& thresholds);
+  /// a reading may take to be heard. A silence that touches one of `route_churn` says nothing. While a member's host
+  /// stalls, that is what all the others wait for: only such a one can be late.
+  void take(std::span<const CohortMember> members, TimePoint now, Duration patience,
+            std::span<const RouteChurn> route_churn, const StragglerThresholds& thresholds);
 
   /// One of `members` is away: whoever would send to it can not begin, and is not to blame for that. Nothing is judged
   /// before all of them have begun anew.
@@ -40,7 +40,8 @@ class StragglerTracker {
  private:
   static constexpr std::size_t kRemembered = 8;
 
-  void note(const Beginning& beginning, std::span<const CohortMember> members, const StragglerThresholds& thresholds);
+  void note(const CollectiveStart& beginning, std::span<const CohortMember> members,
+            const StragglerThresholds& thresholds);
   /// Of the remembered beginnings, the share in which it was late.
   double share_of(std::uint64_t id) const;
   /// Others that were late in several of them.

@@ -7,15 +7,15 @@ namespace weft::analyzer {
 
 /// Thresholds of the rule STRAGGLER.
 struct StragglerThresholds {
-  /// A port that sent at least so many octets from one reading to the next has begun: NCCL's first chunk on a channel
+  /// A port that sent at least so many bytes from one reading to the next has begun: NCCL's first chunk on a channel
   /// is half of its buffer (NCCL_BUFFSIZE, 4 MiB). Below are keep-alives and management.
   double first_send = 2 << 20;
-  /// More than so many octets are the transfer itself, and not what a member sends before it needs something from the
+  /// More than so many bytes are the transfer itself, and not what a member sends before it needs something from the
   /// others: with a buffer of 4 MiB each, what sixteen channels of NCCL through one adapter hold.
   double transfer = 64 << 20;
   /// Robust score (Iglewicz and Hoaglin's) above which a member begins later than its cohort.
   double score = 3.5;
-  /// Beginnings in a row in which it must be so.
+  /// CollectiveStarts in a row in which it must be so.
   unsigned beginnings = 3;
   /// A delay below this is no matter, and hosts' clocks agree no better than some milliseconds.
   Duration least_delay = std::chrono::milliseconds(50);

@@ -15,13 +15,13 @@ namespace {
 
 namespace experimental = grpc::experimental;
 
-constexpr std::size_t kMostOctets = 1 << 20;
+constexpr std::size_t kMostBytes = 1 << 20;
 
 Result<std::string> read(const std::filesystem::path& path) {
   if (path.empty()) return std::string();
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::string text(kMostOctets, '\0');
+  std::string text(kMostBytes, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.is_open() || file.bad())
     return fail(ErrorCode::kUnavailable, "cannot read " + path.string() + ": " + errno_message(errno));

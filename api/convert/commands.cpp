@@ -30,7 +30,7 @@ Result<std::uint64_t> incident_id(const std::string& text) {
 Result<std::string> short_enough_reason(const std::string& reason) {
   if (reason.size() > kLongestReason)
     return fail(ErrorCode::kInvalidArgument, "the reason has " + std::to_string(reason.size()) +
-                                                 " octets, and may have " + std::to_string(kLongestReason));
+                                                 " bytes, and may have " + std::to_string(kLongestReason));
   return reason;
 }
 

@@ -15,14 +15,14 @@ namespace weft::api {
 Result<std::uint64_t> plan_id(const std::string& text);
 /// "INC-17" or "17"; kInvalidArgument.
 Result<std::uint64_t> incident_id(const std::string& text);
-/// A reason that may be empty: at most 1024 octets, for it goes into the record and to schedulers, whole or not at all.
+/// A reason that may be empty: at most 1024 bytes, for it goes into the record and to schedulers, whole or not at all.
 Result<std::string> short_enough_reason(const std::string& reason);
 /// A reason that must be given.
 Result<std::string> given_reason(const std::string& reason);
 /// Until when to be silent: a time to come; kInvalidArgument.
 Result<TimePoint> silence_end(const v1::SilenceIncidentRequest& request, TimePoint now);
 
-/// Text for the record, which is kept long: cut between two characters where it has more than `longest` octets.
+/// Text for the record, which is kept long: cut between two characters where it has more than `longest` bytes.
 std::string for_the_record(const std::string& text, std::size_t longest);
 /// The same for who asks: the name that is `known`, else the one he `claims`, else his address.
 std::string who_asks(const std::string& known, const std::string& claims, const std::string& address);

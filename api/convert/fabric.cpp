@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "api/convert/times.hpp"
-#include "api/publication/picture.hpp"
+#include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 #include "fabric/counters.hpp"
 

@@ -7,7 +7,7 @@
 #include "api/convert/fabric.hpp"
 #include "api/convert/incidents.hpp"
 #include "api/convert/times.hpp"
-#include "api/publication/picture.hpp"
+#include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 #include "fabric/graph/job_health.hpp"
 

@@ -7,10 +7,10 @@
 
 #include "api/convert/fabric.hpp"
 #include "api/convert/pages.hpp"
+#include "api/publication/derived.hpp"
 #include "api/publication/find_ports.hpp"
-#include "api/publication/picture.hpp"
 #include "api/publication/utf8.hpp"
-#include "fabric/graph/flow_path.hpp"
+#include "fabric/graph/ecmp_path.hpp"
 #include "fabric/graph/multipath.hpp"
 #include "fabric/graph/path.hpp"
 
@@ -251,7 +251,7 @@ void add_equal_cost(const FabricView& fabric, Answer& answer) {
       answer.unread = "no hosts hang on either switch: ways are known where at least one end is a host or its switch";
       continue;
     }
-    for (const FlowPath::Hop& hop : path->hops) {
+    for (const EcmpPath::Hop& hop : path->hops) {
       v1::PathHop& cable = *message->add_hops();
       hop_to_proto(answer.snapshot, fabric, {hop.from, topology.port(hop.from).peer}, cable);
       cable.set_share(hop.share);

@@ -18,7 +18,7 @@ class Callers {
   /// Who makes the call; anybody() when callers need not identify themselves.
   access::Principal principal(const grpc::CallbackServerContext& context) const;
   /// The name for the record: the principal's; where nobody is known, the one that the request claims, at most 256
-  /// octets of it, or the caller's address.
+  /// bytes of it, or the caller's address.
   std::string who(const std::string& claims, const grpc::CallbackServerContext& context) const;
 
  private:

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "api/grpc/watch_hall.hpp"
+#include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/publication.hpp"
 #include "fabric/clock.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
@@ -12,7 +12,7 @@ namespace weft::api {
 /// weft.v1.FabricService from the published snapshot.
 class FabricService final : public v1::FabricService::CallbackService {
  public:
-  FabricService(const Publication& publication, const Clock& clock, WatchHall& hall, unsigned most_topologies)
+  FabricService(const Publication& publication, const Clock& clock, WatchDispatcher& hall, unsigned most_topologies)
       : publication_(publication), clock_(clock), hall_(hall), most_topologies_(most_topologies) {}
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context, const v1::GetStatusRequest* request,
@@ -35,7 +35,7 @@ class FabricService final : public v1::FabricService::CallbackService {
  private:
   const Publication& publication_;
   const Clock& clock_;
-  WatchHall& hall_;
+  WatchDispatcher& hall_;
   unsigned most_topologies_;
   std::atomic<unsigned> topologies_ = 0;  ///< being sent now; each holds a snapshot
 };

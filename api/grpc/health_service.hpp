@@ -1,6 +1,6 @@
 #pragma once
 
-#include "api/grpc/watch_hall.hpp"
+#include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/publication.hpp"
 #include "weft/v1/health.grpc.pb.h"
 
@@ -9,7 +9,7 @@ namespace weft::api {
 /// weft.v1.HealthService from the published snapshot. (grpc.health.v1, the health of this server, is gRPC's own.)
 class HealthService final : public v1::HealthService::CallbackService {
  public:
-  HealthService(const Publication& publication, WatchHall& hall) : publication_(publication), hall_(hall) {}
+  HealthService(const Publication& publication, WatchDispatcher& hall) : publication_(publication), hall_(hall) {}
 
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
                                 v1::NodeHealth* response) override;
@@ -24,7 +24,7 @@ class HealthService final : public v1::HealthService::CallbackService {
 
  private:
   const Publication& publication_;
-  WatchHall& hall_;
+  WatchDispatcher& hall_;
 };
 
 }  // namespace weft::api

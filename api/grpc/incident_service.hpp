@@ -1,7 +1,7 @@
 #pragma once
 
 #include "api/grpc/callers.hpp"
-#include "api/grpc/watch_hall.hpp"
+#include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
 #include "fabric/clock.hpp"
@@ -12,7 +12,7 @@ namespace weft::api {
 /// weft.v1.IncidentService: reads the published snapshot, passes commands on.
 class IncidentService final : public v1::IncidentService::CallbackService {
  public:
-  IncidentService(const Publication& publication, Commands& commands, const Clock& clock, WatchHall& hall,
+  IncidentService(const Publication& publication, Commands& commands, const Clock& clock, WatchDispatcher& hall,
                   const Callers& callers)
       : publication_(publication), commands_(commands), clock_(clock), hall_(hall), callers_(callers) {}
 
@@ -31,7 +31,7 @@ class IncidentService final : public v1::IncidentService::CallbackService {
   const Publication& publication_;
   Commands& commands_;
   const Clock& clock_;
-  WatchHall& hall_;
+  WatchDispatcher& hall_;
   const Callers& callers_;
 };
 

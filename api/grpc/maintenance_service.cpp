@@ -7,7 +7,7 @@
 namespace weft::api {
 namespace {
 
-constexpr std::size_t kLongestReason = 1024;  ///< octets; the daemon says what it takes of these
+constexpr std::size_t kLongestReason = 1024;  ///< bytes; the daemon says what it takes of these
 
 using Call = CommandCall<MaintenanceWindow, v1::MaintenanceWindow>;
 

@@ -16,7 +16,7 @@ using PlanCall = CommandCall<Plan, v1::Plan>;
 using StatusCall = CommandCall<RemedyStatus, v1::RemedyStatus>;
 using AuditCall = CommandCall<std::vector<AuditRecord>, v1::ListAuditResponse>;
 
-constexpr std::size_t kLongestTarget = 256;  ///< octets; a NodeDescription has 64, a host's name at most 253
+constexpr std::size_t kLongestTarget = 256;  ///< bytes; a NodeDescription has 64, a host's name at most 253
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "api/grpc/callers.hpp"
-#include "api/grpc/watch_hall.hpp"
+#include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
 #include "weft/v1/remedy.grpc.pb.h"
@@ -11,7 +11,7 @@ namespace weft::api {
 /// weft.v1.RemedyService: reads the published snapshot, passes commands on.
 class RemedyService final : public v1::RemedyService::CallbackService {
  public:
-  RemedyService(const Publication& publication, RemedyCommands& commands, WatchHall& hall, const Callers& callers)
+  RemedyService(const Publication& publication, RemedyCommands& commands, WatchDispatcher& hall, const Callers& callers)
       : publication_(publication), commands_(commands), hall_(hall), callers_(callers) {}
 
   grpc::ServerUnaryReactor* ListPlans(grpc::CallbackServerContext* context, const v1::ListPlansRequest* request,
@@ -49,7 +49,7 @@ class RemedyService final : public v1::RemedyService::CallbackService {
 
   const Publication& publication_;
   RemedyCommands& commands_;
-  WatchHall& hall_;
+  WatchDispatcher& hall_;
   const Callers& callers_;
 };
 

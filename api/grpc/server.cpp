@@ -19,8 +19,8 @@
 #include "api/grpc/maintenance_service.hpp"
 #include "api/grpc/remedy_service.hpp"
 #include "api/grpc/telemetry_service.hpp"
-#include "api/grpc/watch_hall.hpp"
-#include "api/publication/picture.hpp"
+#include "api/grpc/watch_dispatcher.hpp"
+#include "api/publication/derived.hpp"
 
 namespace weft::api {
 namespace {
@@ -112,13 +112,13 @@ struct GrpcServer::State {
   bool ready = false;
   std::unique_ptr<grpc::Server> server;  ///< set under `readiness`
   int port = 0;
-  WatchHall hall;
+  WatchDispatcher hall;
   FabricService fabric;
   HealthService health;
   IncidentService incidents;
   MaintenanceService maintenance;
   RemedyService remedies;
-  TelemetryHall telemetry_hall;
+  StreamRegistry telemetry_hall;
   TelemetryService telemetry_service;
 };
 

@@ -9,7 +9,7 @@
 
 #include "api/access/gate.hpp"
 #include "api/access/tls.hpp"
-#include "api/grpc/telemetry_hall.hpp"
+#include "api/grpc/stream_registry.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
 #include "fabric/clock.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // TelemetryService: collectors' streams, and who they are.
 
-#include "api/grpc/telemetry_hall.hpp"
+#include "api/grpc/stream_registry.hpp"
 #include "api/publication/publication.hpp"
 #include "weft/v1/telemetry.grpc.pb.h"
 
@@ -10,7 +10,7 @@ namespace weft::api {
 /// weft.v1.TelemetryService: streams of collectors, and the list of them from the published snapshot.
 class TelemetryService final : public v1::TelemetryService::CallbackService {
  public:
-  TelemetryService(const Publication& publication, TelemetryHall& hall) : publication_(publication), hall_(hall) {}
+  TelemetryService(const Publication& publication, StreamRegistry& hall) : publication_(publication), hall_(hall) {}
 
   grpc::ServerBidiReactor<v1::CollectorMessage, v1::AnalyzerMessage>* Stream(
       grpc::CallbackServerContext* context) override;
@@ -20,7 +20,7 @@ class TelemetryService final : public v1::TelemetryService::CallbackService {
 
  private:
   const Publication& publication_;
-  TelemetryHall& hall_;
+  StreamRegistry& hall_;
 };
 
 }  // namespace weft::api

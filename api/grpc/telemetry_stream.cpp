@@ -32,7 +32,7 @@ bool is_plain(std::string_view text) {
 
 }  // namespace
 
-TelemetryStream* TelemetryStream::start(TelemetryHall& hall, grpc::CallbackServerContext* context) {
+TelemetryStream* TelemetryStream::start(StreamRegistry& hall, grpc::CallbackServerContext* context) {
   std::shared_ptr<TelemetryStream> stream(new TelemetryStream(hall, context));
   stream->self_ = stream;
   if (hall.admit(stream)) {
@@ -45,7 +45,7 @@ TelemetryStream* TelemetryStream::start(TelemetryHall& hall, grpc::CallbackServe
   return stream.get();
 }
 
-TelemetryStream::TelemetryStream(TelemetryHall& hall, grpc::CallbackServerContext* context)
+TelemetryStream::TelemetryStream(StreamRegistry& hall, grpc::CallbackServerContext* context)
     : hall_(hall),
       context_(context),
       principal_(Callers(hall.gate).principal(*context)),
@@ -246,10 +246,10 @@ std::optional<Error> TelemetryStream::take_hello(const v1::Hello& hello) {
   if (hello.protocol() != kProtocol)
     return invalid("protocol " + std::to_string(hello.protocol()) + " is not known here; protocol 1 is");
   if (hello.host().empty() || hello.host().size() > kLongestHost || !is_plain(hello.host()))
-    return invalid("a host's name has 1 to 255 octets of UTF-8 without control characters");
+    return invalid("a host's name has 1 to 255 bytes of UTF-8 without control characters");
   if (hello.spool() == 0) return invalid("a spool's number is not 0");
   if (hello.version().size() > kLongestVersion || !is_plain(hello.version()))
-    return invalid("a version has at most 64 octets");
+    return invalid("a version has at most 64 bytes");
   if (hello.interval_milliseconds() == 0 || hello.interval_milliseconds() > kLongestInterval)
     return invalid("an interval is 1 to 3600000 ms");
   if (hello.oldest_sequence() > kLastSequence) return invalid("no such sequence number");

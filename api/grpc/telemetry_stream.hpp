@@ -10,7 +10,7 @@
 
 #include "api/access/token_bucket.hpp"
 #include "api/grpc/host_clock.hpp"
-#include "api/grpc/telemetry_hall.hpp"
+#include "api/grpc/stream_registry.hpp"
 #include "weft/v1/telemetry.pb.h"
 
 namespace weft::api {
@@ -21,7 +21,7 @@ class TelemetryStream final : public grpc::ServerBidiReactor<v1::CollectorMessag
                               public std::enable_shared_from_this<TelemetryStream> {
  public:
   /// Makes a stream for the call. It is ended at once when there are too many.
-  static TelemetryStream* start(TelemetryHall& hall, grpc::CallbackServerContext* context);
+  static TelemetryStream* start(StreamRegistry& hall, grpc::CallbackServerContext* context);
 
   void welcome(std::uint64_t sequence) override;
   void acknowledge(std::uint64_t sequence) override;
@@ -32,9 +32,9 @@ class TelemetryStream final : public grpc::ServerBidiReactor<v1::CollectorMessag
   void turn();
 
  private:
-  using Steady = TelemetryHall::Steady;
+  using Steady = StreamRegistry::Steady;
 
-  TelemetryStream(TelemetryHall& hall, grpc::CallbackServerContext* context);
+  TelemetryStream(StreamRegistry& hall, grpc::CallbackServerContext* context);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -51,7 +51,7 @@ class TelemetryStream final : public grpc::ServerBidiReactor<v1::CollectorMessag
   void pump();
   bool next_answer();
 
-  TelemetryHall& hall_;
+  StreamRegistry& hall_;
   grpc::CallbackServerContext* context_;
   access::Principal principal_;
 

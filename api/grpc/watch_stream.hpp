@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "api/grpc/watch_hall.hpp"
+#include "api/grpc/watch_dispatcher.hpp"
 
 namespace weft::api {
 
@@ -16,7 +16,7 @@ template <typename Feed>
 class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message>, public Watcher {
  public:
   /// Makes the stream. It ends with RESOURCE_EXHAUSTED when there are too many watchers.
-  static grpc::ServerWriteReactor<typename Feed::Message>* start(WatchHall& hall, Feed feed) {
+  static grpc::ServerWriteReactor<typename Feed::Message>* start(WatchDispatcher& hall, Feed feed) {
     std::shared_ptr<WatchStream> stream(new WatchStream(hall, std::move(feed)));
     stream->self_ = stream;
     if (!hall.admit(stream))
@@ -37,7 +37,7 @@ class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message
   void end() override { finish({grpc::StatusCode::UNAVAILABLE, "the server is stopping"}); }
 
  private:
-  WatchStream(WatchHall& hall, Feed feed) : hall_(hall), feed_(std::move(feed)) {}
+  WatchStream(WatchDispatcher& hall, Feed feed) : hall_(hall), feed_(std::move(feed)) {}
 
   void OnWriteDone(bool ok) override {
     bool last = false;
@@ -75,7 +75,7 @@ class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message
     this->Finish(status_);
   }
 
-  WatchHall& hall_;
+  WatchDispatcher& hall_;
   std::mutex mutex_;
   Feed feed_;
   typename Feed::Message message_;

@@ -79,7 +79,7 @@ std::function<void(Result<Value>)> reply_with(Router::Done done) {
 /// One command: its request, from the body, and what is done with it.
 class Order {
  public:
-  Order(const HttpRequest& request, std::string id, const access::Principal& principal, const HttpDesks& desks)
+  Order(const HttpRequest& request, std::string id, const access::Principal& principal, const HttpCommandTargets& desks)
       : request_(request), id_(std::move(id)), principal_(principal), desks_(desks) {}
 
   Result<void> approve(Router::Done& done) const {
@@ -130,7 +130,7 @@ class Order {
   const HttpRequest& request_;
   std::string id_;
   const access::Principal& principal_;
-  const HttpDesks& desks_;
+  const HttpCommandTargets& desks_;
 };
 
 }  // namespace
@@ -148,7 +148,7 @@ Result<void> check_own_site(const HttpRequest& request, bool is_anybody) {
 }
 
 void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
-               const HttpDesks& desks, TimePoint now, Router::Done done) {
+               const HttpCommandTargets& desks, TimePoint now, Router::Done done) {
   Result<void> begun = fail(ErrorCode::kNotFound, "there is nothing at this path");
   if (path.size() == 5) {
     const Order order(request, path[3], principal, desks);

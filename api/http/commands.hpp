@@ -21,6 +21,6 @@ Result<void> check_own_site(const HttpRequest& request, bool is_anybody);
 /// request as JSON, its `id` left out or that of the path; the answer is the gRPC response. Who it was is the
 /// principal.
 void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
-               const HttpDesks& desks, TimePoint now, Router::Done done);
+               const HttpCommandTargets& desks, TimePoint now, Router::Done done);
 
 }  // namespace weft::api

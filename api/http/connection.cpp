@@ -114,22 +114,22 @@ std::optional<HttpReply> reply_to_bad_request(const beast::error_code& error) {
   return error_reply(400, "INVALID_ARGUMENT", "not an HTTP request");
 }
 
-/// Takes what the peer is still sending, up to a bound: a connection closed with unread octets is reset, and the peer
+/// Takes what the peer is still sending, up to a bound: a connection closed with unread bytes is reset, and the peer
 /// never sees our last answer (RFC 9112, 9.6).
 template <typename Stream>
 asio::awaitable<void> swallow(Stream& stream) {
   constexpr auto kSilence = std::chrono::milliseconds(200);
-  std::vector<char> octets(16 * 1024);
+  std::vector<char> dropped(16 * 1024);
   const auto end = Steady::now() + std::chrono::seconds(1);
   for (int reads = 0; reads < 64 && Steady::now() < end; ++reads) {
     beast::get_lowest_layer(stream).expires_after(kSilence);
-    const auto [error, bytes] = co_await stream.async_read_some(asio::buffer(octets), kToken);
+    const auto [error, bytes] = co_await stream.async_read_some(asio::buffer(dropped), kToken);
     if (error) break;
   }
 }
 
 /// Waits for the daemon's answer.
-asio::awaitable<HttpReply> carry_out(HttpHall& hall, const HttpRequest& request) {
+asio::awaitable<HttpReply> carry_out(HttpServerState& hall, const HttpRequest& request) {
   const std::uint64_t command = ++hall.commands;
   const auto executor = co_await asio::this_coro::executor;
   WaitingCommand waiting{std::nullopt, asio::steady_timer(executor)};
@@ -162,7 +162,7 @@ HttpRequest plain(Request& request, const std::string& peer, const std::vector<s
 
 /// Requests of one connection, one after the other.
 template <typename Stream>
-asio::awaitable<void> serve_requests(Stream& stream, HttpHall& hall, const std::string& peer,
+asio::awaitable<void> serve_requests(Stream& stream, HttpServerState& hall, const std::string& peer,
                                      const std::vector<std::string>& certificate_names) {
   const HttpOptions& options = hall.options;
   beast::flat_buffer buffer(options.max_header + options.max_body);
@@ -219,7 +219,7 @@ asio::awaitable<void> serve_requests(Stream& stream, HttpHall& hall, const std::
   }
 }
 
-asio::awaitable<void> serve_tls(beast::tcp_stream tcp, HttpHall& hall, const std::string& peer) {
+asio::awaitable<void> serve_tls(beast::tcp_stream tcp, HttpServerState& hall, const std::string& peer) {
   const auto refuse = [&](const std::string& why) {
     if (hall.gate != nullptr)
       hall.gate->refuse({"a TLS handshake on HTTPS", peer, {}, {ErrorCode::kUnauthenticated, why}});
@@ -240,7 +240,7 @@ asio::awaitable<void> serve_tls(beast::tcp_stream tcp, HttpHall& hall, const std
 
 }  // namespace
 
-void CommandDoor::answer(std::uint64_t command, HttpReply reply) {
+void CommandReplies::answer(std::uint64_t command, HttpReply reply) {
   const std::lock_guard lock(mutex_);
   if (context_ == nullptr) return;
   asio::post(*context_, [&hall = hall_, command, answer = std::move(reply)]() mutable {
@@ -251,12 +251,12 @@ void CommandDoor::answer(std::uint64_t command, HttpReply reply) {
   });
 }
 
-void CommandDoor::close() {
+void CommandReplies::close() {
   const std::lock_guard lock(mutex_);
   context_ = nullptr;
 }
 
-asio::awaitable<void> serve_connection(beast::tcp_stream stream, HttpHall& hall) {
+asio::awaitable<void> serve_connection(beast::tcp_stream stream, HttpServerState& hall) {
   const Count connection(hall.connections);
   beast::error_code ignored;
   const auto remote = stream.socket().remote_endpoint(ignored);

@@ -27,13 +27,13 @@ struct WaitingCommand {
   boost::asio::steady_timer timer;
 };
 
-struct HttpHall;
+struct HttpServerState;
 
 /// The way of commands' answers back to the server's thread, for as long as there is one. Answers may outlive the
 /// server.
-class CommandDoor {
+class CommandReplies {
  public:
-  CommandDoor(boost::asio::io_context& context, HttpHall& hall) : context_(&context), hall_(hall) {}
+  CommandReplies(boost::asio::io_context& context, HttpServerState& hall) : context_(&context), hall_(hall) {}
   /// Hands the reply to the connection that waits for this command. Any thread; nothing after close().
   void answer(std::uint64_t command, HttpReply reply);
   /// The server ends: replies that come later are dropped.
@@ -42,18 +42,18 @@ class CommandDoor {
  private:
   std::mutex mutex_;
   boost::asio::io_context* context_;  ///< null: closed
-  HttpHall& hall_;
+  HttpServerState& hall_;
 };
 
 /// What the connections of a server share. All on the server's thread.
-struct HttpHall {
+struct HttpServerState {
   HttpOptions options;
   Router router;
   access::Gate* gate = nullptr;
   unsigned connections = 0;
   unsigned streams = 0;
   std::map<std::string, unsigned> addresses{};  ///< connections of each
-  std::shared_ptr<CommandDoor> door{};
+  std::shared_ptr<CommandReplies> door{};
   std::uint64_t commands = 0;
   std::map<std::uint64_t, WaitingCommand*> waiting{};
   std::shared_ptr<const access::TlsFiles> tls_files{};  ///< those that `tls` was made of
@@ -61,6 +61,6 @@ struct HttpHall {
 };
 
 /// Serves requests until the peer leaves, errs or dawdles; over TLS where the options say so. `hall` must outlive it.
-boost::asio::awaitable<void> serve_connection(boost::beast::tcp_stream stream, HttpHall& hall);
+boost::asio::awaitable<void> serve_connection(boost::beast::tcp_stream stream, HttpServerState& hall);
 
 }  // namespace weft::api

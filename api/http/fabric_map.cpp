@@ -11,7 +11,7 @@
 
 #include "api/convert/fabric.hpp"
 #include "api/convert/times.hpp"
-#include "api/publication/picture.hpp"
+#include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 
 namespace weft::api {

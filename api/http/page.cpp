@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "api/publication/age.hpp"
-#include "api/publication/picture.hpp"
+#include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 
 namespace weft::api {

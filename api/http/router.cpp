@@ -13,7 +13,7 @@
 #include "api/http/target.hpp"
 #include "api/metrics/exposition.hpp"
 #include "api/metrics/gzip.hpp"
-#include "api/publication/picture.hpp"
+#include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 
 namespace weft::api {
@@ -60,7 +60,7 @@ HttpReply error_reply(const Error& error) {
   return reply;
 }
 
-Router::Router(const Publication& publication, const Clock& clock, Collectables collectables, HttpDesks desks)
+Router::Router(const Publication& publication, const Clock& clock, Collectables collectables, HttpCommandTargets desks)
     : publication_(&publication), clock_(&clock), collectables_(std::move(collectables)), desks_(desks) {}
 
 void Router::answer(const HttpRequest& request, Done done) const {

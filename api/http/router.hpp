@@ -48,7 +48,7 @@ struct HttpReply {
 
 /// Who takes what users ask for, who lets them, and the page's files; each may be missing: nothing is taken, everybody
 /// is let in, "/" leads to the plain page.
-struct HttpDesks {
+struct HttpCommandTargets {
   Commands* commands = nullptr;
   RemedyCommands* remedies = nullptr;
   access::Gate* gate = nullptr;
@@ -61,7 +61,7 @@ class Router {
   /// Takes the answer.
   using Done = std::function<void(HttpReply)>;
 
-  Router(const Publication& publication, const Clock& clock, Collectables collectables, HttpDesks desks = {});
+  Router(const Publication& publication, const Clock& clock, Collectables collectables, HttpCommandTargets desks = {});
   /// Never fails: an error is an answer too. `done` is called once: at once, or for a command later and from any
   /// thread.
   void answer(const HttpRequest& request, Done done) const;
@@ -74,7 +74,7 @@ class Router {
   const Publication* publication_;
   const Clock* clock_;
   Collectables collectables_;
-  HttpDesks desks_;
+  HttpCommandTargets desks_;
 };
 
 /// The error as JSON with its status.

@@ -30,14 +30,14 @@ void refuse(tcp::socket socket, bool silently) {
 }
 
 /// Has this address as many connections as one may have? Forgets those that have none.
-bool is_crowded(HttpHall& hall, const std::string& address) {
+bool is_crowded(HttpServerState& hall, const std::string& address) {
   if (hall.addresses.size() > 2UL * hall.options.max_connections)
     std::erase_if(hall.addresses, [](const auto& each) { return each.second == 0; });
   const auto found = hall.addresses.find(address);
   return found != hall.addresses.end() && found->second >= hall.options.max_connections_per_address;
 }
 
-asio::awaitable<void> accept_all(tcp::acceptor& acceptor, HttpHall& hall) {
+asio::awaitable<void> accept_all(tcp::acceptor& acceptor, HttpServerState& hall) {
   asio::steady_timer pause(acceptor.get_executor());
   for (;;) {
     auto [error, socket] = co_await acceptor.async_accept(asio::as_tuple(asio::use_awaitable));
@@ -84,21 +84,22 @@ Error cannot_listen(const tcp::endpoint& endpoint, const boost::system::error_co
 }  // namespace
 
 struct HttpServer::State {
-  HttpHall hall;
+  HttpServerState hall;
   std::uint16_t port = 0;
   // After the hall: it takes down what is left of the connections, and they point into the hall.
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   std::thread thread;
 
-  explicit State(HttpHall the_hall) : hall(std::move(the_hall)) {}
+  explicit State(HttpServerState the_hall) : hall(std::move(the_hall)) {}
 };
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options, const Publication& publication,
-                                                      const Clock& clock, Collectables collectables, HttpDesks desks) {
+                                                      const Clock& clock, Collectables collectables,
+                                                      HttpCommandTargets desks) {
   auto state = std::make_unique<State>(
-      HttpHall{options, Router(publication, clock, std::move(collectables), desks), desks.gate});
-  state->hall.door = std::make_shared<CommandDoor>(state->context, state->hall);
+      HttpServerState{options, Router(publication, clock, std::move(collectables), desks), desks.gate});
+  state->hall.door = std::make_shared<CommandReplies>(state->context, state->hall);
   const auto endpoint = find_endpoint(state->context, options);
   if (!endpoint) return tl::unexpected(endpoint.error());
   boost::system::error_code error;

@@ -22,8 +22,8 @@ struct HttpOptions {
   unsigned max_connections = 256;              ///< further ones get 503 at once
   unsigned max_connections_per_address = 128;  ///< the same for those of one address
   unsigned max_streams = 8;  ///< scrapes and whole lists being sent at the same time; further ones get 503
-  std::chrono::milliseconds request_timeout{10'000};  ///< from the connection, or a request's first octet, to its end
-  std::chrono::milliseconds idle_timeout{60'000};     ///< from an answer to the next request's first octet
+  std::chrono::milliseconds request_timeout{10'000};  ///< from the connection, or a request's first byte, to its end
+  std::chrono::milliseconds idle_timeout{60'000};     ///< from an answer to the next request's first byte
   std::chrono::milliseconds command_timeout{30'000};  ///< for the daemon to answer a command; 504 then
   std::chrono::milliseconds write_timeout{30'000};    ///< for the reader to take one piece
   std::chrono::milliseconds answer_timeout{300'000};  ///< for a whole answer
@@ -38,7 +38,8 @@ class HttpServer {
   /// Listens and starts the thread. kInvalidArgument for an address that is none, kUnavailable for one that is taken or
   /// not ours. What is passed by reference or pointer must outlive it.
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, const Publication& publication,
-                                                   const Clock& clock, Collectables collectables, HttpDesks desks = {});
+                                                   const Clock& clock, Collectables collectables,
+                                                   HttpCommandTargets desks = {});
   /// Stops.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

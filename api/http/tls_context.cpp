@@ -27,7 +27,7 @@ std::shared_ptr<ssl::context> make_tls_context(const access::TlsFiles& files) {
   return error ? nullptr : context;
 }
 
-std::shared_ptr<ssl::context> current_tls(HttpHall& hall) {
+std::shared_ptr<ssl::context> current_tls(HttpServerState& hall) {
   const auto files = hall.options.tls->current();
   if (files != hall.tls_files) {
     if (auto made = make_tls_context(*files)) hall.tls = std::move(made);

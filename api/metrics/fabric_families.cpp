@@ -3,7 +3,7 @@
 #include <array>
 
 #include "api/metrics/sample.hpp"
-#include "api/publication/picture.hpp"
+#include "api/publication/derived.hpp"
 
 namespace weft::api {
 namespace {

@@ -12,7 +12,7 @@
 namespace weft::api {
 namespace {
 
-constexpr std::size_t kLongestValue = 256;  ///< octets of a label, as of a node's name
+constexpr std::size_t kLongestValue = 256;  ///< bytes of a label, as of a node's name
 
 using Shown = std::vector<std::shared_ptr<const Incident>>;
 

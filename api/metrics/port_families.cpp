@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "api/publication/picture.hpp"
+#include "api/publication/derived.hpp"
 #include "fabric/counters.hpp"
 
 namespace weft::api {
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kPortChunk = 128 * 1024;
 constexpr std::size_t kNoFamily = static_cast<std::size_t>(-1);
-constexpr std::size_t kLongestPortName = 64;  ///< octets; Linux has 15 at most
+constexpr std::size_t kLongestPortName = 64;  ///< bytes; Linux has 15 at most
 
 enum class Source : std::uint8_t { kUp, kStale, kInfo, kByteRate, kLanes, kRate, kCounter, kSaturated, kHostsOnly };
 

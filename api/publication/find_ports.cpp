@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "api/publication/picture.hpp"
+#include "api/publication/derived.hpp"
 
 namespace weft::api {
 namespace {

@@ -13,9 +13,9 @@ namespace weft::api {
 
 /// Who begins a stream.
 struct CollectorHello {
-  std::string host;                   ///< 1 to 255 octets of UTF-8 without control characters
+  std::string host;                   ///< 1 to 255 bytes of UTF-8 without control characters
   std::uint64_t spool = 0;            ///< of which the sequence numbers count; not 0
-  std::string version;                ///< at most 64 octets
+  std::string version;                ///< at most 64 bytes
   Duration interval{};                ///< between its readings, 1 ms to 1 h
   std::uint64_t oldest_sequence = 0;  ///< the oldest batch that it can still send; 0 when it has none
 };

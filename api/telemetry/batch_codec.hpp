@@ -5,30 +5,30 @@
 // Names go once and values after: a body tells only what differs from the body before. A body that *refers to nothing*
 // can be understood alone; the first one of an encoder is such a one. In the body:
 //
-//   varint      7 bits an octet, the lowest first, the top bit set on all but the last; at most 10 octets
+//   varint      7 bits an byte, the lowest first, the top bit set on all but the last; at most 10 bytes
 //   difference  now minus before, modulo 2^64, zig-zag ((d << 1) ^ (d >> 63)), as a varint
 //   text        varint: k > 0 is the k-th text of this body, the first being the empty one; 0 is a new text: varint
-//               length, octets
+//               length, bytes
 //   count       varint
 //
-//   octet 1                        the format
-//   octet                          what follows: bit 0 refers to nothing, 1 ports, 2 series, 3 reading, 4 sources,
+//   byte 1                        the format
+//   byte                          what follows: bit 0 refers to nothing, 1 ports, 2 series, 3 reading, 4 sources,
 //                                  5 jobs, 6 events. Bits 1, 2, 4 and 5 only together with bit 3
-//   ports     count, and for each  text device, octet number, text netdev, text bond, text PCI address, text driver,
-//                                  text firmware, octet flags (bits 0-1 link layer, 2 virtual function, 3 set down by
-//                                  somebody), 8 octets node GUID, 8 octets port GUID (lowest first), varint LID,
-//                                  octet state, octet physical state, varint bit/s, text why it is down
-//   series    count, and for each  text device, octet port, text name, octet flags (bit 0 raw, 1-2 direction, 3-4
-//                                  behaviour, 5 has a priority, 6 has a lane), octet bits, [octet priority],
-//                                  [octet lane]. What follows refers to values of 0 that are absent
+//   ports     count, and for each  text device, byte number, text netdev, text bond, text PCI address, text driver,
+//                                  text firmware, byte flags (bits 0-1 link layer, 2 virtual function, 3 set down by
+//                                  somebody), 8 bytes node GUID, 8 bytes port GUID (lowest first), varint LID,
+//                                  byte state, byte physical state, varint bit/s, text why it is down
+//   series    count, and for each  text device, byte port, text name, byte flags (bit 0 raw, 1-2 direction, 3-4
+//                                  behaviour, 5 has a priority, 6 has a lane), byte bits, [byte priority],
+//                                  [byte lane]. What follows refers to values of 0 that are absent
 //   reading                        difference of `taken` in ns from the last reading's (0 without one); then runs over
 //                                  all series in order, each a varint (length - 1) * 4 + kind. Kind 0: as in the last
 //                                  reading. Kind 1: absent (and 0 for whoever refers to it). Kind 2: present, and for
 //                                  each value its difference from the last reading's
-//   sources   count, and for each  text name, octet well, text message
+//   sources   count, and for each  text name, byte well, text message
 //   jobs      count, and for each  text
 //   events    count, and for each  difference of `at` in ns from the event before, for the first one from the last
-//                                  reading's `taken`; text device, octet port, text netdev, octet flags (bit 0 up,
+//                                  reading's `taken`; text device, byte port, text netdev, byte flags (bit 0 up,
 //                                  1 set by somebody, 2 has an up count, 3 has a down count), [varint up count],
 //                                  [varint down count], text reason
 
@@ -54,8 +54,8 @@ struct BatchLimits {
   std::size_t sources = 32;         ///<
   std::size_t jobs = 64;            ///<
   std::size_t events = 1'024;       ///<
-  std::size_t name_length = 128;    ///< octets of the names of devices, drivers and series, of addresses and versions
-  std::size_t text_length = 1'024;  ///< octets of messages, reasons and jobs
+  std::size_t name_length = 128;    ///< bytes of the names of devices, drivers and series, of addresses and versions
+  std::size_t text_length = 1'024;  ///< bytes of messages, reasons and jobs
 };
 
 /// Packs batches. What goes over the limits is left out: further ports, series and so on are not told, longer texts
@@ -78,7 +78,7 @@ class BatchEncoder {
 };
 
 /// Unpacks batches, whoever made them. Keeps the last reading: at most the inventory (some 3 MB when all limits are
-/// reached) and nine octets for each series. A body needs at least one octet for each thing it makes us keep.
+/// reached) and nine bytes for each series. A body needs at least one byte for each thing it makes us keep.
 class BatchDecoder {
  public:
   /// With a `pool` its readings share their lists of series with those of others.

@@ -36,7 +36,7 @@ class Reader {
     rest_ = {};
   }
 
-  std::uint8_t octet() {
+  std::uint8_t byte() {
     if (rest_.empty()) {
       wrong(ErrorCode::kProtocol, "it is cut short");
       return 0;
@@ -48,7 +48,7 @@ class Reader {
   std::uint64_t varint() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-      const std::uint8_t next = octet();
+      const std::uint8_t next = byte();
       value |= static_cast<std::uint64_t>(next & 0x7F) << shift;
       if ((next & 0x80) == 0) {
         if (shift == 63 && next > 1) break;
@@ -108,7 +108,7 @@ class Reader {
     sources.resize(count("sources", limits_.sources, 3));
     for (SourceStatus& source : sources) {
       source.name = name();
-      source.ok = octet() != 0;
+      source.ok = byte() != 0;
       source.message = text();
     }
   }
@@ -137,7 +137,7 @@ class Reader {
     return failed() ? 0 : static_cast<std::size_t>(number);
   }
   std::uint8_t at_most(std::uint8_t top, const char* what) {
-    const std::uint8_t value = octet();
+    const std::uint8_t value = byte();
     if (value > top) wrong(ErrorCode::kInvalidArgument, std::to_string(value) + " is no " + what);
     return value;
   }
@@ -148,7 +148,7 @@ class Reader {
   }
   std::uint64_t fixed() {
     std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 8) value |= static_cast<std::uint64_t>(octet()) << shift;
+    for (unsigned shift = 0; shift < 64; shift += 8) value |= static_cast<std::uint64_t>(byte()) << shift;
     return value;
   }
 
@@ -169,11 +169,11 @@ class Reader {
         return result;
       }
       wrong(ErrorCode::kInvalidArgument,
-            "a text of " + std::to_string(length) + " octets is too long; allowed: " + std::to_string(limit));
+            "a text of " + std::to_string(length) + " bytes is too long; allowed: " + std::to_string(limit));
     }
     if (result.size() > limit)
       wrong(ErrorCode::kInvalidArgument,
-            "a text of " + std::to_string(result.size()) + " octets is too long; allowed: " + std::to_string(limit));
+            "a text of " + std::to_string(result.size()) + " bytes is too long; allowed: " + std::to_string(limit));
     return result;
   }
   std::string_view text() { return any_text(limits_.text_length); }
@@ -191,7 +191,7 @@ class Reader {
 
   void port(HostPort& port) {
     port.device = given_name();
-    port.number = octet();
+    port.number = byte();
     port.netdev = name();
     port.bond = name();
     port.pci_address = name();
@@ -213,7 +213,7 @@ class Reader {
   }
   void one_series(HostSeries& series) {
     series.device = given_name();
-    series.port = octet();
+    series.port = byte();
     series.name = given_name();
     const std::uint8_t flags = at_most(0x7F, "set of flags");
     const unsigned direction = flags >> kDirectionShift & 3U;
@@ -230,7 +230,7 @@ class Reader {
   }
   void read(LinkEvent& event) {
     event.device = given_name();
-    event.port = octet();
+    event.port = byte();
     event.netdev = name();
     const std::uint8_t flags = at_most(0x0F, "set of flags");
     event.up = (flags & kUp) != 0;
@@ -278,11 +278,11 @@ Result<HostBatch> BatchDecoder::decode(std::span<const std::byte> body) {
   if (body.size() > limits_.bytes) {
     lost_ = true;
     return fail(ErrorCode::kInvalidArgument, "batch: " + std::to_string(body.size()) +
-                                                 " octets are too many; allowed: " + std::to_string(limits_.bytes));
+                                                 " bytes are too many; allowed: " + std::to_string(limits_.bytes));
   }
   Reader reader(body, limits_);
-  const std::uint8_t format = reader.octet();
-  const std::uint8_t parts = reader.octet();
+  const std::uint8_t format = reader.byte();
+  const std::uint8_t parts = reader.byte();
   if (!reader.failed() && (format != kFormat || (parts & ~kKnownParts) != 0))
     reader.wrong(ErrorCode::kProtocol, "its format is unknown");
   if (!(parts & kHasReading) && (parts & (kHasPorts | kHasSeries | kHasSources | kHasJobs)))

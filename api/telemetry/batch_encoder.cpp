@@ -23,10 +23,10 @@ class Writer {
   std::vector<std::byte> take() { return std::move(body_); }
   std::size_t size() const { return body_.size(); }
 
-  void octet(std::uint8_t value) { body_.push_back(static_cast<std::byte>(value)); }
+  void byte(std::uint8_t value) { body_.push_back(static_cast<std::byte>(value)); }
   void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) octet(static_cast<std::uint8_t>(value | 0x80));
-    octet(static_cast<std::uint8_t>(value));
+    for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
+    byte(static_cast<std::uint8_t>(value));
   }
   void difference(std::uint64_t now, std::uint64_t before) { varint(zigzag(now - before)); }
 
@@ -44,7 +44,7 @@ class Writer {
     varint(count);
     for (std::size_t i = 0; i < count; ++i) {
       name(sources[i].name);
-      octet(sources[i].ok ? 1 : 0);
+      byte(sources[i].ok ? 1 : 0);
       text(sources[i].message);
     }
   }
@@ -94,7 +94,7 @@ class Writer {
   void run(Run kind, std::size_t length) { varint((length - 1) * 4 + static_cast<std::uint64_t>(kind)); }
 
   void fixed(std::uint64_t value) {
-    for (unsigned shift = 0; shift < 64; shift += 8) octet(static_cast<std::uint8_t>(value >> shift));
+    for (unsigned shift = 0; shift < 64; shift += 8) byte(static_cast<std::uint8_t>(value >> shift));
   }
   void raw_text(std::string text) {
     const auto [place, is_new] = texts_.emplace(std::move(text), texts_.size() + 1);
@@ -113,42 +113,42 @@ class Writer {
 
   void port(const HostPort& port) {
     name(port.device);
-    octet(port.number);
+    byte(port.number);
     name(port.netdev);
     name(port.bond);
     name(port.pci_address);
     name(port.driver);
     name(port.firmware);
-    octet(static_cast<std::uint8_t>(static_cast<unsigned>(port.link_layer) |
-                                    (port.is_virtual_function ? kVirtualFunction : 0U) |
-                                    (port.administratively_down ? kSetDown : 0U)));
+    byte(static_cast<std::uint8_t>(static_cast<unsigned>(port.link_layer) |
+                                   (port.is_virtual_function ? kVirtualFunction : 0U) |
+                                   (port.administratively_down ? kSetDown : 0U)));
     fixed(port.node_guid.value);
     fixed(port.port_guid.value);
     varint(port.lid.value);
-    octet(static_cast<std::uint8_t>(port.state));
-    octet(static_cast<std::uint8_t>(port.physical_state));
+    byte(static_cast<std::uint8_t>(port.state));
+    byte(static_cast<std::uint8_t>(port.physical_state));
     varint(port.rate_bits_per_second);
     text(port.down_reason);
   }
   void one_series(const HostSeries& series) {
     name(series.device);
-    octet(series.port);
+    byte(series.port);
     name(series.name);
-    octet(static_cast<std::uint8_t>(
+    byte(static_cast<std::uint8_t>(
         (series.is_raw ? kRaw : 0U) | static_cast<unsigned>(series.direction) << kDirectionShift |
         static_cast<unsigned>(series.behaviour) << kBehaviourShift |
         (series.priority != kNoPriority ? kHasPriority : 0U) | (series.lane != kNoLane ? kHasLane : 0U)));
-    octet(series.bits);
-    if (series.priority != kNoPriority) octet(series.priority);
-    if (series.lane != kNoLane) octet(series.lane);
+    byte(series.bits);
+    if (series.priority != kNoPriority) byte(series.priority);
+    if (series.lane != kNoLane) byte(series.lane);
   }
   void event(const LinkEvent& event) {
     name(event.device);
-    octet(event.port);
+    byte(event.port);
     name(event.netdev);
-    octet(static_cast<std::uint8_t>((event.up ? kUp : 0U) | (event.administrative ? kAdministrative : 0U) |
-                                    (event.carrier_up_count ? kHasUpCount : 0U) |
-                                    (event.carrier_down_count ? kHasDownCount : 0U)));
+    byte(static_cast<std::uint8_t>((event.up ? kUp : 0U) | (event.administrative ? kAdministrative : 0U) |
+                                   (event.carrier_up_count ? kHasUpCount : 0U) |
+                                   (event.carrier_down_count ? kHasDownCount : 0U)));
     if (event.carrier_up_count) varint(*event.carrier_up_count);
     if (event.carrier_down_count) varint(*event.carrier_down_count);
     text(event.reason);
@@ -188,8 +188,8 @@ Result<std::vector<std::byte>> BatchEncoder::encode(const HostBatch& batch) {
   if (!batch.events.empty()) parts |= kHasEvents;
 
   Writer writer(limits_);
-  writer.octet(kFormat);
-  writer.octet(parts);
+  writer.byte(kFormat);
+  writer.byte(parts);
   if (parts & kHasPorts) writer.ports(reading->inventory->ports);
   if (parts & kHasSeries) writer.series(reading->inventory->series, series);
   std::uint64_t taken = last_ ? nanoseconds(last_->taken) : 0;
@@ -203,7 +203,7 @@ Result<std::vector<std::byte>> BatchEncoder::encode(const HostBatch& batch) {
   if (parts & kHasEvents) writer.events(batch.events, taken);
   if (writer.size() > limits_.bytes)
     return fail(ErrorCode::kResourceExhausted, "a batch of " + std::to_string(writer.size()) +
-                                                   " octets is too large; allowed: " + std::to_string(limits_.bytes));
+                                                   " bytes is too large; allowed: " + std::to_string(limits_.bytes));
   fresh_ = false;
   if (reading != nullptr) last_ = *reading;
   return writer.take();

@@ -162,9 +162,9 @@ Result<CablePlan> parse_cabling(std::string_view text, std::string_view switch_p
     return fail(ErrorCode::kInvalidArgument,
                 "line 1: " + in_quotes(switch_ports) + " is no regular expression: " + error.what());
   }
-  if (text.size() > CablingLimits::kMostOctets)
+  if (text.size() > CablingLimits::kMostBytes)
     return fail(ErrorCode::kInvalidArgument,
-                "line 1: more than " + std::to_string(CablingLimits::kMostOctets) + " octets");
+                "line 1: more than " + std::to_string(CablingLimits::kMostBytes) + " bytes");
   const auto graph = parse_dot(text);
   if (!graph) return tl::unexpected(graph.error());
   Faults faults(text);

@@ -13,7 +13,7 @@ namespace weft::cabling {
 
 /// Bounds of what is accepted, so that a wrong file costs little.
 struct CablingLimits {
-  static constexpr std::size_t kMostOctets = 64UL << 20;
+  static constexpr std::size_t kMostBytes = 64UL << 20;
   static constexpr std::size_t kMostNodes = 131'072;
   static constexpr std::size_t kMostCables = 1'000'000;
   static constexpr std::size_t kLongestName = 255;

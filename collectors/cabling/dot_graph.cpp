@@ -87,7 +87,7 @@ DotGraph values_of(Agraph_t* graph) {
 Result<DotGraph> parse_dot(std::string_view text) {
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     return fail(ErrorCode::kInvalidArgument,
-                "line " + std::to_string(1 + std::ranges::count(text.substr(0, zero), '\n')) + ": an octet of zero");
+                "line " + std::to_string(1 + std::ranges::count(text.substr(0, zero), '\n')) + ": an byte of zero");
   const std::lock_guard lock(one_at_a_time);
   complaints.clear();
   const agusererrf before = agseterrf(note_complaint);

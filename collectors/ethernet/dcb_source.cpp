@@ -32,7 +32,7 @@ void DcbSource::watch(std::span<const Interface> interfaces) {
   if (const Result<void> learnt = answers_.learn(*socket_); !learnt) trouble_ = learnt.error().message;
 }
 
-void DcbSource::enter(SeriesBook& book) {
+void DcbSource::enter(SeriesRegistry& book) {
   book.begin_source();
   answers_.enter(book);
 }

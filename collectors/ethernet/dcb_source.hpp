@@ -18,7 +18,7 @@ class DcbSource {
   /// From now on these interfaces are asked.
   void watch(std::span<const Interface> interfaces);
   /// Enters the series that the interfaces have.
-  void enter(SeriesBook& book);
+  void enter(SeriesRegistry& book);
   /// Asks the kernel and writes the values.
   void read(ValueSink& sink);
   /// True when answers had values that are not entered yet: enter() must be called again.

@@ -110,7 +110,7 @@ void DriverStatistics::watch(std::span<const Interface> interfaces) {
   }
 }
 
-void DriverStatistics::enter(SeriesBook& book) {
+void DriverStatistics::enter(SeriesRegistry& book) {
   book.begin_source();
   for (Watched& watched : watched_) {
     const Interface& interface = watched.interface;

@@ -10,14 +10,14 @@
 
 #include "collectors/ethernet/interface_scan.hpp"
 #include "collectors/series/driver_counter.hpp"
-#include "collectors/series/series_book.hpp"
+#include "collectors/series/series_registry.hpp"
 
 namespace weft::ethernet {
 
 /// The statistics of an Ethernet driver, as ETHTOOL_GDRVINFO spells it; empty for one that nobody knows.
 std::span<const DriverCounter> ethtool_table(std::string_view driver);
 
-/// The names in the bytes of ETH_SS_STATS: 32 octets each, padded with NULs or blanks.
+/// The names in the bytes of ETH_SS_STATS: 32 bytes each, padded with NULs or blanks.
 std::vector<std::string_view> parse_statistics_names(std::string_view bytes);
 
 /// Reads the drivers' own statistics of interfaces (ethtool -S).
@@ -32,7 +32,7 @@ class DriverStatistics {
   /// From now on these interfaces are asked; asks for their drivers' names.
   void watch(std::span<const Interface> interfaces);
   /// Enters the series that the drivers have.
-  void enter(SeriesBook& book);
+  void enter(SeriesRegistry& book);
   /// Asks each driver and writes the values.
   void read(ValueSink& sink);
   /// Whether a driver has other statistics than it had: watch() must be called again.

@@ -76,12 +76,12 @@ void EthtoolSource::watch(std::span<const Interface> interfaces) {
     if (const Result<void> learnt = answers->learn(*socket_); !learnt) trouble_ = learnt.error().message;
 }
 
-void EthtoolSource::enter_fec(SeriesBook& book) {
+void EthtoolSource::enter_fec(SeriesRegistry& book) {
   book.begin_source();
   fec_.enter(book);
 }
 
-void EthtoolSource::enter(SeriesBook& book) {
+void EthtoolSource::enter(SeriesRegistry& book) {
   book.begin_source();
   answers_.enter(book);
 }

@@ -21,8 +21,8 @@ class EthtoolSource {
   /// From now on these interfaces are asked.
   void watch(std::span<const Interface> interfaces);
   /// Enters the series of FEC alone.
-  void enter_fec(SeriesBook& book);
-  void enter(SeriesBook& book);  ///< all but FEC
+  void enter_fec(SeriesRegistry& book);
+  void enter(SeriesRegistry& book);  ///< all but FEC
   /// Asks the kernel and writes the values.
   void read(ValueSink& sink);
   /// True when answers had values that are not entered yet.
@@ -31,7 +31,7 @@ class EthtoolSource {
   /// Why the link of an interface is down, in ethtool(8)'s words; empty when it is up or nobody knows.
   std::string down_reason(const Interface& interface);
 
-  /// Reads 128 octets of an interface's module and hands them to `take`. 0 or the kernel's errno: EPERM without
+  /// Reads 128 bytes of an interface's module and hands them to `take`. 0 or the kernel's errno: EPERM without
   /// CAP_NET_ADMIN, EOPNOTSUPP where the driver cannot, EIO and others where there is no module.
   int read_module(const Interface& interface, ModulePlace place, const std::function<void(netlink::Bytes)>& take);
 

@@ -64,7 +64,7 @@ Result<void> KernelAnswers::ask(netlink::Socket& socket, ValueSink* sink) {
   });
 }
 
-void KernelAnswers::enter(SeriesBook& book) {
+void KernelAnswers::enter(SeriesRegistry& book) {
   for (Question& question : questions_) question.slots.enter(book);
 }
 

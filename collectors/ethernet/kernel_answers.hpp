@@ -22,7 +22,7 @@ class KernelAnswers {
   /// Turns the attributes of one kind of answer into figures.
   using Parser = void (*)(netlink::Bytes attributes, Figures& figures);
 
-  /// Answers have a family header of `header_size` octets before their attributes.
+  /// Answers have a family header of `header_size` bytes before their attributes.
   explicit KernelAnswers(std::size_t header_size) : header_size_(header_size) {}
 
   /// Removes all questions.
@@ -33,7 +33,7 @@ class KernelAnswers {
   /// later, when the link is up.
   Result<void> learn(netlink::Socket& socket);
   /// Enters the series that the answers had.
-  void enter(SeriesBook& book);
+  void enter(SeriesRegistry& book);
   /// Asks all questions and writes the values to `sink`.
   Result<void> read(netlink::Socket& socket, ValueSink& sink) { return ask(socket, &sink); }
   /// Whether answers had values that are not entered yet.

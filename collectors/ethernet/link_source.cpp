@@ -51,7 +51,7 @@ void LinkSource::watch(std::span<const Interface> interfaces) {
   for (const Interface& interface : interfaces_) requests_.push_back(link_request(interface.index));
 }
 
-void LinkSource::enter(SeriesBook& book) {
+void LinkSource::enter(SeriesRegistry& book) {
   book.begin_source();
   for (std::size_t i = 0; i < interfaces_.size(); ++i) {
     const Interface& interface = interfaces_[i];

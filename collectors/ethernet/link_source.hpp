@@ -10,7 +10,7 @@
 #include "collectors/ethernet/interface_scan.hpp"
 #include "collectors/ethernet/link_tracker.hpp"
 #include "collectors/netlink/socket.hpp"
-#include "collectors/series/series_book.hpp"
+#include "collectors/series/series_registry.hpp"
 
 namespace weft::ethernet {
 
@@ -35,7 +35,7 @@ class LinkSource {
   /// From now on these interfaces are watched.
   void watch(std::span<const Interface> interfaces);
   /// Enters the series of all watched interfaces.
-  void enter(SeriesBook& book);
+  void enter(SeriesRegistry& book);
   /// Asks for every interface. Changes that no event told yet are added to `changes`.
   void read(ValueSink& sink, std::vector<LinkChange>& changes);
   /// Takes in what the kernel told since the last call, without waiting. True when interfaces of interest came, went or

@@ -16,12 +16,12 @@ constexpr std::uint64_t kMicroamperesPerStep = 2;  // 2 µA
 constexpr std::uint64_t kMicrovoltsPerStep = 100;  // 100 µV
 constexpr std::int64_t kTemperatureSteps = 256;    // of a degree Celsius
 
-/// An octet by its number in the standards, where upper parts begin with 128.
-std::uint8_t octet(const Part& part, std::size_t number) {
+/// An byte by its number in the standards, where upper parts begin with 128.
+std::uint8_t byte(const Part& part, std::size_t number) {
   return part[number % ModuleMemory::kPartSize];
 }
 std::uint16_t word(const Part& part, std::size_t number) {
-  return static_cast<std::uint16_t>(octet(part, number) << 8 | octet(part, number + 1));
+  return static_cast<std::uint16_t>(byte(part, number) << 8 | byte(part, number + 1));
 }
 bool bit(std::uint8_t value, unsigned number) {
   return (value >> number & 1) != 0;
@@ -45,7 +45,7 @@ double calibrated(const Part& diagnostics, std::size_t slope, double raw) {
 
 float number_at(const Part& diagnostics, std::size_t place) {
   std::uint32_t bits = 0;
-  for (std::size_t i = 0; i < 4; ++i) bits = bits << 8 | octet(diagnostics, place + i);
+  for (std::size_t i = 0; i < 4; ++i) bits = bits << 8 | byte(diagnostics, place + i);
   return std::bit_cast<float>(bits);
 }
 
@@ -64,7 +64,7 @@ std::uint64_t steps(double value, double unit) {
 constexpr std::size_t kMonitoringTypeOfSfp = 92;
 
 bool has_diagnostics(const Part& lower) {
-  return bit(octet(lower, kMonitoringTypeOfSfp), 6);
+  return bit(byte(lower, kMonitoringTypeOfSfp), 6);
 }
 
 void parse_sfp(const ModuleMemory& memory, Figures& figures) {
@@ -78,7 +78,7 @@ void parse_sfp(const ModuleMemory& memory, Figures& figures) {
   const std::uint16_t bias = word(page, 100);
   const std::uint16_t transmit = word(page, 102);
   const std::uint16_t receive = word(page, 104);
-  if (!bit(octet(*lower, kMonitoringTypeOfSfp), kExternallyCalibrated)) {
+  if (!bit(byte(*lower, kMonitoringTypeOfSfp), kExternallyCalibrated)) {
     add_temperature(figures, temperature);
     add(figures, "module_supply", supply * kMicrovoltsPerStep);
     add(figures, "module_bias", bias * kMicroamperesPerStep, 0);
@@ -102,7 +102,7 @@ void parse_qsfp(const ModuleMemory& memory, Figures& figures) {
   if (lower == nullptr || upper == nullptr) return;
   constexpr std::size_t kTechnology = 147;
   constexpr std::uint8_t kFirstCopper = 0xA;  // upper half: from here on cables without lasers
-  if (octet(*upper, kTechnology) >> 4 >= kFirstCopper) return;
+  if (byte(*upper, kTechnology) >> 4 >= kFirstCopper) return;
   add_temperature(figures, word(*lower, 22));
   add(figures, "module_supply", word(*lower, 26) * kMicrovoltsPerStep);
   constexpr std::size_t kMonitoringType = 220;
@@ -111,7 +111,7 @@ void parse_qsfp(const ModuleMemory& memory, Figures& figures) {
     const std::size_t at = std::size_t{2} * lane;
     add(figures, "module_receive_power", word(*lower, 34 + at) * kNanowattsPerStep, lane);
     add(figures, "module_bias", word(*lower, 42 + at) * kMicroamperesPerStep, lane);
-    if (bit(octet(*upper, kMonitoringType), kTransmitPowerMeasured))
+    if (bit(byte(*upper, kMonitoringType), kTransmitPowerMeasured))
       add(figures, "module_transmit_power", word(*lower, 50 + at) * kNanowattsPerStep, lane);
   }
 }
@@ -119,17 +119,17 @@ void parse_qsfp(const ModuleMemory& memory, Figures& figures) {
 // --- CMIS -------------------------------------------------------------------------------------------------------
 
 bool is_flat(const Part& lower) {
-  return bit(octet(lower, 2), 7);
+  return bit(byte(lower, 2), 7);
 }
 
 void parse_cmis_lanes(const Part& upper, const Part& advertisement, const Part& lanes, Figures& figures) {
-  const std::uint8_t monitors = octet(advertisement, 160);
+  const std::uint8_t monitors = byte(advertisement, 160);
   const bool has_bias = bit(monitors, 0);
   const bool has_transmit = bit(monitors, 1);
   const bool has_receive = bit(monitors, 2);
   // Bits 4..3: the bias steps are 1, 2 or 4 times as long; 3 is reserved.
   const unsigned multiplier = 1U << std::min(monitors >> 3 & 3, 2);
-  const std::uint8_t missing_lanes = octet(upper, 210);
+  const std::uint8_t missing_lanes = byte(upper, 210);
   for (std::uint8_t lane = 0; lane < 8; ++lane) {
     if (bit(missing_lanes, lane)) continue;
     const std::size_t at = std::size_t{2} * lane;
@@ -146,7 +146,7 @@ void parse_cmis(const ModuleMemory& memory, Figures& figures) {
   const Part* lanes = memory.get(ModulePart::kLanes);
   // Passive cables have flat memory and measure nothing.
   if (lower == nullptr || is_flat(*lower) || advertisement == nullptr) return;
-  const std::uint8_t monitors = octet(*advertisement, 159);
+  const std::uint8_t monitors = byte(*advertisement, 159);
   if (bit(monitors, 0)) add_temperature(figures, word(*lower, 14));
   if (bit(monitors, 1)) add(figures, "module_supply", word(*lower, 16) * kMicrovoltsPerStep);
   if (upper != nullptr && lanes != nullptr) parse_cmis_lanes(*upper, *advertisement, *lanes, figures);

@@ -15,13 +15,13 @@ namespace weft::ethernet {
 /// Which memory map a module has.
 enum class ModuleKind : std::uint8_t { kUnknown, kSfp, kQsfp, kCmis };
 
-/// The parts of a module's memory that are looked at, 128 octets each.
+/// The parts of a module's memory that are looked at, 128 bytes each.
 enum class ModulePart : std::uint8_t {
-  kLower,          ///< address 0x50, octets 0..127
-  kUpper,          ///< page 0, octets 128..255
+  kLower,          ///< address 0x50, bytes 0..127
+  kUpper,          ///< page 0, bytes 128..255
   kAdvertisement,  ///< CMIS page 0x01
   kLanes,          ///< CMIS page 0x11: monitors of each lane
-  kDiagnostics,    ///< SFF-8472 address 0x51, octets 0..127
+  kDiagnostics,    ///< SFF-8472 address 0x51, bytes 0..127
   kCount,
 };
 
@@ -38,7 +38,7 @@ ModulePlace place_of(ModulePart part);
 class ModuleMemory {
  public:
   static constexpr std::size_t kPartSize = 128;
-  /// The octets of one part.
+  /// The bytes of one part.
   using Part = std::array<std::uint8_t, kPartSize>;
 
   /// Takes a part in; a shorter one counts as not read.
@@ -48,7 +48,7 @@ class ModuleMemory {
   /// The part, or null when it was not read.
   const Part* get(ModulePart part) const;
 
-  /// By the identifier in octet 0 (SFF-8024, table 4-1); kUnknown without the lower part.
+  /// By the identifier in byte 0 (SFF-8024, table 4-1); kUnknown without the lower part.
   ModuleKind kind() const;
 
  private:

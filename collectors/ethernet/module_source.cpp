@@ -26,7 +26,7 @@ void ModuleSource::watch(std::span<const Interface> interfaces, EthtoolSource& e
   }
 }
 
-void ModuleSource::enter(SeriesBook& book) {
+void ModuleSource::enter(SeriesRegistry& book) {
   book.begin_source();
   for (Module& module : modules_) module.slots.enter(book);
 }

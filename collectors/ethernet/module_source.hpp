@@ -21,7 +21,7 @@ class ModuleSource {
   /// From now on the modules of these interfaces are read; each new one is looked at here.
   void watch(std::span<const Interface> interfaces, EthtoolSource& ethtool, TimePoint now);
   /// Enters the series of the modules.
-  void enter(SeriesBook& book);
+  void enter(SeriesRegistry& book);
   /// Reads the module that waited longest, if one is due; of the others the last values stand.
   void read(ValueSink& sink, EthtoolSource& ethtool, TimePoint now);
   /// True when a module measures something that is not entered yet.

@@ -144,7 +144,7 @@ void Sources::watch_interfaces(TimePoint now) {
 void Sources::enter_series() {
   // In order of trust: the first one to know a series keeps it. A driver's own statistics tell the most of a port, but
   // for FEC some drivers name there what is none exactly; RDMA counters see only RDMA's part of a port.
-  book_ = SeriesBook();
+  book_ = SeriesRegistry();
   if (ethtool_) ethtool_->enter_fec(book_);
   if (statistics_) statistics_->enter(book_);
   if (ethtool_) ethtool_->enter(book_);

@@ -17,7 +17,7 @@
 #include "collectors/host/host_reader.hpp"
 #include "collectors/rdma/nldev_source.hpp"
 #include "collectors/rdma/sysfs_source.hpp"
-#include "collectors/series/series_book.hpp"
+#include "collectors/series/series_registry.hpp"
 
 namespace weft::host {
 
@@ -61,7 +61,7 @@ class Sources {
   bool suspect_ = true;   ///< interfaces must be looked at again
   bool relearn_ = false;  ///< drivers may have more to tell: a link came up
   ethernet::InterfaceScan interfaces_;
-  SeriesBook book_;
+  SeriesRegistry book_;
   bool book_is_old_ = true;
 
   std::vector<HostPort> ports_;

@@ -148,10 +148,10 @@ void Discovery::answered(const MadRequest& request, MadResult result, ConstMadBy
       port_info(question.port, mad);
       return;
     case Kind::kSecondName: {
-      const auto octets = std::as_bytes(decode_node_description(mad));
+      const auto bytes = std::as_bytes(decode_node_description(mad));
       for (DuplicateGuid& duplicate : subnet_.duplicates())
         if (duplicate.second_seen_behind == subnet_.key_of(question.port))
-          duplicate.second_description = to_valid_utf8(octets);
+          duplicate.second_description = to_valid_utf8(bytes);
       subnet_.mark_changed();
       return;
     }

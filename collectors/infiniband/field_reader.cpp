@@ -17,10 +17,10 @@ FieldReader::FieldReader(int field, int base, int bits)
     mad_set_field(mad.data(), base, static_cast<MAD_FIELDS>(field), static_cast<std::uint32_t>(top_));
   std::size_t first = 0;
   while (first < mad.size() - 8 && mad[first] == 0) ++first;
-  octet_ = static_cast<std::uint16_t>(bits == 64 ? first : first & ~std::size_t{3});
+  byte_ = static_cast<std::uint16_t>(bits == 64 ? first : first & ~std::size_t{3});
   if (bits == 64) return;
   std::uint32_t word = 0;
-  std::memcpy(&word, mad.data() + octet_, sizeof word);
+  std::memcpy(&word, mad.data() + byte_, sizeof word);
   shift_ = static_cast<std::uint8_t>(std::countr_zero(__builtin_bswap32(word)));
 }
 

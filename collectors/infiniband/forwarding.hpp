@@ -46,7 +46,7 @@ class ForwardingTables final : public MadAsker {
   void finish_round();
 
   Subnet& subnet_;
-  RouteBook book_;
+  RouteTables book_;
   std::vector<Switch> switches_;
   std::vector<std::uint32_t> position_;  ///< by node: in switches_, or kNoIndex
   std::size_t nodes_seen_ = 0;

@@ -17,7 +17,7 @@ std::uint64_t field64(ConstMadBytes mad, int base, MAD_FIELDS which) {
   return mad_get_field64(mad_bytes(mad), base, which);
 }
 
-// The common header of 13.4.3, octet by octet: this is written some hundred thousand times a second.
+// The common header of 13.4.3, byte by byte: this is written some hundred thousand times a second.
 void encode_header(MadBytes mad, MadClass mad_class, std::uint8_t class_version, std::uint8_t method,
                    std::uint16_t attribute, std::uint32_t modifier) {
   std::memset(mad.data(), 0, mad.size());
@@ -85,7 +85,7 @@ void encode_subnet_get(MadBytes mad, std::uint16_t attribute, std::uint32_t modi
 
 void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port) {
   encode_header(mad, MadClass::kPerformance, 1, IB_MAD_METHOD_GET, attribute, 0);
-  mad[IB_PC_DATA_OFFS + 1] = port.value;  // PortSelect is the second octet of all of these
+  mad[IB_PC_DATA_OFFS + 1] = port.value;  // PortSelect is the second byte of all of these
   // All parts of the extended speeds attribute; the others ignore the field in a Get (16.1.4.12).
   if (attribute == attribute::kPortExtendedSpeedsCounters)
     mad_set_field64(mad.data(), IB_PC_DATA_OFFS, IB_PESC_COUNTER_SELECT_F, ~0ULL);
@@ -120,7 +120,7 @@ std::uint16_t status_of(ConstMadBytes mad) {
 }
 
 MadResult check_reply(ConstMadBytes mad, std::size_t length, MadClass mad_class, std::uint16_t attribute) {
-  // Subnet administration may come without the octets behind its record, and the only one we ask for has 64
+  // Subnet administration may come without the bytes behind its record, and the only one we ask for has 64
   // (15.2.5.16).
   constexpr std::size_t kPathRecordEnd = IB_SA_DATA_OFFS + 64;
   if (length < (mad_class == MadClass::kSubnetAdministration ? kPathRecordEnd : kMadSize)) return MadResult::kMalformed;

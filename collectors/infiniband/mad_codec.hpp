@@ -79,7 +79,7 @@ std::uint32_t transaction_of(ConstMadBytes mad);
 /// Status without the direction bit that directed-route replies carry (13.4.7, 14.2.1.2).
 std::uint16_t status_of(ConstMadBytes mad);
 
-/// Is `mad`, of which `length` octets arrived, the reply to a Get or Set of that class and attribute? kOk when it is
+/// Is `mad`, of which `length` bytes arrived, the reply to a Get or Set of that class and attribute? kOk when it is
 /// and its status is 0; kUnsupported for status "method or attribute not supported"; kBadStatus for others; else
 /// kMalformed.
 MadResult check_reply(ConstMadBytes mad, std::size_t length, MadClass mad_class, std::uint16_t attribute);
@@ -99,7 +99,7 @@ struct NodeInfo {
 /// ports.
 std::optional<NodeInfo> decode_node_info(ConstMadBytes mad);
 
-/// NodeDescription (14.2.5.2): 64 octets as they came; see to_valid_utf8 for people.
+/// NodeDescription (14.2.5.2): 64 bytes as they came; see to_valid_utf8 for people.
 std::span<const std::uint8_t> decode_node_description(ConstMadBytes mad);
 
 /// SwitchInfo (14.2.5.4).

@@ -48,7 +48,7 @@ class MadPort {
   /// What receive() took.
   struct Arrival {
     bool timed_out = false;  ///< the kernel gave a request back unanswered; `mad` holds the request
-    std::size_t length = 0;  ///< octets that arrived; at most kMadSize are in `mad`
+    std::size_t length = 0;  ///< bytes that arrived; at most kMadSize are in `mad`
   };
 
   virtual ~MadPort() = default;

@@ -5,14 +5,14 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-unsigned octet(std::string_view text, std::size_t at) {
+unsigned byte(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
 /// Length of the well-formed UTF-8 sequence at the start of `text`, 0 when there is none (Unicode 15, table 3-7:
 /// no overlong forms, no surrogates, nothing past U+10FFFF).
 std::size_t sequence_length(std::string_view text) {
-  const unsigned first = octet(text, 0);
+  const unsigned first = byte(text, 0);
   if (first < 0x80) return 1;
   std::size_t length = 0;
   unsigned low = 0x80;
@@ -30,16 +30,16 @@ std::size_t sequence_length(std::string_view text) {
   } else {
     return 0;
   }
-  if (text.size() < length || octet(text, 1) < low || octet(text, 1) > high) return 0;
+  if (text.size() < length || byte(text, 1) < low || byte(text, 1) > high) return 0;
   for (std::size_t i = 2; i < length; ++i)
-    if ((octet(text, i) & 0xC0) != 0x80) return 0;
+    if ((byte(text, i) & 0xC0) != 0x80) return 0;
   return length;
 }
 
 bool is_control(std::string_view sequence) {
-  const unsigned first = octet(sequence, 0);
+  const unsigned first = byte(sequence, 0);
   if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
-  return sequence.size() == 2 && first == 0xC2 && octet(sequence, 1) < 0xA0;  // U+0080 … U+009F
+  return sequence.size() == 2 && first == 0xC2 && byte(sequence, 1) < 0xA0;  // U+0080 … U+009F
 }
 
 }  // namespace
@@ -64,8 +64,8 @@ std::string to_valid_utf8(std::string_view text) {
   return clean.substr(first, clean.find_last_not_of(' ') - first + 1);
 }
 
-std::string to_valid_utf8(std::span<const std::byte> octets) {
-  return to_valid_utf8(std::string_view(reinterpret_cast<const char*>(octets.data()), octets.size()));
+std::string to_valid_utf8(std::span<const std::byte> bytes) {
+  return to_valid_utf8(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
 bool is_aggregation_node(NodeType type, std::uint32_t vendor_id, std::uint16_t device_id,

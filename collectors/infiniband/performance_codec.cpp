@@ -14,7 +14,7 @@ struct FieldOf {
   CounterId counter;
   MAD_FIELDS field;
   std::uint8_t bits;
-  std::uint8_t octets = 1;  // multiplier to the catalogue's unit: data counters are in words of four octets
+  std::uint8_t bytes = 1;  // multiplier to the catalogue's unit: data counters are in words of four bytes
 };
 
 using enum CounterId;
@@ -106,15 +106,15 @@ constexpr std::array kPlainFec{
 struct Place {
   CounterId counter;
   std::uint8_t instance;
-  std::uint8_t octets;
+  std::uint8_t bytes;
   FieldReader reader;
 };
 
 void store(const Place& from, ConstMadBytes mad, SampleTable& table, PortIndex row) {
   const std::uint64_t value = from.reader.read(mad);
-  // A count so high that octets do not fit is one that saturated, or never happens.
-  const bool fits = from.octets == 1 || value <= ~0ULL / 4;
-  table.set(row, table.column(from.counter, from.instance), fits ? value * from.octets : ~0ULL,
+  // A count so high that bytes do not fit is one that saturated, or never happens.
+  const bool fits = from.bytes == 1 || value <= ~0ULL / 4;
+  table.set(row, table.column(from.counter, from.instance), fits ? value * from.bytes : ~0ULL,
             value == from.reader.top());
 }
 
@@ -124,8 +124,8 @@ std::vector<Place> learn(const std::array<FieldOf, N>& fields) {
   std::vector<Place> places;
   for (const FieldOf& field : fields)
     for (std::uint8_t i = 0; i < counter_info(field.counter).instances; ++i)
-      places.push_back({field.counter, i, field.octets,
-                        FieldReader(static_cast<int>(field.field) + i, IB_PC_DATA_OFFS, field.bits)});
+      places.push_back(
+          {field.counter, i, field.bytes, FieldReader(static_cast<int>(field.field) + i, IB_PC_DATA_OFFS, field.bits)});
   return places;
 }
 
@@ -169,8 +169,8 @@ std::uint8_t decode_samples_tick(ConstMadBytes mad) {
 double wait_tick_seconds(std::optional<std::uint8_t> tick, int lanes, double bits_per_second) {
   if (bits_per_second <= 0 || lanes <= 0) return 0;
   const bool counts_by_lane = tick.value_or(7) >= 31;
-  const double octets = (tick.value_or(7) + 1.0) * (counts_by_lane ? lanes : 1);
-  return octets * 8 / bits_per_second;
+  const double bytes = (tick.value_or(7) + 1.0) * (counts_by_lane ? lanes : 1);
+  return bytes * 8 / bits_per_second;
 }
 
 void decode_port_counters(ConstMadBytes mad, const PerformanceAgentInfo& agent, SampleTable& table, PortIndex row) {

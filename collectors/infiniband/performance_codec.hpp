@@ -38,8 +38,8 @@ PerformanceAgentInfo decode_performance_class_port_info(ConstMadBytes mad);
 /// PortSamplesControl.Tick (16.1.3.2).
 std::uint8_t decode_samples_tick(ConstMadBytes mad);
 
-/// Length in seconds of one transmit-wait tick. Devices from Quantum on count (tick + 1) octets a port, Switch-IB and
-/// older (tick + 1) octets a lane; `tick` nullopt (no PortSamplesControl): 7 for the former, 31 for the latter. 0 when
+/// Length in seconds of one transmit-wait tick. Devices from Quantum on count (tick + 1) bytes a port, Switch-IB and
+/// older (tick + 1) bytes a lane; `tick` nullopt (no PortSamplesControl): 7 for the former, 31 for the latter. 0 when
 /// the rate is 0.
 double wait_tick_seconds(std::optional<std::uint8_t> tick, int lanes, double bits_per_second);
 

@@ -28,7 +28,7 @@ struct Attribute {
     std::memcpy(&value, payload.data(), sizeof(Number));
     return value;
   }
-  /// An unsigned number of 4 or 8 octets: NLA_UINT, and what grew from one to the other.
+  /// An unsigned number of 4 or 8 bytes: NLA_UINT, and what grew from one to the other.
   std::optional<std::uint64_t> any_unsigned() const {
     if (const auto wide = number<std::uint64_t>()) return wide;
     return number<std::uint32_t>();

@@ -14,7 +14,7 @@ namespace weft::netlink {
 /// A whole message with its header, aligned and padded as the kernel wants it.
 using Request = std::vector<std::byte>;
 
-/// Builds one request of at most 1024 octets; what does not fit is left out, and the kernel will refuse the rest.
+/// Builds one request of at most 1024 bytes; what does not fit is left out, and the kernel will refuse the rest.
 class RequestBuilder {
  public:
   /// `type` is the message's; NLM_F_REQUEST is added to `flags`.
@@ -25,9 +25,9 @@ class RequestBuilder {
   RequestBuilder& header(const Header& value) {
     return raw_header(&value, sizeof(value));
   }
-  /// Adds an attribute of 1 octet.
+  /// Adds an attribute of 1 byte.
   RequestBuilder& u8(std::uint16_t type, std::uint8_t value);
-  /// Adds an attribute of 4 octets.
+  /// Adds an attribute of 4 bytes.
   RequestBuilder& u32(std::uint16_t type, std::uint32_t value);
   /// Adds a text with its NUL.
   RequestBuilder& text(std::uint16_t type, std::string_view value);

@@ -22,7 +22,7 @@ struct Message {
   Bytes payload;  ///< behind the netlink header: the family's header and attributes
 };
 
-/// The payload behind a family header of `size` octets; empty when it is shorter.
+/// The payload behind a family header of `size` bytes; empty when it is shorter.
 inline Bytes attributes_of(Bytes payload, std::size_t size) {
   const std::size_t aligned = (size + 3) & ~std::size_t{3};
   return payload.size() > aligned ? payload.subspan(aligned) : Bytes();

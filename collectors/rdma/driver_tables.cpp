@@ -9,7 +9,7 @@ namespace {
 using enum CounterBehaviour;
 constexpr auto kNoDirection = Direction::kNone;
 constexpr auto kNoIndex = NameIndex::kNone;
-constexpr std::uint32_t kOctetsInWord = 4;
+constexpr std::uint32_t kBytesInWord = 4;
 
 constexpr DriverCounter line(std::string_view driver_name, std::string_view name, std::uint8_t bits = 64,
                              CounterBehaviour behaviour = kWraps, std::uint32_t factor = 1) {
@@ -17,10 +17,10 @@ constexpr DriverCounter line(std::string_view driver_name, std::string_view name
 }
 
 // Widths are those of PortCounters and PortCountersExtended, which drivers/infiniband/core/sysfs.c shows; all of them
-// stick (InfiniBand vol. 1, 16.1.3.5). Data is in words of four octets.
+// stick (InfiniBand vol. 1, 16.1.3.5). Data is in words of four bytes.
 constexpr auto kPortCounters = std::to_array<DriverCounter>({
-    line("port_xmit_data", "transmit_bytes", 64, kSticks, kOctetsInWord),
-    line("port_rcv_data", "receive_bytes", 64, kSticks, kOctetsInWord),
+    line("port_xmit_data", "transmit_bytes", 64, kSticks, kBytesInWord),
+    line("port_rcv_data", "receive_bytes", 64, kSticks, kBytesInWord),
     line("port_xmit_packets", "transmit_packets", 64, kSticks),
     line("port_rcv_packets", "receive_packets", 64, kSticks),
     line("unicast_xmit_packets", "unicast_transmit_packets", 64, kSticks),

@@ -82,7 +82,7 @@ void NldevSource::add_netdevs(std::span<ScannedDevice> devices) {
   if (!asked) trouble_ = asked.error().message;
 }
 
-void NldevSource::enter(SeriesBook& book) {
+void NldevSource::enter(SeriesRegistry& book) {
   book.begin_source();
   for (Port& port : ports_) port.slots.enter(book);
 }

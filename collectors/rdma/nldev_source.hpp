@@ -23,7 +23,7 @@ class NldevSource {
   /// Fills in the interfaces of watched devices that sysfs did not tell.
   void add_netdevs(std::span<ScannedDevice> devices);
   /// Enters the series of all watched devices.
-  void enter(SeriesBook& book);
+  void enter(SeriesRegistry& book);
   /// Asks the kernel and writes the values.
   void read(ValueSink& sink) { ask(&sink); }
   /// Whether counters appeared (an optional one was switched on), so that enter() should be called again.

@@ -53,7 +53,7 @@ bool SysfsSource::refresh(TimePoint now) {
   return is_new;
 }
 
-void SysfsSource::enter(SeriesBook& book) {
+void SysfsSource::enter(SeriesRegistry& book) {
   book.begin_source();
   values_.clear();
   ports_.clear();
@@ -74,7 +74,7 @@ void SysfsSource::enter(SeriesBook& book) {
   }
 }
 
-void SysfsSource::open_values(SeriesBook& book, const std::string& folder, const std::vector<std::string>& names,
+void SysfsSource::open_values(SeriesRegistry& book, const std::string& folder, const std::vector<std::string>& names,
                               std::span<const DriverCounter> table, std::string_view device, std::uint8_t port) {
   for (const std::string& name : names) {
     const std::optional<CounterMatch> match = find_driver_counter(table, name);

@@ -10,7 +10,7 @@
 
 #include "collectors/rdma/device_scan.hpp"
 #include "collectors/series/driver_counter.hpp"
-#include "collectors/series/series_book.hpp"
+#include "collectors/series/series_registry.hpp"
 #include "collectors/sysfs/sysfs_files.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/host.hpp"
@@ -39,7 +39,7 @@ class SysfsSource {
   std::span<ScannedDevice> devices() { return devices_; }
 
   /// Enters what this source reads and opens the files for it. Forgets the files of before.
-  void enter(SeriesBook& book);
+  void enter(SeriesRegistry& book);
   /// Reads everything; a value that cannot be read is left out, alone.
   void read(ValueSink& sink);
   /// Reads the states of the ports alone.
@@ -73,7 +73,7 @@ class SysfsSource {
     StateFile physical_state;
   };
 
-  void open_values(SeriesBook& book, const std::string& folder, const std::vector<std::string>& names,
+  void open_values(SeriesRegistry& book, const std::string& folder, const std::vector<std::string>& names,
                    std::span<const DriverCounter> table, std::string_view device, std::uint8_t port);
 
   Options options_;

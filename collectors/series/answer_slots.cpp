@@ -9,7 +9,7 @@ std::size_t AnswerSlots::find(const Key& key) const {
   return place;
 }
 
-void AnswerSlots::enter(SeriesBook& book) {
+void AnswerSlots::enter(SeriesRegistry& book) {
   has_new_ = false;
   for (Slot& slot : slots_) slot.position = slot.series ? book.enter(*slot.series) : std::nullopt;
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectors/series/series_book.hpp"
+#include "collectors/series/series_registry.hpp"
 
 namespace weft {
 
@@ -41,7 +41,7 @@ class AnswerSlots {
   }
 
   /// Enters all that was learnt.
-  void enter(SeriesBook& book);
+  void enter(SeriesRegistry& book);
   /// Whether something was learnt that is not entered yet.
   bool has_new() const { return has_new_; }
 

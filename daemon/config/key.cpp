@@ -2,7 +2,7 @@
 #include <type_traits>
 
 #include "daemon/config/schema.hpp"
-#include "daemon/config/text.hpp"
+#include "daemon/config/value_text.hpp"
 
 // What a key's type means: reading, bounding and writing its value.
 

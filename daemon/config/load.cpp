@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "daemon/config/schema.hpp"
-#include "daemon/config/text.hpp"
+#include "daemon/config/value_text.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::config {

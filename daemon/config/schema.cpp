@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "analyzer/places/place_finder.hpp"
-#include "daemon/config/text.hpp"
+#include "daemon/config/value_text.hpp"
 
 // The table itself: what a key does and why its default is what it is.
 

@@ -21,7 +21,7 @@ using Field = std::variant<bool*, unsigned*, double*, Duration*, Bytes*, std::st
 /// Whether the key takes a list of texts; all others take one value.
 bool takes_list(const Field& field);
 
-/// Smallest and largest allowed value, both included: numbers as they are, durations in seconds, sizes in octets.
+/// Smallest and largest allowed value, both included: numbers as they are, durations in seconds, sizes in bytes.
 struct Bounds {
   double low = 0;
   double high = 0;

@@ -1,7 +1,7 @@
 #include <regex>
 
 #include "daemon/config/schema.hpp"
-#include "daemon/config/text.hpp"
+#include "daemon/config/value_text.hpp"
 
 // The table of weft-collector's keys.
 
@@ -236,7 +236,7 @@ std::vector<std::pair<std::string, std::string>> contradictions(const CollectorC
   } catch (const std::regex_error& error) {
     found.emplace_back("reading.interfaces", std::string("is no regular expression: ") + error.what());
   }
-  if (config.node_name.size() > 255) found.emplace_back("node_name", "must not have more than 255 octets");
+  if (config.node_name.size() > 255) found.emplace_back("node_name", "must not have more than 255 bytes");
   return found;
 }
 

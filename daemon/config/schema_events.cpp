@@ -22,7 +22,7 @@ std::vector<Key> events_schema() {
        [](WeftdConfig& c) -> Field { return &c.events.key_file; },
        {},
        "",
-       "File with the key of the signature, mode 0600 or 0640, at least 16 octets: `openssl rand -hex 32`. Read anew "
+       "File with the key of the signature, mode 0600 or 0640, at least 16 bytes: `openssl rand -hex 32`. Read anew "
        "for each request."},
       {"events.severities",
        [](WeftdConfig& c) -> Field { return &c.events.severities; },

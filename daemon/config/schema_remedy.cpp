@@ -229,7 +229,7 @@ std::vector<Key> webhook_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.key_file; },
        {},
        "",
-       "File with the key of the signature, mode 0600 or 0640, at least 16 octets: `openssl rand -hex 32`. Read anew "
+       "File with the key of the signature, mode 0600 or 0640, at least 16 bytes: `openssl rand -hex 32`. Read anew "
        "for each request."},
       {"remedy.webhook.certificate_authorities",
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.certificate_authorities; },

@@ -2,7 +2,7 @@
 
 #include "api/access/identity.hpp"
 #include "daemon/config/schema.hpp"
-#include "daemon/config/text.hpp"
+#include "daemon/config/value_text.hpp"
 
 // The table of the keys security.*.
 

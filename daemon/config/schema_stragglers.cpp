@@ -5,13 +5,13 @@
 namespace weft::config {
 
 std::vector<Key> straggler_schema() {
-  static constexpr Bounds kOctets{1, 1e12};
+  static constexpr Bounds kBytes{1, 1e12};
   return {
       {"analyzer.straggler_first_send", [](WeftdConfig& c) -> Field { return &c.analyzer.straggler.first_send; },
-       kOctets, "bytes",
+       kBytes, "bytes",
        "A port that sends at least so much from one reading to the next has begun: NCCL's first chunk on a channel is "
        "half of its buffer (NCCL_BUFFSIZE, 4 MiB). Keep-alives and management must stay below it."},
-      {"analyzer.straggler_transfer", [](WeftdConfig& c) -> Field { return &c.analyzer.straggler.transfer; }, kOctets,
+      {"analyzer.straggler_transfer", [](WeftdConfig& c) -> Field { return &c.analyzer.straggler.transfer; }, kBytes,
        "bytes",
        "More than so much between two readings is the transfer itself, and not what a member of a collective sends "
        "before it needs something from the others: sixteen channels of NCCL with a buffer of 4 MiB each. The larger, "

@@ -21,7 +21,7 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-/// A number of octets.
+/// A number of bytes.
 struct Bytes {
   std::uint64_t value = 0;
   bool operator==(const Bytes&) const = default;

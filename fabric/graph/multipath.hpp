@@ -19,7 +19,7 @@ class Multipath {
  public:
   static constexpr std::uint8_t kUnreachable = std::numeric_limits<std::uint8_t>::max();
 
-  /// Memory: an octet for each pair of a switch with hosts and a switch. Ways of more than 254 cables are none.
+  /// Memory: an byte for each pair of a switch with hosts and a switch. Ways of more than 254 cables are none.
   explicit Multipath(std::shared_ptr<const Topology> topology);
 
   /// The topology that the paths were computed from.

@@ -1,6 +1,6 @@
 // One analysis pass over a whole fabric: quiet, with some incasts, and with half of all links held back. Processor time
 // of one core, so that other work on the machine does not count; and the most memory that the process had until then.
-// Usage: analysis_pass SPINES LEAVES HOSTS_PER_LEAF. Prints lines of fabric, ports, counters, seconds, octets, tab
+// Usage: analysis_pass SPINES LEAVES HOSTS_PER_LEAF. Prints lines of fabric, ports, counters, seconds, bytes, tab
 // separated.
 
 #include <sys/resource.h>
@@ -28,7 +28,7 @@ double processor_seconds() {
   return static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) * 1e-9;
 }
 
-/// The greatest resident set so far, octets.
+/// The greatest resident set so far, bytes.
 long most_memory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

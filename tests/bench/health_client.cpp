@@ -4,7 +4,7 @@
 //
 // A call's time runs from the moment at which it was due, so that a pause counts for all that it held up. Prints lines
 // of: what, calls, failures, median, 99th percentile and longest in milliseconds, and, of ours, how many answers
-// were of hosts that are not healthy, and how many octets an answer had.
+// were of hosts that are not healthy, and how many bytes an answer had.
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>

@@ -17,7 +17,7 @@
 
 #include "analyzer/incidents/health.hpp"
 #include "api/grpc/health_service.hpp"
-#include "api/grpc/watch_hall.hpp"
+#include "api/grpc/watch_dispatcher.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace {
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   const SystemClock clock;
   api::Publication publication;
   publication.publish(world.next(1));
-  api::WatchHall hall(publication, 128, [](const Snapshot&) {});
+  api::WatchDispatcher hall(publication, 128, [](const Snapshot&) {});
   api::HealthService service(publication, hall);
   grpc::ServerBuilder builder;
   int port = 0;

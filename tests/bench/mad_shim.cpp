@@ -49,7 +49,7 @@ class Line {
 
   void put(int socket_number, const void* data) {
     Datagram datagram{now() + delay_, socket_number, {}};
-    std::memcpy(datagram.octets.data(), data, kDatagram);
+    std::memcpy(datagram.bytes.data(), data, kDatagram);
     const std::lock_guard lock(mutex_);
     queue_.push_back(datagram);
     if (queue_.size() == 1) arrived_.notify_one();
@@ -59,7 +59,7 @@ class Line {
   struct Datagram {
     std::int64_t due;
     int socket_number;
-    std::array<char, kDatagram> octets;
+    std::array<char, kDatagram> bytes;
   };
 
   [[noreturn]] void carry() {
@@ -93,7 +93,7 @@ class Line {
     std::array<iovec, kBatch> parts{};
     std::array<mmsghdr, kBatch> messages{};
     for (std::size_t i = 0; i < count; ++i) {
-      parts[i] = {batch_[i].octets.data(), kDatagram};
+      parts[i] = {batch_[i].bytes.data(), kDatagram};
       messages[i].msg_hdr.msg_iov = &parts[i];
       messages[i].msg_hdr.msg_iovlen = 1;
     }

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "analyzer/places/place_finder.hpp"
-#include "analyzer/remedy/remedy_book.hpp"
+#include "analyzer/remedy/plan_manager.hpp"
 #include "tests/fakes/three_tiers.hpp"
 
 namespace weft::analyzer {
@@ -92,7 +92,7 @@ int run(char** arguments) {
     for (int attempt = 0; attempt < kTries; ++attempt) {
       RemedySettings settings;
       settings.actuators.fill("none");
-      RemedyBook book(settings, {}, now);
+      PlanManager book(settings, {}, now);
       std::vector<std::shared_ptr<const Incident>> incidents{errors_on(*sweep->topology, tree.uplinks()[1], 1, now)};
       const auto look = [&] {
         now += std::chrono::seconds(1);

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "fabric/graph/directed_way.hpp"
+#include "fabric/graph/directed_path.hpp"
 #include "fabric/graph/route_check.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 

@@ -31,8 +31,8 @@ double resident_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// Octets that a port has sent at `at` seconds: 4 s compute, first chunk, 2 s wait for the straggler, 4 s transfer.
-std::uint64_t octets(double at, bool straggler) {
+/// Bytes that a port has sent at `at` seconds: 4 s compute, first chunk, 2 s wait for the straggler, 4 s transfer.
+std::uint64_t bytes(double at, bool straggler) {
   constexpr double kPeriod = 10;
   constexpr double kLine = 40e9;
   const auto whole = static_cast<std::uint64_t>(at / kPeriod);
@@ -69,7 +69,7 @@ void measure(unsigned hosts, unsigned rails, double limit) {
       batch.reading.emplace();
       batch.reading->taken = kBegin + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(at));
       batch.reading->inventory = inventory;
-      batch.reading->values.assign(std::size_t{2} * rails, octets(at, host == 17));
+      batch.reading->values.assign(std::size_t{2} * rails, bytes(at, host == 17));
       batch.reading->present.assign(std::size_t{2} * rails, 1);
       batch.reading->jobs = {"slurm:7"};
       analyzer.hear(name, std::chrono::seconds(1), kBegin + std::chrono::seconds(second));

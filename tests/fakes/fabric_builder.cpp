@@ -170,7 +170,7 @@ void FabricBuilder::rediscover() {
   for (Port& port : fresh.ports_)
     port.peer = port.peer == kNoIndex || port.state == PortState::kDown ? kNoIndex : moved[port.peer];
   fresh.epoch_ = epoch_ + 1;
-  fresh.routes_ = RouteBook(fresh.epoch_);
+  fresh.routes_ = RouteTables(fresh.epoch_);
   fresh.now_ = now_;
   fresh.interval_ = interval_;
   fresh.local_port_ = local_port_;

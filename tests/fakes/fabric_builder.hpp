@@ -105,7 +105,7 @@ class FabricBuilder {
   SampleTable readings_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);  ///< what was last read
   std::vector<TimePoint> state_read_at_;
   std::shared_ptr<const Topology> topology_;
-  RouteBook routes_{1};
+  RouteTables routes_{1};
   std::uint64_t epoch_ = 1;
   std::uint64_t number_ = 0;
   TimePoint now_{std::chrono::seconds(1'700'000'000)};

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/incidents/incident_manager.hpp"
 
 namespace weft::analyzer {
 
-inline std::vector<Incident> open_incidents(const IncidentBook& book) {
+inline std::vector<Incident> open_incidents(const IncidentManager& book) {
   std::vector<Incident> found;
   for (const IncidentPtr& incident : *book.all())
     if (incident->is_open()) found.push_back(*incident);
@@ -18,7 +18,7 @@ inline std::vector<Incident> open_incidents(const IncidentBook& book) {
 }
 
 /// All that it knows, a line each.
-inline std::string describe_incidents(const IncidentBook& book) {
+inline std::string describe_incidents(const IncidentManager& book) {
   std::string text;
   for (const IncidentPtr& incident : *book.all())
     text += incident_name(incident->id) + " " + to_string(incident->kind) + " " + to_string(incident->state) + ": " +
@@ -27,7 +27,7 @@ inline std::string describe_incidents(const IncidentBook& book) {
 }
 
 /// The only open incident; a test failure says what there is when there is another number of them.
-inline Incident only_incident(const IncidentBook& book) {
+inline Incident only_incident(const IncidentManager& book) {
   const std::vector<Incident> found = open_incidents(book);
   EXPECT_EQ(found.size(), 1U) << describe_incidents(book);
   return found.empty() ? Incident{} : found.front();

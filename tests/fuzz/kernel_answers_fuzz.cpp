@@ -1,4 +1,4 @@
-// Attribute messages of rtnetlink, ethtool netlink, dcbnl and RDMA netlink. The first octet says which.
+// Attribute messages of rtnetlink, ethtool netlink, dcbnl and RDMA netlink. The first byte says which.
 #include "collectors/ethernet/dcb_message.hpp"
 #include "collectors/ethernet/driver_statistics.hpp"
 #include "collectors/ethernet/ethtool_message.hpp"
@@ -13,7 +13,7 @@ using weft::ethernet::Figures;
 using weft::fuzz::demand;
 
 void check(const Figures& figures, std::size_t size) {
-  demand(figures.size() <= size, "no more values than octets");
+  demand(figures.size() <= size, "no more values than bytes");
   for (const weft::ethernet::Figure& figure : figures) {
     const weft::HostCounterInfo* info = weft::find_host_counter(figure.name);
     demand(info != nullptr, "every value is in the catalogue");

@@ -24,7 +24,7 @@ void read_subnet_reply(ConstMadBytes mad) {
     demand(info->port_count <= 254 && info->local_port <= info->port_count, "port numbers are in range");
   }
   const std::span<const std::uint8_t> description = decode_node_description(mad);
-  demand(description.size() == 64, "a description has 64 octets");
+  demand(description.size() == 64, "a description has 64 bytes");
   const std::string name = to_valid_utf8(std::as_bytes(description));
   demand(to_valid_utf8(name) == name, "a name is fit for people");
   (void)decode_switch_info(mad);
@@ -58,7 +58,7 @@ void read_performance_reply(ConstMadBytes mad, std::uint16_t attribute, bool rs_
 
 }  // namespace
 
-// The first octets say what was asked and how much arrived; the rest is the reply.
+// The first bytes say what was asked and how much arrived; the rest is the reply.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kHead = 4;
   if (size < kHead) return 0;

@@ -3,7 +3,7 @@
 
 #include "daemon/adapters/actuate/kubernetes_node.hpp"
 #include "daemon/adapters/actuate/slurm_node.hpp"
-#include "daemon/platform/net/text.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 #include "fuzz.hpp"
 
 namespace {

@@ -36,9 +36,9 @@ class Folder {
   void empty() const {
     for (const auto& entry : fs::directory_iterator(path_)) fs::remove(entry.path());
   }
-  void write(std::uint64_t first, const std::vector<std::byte>& octets) const {
+  void write(std::uint64_t first, const std::vector<std::byte>& bytes) const {
     std::ofstream(path_ / segment_name(first), std::ios::binary)
-        .write(reinterpret_cast<const char*>(octets.data()), static_cast<std::streamsize>(octets.size()));
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
 
  private:
@@ -54,25 +54,25 @@ class Script {
 
   Segments run() {
     while (!rest_.empty()) {
-      switch (octet() % 4) {
+      switch (byte() % 4) {
         case 0:
           begin_segment();
           break;
         case 1:
-          append(encode_record(next(), weft::kNever, take(octet())));
+          append(encode_record(next(), weft::kNever, take(byte())));
           break;
         case 2:
-          append(take(octet()));
+          append(take(byte()));
           break;
         default:
-          append(spoilt(encode_record(next(), weft::kNever, take(octet()))));
+          append(spoilt(encode_record(next(), weft::kNever, take(byte()))));
       }
     }
     return std::move(segments_);
   }
 
  private:
-  std::uint8_t octet() {
+  std::uint8_t byte() {
     if (rest_.empty()) return 0;
     const std::uint8_t first = rest_.front();
     rest_ = rest_.subspan(1);
@@ -85,26 +85,26 @@ class Script {
   }
   /// Mostly one more; at times a gap, at times the same or an older one.
   std::uint64_t next() {
-    const std::uint8_t step = octet();
+    const std::uint8_t step = byte();
     return sequence_ =
                step < 250 ? sequence_ + 1 + step / 50 : sequence_ - std::min<std::uint64_t>(sequence_, step - 250U);
   }
   void begin_segment() {
     if (segments_.size() == kMostSegments) return;
     const std::uint64_t first = sequence_ + 1;
-    const std::uint8_t how = octet();
+    const std::uint8_t how = byte();
     const auto header = encode(SegmentHeader{(how & 1) != 0 ? 2U : 1U, (how & 2) != 0 ? first + 3 : first});
     current_ = &segments_[first];
     current_->assign(header.begin(), header.end());
     if ((how & 4) != 0) *current_ = spoilt(std::move(*current_));
   }
-  void append(const std::vector<std::byte>& octets) {
+  void append(const std::vector<std::byte>& bytes) {
     if (!current_) begin_segment();
-    current_->insert(current_->end(), octets.begin(), octets.end());
+    current_->insert(current_->end(), bytes.begin(), bytes.end());
   }
-  std::vector<std::byte> spoilt(std::vector<std::byte> octets) {
-    octets[octet() % octets.size()] ^= static_cast<std::byte>(octet());
-    return octets;
+  std::vector<std::byte> spoilt(std::vector<std::byte> bytes) {
+    bytes[byte() % bytes.size()] ^= static_cast<std::byte>(byte());
+    return bytes;
   }
 
   std::span<const std::uint8_t> rest_;
@@ -115,39 +115,39 @@ class Script {
 
 struct Read {
   std::uint64_t records = 0;
-  std::uint64_t octets = 0;
+  std::uint64_t bytes = 0;
   SpoolRecord last;
 };
 
-Read read_all(SpoolReader& reader, std::uint64_t most_octets) {
+Read read_all(SpoolReader& reader, std::uint64_t most_bytes) {
   Read read;
   while (auto record = reader.next()) {
     demand(record->sequence != 0, "every record has a number");
     ++read.records;
-    read.octets += kRecordHeadSize + record->body.size();
+    read.bytes += kRecordHeadSize + record->body.size();
     read.last = std::move(*record);
-    demand(read.octets <= most_octets, "nothing is read twice");
+    demand(read.bytes <= most_bytes, "nothing is read twice");
   }
   return read;
 }
 
 /// Whatever is there: it is read without harm, and the scan of a file and the reading of it agree.
 void check_reading(const Folder& folder, const Segments& segments) {
-  std::uint64_t octets = 0;
-  for (const auto& [first, content] : segments) octets += content.size();
+  std::uint64_t bytes = 0;
+  for (const auto& [first, content] : segments) bytes += content.size();
   auto reader = SpoolReader::open(folder.path());
   if (!reader) return;
   demand(reader->id() != 0, "a spool has a number");
-  const Read read = read_all(*reader, octets);
+  const Read read = read_all(*reader, bytes);
   demand(reader->corrupt() <= segments.size(), "a segment is damaged once");
   demand(!reader->next(), "the end stays the end");
   if (segments.size() != 1) return;
   const auto seen = scan(folder.path() / segment_name(segments.begin()->first));
-  demand(seen && seen->header && seen->size == octets, "what can be opened has a header");
+  demand(seen && seen->header && seen->size == bytes, "what can be opened has a header");
   demand(seen->last == read.last.sequence, "both end at the same record");
-  demand(seen->sound_size == kHeaderSize + read.octets, "and at the same place");
+  demand(seen->sound_size == kHeaderSize + read.bytes, "and at the same place");
   reader->seek(read.last.sequence);
-  demand(read_all(*reader, octets).records == read.records, "it can be read again");
+  demand(read_all(*reader, bytes).records == read.records, "it can be read again");
 }
 
 /// Whatever was there: a writer goes on behind it, and what it writes is read.
@@ -169,9 +169,9 @@ void check_going_on(const Folder& folder) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const Folder folder;
   folder.empty();
-  const auto octets = std::as_bytes(std::span(data, size));
+  const auto bytes = std::as_bytes(std::span(data, size));
   const bool is_file = weft::fuzz::text_of(data, size).starts_with("weftspl1");
-  const Segments segments = is_file ? Segments{{1, {octets.begin(), octets.end()}}} : Script({data, size}).run();
+  const Segments segments = is_file ? Segments{{1, {bytes.begin(), bytes.end()}}} : Script({data, size}).run();
   for (const auto& [first, content] : segments) folder.write(first, content);
   check_reading(folder, segments);
   check_going_on(folder);

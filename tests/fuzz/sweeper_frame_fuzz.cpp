@@ -10,10 +10,10 @@ namespace {
 using namespace weft;
 using weft::fuzz::demand;
 
-/// A stream of octets that ends.
+/// A stream of bytes that ends.
 class Stream {
  public:
-  explicit Stream(std::span<const std::byte> octets) : rest_(octets) {}
+  explicit Stream(std::span<const std::byte> bytes) : rest_(bytes) {}
   bool fill(std::span<std::byte> wanted) {
     if (wanted.size() > rest_.size()) return false;
     std::copy_n(rest_.begin(), wanted.size(), wanted.begin());
@@ -46,8 +46,8 @@ void check(const Sweep& sweep) {
 /// What was read can be written, and reads the same again.
 void round_trip(const Sweep& sweep) {
   std::vector<std::byte> written;
-  sweeper::FrameWriter writer([&](std::span<const std::byte> octets) {
-    written.insert(written.end(), octets.begin(), octets.end());
+  sweeper::FrameWriter writer([&](std::span<const std::byte> bytes) {
+    written.insert(written.end(), bytes.begin(), bytes.end());
     return true;
   });
   demand(writer.write(sweep), "a memory takes everything");

@@ -37,7 +37,7 @@ void tell_again(api::BatchEncoder& encoder, api::BatchDecoder& decoder, const Ho
 
 }  // namespace
 
-// The input is a row of bodies, each behind its length in two octets, the lower first: what an encoder sends.
+// The input is a row of bodies, each behind its length in two bytes, the lower first: what an encoder sends.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::span<const std::byte> rest = std::as_bytes(std::span(data, size));
   api::BatchDecoder decoder;

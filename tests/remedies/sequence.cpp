@@ -11,8 +11,8 @@ namespace weft::remedies {
 namespace {
 
 using namespace std::chrono_literals;
+using analyzer::PlanManager;
 using analyzer::RemedyBatch;
-using analyzer::RemedyBook;
 using analyzer::RemedyOrder;
 using analyzer::RemedySettings;
 using analyzer::takes_out;
@@ -391,7 +391,7 @@ class Sequence {
   bool tell_;
   World world_;
   RemedySettings settings_;
-  std::optional<RemedyBook> book_;
+  std::optional<PlanManager> book_;
   std::map<std::uint64_t, Plan> journal_;
   RemedyStatus saved_status_;
   std::set<unsigned> job_leaves_;

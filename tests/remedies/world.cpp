@@ -85,7 +85,7 @@ Shape::Picture Shape::draw(std::uint32_t up) const {
   Picture picture;
   picture.topology = std::make_shared<const Topology>(1, nodes_, std::move(ports), std::vector<DuplicateGuid>{});
   // Down to a host of one's own leaf, up by the first spine that has both links, and from there down.
-  RouteBook book(1);
+  RouteTables book(1);
   RouteBlock none;
   none.fill(kNoEgress.value);
   const auto host_leaf = [&](NodeIndex node) { return (node - spines_ - leaves_) / hosts_; };

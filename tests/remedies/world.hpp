@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/remedy/remedy_book.hpp"
+#include "analyzer/remedy/plan_manager.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::remedies {

@@ -7,7 +7,7 @@
 
 #include "analyzer/fabric_analyzer.hpp"
 #include "analyzer/hosts/host_analyzer.hpp"
-#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/incidents/incident_manager.hpp"
 #include "tests/scenarios/simulator.hpp"
 
 namespace weft::scenarios {
@@ -19,13 +19,13 @@ class Analyzers {
 
   /// Takes a beat of that simulator and gives the incidents that a person would see changed.
   std::vector<Incident> take(const Tick& tick);
-  const analyzer::IncidentBook& book() const { return book_; }
+  const analyzer::IncidentManager& book() const { return book_; }
 
  private:
   Duration interval_;  ///< of the hosts' collectors
   analyzer::FabricAnalyzer watcher_;
   std::optional<analyzer::HostAnalyzer> hosts_;  ///< since the first beat
-  analyzer::IncidentBook book_;
+  analyzer::IncidentManager book_;
   FabricView view_;
 };
 

@@ -288,7 +288,7 @@ void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed,
     return static_cast<std::uint64_t>(passed > 0 ? std::clamp(std::round(100 * stalled / passed), 0.0, 100.0) : 0);
   };
   for (const std::uint64_t value :
-       {traffic.sent_octets, traffic.received_octets, traffic.sent_packets, traffic.received_packets,
+       {traffic.sent_bytes, traffic.received_bytes, traffic.sent_packets, traffic.received_packets,
         queue_counter(adapter.nak_count), queue_counter(adapter.timeout_count),
         queue_counter(adapter.out_of_sequence_count), queue_counter(adapter.rnr_count),
         queue_counter(adapter.out_of_buffer_count), queue_counter(adapter.failure_count), percent(read_stalled),
@@ -307,7 +307,7 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
     if (host.is_switch) {
       const Registers::Traffic traffic = registers.traffic(port, now);
       for (const std::uint64_t value :
-           {traffic.sent_octets, traffic.received_octets, traffic.sent_packets, traffic.received_packets})
+           {traffic.sent_bytes, traffic.received_bytes, traffic.sent_packets, traffic.received_packets})
         reading.values.push_back(value);
     } else {
       read_adapter(plan_.endpoint_of[plan_.ports[port].node], now, now - host.read_at, registers, reading.values);

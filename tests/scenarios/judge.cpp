@@ -143,9 +143,9 @@ class Court {
 };
 
 /// Those of the incidents that opened or came back with this beat.
-class AlarmBook {
+class AlarmHistory {
  public:
-  explicit AlarmBook(Outcome& outcome) : outcome_(outcome) {}
+  explicit AlarmHistory(Outcome& outcome) : outcome_(outcome) {}
 
   void note(const std::vector<Incident>& changed, const Tick& tick, unsigned beat) {
     for (const Incident& incident : changed) {
@@ -174,7 +174,7 @@ Outcome judge(const Scenario& scenario, const Plan& plan) {
   Outcome outcome{.name = scenario.name, .group = scenario.group, .seed = scenario.seed};
   Simulator simulator(scenario, plan);
   Analyzers analyzers(simulator);
-  AlarmBook alarms(outcome);
+  AlarmHistory alarms(outcome);
   std::vector<double> begun;
   double before = 0;
   for (Tick tick; simulator.next(tick); before = tick.at) {

@@ -40,7 +40,7 @@ struct Outcome {
   unsigned sweeps = 0;
 };
 
-/// Runs the whole scenario through FabricAnalyzer and IncidentBook with their default thresholds.
+/// Runs the whole scenario through FabricAnalyzer and IncidentManager with their default thresholds.
 Outcome judge(const Scenario& scenario, const Plan& plan);
 
 }  // namespace weft::scenarios

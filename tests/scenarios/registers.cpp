@@ -5,7 +5,7 @@
 namespace weft::scenarios {
 namespace {
 
-/// The data counters count words of so many octets (InfiniBand vol. 1, 16.1.3.5).
+/// The data counters count words of so many bytes (InfiniBand vol. 1, 16.1.3.5).
 constexpr std::uint64_t kWord = 4;
 
 bool is_traffic(CounterId id) {
@@ -50,10 +50,10 @@ Registers::Traffic Registers::traffic(std::size_t port, double now) const {
   const double passed = now - settled_;
   const double sent = moving.sent + moving.sent_rate * passed;
   const double received = moving.received + moving.received_rate * passed;
-  return {.sent_octets = static_cast<std::uint64_t>(sent) / kWord * kWord,
-          .received_octets = static_cast<std::uint64_t>(received) / kWord * kWord,
-          .sent_packets = static_cast<std::uint64_t>(sent / kOctetsOfPacket),
-          .received_packets = static_cast<std::uint64_t>(received / kOctetsOfPacket)};
+  return {.sent_bytes = static_cast<std::uint64_t>(sent) / kWord * kWord,
+          .received_bytes = static_cast<std::uint64_t>(received) / kWord * kWord,
+          .sent_packets = static_cast<std::uint64_t>(sent / kBytesOfPacket),
+          .received_packets = static_cast<std::uint64_t>(received / kBytesOfPacket)};
 }
 
 void Registers::read(std::size_t port, double now, SampleTable& table) const {
@@ -66,10 +66,10 @@ void Registers::read(std::size_t port, double now, SampleTable& table) const {
     std::uint64_t value = 0;
     switch (id) {
       case CounterId::kTransmitBytes:
-        value = moved.sent_octets;
+        value = moved.sent_bytes;
         break;
       case CounterId::kReceiveBytes:
-        value = moved.received_octets;
+        value = moved.received_bytes;
         break;
       case CounterId::kTransmitPackets:
       case CounterId::kUnicastTransmitPackets:

@@ -10,7 +10,7 @@
 namespace weft::scenarios {
 
 /// Of every packet of the simulation.
-inline constexpr double kOctetsOfPacket = 2048;
+inline constexpr double kBytesOfPacket = 2048;
 
 /// How wide a node's counters are.
 enum class CounterWidths : std::uint8_t {
@@ -23,7 +23,7 @@ class Registers {
  public:
   explicit Registers(std::size_t ports);
 
-  /// Rates from now on; octets and ticks per second.
+  /// Rates from now on; bytes and ticks per second.
   void set_rates(std::size_t port, double sent, double received, double wait_ticks) {
     Moving& moving = moving_[port];
     moving.sent_rate = sent;
@@ -36,8 +36,8 @@ class Registers {
   /// Traffic before the scenario began.
   void preset(std::size_t port, double sent, double received, double wait_ticks);
 
-  /// A port sent, or received, so many octets at once.
-  void add_octets(std::size_t port, double sent, double received) {
+  /// A port sent, or received, so many bytes at once.
+  void add_bytes(std::size_t port, double sent, double received) {
     moving_[port].sent += sent;
     moving_[port].received += received;
   }
@@ -52,7 +52,7 @@ class Registers {
   }
 
   struct Traffic {
-    std::uint64_t sent_octets = 0, received_octets = 0, sent_packets = 0, received_packets = 0;
+    std::uint64_t sent_bytes = 0, received_bytes = 0, sent_packets = 0, received_packets = 0;
   };
   /// What one port sent and received up to `now` ≥ the last settle().
   Traffic traffic(std::size_t port, double now) const;
@@ -63,7 +63,7 @@ class Registers {
 
  private:
   struct Moving {
-    double sent = 0, received = 0, wait = 0;  ///< octets, octets, ticks
+    double sent = 0, received = 0, wait = 0;  ///< bytes, bytes, ticks
     double sent_rate = 0, received_rate = 0, wait_rate = 0;
   };
   std::size_t index(std::size_t port, CounterId id) const { return port * kCounters + static_cast<std::size_t>(id); }

@@ -6,7 +6,7 @@
 namespace weft::scenarios {
 namespace {
 
-/// Of the line rate, what is left for packets' octets after headers and flow control.
+/// Of the line rate, what is left for packets' bytes after headers and flow control.
 constexpr double kEfficiency = 0.97;
 /// How long the subnet manager takes to compute and set new tables.
 constexpr double kRerouteTime = 1.5;
@@ -30,7 +30,7 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       blocked_(plan.ports.size(), 0),
       lost_on_cable_(plan.ports.size(), 0),
       lost_in_switch_(plan.nodes.size(), 0),
-      tick_octets_(plan.nodes.size()),
+      tick_bytes_(plan.nodes.size()),
       healthy_errors_(plan.ports.size(), 0),
       registers_(plan.ports.size()),
       harm_(plan.ports.size()),
@@ -43,7 +43,7 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       seen_nodes_(plan.nodes),
       state_read_at_(plan.ports.size(), kNever) {
   for (NodeIndex node = 0; node < plan.nodes.size(); ++node)
-    tick_octets_[node] = random_.chance(0.7) ? 8 : 128;  // Quantum and later; Switch-IB and older
+    tick_bytes_[node] = random_.chance(0.7) ? 8 : 128;  // Quantum and later; Switch-IB and older
   double healthy = 0;
   for (PortIndex port = 0; port < ports_.size(); ++port) {
     healthy_errors_[port] = healthy;

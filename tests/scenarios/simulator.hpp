@@ -61,8 +61,8 @@ class Simulator {
   /// Who really held up whom so far.
   const HarmLedger& harm() const { return harm_; }
   /// When members of collectives began, and when the collectors read.
-  const Beginnings& beginnings() const { return traffic_.beginnings(); }
-  /// In how many of its iterations was it to be seen that `endpoint` was late? See Beginnings.
+  const CollectiveStarts& beginnings() const { return traffic_.beginnings(); }
+  /// In how many of its iterations was it to be seen that `endpoint` was late? See CollectiveStarts.
   unsigned visible_delays(std::uint32_t endpoint, double from, double to) const;
 
  private:
@@ -125,7 +125,7 @@ class Simulator {
   std::vector<float> lost_in_switch_;   ///< by node, share
   bool lossy_ = false;                  ///< any of the two
   std::vector<double> sent_, arrived_;  ///< by sending port, bits per second
-  std::vector<double> tick_octets_;     ///< by node: octets of line time in a tick
+  std::vector<double> tick_bytes_;      ///< by node: bytes of line time in a tick
   std::vector<ErrorSource> error_sources_;
   std::vector<double> healthy_errors_;  ///< by port: running sum of errors per second that a healthy link makes
   Registers registers_;
@@ -156,7 +156,7 @@ class Simulator {
   std::shared_ptr<const Topology> topology_, expected_;
   std::optional<analyzer::EthernetFabric> ethernet_;
   std::map<std::string, std::shared_ptr<const HostView>, std::less<>> views_;  ///< of collectors, as weftd has them
-  RouteBook route_book_{1};
+  RouteTables route_book_{1};
   std::shared_ptr<const Routes> routes_;
   PortIndex local_ = 0;
   std::uint64_t sweeps_ = 0;

@@ -13,7 +13,7 @@ constexpr float kMicrosecond = 1e-6F;
 }  // namespace
 
 float Simulator::tick_of(PortIndex port) const {
-  return plan_.is_ethernet() ? kMicrosecond : static_cast<float>(tick_octets_[ports_[port].node] * 8 / rate_of(port));
+  return plan_.is_ethernet() ? kMicrosecond : static_cast<float>(tick_bytes_[ports_[port].node] * 8 / rate_of(port));
 }
 
 void Simulator::watch_ethernet() {

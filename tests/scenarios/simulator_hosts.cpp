@@ -6,7 +6,7 @@
 namespace weft::scenarios {
 namespace {
 
-constexpr double kBitsOfPacket = 8 * kOctetsOfPacket;
+constexpr double kBitsOfPacket = 8 * kBytesOfPacket;
 /// Packets per second of each flow that find no receive request posted at a host that is too slow.
 constexpr double kUnposted = 3;
 /// Below this share of the time a host that takes in less than the line brings is not said to stall: nothing waits.
@@ -88,8 +88,8 @@ void Simulator::begin_sends(double until) {
   for (const FirstSend& send : traffic_.begun(until)) {
     if (!traffic_.path(send.from, send.to, path)) continue;
     for (const PortIndex port : path) {
-      registers_.add_octets(port, kFirstSendOctets, 0);
-      registers_.add_octets(ports_[port].peer, 0, kFirstSendOctets);
+      registers_.add_bytes(port, kFirstSendBytes, 0);
+      registers_.add_bytes(ports_[port].peer, 0, kFirstSendBytes);
     }
   }
 }

@@ -147,16 +147,16 @@ TEST(Simulator, WhatIsSentArrives) {
   read(end);
   const SampleTable::Column sent = end.column(CounterId::kTransmitBytes);
   const SampleTable::Column received = end.column(CounterId::kReceiveBytes);
-  double octets = 0;
+  double bytes = 0;
   for (PortIndex port = 0; port < end.rows(); ++port) {
     const PortIndex peer = made.plan.ports[port].peer;
     if (peer == kNoIndex) continue;
     const auto out = static_cast<double>(end.value(port, sent) - start.value(port, sent));
     const auto in = static_cast<double>(end.value(peer, received) - start.value(peer, received));
     EXPECT_NEAR(out, in, 16 + out * 1e-9);
-    octets += out;
+    bytes += out;
   }
-  EXPECT_GT(octets, 1e12) << "there was traffic";
+  EXPECT_GT(bytes, 1e12) << "there was traffic";
 }
 
 TEST(Simulator, IncastFillsTheLastLinkAndHoldsUpAllSources) {
@@ -293,7 +293,7 @@ TEST(Registers, NarrowCountersStickAtTheirWidth) {
   SampleTable table = SampleTable::of_group(CounterGroup::kEverySweep, 1);
   registers.read(0, 1, table);
   const auto column = [&](CounterId id) { return table.column(id); };
-  EXPECT_EQ(table.value(0, column(CounterId::kTransmitBytes)), 0xFFFFFFFFULL * 4) << "words of four octets";
+  EXPECT_EQ(table.value(0, column(CounterId::kTransmitBytes)), 0xFFFFFFFFULL * 4) << "words of four bytes";
   EXPECT_TRUE(table.saturated(0, column(CounterId::kTransmitBytes)));
   EXPECT_FALSE(table.saturated(0, column(CounterId::kTransmitWait)));
   EXPECT_EQ(table.value(0, column(CounterId::kTransmitWait)), 1000000U);
@@ -428,7 +428,7 @@ TEST(Simulator, WhatASwitchLosesIsMissingBehindItAndNowhereElse) {
   const double there = missing(plan.leaves[1], first);
   run_until(simulator, 15);
   ASSERT_TRUE(simulator.next(tick));
-  const double expected = 0.01 * 0.5 * kNdr / 8 / kOctetsOfPacket * (tick.at - first);
+  const double expected = 0.01 * 0.5 * kNdr / 8 / kBytesOfPacket * (tick.at - first);
   EXPECT_NEAR(missing(plan.leaves[0], tick.at) - here, expected, expected * 0.05);
   EXPECT_NEAR(missing(plan.leaves[1], tick.at) - there, 0, 20) << "whole packets of sixteen ports";
 }

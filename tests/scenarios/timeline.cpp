@@ -155,7 +155,7 @@ class Writer {
   std::vector<json> errors_;           ///< by host, as last written
 };
 
-json incident_line(const analyzer::IncidentBook& book) {
+json incident_line(const analyzer::IncidentManager& book) {
   const auto signals = [](const Incident& incident) {
     json list = json::array();
     for (const Evidence& evidence : incident.evidence) list.push_back(evidence.signal);

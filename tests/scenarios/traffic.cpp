@@ -20,7 +20,7 @@ constexpr double kRestless = 0.004;
 /// shares): what accelerators of one make do.
 constexpr double kPaceOfHosts = 0.01;
 constexpr double kPaceOfIterations = 0.01;
-/// Flows and ports in all solutions that are kept for the next time: about 100 octets each.
+/// Flows and ports in all solutions that are kept for the next time: about 100 bytes each.
 constexpr std::size_t kMostKept = 500'000;
 
 }  // namespace

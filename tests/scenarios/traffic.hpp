@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/scenarios/beginnings.hpp"
+#include "tests/scenarios/collective_starts.hpp"
 #include "tests/scenarios/fair_rates.hpp"
 #include "tests/scenarios/forwarding.hpp"
 #include "tests/scenarios/random.hpp"
@@ -48,9 +48,9 @@ struct FirstSend {
   double at = 0;                   ///< seconds
   std::uint32_t from = 0, to = 0;  ///< endpoints
 };
-/// Of each first send, octets: a chunk of 2 MiB (half of NCCL_BUFFSIZE, which is 4 MiB) on each of two channels, what a
+/// Of each first send, bytes: a chunk of 2 MiB (half of NCCL_BUFFSIZE, which is 4 MiB) on each of two channels, what a
 /// ring of NCCL sends before it needs anything. Members further from the late one get further; that is left out.
-inline constexpr double kFirstSendOctets = 4 << 20;
+inline constexpr double kFirstSendBytes = 4 << 20;
 
 /// Runs the jobs in simulated time. Between two changes all rates are constant.
 class Traffic {
@@ -71,7 +71,7 @@ class Traffic {
   /// once.
   std::vector<FirstSend> begun(double until);
   /// When the members of each collective began, if that is kept.
-  const Beginnings& beginnings() const { return beginnings_; }
+  const CollectiveStarts& beginnings() const { return beginnings_; }
   void keep_beginnings() { beginnings_.keep(); }
   /// The ports on the way from one endpoint to another; false where there is none at present.
   bool path(std::uint32_t from, std::uint32_t to, std::vector<PortIndex>& ports) const;
@@ -120,7 +120,7 @@ class Traffic {
   const Loads* current_ = nullptr;
   std::optional<Random> random_;
   std::vector<FirstSend> first_sends_;  ///< to come
-  Beginnings beginnings_;
+  CollectiveStarts beginnings_;
 };
 
 }  // namespace weft::scenarios

@@ -8,7 +8,7 @@
 namespace weft::actuate {
 namespace {
 
-constexpr std::size_t kMostLine = 200;  // OpenSM reads 256 octets at once and takes the rest for another line
+constexpr std::size_t kMostLine = 200;  // OpenSM reads 256 bytes at once and takes the rest for another line
 
 bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');

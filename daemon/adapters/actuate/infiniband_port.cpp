@@ -13,7 +13,7 @@
 #include "daemon/adapters/port_report/report_line.hpp"
 #include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/runtime/child_process.hpp"
-#include "fabric/graph/directed_way.hpp"
+#include "fabric/graph/directed_path.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kMostPortAnswer = 16384;
 
-std::string words(const DirectedWay& way) {
+std::string words(const DirectedPath& way) {
   std::string text;
   for (const PortNum exit : way) text += (text.empty() ? "" : ",") + std::to_string(exit.value);
   return text;
@@ -156,7 +156,7 @@ class InfinibandPort final : public Actuator {
     return Observation{foreign ? WorldState::kForeign : WorldState::kClear, ours->detail + "; " + other->detail};
   }
 
-  Result<PortReport> read(const Order& order, PortKey port, const DirectedWay& way, Deadline until) const {
+  Result<PortReport> read(const Order& order, PortKey port, const DirectedPath& way, Deadline until) const {
     auto report = run(order, port, {}, way, until, {});
     if (!report) return report;
     if (report->outcome == PortOutcome::kNotThat) return fail(ErrorCode::kNotFound, report->detail);
@@ -166,7 +166,7 @@ class InfinibandPort final : public Actuator {
 
   /// One run of weft-port; `wanted` empty: it only reads. A failure before it could do anything is neither kUnavailable
   /// nor kTimeout.
-  Result<PortReport> run(const Order& order, PortKey port, PortKey peer, const DirectedWay& way, Deadline until,
+  Result<PortReport> run(const Order& order, PortKey port, PortKey peer, const DirectedPath& way, Deadline until,
                          const std::string& wanted) const {
     runtime::ChildSpec spec{.program = options_.program, .directory = options_.directory};
     spec.arguments = {"--local-node",  to_string(order.sweep->local_port.node),

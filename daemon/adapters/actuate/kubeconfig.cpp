@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/net/secret.hpp"
-#include "daemon/platform/net/text.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -37,7 +37,7 @@ std::optional<std::string> from_base64(std::string encoded) {
       EVP_DecodeBlock(reinterpret_cast<unsigned char*>(decoded.data()),
                       reinterpret_cast<const unsigned char*>(encoded.data()), static_cast<int>(encoded.size()));
   if (size < 0) return std::nullopt;
-  // EVP_DecodeBlock counts the padding as octets.
+  // EVP_DecodeBlock counts the padding as bytes.
   const auto padding = static_cast<std::size_t>(encoded.ends_with("==") ? 2 : encoded.ends_with('=') ? 1 : 0);
   decoded.resize(static_cast<std::size_t>(size) - padding);
   return decoded;

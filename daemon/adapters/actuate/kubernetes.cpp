@@ -11,8 +11,8 @@
 #include "daemon/adapters/actuate/kubeconfig.hpp"
 #include "daemon/adapters/actuate/kubernetes_node.hpp"
 #include "daemon/platform/net/http_client.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/net/secret.hpp"
-#include "daemon/platform/net/text.hpp"
 
 namespace weft::actuate {
 namespace {

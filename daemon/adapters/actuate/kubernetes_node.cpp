@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "daemon/platform/net/text.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 
 namespace weft::actuate {
 namespace {

@@ -24,7 +24,7 @@ extern "C" {  // glibc 2.36 leaves it out of the header
 
 #include "daemon/adapters/actuate/hop_weights.hpp"
 #include "daemon/platform/runtime/unique_fd.hpp"
-#include "fabric/graph/directed_way.hpp"
+#include "fabric/graph/directed_path.hpp"
 #include "fabric/graph/path.hpp"
 #include "fabric/result.hpp"
 

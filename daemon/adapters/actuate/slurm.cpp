@@ -6,7 +6,7 @@
 #include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/adapters/actuate/slurm_controller.hpp"
 #include "daemon/adapters/actuate/slurm_node.hpp"
-#include "daemon/platform/net/text.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 
 namespace weft::actuate {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "daemon/platform/net/text.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 
 namespace weft::actuate {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "daemon/adapters/actuate/slurm_controller.hpp"
 #include "daemon/platform/net/http_client.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/net/secret.hpp"
-#include "daemon/platform/net/text.hpp"
 
 namespace weft::actuate {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "daemon/adapters/actuate/slurm_controller.hpp"
-#include "daemon/platform/net/text.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/runtime/command.hpp"
 
 namespace weft::actuate {

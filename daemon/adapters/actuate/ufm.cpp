@@ -9,7 +9,7 @@
 
 #include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/secret.hpp"
-#include "fabric/graph/directed_way.hpp"
+#include "fabric/graph/directed_path.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -20,14 +20,14 @@ constexpr const char* kPath = "/ufmRest/app/unhealthy_ports";
 constexpr std::size_t kMostList = 16 << 20;
 
 /// RFC 4648, section 4.
-std::string base64(std::string_view octets) {
+std::string base64(std::string_view bytes) {
   constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
-  for (std::size_t i = 0; i < octets.size(); i += 3) {
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::uint32_t bits = 0;
     for (std::size_t j = 0; j < 3; ++j)
-      bits = bits << 8 | (i + j < octets.size() ? static_cast<std::uint8_t>(octets[i + j]) : 0U);
-    for (std::size_t j = 0; j < 4; ++j) text += i + j <= octets.size() ? kAlphabet[bits >> (18 - 6 * j) & 63] : '=';
+      bits = bits << 8 | (i + j < bytes.size() ? static_cast<std::uint8_t>(bytes[i + j]) : 0U);
+    for (std::size_t j = 0; j < 4; ++j) text += i + j <= bytes.size() ? kAlphabet[bits >> (18 - 6 * j) & 63] : '=';
   }
   return text;
 }

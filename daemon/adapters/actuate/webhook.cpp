@@ -8,8 +8,8 @@
 #include "daemon/adapters/actuate/webhook_memory.hpp"
 #include "daemon/adapters/actuate/webhook_message.hpp"
 #include "daemon/platform/net/http_client.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/net/secret.hpp"
-#include "daemon/platform/net/text.hpp"
 
 namespace weft::actuate {
 namespace {

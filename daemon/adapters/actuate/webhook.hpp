@@ -28,7 +28,7 @@ namespace weft::actuate {
 struct WebhookOptions {
   std::string url;                    ///< http:// or https://
   std::string status_url;             ///< empty: the receiver cannot be asked
-  std::filesystem::path key_file;     ///< shared key of the signature, at least 16 octets; read anew each time
+  std::filesystem::path key_file;     ///< shared key of the signature, at least 16 bytes; read anew each time
   std::filesystem::path memory_file;  ///< what was sent and acknowledged; empty: forgotten when the process ends
   std::filesystem::path certificate_authorities;  ///< PEM; empty: the system's
   Duration timeout = std::chrono::seconds(10);    ///< of one call of the actuator; at most kLongestCall counts

@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/net/secret.hpp"
-#include "daemon/platform/net/text.hpp"
 
 namespace weft::actuate {
 namespace {
 
-constexpr std::size_t kShortestKey = 16;  // octets; RFC 2104 advises 32, and less than 128 bits can be tried out
+constexpr std::size_t kShortestKey = 16;  // bytes; RFC 2104 advises 32, and less than 128 bits can be tried out
 
 }  // namespace
 
@@ -26,7 +26,7 @@ Result<void> check_webhook_key(const std::filesystem::path& key_file) {
   if (!key) return tl::unexpected<Error>(key.error());
   if (key->size() >= kShortestKey) return {};
   return fail(ErrorCode::kInvalidArgument, key_file.string() + " holds a key of " + std::to_string(key->size()) +
-                                               " octets; at least " + std::to_string(kShortestKey) +
+                                               " bytes; at least " + std::to_string(kShortestKey) +
                                                " are wanted: openssl rand -hex 32");
 }
 

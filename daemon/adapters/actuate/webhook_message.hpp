@@ -19,7 +19,7 @@ namespace weft::actuate {
 /// http:// or https://.
 bool is_web_address(std::string_view url);
 
-/// The key of signatures can be read and has at least 16 octets. Failures as of read_secret().
+/// The key of signatures can be read and has at least 16 bytes. Failures as of read_secret().
 Result<void> check_webhook_key(const std::filesystem::path& key_file);
 
 /// "v1=" and the HMAC-SHA256 of "<timestamp>.<message>" in hexadecimal digits.

@@ -13,9 +13,9 @@ namespace weft::spool {
 namespace {
 
 std::optional<SegmentHeader> read_header(int fd) {
-  std::array<std::byte, kHeaderSize> octets{};
-  if (read_at(fd, octets, 0) != static_cast<std::ptrdiff_t>(kHeaderSize)) return std::nullopt;
-  return decode_header(octets);
+  std::array<std::byte, kHeaderSize> bytes{};
+  if (read_at(fd, bytes, 0) != static_cast<std::ptrdiff_t>(kHeaderSize)) return std::nullopt;
+  return decode_header(bytes);
 }
 
 }  // namespace
@@ -80,23 +80,23 @@ bool SpoolReader::open_after(std::uint64_t first) {
 }
 
 std::optional<SpoolRecord> SpoolReader::read_record(bool& is_damaged) {
-  std::vector<std::byte> octets(kRecordHeadSize);
-  std::ptrdiff_t got = read_at(current_.get(), octets, offset_);
+  std::vector<std::byte> bytes(kRecordHeadSize);
+  std::ptrdiff_t got = read_at(current_.get(), bytes, offset_);
   is_damaged = got < 0;
-  if (got < static_cast<std::ptrdiff_t>(octets.size())) return std::nullopt;
-  const RecordHead head = decode_head(octets);
+  if (got < static_cast<std::ptrdiff_t>(bytes.size())) return std::nullopt;
+  const RecordHead head = decode_head(bytes);
   is_damaged = head.length > kLargestBody || head.sequence <= last_;
   if (is_damaged) return std::nullopt;
-  octets.resize(kRecordHeadSize + head.length);
-  got = read_at(current_.get(), octets, offset_);
+  bytes.resize(kRecordHeadSize + head.length);
+  got = read_at(current_.get(), bytes, offset_);
   is_damaged = got < 0;
-  if (got < static_cast<std::ptrdiff_t>(octets.size())) return std::nullopt;
-  is_damaged = !is_sound(octets);
+  if (got < static_cast<std::ptrdiff_t>(bytes.size())) return std::nullopt;
+  is_damaged = !is_sound(bytes);
   if (is_damaged) return std::nullopt;
-  offset_ += octets.size();
+  offset_ += bytes.size();
   last_ = head.sequence;
-  octets.erase(octets.begin(), octets.begin() + kRecordHeadSize);
-  return SpoolRecord{head.sequence, head.spooled, std::move(octets)};
+  bytes.erase(bytes.begin(), bytes.begin() + kRecordHeadSize);
+  return SpoolRecord{head.sequence, head.spooled, std::move(bytes)};
 }
 
 std::optional<SpoolRecord> SpoolReader::next() {

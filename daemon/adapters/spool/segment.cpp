@@ -20,8 +20,8 @@ constexpr std::string_view kSuffix = ".spool";
 constexpr std::size_t kDigits = 20;
 
 void put(std::span<std::byte> place, std::uint64_t value) {
-  for (std::byte& octet : place) {
-    octet = static_cast<std::byte>(value);
+  for (std::byte& byte : place) {
+    byte = static_cast<std::byte>(value);
     value >>= 8;
   }
 }
@@ -30,28 +30,28 @@ std::uint64_t get(std::span<const std::byte> place) {
   for (std::size_t i = place.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(place[i]);
   return value;
 }
-std::uint32_t checksum(std::span<const std::byte> octets) {
+std::uint32_t checksum(std::span<const std::byte> bytes) {
   return static_cast<std::uint32_t>(
-      ::crc32(0, reinterpret_cast<const Bytef*>(octets.data()), static_cast<uInt>(octets.size())));
+      ::crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
 }  // namespace
 
 std::array<std::byte, kHeaderSize> encode(const SegmentHeader& header) {
-  std::array<std::byte, kHeaderSize> octets{};
-  const std::span all(octets);
-  std::memcpy(octets.data(), kMagic.data(), kMagic.size());
+  std::array<std::byte, kHeaderSize> bytes{};
+  const std::span all(bytes);
+  std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
   put(all.subspan(8, 8), header.spool);
   put(all.subspan(16, 8), header.first);
   put(all.subspan(24, 4), checksum(all.first(24)));
-  return octets;
+  return bytes;
 }
 
-std::optional<SegmentHeader> decode_header(std::span<const std::byte> octets) {
-  if (octets.size() < kHeaderSize || std::memcmp(octets.data(), kMagic.data(), kMagic.size()) != 0 ||
-      get(octets.subspan(24, 4)) != checksum(octets.first(24)))
+std::optional<SegmentHeader> decode_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < kHeaderSize || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0 ||
+      get(bytes.subspan(24, 4)) != checksum(bytes.first(24)))
     return std::nullopt;
-  const SegmentHeader header{get(octets.subspan(8, 8)), get(octets.subspan(16, 8))};
+  const SegmentHeader header{get(bytes.subspan(8, 8)), get(bytes.subspan(16, 8))};
   if (header.spool == 0 || header.first == 0) return std::nullopt;
   return header;
 }
@@ -67,9 +67,9 @@ std::vector<std::byte> encode_record(std::uint64_t sequence, TimePoint spooled, 
   return record;
 }
 
-RecordHead decode_head(std::span<const std::byte> octets) {
-  return {static_cast<std::uint32_t>(get(octets.subspan(0, 4))), static_cast<std::uint32_t>(get(octets.subspan(4, 4))),
-          get(octets.subspan(8, 8)), TimePoint(Duration(static_cast<std::int64_t>(get(octets.subspan(16, 8)))))};
+RecordHead decode_head(std::span<const std::byte> bytes) {
+  return {static_cast<std::uint32_t>(get(bytes.subspan(0, 4))), static_cast<std::uint32_t>(get(bytes.subspan(4, 4))),
+          get(bytes.subspan(8, 8)), TimePoint(Duration(static_cast<std::int64_t>(get(bytes.subspan(16, 8)))))};
 }
 
 bool is_sound(std::span<const std::byte> record) {

@@ -30,12 +30,12 @@ std::uint64_t random_id() {
   return id;
 }
 
-bool write_at(int fd, std::span<const std::byte> octets, std::uint64_t offset) {
-  while (!octets.empty()) {
-    const ssize_t written = ::pwrite(fd, octets.data(), octets.size(), static_cast<off_t>(offset));
+bool write_at(int fd, std::span<const std::byte> bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
-    octets = octets.subspan(static_cast<std::size_t>(written));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
     offset += static_cast<std::uint64_t>(written);
   }
   return true;
@@ -126,7 +126,7 @@ void SpoolWriter::skip() {
 }
 
 Result<std::uint64_t> SpoolWriter::append(std::span<const std::byte> body, TimePoint now) {
-  if (body.size() > kLargestBody) return lose("a batch of " + std::to_string(body.size()) + " octets is too large", 0);
+  if (body.size() > kLargestBody) return lose("a batch of " + std::to_string(body.size()) + " bytes is too large", 0);
   if (rotate_ || !current_)
     if (const auto begun = begin_segment(); !begun) return lose(begun.error().message, 0);
   const std::vector<std::byte> record = encode_record(next_, now, body);

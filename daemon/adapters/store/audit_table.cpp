@@ -22,8 +22,8 @@ std::optional<unsigned> digit(char c) {
   return std::nullopt;
 }
 
-/// 64 digits as 32 octets; empty when it is none.
-std::string octets(std::string_view hash) {
+/// 64 digits as 32 bytes; empty when it is none.
+std::string bytes(std::string_view hash) {
   if (hash.size() != 2 * kHashBytes) return {};
   std::string result;
   for (std::size_t i = 0; i < hash.size(); i += 2) {
@@ -54,7 +54,7 @@ AuditProof read_end(Database& database) {
   }
   end = {row.bits(0), row.text(1)};
   row.next();
-  if (octets(end.last_hash).empty())
+  if (bytes(end.last_hash).empty())
     database.fail(ErrorCode::kCorrupt, "what is noted as the end of the audit trail is no hash");
   return end;
 }
@@ -113,7 +113,7 @@ constexpr const char* kRange =
 }  // namespace
 
 std::string audit_hash(std::string_view previous, const AuditRecord& record) {
-  const std::string before = octets(previous);
+  const std::string before = bytes(previous);
   if (before.empty()) return {};
   std::string text(kDomain);
   text += before;

@@ -2,12 +2,12 @@
 // The audit trail as rows, each bound to the one before by a hash. Failures stay in the Database (see sqlite.hpp).
 //
 // What a record's hash is: SHA-256 (FIPS 180-4) of, in this order and without anything between,
-//   "weft audit 1\n"                                     13 octets
-//   the previous record's hash                           32 octets; 32 zeros in front of the first record
-//   sequence, at, plan, incident                         8 octets each, the most significant first; `at` is
+//   "weft audit 1\n"                                     13 bytes
+//   the previous record's hash                           32 bytes; 32 zeros in front of the first record
+//   sequence, at, plan, incident                         8 bytes each, the most significant first; `at` is
 //                                                        nanoseconds since 1970 UTC, as two's complement
-//   who, what, detail                                    each: its length as 8 octets like these, then its octets
-// Lengths stand in front of texts, so no two different records give the same octets. Beside the records stand their
+//   who, what, detail                                    each: its length as 8 bytes like these, then its bytes
+// Lengths stand in front of texts, so no two different records give the same bytes. Beside the records stand their
 // number and the last hash (audit_end).
 //
 // What that shows: a record that was changed, taken out, put in or exchanged for another, and a trail whose end was cut

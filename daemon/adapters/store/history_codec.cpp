@@ -9,9 +9,9 @@
 namespace weft::store {
 namespace {
 
-// A chunk is a zlib stream of: format, number of ports, then planes of one octet for each port (four of `present`, four
-// of `at_least`, two of each dense counter, high octet first), then (port, counter, increase as a varint) for each
-// increase of another counter that is not 0. Planes, because equal octets side by side pack to almost nothing.
+// A chunk is a zlib stream of: format, number of ports, then planes of one byte for each port (four of `present`, four
+// of `at_least`, two of each dense counter, high byte first), then (port, counter, increase as a varint) for each
+// increase of another counter that is not 0. Planes, because equal bytes side by side pack to almost nothing.
 constexpr std::uint8_t kFormat = 1;
 constexpr int kCompressionLevel = 3;  // 6 takes three times as long for 2 % less
 constexpr std::size_t kPlanes = 4 + 4 + 2 * kDenseCounters;
@@ -45,7 +45,7 @@ class Reader {
   explicit Reader(std::span<const std::uint8_t> data) : data_(data) {}
   bool at_end() const { return position_ == data_.size(); }
   bool failed() const { return failed_; }
-  std::uint8_t octet() {
+  std::uint8_t byte() {
     if (position_ < data_.size()) return data_[position_++];
     failed_ = true;
     return 0;
@@ -53,7 +53,7 @@ class Reader {
   std::uint64_t varint() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-      const std::uint8_t next = octet();
+      const std::uint8_t next = byte();
       value |= static_cast<std::uint64_t>(next & 0x7F) << shift;
       if ((next & 0x80) == 0) return value;
     }
@@ -117,20 +117,20 @@ Result<std::vector<ChunkPort>> decode_chunk(std::span<const std::byte> data) {
     return damaged("cannot be unpacked");
   raw.resize(size);
   Reader reader(raw);
-  if (reader.octet() != kFormat) return damaged("has an unknown format");
-  std::vector<ChunkPort> ports(reader.octet() + std::size_t{1});
+  if (reader.byte() != kFormat) return damaged("has an unknown format");
+  std::vector<ChunkPort> ports(reader.byte() + std::size_t{1});
   for (unsigned shift = 0; shift < 32; shift += 8)
-    for (ChunkPort& port : ports) port.present |= static_cast<std::uint32_t>(reader.octet()) << shift;
+    for (ChunkPort& port : ports) port.present |= static_cast<std::uint32_t>(reader.byte()) << shift;
   for (unsigned shift = 0; shift < 32; shift += 8)
-    for (ChunkPort& port : ports) port.at_least |= static_cast<std::uint32_t>(reader.octet()) << shift;
+    for (ChunkPort& port : ports) port.at_least |= static_cast<std::uint32_t>(reader.byte()) << shift;
   for (std::size_t counter = 0; counter < kDenseCounters; ++counter) {
-    for (ChunkPort& port : ports) port.increase[counter] = reader.octet();
+    for (ChunkPort& port : ports) port.increase[counter] = reader.byte();
     for (ChunkPort& port : ports)
-      port.increase[counter] = from_code(static_cast<std::uint16_t>(port.increase[counter] << 8 | reader.octet()));
+      port.increase[counter] = from_code(static_cast<std::uint16_t>(port.increase[counter] << 8 | reader.byte()));
   }
   while (!reader.at_end() && !reader.failed()) {
-    const std::size_t port = reader.octet();
-    const std::size_t counter = reader.octet();
+    const std::size_t port = reader.byte();
+    const std::size_t counter = reader.byte();
     const std::uint64_t increase = reader.varint();
     if (port >= ports.size() || counter < kDenseCounters || counter >= kHistoryCounters.size())
       return damaged("names a counter that is not there");

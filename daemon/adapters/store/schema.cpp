@@ -245,7 +245,7 @@ Schema state_schema() {
 Schema history_schema() {
   return {.application_id = 0x57656668,  // "Wefh"
           .migrations = kHistoryMigrations,
-          // Chunks are two or three thousand octets: large pages waste less of their ends.
+          // Chunks are two or three thousand bytes: large pages waste less of their ends.
           .creation = "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL",
           .connection = "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192",
           .verify = false};

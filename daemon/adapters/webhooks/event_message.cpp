@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/adapters/actuate/webhook_message.hpp"
-#include "daemon/platform/net/text.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 
 namespace weft::events {
 namespace {

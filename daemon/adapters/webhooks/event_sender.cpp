@@ -35,7 +35,7 @@ Result<std::unique_ptr<EventSender>> EventSender::make(EventSenderOptions option
     if (!text) return tl::unexpected<Error>(text.error());
     authorities = std::move(*text);
   }
-  EventBook book(options.filter);
+  DeliveryLog book(options.filter);
   std::error_code error;
   const bool is_new = !std::filesystem::exists(options.memory_file, error);
   if (error)
@@ -54,7 +54,7 @@ Result<std::unique_ptr<EventSender>> EventSender::make(EventSenderOptions option
       new EventSender(std::move(options), std::move(book), std::move(authorities), is_new, clock));
 }
 
-EventSender::EventSender(EventSenderOptions options, EventBook book, std::string authorities, bool is_new,
+EventSender::EventSender(EventSenderOptions options, DeliveryLog book, std::string authorities, bool is_new,
                          const Clock& clock)
     : options_(std::move(options)),
       receiver_(host_and_port(options_.url)),

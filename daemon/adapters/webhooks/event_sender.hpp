@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "daemon/adapters/webhooks/event_book.hpp"
+#include "daemon/adapters/webhooks/delivery_log.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
 
@@ -18,7 +18,7 @@ namespace weft::events {
 /// One receiver of incidents, and how it is told.
 struct EventSenderOptions {
   std::string url;                    ///< http:// or https://
-  std::filesystem::path key_file;     ///< shared key of the signature, at least 16 octets; read anew for each request
+  std::filesystem::path key_file;     ///< shared key of the signature, at least 16 bytes; read anew for each request
   std::filesystem::path memory_file;  ///< what was told, over restarts
   std::filesystem::path certificate_authorities;  ///< PEM; empty: the system's
   std::string page;                               ///< where people reach weftd's page; may be empty
@@ -59,7 +59,7 @@ class EventSender {
  private:
   enum class Outcome : std::uint8_t { kTaken, kNever, kAgain };
 
-  EventSender(EventSenderOptions options, EventBook book, std::string authorities, bool is_new, const Clock& clock);
+  EventSender(EventSenderOptions options, DeliveryLog book, std::string authorities, bool is_new, const Clock& clock);
   Outcome post(const Incident& incident, std::string& why);
   void remember();
   void pause(const std::string& why);
@@ -68,7 +68,7 @@ class EventSender {
   const std::string receiver_;
   const std::string authorities_;
   const Clock& clock_;
-  EventBook book_;
+  DeliveryLog book_;
   bool is_new_;
   Duration pause_{};
   std::chrono::steady_clock::time_point next_{};

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "daemon/platform/net/text.hpp"
+#include "daemon/platform/net/safe_text.hpp"
 
 namespace weft::net {
 namespace {
@@ -113,7 +113,7 @@ Result<HttpAnswer> http_request(const HttpRequest& request) {
   if (code != CURLE_OK) {
     if (code == CURLE_WRITE_ERROR && body.text.size() <= request.most_answer)
       return fail(ErrorCode::kUnavailable,
-                  who + ": the answer is larger than " + std::to_string(request.most_answer) + " octets");
+                  who + ": the answer is larger than " + std::to_string(request.most_answer) + " bytes");
     long sent = 0;
     curl_easy_getinfo(curl.get(), CURLINFO_REQUEST_SIZE, &sent);
     const ErrorCode told = code_of(code);

@@ -28,7 +28,7 @@ struct HttpRequest {
   TlsIdentity tls{};                            ///< the server's certificate and name are always verified
   std::filesystem::path unix_socket{};          ///< connect there instead of to the URL's host; empty: do not
   Duration timeout = std::chrono::seconds(10);  ///< for all of it: name, connection, TLS, answer
-  std::size_t most_answer = 1 << 20;            ///< octets of the answer's body
+  std::size_t most_answer = 1 << 20;            ///< bytes of the answer's body
 };
 
 /// The server's answer.

@@ -39,7 +39,7 @@ Result<std::string> read_secret(const std::filesystem::path& path, SecretMode mo
     size += static_cast<std::size_t>(got);
   }
   if (size > most)
-    return fail(ErrorCode::kInvalidArgument, name + " is larger than " + std::to_string(most) + " octets");
+    return fail(ErrorCode::kInvalidArgument, name + " is larger than " + std::to_string(most) + " bytes");
   text.resize(size);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return fail(ErrorCode::kInvalidArgument, name + " is empty");

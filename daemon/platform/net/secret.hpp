@@ -16,7 +16,7 @@ enum class SecretMode : unsigned char {
 };
 
 /// What the file says, without white space at either end. It must be a regular file that belongs to root or to us, with
-/// a mode as `mode` wants it (kFailedPrecondition, with the chmod that helps); not empty and at most `most` octets
+/// a mode as `mode` wants it (kFailedPrecondition, with the chmod that helps); not empty and at most `most` bytes
 /// (kInvalidArgument); kNotFound, kUnavailable.
 Result<std::string> read_secret(const std::filesystem::path& path, SecretMode mode = SecretMode::kPrivate,
                                 std::size_t most = 64 << 10);

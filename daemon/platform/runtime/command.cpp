@@ -153,7 +153,7 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
     if (entries[0].revents != 0 && drain(output->read, outcome.output, spec.most_output) == Reading::kTooMuch) {
       reap(pid, true);
       return fail(ErrorCode::kResourceExhausted,
-                  who + " said more than " + std::to_string(spec.most_output) + " octets");
+                  who + " said more than " + std::to_string(spec.most_output) + " bytes");
     }
     if (entries[1].revents != 0) {
       // What is dropped of the errors is still read, or the program would wait for us.

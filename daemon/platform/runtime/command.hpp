@@ -19,7 +19,7 @@ struct CommandSpec {
   std::vector<std::string> arguments = {};                            ///< without argv[0], which is the path
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< all of it: nothing of ours is handed on
   Duration timeout = std::chrono::seconds(10);
-  std::size_t most_output = 1 << 20;  ///< octets of standard output; of standard error 64 KiB are kept
+  std::size_t most_output = 1 << 20;  ///< bytes of standard output; of standard error 64 KiB are kept
 };
 
 /// What the program said and how it ended.

@@ -134,7 +134,7 @@ Result<void> Application::open_uplink() {
   spool_ = std::move(*spool);
   const spool::SpoolStats stats = spool_->stats();
   if (stats.pending != 0) log()->info("{} batches wait in the spool", stats.pending);
-  if (stats.torn_bytes != 0) log()->warn("cut {} octets of a torn record off the spool", stats.torn_bytes);
+  if (stats.torn_bytes != 0) log()->warn("cut {} bytes of a torn record off the spool", stats.torn_bytes);
   if (stats.corrupt != 0) log()->warn("removed {} damaged segments of the spool", stats.corrupt);
   const config::Peer& peer = config_.analyzer.address;
   const bool v6 = peer.host.find(':') != std::string::npos;

@@ -67,7 +67,7 @@ void append_sources(std::string& out, const HostReading& reading, MetricsFormat 
 }
 
 void append_spool(std::string& out, const spool::SpoolStats& spool, MetricsFormat format) {
-  append_one(out, format, {"weft_collector_spool_bytes", MetricType::kGauge, "Octets of the spool on disk."},
+  append_one(out, format, {"weft_collector_spool_bytes", MetricType::kGauge, "Bytes of the spool on disk."},
              spool.bytes);
   append_one(out, format,
              {"weft_collector_spool_batches", MetricType::kGauge, "Batches that wait for their acknowledgement."},

@@ -115,8 +115,8 @@ void UplinkKeeper::ended() {
 void UplinkKeeper::wake() {
   if (!child_ || !socket_.is_open()) return;
   // When it does not fit, enough are waiting to wake it.
-  const char octet = 1;
-  (void)::send(socket_.native_handle(), &octet, sizeof octet, MSG_DONTWAIT | MSG_NOSIGNAL);
+  const char byte = 1;
+  (void)::send(socket_.native_handle(), &byte, sizeof byte, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void UplinkKeeper::stop() {

@@ -14,7 +14,7 @@
 #include "collectors/infiniband/mad_port.hpp"
 #include "collectors/infiniband/port_setting.hpp"
 #include "daemon/adapters/port_report/report_line.hpp"
-#include "daemon/platform/runtime/leave.hpp"
+#include "daemon/platform/runtime/bounded_exit.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"

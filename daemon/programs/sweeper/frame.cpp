@@ -21,19 +21,19 @@ class Writer {
   template <typename T>
   void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
-    put_octets(std::as_bytes(std::span(&value, 1)));
+    put_bytes(std::as_bytes(std::span(&value, 1)));
   }
   void put_text(std::string_view text) {
     text = text.substr(0, FrameLimits::kLongestText);
     put(static_cast<std::uint32_t>(text.size()));
-    put_octets(std::as_bytes(std::span(text)));
+    put_bytes(std::as_bytes(std::span(text)));
   }
   template <typename T>
   void put_array(std::span<const T> values) {
-    const auto octets = std::as_bytes(values);
-    if (octets.size() <= kGather) return put_octets(octets);
+    const auto bytes = std::as_bytes(values);
+    if (bytes.size() <= kGather) return put_bytes(bytes);
     flush();
-    ok_ = ok_ && sink_(octets);
+    ok_ = ok_ && sink_(bytes);
   }
   bool flush() {
     if (!buffer_.empty()) ok_ = ok_ && sink_(buffer_);
@@ -42,9 +42,9 @@ class Writer {
   }
 
  private:
-  void put_octets(std::span<const std::byte> octets) {
-    if (buffer_.size() + octets.size() > kGather) flush();
-    buffer_.insert(buffer_.end(), octets.begin(), octets.end());
+  void put_bytes(std::span<const std::byte> bytes) {
+    if (buffer_.size() + bytes.size() > kGather) flush();
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   }
   static constexpr std::size_t kGather = 1 << 16;
   const ByteSink& sink_;
@@ -138,7 +138,7 @@ class Reader {
   std::string get_text() {
     const auto size = get<std::uint32_t>();
     if (size > FrameLimits::kLongestText) {
-      refuse("a text of " + std::to_string(size) + " octets");
+      refuse("a text of " + std::to_string(size) + " bytes");
       return {};
     }
     std::string text(size, '\0');
@@ -205,7 +205,7 @@ std::shared_ptr<const Topology> get_topology(Reader& in) {
   return std::make_shared<const Topology>(epoch, std::move(nodes), std::move(ports), std::move(duplicates));
 }
 
-void get_routes(Reader& in, const Topology& topology, RouteBook& book) {
+void get_routes(Reader& in, const Topology& topology, RouteTables& book) {
   const auto node = in.get<NodeIndex>();
   const auto top = in.get<Lid>();
   const auto count = in.get<std::uint16_t>();
@@ -308,7 +308,7 @@ Result<std::variant<Sweep, Trouble>> FrameReader::read() {
     const auto version = in.get<std::uint32_t>();
     const auto type = in.get<Type>();
     if (!in.ok()) return tl::unexpected(in.error());
-    if (magic != kMagic || version != kVersion) in.refuse("octets that are no frame");
+    if (magic != kMagic || version != kVersion) in.refuse("bytes that are no frame");
     if (in.ok() && type == Type::kTrouble) {
       Trouble trouble{in.get_text()};
       if (!in.ok()) return tl::unexpected(in.error());

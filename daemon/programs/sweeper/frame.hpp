@@ -30,7 +30,7 @@ struct Trouble {
   std::string message;
 };
 
-/// Writes octets to the other side; false when it is gone.
+/// Writes bytes to the other side; false when it is gone.
 using ByteSink = std::function<bool(std::span<const std::byte>)>;
 /// Fills the whole span; false at the end of the stream.
 using ByteSource = std::function<bool(std::span<std::byte>)>;
@@ -67,7 +67,7 @@ class FrameReader {
   ByteSource source_;
   std::shared_ptr<const Topology> topology_;
   std::shared_ptr<const SampleTable> details_;
-  std::optional<RouteBook> routes_;
+  std::optional<RouteTables> routes_;
 };
 
 }  // namespace weft::sweeper

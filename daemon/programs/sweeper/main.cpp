@@ -16,7 +16,7 @@
 #include "collectors/infiniband/mad_port.hpp"
 #include "collectors/infiniband/node_name_map.hpp"
 #include "collectors/infiniband/sweeper.hpp"
-#include "daemon/platform/runtime/leave.hpp"
+#include "daemon/platform/runtime/bounded_exit.hpp"
 #include "daemon/programs/sweeper/frame.hpp"
 #include "daemon/programs/sweeper/stream.hpp"
 
@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
 
   const bool by_hand = options.benchmark_sweeps > 0;
   sweeper::FrameWriter writer(
-      [](std::span<const std::byte> octets) { return sweeper::write_all(kParentSocket, octets); });
+      [](std::span<const std::byte> bytes) { return sweeper::write_all(kParentSocket, bytes); });
   const auto give_up = [&](const Error& error) {
     if (by_hand || !writer.write(sweeper::Trouble{error.message}))
       std::cerr << "weft-sweeper: " << error.message << '\n';

@@ -7,22 +7,22 @@
 
 namespace weft::sweeper {
 
-bool write_all(int fd, std::span<const std::byte> octets) {
-  while (!octets.empty()) {
-    const ssize_t written = ::send(fd, octets.data(), octets.size(), MSG_NOSIGNAL);
+bool write_all(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
-    octets = octets.subspan(static_cast<std::size_t>(written));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
   return true;
 }
 
-bool read_all(int fd, std::span<std::byte> octets) {
-  while (!octets.empty()) {
-    const ssize_t got = ::recv(fd, octets.data(), octets.size(), MSG_WAITALL);
+bool read_all(int fd, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::recv(fd, bytes.data(), bytes.size(), MSG_WAITALL);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
-    octets = octets.subspan(static_cast<std::size_t>(got));
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
   return true;
 }

@@ -1,15 +1,15 @@
 #pragma once
-// Octets over a descriptor, all or nothing.
+// Bytes over a descriptor, all or nothing.
 
 #include <cstddef>
 #include <span>
 
 namespace weft::sweeper {
 
-/// Writes all of `octets`; false when the other side is gone. Never raises SIGPIPE on a socket.
-bool write_all(int fd, std::span<const std::byte> octets);
+/// Writes all of `bytes`; false when the other side is gone. Never raises SIGPIPE on a socket.
+bool write_all(int fd, std::span<const std::byte> bytes);
 
-/// Fills `octets`; false at the end of the stream or on an error.
-bool read_all(int fd, std::span<std::byte> octets);
+/// Fills `bytes`; false at the end of the stream or on an error.
+bool read_all(int fd, std::span<std::byte> bytes);
 
 }  // namespace weft::sweeper

@@ -19,7 +19,7 @@ namespace weft::uplink {
 struct ShipperOptions {
   Duration interval = std::chrono::seconds(1);  ///< between readings
   std::size_t window = 64;                      ///< most batches without acknowledgement
-  std::size_t window_bytes = 4 << 20;           ///< most octets of their bodies, beyond the first
+  std::size_t window_bytes = 4 << 20;           ///< most bytes of their bodies, beyond the first
 };
 
 /// A batch to be sent.

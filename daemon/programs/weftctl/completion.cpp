@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 
 namespace weft::ctl {
 namespace {

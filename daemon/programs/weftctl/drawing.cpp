@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 
 namespace weft::ctl {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/table.hpp"
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 
 namespace weft::ctl {

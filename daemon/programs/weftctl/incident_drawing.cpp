@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 
 namespace weft::ctl {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "daemon/programs/weftctl/incident_story.hpp"
+#include "daemon/programs/weftctl/incident_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 
 namespace weft::ctl {

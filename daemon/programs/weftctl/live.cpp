@@ -14,7 +14,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 
 namespace weft::ctl {
 namespace {

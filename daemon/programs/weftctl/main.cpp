@@ -13,12 +13,12 @@
 
 #include "daemon/platform/cli/from_app.hpp"
 #include "daemon/programs/weftctl/arguments.hpp"
-#include "daemon/programs/weftctl/asking.hpp"
 #include "daemon/programs/weftctl/completion.hpp"
 #include "daemon/programs/weftctl/live.hpp"
 #include "daemon/programs/weftctl/manual.hpp"
-#include "daemon/programs/weftctl/mistakes.hpp"
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/name_completion.hpp"
+#include "daemon/programs/weftctl/usage_errors.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 
 namespace weft::ctl {

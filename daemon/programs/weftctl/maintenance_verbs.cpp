@@ -1,5 +1,5 @@
 #include "daemon/programs/weftctl/table.hpp"
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 
 namespace weft::ctl {

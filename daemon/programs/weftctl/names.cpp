@@ -1,6 +1,6 @@
 #include "daemon/programs/weftctl/names.hpp"
 
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 
 namespace weft::ctl {
 

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "daemon/programs/weftctl/plan_story.hpp"
+#include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 
 namespace weft::ctl {

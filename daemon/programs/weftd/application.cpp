@@ -15,10 +15,10 @@
 #include "api/http/server.hpp"
 #include "collectors/infiniband/topology_file.hpp"
 #include "daemon/platform/logging/logging.hpp"
-#include "daemon/programs/weftd/command_desks.hpp"
+#include "daemon/programs/weftd/command_forwarders.hpp"
 #include "daemon/programs/weftd/core.hpp"
-#include "daemon/programs/weftd/ethernet_desk.hpp"
-#include "daemon/programs/weftd/event_desk.hpp"
+#include "daemon/programs/weftd/ethernet_watcher.hpp"
+#include "daemon/programs/weftd/event_dispatcher.hpp"
 #include "daemon/programs/weftd/fabric_watcher.hpp"
 #include "daemon/programs/weftd/page_assets.hpp"
 #include "daemon/programs/weftd/port_finder.hpp"
@@ -247,23 +247,24 @@ Result<void> run(const config::WeftdConfig& config) {
                             .when_full = runtime::WhenFull::kRefuse,
                             .on_failure = [](const std::string& what) { logger("store")->error("{}", what); }});
   const auto post = [&main](std::function<void()> job) { asio::post(main, std::move(job)); };
-  HostDesk hosts(config, std::move(restored->collectors), restored->incidents, **store, store_lane, clock, post);
+  HostSessions hosts(config, std::move(restored->collectors), restored->incidents, **store, store_lane, clock, post);
   runtime::Lane actuate_lane({.name = "actuate",
                               .capacity = 64,
                               .when_full = runtime::WhenFull::kRefuse,
                               .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }});
-  RemedyDesk remedies(std::move(*remedy_options), std::move(*plans), **store, store_lane, actuate_lane, clock, post);
+  RemedyController remedies(std::move(*remedy_options), std::move(*plans), **store, store_lane, actuate_lane, clock,
+                            post);
   Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, hosts, remedies, publication,
             clock, post);
   remedies.set_on_news([&core] { core.take_plans(); });
-  auto ethernet = EthernetDesk::open(main, config.ethernet, hosts, clock);
+  auto ethernet = EthernetWatcher::open(main, config.ethernet, hosts, clock);
   if (!ethernet) return tl::unexpected(ethernet.error());
-  auto events = EventDesk::make(config, publication, clock);
+  auto events = EventDispatcher::make(config, publication, clock);
   if (!events) return tl::unexpected(events.error());
   TelemetryInbox inbox(main, hosts, config.telemetry.max_collectors, [&core] { core.take_hosts(); });
-  MainDoor door(main);
-  CommandDesk commands(door, core);
-  RemedyCommandDesk remedy_commands(door, remedies);
+  MainThreadExecutor door(main);
+  CommandForwarder commands(door, core);
+  RemedyCommandForwarder remedy_commands(door, remedies);
   Watchers watchers(main, config, core);
 
   // gRPC first: who asks /healthz whether we live expects both.

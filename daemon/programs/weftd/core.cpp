@@ -9,7 +9,7 @@
 #include "analyzer/incidents/health.hpp"
 #include "analyzer/ports/freshness.hpp"
 #include "daemon/platform/logging/logging.hpp"
-#include "daemon/programs/weftd/words.hpp"
+#include "daemon/programs/weftd/log_texts.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -33,7 +33,7 @@ bool passed(TimePoint now, TimePoint since, Duration span) {
 }  // namespace
 
 Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-           store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, RemedyDesk& remedies,
+           store::Restored restored, runtime::Lane& store_lane, HostSessions& hosts, RemedyController& remedies,
            api::Publication& publication, const Clock& clock, Post post)
     : config_(config),
       expected_(std::move(expected)),

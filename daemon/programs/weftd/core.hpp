@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "analyzer/fabric_analyzer.hpp"
-#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/incidents/incident_manager.hpp"
 #include "analyzer/places/place_finder.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
-#include "daemon/programs/weftd/host_desk.hpp"
-#include "daemon/programs/weftd/maintenance_desk.hpp"
-#include "daemon/programs/weftd/remedy_desk.hpp"
+#include "daemon/programs/weftd/host_sessions.hpp"
+#include "daemon/programs/weftd/maintenance_service.hpp"
+#include "daemon/programs/weftd/remedy_controller.hpp"
 
 namespace weft::daemon {
 
@@ -33,7 +33,7 @@ class Core {
   using Post = std::function<void(std::function<void()>)>;
 
   Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-       store::Restored restored, runtime::Lane& store_lane, HostDesk& hosts, RemedyDesk& remedies,
+       store::Restored restored, runtime::Lane& store_lane, HostSessions& hosts, RemedyController& remedies,
        api::Publication& publication, const Clock& clock, Post post);
 
   /// A subnet that shall be watched: it is shown, as waited for, from now on.
@@ -60,7 +60,7 @@ class Core {
   /// See api::Commands.
   void silence(std::uint64_t incident, TimePoint until, std::string who, api::Commands::Callback callback);
   /// Announced work; what it explains alarms nobody.
-  MaintenanceDesk& maintenance() { return maintenance_; }
+  MaintenanceService& maintenance() { return maintenance_; }
 
   /// The end: commands whose change did not reach the disk, and all later ones, get kUnavailable. Call it when the
   /// store lane has stopped and its last answers were posted.
@@ -111,13 +111,13 @@ class Core {
   analyzer::PlaceHints place_hints_;
   store::Store& store_;
   runtime::Lane& store_lane_;
-  HostDesk& hosts_;
-  RemedyDesk& remedies_;
+  HostSessions& hosts_;
+  RemedyController& remedies_;
   api::Publication& publication_;
   const Clock& clock_;
   Post post_;
-  analyzer::IncidentBook book_;
-  MaintenanceDesk maintenance_;
+  analyzer::IncidentManager book_;
+  MaintenanceService maintenance_;
   MaintenanceListPtr planned_;  ///< what was announced, and what our plans hold
   std::map<std::string, AnalyzerState> memories_;
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};

@@ -38,7 +38,7 @@ there are depends on the driver; drivers count in 64 bits unless their table say
 const char* unit_of(CounterUnit unit) {
   switch (unit) {
     case CounterUnit::kBytes:
-      return "octets";
+      return "bytes";
     case CounterUnit::kPackets:
       return "packets";
     case CounterUnit::kEvents:
@@ -58,7 +58,7 @@ const char* unit_of(HostUnit unit) {
     case HostUnit::kFrames:
       return "frames";
     case HostUnit::kBytes:
-      return "octets";
+      return "bytes";
     case HostUnit::kBits:
       return "bits";
     case HostUnit::kBlocks:

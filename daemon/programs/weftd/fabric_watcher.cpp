@@ -98,7 +98,7 @@ void FabricWatcher::spawn() {
                                    [this, generation] { drain_later(generation); });
   reader_ = std::thread([inbox = inbox_, fd = socket_.get(), name = fabric()] {
     runtime::name_this_thread("ib-" + name);
-    sweeper::FrameReader frames([fd](std::span<std::byte> octets) { return sweeper::read_all(fd, octets); });
+    sweeper::FrameReader frames([fd](std::span<std::byte> bytes) { return sweeper::read_all(fd, bytes); });
     while (true) {
       auto message = frames.read();
       if (!message) {

@@ -45,9 +45,9 @@ actuate::SlurmOptions slurm_options(const config::Remedy::Slurm& from) {
 
 }  // namespace
 
-Result<RemedyDeskOptions> make_remedy_options(const config::WeftdConfig& config, const Clock& clock) {
+Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& config, const Clock& clock) {
   const config::Remedy& remedy = config.remedy;
-  RemedyDeskOptions options;
+  RemedyControllerOptions options;
   options.hands_off_file = config.hands_off_file();
   RemedySettings& settings = options.settings;
   settings.limits = remedy.limits;

@@ -2,13 +2,13 @@
 // What the configuration says of remedies, made into what carries them out.
 
 #include "daemon/config/config.hpp"
-#include "daemon/programs/weftd/remedy_desk.hpp"
+#include "daemon/programs/weftd/remedy_controller.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::daemon {
 
 /// Modes, limits, lists and actuators as configured. Fails as the actuators' factories do. `clock` must outlive what is
 /// made.
-Result<RemedyDeskOptions> make_remedy_options(const config::WeftdConfig& config, const Clock& clock);
+Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& config, const Clock& clock);
 
 }  // namespace weft::daemon

@@ -11,8 +11,8 @@
 namespace weft::daemon {
 namespace {
 
-constexpr std::size_t kMostOctets = 32UL << 20;  // of 100,000 tokens
-constexpr double kRefusalsPerSecond = 5;         // in the log: who floods us shall not fill the disk
+constexpr std::size_t kMostBytes = 32UL << 20;  // of 100,000 tokens
+constexpr double kRefusalsPerSecond = 5;        // in the log: who floods us shall not fill the disk
 constexpr double kRefusalBurst = 50;
 
 std::shared_ptr<spdlog::logger> log() {
@@ -53,7 +53,7 @@ class RefusalLog {
 
 Result<void> read_into(std::string& text, const std::filesystem::path& path, net::SecretMode mode) {
   if (path.empty()) return {};
-  auto read = net::read_secret(path, mode, kMostOctets);
+  auto read = net::read_secret(path, mode, kMostBytes);
   if (!read) return tl::unexpected(read.error());
   text = std::move(*read) + '\n';
   return {};

@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "api/grpc/telemetry_hall.hpp"
+#include "api/grpc/stream_registry.hpp"
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/adapters/webhooks/event_sender.hpp"
 #include "daemon/platform/runtime/lane.hpp"
-#include "daemon/programs/weftd/host_desk.hpp"
+#include "daemon/programs/weftd/host_sessions.hpp"
 #include "daemon/programs/weftd/security.hpp"
 
 namespace prometheus {

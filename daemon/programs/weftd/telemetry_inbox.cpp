@@ -15,7 +15,7 @@ constexpr auto kLongestWait = 500ms;
 
 }  // namespace
 
-TelemetryInbox::TelemetryInbox(boost::asio::io_context& main, HostDesk& desk, std::size_t most_streams,
+TelemetryInbox::TelemetryInbox(boost::asio::io_context& main, HostSessions& desk, std::size_t most_streams,
                                std::function<void()> taken)
     : main_(main),
       desk_(desk),

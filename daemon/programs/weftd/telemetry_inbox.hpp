@@ -9,7 +9,7 @@
 
 #include "api/publication/telemetry_sink.hpp"
 #include "daemon/platform/runtime/channel.hpp"
-#include "daemon/programs/weftd/host_desk.hpp"
+#include "daemon/programs/weftd/host_sessions.hpp"
 
 namespace weft::daemon {
 
@@ -17,7 +17,8 @@ namespace weft::daemon {
 class TelemetryInbox final : public api::TelemetrySink {
  public:
   /// `taken` is called on the main thread after a number of messages were handed to `desk`.
-  TelemetryInbox(boost::asio::io_context& main, HostDesk& desk, std::size_t most_streams, std::function<void()> taken);
+  TelemetryInbox(boost::asio::io_context& main, HostSessions& desk, std::size_t most_streams,
+                 std::function<void()> taken);
 
   void hello(const Stream& stream, api::CollectorHello hello) override;
   void batch(const Stream& stream, HostBatch batch, Duration clock_offset) override;
@@ -45,7 +46,7 @@ class TelemetryInbox final : public api::TelemetrySink {
   void drain();
 
   boost::asio::io_context& main_;
-  HostDesk& desk_;
+  HostSessions& desk_;
   std::function<void()> taken_;
   runtime::Channel<Message> messages_;
 };

@@ -12,7 +12,7 @@
 
 #include "analyzer/fabric_analyzer.hpp"
 #include "analyzer/hosts/host_analyzer.hpp"
-#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/incidents/incident_manager.hpp"
 #include "tests/fakes/open_incidents.hpp"
 #include "tests/unit/analyzer/ports/ethernet_hosts.hpp"
 
@@ -31,11 +31,11 @@ struct EthernetWatch {
   void load(const std::string& host, double sent, double received, double paused = 0, double pauses = 0) {
     ToldHost& teller = told.host(host);
     const std::string interface = teller.port().netdev;
-    const auto octets = [&](double share) { return static_cast<std::uint64_t>(share * ToldHost::kRate / 8); };
-    teller.value("transmit_bytes", interface) += octets(sent);
-    teller.value("receive_bytes", interface) += octets(received);
-    teller.value("transmit_packets", interface) += octets(sent) / 4096;
-    teller.value("receive_packets", interface) += octets(received) / 4096;
+    const auto bytes = [&](double share) { return static_cast<std::uint64_t>(share * ToldHost::kRate / 8); };
+    teller.value("transmit_bytes", interface) += bytes(sent);
+    teller.value("receive_bytes", interface) += bytes(received);
+    teller.value("transmit_packets", interface) += bytes(sent) / 4096;
+    teller.value("receive_packets", interface) += bytes(received) / 4096;
     teller.value("pfc_pause", interface, Direction::kReceive, 3) += static_cast<std::uint64_t>(paused * 1e6);
     teller.value("pfc_pause", interface, Direction::kTransmit, 3) += static_cast<std::uint64_t>(pauses * 1e6);
   }
@@ -77,7 +77,7 @@ struct EthernetWatch {
   ToldFabric told;
   FabricAnalyzer rules;
   HostAnalyzer host_rules;
-  IncidentBook book;
+  IncidentManager book;
 };
 
 }  // namespace weft::analyzer

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/fabric_analyzer.hpp"
-#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/incidents/incident_manager.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 #include "tests/fakes/open_incidents.hpp"
 
@@ -41,7 +41,7 @@ struct Watch {
     for (const IncidentPtr& incident : *book.all()) stored.push_back(*incident);
     analyzer = FabricAnalyzer(fabric.name(), thresholds, expected_topology);
     analyzer.restore(state);
-    book = IncidentBook(IncidentPolicy{}, std::move(stored), 1);
+    book = IncidentManager(IncidentPolicy{}, std::move(stored), 1);
   }
 
   std::vector<Incident> open() const { return open_incidents(book); }
@@ -54,7 +54,7 @@ struct Watch {
   Thresholds thresholds;
   std::shared_ptr<const Topology> expected_topology;
   FabricAnalyzer analyzer;
-  IncidentBook book;
+  IncidentManager book;
   Sweep last_sweep;
   Analysis analysis;
   std::vector<Incident> changed;

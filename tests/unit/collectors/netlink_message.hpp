@@ -38,7 +38,7 @@ class MessageBytes {
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
-  /// Pads to four octets, as netlink does behind everything.
+  /// Pads to four bytes, as netlink does behind everything.
   MessageBytes& append(const void* data, std::size_t size) {
     const std::size_t at = bytes_.size();
     bytes_.resize((at + size + 3) & ~std::size_t{3});

@@ -12,7 +12,7 @@ RouteBlock filled(std::uint8_t port) {
 }
 
 TEST(Routes, WhatWasNotReadIsAbsentAndWhatIsBeyondTheTopIsDropped) {
-  RouteBook book(3);
+  RouteTables book(3);
   EXPECT_EQ(book.publish(), nullptr);
   EXPECT_TRUE(book.set_top(5, Lid{100}));
   EXPECT_FALSE(book.set_top(5, Lid{100}));
@@ -32,7 +32,7 @@ TEST(Routes, WhatWasNotReadIsAbsentAndWhatIsBeyondTheTopIsDropped) {
 }
 
 TEST(Routes, WhatWasGivenOutStaysAsItWas) {
-  RouteBook book(1);
+  RouteTables book(1);
   book.set_top(0, Lid{127});
   book.set_block(0, 0, filled(1));
   book.set_block(0, 1, filled(2));
@@ -48,7 +48,7 @@ TEST(Routes, WhatWasGivenOutStaysAsItWas) {
 }
 
 TEST(Routes, EqualBlocksStandInMemoryOnce) {
-  RouteBook book(1);
+  RouteTables book(1);
   for (NodeIndex node = 0; node < 500; ++node) {
     book.set_top(node, Lid{0xBFFF});
     for (std::uint16_t number = 0; number < kMostRouteBlocks; ++number)
@@ -58,7 +58,7 @@ TEST(Routes, EqualBlocksStandInMemoryOnce) {
 }
 
 TEST(Routes, BlocksNobodyUsesAreGivenBackAndNothingIsMixedUp) {
-  RouteBook book(1);
+  RouteTables book(1);
   const auto numbered = [](std::uint32_t number) {
     RouteBlock block = filled(0);
     for (std::size_t i = 0; i < 4; ++i) block[i] = static_cast<std::uint8_t>(number >> (8 * i));

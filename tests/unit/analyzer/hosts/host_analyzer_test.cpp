@@ -170,7 +170,7 @@ TEST(HostAnalyzer, WhatWasOpenBeforeARestartStaysOpenUntilItIsSeenToBeOver) {
   for (const IncidentPtr& incident : *watching.book.all()) stored.push_back(*incident);
   watching.analyzer = HostAnalyzer(Thresholds{}, watching.now);
   for (const Incident& incident : stored) watching.analyzer.remember(incident);
-  watching.book = IncidentBook(IncidentPolicy{}, stored, 1);
+  watching.book = IncidentManager(IncidentPolicy{}, stored, 1);
   watching.seconds(10);
   EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
   watching.event(true);
@@ -206,7 +206,7 @@ TEST(HostAnalyzer, FlapPenaltiesOutliveARestart) {
   watching.analyzer = HostAnalyzer(Thresholds{}, watching.now);
   for (const Incident& incident : stored) watching.analyzer.remember(incident);
   watching.analyzer.restore("node-0", flapping);
-  watching.book = IncidentBook(IncidentPolicy{}, stored, 1);
+  watching.book = IncidentManager(IncidentPolicy{}, stored, 1);
   watching.seconds(60);
   EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkFlap});
   watching.seconds(3600);

@@ -41,12 +41,12 @@ struct HostSignals : testing::Test {
     watching.values[0].assign(inventory->series.size(), 0);
   }
   std::uint64_t& counter(Counter which) { return watching.values[0][which]; }
-  /// Seconds in each of which the port pauses its switch for so many microseconds, and receives so many octets.
-  void paused(unsigned count, std::uint64_t microseconds, std::uint64_t octets = 10'000'000'000) {
+  /// Seconds in each of which the port pauses its switch for so many microseconds, and receives so many bytes.
+  void paused(unsigned count, std::uint64_t microseconds, std::uint64_t bytes = 10'000'000'000) {
     for (unsigned i = 0; i < count; ++i) {
       counter(kPause3Sent) += microseconds;
-      counter(kReceived) += octets;
-      counter(kReceivedPackets) += octets / 4000;
+      counter(kReceived) += bytes;
+      counter(kReceivedPackets) += bytes / 4000;
       watching.seconds(1);
     }
   }

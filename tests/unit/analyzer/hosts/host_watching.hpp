@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/hosts/host_analyzer.hpp"
-#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/incidents/incident_manager.hpp"
 #include "tests/fakes/open_incidents.hpp"
 
 namespace weft::analyzer {
@@ -94,7 +94,7 @@ struct HostWatching {
 
   TimePoint now{std::chrono::seconds(1'700'000'000)};
   HostAnalyzer analyzer;
-  IncidentBook book;
+  IncidentManager book;
   std::shared_ptr<HostInventory> inventory;
   std::vector<std::shared_ptr<HostInventory>> inventories;
   std::vector<std::string> names;

@@ -49,7 +49,7 @@ struct FecTrend : testing::Test {
 
   FabricBuilder fabric;
   FabricAnalyzer analyzer;
-  IncidentBook book;
+  IncidentManager book;
   PortIndex end;
   SampleTable details;
   std::vector<double> exponent, symbols;

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "analyzer/hosts/host_analyzer.hpp"
-#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/incidents/incident_manager.hpp"
 #include "tests/fakes/open_incidents.hpp"
 #include "tests/unit/analyzer/loss/lossy_fabric.hpp"
 
@@ -72,7 +72,7 @@ struct Cluster {
   std::map<std::string, std::shared_ptr<const HostInventory>> inventories;
   std::map<std::string, std::uint64_t> exhausted, stalled, unposted;
   HostAnalyzer analyzer{Thresholds{}, lossy.fabric.now()};
-  IncidentBook book{IncidentPolicy{}, {}, 1};
+  IncidentManager book{IncidentPolicy{}, {}, 1};
 };
 
 TEST(SilentLoss, IsOneIncidentWithItsCauseItsHostsAndTheirJobs) {

@@ -21,8 +21,8 @@ TEST(EthernetFabric, ShowsWhatCollectorsTellAndMirrorsItAtTheOtherEnd) {
   EXPECT_EQ(told.port("leaf01 swp1").state, PortState::kActive) << "as its other end says";
   EXPECT_DOUBLE_EQ(told.port("leaf01 swp1").bits_per_second(), 400e9);
   EXPECT_EQ(told.last.state_read_at[told.index("leaf01 swp1")], told.now);
-  EXPECT_EQ(told.last.told_by_peer[told.index("leaf01 swp1")], 1);
-  EXPECT_EQ(told.last.told_by_peer[told.index("gpu-01 eth2")], 0);
+  EXPECT_EQ(told.last.inferred_from_peer[told.index("leaf01 swp1")], 1);
+  EXPECT_EQ(told.last.inferred_from_peer[told.index("gpu-01 eth2")], 0);
   // Neither end is read: nothing is known.
   for (const char* label : {"leaf01 swp51", "spine01 swp1"}) {
     EXPECT_EQ(told.port(label).state, PortState::kUnknown);
@@ -123,10 +123,10 @@ TEST(EthernetFabric, ASwitchWithACollectorTellsOfItsOwnPorts) {
   ToldHost& leaf = told.add(small_plan(), "leaf01");
   leaf.value("receive_bytes", "swp1") = 4321;
   told.step();
-  EXPECT_EQ(told.last.told_by_peer[told.index("leaf01 swp1")], 0);
+  EXPECT_EQ(told.last.inferred_from_peer[told.index("leaf01 swp1")], 0);
   EXPECT_EQ(told.counter("leaf01 swp1", kReceiveBytes), 4321);
   EXPECT_EQ(told.port("spine01 swp1").state, PortState::kActive) << "as leaf01 says";
-  EXPECT_EQ(told.last.told_by_peer[told.index("spine01 swp1")], 1);
+  EXPECT_EQ(told.last.inferred_from_peer[told.index("spine01 swp1")], 1);
   EXPECT_EQ(told.port("spine01 swp2").state, PortState::kUnknown);
 }
 
@@ -140,7 +140,7 @@ TEST(EthernetFabric, TheOtherEndTakesOverWhereACollectorFallsSilent) {
   told.step();
   told.step();
   EXPECT_EQ(told.last.state_read_at[told.index("leaf01 swp1")], told.now);
-  EXPECT_EQ(told.last.told_by_peer[told.index("leaf01 swp1")], 1);
+  EXPECT_EQ(told.last.inferred_from_peer[told.index("leaf01 swp1")], 1);
   EXPECT_EQ(told.counter("leaf01 swp1", kReceiveBytes), 5'000'000) << "its own, not stale yet";
   // Numbers of two tellers do not follow each other: the row is empty once in between.
   std::vector<std::int64_t> seen;
@@ -151,7 +151,7 @@ TEST(EthernetFabric, TheOtherEndTakesOverWhereACollectorFallsSilent) {
   EXPECT_EQ(seen, (std::vector<std::int64_t>{5'000'000, 5'000'000, -1, 100}));
   leaf.view().state = CollectorState::kConnected;
   told.step();
-  EXPECT_EQ(told.last.told_by_peer[told.index("leaf01 swp1")], 0);
+  EXPECT_EQ(told.last.inferred_from_peer[told.index("leaf01 swp1")], 0);
   EXPECT_EQ(told.counter("leaf01 swp1", kReceiveBytes), -1);
   told.step();
   EXPECT_EQ(told.counter("leaf01 swp1", kReceiveBytes), 5'000'000);

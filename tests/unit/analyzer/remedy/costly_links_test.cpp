@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/analyzer/remedy/book.hpp"
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
 
 namespace weft::analyzer {
 namespace {

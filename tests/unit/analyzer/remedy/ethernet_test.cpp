@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyzer/remedy/remedy_book.hpp"
+#include "analyzer/remedy/plan_manager.hpp"
 #include "analyzer/remedy/windows.hpp"
 #include "tests/fakes/ethernet_fabric.hpp"
 
@@ -59,7 +59,7 @@ struct Book {
   RemedySettings settings;
   std::vector<FabricView> views;
   std::vector<std::shared_ptr<const Incident>> incidents;
-  std::optional<RemedyBook> book;
+  std::optional<PlanManager> book;
 };
 
 TEST(EthernetRemedies, NobodySetsAnInfinibandPortThere) {

@@ -1,7 +1,7 @@
 // Silences of ports from their counters, and who was late in them.
 #include <gtest/gtest.h>
 
-#include "analyzer/stragglers/beginnings.hpp"
+#include "analyzer/stragglers/collective_starts.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -149,7 +149,7 @@ std::vector<MemberSilence> cohort(Silence last) {
   return all;
 }
 
-TEST(Beginnings, BlameWhoWasSilentWhenTheOthersHadBegun) {
+TEST(CollectiveStarts, BlameWhoWasSilentWhenTheOthersHadBegun) {
   const auto found = find_beginnings(cohort(silence(1.5, 5.5)), at(100), kThresholds);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].waited.size(), 8U);
@@ -159,20 +159,20 @@ TEST(Beginnings, BlameWhoWasSilentWhenTheOthersHadBegun) {
   EXPECT_GT(found[0].late[0].score, kThresholds.score);
 }
 
-TEST(Beginnings, DoNotBlameWhoMayHaveBegunUnseen) {
+TEST(CollectiveStarts, DoNotBlameWhoMayHaveBegunUnseen) {
   // Its first may lie in the reading that also has the end of the transfer before: it is silent only after that.
   const auto found = find_beginnings(cohort(silence(3.3, 5.3)), at(100), kThresholds);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(found[0].late.empty());
 }
 
-TEST(Beginnings, DoNotBlameWhoWasReadTooEarlyToTell) {
+TEST(CollectiveStarts, DoNotBlameWhoWasReadTooEarlyToTell) {
   const auto found = find_beginnings(cohort(silence(1.5, 3.05)), at(100), kThresholds);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(found[0].late.empty());
 }
 
-TEST(Beginnings, DoNotBlameMany) {
+TEST(CollectiveStarts, DoNotBlameMany) {
   auto silences = cohort(silence(1.5, 5.5));
   for (unsigned i = 9; i < 14; ++i) silences.push_back({i, silence(1.5, 5.5)});
   const auto found = find_beginnings(silences, at(100), kThresholds);
@@ -180,7 +180,7 @@ TEST(Beginnings, DoNotBlameMany) {
   EXPECT_TRUE(found[0].late.empty());
 }
 
-TEST(Beginnings, PreferWhoHasReceivedNothingOverWhoWaitsToSendToIt) {
+TEST(CollectiveStarts, PreferWhoHasReceivedNothingOverWhoWaitsToSendToIt) {
   auto silences = cohort(silence(1.5, 5.5));
   Silence waiting = silence(1.6, 5.6);
   waiting.received = true;
@@ -191,7 +191,7 @@ TEST(Beginnings, PreferWhoHasReceivedNothingOverWhoWaitsToSendToIt) {
   EXPECT_EQ(found[0].late[0].member, 8U);
 }
 
-TEST(Beginnings, AreToldApartByTheTransfersBetweenAndJudgedWhenTheyAreOver) {
+TEST(CollectiveStarts, AreToldApartByTheTransfersBetweenAndJudgedWhenTheyAreOver) {
   auto silences = cohort(silence(1.5, 5.5));
   for (MemberSilence next : cohort(silence(1.5, 5.5))) {
     for (TimePoint* time : {&next.silence.since, &next.silence.until, &next.silence.asleep, &next.silence.begun})
@@ -204,7 +204,7 @@ TEST(Beginnings, AreToldApartByTheTransfersBetweenAndJudgedWhenTheyAreOver) {
   EXPECT_TRUE(find_beginnings({}, at(5), kThresholds).empty());
 }
 
-TEST(Beginnings, SayNothingOfMembersThatDoNotMoveInStep) {
+TEST(CollectiveStarts, SayNothingOfMembersThatDoNotMoveInStep) {
   std::vector<MemberSilence> silences = cohort(silence(1.5, 5.5));
   for (unsigned i = 0; i < 8; ++i) silences.push_back({i, silence(4.9, 7)});
   const auto found = find_beginnings(silences, at(100), kThresholds);

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "analyzer/hosts/host_analyzer.hpp"
-#include "analyzer/incidents/incident_book.hpp"
+#include "analyzer/incidents/incident_manager.hpp"
 
 namespace weft::analyzer {
 
 struct TrainingJob {
   static constexpr double kStep = 0.01;      ///< seconds
-  static constexpr double kLine = 40e9;      ///< octets per second of a transfer
-  static constexpr double kIdle = 1e5;       ///< octets per second that are always sent
-  static constexpr double kFirst = 4 << 20;  ///< octets that each member sends before it waits
+  static constexpr double kLine = 40e9;      ///< bytes per second of a transfer
+  static constexpr double kIdle = 1e5;       ///< bytes per second that are always sent
+  static constexpr double kFirst = 4 << 20;  ///< bytes that each member sends before it waits
 
   struct Member {
     std::string name;
@@ -25,7 +25,7 @@ struct TrainingJob {
     double ready = 0;   ///< when it begins, seconds
     bool begun = false;
     double sent = 1e9, received = 2e9;
-    double storage = 0;  ///< octets per second that it sends to others than its job
+    double storage = 0;  ///< bytes per second that it sends to others than its job
     double late = 0;     ///< seconds by which its batches are late
     bool is_silent = false;
     bool is_dead = false;
@@ -166,7 +166,7 @@ struct TrainingJob {
   std::string stalled;  ///< the host whose PCIe stalls
   std::vector<Batch> under_way;
   HostAnalyzer analyzer{Thresholds{}, TimePoint(std::chrono::seconds(1'700'000'000))};
-  IncidentBook book{IncidentPolicy{}, {}, 1};
+  IncidentManager book{IncidentPolicy{}, {}, 1};
   std::vector<Finding> found;       ///< of the last judgement
   std::vector<std::string> blamed;  ///< labels of all STRAGGLER incidents that ever were open or changed
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/publication/age.hpp"
-#include "api/publication/picture.hpp"
+#include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 #include "tests/unit/api/small_fabric.hpp"
 

@@ -143,7 +143,7 @@ TEST(BatchCodec, AQuietBatchOfTwoHundredValuesIsATenthOfAPacket) {
   batch.reading->taken += 1s;
   EXPECT_LT(pair.pass(batch), 15U) << "nothing changed";
   batch.reading->taken += 1s;
-  for (std::size_t i = 1; i < 200; i += 25) batch.reading->values[i] += 50'000'000'000;  // octets at 400 Gb/s
+  for (std::size_t i = 1; i < 200; i += 25) batch.reading->values[i] += 50'000'000'000;  // bytes at 400 Gb/s
   for (std::size_t i = 2; i < 200; i += 25) batch.reading->values[i] += 12'000'000;
   EXPECT_LT(pair.pass(batch), 120U) << "16 of 200 moved";
 }
@@ -317,8 +317,8 @@ TEST(BatchCodec, TheDecoderRefusesWhatGoesOverItsLimits) {
   };
   EXPECT_EQ(refused([](BatchLimits& l) { l.series = 29; }), "batch: 30 series are too many; allowed: 29");
   EXPECT_EQ(refused([](BatchLimits& l) { l.ports = 2; }), "batch: 3 ports are too many; allowed: 2");
-  EXPECT_EQ(refused([](BatchLimits& l) { l.name_length = 5; }), "batch: a text of 6 octets is too long; allowed: 5");
-  EXPECT_EQ(refused([](BatchLimits& l) { l.text_length = 9; }), "batch: a text of 19 octets is too long; allowed: 9");
+  EXPECT_EQ(refused([](BatchLimits& l) { l.name_length = 5; }), "batch: a text of 6 bytes is too long; allowed: 5");
+  EXPECT_EQ(refused([](BatchLimits& l) { l.text_length = 9; }), "batch: a text of 19 bytes is too long; allowed: 9");
   EXPECT_EQ(refused([](BatchLimits& l) { l.sources = 1; }), "batch: 2 sources are too many; allowed: 1");
   EXPECT_EQ(refused([](BatchLimits& l) { l.jobs = 0; }), "batch: 1 jobs are too many; allowed: 0");
   EXPECT_NE(refused([&](BatchLimits& l) { l.bytes = body->size() - 1; }), "taken");

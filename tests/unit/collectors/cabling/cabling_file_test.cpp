@@ -84,7 +84,7 @@ TEST(CablingFile, SaysWhereTheTextIsNoDot) {
   EXPECT_THAT(fault("hello\n"), StartsWith("line 1: syntax error"));
   EXPECT_THAT(fault(""), StartsWith("line 1: "));
   EXPECT_THAT(fault("graph G {\n\"a\":\"swp1"), StartsWith("line 2: "));
-  EXPECT_THAT(fault(std::string_view("graph G {\n\0}", 12)), StartsWith("line 2: an octet of zero"));
+  EXPECT_THAT(fault(std::string_view("graph G {\n\0}", 12)), StartsWith("line 2: an byte of zero"));
   EXPECT_THAT(fault("graph A { a:x -- b:y }\ngraph B { }"), HasSubstr("more than one graph"));
   // A text that failed leaves nothing behind for the next one.
   EXPECT_EQ(fault("graph G { a:x -- b:y }"), "read");

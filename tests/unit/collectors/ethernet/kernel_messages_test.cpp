@@ -109,14 +109,14 @@ TEST(DcbMessage, ReadsPfcOfEachPriority) {
 
 TEST(StatisticsNames, ArePaddedAndMayHaveColons) {
   std::string bytes;
-  for (const char* name : {"tx_ppp0_frames  ", "[0]: rx_ucast_packets", "", "a name of exactly 32 octets here"}) {
+  for (const char* name : {"tx_ppp0_frames  ", "[0]: rx_ucast_packets", "", "a name of exactly 32 bytes here"}) {
     std::string padded(name);
     padded.resize(32, '\0');
     bytes += padded;
   }
   bytes += "cut";
   EXPECT_THAT(ethernet::parse_statistics_names(bytes),
-              ElementsAre("tx_ppp0_frames", "[0]: rx_ucast_packets", "", "a name of exactly 32 octets here"));
+              ElementsAre("tx_ppp0_frames", "[0]: rx_ucast_packets", "", "a name of exactly 32 bytes here"));
 }
 
 TEST(NldevMessage, ReadsDevicesAndCounters) {

@@ -46,7 +46,7 @@ class LinkSourceTest : public testing::Test {
   static inline bool usable_ = false;
   LinkSource source_{"/nowhere"};
   Interface watched_;
-  SeriesBook book_;
+  SeriesRegistry book_;
   std::vector<std::uint64_t> values_;
   std::vector<std::uint8_t> read_;
   std::vector<LinkChange> changes_;

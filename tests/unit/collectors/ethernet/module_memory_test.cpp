@@ -12,17 +12,16 @@ namespace {
 
 using testing::IsEmpty;
 
-/// A part of a module's memory, written by the octet numbers of the standards.
+/// A part of a module's memory, written by the byte numbers of the standards.
 struct PartBytes {
   std::array<std::byte, ModuleMemory::kPartSize> bytes{};
 
-  PartBytes& octet(std::size_t number, unsigned value) {
+  PartBytes& byte(std::size_t number, unsigned value) {
     bytes[number % bytes.size()] = static_cast<std::byte>(value);
     return *this;
   }
   PartBytes& word(std::size_t number, int value) {
-    return octet(number, static_cast<unsigned>(value) >> 8 & 0xFF)
-        .octet(number + 1, static_cast<unsigned>(value) & 0xFF);
+    return byte(number, static_cast<unsigned>(value) >> 8 & 0xFF).byte(number + 1, static_cast<unsigned>(value) & 0xFF);
   }
   PartBytes& real(std::size_t number, float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -44,7 +43,7 @@ std::optional<std::uint64_t> value_of(const Figures& figures, std::string_view n
 
 TEST(ModuleMemory, ReadsAnSfp) {
   ModuleMemory memory;
-  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x03).octet(92, 0x60).bytes);
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x03).byte(92, 0x60).bytes);
   memory.set(
       ModulePart::kDiagnostics,
       PartBytes().word(96, 35 * 256 + 128).word(98, 33'000).word(100, 3'000).word(102, 5'000).word(104, 4'000).bytes);
@@ -59,14 +58,14 @@ TEST(ModuleMemory, ReadsAnSfp) {
 
 TEST(ModuleMemory, ReadsAColdModuleAsNegative) {
   ModuleMemory memory;
-  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x03).octet(92, 0x60).bytes);
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x03).byte(92, 0x60).bytes);
   memory.set(ModulePart::kDiagnostics, PartBytes().word(96, 0xFB00).bytes);  // -5 degrees
   EXPECT_EQ(static_cast<std::int64_t>(*value_of(figures_of(memory), "module_temperature")), -5'000);
 }
 
 TEST(ModuleMemory, CalibratesAnSfpThatAsksForIt) {
   ModuleMemory memory;
-  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x03).octet(92, 0x50).bytes);
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x03).byte(92, 0x50).bytes);
   memory.set(ModulePart::kDiagnostics, PartBytes()
                                            .real(68, 2.0F)    // Rx_PWR(1)
                                            .real(72, 10.0F)   // Rx_PWR(0)
@@ -92,7 +91,7 @@ TEST(ModuleMemory, CalibratesAnSfpThatAsksForIt) {
 
 TEST(ModuleMemory, ReadsAnSfpWithoutDiagnosticsAsNothing) {
   ModuleMemory memory;
-  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x03).bytes);
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x03).bytes);
   memory.set(ModulePart::kDiagnostics, PartBytes().word(96, 256).bytes);
   EXPECT_THAT(figures_of(memory), IsEmpty());
   EXPECT_EQ(changing_parts(memory).size(), 1U);
@@ -100,7 +99,7 @@ TEST(ModuleMemory, ReadsAnSfpWithoutDiagnosticsAsNothing) {
 
 TEST(ModuleMemory, ReadsAQsfp28) {
   PartBytes lower;
-  lower.octet(0, 0x11).word(22, 40 * 256).word(26, 32'500);
+  lower.byte(0, 0x11).word(22, 40 * 256).word(26, 32'500);
   for (int lane = 0; lane < 4; ++lane)
     lower.word(static_cast<std::size_t>(34 + 2 * lane), 1000 + lane)
         .word(static_cast<std::size_t>(42 + 2 * lane), 2000 + lane)
@@ -108,24 +107,24 @@ TEST(ModuleMemory, ReadsAQsfp28) {
   ModuleMemory memory;
   memory.set(ModulePart::kLower, lower.bytes);
   EXPECT_THAT(figures_of(memory), IsEmpty()) << "the upper part says what is measured";
-  memory.set(ModulePart::kUpper, PartBytes().octet(220, 0x0C).bytes);
+  memory.set(ModulePart::kUpper, PartBytes().byte(220, 0x0C).bytes);
   const Figures figures = figures_of(memory);
   EXPECT_EQ(value_of(figures, "module_temperature"), 40'000U);
   EXPECT_EQ(value_of(figures, "module_receive_power", 3), 100'300U);
   EXPECT_EQ(value_of(figures, "module_bias", 1), 4'002U);
   EXPECT_EQ(value_of(figures, "module_transmit_power", 2), 300'200U);
   // Transmitted power is optional; copper has no light at all.
-  memory.set(ModulePart::kUpper, PartBytes().octet(220, 0x08).bytes);
+  memory.set(ModulePart::kUpper, PartBytes().byte(220, 0x08).bytes);
   EXPECT_EQ(value_of(figures_of(memory), "module_transmit_power", 2), std::nullopt);
-  memory.set(ModulePart::kUpper, PartBytes().octet(147, 0xA0).octet(220, 0x0C).bytes);
+  memory.set(ModulePart::kUpper, PartBytes().byte(147, 0xA0).byte(220, 0x0C).bytes);
   EXPECT_THAT(figures_of(memory), IsEmpty());
 }
 
 TEST(ModuleMemory, ReadsAnOsfp) {
   ModuleMemory memory;
-  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x19).word(14, 50 * 256).word(16, 33'100).bytes);
-  memory.set(ModulePart::kUpper, PartBytes().octet(210, 0xF0).bytes);                           // four lanes only
-  memory.set(ModulePart::kAdvertisement, PartBytes().octet(159, 0x03).octet(160, 0x0F).bytes);  // bias × 2
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x19).word(14, 50 * 256).word(16, 33'100).bytes);
+  memory.set(ModulePart::kUpper, PartBytes().byte(210, 0xF0).bytes);                          // four lanes only
+  memory.set(ModulePart::kAdvertisement, PartBytes().byte(159, 0x03).byte(160, 0x0F).bytes);  // bias × 2
   memory.set(ModulePart::kLanes, PartBytes().word(154, 10'000).word(172, 20'000).word(192, 30'000).word(194, 9).bytes);
   EXPECT_EQ(memory.kind(), ModuleKind::kCmis);
   const Figures figures = figures_of(memory);
@@ -139,7 +138,7 @@ TEST(ModuleMemory, ReadsAnOsfp) {
 
 TEST(ModuleMemory, ReadsACmisCableOfFlatMemoryAsNothing) {
   ModuleMemory memory;
-  memory.set(ModulePart::kLower, PartBytes().octet(0, 0x18).octet(2, 0x80).bytes);
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x18).byte(2, 0x80).bytes);
   EXPECT_THAT(figures_of(memory), IsEmpty());
   EXPECT_EQ(changing_parts(memory).size(), 1U);
   EXPECT_TRUE(fixed_parts(memory).empty());
@@ -148,9 +147,9 @@ TEST(ModuleMemory, ReadsACmisCableOfFlatMemoryAsNothing) {
 TEST(ModuleMemory, ReadsWhatIsNoModuleAsNothing) {
   ModuleMemory memory;
   EXPECT_THAT(figures_of(memory), IsEmpty());
-  memory.set(ModulePart::kLower, PartBytes().octet(0, 0xFF).bytes);
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0xFF).bytes);
   EXPECT_EQ(memory.kind(), ModuleKind::kUnknown);
-  memory.set(ModulePart::kLower, netlink::Bytes(PartBytes().octet(0, 0x03).bytes).first(127));
+  memory.set(ModulePart::kLower, netlink::Bytes(PartBytes().byte(0, 0x03).bytes).first(127));
   EXPECT_EQ(memory.get(ModulePart::kLower), nullptr);
 }
 

@@ -68,7 +68,7 @@ TEST(HostReaderSysfs, SaysHowWideACounterIsAndWhatItDoesAtItsTop) {
   EXPECT_EQ(oos->bits, 32);
   EXPECT_EQ(oos->behaviour, CounterBehaviour::kWraps);
   EXPECT_EQ(tests::series_of(reading, {"mlx5_0", 1, "cnp_sent"})->bits, 64);
-  // Words that stuck at their top do not turn into a small number of octets.
+  // Words that stuck at their top do not turn into a small number of bytes.
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "receive_bytes"}), kTop);
 }
 

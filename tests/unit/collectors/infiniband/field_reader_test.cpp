@@ -39,7 +39,7 @@ TEST(FieldReader, ReadsWhatLibibmadReads) {
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
     std::array<std::uint8_t, kMadSize> mad;
-    for (std::uint8_t& octet : mad) octet = static_cast<std::uint8_t>(random());
+    for (std::uint8_t& byte : mad) byte = static_cast<std::uint8_t>(random());
     for (const Known& known : fields)
       EXPECT_EQ(FieldReader(known.field, known.base, known.bits).read(mad),
                 mad_get_field(mad.data(), known.base, known.field))

@@ -110,15 +110,15 @@ TEST_F(MadEngineTest, AWrongTransactionIsCountedAndOtherwiseIgnored) {
 }
 
 TEST_F(MadEngineTest, AnAnswerOfAnotherClassOrAttributeIsMalformed) {
-  for (const std::size_t octet : {std::size_t{1}, std::size_t{17}, std::size_t{0}}) {
-    port.tamper = [octet](const MadAddress&, FakeMadPort::Reply& mad) {
-      mad[octet] = 0x7E;
+  for (const std::size_t byte : {std::size_t{1}, std::size_t{17}, std::size_t{0}}) {
+    port.tamper = [byte](const MadAddress&, FakeMadPort::Reply& mad) {
+      mad[byte] = 0x7E;
       return mad.size();
     };
     MadEngine engine(port, options);
     AskLids asker({hub_lid});
     ASSERT_TRUE(engine.run(asker));
-    EXPECT_EQ(asker.ended[MadResult::kMalformed], 1) << "octet " << octet;
+    EXPECT_EQ(asker.ended[MadResult::kMalformed], 1) << "byte " << byte;
   }
 }
 

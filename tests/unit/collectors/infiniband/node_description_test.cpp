@@ -15,15 +15,15 @@ TEST(NodeDescription, KeepsWhatIsFine) {
 }
 
 TEST(NodeDescription, EndsAtTheFirstNul) {
-  constexpr std::array<std::byte, 4> kOctets{std::byte{'a'}, std::byte{'b'}, std::byte{0}, std::byte{'c'}};
-  EXPECT_EQ(to_valid_utf8(kOctets), "ab");
+  constexpr std::array<std::byte, 4> kBytes{std::byte{'a'}, std::byte{'b'}, std::byte{0}, std::byte{'c'}};
+  EXPECT_EQ(to_valid_utf8(kBytes), "ab");
 }
 
 TEST(NodeDescription, ReplacesWhatIsNoUtf8) {
   const std::string bad = "\xEF\xBF\xBD";
   EXPECT_EQ(to_valid_utf8("a\xFFz"), "a" + bad + "z");
   EXPECT_EQ(to_valid_utf8("a\x80z"), "a" + bad + "z") << "a continuation without a start";
-  EXPECT_EQ(to_valid_utf8("a\xC3"), "a" + bad) << "cut in the middle, as 64 octets may";
+  EXPECT_EQ(to_valid_utf8("a\xC3"), "a" + bad) << "cut in the middle, as 64 bytes may";
   EXPECT_EQ(to_valid_utf8("\xC0\xAF"), bad + bad) << "overlong";
   EXPECT_EQ(to_valid_utf8("\xE0\x80\x80"), bad + bad + bad) << "overlong";
   EXPECT_EQ(to_valid_utf8("\xED\xA0\x80"), bad + bad + bad) << "a surrogate";

@@ -39,7 +39,7 @@ TEST_F(SweeperTest, CountersAreReadWithTheirWidthsAndUnits) {
   const PortIndex row = result.topology->find_port({{0x200}, {2}});
   const SampleTable& table = *result.counters;
   const auto value = [&](CounterId id) { return table.value(row, table.column(id)); };
-  EXPECT_EQ(value(CounterId::kTransmitBytes), 4000U) << "words of four octets";
+  EXPECT_EQ(value(CounterId::kTransmitBytes), 4000U) << "words of four bytes";
   EXPECT_EQ(value(CounterId::kReceivePackets), 1ULL << 40);
   EXPECT_EQ(value(CounterId::kLinkDowned), 3U);
   EXPECT_EQ(value(CounterId::kTransmitWait), 12U);

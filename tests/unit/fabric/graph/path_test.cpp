@@ -78,7 +78,7 @@ TEST_F(PathTest, ALinkIsDownWhenEitherEndSaysSo) {
 }
 
 TEST_F(PathTest, ASwitchThatWasNotReadEndsThePath) {
-  RouteBook empty(1);
+  RouteTables empty(1);
   empty.set_top(0, Lid{10});
   EXPECT_EQ(find_path(*fabric.topology(), *empty.publish(), fabric.port_of(kNear, 1), fabric.lid_of(kFar)).end,
             PathEnd::kNotRead);

@@ -75,7 +75,7 @@ TEST_F(RouteCheckTest, ALostPairIsNamed) {
 
 TEST_F(RouteCheckTest, WhatWasNotReadIsUnknownNotWell) {
   const auto topology = fabric.topology();
-  RouteBook nothing(1);
+  RouteTables nothing(1);
   nothing.set_top(fabric.find("leaf-0"), Lid{20});
   const Reachability found = check_reachability(*topology, *nothing.publish());
   EXPECT_EQ(found.pairs, 30U);

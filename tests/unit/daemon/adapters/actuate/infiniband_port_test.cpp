@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "fabric/graph/directed_way.hpp"
+#include "fabric/graph/directed_path.hpp"
 #include "tests/fakes/ethernet_fabric.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 

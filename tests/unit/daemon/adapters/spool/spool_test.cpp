@@ -8,10 +8,10 @@
 namespace weft::spool {
 namespace {
 
-void overwrite(const std::filesystem::path& file, std::streamoff at, char octet) {
+void overwrite(const std::filesystem::path& file, std::streamoff at, char byte) {
   std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
   stream.seekp(at, at < 0 ? std::ios::end : std::ios::beg);
-  stream.put(octet);
+  stream.put(byte);
 }
 
 TEST(Spool, WhatIsAppendedIsReadInOrder) {
@@ -352,13 +352,13 @@ TEST(Segment, NamesAndHeadersAreReadAsTheyAreWritten) {
   for (const char* name : {"", "lock", "0000000000000000004x.spool", "00000000000000000000.spool", "42.spool",
                            "99999999999999999999.spool", "00000000000000000042.spool~"})
     EXPECT_FALSE(parse_segment_name(name)) << name;
-  const auto octets = encode(SegmentHeader{7, 9});
-  const auto header = decode_header(octets);
+  const auto bytes = encode(SegmentHeader{7, 9});
+  const auto header = decode_header(bytes);
   ASSERT_TRUE(header);
   EXPECT_EQ(header->spool, 7U);
   EXPECT_EQ(header->first, 9U);
-  for (std::size_t i = 0; i < octets.size(); ++i) {
-    auto bent = octets;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    auto bent = bytes;
     bent[i] ^= std::byte{1};
     EXPECT_FALSE(decode_header(bent)) << i;
   }

@@ -37,7 +37,7 @@ class Folder {
   }
 };
 
-/// The body of that batch: its number, and some octets behind it.
+/// The body of that batch: its number, and some bytes behind it.
 inline std::vector<std::byte> body_of(std::uint64_t sequence, std::size_t size = 100) {
   std::vector<std::byte> body(std::max(size, sizeof sequence), static_cast<std::byte>(sequence * 7));
   std::memcpy(body.data(), &sequence, sizeof sequence);

@@ -61,8 +61,8 @@ TEST(Audit, OfAFreshStoreIsEmptyAndWhole) {
   EXPECT_EQ(*store->verify_audit(), (AuditProof{0, kZeros}));
 }
 
-// The octets are written out here by hand: whoever wants to check a trail with other tools finds these.
-TEST(Audit, TheHashIsThatOfTheDocumentedOctets) {
+// The bytes are written out here by hand: whoever wants to check a trail with other tools finds these.
+TEST(Audit, TheHashIsThatOfTheDocumentedBytes) {
   AuditRecord record{258, TimePoint(Duration(-2)), "\xC3\xA9", "x", 3, 4, "", "not read"};
   const std::string previous = std::string(62, '0') + "0a";
   std::string text = "weft audit 1\n";

@@ -14,7 +14,7 @@ namespace {
 
 // What a real sweeper sends of a small subnet, two sweeps long, with a duplicate GUID in it.
 struct Recording {
-  std::vector<std::byte> octets;
+  std::vector<std::byte> bytes;
   std::vector<Sweep> sent;  // the tables are the sweeper's own: only the last one's are meaningful
 
   Recording() {
@@ -32,7 +32,7 @@ struct Recording {
     options.engine.timeout = std::chrono::milliseconds(20);
     sweeper = std::make_unique<infiniband::Sweeper>(port, options);
     FrameWriter writer([this](std::span<const std::byte> piece) {
-      octets.insert(octets.end(), piece.begin(), piece.end());
+      bytes.insert(bytes.end(), piece.begin(), piece.end());
       return true;
     });
     for (int i = 0; i < 2; ++i) {
@@ -45,10 +45,10 @@ struct Recording {
   std::unique_ptr<infiniband::Sweeper> sweeper;
 };
 
-ByteSource source(std::span<const std::byte> octets, std::size_t& position) {
-  return [octets, &position](std::span<std::byte> wanted) {
-    if (octets.size() - position < wanted.size()) return false;
-    std::memcpy(wanted.data(), octets.data() + position, wanted.size());
+ByteSource source(std::span<const std::byte> bytes, std::size_t& position) {
+  return [bytes, &position](std::span<std::byte> wanted) {
+    if (bytes.size() - position < wanted.size()) return false;
+    std::memcpy(wanted.data(), bytes.data() + position, wanted.size());
     position += wanted.size();
     return true;
   };
@@ -57,7 +57,7 @@ ByteSource source(std::span<const std::byte> octets, std::size_t& position) {
 TEST(Frames, WhatWasSentIsWhatIsRead) {
   Recording recording;
   std::size_t position = 0;
-  FrameReader reader(source(recording.octets, position));
+  FrameReader reader(source(recording.bytes, position));
   Sweep got;
   for (const Sweep& sent : recording.sent) {
     auto message = reader.read();
@@ -101,19 +101,19 @@ TEST(Frames, WhatWasSentIsWhatIsRead) {
 
 TEST(Frames, OfTheRoutesOnlyWhatChangedIsSent) {
   Recording recording;
-  std::vector<std::byte> octets;
+  std::vector<std::byte> bytes;
   FrameWriter writer([&](std::span<const std::byte> piece) {
-    octets.insert(octets.end(), piece.begin(), piece.end());
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
     return true;
   });
   const auto size_of = [&](const Sweep& sweep) {
-    const std::size_t before = octets.size();
+    const std::size_t before = bytes.size();
     EXPECT_TRUE(writer.write(sweep));
-    return octets.size() - before;
+    return bytes.size() - before;
   };
   Sweep sweep = recording.sent.back();
   const NodeIndex hub = sweep.topology->find_node({0x200});
-  RouteBook book(sweep.topology->epoch());
+  RouteTables book(sweep.topology->epoch());
   book.set_top(hub, Lid{0xBFFF});
   RouteBlock block{};
   for (std::uint16_t number = 0; number < kMostRouteBlocks; ++number) book.set_block(hub, number, block);
@@ -128,7 +128,7 @@ TEST(Frames, OfTheRoutesOnlyWhatChangedIsSent) {
   sweep.routes = book.publish();
   EXPECT_LT(size_of(sweep), without + 100) << "a shorter table";
   std::size_t position = 0;
-  FrameReader reader(source(octets, position));
+  FrameReader reader(source(bytes, position));
   Sweep got;
   for (int i = 0; i < 4; ++i) {
     got = std::get<Sweep>(reader.read().value());
@@ -139,18 +139,18 @@ TEST(Frames, OfTheRoutesOnlyWhatChangedIsSent) {
 
 TEST(Frames, AStreamCutAnywhereEndsAsAnEndNotAsData) {
   Recording recording;
-  for (std::size_t length = 0; length < recording.octets.size(); length += 7) {
+  for (std::size_t length = 0; length < recording.bytes.size(); length += 7) {
     std::size_t position = 0;
-    FrameReader reader(source(std::span(recording.octets).first(length), position));
+    FrameReader reader(source(std::span(recording.bytes).first(length), position));
     std::size_t read = 0;
     while (auto message = reader.read()) ASSERT_LE(++read, 2U);
   }
 }
 
-TEST(Frames, ChangedOctetsNeverGiveAContradictoryGraph) {
+TEST(Frames, ChangedBytesNeverGiveAContradictoryGraph) {
   Recording recording;
-  for (std::size_t at = 0; at < std::min<std::size_t>(recording.octets.size(), 4000); ++at) {
-    auto broken = recording.octets;
+  for (std::size_t at = 0; at < std::min<std::size_t>(recording.bytes.size(), 4000); ++at) {
+    auto broken = recording.bytes;
     broken[at] ^= std::byte{0xFF};
     std::size_t position = 0;
     FrameReader reader(source(broken, position));
@@ -158,7 +158,7 @@ TEST(Frames, ChangedOctetsNeverGiveAContradictoryGraph) {
       auto message = reader.read();
       if (!message) break;
       if (const auto* sweep = std::get_if<Sweep>(&*message)) {
-        ASSERT_EQ(Topology::validate(sweep->topology->nodes(), sweep->topology->ports()), "") << "octet " << at;
+        ASSERT_EQ(Topology::validate(sweep->topology->nodes(), sweep->topology->ports()), "") << "byte " << at;
         ASSERT_EQ(sweep->counters->rows(), sweep->topology->ports().size());
       }
     }

@@ -4,9 +4,9 @@
 
 #include "daemon/platform/cli/spelling.hpp"
 #include "daemon/programs/weftctl/live.hpp"
-#include "daemon/programs/weftctl/mistakes.hpp"
 #include "daemon/programs/weftctl/table.hpp"
-#include "daemon/programs/weftctl/text.hpp"
+#include "daemon/programs/weftctl/usage_errors.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
 
 namespace weft::ctl {
 namespace {

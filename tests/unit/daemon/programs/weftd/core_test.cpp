@@ -107,7 +107,7 @@ class CoreTest : public ::testing::Test {
       posted.push_back(std::move(job));
     };
     hosts.emplace(config, std::move(restored.collectors), restored.incidents, store, *lane, clock, post);
-    remedies.emplace(RemedyDeskOptions{}, store::RestoredRemedies{}, store, *lane, *lane, clock, post);
+    remedies.emplace(RemedyControllerOptions{}, store::RestoredRemedies{}, store, *lane, *lane, clock, post);
     core.emplace(config, nullptr, store, std::move(restored), *lane, *hosts, *remedies, publication, clock, post);
   }
   // What the main thread would do: everything that was posted to it.
@@ -175,8 +175,8 @@ class CoreTest : public ::testing::Test {
   std::vector<Result<Incident>> answers;
   std::optional<runtime::Lane> lane{
       std::in_place, runtime::LaneOptions{.name = "store", .capacity = 64, .when_full = runtime::WhenFull::kRefuse}};
-  std::optional<HostDesk> hosts;
-  std::optional<RemedyDesk> remedies;
+  std::optional<HostSessions> hosts;
+  std::optional<RemedyController> remedies;
   std::optional<Core> core;
 };
 

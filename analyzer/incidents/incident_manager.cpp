@@ -1,0 +1,373 @@
+#include "analyzer/incidents/incident_manager.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "analyzer/incidents/evidence.hpp"
+#include "analyzer/incidents/planned_work.hpp"
+#include "analyzer/ports/describe.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+constexpr std::size_t kLongestName = 256;
+
+std::string key_of(IncidentKind kind, const Entity& cause) {
+  return std::string(to_string(kind)) + '|' + cause.identity();
+}
+
+/// Planned work is never the same incident as trouble of the same kind: neither re-opens the other.
+std::string key_of(IncidentKind kind, const Entity& cause, std::uint64_t maintenance) {
+  return key_of(kind, cause) + (maintenance != 0 ? "|planned" : "");
+}
+
+/// "1st", "2nd", "11th".
+std::string ordinal(std::size_t number) {
+  const bool teen = number % 100 / 10 == 1;
+  const char* ending = teen ? "th" : number % 10 == 1 ? "st" : number % 10 == 2 ? "nd" : number % 10 == 3 ? "rd" : "th";
+  return std::to_string(number) + ending;
+}
+
+std::string in_words(Duration window) {
+  constexpr std::chrono::hours kDay{24};
+  if (window >= kDay && window % kDay == Duration::zero()) return std::to_string(window / kDay) + " days";
+  return short_duration(window);
+}
+
+/// Kinds that are part of something greater only where that says so of the very kind.
+bool is_part(IncidentKind kind) {
+  return kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kLinkErrors || kind == IncidentKind::kLinkFlap ||
+         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kCounterStuck ||
+         kind == IncidentKind::kSilentLoss;
+}
+
+}  // namespace
+
+IncidentManager::IncidentManager(IncidentPolicy policy, std::vector<Incident> restored, std::uint64_t next_id)
+    : policy_(policy), next_id_(std::max<std::uint64_t>(1, next_id)) {
+  policy_.evidence_limit = std::max(2U, policy_.evidence_limit);
+  std::ranges::sort(restored, {}, &Incident::id);
+  entries_.reserve(restored.size());
+  for (Incident& incident : restored) {
+    next_id_ = std::max(next_id_, incident.id + 1);
+    Entry entry;
+    entry.key = key_of(incident.kind, incident.cause, incident.maintenance);
+    // One that was stored before beginnings were noted.
+    if (incident.beginnings.empty() && incident.opened != kNever && incident.maintenance == 0)
+      incident.beginnings.push_back(incident.opened);
+    entry.incident = std::make_shared<const Incident>(std::move(incident));
+    newest_[entry.key] = entry.incident->id;
+    entries_.push_back(std::move(entry));
+  }
+}
+
+std::size_t IncidentManager::position(std::uint64_t id) const {
+  const auto found = std::ranges::lower_bound(entries_, id, {}, [](const Entry& e) { return e.incident->id; });
+  if (found == entries_.end() || found->incident->id != id) return entries_.size();
+  return static_cast<std::size_t>(found - entries_.begin());
+}
+
+IncidentPtr IncidentManager::find(std::uint64_t id) const {
+  const std::size_t at = position(id);
+  return at < entries_.size() ? entries_[at].incident : nullptr;
+}
+
+std::shared_ptr<const IncidentList> IncidentManager::all() const {
+  if (!all_) {
+    auto list = std::make_shared<IncidentList>();
+    list->reserve(entries_.size());
+    for (const Entry& entry : entries_) list->push_back(entry.incident);
+    all_ = std::move(list);
+  }
+  return all_;
+}
+
+void IncidentManager::change(Entry& entry, Incident next, TimePoint now, Changed& changed) {
+  ++next.revision;
+  next.updated = now;
+  entry.incident = std::make_shared<const Incident>(std::move(next));
+  all_.reset();
+  const auto twice = std::ranges::find(changed, entry.incident->id, &Incident::id);
+  if (twice != changed.end())
+    *twice = *entry.incident;
+  else
+    changed.push_back(*entry.incident);
+}
+
+/// Notes that it begins now, and says so where it does so again and again.
+void IncidentManager::begin(Incident& incident, TimePoint now) {
+  if (incident.maintenance != 0) return;  // nobody repeats an offence by being worked on
+  ++opened_[static_cast<std::size_t>(incident.kind)];
+  // A clock that was set back makes a past that lies ahead.
+  std::erase_if(incident.beginnings, [&](TimePoint at) { return at > now || now - at > policy_.repeat_window; });
+  incident.beginnings.push_back(now);
+  if (incident.beginnings.size() > kMostCollectiveStarts) incident.beginnings.erase(incident.beginnings.begin());
+  const std::size_t count = incident.beginnings.size();
+  if (count < policy_.repeat_count) return;
+  const Evidence repeated{.signal = "beginnings",
+                          .description = "the same trouble began " + std::to_string(count) +
+                                         (count < kMostCollectiveStarts ? "" : " or more") + " times in " +
+                                         in_words(policy_.repeat_window),
+                          .value = static_cast<double>(count),
+                          .threshold = static_cast<double>(policy_.repeat_count),
+                          .unit = "times",
+                          .observed = now,
+                          .where = incident.cause,
+                          .window = policy_.repeat_window};
+  merge_evidence(incident.evidence, {repeated}, policy_.evidence_limit);
+}
+
+std::string IncidentManager::summary_of(const Finding& finding, const Incident& incident) const {
+  const std::size_t count = incident.beginnings.size();
+  if (count < policy_.repeat_count) return finding.summary;
+  return finding.summary + "; the " + ordinal(count) + " time" + (count < kMostCollectiveStarts ? "" : " or more") +
+         " in " + in_words(policy_.repeat_window);
+}
+
+void IncidentManager::open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
+                           Changed& changed) {
+  Incident incident;
+  incident.beginnings = std::move(beginnings);
+  incident.id = next_id_++;
+  incident.kind = finding.kind;
+  incident.severity = finding.severity;
+  incident.cause = finding.cause;
+  incident.affected = finding.affected;
+  merge_evidence(incident.evidence, finding.evidence, policy_.evidence_limit);
+  incident.waiting = finding.waiting;
+  merge_jobs(incident.jobs, finding.jobs);
+  incident.confidence = finding.confidence;
+  incident.maintenance = finding.maintenance;
+  begin(incident, now);
+  incident.summary = summary_of(finding, incident);
+  incident.opened = now;
+  newest_[key] = incident.id;
+  Entry& entry = entries_.emplace_back();
+  entry.key = std::move(key);
+  entry.evidence_shown = now;
+  entry.seen_in = updates_;
+  change(entry, std::move(incident), now, changed);
+}
+
+void IncidentManager::reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed) {
+  Incident next = *entry.incident;
+  next.state = IncidentState::kOpen;
+  next.severity = finding.severity;
+  next.cause = finding.cause;
+  next.affected = finding.affected;
+  next.confidence = finding.confidence;
+  next.maintenance = finding.maintenance;
+  next.resolved = kNever;
+  next.acknowledged_by.clear();
+  ++next.occurrences;
+  next.waiting = finding.waiting;
+  next.jobs.clear();
+  merge_jobs(next.jobs, finding.jobs);
+  merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
+  begin(next, now);
+  next.summary = summary_of(finding, next);
+  entry.evidence_shown = now;
+  change(entry, std::move(next), now, changed);
+}
+
+void IncidentManager::refresh(Entry& entry, const Finding& finding, TimePoint now, Changed& changed) {
+  const Incident& shown = *entry.incident;
+  const EvidenceNews news = compare_evidence(shown.evidence, finding.evidence);
+  std::vector<std::string> jobs = shown.jobs;
+  const bool material = merge_jobs(jobs, finding.jobs) || shown.severity != finding.severity ||
+                        shown.summary != summary_of(finding, shown) ||
+                        std::abs(shown.confidence - finding.confidence) >= 0.1 ||
+                        !std::ranges::equal(shown.affected, finding.affected,
+                                            [](const Entity& a, const Entity& b) { return a.same_as(b); });
+  // New evidence can be pushed out by still newer one: it too is shown at a bounded pace.
+  const bool due = now - entry.evidence_shown >= policy_.evidence_refresh;
+  const bool moved_on = news.fresh || news.numbers || !same_tree(shown.waiting, finding.waiting);
+  if (!material && !(moved_on && due)) return;
+  Incident next = shown;
+  next.jobs = std::move(jobs);
+  next.severity = finding.severity;
+  next.cause = finding.cause;
+  next.affected = finding.affected;
+  next.confidence = finding.confidence;
+  next.maintenance = finding.maintenance;
+  next.summary = summary_of(finding, shown);
+  merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
+  next.waiting = finding.waiting;
+  entry.evidence_shown = now;
+  change(entry, std::move(next), now, changed);
+}
+
+std::vector<std::pair<std::uint64_t, TimePoint>> IncidentManager::last_evidence() const {
+  std::vector<std::pair<std::uint64_t, TimePoint>> all;
+  for (const Entry& entry : entries_) {
+    if (!entry.incident->is_open()) continue;
+    TimePoint newest = entry.evidence_seen;
+    for (const Evidence& evidence : entry.incident->evidence) newest = std::max(newest, evidence.observed);
+    all.emplace_back(entry.incident->id, newest);
+  }
+  return all;
+}
+
+std::uint64_t IncidentManager::take(const Finding& finding, TimePoint now, Changed& changed) {
+  std::string key = key_of(finding.kind, finding.cause, finding.maintenance);
+  const auto known = newest_.find(key);
+  const std::size_t at = known == newest_.end() ? entries_.size() : position(known->second);
+  if (at < entries_.size()) {
+    Entry& entry = entries_[at];
+    if (entry.incident->is_open()) {
+      // A second finding of the same trouble in one sweep adds nothing.
+      if (entry.seen_in != updates_) refresh(entry, finding, now, changed);
+    } else if (now - entry.incident->resolved < policy_.reopen_window) {
+      reopen(entry, finding, now, changed);
+    } else {
+      open(finding, std::move(key), entry.incident->beginnings, now, changed);
+      return entries_.back().incident->id;
+    }
+    entry.clean_sweeps = 0;
+    entry.seen_in = updates_;
+    for (const Evidence& evidence : finding.evidence)
+      entry.evidence_seen = std::max(entry.evidence_seen, evidence.observed);
+    return entry.incident->id;
+  }
+  open(finding, std::move(key), {}, now, changed);
+  return entries_.back().incident->id;
+}
+
+void IncidentManager::resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed,
+                              bool part_of_another) {
+  Incident next = *entry.incident;
+  next.state = IncidentState::kResolved;
+  next.resolved = now;
+  if (!why.empty()) next.summary += " (" + why + ")";
+  // A link is no repeated offender for having hung from a switch that went down.
+  if (part_of_another && !next.beginnings.empty()) next.beginnings.pop_back();
+  entry.clean_sweeps = 0;
+  change(entry, std::move(next), now, changed);
+}
+
+/// The incident of the same trouble that alarms, where this update had it.
+IncidentPtr IncidentManager::seen_as_trouble(const Incident& planned) const {
+  const auto known = newest_.find(key_of(planned.kind, planned.cause));
+  const std::size_t at = known == newest_.end() ? entries_.size() : position(known->second);
+  return at < entries_.size() && entries_[at].seen_in == updates_ ? entries_[at].incident : nullptr;
+}
+
+void IncidentManager::close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,
+                            const Coverage& coverage, TimePoint now, Changed& changed) {
+  for (Entry& entry : entries_) {
+    const Incident& incident = *entry.incident;
+    if (!incident.is_open() || entry.seen_in == updates_ || !coverage.reaches(incident.cause.fabric, fabric)) continue;
+    if (const IncidentPtr alarm = incident.maintenance != 0 ? seen_as_trouble(incident) : nullptr) {
+      resolve(entry, "the work is over, it goes on as " + incident_name(alarm->id), now, changed);
+      continue;
+    }
+    const bool foldable = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kNodeDown ||
+                          incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kTelemetryLost;
+    if ((foldable || is_part(incident.kind)) && !wholes.empty()) {
+      auto whole = foldable ? wholes.find(incident.cause.identity()) : wholes.end();
+      if (whole == wholes.end()) whole = wholes.find(key_of(incident.kind, incident.cause));
+      if (whole != wholes.end()) {
+        // What alarms does not vanish in what does not: it waits until the work is done.
+        if (incident.maintenance == 0 && find(whole->second)->maintenance != 0) continue;
+        resolve(entry, "now part of " + incident_name(whole->second), now, changed, true);
+        continue;
+      }
+    }
+    if (!coverage.observed(incident.kind, incident.cause)) continue;
+    if (++entry.clean_sweeps >= policy_.resolve_sweeps) resolve(entry, {}, now, changed);
+  }
+}
+
+std::vector<Incident> IncidentManager::update(std::string_view fabric, std::vector<Finding> findings,
+                                              const Coverage& coverage, TimePoint now) {
+  ++updates_;
+  Changed changed;
+  if (windows_ && !windows_->empty()) {
+    const auto began_before = [this](const Finding& finding) {
+      const auto known = newest_.find(key_of(finding.kind, finding.cause));
+      const IncidentPtr incident = known == newest_.end() ? nullptr : find(known->second);
+      return incident && incident->is_open();
+    };
+    mark_planned(findings, *windows_, *all(), began_before, now);
+  }
+  // What the greater troubles of this sweep contain: entity → incident.
+  std::unordered_map<std::string, std::uint64_t> wholes;
+  for (const Finding& finding : findings) {
+    const std::uint64_t id = take(finding, now, changed);
+    const bool whole = finding.kind == IncidentKind::kSwitchDown || finding.kind == IncidentKind::kNodeDown;
+    if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
+    if (whole || finding.kind == IncidentKind::kLinkDown)
+      for (const Entity& part : finding.affected) wholes.emplace(part.identity(), id);
+    // Transfers that fail because of it, or together with others, are no trouble of their own.
+    if (finding.kind == IncidentKind::kSilentLoss ||
+        (finding.kind == IncidentKind::kRdmaErrors && finding.cause.kind == EntityKind::kFabric))
+      for (const Entity& part : finding.affected) wholes.emplace(key_of(IncidentKind::kRdmaErrors, part), id);
+    // Counters that are not to be believed have told of many links.
+    if (finding.kind == IncidentKind::kCounterStuck && finding.cause.kind == EntityKind::kFabric)
+      for (const Entity& part : finding.affected)
+        for (const IncidentKind kind :
+             {IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kLinkDegraded,
+              IncidentKind::kCounterStuck, IncidentKind::kRdmaErrors, IncidentKind::kSilentLoss})
+          wholes.emplace(key_of(kind, part), id);
+    // A node that is merely out of sight behind another is no trouble of its own, but one that is down stays down.
+    if (finding.kind == IncidentKind::kTelemetryLost)
+      for (const Entity& part : finding.affected) wholes.emplace(key_of(finding.kind, part), id);
+  }
+  close(fabric, wholes, coverage, now, changed);
+  expire(now);
+  return changed;
+}
+
+std::vector<Incident> IncidentManager::give_up(std::string_view fabric, const std::string& why, TimePoint now) {
+  Changed changed;
+  for (Entry& entry : entries_)
+    if (entry.incident->is_open() && entry.incident->cause.fabric == fabric) resolve(entry, why, now, changed);
+  return changed;
+}
+
+void IncidentManager::expire(TimePoint now) {
+  std::size_t resolved = 0;
+  for (const Entry& entry : entries_) resolved += entry.incident->is_open() ? 0U : 1U;
+  std::size_t surplus = resolved > policy_.retained_incidents ? resolved - policy_.retained_incidents : 0;
+  const std::size_t erased = std::erase_if(entries_, [&](const Entry& entry) {
+    if (entry.incident->is_open()) return false;
+    const bool old = now - entry.incident->resolved > policy_.retention;
+    if (!old && surplus == 0) return false;
+    if (surplus > 0) --surplus;
+    const auto newest = newest_.find(entry.key);
+    if (newest != newest_.end() && newest->second == entry.incident->id) newest_.erase(newest);
+    return true;
+  });
+  if (erased > 0) all_.reset();
+}
+
+Result<Incident> IncidentManager::acknowledge(std::uint64_t id, std::string_view who, TimePoint now) {
+  const std::size_t at = position(id);
+  if (at == entries_.size()) return fail(ErrorCode::kNotFound, "there is no incident " + incident_name(id));
+  if (who.empty()) return fail(ErrorCode::kInvalidArgument, "an acknowledgement needs a name");
+  Entry& entry = entries_[at];
+  if (!entry.incident->is_open())
+    return fail(ErrorCode::kFailedPrecondition, incident_name(id) + " is already resolved");
+  const std::string_view name = who.substr(0, kLongestName);
+  if (entry.incident->state == IncidentState::kAcknowledged && entry.incident->acknowledged_by == name)
+    return *entry.incident;
+  Incident next = *entry.incident;
+  next.state = IncidentState::kAcknowledged;
+  next.acknowledged_by = name;
+  Changed changed;
+  change(entry, std::move(next), now, changed);
+  return *entry.incident;
+}
+
+Result<Incident> IncidentManager::silence(std::uint64_t id, TimePoint until, TimePoint now) {
+  const std::size_t at = position(id);
+  if (at == entries_.size()) return fail(ErrorCode::kNotFound, "there is no incident " + incident_name(id));
+  Incident next = *entries_[at].incident;
+  next.silenced_until = until > now ? until : kNever;
+  Changed changed;
+  change(entries_[at], std::move(next), now, changed);
+  return *entries_[at].incident;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,102 @@
+#pragma once
+// The life of incidents: findings of successive sweeps become one incident that opens, changes, resolves and re-opens.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/incidents/coverage.hpp"
+#include "analyzer/thresholds/thresholds.hpp"
+#include "fabric/incident.hpp"
+#include "fabric/maintenance.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::analyzer {
+
+/// An incident that is shared with snapshots. Immutable.
+using IncidentPtr = std::shared_ptr<const Incident>;
+/// Incidents, ascending by id.
+using IncidentList = std::vector<IncidentPtr>;
+
+/// Kind and cause make the identity of trouble: the same trouble is one incident that re-opens, not many. An incident
+/// changes visibly (its revision grows) when something changed that a person should see, not because a number moved a
+/// little. Trouble that turns out to be part of something greater — a link of a switch that is down, a link that keeps
+/// flapping — is folded into that: resolved with a pointer to it.
+class IncidentManager {
+ public:
+  /// `restored` are the incidents of the store (open ones and recently resolved ones, any order); `next_id` is the id
+  /// that the next new incident gets, raised where a restored one is not below it.
+  IncidentManager(IncidentPolicy policy, std::vector<Incident> restored, std::uint64_t next_id);
+
+  /// Takes the findings of one sweep of `fabric` (or of silence, with a blind coverage) and gives the incidents that a
+  /// person would see changed, each with its revision grown. Persist them before showing them.
+  std::vector<Incident> update(std::string_view fabric, std::vector<Finding> findings, const Coverage& coverage,
+                               TimePoint now);
+
+  /// The windows of planned work, from now on. What begins within one is kept apart from trouble: it is INFO, pages
+  /// nobody and counts neither as opened nor as a beginning; what is still wrong when the window is over begins then.
+  void plan(MaintenanceListPtr windows) { windows_ = std::move(windows); }
+
+  /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
+  std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
+
+  /// Somebody looks after it; saying so again changes nothing. kNotFound; kInvalidArgument without a name;
+  /// kFailedPrecondition when it is already resolved.
+  Result<Incident> acknowledge(std::uint64_t id, std::string_view who, TimePoint now);
+  /// No notifications until `until`; a time not after `now` ends a silence. kNotFound.
+  Result<Incident> silence(std::uint64_t id, TimePoint until, TimePoint now);
+
+  /// All open incidents and those resolved within the retention, ascending by id: as Snapshot::incidents wants them.
+  /// The same pointer as before when nothing changed.
+  std::shared_ptr<const IncidentList> all() const;
+  /// The incident, or null.
+  IncidentPtr find(std::uint64_t id) const;
+  /// The id of the next new incident, to be saved.
+  std::uint64_t next_id() const { return next_id_; }
+  /// Open incidents, ascending by id, with the time of the newest evidence for each that any finding brought. What is
+  /// shown may lag behind it by IncidentPolicy::evidence_refresh.
+  std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence() const;
+  /// How many incidents of each kind were opened or re-opened by this object.
+  std::uint64_t opened(IncidentKind kind) const { return opened_[static_cast<std::size_t>(kind)]; }
+
+ private:
+  struct Entry {
+    IncidentPtr incident;
+    std::string key;                    ///< kind and identity of the cause
+    unsigned clean_sweeps = 0;          ///< consecutive observed sweeps without the finding
+    std::uint64_t seen_in = 0;          ///< the last update that had the finding
+    TimePoint evidence_seen = kNever;   ///< newest that a finding brought
+    TimePoint evidence_shown = kNever;  ///< when its evidence last made a revision
+  };
+  using Changed = std::vector<Incident>;
+
+  std::size_t position(std::uint64_t id) const;
+  void change(Entry& entry, Incident next, TimePoint now, Changed& changed);
+  std::uint64_t take(const Finding& finding, TimePoint now, Changed& changed);
+  void refresh(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
+  void reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
+  void open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
+            Changed& changed);
+  void begin(Incident& incident, TimePoint now);
+  std::string summary_of(const Finding& finding, const Incident& incident) const;
+  void resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed, bool part_of_another = false);
+  void close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,
+             const Coverage& coverage, TimePoint now, Changed& changed);
+  IncidentPtr seen_as_trouble(const Incident& planned) const;
+  void expire(TimePoint now);
+
+  IncidentPolicy policy_;
+  MaintenanceListPtr windows_;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t updates_ = 0;
+  std::vector<Entry> entries_;                             ///< ascending by id
+  std::unordered_map<std::string, std::uint64_t> newest_;  ///< key → id of the newest incident with it
+  std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_{};
+  mutable std::shared_ptr<const IncidentList> all_;  ///< null when it must be made again
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,356 @@
+#include "analyzer/remedy/plan_manager.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analyzer/remedy/budget.hpp"
+#include "analyzer/remedy/candidates.hpp"
+
+// What people ask for, what actuators answer, and what is to be written down. Proposals and their judging are in
+// remedy_review.cpp.
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What was decided longer ago, because the disk or the machine was slow, is decided anew.
+constexpr Duration kLongestDelay = 10s;
+
+// Transient: it is waited for, so it refuses no approval.
+bool waits(const GuardVerdict& verdict) {
+  return verdict.guard == Guard::kOneActor;
+}
+
+const GuardVerdict* refusal(const std::vector<GuardVerdict>& guards) {
+  const auto found = std::ranges::find_if(
+      guards, [](const GuardVerdict& verdict) { return verdict.result == GuardResult::kRefused && !waits(verdict); });
+  return found == guards.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now)
+    : settings_(std::move(settings)),
+      status_(std::move(memory.status)),
+      next_id_(memory.next_id),
+      trees_(settings_.limits.capacity) {
+  set_back(now);
+  std::ranges::sort(memory.plans, {}, &Plan::id);
+  for (Plan& plan : memory.plans) {
+    next_id_ = std::max(next_id_, plan.id + 1);
+    Entry& entry = entries_[plan.id];
+    entry.plan = std::move(plan);
+    shown_.push_back(std::make_shared<const Plan>(entry.plan));
+    if (is_under_way(entry.plan.state)) {
+      runner(entry, now).resume();
+    }
+  }
+}
+
+PlanManager::Entry* PlanManager::entry(std::uint64_t id) {
+  const auto found = entries_.find(id);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+void PlanManager::show(Entry& entry) {
+  const auto at = std::ranges::lower_bound(shown_, entry.plan.id, {}, [](const PlanPtr& plan) { return plan->id; });
+  auto copy = std::make_shared<const Plan>(entry.plan);
+  if (at != shown_.end() && (*at)->id == entry.plan.id)
+    *at = std::move(copy);
+  else
+    shown_.insert(at, std::move(copy));
+  entry.changed = true;
+  all_.reset();
+}
+
+void PlanManager::audit(const Plan* plan, const std::string& who, std::string what, std::string detail, TimePoint now) {
+  AuditRecord record;
+  record.at = now;
+  record.who = who;
+  record.what = std::move(what);
+  record.plan = plan ? plan->id : 0;
+  record.incident = plan ? plan->incident : 0;
+  record.detail = std::move(detail);
+  unsaved_audit_.push_back(std::move(record));
+}
+
+void PlanManager::note(Entry& entry, const std::string& who, std::string what, TimePoint now, bool grows) {
+  Plan& plan = entry.plan;
+  audit(&plan, who, to_string(plan.state), plan.target.label + ": " + what, now);
+  if (plan.steps.size() >= kMostPlanSteps) plan.steps.erase(plan.steps.begin());
+  plan.steps.push_back({now, plan.state, who, std::move(what)});
+  if (grows) ++plan.revision;
+  plan.updated = now;
+  show(entry);
+}
+
+PlanRunner PlanManager::runner(Entry& entry, TimePoint now) {
+  return {entry.plan, entry.work, inverse(entry.plan), settings_.limits, now, [this, &entry, now](std::string what) {
+            note(entry, std::string(kOurselves), std::move(what), now);
+          }};
+}
+
+void PlanManager::end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now) {
+  entry.plan.state = state;
+  entry.plan.outcome = outcome;
+  entry.plan.finished = now;
+  note(entry, who, std::move(outcome), now);
+}
+
+// What a reading for a plan that brings something back means for the one that took it out.
+void PlanManager::settle(const Plan& plan, TargetState state, TimePoint now) {
+  if (takes_out(plan.action) || state == TargetState::kOurs) return;
+  Entry* before = entry(plan.undoes);
+  // What is unresolved stays so: an answer that never came may still have its effect.
+  if (!before || !before->plan.in_force) return;
+  before->plan.in_force = false;
+  note(*before, std::string(kOurselves), plan_name(plan.id) + " found it taken back", now, false);
+}
+
+PlanManager::Entry& PlanManager::add(RemedyAction action, Entity target, const std::string& who,
+                                     const RemedyView& view) {
+  const std::uint64_t id = next_id_++;
+  Entry& entry = entries_[id];
+  entry.plan.id = id;
+  entry.plan.action = action;
+  entry.plan.target = std::move(target);
+  entry.plan.actuator = settings_.actuator(action, view.is_ethernet_link(entry.plan.target));
+  entry.plan.requested_by = who;
+  entry.plan.created = view.now;
+  entry.plan.expires = view.now + settings_.limits.expiry;
+  return entry;
+}
+
+Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, const std::string& who,
+                                  const RemedyView& view) {
+  Entry* found = entry(id);
+  if (!found) return fail(ErrorCode::kNotFound, "no plan " + plan_name(id));
+  Plan& plan = found->plan;
+  if (plan.state != PlanState::kProposed)
+    return fail(ErrorCode::kFailedPrecondition,
+                plan_name(id) + " is " + to_string(plan.state) + (plan.outcome.empty() ? "" : ": " + plan.outcome));
+  if (revision != 0 && revision != plan.revision)
+    return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " has changed since you read it: it is at revision " +
+                                                    std::to_string(plan.revision) + ". Read it again");
+  if (view.now >= plan.expires) {
+    end(*found, PlanState::kExpired, std::string(kOurselves), "nobody approved it in time", view.now);
+    return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " has expired");
+  }
+  take_verdicts(plan, guards_of(plan, view), view);
+  if (const GuardVerdict* guard = refusal(plan.guards)) {
+    audit(&plan, who, "refused", std::string(to_string(guard->guard)) + ": " + guard->explanation, view.now);
+    show(*found);
+    return fail(ErrorCode::kFailedPrecondition, std::string(to_string(guard->guard)) + ": " + guard->explanation);
+  }
+  plan.state = PlanState::kApproved;
+  plan.approved_by = who;
+  note(*found, who, "approved", view.now);
+  return plan;
+}
+
+Result<Plan> PlanManager::reject(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
+  Entry* found = entry(id);
+  if (!found) return fail(ErrorCode::kNotFound, "no plan " + plan_name(id));
+  const PlanState state = found->plan.state;
+  if (state != PlanState::kProposed && state != PlanState::kApproved)
+    return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " is " + to_string(state) + ": too late to reject it");
+  end(*found, PlanState::kRejected, who, why.empty() ? "rejected" : "rejected: " + why, now);
+  return found->plan;
+}
+
+Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, const std::string& why,
+                                  const std::string& who, const RemedyView& view) {
+  std::uint64_t undoes = 0;
+  for (auto& [id, other] : entries_) {
+    Plan& plan = other.plan;
+    if (!plan.target.same_as(target)) continue;
+    if (is_under_way(plan.state) || plan.state == PlanState::kApproved)
+      return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is under way");
+    if (plan.in_force || plan.unresolved) undoes = id;
+  }
+  if (takes_out(action) && undoes != 0)
+    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) + " has taken it out of service already");
+  if (!takes_out(action) && undoes == 0)
+    return fail(ErrorCode::kFailedPrecondition,
+                target.label + " was not taken out of service by weft: whoever did it must bring it back");
+  // A person's word stands for what was only proposed.
+  for (auto& [id, other] : entries_)
+    if (other.plan.state == PlanState::kProposed && other.plan.target.same_as(target))
+      end(other, PlanState::kExpired, who, "a person asked for it", view.now);
+
+  const std::uint64_t id = next_id_;
+  Entry& added = add(action, target, who, view);
+  Plan& plan = added.plan;
+  plan.reason = why;
+  plan.undoes = undoes;
+  if (const Entry* before = entry(undoes)) {
+    plan.incident = before->plan.incident;
+    plan.actuator = before->plan.actuator;
+  }
+  plan.guards = guards_of(plan, view);
+  if (const GuardVerdict* guard = refusal(plan.guards)) {
+    std::string sentence = std::string(to_string(guard->guard)) + ": " + guard->explanation;
+    audit(&plan, who, "refused", std::string(to_string(action)) + ' ' + target.label + ": " + sentence, view.now);
+    entries_.erase(id);
+    return fail(ErrorCode::kFailedPrecondition, std::move(sentence));
+  }
+  plan.state = PlanState::kApproved;
+  plan.approved_by = who;
+  note(added, who, "asked for: " + (why.empty() ? std::string("no reason given") : why), view.now);
+  return plan;
+}
+
+void PlanManager::set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now) {
+  if (status_.hands_off == hands_off) return;
+  status_.hands_off = hands_off;
+  status_.hands_off_reason = hands_off ? who + (why.empty() ? "" : ": " + why) : "";
+  status_changed_ = true;
+  audit(nullptr, who, hands_off ? "hands off" : "hands on", why, now);
+}
+
+Result<void> PlanManager::reset_breaker(const std::string& why, const std::string& who, TimePoint now) {
+  if (!status_.breaker_tripped) return fail(ErrorCode::kFailedPrecondition, "the breaker is not tripped");
+  status_.breaker_tripped = false;
+  status_.breaker_reason.clear();
+  // What tripped it is looked at by now, and must not trip it again by itself.
+  status_.breaker_since = now;
+  status_changed_ = true;
+  audit(nullptr, who, "breaker reset", why, now);
+  return {};
+}
+
+RemedyBatch PlanManager::take(TimePoint now) {
+  RemedyBatch batch;
+  batch.audit = std::exchange(unsaved_audit_, {});
+  batch.status_changed = std::exchange(status_changed_, false);
+  for (auto& [id, entry] : entries_) {
+    if (std::exchange(entry.changed, false)) batch.plans.push_back(entry.plan);
+    std::optional<RemedyOrder> order;
+    if (is_under_way(entry.plan.state)) {
+      order = runner(entry, now).order();
+      if (order && order->kind == OrderKind::kAct && order->action == entry.plan.action &&
+          (status_.hands_off || (status_.breaker_tripped && takes_out(order->action)) ||
+           now - entry.work.due > kLongestDelay)) {
+        runner(entry, now).hold();
+        order.reset();
+      }
+      if (order && order->kind == OrderKind::kAct && status_.hands_off) order.reset();
+    } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 &&
+               now - entry.checked >= settings_.limits.check_interval && !is_busy(entry.plan.target)) {
+      entry.checked = now;
+      order = RemedyOrder{0,
+                          id,
+                          OrderKind::kRead,
+                          entry.plan.action,
+                          entry.plan.target,
+                          entry.plan.actuator,
+                          entry.plan.reason,
+                          entry.plan.incident};
+    }
+    if (!order) continue;
+    order->number = next_order_++;
+    entry.work.order = order->number;
+    orders_[order->number] = id;
+    batch.orders.push_back(std::move(*order));
+  }
+  return batch;
+}
+
+void PlanManager::take_back(RemedyBatch batch, TimePoint now) {
+  for (const Plan& plan : batch.plans)
+    if (Entry* of = entry(plan.id)) of->changed = true;
+  batch.audit.insert(batch.audit.end(), std::make_move_iterator(unsaved_audit_.begin()),
+                     std::make_move_iterator(unsaved_audit_.end()));
+  unsaved_audit_ = std::move(batch.audit);
+  status_changed_ |= batch.status_changed;
+  for (const RemedyOrder& order : batch.orders) {
+    orders_.erase(order.number);
+    Entry* of = entry(order.plan);
+    if (!of || of->work.order != order.number) continue;
+    of->work.order = 0;
+    of->checked = kNever;
+    // By the time that the disk takes it the world may have changed.
+    if (order.kind == OrderKind::kAct) runner(*of, now).hold();
+  }
+}
+
+void PlanManager::withdraw(std::uint64_t id, TimePoint now) {
+  Entry* of = entry(id);
+  if (!of) return;
+  Plan& plan = of->plan;
+  const bool begun = plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone;
+  if (plan.state != PlanState::kApproved && !begun) return;
+  of->work = {};
+  const std::string why = "nothing was done: it could not be written to disk";
+  const std::string ourselves(kOurselves);
+  if (plan.requested_by != kOurselves) return end(*of, PlanState::kExpired, ourselves, why, now);
+  plan.state = PlanState::kProposed;
+  plan.approved_by.clear();
+  note(*of, ourselves, "a proposal again, for its approval could not be written to disk", now);
+}
+
+void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReading>& reading, TimePoint now) {
+  const auto order = orders_.find(number);
+  if (order == orders_.end()) return;
+  Entry* of = entry(order->second);
+  orders_.erase(order);
+  if (!of || of->work.order != number) return;
+  if (is_under_way(of->plan.state)) {
+    if (runner(*of, now).read(reading)) of->work.stage = PlanWork::Stage::kReady;
+    if (reading) {
+      settle(of->plan, reading->state, now);
+      of->checked = now;
+    }
+    return;
+  }
+  of->work.order = 0;
+  if (!reading || is_busy(of->plan.target)) return;
+  Plan& plan = of->plan;
+  settle(plan, reading->state, now);
+  // What only failed to come back is held by another plan.
+  const bool is_held = std::ranges::any_of(shown_, [&](const PlanPtr& other) {
+    return other->id != plan.id && other->in_force && other->target.same_as(plan.target);
+  });
+  const bool ours = reading->state == TargetState::kOurs && !is_held;
+  if (plan.in_force == ours && !plan.unresolved) return;
+  // What counts is when it was asked: what lands between reading and answer must not be overlooked.
+  const bool may_still_land =
+      reading->state != TargetState::kOurs && of->checked - plan.finished < settings_.limits.late_watch;
+  if (plan.unresolved && may_still_land) return;
+  plan.in_force = ours;
+  plan.unresolved = false;
+  note(*of, std::string(kOurselves),
+       ours ? "it turned out to be in force: " + reading->detail : "it is not in force: " + reading->detail, now,
+       false);
+}
+
+void PlanManager::answer_action(std::uint64_t number, const Result<void>& result, TimePoint now) {
+  const auto order = orders_.find(number);
+  if (order == orders_.end()) return;
+  Entry* of = entry(order->second);
+  orders_.erase(order);
+  if (!of || of->work.order != number || !is_under_way(of->plan.state)) return;
+  runner(*of, now).acted(result);
+}
+
+std::shared_ptr<const std::vector<PlanPtr>> PlanManager::all() const {
+  if (!all_) all_ = std::make_shared<const std::vector<PlanPtr>>(shown_);
+  return all_;
+}
+
+PlanPtr PlanManager::find(std::uint64_t id) const {
+  const auto at = std::ranges::lower_bound(shown_, id, {}, [](const PlanPtr& plan) { return plan->id; });
+  return at != shown_.end() && (*at)->id == id ? *at : nullptr;
+}
+
+RemedyStatus PlanManager::status(TimePoint now) const {
+  RemedyStatus status = status_;
+  status.actions_last_hour = actions_within(shown_, now, 1h);
+  status.actions_per_hour = settings_.limits.budget.actions_per_hour;
+  status.out_of_service = out_of_service(shown_);
+  return status;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,136 @@
+#pragma once
+// All plans, from proposal to outcome: what is to be done, whether it may be, and what to ask of the world next.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/guards.hpp"
+#include "analyzer/remedy/plan_runner.hpp"
+#include "analyzer/remedy/settings.hpp"
+#include "analyzer/remedy/tree_cache.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::analyzer {
+
+/// What must be on disk before anything follows from it, and what follows.
+struct RemedyBatch {
+  std::vector<Plan> plans;          ///< as they are now
+  std::vector<AuditRecord> audit;   ///< without sequence and hash, which the store gives
+  bool status_changed = false;      ///< hands off, breaker
+  std::vector<RemedyOrder> orders;  ///< to be given to actuators when the rest is on disk, and not before
+  /// Nothing to save and nothing to order.
+  bool empty() const { return plans.empty() && audit.empty() && !status_changed && orders.empty(); }
+};
+
+/// What is restored after a restart.
+struct RemedyMemory {
+  std::vector<Plan> plans;  ///< those not over, those lately over and all that are in force or unresolved
+  std::uint64_t next_id = 1;
+  RemedyStatus status;  ///< hands off and breaker
+};
+
+/// Plans of all fabrics. What it decides it says in take(): the caller writes that down, then carries the orders out,
+/// and answers each. Nothing here acts by itself, so that a process killed at any point leaves a journal from which the
+/// next one knows what to read.
+class PlanManager {
+ public:
+  /// Continues with the plans of the process before.
+  PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now);
+
+  /// Looks at everything anew: after each sweep, after answers of actuators, and about once a second otherwise.
+  void review(const RemedyView& view);
+
+  /// kNotFound; kFailedPrecondition: not proposed (any more), of another revision, too late, or refused by a guard.
+  Result<Plan> approve(std::uint64_t id, std::uint64_t revision, const std::string& who, const RemedyView& view);
+  /// kNotFound; kFailedPrecondition when the plan is neither proposed nor approved.
+  Result<Plan> reject(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
+  /// A person's own plan, approved at once. kFailedPrecondition: refused by a guard, or there is nothing of ours to be
+  /// taken back; kAlreadyExists: a plan for the same is under way.
+  Result<Plan> request(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
+                       const RemedyView& view);
+  /// Stops all automation, or lets it go on. Nothing when it is so already.
+  void set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now);
+  /// kFailedPrecondition while it is not tripped.
+  Result<void> reset_breaker(const std::string& why, const std::string& who, TimePoint now);
+
+  /// What changed since the last call, and what is to be asked now.
+  RemedyBatch take(TimePoint now);
+  /// The batch did not reach the disk: its orders were not carried out, and its changes are told again. What was to be
+  /// done is judged anew before it is ordered again.
+  void take_back(RemedyBatch batch, TimePoint now);
+  /// Whoever approved or asked for the plan was told that it could not be written down, and must not be surprised by it
+  /// later: while nothing was sent it is a proposal again, or over when it was a person's own wish.
+  void withdraw(std::uint64_t id, TimePoint now);
+  /// The result of a kRead order. An order that is unknown or out of date is ignored.
+  void answer_reading(std::uint64_t order, const Result<TargetReading>& reading, TimePoint now);
+  /// The result of a kAct order. An order that is unknown or out of date is ignored.
+  void answer_action(std::uint64_t order, const Result<void>& result, TimePoint now);
+
+  /// Ascending by id, as Snapshot::plans wants them. The same pointer as before when nothing changed.
+  std::shared_ptr<const std::vector<PlanPtr>> all() const;
+  /// The plan, or null.
+  PlanPtr find(std::uint64_t id) const;
+  /// The state of automation as a whole, with the actions of the last hour counted at `now`.
+  RemedyStatus status(TimePoint now) const;
+  const RemedySettings& settings() const { return settings_; }
+
+ private:
+  struct Entry {
+    Plan plan;
+    PlanWork work;
+    TimePoint checked = kNever;                  ///< when what is in force was last read
+    TimePoint last_window = kNever;              ///< the sweep of the last window
+    std::optional<RouteReview> routes_before{};  ///< when it was about to act; empty after a restart
+    bool changed = false;
+  };
+
+  Entry* entry(std::uint64_t id);
+  void show(Entry& entry);
+  void note(Entry& entry, const std::string& who, std::string what, TimePoint now, bool grows = true);
+  void audit(const Plan* plan, const std::string& who, std::string what, std::string detail, TimePoint now);
+  PlanRunner runner(Entry& entry, TimePoint now);
+  void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now);
+
+  Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
+  std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
+  /// What the guards say of the plan, and of what else could be done.
+  void take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view);
+  bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
+  bool is_taken(const Entity& target) const;  ///< by a plan that is not over
+  bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
+  void set_back(TimePoint now);
+  void propose(const RemedyView& view);
+  void propose_returns(const RemedyView& view);
+  void choose(const RemedyView& view);
+  void refresh(Entry& entry, const RemedyView& view);
+  RemedyAction inverse(const Plan& plan) const;
+  void act(Entry& entry, const RemedyView& view);
+  void check_routes(const Entry& entry, const RemedyView& view, Window& window);
+  void watch(Entry& entry, const RemedyView& view);
+  void trip(const RemedyView& view);
+  void settle(const Plan& plan, TargetState state, TimePoint now);
+  void prune(TimePoint now);
+
+  RemedySettings settings_;
+  RemedyStatus status_;
+  TimePoint reviewed_ = kNever;
+  std::uint64_t next_id_;
+  std::uint64_t next_order_ = 1;
+  std::map<std::uint64_t, Entry> entries_;
+  std::vector<PlanPtr> shown_;                     ///< one for each entry, in order
+  std::map<std::uint64_t, std::uint64_t> orders_;  ///< that are out: number → plan
+  std::map<std::uint64_t, std::string> outdone_;   ///< plans for which others were preferred: why
+  std::size_t wanted_ = 0;                         ///< incidents with a remedy that began lately
+  std::vector<AuditRecord> unsaved_audit_;
+  bool status_changed_ = false;
+  TreeCache trees_;
+  mutable std::shared_ptr<const std::vector<PlanPtr>> all_;
+};
+
+}  // namespace weft::analyzer

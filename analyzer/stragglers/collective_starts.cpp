@@ -1,0 +1,144 @@
+#include "analyzer/stragglers/collective_starts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::analyzer {
+namespace {
+
+/// So many must have been seen to begin at the same time; of a large cohort, such a share.
+constexpr std::size_t kLeastWitnesses = 2;
+constexpr double kWitnessShare = 0.02;
+/// And of all that were seen to begin: else there is no common beginning.
+constexpr double kAgreement = 0.6;
+/// Of the silences of a cohort that moves in step, each member has one; a few may have been cut in two.
+constexpr double kDoubles = 0.1;
+/// Of the members that wait for a second, at least such a share is seen to.
+constexpr double kReadInASecond = 0.3;
+/// Of those that are seen to wait for them, the late ones are at most one in so many.
+constexpr std::size_t kMany = 10;
+/// One in so many may be no beginning.
+constexpr std::size_t kLatest = 8;
+/// Spread below which steadiness is not believed, share of the median.
+constexpr double kLeastSpread = 0.01;
+/// The median absolute deviation is that part of a normal distribution's standard deviation.
+constexpr double kNormal = 0.6745;
+
+/// Where most spans overlap.
+struct Common {
+  TimePoint from = kNever, to = kNever;
+  std::size_t support = 0;
+};
+
+Common find_common(std::span<const MemberSilence> silences) {
+  std::vector<std::pair<TimePoint, int>> ends;
+  for (const MemberSilence& member : silences) {
+    if (!member.silence.was_seen_to_begin()) continue;
+    ends.emplace_back(member.silence.asleep, 1);
+    ends.emplace_back(member.silence.begun, -1);
+  }
+  std::ranges::sort(ends);  // where one ends and another begins they do not overlap
+  Common best;
+  std::size_t open = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i].second < 0) {
+      --open;
+    } else if (++open > best.support) {
+      best = {ends[i].first, ends[i + 1].first, open};
+    }
+  }
+  return best;
+}
+
+/// The last moment before the common beginning at which members were read silent. A transfer that had just begun when
+/// it was read looks like a first sending, and lies after that: of many, the latest few do not count.
+TimePoint last_silent(std::span<const MemberSilence> silences, const Common& common) {
+  std::vector<TimePoint> asleep;
+  for (const auto& [member, silence] : silences)
+    if (silence.was_seen_to_begin() && silence.asleep <= common.from && silence.begun >= common.to)
+      asleep.push_back(silence.asleep);
+  std::ranges::sort(asleep);
+  return asleep[asleep.size() - 1 - asleep.size() / kLatest];
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+bool moves_in_step(std::span<const MemberSilence> silences) {
+  std::vector<std::uint32_t> members;
+  members.reserve(silences.size());
+  for (const MemberSilence& silence : silences) members.push_back(silence.member);
+  std::ranges::sort(members);
+  const auto distinct = std::unique(members.begin(), members.end()) - members.begin();
+  return static_cast<double>(silences.size()) <= (1 + kDoubles) * static_cast<double>(distinct);
+}
+
+CollectiveStart judge(std::span<const MemberSilence> silences, const StragglerThresholds& thresholds) {
+  CollectiveStart beginning;
+  beginning.silent = silences.front().silence.since;
+  for (const MemberSilence& member : silences) beginning.until = std::max(beginning.until, member.silence.until);
+  const Common common = find_common(silences);
+  const auto seen = static_cast<double>(
+      std::ranges::count_if(silences, [](const auto& member) { return member.silence.was_seen_to_begin(); }));
+  const auto least = std::max<std::size_t>(
+      kLeastWitnesses, static_cast<std::size_t>(std::ceil(kWitnessShare * static_cast<double>(silences.size()))));
+  if (common.support < least || static_cast<double>(common.support) < kAgreement * seen || !moves_in_step(silences))
+    return beginning;
+  beginning.begun = common.to;
+  std::vector<double> times;
+  for (const auto& [member, silence] : silences) {
+    if (!silence.was_seen_to_begin()) continue;
+    beginning.waited.push_back(member);
+    times.push_back(seconds(std::clamp(common.to, silence.asleep, silence.begun) - beginning.silent));
+  }
+  const double usual = median(times);
+  for (double& time : times) time = std::abs(time - usual);
+  const double spread = std::max(median(times), kLeastSpread * usual) / kNormal;
+  beginning.allowed = std::max(thresholds.score * spread, seconds(thresholds.least_delay));
+  const TimePoint last = last_silent(silences, common);
+  bool any_without = false;
+  std::vector<std::uint8_t> received;
+  for (const auto& [member, silence] : silences) {
+    if (silence.was_seen_to_begin() || silence.since > last) continue;
+    const double delay = seconds(silence.until - beginning.silent) - usual;
+    if (delay <= beginning.allowed) continue;
+    // In so long a time more of them would have been read: those few were something else.
+    const double read = kReadInASecond * std::min(1.0, delay) * static_cast<double>(silences.size());
+    if (static_cast<double>(common.support) < read) continue;
+    beginning.late.push_back({member, delay, spread > 0 ? delay / spread : 0});
+    received.push_back(silence.received);
+    any_without = any_without || !silence.received;
+  }
+  // Who waits to hand its first to the late one may not have sent either; but it has received.
+  if (any_without && beginning.late.size() > 1) {
+    std::size_t at = 0;
+    std::erase_if(beginning.late, [&](const LateMember&) { return received[at++] != 0; });
+  }
+  // Many that are late are another part of the work, and nobody's fault.
+  const std::size_t most = std::min(common.support / 2, std::max<std::size_t>(2, common.support / kMany));
+  if (beginning.late.size() > most) beginning.late.clear();
+  return beginning;
+}
+
+}  // namespace
+
+std::vector<CollectiveStart> find_beginnings(std::vector<MemberSilence> silences, TimePoint horizon,
+                                             const StragglerThresholds& thresholds) {
+  std::ranges::sort(silences, {}, [](const MemberSilence& member) { return member.silence.since; });
+  std::vector<CollectiveStart> found;
+  for (std::size_t first = 0; first < silences.size();) {
+    TimePoint until = silences[first].silence.until;
+    std::size_t last = first + 1;
+    for (; last < silences.size() && silences[last].silence.since <= until; ++last)
+      until = std::max(until, silences[last].silence.until);
+    if (until >= horizon) break;
+    found.push_back(judge(std::span(silences).subspan(first, last - first), thresholds));
+    first = last;
+  }
+  return found;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,140 @@
+#include "api/publication/derived.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace weft::api {
+
+bool is_ready(const Snapshot& snapshot) {
+  if (!snapshot.health || (snapshot.fabrics.empty() && snapshot.watches_subnets)) return false;
+  return std::all_of(snapshot.fabrics.begin(), snapshot.fabrics.end(),
+                     [](const FabricView& fabric) { return fabric.sweep && fabric.sweep->topology; });
+}
+
+bool never_seen(const Sweep& sweep, PortIndex port) {
+  return sweep.topology->port(port).state == PortState::kUnknown && counters_read_at(sweep, port) == kNever &&
+         (port >= sweep.state_read_at.size() || sweep.state_read_at[port] == kNever);
+}
+
+TimePoint counters_read_at(const Sweep& sweep, PortIndex port) {
+  return sweep.counters && port < sweep.counters->rows() ? sweep.counters->read_at(port) : kNever;
+}
+
+bool is_stale(const FabricView& fabric, PortIndex port, TimePoint now) {
+  const Sweep& sweep = *fabric.sweep;
+  const Duration limit = fabric.stale_after > Duration::zero() ? fabric.stale_after : 3 * sweep.interval;
+  const TimePoint oldest_allowed = now - limit;
+  const TimePoint state = port < sweep.state_read_at.size() ? sweep.state_read_at[port] : kNever;
+  if (state < oldest_allowed) return true;
+  const TimePoint counters = counters_read_at(sweep, port);
+  return sweep.topology->port(port).is_up() && counters != kNever && counters < oldest_allowed;
+}
+
+FabricCounts count(const Topology& topology) {
+  FabricCounts counts;
+  for (const Node& node : topology.nodes()) {
+    ++counts.nodes[static_cast<std::size_t>(node.type) & 3];
+    if (!node.reachable) ++counts.unreachable_nodes;
+  }
+  const auto ports = topology.ports();
+  for (PortIndex i = 0; i < ports.size(); ++i) {
+    const Port& port = ports[i];
+    if (port.number.value == 0) continue;
+    ++counts.ports[std::min(static_cast<std::size_t>(port.state), counts.ports.size() - 1)];
+    if (port.peer == kNoIndex || port.peer < i) continue;
+    ++counts.links;
+    if (port.is_up() && ports[port.peer].is_up()) ++counts.links_up;
+    if (is_unread(topology, i)) ++counts.links_unknown;
+  }
+  return counts;
+}
+
+std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view name, std::size_t limit) {
+  std::vector<FoundNode> found;
+  const auto collect = [&](auto&& matches) {
+    for (const FabricView& fabric : snapshot.fabrics) {
+      if (!fabric.sweep || !fabric.sweep->topology) continue;
+      const auto nodes = fabric.sweep->topology->nodes();
+      for (NodeIndex i = 0; i < nodes.size() && found.size() < limit; ++i)
+        if (matches(nodes[i])) found.push_back({&fabric, i});
+    }
+    return !found.empty();
+  };
+  if (const auto guid = parse_guid(name)) {
+    for (const FabricView& fabric : snapshot.fabrics) {
+      if (!fabric.sweep || !fabric.sweep->topology || found.size() >= limit) continue;
+      const NodeIndex node = fabric.sweep->topology->find_node(NodeGuid{*guid});
+      if (node != kNoIndex) found.push_back({&fabric, node});
+    }
+    if (!found.empty()) return found;
+  }
+  if (collect([&](const Node& node) { return node.name == name; })) return found;
+  collect([&](const Node& node) { return host_name(node) == name; });
+  return found;
+}
+
+namespace {
+
+std::span<const NodeHealth> health_named(const Snapshot& snapshot, std::string_view name) {
+  if (!snapshot.health) return {};
+  const auto begin = std::ranges::lower_bound(*snapshot.health, name, {},
+                                              [](const NodeHealth& entry) { return std::string_view(entry.node); });
+  auto end = begin;
+  while (end != snapshot.health->end() && end->node == name) ++end;
+  return {begin, end};
+}
+
+/// The entry that the node belongs to: its host's, or of several switches of one name its own.
+const NodeHealth* health_of(const Snapshot& snapshot, const Node& node) {
+  const auto entries = health_named(snapshot, host_name(node));
+  for (const NodeHealth& entry : entries)
+    if (std::ranges::find(entry.guids, node.guid) != entry.guids.end()) return &entry;
+  return entries.empty() ? nullptr : &entries.front();
+}
+
+const NodeHealth* health_by_guid(const Snapshot& snapshot, std::string_view name) {
+  const auto guid = parse_guid(name);
+  if (!guid) return nullptr;
+  for (const FabricView& fabric : snapshot.fabrics) {
+    if (!fabric.sweep || !fabric.sweep->topology) continue;
+    const NodeIndex node = fabric.sweep->topology->find_node(NodeGuid{*guid});
+    if (node != kNoIndex) return health_of(snapshot, fabric.sweep->topology->node(node));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const NodeHealth* find_health(const Snapshot& snapshot, std::string_view name) {
+  const std::string_view names[] = {name};
+  return find_health(snapshot, names).front();
+}
+
+std::vector<const NodeHealth*> find_health(const Snapshot& snapshot, std::span<const std::string_view> names) {
+  std::vector<const NodeHealth*> found(names.size());
+  std::unordered_multimap<std::string_view, std::size_t> missing;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto entries = health_named(snapshot, names[i]);
+    found[i] = entries.empty() ? health_by_guid(snapshot, names[i]) : &entries.front();
+    if (!found[i]) missing.emplace(names[i], i);
+  }
+  if (missing.empty()) return found;
+  for (const FabricView& fabric : snapshot.fabrics) {
+    if (!fabric.sweep || !fabric.sweep->topology) continue;
+    for (const Node& node : fabric.sweep->topology->nodes()) {
+      const auto [begin, end] = missing.equal_range(node.name);
+      for (auto at = begin; at != end; ++at)
+        if (!found[at->second]) found[at->second] = health_of(snapshot, node);
+    }
+  }
+  return found;
+}
+
+std::shared_ptr<const Incident> find_incident(const Snapshot& snapshot, std::uint64_t id) {
+  if (!snapshot.incidents) return nullptr;
+  for (const auto& incident : *snapshot.incidents)
+    if (incident->id == id) return incident;
+  return nullptr;
+}
+
+}  // namespace weft::api

@@ -1,0 +1,211 @@
+#include "daemon/config/value_text.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <span>
+
+namespace weft::config {
+namespace {
+
+tl::unexpected<std::string> wrong(std::string_view text, std::string_view rest) {
+  return tl::unexpected<std::string>('"' + std::string(text) + "\" " + std::string(rest));
+}
+
+struct Unit {
+  std::string_view name;
+  double size;
+};
+constexpr std::array<Unit, 7> kTimes{
+    {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}}};
+constexpr std::array<Unit, 5> kSizes{{{"", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}}};
+
+/// Number and unit, in the smallest unit; nullopt when the text is not that.
+std::optional<double> parse_quantity(std::string_view text, std::span<const Unit> units) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc{} || number < 0 || !std::isfinite(number)) return std::nullopt;
+  const std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  for (const Unit& unit : units)
+    if (unit.name == name) return number * unit.size;
+  return std::nullopt;
+}
+
+std::string format_quantity(std::uint64_t value, std::span<const Unit> units, std::string_view zero_unit) {
+  if (value == 0) return "0" + std::string(zero_unit);
+  for (std::size_t i = units.size(); i-- > 0;)
+    if (const auto size = static_cast<std::uint64_t>(units[i].size); value % size == 0)
+      return std::to_string(value / size) + std::string(units[i].name);
+  return std::to_string(value);
+}
+
+/// Names become file names, metric labels and URLs.
+// It becomes the name of a folder that is emptied: "." and ".." must not pass.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name.front() != '.' && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  });
+}
+
+Parsed<InfinibandPort> parse_port(std::string_view text) {
+  constexpr std::string_view kAllowed = "is not a port; give \"auto\", \"mlx5_0:1\" or \"NAME=mlx5_0:1\"";
+  const std::size_t equals = text.find('=');
+  const std::string_view place = equals == std::string_view::npos ? text : text.substr(equals + 1);
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string_view::npos) return wrong(text, kAllowed);
+  const auto number = parse_integer(place.substr(colon + 1));
+  if (!number || *number < 1 || *number > 254 || !is_plain_name(place.substr(0, colon))) return wrong(text, kAllowed);
+  InfinibandPort port{{}, std::string(place.substr(0, colon)), static_cast<std::uint8_t>(*number)};
+  port.fabric = equals == std::string_view::npos ? port.device + '-' + std::to_string(*number) : text.substr(0, equals);
+  if (!is_plain_name(port.fabric))
+    return wrong(text, "names its fabric with something else than letters, digits, _, - and ., the first of them no .");
+  return port;
+}
+
+}  // namespace
+
+Parsed<Duration> parse_duration(std::string_view text) {
+  const std::optional<double> value = parse_quantity(text, kTimes);
+  if (!value)
+    return wrong(text, "is not a duration; give a number and a unit (ns, us, ms, s, m, h, d), such as \"250ms\"");
+  if (*value > 9.2e18) return wrong(text, "is too long; at most 106000d");
+  return Duration(std::llround(*value));
+}
+
+std::string format_duration(Duration duration) {
+  return format_quantity(static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0)), kTimes, "s");
+}
+
+Parsed<Bytes> parse_bytes(std::string_view text) {
+  const std::optional<double> value = parse_quantity(text, kSizes);
+  if (!value)
+    return wrong(text, "is not a size; give a number of bytes or one with KiB, MiB, GiB or TiB, such as \"20GiB\"");
+  if (*value > 0x1p62) return wrong(text, "is too large");
+  return Bytes{static_cast<std::uint64_t>(*value)};
+}
+
+std::string format_bytes(Bytes bytes) {
+  return format_quantity(bytes.value, kSizes, "");
+}
+
+Parsed<Address> parse_address(std::string_view text) {
+  constexpr std::string_view kAllowed =
+      "is not an address; give a numeric address and a port, such as \"127.0.0.1:9640\" or \"[::1]:9640\"";
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return wrong(text, kAllowed);
+  std::string host(text.substr(0, colon));
+  const auto port = parse_integer(text.substr(colon + 1));
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  in6_addr address{};
+  if (inet_pton(bracketed ? AF_INET6 : AF_INET, host.c_str(), &address) != 1 || !port) return wrong(text, kAllowed);
+  if (*port > 65535) return wrong(text, "has a port above 65535");
+  return Address{std::move(host), static_cast<std::uint16_t>(*port)};
+}
+
+std::string format_address(const Address& address) {
+  const bool v6 = address.host.find(':') != std::string::npos;
+  return (v6 ? '[' + address.host + ']' : address.host) + ':' + std::to_string(address.port);
+}
+
+Parsed<Peer> parse_peer(std::string_view text) {
+  constexpr std::string_view kAllowed =
+      "is not a host and a port; give such as \"weft.example:9641\", \"192.0.2.1:9641\" or \"[2001:db8::1]:9641\"";
+  if (text.empty()) return Peer{};
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return wrong(text, kAllowed);
+  const auto port = parse_integer(text.substr(colon + 1));
+  if (!port || *port == 0 || *port > 65535) return wrong(text, kAllowed);
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[')) {
+    const auto address = parse_address(text);
+    if (!address) return wrong(text, kAllowed);
+    return Peer{address->host, address->port};
+  }
+  const bool is_name = !host.empty() && host.size() <= 253 && std::ranges::all_of(host, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
+  });
+  if (!is_name) return wrong(text, kAllowed);
+  return Peer{std::string(host), static_cast<std::uint16_t>(*port)};
+}
+
+std::string format_peer(const Peer& peer) {
+  return peer.host.empty() ? "" : format_address({peer.host, peer.port});
+}
+
+Parsed<InfinibandPorts> parse_ports(const std::vector<std::string>& texts) {
+  if (texts.empty()) return tl::unexpected<std::string>("is empty; to watch nothing set infiniband.enabled = false");
+  if (texts.size() == 1 && texts.front() == "auto") return InfinibandPorts{};
+  InfinibandPorts ports{false, {}};
+  std::set<std::string> fabrics;
+  std::set<std::pair<std::string, std::uint8_t>> places;
+  for (const std::string& text : texts) {
+    if (text == "auto") return wrong(text, "must stand alone: it already means every active port");
+    auto port = parse_port(text);
+    if (!port) return tl::unexpected<std::string>(port.error());
+    if (!places.emplace(port->device, port->port).second) return wrong(text, "stands there twice");
+    if (!fabrics.insert(port->fabric).second)
+      return wrong(text, "has the fabric name of another port; names must differ");
+    ports.named.push_back(std::move(*port));
+  }
+  return ports;
+}
+
+std::vector<std::string> format_ports(const InfinibandPorts& ports) {
+  if (ports.automatic) return {"auto"};
+  std::vector<std::string> texts;
+  for (const InfinibandPort& port : ports.named)
+    texts.push_back(port.fabric + '=' + port.device + ':' + std::to_string(port.port));
+  return texts;
+}
+
+Parsed<double> parse_real(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+    return wrong(text, "is not a number");
+  return value;
+}
+
+std::string format_real(double value) {
+  std::array<char, 32> buffer{};
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), result.ptr};
+}
+
+Parsed<std::uint64_t> parse_integer(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty())
+    return wrong(text, "is not a whole number from 0 upwards");
+  return value;
+}
+
+Parsed<bool> parse_bool(std::string_view text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return wrong(text, "is neither true nor false");
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace weft::config

@@ -1,0 +1,161 @@
+#include "daemon/programs/weftctl/incident_report.hpp"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "daemon/programs/weftctl/incident_drawing.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
+
+namespace weft::ctl {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;
+/// Where the documents are installed; in the sources the same below dashboards/.
+constexpr const char* kRunbooks = "/usr/share/doc/weft/dashboards/runbooks/";
+constexpr const char* kIndent = "            ";
+
+/// What such trouble is, for somebody who sees it for the first time.
+const char* meaning_of(v1::Incident::Kind kind) {
+  switch (kind) {
+    case v1::Incident::LINK_DOWN:
+      return "a cable that carries nothing";
+    case v1::Incident::LINK_FLAP:
+      return "a cable that goes down and comes back, again and again";
+    case v1::Incident::LINK_DEGRADED:
+      return "a cable that runs narrower or slower than it could";
+    case v1::Incident::LINK_ERRORS:
+      return "a cable that damages more of what it carries than it may";
+    case v1::Incident::SWITCH_DOWN:
+      return "a switch that is gone with all its cables";
+    case v1::Incident::NODE_DOWN:
+      return "a host that is gone with all its cables";
+    case v1::Incident::CONGESTION_INCAST:
+      return "many send to one at once, and its link is full";
+    case v1::Incident::CONGESTION_UNEVEN_LOAD:
+      return "one of several equal links is full while the others have room";
+    case v1::Incident::CONGESTION_OVERSUBSCRIBED:
+      return "more wants through a switch than its links carry";
+    case v1::Incident::SLOW_RECEIVER:
+      return "a receiver that takes less than its link brings, and holds up what is behind";
+    case v1::Incident::PFC_STORM:
+      return "a port that makes its neighbours pause without end";
+    case v1::Incident::DEADLOCK:
+      return "links that wait for each other in a circle: nothing moves";
+    case v1::Incident::SILENT_LOSS:
+      return "packets that vanish and are counted nowhere";
+    case v1::Incident::RDMA_ERRORS:
+      return "transfers that fail at a host";
+    case v1::Incident::STRAGGLER:
+      return "a host that is slower than those it works with";
+    case v1::Incident::MISCABLED:
+      return "a cable where it should not be";
+    case v1::Incident::DUPLICATE_GUID:
+      return "two devices with one identity";
+    case v1::Incident::COUNTER_STUCK:
+      return "a counter whose movement can not be seen";
+    case v1::Incident::TELEMETRY_LOST:
+      return "a part of the fabric that is not heard of";
+    default:
+      return "a trouble that this weftctl does not know";
+  }
+}
+
+std::string number_text(double value, const std::string& unit) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return unit.empty() ? text : text + (" " + printable(unit));
+}
+
+/// One after the other in lines of bearable length, the first few of them.
+void print_names(std::ostream& out, const char* head, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  constexpr std::size_t kLine = 100;
+  std::string line;
+  const auto end_line = [&] {
+    out << head << line << '\n';
+    head = kIndent;
+    line.clear();
+  };
+  for (std::size_t i = 0; i < names.size() && i < kMostNamed; ++i) {
+    const bool last = i + 1 == names.size() || i + 1 == kMostNamed;
+    if (!line.empty() && line.size() + names[i].size() > kLine) end_line();
+    line += (line.empty() ? "" : " ") + names[i] + (last ? "" : ",");
+  }
+  if (names.size() > kMostNamed) line += " and " + std::to_string(names.size() - kMostNamed) + " more";
+  end_line();
+}
+
+void print_victims(std::ostream& out, const v1::Incident& incident) {
+  std::vector<std::string> nodes, others, jobs;
+  for (const v1::Entity& victim : incident.affected())
+    (victim.kind() == v1::Entity::NODE ? nodes : others).push_back(label_of(victim));
+  for (const std::string& job : incident.jobs()) jobs.push_back(printable(job));
+  print_names(out, "hurts       ", nodes);
+  print_names(out, nodes.empty() ? "hurts       " : kIndent, others);
+  print_names(out, "jobs        ", jobs);
+}
+
+/// The times before the last one, the newest of them.
+void print_beginnings(std::ostream& out, const v1::Incident& incident) {
+  std::vector<std::string> before;
+  for (int i = incident.beginnings_size() - 2; i >= 0; --i) before.push_back(time_text(incident.beginnings(i)));
+  print_names(out, "before      ", before);
+}
+
+void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint now) {
+  if (incident.evidence().empty()) return;
+  out << "\nevidence\n";
+  for (const v1::Evidence& fact : incident.evidence()) {
+    out << "  " << printable(fact.description()) << "\n    " << printable(fact.signal()) << " = "
+        << number_text(fact.value(), fact.unit());
+    if (fact.has_threshold()) out << ", threshold " << number_text(fact.threshold(), fact.unit());
+    if (fact.has_window())
+      out << ", over "
+          << seconds_text(static_cast<double>(fact.window().seconds()) +
+                          static_cast<double>(fact.window().nanos()) / 1e9);
+    out << ", at " << label_of(fact.where());
+    if (fact.has_observed()) out << ", " << time_text(fact.observed()) << ", " << age_text(true, fact.observed(), now);
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain) {
+  const auto when = [&](const char* head, const google::protobuf::Timestamp& at) {
+    out << head << time_text(at) << ", " << age_text(true, at, now) << '\n';
+  };
+  out << incident.id() << "  " << v1::Incident::Severity_Name(incident.severity()) << "  "
+      << v1::Incident::Kind_Name(incident.kind()) << "  " << v1::Incident::State_Name(incident.state()) << '\n';
+  // The summary is of the time when it was open.
+  if (incident.has_resolved()) out << "Resolved. It was: ";
+  out << printable(incident.summary()) << "\n\n";
+  out << "what        " << meaning_of(incident.kind()) << '\n';
+  out << "cause       " << label_of(incident.cause()) << '\n';
+  out << "how sure    " << percent_text(incident.confidence()) << '\n';
+  when("since       ", incident.opened());
+  if (incident.has_updated()) when("updated     ", incident.updated());
+  if (incident.has_resolved()) when("resolved    ", incident.resolved());
+  if (incident.occurrences() > 1) out << "happened    " << incident.occurrences() << " times\n";
+  print_beginnings(out, incident);
+  if (!incident.acknowledged_by().empty()) out << "seen by     " << printable(incident.acknowledged_by()) << '\n';
+  if (incident.has_silenced_until()) out << "silenced    until " << time_text(incident.silenced_until()) << '\n';
+  print_victims(out, incident);
+  if (incident.kind() != v1::Incident::KIND_UNSPECIFIED && v1::Incident::Kind_IsValid(incident.kind()))
+    out << "what to do  " << kRunbooks << v1::Incident::Kind_Name(incident.kind()) << ".md\n";
+
+  const Pen pen(plain);
+  if (const auto lines = drawing_of(incident, pen); !lines.empty()) {
+    out << (incident.waiting().empty() ? "\nwhere\n" : "\nwho waits for whom\n");
+    for (const std::string& line : lines) out << "  " << line << '\n';
+  }
+  if (const auto way = way_of(incident); way.size() > 2) {
+    out << "\nthe way of one that waits\n  ";
+    for (std::size_t i = 0; i < way.size(); ++i) out << (i == 0 ? "" : pen.step) << way[i];
+    out << '\n';
+  }
+  print_evidence(out, incident, now);
+}
+
+}  // namespace weft::ctl

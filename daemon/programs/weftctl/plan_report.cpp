@@ -1,0 +1,183 @@
+#include "daemon/programs/weftctl/plan_report.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "daemon/programs/weftctl/incident_drawing.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
+
+namespace weft::ctl {
+namespace {
+
+/// What is done to the world, for somebody who sees it for the first time.
+const char* meaning_of(v1::Plan::Action action) {
+  switch (action) {
+    case v1::Plan::NOTHING:
+      return "leave it as it is";
+    case v1::Plan::ISOLATE_LINK:
+      return "take a cable out of service: one end is disabled, and the subnet manager routes round it";
+    case v1::Plan::RESTORE_LINK:
+      return "put a cable back into service, on probation";
+    case v1::Plan::RAISE_LINK_COST:
+      return "let the subnet manager avoid a cable that stays up";
+    case v1::Plan::DRAIN_NODE:
+      return "let the scheduler start nothing new on a host; what runs there may finish";
+    case v1::Plan::UNDRAIN_NODE:
+      return "let the scheduler use a host again that we drained";
+    default:
+      return "an action that this weftctl does not know";
+  }
+}
+
+bool is_waiting(const v1::Plan& plan) {
+  return plan.state() == v1::Plan::PROPOSED || plan.state() == v1::Plan::APPROVED;
+}
+
+/// In a column of `columns` characters.
+std::string padded(std::string text, std::size_t columns) {
+  const std::size_t has = width(text);
+  return has < columns ? text.append(columns - has, ' ') : text;
+}
+
+template <typename List, typename Text>
+std::size_t widest(const List& list, Text text) {
+  std::size_t most = 0;
+  for (const auto& each : list) most = std::max(most, width(text(each)));
+  return most;
+}
+
+const char* verdict_text(v1::GuardVerdict::Result result) {
+  switch (result) {
+    case v1::GuardVerdict::PASSED:
+      return "passed";
+    case v1::GuardVerdict::REFUSED:
+      return "REFUSED";
+    case v1::GuardVerdict::NOT_NEEDED:
+      return "not needed";
+    default:
+      return "unknown";
+  }
+}
+
+void print_candidates(std::ostream& out, const v1::Plan& plan) {
+  if (plan.candidates().empty()) return;
+  out << "\nwhat could be done, best first\n";
+  const auto name = [](const v1::Candidate& candidate) { return v1::Plan::Action_Name(candidate.action()); };
+  const std::size_t columns = widest(plan.candidates(), name);
+  for (const v1::Candidate& candidate : plan.candidates()) {
+    const bool chosen =
+        candidate.action() == plan.action() && candidate.target().identity() == plan.target().identity();
+    out << (chosen ? "> " : "  ") << padded(name(candidate), columns) << "  "
+        << percent_text(candidate.cost_ratio() + candidate.harm_ratio())
+        << " of the jobs' time lost: " << percent_text(candidate.cost_ratio()) << " by it, "
+        << percent_text(candidate.harm_ratio()) << " after it" << (candidate.allowed() ? "" : "; a guard refuses it")
+        << '\n';
+    // Of the target itself nobody needs to read twice.
+    if (!chosen && candidate.target().identity() != plan.target().identity())
+      out << "    " << label_of(candidate.target()) << '\n';
+    if (!candidate.explanation().empty()) out << "    " << printable(candidate.explanation()) << '\n';
+  }
+}
+
+void print_guards(std::ostream& out, const v1::Plan& plan) {
+  if (plan.guards().empty()) return;
+  out << "\nguards, in order\n";
+  const auto name = [](const v1::GuardVerdict& verdict) { return v1::GuardVerdict::Guard_Name(verdict.guard()); };
+  const auto said = [](const v1::GuardVerdict& verdict) { return std::string(verdict_text(verdict.result())); };
+  const std::size_t names = widest(plan.guards(), name);
+  const std::size_t verdicts = widest(plan.guards(), said);
+  for (const v1::GuardVerdict& verdict : plan.guards())
+    out << (verdict.result() == v1::GuardVerdict::REFUSED ? "! " : "  ") << padded(name(verdict), names) << "  "
+        << padded(said(verdict), verdicts) << "  " << printable(verdict.explanation()) << '\n';
+}
+
+void print_steps(std::ostream& out, const v1::Plan& plan) {
+  if (plan.steps().empty()) return;
+  out << "\nwhat happened\n";
+  const auto state = [](const v1::PlanStep& step) { return v1::Plan::State_Name(step.state()); };
+  const auto who = [](const v1::PlanStep& step) { return printable(step.who()); };
+  const std::size_t states = widest(plan.steps(), state);
+  const std::size_t names = widest(plan.steps(), who);
+  for (const v1::PlanStep& step : plan.steps())
+    out << "  " << (step.has_at() ? time_text(step.at()) : "-") << "  " << padded(state(step), states) << "  "
+        << padded(who(step), names) << "  " << printable(step.what()) << '\n';
+}
+
+/// Whether the world is as the plan made it.
+const char* standing_of(const v1::Plan& plan) {
+  if (plan.unresolved()) return "nobody knows whether it is in force: a person must look";
+  if (plan.in_force()) return "in force";
+  if (plan.state() == v1::Plan::COMMITTED) return "taken back since";
+  if (plan.intent() != v1::Plan::NONE && plan.intent() != v1::Plan::INTENT_UNSPECIFIED && !plan.has_finished())
+    return "being asked of the world";
+  return nullptr;
+}
+
+void print_next(std::ostream& out, const v1::Plan& plan) {
+  if (plan.state() != v1::Plan::PROPOSED) return;
+  out << "\nto let it be done   weftctl approve " << plan.id() << " --revision " << plan.revision()
+      << "\nto say no           weftctl reject " << plan.id() << " --reason ...\n";
+}
+
+}  // namespace
+
+std::string plan_state_text(const v1::Plan& plan) {
+  std::string text = v1::Plan::State_Name(plan.state());
+  if (plan.state() == v1::Plan::VERIFYING && plan.windows_needed() > 0)
+    text += ' ' + std::to_string(plan.windows_good()) + '/' + std::to_string(plan.windows_needed());
+  if (is_waiting(plan) && plan.refused()) text += " (refused)";
+  if (plan.state() == v1::Plan::COMMITTED && !plan.in_force()) text += " (taken back)";
+  if (plan.unresolved()) text += " (unresolved)";
+  return text;
+}
+
+void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now) {
+  const auto say = [&](const char* head, const std::string& text) {
+    if (!text.empty()) out << head << printable(text) << '\n';
+  };
+  const auto when = [&](const char* head, bool is_set, const google::protobuf::Timestamp& at) {
+    if (is_set) out << head << time_text(at) << ", " << age_text(true, at, now) << '\n';
+  };
+  out << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << plan_state_text(plan) << '\n';
+  out << label_of(plan.target()) << "\n\n";
+  if (plan.has_finished()) say("outcome     ", plan.outcome().empty() ? "-" : plan.outcome());
+  out << "what        " << meaning_of(plan.action()) << '\n';
+  say("why         ", plan.reason());
+  say("incident    ", plan.incident_id());
+  say("takes back  ", plan.undoes());
+  say("through     ", plan.actuator());
+  std::string jobs;
+  for (const std::string& job : plan.jobs()) jobs += (jobs.empty() ? "" : ", ") + job;
+  say("jobs        ", jobs);
+  say("asked by    ", plan.requested_by());
+  say("approved by ", plan.approved_by());
+  when("created     ", plan.has_created(), plan.created());
+  if (is_waiting(plan) && plan.has_expires()) out << "expires     " << time_text(plan.expires()) << '\n';
+  when("started     ", plan.has_started(), plan.started());
+  when("finished    ", plan.has_finished(), plan.finished());
+  if (plan.windows_needed() > 0)
+    out << "verified    " << plan.windows_good() << " of " << plan.windows_needed() << " sweeps found all well\n";
+  if (const char* standing = standing_of(plan)) out << "now         " << standing << '\n';
+  out << "revision    " << plan.revision() << '\n';
+  print_candidates(out, plan);
+  print_guards(out, plan);
+  print_steps(out, plan);
+  print_next(out, plan);
+}
+
+void print_stops(std::ostream& out, const v1::RemedyStatus& status) {
+  if (status.hands_off()) out << "Automation is stopped by hand: " << printable(status.hands_off_reason()) << '\n';
+  if (status.breaker_tripped())
+    out << "The breaker is tripped"
+        << (status.has_breaker_since() ? " since " + time_text(status.breaker_since()) : std::string()) << ": "
+        << printable(status.breaker_reason()) << "\n  after a look: weftctl breaker reset --reason ...\n";
+}
+
+void print_automation(std::ostream& out, const v1::RemedyStatus& status) {
+  print_stops(out, status);
+  if (!status.hands_off() && !status.breaker_tripped()) out << "Nothing stops automation.\n";
+  out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in this hour; "
+      << status.out_of_service() << " links and hosts out of service by plans.\n";
+}
+
+}  // namespace weft::ctl

@@ -1,0 +1,245 @@
+#include "daemon/programs/weftd/host_sessions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/platform/logging/logging.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kSaveEvery = 1s;
+constexpr Duration kShortestSilence = 5s;
+constexpr unsigned kSilentIntervals = 3;
+/// Times max_collectors: those who went and are not forgotten yet.
+constexpr std::size_t kRememberedHosts = 2;
+
+}  // namespace
+
+HostSessions::HostSessions(const config::WeftdConfig& config, std::vector<store::CollectorMark> known,
+                           std::span<const Incident> incidents, store::Store& store, runtime::Lane& store_lane,
+                           const Clock& clock, Post post)
+    : config_(config.telemetry),
+      store_(store),
+      store_lane_(store_lane),
+      clock_(clock),
+      post_(std::move(post)),
+      rules_(config.analyzer, clock.now()) {
+  for (const Incident& incident : incidents) rules_.remember(incident);
+  for (store::CollectorMark& mark : known) {
+    Host host;
+    host.view.host = mark.host;
+    host.view.heard = mark.last_seen;
+    host.view.sequence = host.saved = mark.sequence;
+    host.view.batches = mark.batches;
+    host.view.late_batches = mark.late;
+    host.view.lost_batches = mark.lost;
+    host.spool = mark.spool;
+    host.first_seen = mark.first_seen;
+    host.counted_from = true;
+    rules_.expect(mark.host, mark.last_seen);
+    if (mark.flaps) rules_.restore(mark.host, *mark.flaps);
+    hosts_.emplace(std::move(mark.host), std::move(host));
+  }
+  list_changed_ = !hosts_.empty();
+}
+
+CollectorState HostSessions::state_of(const Host& host, TimePoint now) {
+  if (!host.stream) return CollectorState::kDisconnected;
+  const Duration patience = std::max<Duration>(host.view.interval * kSilentIntervals, kShortestSilence);
+  return now - host.view.heard > patience ? CollectorState::kSilent : CollectorState::kConnected;
+}
+
+store::CollectorMark HostSessions::mark_of(const Host& host) {
+  return {host.view.host,         host.spool,      host.view.sequence, host.view.batches, host.view.late_batches,
+          host.view.lost_batches, host.first_seen, host.view.heard,    std::nullopt};
+}
+
+HostSessions::Host* HostSessions::host_of(const Stream& stream) {
+  const auto found = by_stream_.find(stream.get());
+  return found == by_stream_.end() ? nullptr : &found->second->second;
+}
+
+/// The host that the Hello speaks for, without a stream; null when the stream was refused.
+HostSessions::Host* HostSessions::admit(const Stream& stream, const api::CollectorHello& hello, TimePoint now) {
+  auto found = hosts_.find(hello.host);
+  if (found == hosts_.end()) {
+    if (hosts_.size() >= kRememberedHosts * config_.max_collectors) {
+      stream->end({ErrorCode::kResourceExhausted, "too many hosts are remembered: come back later"});
+      return nullptr;
+    }
+    found = hosts_.emplace(hello.host, Host{}).first;
+    found->second.view.host = hello.host;
+    found->second.first_seen = now;
+    found->second.spool = hello.spool;
+  }
+  Host& host = found->second;
+  if (host.stream) {
+    if (host.spool != hello.spool && state_of(host, now) == CollectorState::kConnected) {
+      stream->end({ErrorCode::kAlreadyExists, "another collector speaks for " + hello.host});
+      return nullptr;
+    }
+    by_stream_.erase(host.stream.get());
+    std::exchange(host.stream, nullptr)->end({ErrorCode::kUnavailable, "a newer stream of this host has taken over"});
+  }
+  by_stream_.emplace(stream.get(), found);
+  return &host;
+}
+
+void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
+  const TimePoint now = clock_.now();
+  Host* const host = admit(stream, hello, now);
+  if (!host) return;
+  if (host->spool != hello.spool) {
+    host->spool = hello.spool;
+    host->view.sequence = host->saved = 0;
+    host->unsaved = true;
+  }
+  host->stream = stream;
+  host->view.collector_version = std::move(hello.version);
+  host->view.interval = hello.interval;
+  host->view.heard = now;
+  host->view.state = CollectorState::kConnected;
+  host->changed = list_changed_ = true;
+  rules_.hear(hello.host, hello.interval, now);
+  stream->welcome(host->saved);
+}
+
+void HostSessions::batch(const Stream& stream, HostBatch batch, Duration clock_offset) {
+  Host* const host = host_of(stream);
+  if (!host) return;  // another stream took over
+  const TimePoint now = clock_.now();
+  host->view.heard = now;
+  host->view.clock_offset = clock_offset;
+  rules_.hear(host->view.host, host->view.interval, now);
+  const bool late = batch.is_late;
+  if (batch.sequence <= host->view.sequence) {
+    ++figures_.duplicates;
+    if (batch.sequence <= host->saved) stream->acknowledge(host->saved);
+  } else {
+    take(*host, std::move(batch));
+  }
+  host->changed = list_changed_ = true;
+  if (late && behind_) {
+    ++figures_.held_back;
+    waiting_.push_back(stream);
+  } else {
+    stream->proceed();
+  }
+}
+
+void HostSessions::take(Host& host, HostBatch batch) {
+  HostView& view = host.view;
+  if (std::exchange(host.counted_from, true)) view.lost_batches += batch.sequence - view.sequence - 1;
+  view.sequence = batch.sequence;
+  ++view.batches;
+  view.late_batches += batch.is_late;
+  host.unsaved = true;
+  host.flapped = rules_.take(view.host, batch) || host.flapped;
+  if (batch.reading) view.reading = std::make_shared<const HostReading>(std::move(*batch.reading));
+}
+
+void HostSessions::gone(const Stream& stream) {
+  Host* const host = host_of(stream);
+  if (!host) return;
+  by_stream_.erase(stream.get());
+  host->stream.reset();
+  host->view.state = CollectorState::kDisconnected;
+  host->changed = list_changed_ = true;
+}
+
+void HostSessions::set_behind(bool behind) {
+  behind_ = behind;
+  if (behind) return;
+  for (const Stream& stream : std::exchange(waiting_, {})) stream->proceed();
+}
+
+void HostSessions::tick() {
+  const TimePoint now = clock_.now();
+  for (auto at = hosts_.begin(); at != hosts_.end();) {
+    Host& host = at->second;
+    host.view.heard = std::min(host.view.heard, now);  // the clock may have been set back
+    if (!host.stream && now - host.view.heard > config_.forget_after) {
+      logger("hosts")->info("{} is forgotten: its collector was not heard for long", at->first);
+      forgotten_.push_back(at->first);
+      rules_.forget(at->first);
+      at = hosts_.erase(at);
+      list_changed_ = true;
+      continue;
+    }
+    const CollectorState state = state_of(host, now);
+    if (state != host.view.state) {
+      host.view.state = state;
+      host.changed = list_changed_ = true;
+    }
+    ++at;
+  }
+}
+
+void HostSessions::save() {
+  const TimePoint now = clock_.now();
+  if (saving_ || (now >= saved_at_ && now - saved_at_ < kSaveEvery)) return;
+  auto marks = std::make_shared<std::vector<store::CollectorMark>>();
+  for (auto& [name, host] : hosts_) {
+    if (!host.unsaved) continue;
+    marks->push_back(mark_of(host));
+    if (host.flapped) marks->back().flaps = rules_.flaps(name);
+  }
+  if (marks->empty() && forgotten_.empty()) return;
+  auto forgotten = std::make_shared<std::vector<std::string>>(std::exchange(forgotten_, {}));
+  // One that has come back must not be deleted.
+  std::erase_if(*forgotten, [this](const std::string& name) { return hosts_.contains(name); });
+  saving_ = store_lane_.post([this, marks, forgotten] {
+    const auto written = store_.save_collectors(*marks, *forgotten);
+    if (!written) logger("store")->error("collectors' progress is not on disk: {}", written.error().message);
+    post_([this, marks, forgotten, ok = written.has_value()] { saved(ok, *marks, *forgotten); });
+  });
+  if (!saving_) {
+    forgotten_ = std::move(*forgotten);  // the lane has no room: until the next call
+    return;
+  }
+  saved_at_ = now;
+  for (auto& [name, host] : hosts_) host.unsaved = host.flapped = false;
+}
+
+void HostSessions::saved(bool written, const std::vector<store::CollectorMark>& marks,
+                         const std::vector<std::string>& forgotten) {
+  saving_ = false;
+  if (!written) forgotten_.insert(forgotten_.end(), forgotten.begin(), forgotten.end());
+  for (const store::CollectorMark& mark : marks) {
+    const auto found = hosts_.find(mark.host);
+    if (found == hosts_.end()) continue;
+    Host& host = found->second;
+    if (!written) {
+      host.unsaved = true;
+      host.flapped = host.flapped || mark.flaps;
+      continue;
+    }
+    if (host.spool != mark.spool) continue;  // it has begun anew meanwhile
+    host.saved = mark.sequence;
+    if (host.stream) host.stream->acknowledge(mark.sequence);
+  }
+}
+
+std::shared_ptr<const HostList> HostSessions::views() {
+  if (!std::exchange(list_changed_, false)) return list_;
+  auto list = std::make_shared<HostList>();
+  list->reserve(hosts_.size());
+  for (auto& [name, host] : hosts_) {
+    if (std::exchange(host.changed, false)) host.shown = std::make_shared<const HostView>(host.view);
+    list->push_back(host.shown);
+  }
+  list_ = std::move(list);
+  return list_;
+}
+
+void HostSessions::stop() {
+  for (auto& [address, at] : by_stream_)
+    std::exchange(at->second.stream, nullptr)->end({ErrorCode::kUnavailable, "weftd is stopping"});
+  by_stream_.clear();
+  waiting_.clear();
+}
+
+}  // namespace weft::daemon

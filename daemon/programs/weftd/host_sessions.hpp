@@ -1,0 +1,107 @@
+#pragma once
+// What weftd knows of every host that has a collector, and how far each collector was heard. One thread owns it.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/hosts/host_analyzer.hpp"
+#include "api/publication/telemetry_sink.hpp"
+#include "daemon/adapters/store/store.hpp"
+#include "daemon/config/config.hpp"
+#include "daemon/platform/runtime/lane.hpp"
+#include "fabric/host.hpp"
+
+namespace weft::daemon {
+
+/// All hosts with a collector, sorted by name.
+using HostList = std::vector<std::shared_ptr<const HostView>>;
+
+/// Figures of the telemetry that hosts sent.
+struct HostFigures {
+  std::uint64_t duplicates = 0;  ///< batches that had been taken before, ever
+  std::uint64_t held_back = 0;   ///< late batches whose stream had to wait because we were behind, ever
+};
+
+/// Takes hellos and batches, counts what is lost, ignores what came before, and acknowledges to a collector only what
+/// is on disk. A batch that was taken when weftd died and was not on disk comes again and counts once.
+class HostSessions {
+ public:
+  /// Brings a function to the thread that owns the object; may be called from any thread.
+  using Post = std::function<void(std::function<void()>)>;
+  /// A collector's stream.
+  using Stream = api::TelemetrySink::Stream;
+
+  /// `incidents` of the store: those that are open are remembered.
+  HostSessions(const config::WeftdConfig& config, std::vector<store::CollectorMark> known,
+               std::span<const Incident> incidents, store::Store& store, runtime::Lane& store_lane, const Clock& clock,
+               Post post);
+
+  // As api::TelemetrySink has them, on the one thread.
+  void hello(const Stream& stream, api::CollectorHello hello);
+  /// As api::TelemetrySink::batch().
+  void batch(const Stream& stream, HostBatch batch, Duration clock_offset);
+  /// As api::TelemetrySink::gone().
+  void gone(const Stream& stream);
+
+  /// We are behind with our work: streams that only tell of the past wait meanwhile.
+  void set_behind(bool behind);
+  /// Time passes: collectors fall silent or are forgotten.
+  void tick();
+  /// Writes how far collectors were heard, about once a second, and acknowledges what is written. To be called when all
+  /// incidents that batches led to are on their way to the store.
+  void save();
+  /// All hosts, sorted by name; the same list as before when nothing changed. Null while there was never one.
+  std::shared_ptr<const HostList> views();
+  /// Streams get kUnavailable; nothing is acknowledged any more.
+  void stop();
+  /// The rules over what hosts tell.
+  analyzer::HostAnalyzer& rules() { return rules_; }
+  /// The figures so far.
+  const HostFigures& figures() const { return figures_; }
+
+ private:
+  struct Host {
+    HostView view;  ///< what is published next; its state is set by tick()
+    std::shared_ptr<const HostView> shown;
+    Stream stream;  ///< null while there is none
+    std::uint64_t spool = 0;
+    std::uint64_t saved = 0;  ///< sequence on disk
+    TimePoint first_seen = kNever;
+    bool counted_from = false;  ///< a gap before the next batch is a loss
+    bool changed = true;        ///< `shown` is out of date
+    bool unsaved = false;
+    bool flapped = false;  ///< flap penalties of its ports are not saved
+  };
+  using Hosts = std::map<std::string, Host>;
+
+  Host* host_of(const Stream& stream);
+  Host* admit(const Stream& stream, const api::CollectorHello& hello, TimePoint now);
+  void take(Host& host, HostBatch batch);
+  void saved(bool written, const std::vector<store::CollectorMark>& marks, const std::vector<std::string>& forgotten);
+  static store::CollectorMark mark_of(const Host& host);
+  static CollectorState state_of(const Host& host, TimePoint now);
+
+  const config::Telemetry& config_;
+  store::Store& store_;
+  runtime::Lane& store_lane_;
+  const Clock& clock_;
+  Post post_;
+  analyzer::HostAnalyzer rules_;
+  Hosts hosts_;
+  std::unordered_map<const api::CollectorStream*, Hosts::iterator> by_stream_;
+  std::vector<Stream> waiting_;         ///< streams with late batches, held back
+  std::vector<std::string> forgotten_;  ///< to be deleted from the store
+  std::shared_ptr<const HostList> list_;
+  bool list_changed_ = false;
+  bool behind_ = false;
+  bool saving_ = false;
+  TimePoint saved_at_ = kNever;
+  HostFigures figures_;
+};
+
+}  // namespace weft::daemon

@@ -1,0 +1,22 @@
+#pragma once
+// What weftd says of a subnet and of incidents, in logs and events.
+
+#include <string>
+
+#include "analyzer/incidents/incident_manager.hpp"
+#include "fabric/result.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft::daemon {
+
+/// "watching 896 switches, 10240 adapters, 2 of them unreachable".
+std::string watching_status(const Topology& topology);
+
+/// What happened to an incident since it was shown, in the words of the event log: "opened", "updated", "reopened" or
+/// "resolved".
+const char* what_happened(const Incident& incident, const analyzer::IncidentList& shown);
+
+/// What every request gets that comes while weftd stops: kUnavailable.
+tl::unexpected<Error> stopping();
+
+}  // namespace weft::daemon

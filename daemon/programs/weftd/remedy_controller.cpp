@@ -1,0 +1,350 @@
+#include "daemon/programs/weftd/remedy_controller.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <filesystem>
+#include <utility>
+
+#include "analyzer/remedy/budget.hpp"
+#include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/windows.hpp"
+#include "api/publication/derived.hpp"
+#include "api/publication/find_ports.hpp"
+#include "daemon/platform/logging/logging.hpp"
+#include "daemon/programs/weftd/log_texts.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using analyzer::OrderKind;
+using analyzer::PlanPtr;
+using analyzer::RemedyOrder;
+using analyzer::TargetReading;
+using analyzer::TargetState;
+
+constexpr const char* kFile = "file";
+
+TargetState to_target_state(actuate::WorldState state) {
+  switch (state) {
+    case actuate::WorldState::kClear:
+      return TargetState::kInService;
+    case actuate::WorldState::kOurs:
+      return TargetState::kOurs;
+    case actuate::WorldState::kForeign:
+      return TargetState::kForeign;
+  }
+  return TargetState::kForeign;
+}
+
+analyzer::RemedyMemory memory(store::RestoredRemedies& restored) {
+  analyzer::RemedyMemory memory;
+  memory.plans = std::move(restored.plans);
+  memory.next_id = restored.next_plan_id;
+  memory.status.hands_off = restored.state.hands_off;
+  memory.status.hands_off_reason = restored.state.hands_off_reason;
+  memory.status.breaker_tripped = restored.state.breaker_tripped;
+  memory.status.breaker_reason = restored.state.breaker_reason;
+  memory.status.breaker_since = restored.state.breaker_since;
+  return memory;
+}
+
+}  // namespace
+
+RemedyController::RemedyController(RemedyControllerOptions options, store::RestoredRemedies restored,
+                                   store::Store& store, runtime::Lane& store_lane, runtime::Lane& actuate_lane,
+                                   const Clock& clock, Post post)
+    : book_(std::move(options.settings), memory(restored), clock.now()),
+      hands_off_file_(std::move(options.hands_off_file)),
+      store_(store),
+      store_lane_(store_lane),
+      actuate_lane_(actuate_lane),
+      clock_(clock),
+      post_(std::move(post)),
+      ended_(restored.ended),
+      shown_(book_.all()),
+      status_(book_.status(clock.now())) {
+  for (auto& actuator : options.actuators) {
+    std::string name = actuator->name();
+    actuators_.emplace(std::move(name), std::move(actuator));
+  }
+}
+
+analyzer::RemedyView RemedyController::view() const {
+  analyzer::RemedyView view;
+  view.now = clock_.now();
+  view.fabrics = seen_.fabrics;
+  if (seen_.incidents) view.incidents = *seen_.incidents;
+  if (seen_.hosts) view.hosts = *seen_.hosts;
+  if (seen_.health) view.health = *seen_.health;
+  view.last_evidence = last_evidence_;
+  if (seen_.maintenance) view.maintenance = *seen_.maintenance;
+  return view;
+}
+
+void RemedyController::complete(Snapshot& snapshot, std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence) {
+  seen_ = snapshot;
+  last_evidence_ = std::move(last_evidence);
+  has_seen_ = true;
+  work();
+  snapshot.plans = shown_;
+  snapshot.remedy = status_;
+  snapshot.figures.plans_ended = ended_;
+}
+
+void RemedyController::tick() {
+  if (!hands_off_file_.empty()) {
+    std::error_code ignored;
+    const bool exists = std::filesystem::exists(hands_off_file_, ignored);
+    // Taking the file away lets go on what the file stopped, and nothing else.
+    const std::string there = hands_off_file_.string() + " is there";
+    const bool by_file = book_.status(clock_.now()).hands_off_reason == kFile + (": " + there);
+    if (exists) book_.set_hands_off(true, there, kFile, clock_.now());
+    if (!exists && by_file) book_.set_hands_off(false, hands_off_file_.string() + " is gone", kFile, clock_.now());
+  }
+  work();
+}
+
+MaintenanceList RemedyController::windows() const {
+  MaintenanceList windows;
+  for (const PlanPtr& plan : *shown_) {
+    // A link that is only costly stays up: that it goes down is trouble.
+    if (analyzer::outward_action(*plan, *shown_) == RemedyAction::kRaiseLinkCost) continue;
+    if (auto window = window_of(*plan)) windows.push_back(std::move(*window));
+  }
+  return windows;
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyController::looked_after() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+  for (const PlanPtr& plan : *shown_)
+    if (plan->incident != 0 && analyzer::is_looked_after(*plan, view().hosts))
+      all.emplace_back(plan->incident, plan->id);
+  return all;
+}
+
+void RemedyController::work() {
+  if (stopped_ || !has_seen_) return;
+  book_.review(view());
+  save();
+}
+
+void RemedyController::save() {
+  if (saving_ || stopped_) return;
+  auto batch = std::make_shared<Batch>();
+  batch->changes = book_.take(clock_.now());
+  if (batch->changes.empty() && waiting_.empty()) return;
+  const RemedyStatus status = book_.status(clock_.now());
+  batch->state = {status.hands_off, status.hands_off_reason, status.breaker_tripped, status.breaker_reason,
+                  status.breaker_since};
+  batch->waiting = std::exchange(waiting_, {});
+  saving_ = store_lane_.post([this, batch, shown = book_.all(), status] {
+    bool written = true;
+    const analyzer::RemedyBatch& changes = batch->changes;
+    try {
+      if (const auto result =
+              store_.save_plans(changes.plans, changes.status_changed ? &batch->state : nullptr, changes.audit);
+          !result) {
+        written = false;
+        logger("store")->error("plans are not on disk, so nothing is done: {}", result.error().message);
+      }
+    } catch (const std::exception& error) {
+      written = false;
+      logger("store")->error("plans are not on disk, so nothing is done: {}", error.what());
+    }
+    post_([this, written, shown, status, batch] { saved(written, shown, status, batch); });
+  });
+  if (saving_) return;
+  book_.take_back(std::move(batch->changes), clock_.now());  // the lane has no room: with the next call
+  waiting_ = std::move(batch->waiting);
+}
+
+void RemedyController::count(const analyzer::RemedyBatch& batch) {
+  for (const Plan& plan : batch.plans) {
+    if (!is_over(plan.state)) {
+      states_[plan.id] = plan.state;
+      continue;
+    }
+    // Counted when it ends, not each time that it is written afterwards.
+    if (plan.finished != kNever && (states_.erase(plan.id) > 0 || plan.steps.size() == 1))
+      ++ended_[static_cast<std::size_t>(plan.action)][static_cast<std::size_t>(plan.state)];
+  }
+}
+
+void RemedyController::saved(bool written, std::shared_ptr<const std::vector<PlanPtr>> shown, RemedyStatus status,
+                             std::shared_ptr<Batch> batch) {
+  saving_ = false;
+  if (!written) {
+    for (Waiting& waiting : batch->waiting) {
+      const std::string why = "it could not be written to disk, so it is not done";
+      if (waiting.plan_callback) waiting.plan_callback(fail(ErrorCode::kResourceExhausted, why));
+      if (waiting.status_callback) waiting.status_callback(fail(ErrorCode::kResourceExhausted, why + " yet"));
+    }
+    book_.take_back(std::move(batch->changes), clock_.now());  // tried again with the next tick
+    for (const Waiting& waiting : batch->waiting) book_.withdraw(waiting.plan, clock_.now());
+    return;
+  }
+  count(batch->changes);
+  for (const AuditRecord& record : batch->changes.audit)
+    logger("remedies")
+        ->info("{} {} by {}: {}", record.plan == 0 ? "automation" : plan_name(record.plan), record.what, record.who,
+               record.detail);
+  shown_ = std::move(shown);
+  status_ = std::move(status);
+  for (const RemedyOrder& order : batch->changes.orders) carry_out(order);
+  if (on_news_ && !(batch->changes.plans.empty() && !batch->changes.status_changed)) on_news_();
+  for (Waiting& waiting : batch->waiting) {
+    if (waiting.status_callback) waiting.status_callback(status_);
+    if (!waiting.plan_callback) continue;
+    const PlanPtr plan = book_.find(waiting.plan);
+    waiting.plan_callback(plan ? Result<Plan>(*plan) : fail(ErrorCode::kNotFound, "no " + plan_name(waiting.plan)));
+  }
+  work();
+}
+
+void RemedyController::carry_out(const RemedyOrder& order) {
+  const auto found = actuators_.find(order.actuator);
+  const auto answer = [this](std::uint64_t number, OrderKind kind, Result<TargetReading> reading,
+                             const Result<void>& done) {
+    if (kind == OrderKind::kRead)
+      book_.answer_reading(number, reading, clock_.now());
+    else
+      book_.answer_action(number, done, clock_.now());
+    work();
+  };
+  const auto refuse = [&](ErrorCode code, const std::string& why) {
+    post_([answer, number = order.number, kind = order.kind, code, why] {
+      answer(number, kind, fail(code, why), fail(code, why));
+    });
+  };
+  if (found == actuators_.end())
+    return refuse(ErrorCode::kFailedPrecondition, "no actuator named '" + order.actuator + "' is configured");
+
+  actuate::Order asked;
+  asked.plan = order.plan;
+  asked.incident = order.incident;
+  asked.action = order.action;
+  asked.target = order.target;
+  asked.reason = order.reason;
+  if (const FabricView* fabric = view().fabric(order.target.fabric)) asked.sweep = fabric->sweep;
+  const bool posted = actuate_lane_.post([this, answer, actuator = found->second.get(), asked = std::move(asked),
+                                          number = order.number, kind = order.kind] {
+    Result<TargetReading> reading = TargetReading{};
+    Result<void> done;
+    try {
+      if (kind == OrderKind::kRead) {
+        const auto observed = actuator->observe(asked);
+        if (observed)
+          reading = TargetReading{to_target_state(observed->state), observed->detail};
+        else
+          reading = tl::unexpected(observed.error());
+      } else {
+        done = actuator->apply(asked);
+      }
+    } catch (const std::exception& error) {
+      // It may have been sent: what is so is read.
+      reading = fail(ErrorCode::kInternal, error.what());
+      done = fail(ErrorCode::kUnavailable, error.what());
+    }
+    post_([answer, number, kind, reading, done] { answer(number, kind, reading, done); });
+  });
+  // Not taken by the lane, so not sent: to a plan that is the same as no answer, and it is read.
+  if (!posted) refuse(ErrorCode::kUnavailable, "too much is being done at once");
+}
+
+void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
+  if (!plan) {
+    callback(std::move(plan));
+  } else {
+    waiting_.push_back({plan->id, std::move(callback), nullptr});
+  }
+  work();
+}
+
+void RemedyController::approve(std::uint64_t plan, std::uint64_t revision, const std::string& who,
+                               PlanCallback callback) {
+  if (stopped_) return callback(stopping());
+  settle(book_.approve(plan, revision, who, view()), std::move(callback));
+}
+
+void RemedyController::reject(std::uint64_t plan, const std::string& why, const std::string& who,
+                              PlanCallback callback) {
+  if (stopped_) return callback(stopping());
+  settle(book_.reject(plan, why, who, clock_.now()), std::move(callback));
+}
+
+Result<Entity> RemedyController::find_target(RemedyAction action, const std::string& text) const {
+  if (action == RemedyAction::kDrainNode || action == RemedyAction::kUndrainNode) {
+    const NodeHealth* health = api::find_health(seen_, text);
+    if (!health) return fail(ErrorCode::kNotFound, "no host named '" + text + "'");
+    return analyzer::host_entity(health->node);
+  }
+  // On Ethernet ports go by their names: "leaf01:swp3".
+  for (const api::FoundPort& found : api::find_ports(seen_, text)) {
+    const Topology& topology = *found.fabric->sweep->topology;
+    if (topology.is_ethernet() && topology.link_of(found.port))
+      return analyzer::link_entity(found.fabric->name, topology, found.port);
+  }
+  const std::size_t colon = text.rfind(':');
+  unsigned number = 0;
+  const char* const end = text.data() + text.size();
+  if (colon == std::string::npos || std::from_chars(text.data() + colon + 1, end, number).ptr != end || number == 0 ||
+      number > 254)
+    return fail(ErrorCode::kInvalidArgument, "a link is named by one of its ends, 'NODE:PORT', not '" + text + "'");
+  const auto nodes = api::find_nodes(seen_, text.substr(0, colon), 2);
+  if (nodes.empty()) return fail(ErrorCode::kNotFound, "no node named '" + text.substr(0, colon) + "'");
+  if (nodes.size() > 1)
+    return fail(ErrorCode::kInvalidArgument, "'" + text.substr(0, colon) + "' is several nodes: use a GUID");
+  const Topology& topology = *nodes[0].fabric->sweep->topology;
+  const PortIndex port = topology.find_port({topology.node(nodes[0].node).guid, {static_cast<std::uint8_t>(number)}});
+  if (port != kNoIndex && !topology.link_of(port)) {
+    // A subnet that was discovered while the link was out does not know it; its plan does.
+    const PortKey key = topology.key_of(port);
+    for (const PlanPtr& plan : *shown_)
+      if ((plan->in_force || plan->unresolved) && plan->target.kind == EntityKind::kLink &&
+          plan->target.fabric == nodes[0].fabric->name && (plan->target.port == key || plan->target.peer == key))
+        return plan->target;
+  }
+  if (port == kNoIndex || !topology.link_of(port))
+    return fail(ErrorCode::kNotFound, "no cable was ever seen at '" + text + "'");
+  return analyzer::link_entity(nodes[0].fabric->name, topology, port);
+}
+
+void RemedyController::request(RemedyAction action, const std::string& target, const std::string& why,
+                               const std::string& who, PlanCallback callback) {
+  if (stopped_) return callback(stopping());
+  auto entity = find_target(action, target);
+  if (!entity) return callback(tl::unexpected(entity.error()));
+  settle(book_.request(action, *entity, why, who, view()), std::move(callback));
+}
+
+void RemedyController::set_hands_off(bool hands_off, const std::string& why, const std::string& who,
+                                     StatusCallback callback) {
+  if (stopped_) return callback(stopping());
+  book_.set_hands_off(hands_off, why, who, clock_.now());
+  waiting_.push_back({0, nullptr, std::move(callback)});
+  work();
+}
+
+void RemedyController::reset_breaker(const std::string& why, const std::string& who, StatusCallback callback) {
+  if (stopped_) return callback(stopping());
+  if (auto reset = book_.reset_breaker(why, who, clock_.now()); !reset) return callback(tl::unexpected(reset.error()));
+  waiting_.push_back({0, nullptr, std::move(callback)});
+  work();
+}
+
+void RemedyController::audit(std::uint64_t before, std::size_t limit, AuditCallback callback) {
+  if (stopped_) return callback(stopping());
+  if (!store_lane_.post([&store = store_, before, limit, callback] { callback(store.audit(before, limit)); }))
+    callback(fail(ErrorCode::kUnavailable, "the store is busy"));
+}
+
+void RemedyController::stop() {
+  stopped_ = true;
+  for (const Waiting& waiting : std::exchange(waiting_, {})) {
+    if (waiting.plan_callback) waiting.plan_callback(stopping());
+    if (waiting.status_callback) waiting.status_callback(stopping());
+  }
+}
+
+}  // namespace weft::daemon

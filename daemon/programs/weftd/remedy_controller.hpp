@@ -1,0 +1,119 @@
+#pragma once
+// Where plans meet the world: what the book of plans decides is written down first, then carried out, then answered.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/remedy/plan_manager.hpp"
+#include "api/publication/commands.hpp"
+#include "daemon/adapters/actuate/actuator.hpp"
+#include "daemon/adapters/store/store.hpp"
+#include "daemon/platform/runtime/lane.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/maintenance.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::daemon {
+
+/// What a RemedyController works with.
+struct RemedyControllerOptions {
+  analyzer::RemedySettings settings;
+  std::vector<std::unique_ptr<actuate::Actuator>> actuators;
+  std::filesystem::path hands_off_file;  ///< while it exists nothing is done; empty: there is none
+};
+
+/// All members are called on one thread; `post` brings answers of lanes back to it. At most one batch is on its way to
+/// the disk, and an actuator is asked only for what is on it.
+class RemedyController {
+ public:
+  /// Brings a function to the thread that owns the object; may be called from any thread.
+  using Post = std::function<void(std::function<void()>)>;
+  /// As of api::RemedyCommands.
+  using PlanCallback = api::RemedyCommands::PlanCallback;
+  /// As of api::RemedyCommands.
+  using StatusCallback = api::RemedyCommands::StatusCallback;
+  /// As of api::RemedyCommands.
+  using AuditCallback = api::RemedyCommands::AuditCallback;
+
+  RemedyController(RemedyControllerOptions options, store::RestoredRemedies restored, store::Store& store,
+                   runtime::Lane& store_lane, runtime::Lane& actuate_lane, const Clock& clock, Post post);
+
+  /// Something changed that a snapshot should show.
+  void set_on_news(std::function<void()> on_news) { on_news_ = std::move(on_news); }
+
+  /// The picture that is about to be published: plans are judged by it, and those that are on disk become part of it.
+  /// `last_evidence` as of the book of incidents.
+  void complete(Snapshot& snapshot, std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence);
+  /// Time passes: the file is looked for, what could not be written is tried again.
+  void tick();
+  /// Windows of the links that our plans hold, by what is on disk: that those are down is expected.
+  MaintenanceList windows() const;
+
+  /// Incidents that a plan looks after with success, and the plan (analyzer::is_looked_after()).
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> looked_after() const;
+
+  // As api::RemedyCommands.
+  void approve(std::uint64_t plan, std::uint64_t revision, const std::string& who, PlanCallback callback);
+  /// Ends a plan that was not begun.
+  void reject(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
+  /// Makes a plan for a target that a person names, and approves it.
+  void request(RemedyAction action, const std::string& target, const std::string& why, const std::string& who,
+               PlanCallback callback);
+  /// Stops all automation, or lets it go on.
+  void set_hands_off(bool hands_off, const std::string& why, const std::string& who, StatusCallback callback);
+  /// Resets the circuit breaker; refused while it is not tripped.
+  void reset_breaker(const std::string& why, const std::string& who, StatusCallback callback);
+  /// The newest `limit` audit records before `before`.
+  void audit(std::uint64_t before, std::size_t limit, AuditCallback callback);
+
+  /// The end: whoever waits gets kUnavailable. Call it when both lanes have stopped and their last answers were posted.
+  void stop();
+
+ private:
+  struct Waiting {
+    std::uint64_t plan = 0;  ///< 0: for the status
+    PlanCallback plan_callback;
+    StatusCallback status_callback;
+  };
+  struct Batch {
+    analyzer::RemedyBatch changes;
+    store::RemedyState state;
+    std::vector<Waiting> waiting;
+  };
+
+  analyzer::RemedyView view() const;
+  void work();
+  void save();
+  void saved(bool written, std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown, RemedyStatus status,
+             std::shared_ptr<Batch> batch);
+  void carry_out(const analyzer::RemedyOrder& order);
+  void count(const analyzer::RemedyBatch& batch);
+  void settle(Result<Plan> plan, PlanCallback callback);
+  Result<Entity> find_target(RemedyAction action, const std::string& text) const;
+
+  analyzer::PlanManager book_;
+  std::map<std::string, std::unique_ptr<actuate::Actuator>> actuators_;
+  std::filesystem::path hands_off_file_;
+  store::Store& store_;
+  runtime::Lane& store_lane_;
+  runtime::Lane& actuate_lane_;
+  const Clock& clock_;
+  Post post_;
+  std::function<void()> on_news_;
+
+  Snapshot seen_;  ///< the last picture
+  std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence_;
+  bool has_seen_ = false;
+  bool saving_ = false, stopped_ = false;
+  std::vector<Waiting> waiting_;
+  std::map<std::uint64_t, PlanState> states_;  ///< of plans that are not over, as counted
+  decltype(DaemonFigures::plans_ended) ended_{};
+  std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown_;
+  RemedyStatus status_;  ///< as on disk
+};
+
+}  // namespace weft::daemon

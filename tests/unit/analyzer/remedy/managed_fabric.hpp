@@ -1,0 +1,77 @@
+#pragma once
+// A book of plans for a small fat tree, told step by step.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/remedy/plan_manager.hpp"
+#include "tests/fakes/fabric_builder.hpp"
+
+namespace weft::analyzer {
+
+struct Book {
+  explicit Book(RemedySettings with = {}) : fabric(fakes::FabricBuilder::fat_tree(8, 4, 1)), settings(std::move(with)) {
+    fabric.route();
+    settings.actuators.fill("fake");
+    settings.limits.verification.windows = 2;
+    book.emplace(settings, RemedyMemory{}, fabric.now());
+    look();
+  }
+
+  RemedyView look() {
+    views.assign(1, {});
+    views[0].name = fabric.name();
+    views[0].watching = true;
+    views[0].sweep = std::make_shared<const Sweep>(fabric.sweep());
+    return {fabric.now(), views, incidents, {}, health, maintenance, {}};
+  }
+
+  Entity link(const std::string& a, const std::string& b) const {
+    const LinkKey key = fabric.link_of(fabric.port_towards(a, b));
+    return {
+        .kind = EntityKind::kLink, .fabric = fabric.name(), .port = key.low, .peer = key.high, .label = a + " - " + b};
+  }
+
+  std::uint64_t errors(const std::string& a, const std::string& b, double rate = 1e-8) {
+    auto incident = std::make_shared<Incident>();
+    incident->id = incidents.size() + 1;
+    incident->kind = IncidentKind::kLinkErrors;
+    incident->severity = Severity::kWarning;
+    incident->confidence = 0.9;
+    incident->cause = link(a, b);
+    incident->opened = incident->updated = fabric.now();
+    incident->beginnings = {fabric.now()};
+    for (const PortKey end : {incident->cause.port, incident->cause.peer}) {
+      Evidence evidence;
+      evidence.signal = "error_rate";
+      evidence.unit = "errors/bit";
+      evidence.value = rate;
+      evidence.observed = fabric.now();
+      evidence.where = {.kind = EntityKind::kPort, .fabric = fabric.name(), .port = end, .peer = {}, .label = ""};
+      incident->evidence.push_back(evidence);
+    }
+    incident->summary = "errors between " + a + " and " + b;
+    incidents.push_back(std::move(incident));
+    return incidents.back()->id;
+  }
+
+  Plan plan(std::uint64_t id) const { return *book->find(id); }
+  const GuardVerdict& verdict(const Plan& of, Guard guard) const { return of.guards[static_cast<std::size_t>(guard)]; }
+
+  /// Orders of one kind, taken out of what the book asks now.
+  std::vector<RemedyOrder> orders() { return book->take(fabric.now()).orders; }
+
+  fakes::FabricBuilder fabric;
+  RemedySettings settings;
+  std::vector<FabricView> views;
+  std::vector<std::shared_ptr<const Incident>> incidents;
+  std::vector<NodeHealth> health;
+  std::vector<MaintenanceWindow> maintenance;
+  std::optional<PlanManager> book;
+};
+
+}  // namespace weft::analyzer

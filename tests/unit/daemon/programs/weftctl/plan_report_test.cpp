@@ -1,0 +1,201 @@
+#include "daemon/programs/weftctl/plan_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace weft::ctl {
+namespace {
+
+constexpr std::int64_t kCreated = 1'700'000'000;
+const TimePoint kNow{std::chrono::seconds(kCreated + 90)};
+
+void add_guard(v1::Plan& plan, v1::GuardVerdict::Guard guard, v1::GuardVerdict::Result result, const char* why) {
+  v1::GuardVerdict& verdict = *plan.add_guards();
+  verdict.set_guard(guard);
+  verdict.set_result(result);
+  verdict.set_explanation(why);
+}
+
+v1::Plan proposed() {
+  v1::Plan plan;
+  plan.set_id("PLAN-7");
+  plan.set_revision(3);
+  plan.set_state(v1::Plan::PROPOSED);
+  plan.set_action(v1::Plan::ISOLATE_LINK);
+  plan.mutable_target()->set_kind(v1::Entity::LINK);
+  plan.mutable_target()->set_label("leaf-1 port 7 - spine-2 port 1");
+  plan.mutable_target()->set_identity("link 7");
+  plan.set_actuator("infiniband_port");
+  plan.set_incident_id("INC-17");
+  plan.set_reason("leaf-1 port 7 damages 1 of 1e9 bits");
+  plan.set_requested_by("weftd");
+  plan.add_jobs("slurm:17");
+  plan.add_jobs("slurm:18");
+  plan.mutable_created()->set_seconds(kCreated);
+  plan.mutable_expires()->set_seconds(kCreated + 3600);
+  v1::Candidate& isolate = *plan.add_candidates();
+  isolate.set_action(v1::Plan::ISOLATE_LINK);
+  *isolate.mutable_target() = plan.target();
+  isolate.set_cost_ratio(0.0065);
+  isolate.set_allowed(true);
+  isolate.set_explanation("1 of 32 uplinks of leaf-1");
+  v1::Candidate& nothing = *plan.add_candidates();
+  nothing.set_action(v1::Plan::NOTHING);
+  *nothing.mutable_target() = plan.target();
+  nothing.set_harm_ratio(0.2);
+  nothing.set_allowed(true);
+  v1::Candidate& drain = *plan.add_candidates();
+  drain.set_action(v1::Plan::DRAIN_NODE);
+  drain.mutable_target()->set_label("dgx-04");
+  drain.mutable_target()->set_identity("host dgx-04");
+  drain.set_cost_ratio(0.5);
+  add_guard(plan, v1::GuardVerdict::HANDS_OFF, v1::GuardVerdict::PASSED, "nobody stopped automation");
+  add_guard(plan, v1::GuardVerdict::LEAF_CAPACITY, v1::GuardVerdict::PASSED,
+            "leaf-1 keeps 31 of 32 ways up, and needs 29");
+  add_guard(plan, v1::GuardVerdict::RAIL_CAPACITY, v1::GuardVerdict::NOT_NEEDED, "no rails are known");
+  v1::PlanStep& step = *plan.add_steps();
+  step.mutable_at()->set_seconds(kCreated);
+  step.set_state(v1::Plan::PROPOSED);
+  step.set_who("weftd");
+  step.set_what("proposed for INC-17");
+  return plan;
+}
+
+std::string story(const v1::Plan& plan) {
+  std::ostringstream out;
+  print_plan(out, plan, kNow);
+  return out.str();
+}
+
+TEST(PlanStory, OfAProposalIsAllThatOneDecidesOn) {
+  EXPECT_EQ(story(proposed()),
+            "PLAN-7  ISOLATE_LINK  PROPOSED\n"
+            "leaf-1 port 7 - spine-2 port 1\n"
+            "\n"
+            "what        take a cable out of service: one end is disabled, and the subnet manager routes round it\n"
+            "why         leaf-1 port 7 damages 1 of 1e9 bits\n"
+            "incident    INC-17\n"
+            "through     infiniband_port\n"
+            "jobs        slurm:17, slurm:18\n"
+            "asked by    weftd\n"
+            "created     2023-11-14 22:13:20 UTC, 1 min ago\n"
+            "expires     2023-11-14 23:13:20 UTC\n"
+            "revision    3\n"
+            "\n"
+            "what could be done, best first\n"
+            "> ISOLATE_LINK  0.7 % of the jobs' time lost: 0.7 % by it, 0.0 % after it\n"
+            "    1 of 32 uplinks of leaf-1\n"
+            "  NOTHING       20.0 % of the jobs' time lost: 0.0 % by it, 20.0 % after it\n"
+            "  DRAIN_NODE    50.0 % of the jobs' time lost: 50.0 % by it, 0.0 % after it; a guard refuses it\n"
+            "    dgx-04\n"
+            "\n"
+            "guards, in order\n"
+            "  HANDS_OFF      passed      nobody stopped automation\n"
+            "  LEAF_CAPACITY  passed      leaf-1 keeps 31 of 32 ways up, and needs 29\n"
+            "  RAIL_CAPACITY  not needed  no rails are known\n"
+            "\n"
+            "what happened\n"
+            "  2023-11-14 22:13:20 UTC  PROPOSED  weftd  proposed for INC-17\n"
+            "\n"
+            "to let it be done   weftctl approve PLAN-7 --revision 3\n"
+            "to say no           weftctl reject PLAN-7 --reason ...\n");
+}
+
+TEST(PlanStory, ARefusalStandsOut) {
+  v1::Plan plan = proposed();
+  plan.mutable_guards(1)->set_result(v1::GuardVerdict::REFUSED);
+  plan.set_refused(true);
+  const std::string text = story(plan);
+  EXPECT_NE(text.find("PROPOSED (refused)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n! LEAF_CAPACITY  REFUSED "), std::string::npos) << text;
+}
+
+TEST(PlanStory, WhatIsOverBeginsWithItsEnd) {
+  v1::Plan plan = proposed();
+  plan.set_state(v1::Plan::COMMITTED);
+  plan.set_approved_by("ann@mgmt-1");
+  plan.set_outcome("no errors in 5 sweeps, all routes go round it");
+  plan.set_in_force(true);
+  plan.set_intent(v1::Plan::APPLY);
+  plan.set_windows_good(5);
+  plan.set_windows_needed(5);
+  plan.mutable_started()->set_seconds(kCreated + 10);
+  plan.mutable_finished()->set_seconds(kCreated + 30);
+  const std::string text = story(plan);
+  for (const char* part :
+       {"PLAN-7  ISOLATE_LINK  COMMITTED\n", "\n\noutcome     no errors in 5 sweeps, all routes go round it\n",
+        "approved by ann@mgmt-1\n", "started     2023-11-14 22:13:30 UTC, 1 min ago\n",
+        "finished    2023-11-14 22:13:50 UTC, 1 min ago\n", "verified    5 of 5 sweeps found all well\n",
+        "now         in force\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
+  EXPECT_EQ(text.find("expires"), std::string::npos);
+  EXPECT_EQ(text.find("weftctl approve"), std::string::npos);
+  plan.set_in_force(false);
+  EXPECT_NE(story(plan).find("COMMITTED (taken back)\n"), std::string::npos);
+  EXPECT_NE(story(plan).find("now         taken back since\n"), std::string::npos);
+}
+
+TEST(PlanStory, WhatNobodyKnowsIsSaid) {
+  v1::Plan plan = proposed();
+  plan.set_state(v1::Plan::FAILED);
+  plan.set_unresolved(true);
+  plan.mutable_finished()->set_seconds(kCreated + 30);
+  EXPECT_NE(story(plan).find("FAILED (unresolved)\n"), std::string::npos);
+  EXPECT_NE(story(plan).find("now         nobody knows whether it is in force: a person must look\n"),
+            std::string::npos);
+  EXPECT_NE(story(plan).find("outcome     -\n"), std::string::npos);
+  plan = proposed();
+  plan.set_state(v1::Plan::VERIFYING);
+  plan.set_windows_good(1);
+  plan.set_windows_needed(5);
+  EXPECT_NE(story(plan).find("VERIFYING 1/5\n"), std::string::npos);
+}
+
+TEST(PlanStory, EveryActionHasAMeaning) {
+  const auto* actions = v1::Plan::Action_descriptor();
+  for (int i = 0; i < actions->value_count(); ++i) {
+    v1::Plan plan = proposed();
+    plan.set_action(static_cast<v1::Plan::Action>(actions->value(i)->number()));
+    EXPECT_EQ(story(plan).find("does not know") != std::string::npos, plan.action() == v1::Plan::ACTION_UNSPECIFIED)
+        << actions->value(i)->name();
+  }
+}
+
+TEST(PlanStory, NothingInItSteersTheTerminal) {
+  v1::Plan plan = proposed();
+  plan.set_reason("a\x1b[2J");
+  plan.set_outcome("\x1b]0;x\x07");
+  plan.mutable_finished()->set_seconds(kCreated);
+  plan.mutable_target()->set_label("leaf\x1b[31m");
+  plan.set_requested_by("\x1b");
+  plan.add_jobs("\x1b");
+  plan.mutable_guards(0)->set_explanation("\x1b");
+  plan.mutable_candidates(0)->set_explanation("\x1b");
+  plan.mutable_steps(0)->set_who("\x1b");
+  plan.mutable_steps(0)->set_what("\x1b");
+  EXPECT_EQ(story(plan).find('\x1b'), std::string::npos);
+}
+
+TEST(Automation, SaysWhatStopsIt) {
+  v1::RemedyStatus status;
+  status.set_actions_per_hour(4);
+  std::ostringstream free;
+  print_automation(free, status);
+  EXPECT_EQ(free.str(),
+            "Nothing stops automation.\n0 of 4 actions in this hour; 0 links and hosts out of service by plans.\n");
+  status.set_hands_off(true);
+  status.set_hands_off_reason("kim: a visitor");
+  status.set_breaker_tripped(true);
+  status.set_breaker_reason("40 links in 5 min");
+  status.mutable_breaker_since()->set_seconds(kCreated);
+  std::ostringstream stopped;
+  print_stops(stopped, status);
+  EXPECT_EQ(stopped.str(),
+            "Automation is stopped by hand: kim: a visitor\n"
+            "The breaker is tripped since 2023-11-14 22:13:20 UTC: 40 links in 5 min\n"
+            "  after a look: weftctl breaker reset --reason ...\n");
+}
+
+}  // namespace
+}  // namespace weft::ctl

@@ -1,0 +1,238 @@
+#include "daemon/programs/weftd/host_sessions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include "daemon/adapters/store/store.hpp"
+#include "tests/unit/daemon/programs/weftd/fakes.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The desk on a real store, in a directory of its own.
+class HostSessionsTest : public ::testing::Test {
+ protected:
+  HostSessionsTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "weft-desk-XXXXXX").string();
+    directory = mkdtemp(name.data());
+    config.telemetry.max_collectors = 2;
+    start();
+  }
+  ~HostSessionsTest() override {
+    stop();
+    std::filesystem::remove_all(directory);
+  }
+  void start() {
+    auto opened = store::open_store(directory, {});
+    ASSERT_TRUE(opened) << opened.error().message;
+    store = std::move(*opened);
+    auto restored = store->restore(kNever);
+    ASSERT_TRUE(restored);
+    lane.emplace(runtime::LaneOptions{.name = "store"});
+    desk.emplace(config, std::move(restored->collectors), restored->incidents, *store, *lane, clock,
+                 [this](std::function<void()> job) {
+                   const std::lock_guard lock(mutex);
+                   posted.push_back(std::move(job));
+                 });
+  }
+  void stop() {
+    lane->stop();
+    desk.reset();
+    lane.reset();
+    store.reset();
+    posted.clear();
+  }
+  /// Power is cut, and comes back: what was not on disk is gone.
+  void crash() {
+    stop();
+    start();
+  }
+  /// Saves, and waits until that has come through.
+  void save() {
+    clock.time += 2s;
+    desk->save();
+    lane->stop();
+    for (auto& job : std::exchange(posted, {})) job();
+    lane.emplace(runtime::LaneOptions{.name = "store"});
+  }
+  std::shared_ptr<FakeStream> connect(const std::string& host, std::uint64_t spool = 1) {
+    auto stream = std::make_shared<FakeStream>();
+    desk->hello(stream, {.host = host, .spool = spool, .version = "1", .interval = 1s, .oldest_sequence = 0});
+    return stream;
+  }
+  void send(const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence, bool late = false) {
+    HostBatch batch;
+    batch.sequence = sequence;
+    batch.is_late = late;
+    desk->batch(stream, std::move(batch), 0s);
+  }
+  HostView view() {
+    const auto views = desk->views();
+    return views && !views->empty() ? *views->front() : HostView{};
+  }
+
+  std::filesystem::path directory;
+  config::WeftdConfig config;
+  FakeClock clock;
+  std::unique_ptr<store::Store> store;
+  std::optional<runtime::Lane> lane;
+  std::optional<HostSessions> desk;
+  std::mutex mutex;
+  std::vector<std::function<void()>> posted;
+};
+
+TEST_F(HostSessionsTest, AcknowledgesOnlyWhatIsOnDisk) {
+  const auto stream = connect("a");
+  EXPECT_EQ(stream->welcomed, 0U);
+  send(stream, 1);
+  send(stream, 2);
+  EXPECT_EQ(stream->proceeded, 2);
+  EXPECT_EQ(stream->acknowledged, 0U);
+  save();
+  EXPECT_EQ(stream->acknowledged, 2U);
+}
+
+TEST_F(HostSessionsTest, WhatWasTakenAndNotOnDiskComesAgainAndCountsOnce) {
+  auto stream = connect("a");
+  send(stream, 1);
+  save();
+  send(stream, 2);
+  send(stream, 3);
+  crash();
+  stream = connect("a");
+  EXPECT_EQ(stream->welcomed, 1U);
+  send(stream, 2);
+  send(stream, 3);
+  save();
+  EXPECT_EQ(stream->acknowledged, 3U);
+  EXPECT_EQ(view().batches, 3U);
+  EXPECT_EQ(view().lost_batches, 0U);
+  crash();
+  EXPECT_EQ(connect("a")->welcomed, 3U);
+  EXPECT_EQ(view().batches, 3U);
+}
+
+TEST_F(HostSessionsTest, IgnoresDuplicatesAndCountsGapsAndLateOnes) {
+  auto stream = connect("a");
+  send(stream, 10);  // of the first words of a host we know nothing before
+  EXPECT_EQ(view().lost_batches, 0U);
+  send(stream, 14, true);
+  EXPECT_EQ(view().lost_batches, 3U);
+  EXPECT_EQ(view().late_batches, 1U);
+  save();
+  stream = connect("a");
+  send(stream, 12);
+  send(stream, 14);
+  EXPECT_EQ(view().batches, 2U);
+  EXPECT_EQ(stream->acknowledged, 14U);
+  EXPECT_EQ(desk->figures().duplicates, 2U);
+}
+
+TEST_F(HostSessionsTest, OfOneSpoolTheNewerStreamWinsAndAnotherSpoolWaits) {
+  const auto first = connect("a");
+  const auto other = connect("a", 2);
+  ASSERT_TRUE(other->ended);
+  EXPECT_EQ(other->ended->code, ErrorCode::kAlreadyExists);
+  const auto newer = connect("a");
+  ASSERT_TRUE(first->ended);
+  EXPECT_EQ(newer->welcomed, 0U);
+  send(first, 1);  // still on its way
+  EXPECT_EQ(view().batches, 0U);
+  send(newer, 1);
+  desk->gone(first);
+  EXPECT_EQ(view().state, CollectorState::kConnected);
+  // One that has been silent for long does not keep its host.
+  clock.time += 1min;
+  const auto reinstalled = connect("a", 3);
+  EXPECT_EQ(reinstalled->welcomed, 0U);
+  send(reinstalled, 4);
+  EXPECT_EQ(view().lost_batches, 3U);
+}
+
+TEST_F(HostSessionsTest, ForgetsWhoWasAwayForLongAndRemembersNotTooMany) {
+  for (const char* host : {"a", "b", "c", "d"}) desk->gone(connect(host));
+  EXPECT_EQ(connect("e")->ended->code, ErrorCode::kResourceExhausted);
+  save();
+  clock.time += config.telemetry.forget_after + 1s;
+  desk->tick();
+  EXPECT_TRUE(desk->views()->empty());
+  save();
+  crash();
+  EXPECT_EQ(desk->views(), nullptr);
+  EXPECT_EQ(connect("e")->welcomed, 0U);
+}
+
+TEST_F(HostSessionsTest, FlapPenaltiesAreSavedWithTheBatchesThatBroughtThem) {
+  // A reading with the port, and an event that it went down.
+  const auto tell = [this](const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence) {
+    HostBatch batch;
+    batch.sequence = sequence;
+    batch.reading.emplace();
+    batch.reading->taken = clock.time;
+    auto inventory = std::make_shared<HostInventory>();
+    HostPort& port = inventory->ports.emplace_back();
+    port.device = "mlx5_0";
+    port.number = 1;
+    port.state = PortState::kActive;
+    batch.reading->inventory = inventory;
+    LinkEvent& event = batch.events.emplace_back();
+    event.at = clock.time;
+    event.device = "mlx5_0";
+    event.port = 1;
+    desk->batch(stream, std::move(batch), 0s);
+  };
+  const auto flaps = [this] {
+    const auto known = desk->rules().flaps("a");
+    return known.empty() ? 0U : known.front().state.flaps;
+  };
+  auto stream = connect("a");
+  tell(stream, 1);
+  EXPECT_EQ(flaps(), 1U);
+  save();
+  crash();
+  EXPECT_EQ(flaps(), 1U);
+  // What was not saved was not acknowledged: it comes again and counts once.
+  stream = connect("a");
+  tell(stream, 2);
+  EXPECT_EQ(flaps(), 2U);
+  crash();
+  EXPECT_EQ(flaps(), 1U);
+  stream = connect("a");
+  tell(stream, 2);
+  save();
+  crash();
+  EXPECT_EQ(flaps(), 2U);
+}
+
+TEST_F(HostSessionsTest, HoldsBackThoseWhoTellOfThePastWhileItIsBehind) {
+  const auto stream = connect("a");
+  desk->set_behind(true);
+  send(stream, 1, true);
+  EXPECT_EQ(stream->proceeded, 0);
+  send(stream, 2);
+  EXPECT_EQ(stream->proceeded, 1);
+  desk->set_behind(false);
+  EXPECT_EQ(stream->proceeded, 2);
+  EXPECT_EQ(desk->figures().held_back, 1U);
+}
+
+TEST_F(HostSessionsTest, ShowsWhoIsSilent) {
+  const auto stream = connect("a");
+  EXPECT_EQ(view().state, CollectorState::kConnected);
+  clock.time += 6s;
+  desk->tick();
+  EXPECT_EQ(view().state, CollectorState::kSilent);
+  send(stream, 1);
+  desk->tick();
+  EXPECT_EQ(view().state, CollectorState::kConnected);
+  desk->gone(stream);
+  EXPECT_EQ(view().state, CollectorState::kDisconnected);
+}
+
+}  // namespace
+}  // namespace weft::daemon

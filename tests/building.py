@@ -18,6 +18,7 @@ class Part:
 
     preset: str
     label: str
+    targets: tuple[str, ...] = ()  # to build instead of tests_<label>, where only some of its programs are wanted
 
 
 def say(text: str) -> None:
@@ -28,6 +29,16 @@ def last_line(path: str) -> str:
     with open(path, "rb") as stream:
         stream.seek(max(0, os.path.getsize(path) - 500))
         return (stream.read().decode(errors="replace").strip().splitlines() or [""])[-1][:110]
+
+
+def wait_and_count(process: subprocess.Popen) -> tuple[int, float]:
+    """Its exit code, and the processor seconds of it and of all below it that were waited for."""
+    try:
+        _, status, used = os.wait4(process.pid, 0)
+    except ChildProcessError:  # interrupted: another thread has looked at it
+        return process.wait() or 1, 0.0
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
 def _left_over() -> list[str]:
@@ -45,6 +56,7 @@ class Builder:
         self._trouble: dict[Part, str] = {}
         self._configured: dict[str, str] = {}
         self._doing = ("", "", 0.0)  # what, its log, since when
+        self.spent: dict[str, list[float]] = {}  # what was done to a preset: seconds of the clock, of processors
         self._process: subprocess.Popen | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._build_all, daemon=True)
@@ -78,7 +90,7 @@ class Builder:
     def _build_all(self) -> None:
         for part in self._parts:
             try:
-                self._trouble[part] = self._configure(part.preset) or self._build(part.preset, f"tests_{part.label}")
+                self._trouble[part] = self._configure(part.preset) or self._build(part)
             except OSError as error:
                 self._trouble[part] = f"building {part.preset} {part.label}: {error}"
             self._ready[part].set()
@@ -86,16 +98,21 @@ class Builder:
     def _configure(self, preset: str) -> str:
         if preset not in self._configured:
             os.makedirs(self.folder(preset), exist_ok=True)
+            if os.path.exists(os.path.join(self.folder(preset), "build.ninja")):  # ninja configures anew what has changed
+                self._configured[preset] = ""
+                return ""
             self._configured[preset] = self._run(f"configuring {preset}", preset, "configure",
                                                  ["cmake", "--preset", preset, "-S", ROOT, "-B", self.folder(preset)])
         return self._configured[preset]
 
-    def _build(self, preset: str, target: str) -> str:
-        targets = subprocess.run(["ninja", "-C", self.folder(preset), "-t", "query", target], stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.DEVNULL, check=False)
-        if targets.returncode != 0:  # a label of scripts alone has nothing to build
+    def _build(self, part: Part) -> str:
+        preset, name = part.preset, f"tests_{part.label}"
+        wanted = part.targets or (name,)
+        known = subprocess.run(["ninja", "-C", self.folder(preset), "-t", "query", wanted[0]], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, check=False)
+        if known.returncode != 0:  # a label of scripts alone has nothing to build
             return ""
-        return self._run(f"building {preset} {target}", preset, target, ["cmake", "--build", self.folder(preset), "--target", target])
+        return self._run(f"building {preset} {name}", preset, name, ["cmake", "--build", self.folder(preset), "--target", *wanted])
 
     def _run(self, what: str, preset: str, name: str, command: list[str]) -> str:
         if self._stopping.is_set():
@@ -106,10 +123,14 @@ class Builder:
             self._process = subprocess.Popen([*_left_over(), *command], stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                              cwd=ROOT, start_new_session=True)
             self._doing = (what, log_path, began)
-            self._process.wait()
+            code, processors = wait_and_count(self._process)
         self._doing = ("", "", 0.0)
-        if self._process.returncode == 0:
-            say(f"   ({what}: {time.monotonic() - began:.0f} s)")
+        took = time.monotonic() - began
+        spent = self.spent.setdefault(f"build {preset}", [0.0, 0.0])
+        spent[0] += took
+        spent[1] += processors
+        if code == 0:
+            say(f"   ({what}: {took:.0f} s)")
             return ""
         with open(log_path, encoding="utf-8", errors="replace") as log:
             lines = log.read().splitlines()

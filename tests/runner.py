@@ -1,16 +1,18 @@
 """Builds and runs the suites for tests/run, and adds up what every test said. See tests/README.md."""
 
 import argparse
+import fnmatch
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from building import ROOT, Builder, Part, say
+from building import ROOT, Builder, Part, say, wait_and_count
 
 
 @dataclass(frozen=True)
@@ -23,25 +25,27 @@ class Suite:
     environment: tuple[tuple[str, str], ...] = ()
 
 
+LONG_SEQUENCES = 1_000_000
+
 SUITES = (
-    Suite("architecture", "the rooms' one rule and the house's habits", (Part("dev", "architecture"),)),
-    Suite("infiniband", "weftd on ibsim with real OpenSM, compared with infiniband-diags", (Part("dev", "infiniband"),),
+    Suite("architecture", "the rooms' one rule and the house's habits", (Part("asan-ubsan", "architecture"),)),
+    Suite("infiniband", "weftd on ibsim with real OpenSM, compared with infiniband-diags", (Part("asan-ubsan", "infiniband"),),
           ("ibsim", "opensm", "ibnetdiscover")),
-    Suite("scenarios", "simulated fabrics with known faults: what the analyzer makes of them", (Part("dev", "scenarios"),)),
-    Suite("collector", "weft-collector and weft-uplink on made sysfs trees, killed and cut off", (Part("dev", "collector"),)),
+    Suite("scenarios", "simulated fabrics with known faults: what the analyzer makes of them", (Part("bench", "scenarios"), Part("asan-ubsan", "scenarios_real"))),
+    Suite("collector", "weft-collector and weft-uplink on made sysfs trees, killed and cut off", (Part("asan-ubsan", "collector"),)),
     Suite("remedies", "plans: random sequences that try to break their promises, and a model of their life for spin",
-          (Part("dev", "remedies"),)),
-    Suite("partners", "what acts on schedulers: a real Slurm, and receivers that hang, refuse and lie", (Part("dev", "partners"),)),
-    Suite("kubernetes", "on request: the same as in partners, against a real kube-apiserver", (Part("dev", "kubernetes"),),
+          (Part("bench", "remedies"),)),
+    Suite("partners", "what acts on schedulers: a real Slurm, and receivers that hang, refuse and lie", (Part("asan-ubsan", "partners"),)),
+    Suite("kubernetes", "on request: the same as in partners, against a real kube-apiserver", (Part("asan-ubsan", "kubernetes"),),
           ("etcd", "go", "rsync", "dpkg-source"), True, (("WEFT_KUBERNETES", "real"),)),
-    Suite("security", "who gets into weftd and who does not: certificates, tokens, roles, hostile requests", (Part("dev", "security"),), ("openssl",)),
-    Suite("prometheus", "scraped by real Prometheus and VictoriaMetrics", (Part("dev", "prometheus"),), ("promtool", "ibsim", "opensm")),
-    Suite("web", "the page of weftd in Chromium, while cables are pulled", (Part("dev", "web"),), ("ibsim", "opensm", "chromium", "node", "npm")),
+    Suite("security", "who gets into weftd and who does not: certificates, tokens, roles, hostile requests", (Part("asan-ubsan", "security"),), ("openssl",)),
+    Suite("prometheus", "scraped by real Prometheus and VictoriaMetrics", (Part("asan-ubsan", "prometheus"),), ("promtool", "ibsim", "opensm")),
+    Suite("web", "the page of weftd in Chromium, while cables are pulled", (Part("asan-ubsan", "web"),), ("ibsim", "opensm", "chromium", "node", "npm")),
     Suite("guide", "weftctl at a terminal and in three shells; manual pages, references, links and commands of the documents",
-          (Part("dev", "guide"),), ("ibsim", "opensm")),
+          (Part("asan-ubsan", "guide"),), ("ibsim", "opensm")),
     Suite("grafana", "dashboards: every query under faults, checked against Grafana's types, drawn by its components",
-          (Part("dev", "grafana"),), ("prometheus", "ibsim", "opensm")),
-    Suite("kernel", "weft-collector and weftd under Debian's kernel in qemu, compared with rdma, ethtool and dcb", (Part("dev", "kernel"),)),
+          (Part("asan-ubsan", "grafana"),), ("prometheus", "ibsim", "opensm")),
+    Suite("kernel", "weft-collector and weftd under Debian's kernel in qemu, compared with rdma, ethtool and dcb", (Part("asan-ubsan", "kernel"),)),
     Suite("unit", "values and pure functions, room by room, under AddressSanitizer and UndefinedBehaviorSanitizer",
           (Part("asan-ubsan", "unit"),)),
     Suite("threads", "the unit tests of what has threads, under ThreadSanitizer", (Part("tsan", "threads"),)),
@@ -55,11 +59,13 @@ class Tally:
     failed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     seconds: float = 0
+    processors: float = 0  # their seconds, without what was built
 
     def add(self, other: "Tally") -> None:
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.processors += other.processors
 
 
 def environment() -> dict:
@@ -67,7 +73,7 @@ def environment() -> dict:
     return dict(os.environ, PATH=path + ":/usr/sbin:/sbin", CTEST_OUTPUT_ON_FAILURE="1")
 
 
-def run_part(builder: Builder, suite: Suite, part: Part) -> Tally:
+def run_part(builder: Builder, suite: Suite, part: Part, only: str) -> Tally:
     name = f"{part.preset} {part.label}"
     if trouble := builder.wait(part):
         return Tally(failed=[f"{suite.name}: {trouble}"])
@@ -79,18 +85,42 @@ def run_part(builder: Builder, suite: Suite, part: Part) -> Tally:
     # One more than there are processors: most tests wait, for sweeps and for partners.
     command = ["ctest", "--test-dir", folder, "-L", f"^{part.label}$", "-j", str((os.cpu_count() or 2) + 1), "--output-junit", junit,
                "--no-tests=ignore"]
+    if only:
+        command += ["-R", only]
     if part.preset == "tsan" and shutil.which("setarch"):
         command = ["setarch", "-R", *command]  # ThreadSanitizer of g++ 12 fails under wide address randomisation
     say(f"-- running {name} …")
     ran = dict(environment(), **dict(suite.environment))
     ran.update(GTEST_OUTPUT=f"xml:{results}/", WEFT_TEST_RESULTS=results, WEFT_BUILD=folder)
-    ended = subprocess.run(command, cwd=ROOT, env=ran, stdin=subprocess.DEVNULL, check=False)
+    reports = os.path.join(results, "sanitizers")
+    os.makedirs(reports)
+    if part.label != "unit" and part.preset == "asan-ubsan":  # of programs whose own output nobody may look at
+        ran["ASAN_OPTIONS"] = f"{PROGRAMS_UNDER_ASAN}:log_path={reports}/address"
+        ran["UBSAN_OPTIONS"] = f"print_stacktrace=1:log_path={reports}/undefined"
+    code, processors = wait_and_count(subprocess.Popen(command, cwd=ROOT, env=ran, stdin=subprocess.DEVNULL))
     if not os.path.exists(junit):
-        return Tally(failed=[f"{suite.name}: ctest ended with {ended.returncode} and no results"])
+        return Tally(failed=[f"{suite.name}: ctest ended with {code} and no results"])
     tally = read_results(suite.name, junit, results)
+    tally.processors = processors
+    tally.failed += [f"{suite.name}: {text}" for text in sanitizer_reports(reports)]
     if not tally.passed and not tally.failed and not tally.skipped:
         tally.skipped.append(f"{suite.name}: no test has the label {part.label} in the {part.preset} build")
     return tally
+
+
+# As cmake/sanitizer_options.cpp has it, for what is set in the environment takes its place.
+PROGRAMS_UNDER_ASAN = "verify_asan_link_order=0:detect_leaks=0"
+
+
+def sanitizer_reports(folder: str) -> list[str]:
+    """One line for each process that a sanitizer ended."""
+    found = []
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            lines = [line.strip() for line in stream if "ERROR" in line or "runtime error" in line]
+        found.append(f"{(lines or ['a report'])[0]} (all of it: {path})")
+    return found
 
 
 def read_results(suite: str, junit: str, results: str) -> Tally:
@@ -147,7 +177,7 @@ def missing_for(suite: Suite) -> list[str]:
     return [program for program in suite.needs if not shutil.which(program, path=path)]
 
 
-def run_suite(builder: Builder, suite: Suite) -> Tally:
+def run_suite(builder: Builder, suite: Suite, only: str) -> Tally:
     began = time.monotonic()
     say(f"\n== {suite.name}: {suite.help}")
     if missing := missing_for(suite):
@@ -155,9 +185,48 @@ def run_suite(builder: Builder, suite: Suite) -> Tally:
     else:
         tally = Tally()
         for part in suite.parts:
-            tally.add(run_part(builder, suite, part))
+            tally.add(run_part(builder, suite, part, only))
     tally.seconds = time.monotonic() - began
     return tally
+
+
+UNIT_TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
+
+
+def unit_programs(glob: str) -> list[str]:
+    """The unit test programs with a test whose "Suite.Name" fits, or whose suite does."""
+    found = set()
+    base = os.path.join(ROOT, "tests", "unit")
+    for folder, _, names in os.walk(base):
+        for name in names:
+            if name.endswith("_test.cpp"):
+                with open(os.path.join(folder, name), encoding="utf-8") as stream:
+                    tests = UNIT_TEST.findall(stream.read())
+                if any(fnmatch.fnmatchcase(text, glob) for test in tests for text in (".".join(test), test[0])):
+                    found.add("unit_" + os.path.relpath(folder, base).replace(os.sep, "_"))
+    return sorted(found)
+
+
+def filtered(suite: Suite, glob: str) -> tuple[Suite, str]:
+    """The suite with nothing to build but what `glob` wants, and the names of its ctest entries as a regular expression. In suites of
+    unit tests it is Google Test's filter, in the others it is compared with the names of entries and files."""
+    if suite.name not in ("unit", "threads"):
+        return suite, fnmatch.translate(glob) + "|_" + fnmatch.translate(glob)
+    programs = unit_programs(glob)
+    os.environ["GTEST_FILTER"] = glob if "." in glob or glob.endswith("*") else f"{glob}.*"
+    parts = tuple(Part(part.preset, part.label, tuple(programs)) for part in suite.parts) if programs else ()
+    return replace(suite, parts=parts), f"^({'|'.join(programs)})$"
+
+
+def print_times(builder: Builder, tallies: dict[str, Tally], began: float) -> None:
+    rows = [(name, *spent) for name, spent in builder.spent.items()]
+    rows += [(f"run {name}", tally.seconds, tally.processors) for name, tally in tallies.items()]
+    say("\n== times (a suite's seconds are from its turn on, waiting for its build included)")
+    say(f"| {'what':<22} | {'seconds':>7} | {'CPU-minutes':>11} |")
+    say(f"| {'-' * 22} | {'-' * 6}: | {'-' * 10}: |")
+    rows.append(("all", time.monotonic() - began, sum(row[2] for row in rows)))
+    for name, seconds, processors in rows:
+        say(f"| {name:<22} | {seconds:>7.0f} | {processors / 60:>11.2f} |")
 
 
 def summarise(tallies: dict[str, Tally]) -> int:
@@ -182,6 +251,9 @@ def main() -> int:
     parser.add_argument("--no-packages", action="store_true")
     parser.add_argument("--kubernetes", action="store_true")
     parser.add_argument("--sequences", type=int, metavar="N")
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--times", action="store_true")
+    parser.add_argument("--filter", metavar="GLOB", default="")
     parser.add_argument("--build-root", default=os.path.join(ROOT, "build"))
     options = parser.parse_args()
     known = {suite.name: suite for suite in SUITES}
@@ -198,19 +270,31 @@ def main() -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interrupted)
-    if options.sequences:
-        os.environ["WEFT_SEQUENCES"] = str(options.sequences)
+    if options.filter and len(options.suites) != 1:
+        print("tests/run: --filter goes with one suite: tests/run unit --filter 'Flap*'", file=sys.stderr)
+        return 2
+    if options.sequences or options.long:
+        os.environ["WEFT_SEQUENCES"] = str(options.sequences or LONG_SEQUENCES)
     names = dict.fromkeys(options.suites + (["kubernetes"] if options.kubernetes else []))
     chosen = [known[name] for name in names] or [suite for suite in SUITES if not suite.on_request]
+    only = ""
+    if options.filter:
+        chosen[0], only = filtered(chosen[0], options.filter)
+        if not chosen[0].parts:
+            print(f"tests/run: no test of the suite {chosen[0].name} is called {options.filter}", file=sys.stderr)
+            return 2
     tallies: dict[str, Tally] = {}
+    began = time.monotonic()
     parts = [part for suite in chosen if not missing_for(suite) for part in suite.parts]
     try:
         with Builder(os.path.abspath(options.build_root), parts) as builder:
             for suite in chosen:
-                tallies[suite.name] = run_suite(builder, suite)
+                tallies[suite.name] = run_suite(builder, suite, only)
     except KeyboardInterrupt:
         for suite in chosen:
             tallies.setdefault(suite.name, Tally(failed=[f"{suite.name}: interrupted"]))
+    if options.times:
+        print_times(builder, tallies, began)
     return summarise(tallies)
 
 

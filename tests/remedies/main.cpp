@@ -108,7 +108,7 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
 int main(int argc, char** argv) {
   CLI::App app{
       "Random sequences of faults, repairs, lost replies, crashes and approvals: no promise of a guard may break"};
-  std::uint64_t sequences = 1'000'000, first = 1;
+  std::uint64_t sequences = 100'000, first = 1;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   app.add_option("--sequences", sequences, "How many")
       ->check(CLI::PositiveNumber)

@@ -23,7 +23,7 @@ struct PortRates {
   double receive_bits_per_second;
   double utilization_ratio;            ///< the busier direction ÷ the active rate, 0..1
   double stall_ratio;                  ///< share of time with data and no credit, 0..1
-  double error_rate;                   ///< errors per bit seen in the error window (analyzer/detect, LINK_ERRORS)
+  double error_rate;                   ///< errors per bit seen in the error window (analyzer/links, LINK_ERRORS)
   double transmit_wait_seconds_total;  ///< accumulated with the tick valid at the time
 };
 

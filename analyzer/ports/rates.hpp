@@ -25,7 +25,7 @@ struct ErrorDelta {
 
 /// What one sweep's counters say, compared with the sweep before. Dense vectors have one entry for each port.
 struct CounterPass {
-  /// Belongs to the caller until the next update, which makes a new one; error_rate is for analyzer/detect to fill in.
+  /// Belongs to the caller until the next update, which makes a new one; error_rate is for analyzer/links to fill in.
   std::shared_ptr<std::vector<PortRates>> rates;
   /// Seconds between the port's last two readings; 0 when there is no new reading or nothing to compare it with (first
   /// sight, a reset).

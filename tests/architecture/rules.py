@@ -6,30 +6,10 @@ A complaint is one line: "path:line: what is wrong". No complaint means that the
 import re
 from pathlib import Path
 
+import rooms
 from declarations import read_declarations
+from rooms import MAY_KNOW
 
-# Which rooms each room may know besides itself. An arrow only ever points down.
-MAY_KNOW = {
-    "fabric": set(),
-    "collectors": {"fabric"},
-    "analyzer": {"fabric"},
-    "api": {"fabric"},
-    "daemon": {"fabric", "collectors", "analyzer", "api"},
-}
-# Inside of daemon only the wiring sees everyone. A sub-room that stands here is held to less than its room.
-DAEMON_MAY_KNOW = {
-    "usage": set(),
-    "runtime": {"fabric"},
-    "store": {"fabric"},
-    "spool": {"fabric"},
-    "sweeper": {"fabric", "collectors"},
-    "port": {"fabric", "collectors"},
-    "collector": {"fabric", "collectors", "api"},
-    "uplink": {"fabric", "api"},
-    "ctl": {"fabric", "api"},
-    "actuate": {"fabric", "collectors"},
-    "events": {"fabric"},
-}
 ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")
 README_LINES = 80
 FILE_LINES = 500
@@ -99,65 +79,52 @@ def is_code(root, relative):
     return relative.suffix in CODE_SUFFIXES or relative.name == "CMakeLists.txt" or is_script(root, relative)
 
 
-def may_know(place):
-    """The rooms that code at `place` ("daemon/adapters/store/sqlite.cpp") may use besides its own."""
-    room = place.parts[0]
-    if room == "daemon" and len(place.parts) > 2:
-        return DAEMON_MAY_KNOW.get(place.parts[1], MAY_KNOW["daemon"])
-    return MAY_KNOW[room]
-
-
 def check_includes(root):
-    """No include points up or sideways; every include of ours is by place and exists; rooms keep off what they must."""
-    complaints = []
+    """Includes keep to the table of sub-rooms, are by place, and exist; rooms keep off what they must."""
+    table = rooms.read_table(root)
+    complaints, arrows, folders = [], set(), set()
     for relative in all_files(root):
         room = relative.parts[0]
         if relative.suffix not in CPP_SUFFIXES or room not in MAY_KNOW:
             continue
+        folder = relative.parent.as_posix()
+        folders.add(folder)
         text = read(root, relative)
         for number, line in enumerate(text.splitlines(), start=1):
             include = INCLUDE.match(line)
             if include:
-                complaints += include_complaints(root, relative, number, include.group(1), include.group(2))
+                name = include.group(1) or include.group(2)
+                arrows.add((folder, rooms.sub_room_of_include(name)))
+                complaints += include_complaints(root, table, relative, number, name, include.group(1) is not None)
             elif room in MUST_NOT_SAY and MUST_NOT_SAY[room].search(line.split("//")[0]):
                 complaints.append(f"{relative}:{number}: {room} must not read a clock nor sleep")
-    return complaints
+    return complaints + rooms.check_table(root, table, arrows, folders)
 
 
-def include_complaints(root, relative, number, quoted, angled):
-    room = relative.parts[0]
+def include_complaints(root, table, relative, number, name, quoted):
+    room, folder = relative.parts[0], relative.parent.as_posix()
     here = f"{relative}:{number}"
-    name = quoted or angled
-    target = Path(name).parts[0]
+    generated = name.endswith(".pb.h")
+    first = "api" if generated else Path(name).parts[0]
     forbidden = MUST_NOT_INCLUDE.get(room)
-    if forbidden and target not in MAY_KNOW and re.match(forbidden, name):
+    if forbidden and not generated and first not in MAY_KNOW and re.match(forbidden, name):
         return [f"{here}: {room} must not include {name}"]
-    if name.endswith(".pb.h"):
-        target = "api"  # generated from api/proto
-    elif quoted and target not in MAY_KNOW:
+    if quoted and first not in MAY_KNOW:
         return [f"{here}: \"{name}\" is not by place (\"room/part.hpp\")"]
-    elif target in MAY_KNOW and not (Path(root) / name).is_file():
+    if not generated and first in MAY_KNOW and not (Path(root) / name).is_file():
         # prometheus-cpp and others may have folders of such names, in angle brackets only.
         return [f"{here}: \"{name}\" does not exist"] if quoted else []
-    if target not in MAY_KNOW or target == room:
-        return []
-    if target not in may_know(relative):
-        return [f"{here}: {'/'.join(relative.parts[:-1])} must not know {target} ({name})"]
-    return []
+    target = rooms.sub_room_of_include(name)
+    if first not in MAY_KNOW or target == folder or folder not in table.rows or target in table.rows[folder]:
+        return []  # check_table says once which folders have no row
+    if not rooms.may_point(folder, target):
+        return [f"{here}: {folder} must not know {target} ({name})"]
+    return [f"{here}: {folder} does not know {target} ({name}): do without, or write it into its row in {rooms.TABLE}"]
 
 
-def check_links(graph):
-    """`graph` maps a target to (its folder, the targets it links). No link points up or sideways; there is no ring."""
-    complaints = []
-    for target, (folder, links) in sorted(graph.items()):
-        place = Path(folder)
-        if not place.parts or place.parts[0] not in MAY_KNOW:
-            continue
-        allowed = may_know(place / "CMakeLists.txt") | {place.parts[0]}
-        for link in links:
-            room = Path(graph[link][0]).parts[0] if link in graph and Path(graph[link][0]).parts else None
-            if room == "tests" or (room in MAY_KNOW and room not in allowed):
-                complaints.append(f"{folder}/CMakeLists.txt: {target} must not link {link}")
+def check_links(graph, table):
+    """`graph` maps a target to (its folder, the targets it links). Links keep to the table of sub-rooms; there is no ring."""
+    complaints = rooms.check_links(graph, table)
     ring = find_ring(graph)
     if ring:
         complaints.append("the links form a ring: " + " -> ".join(ring))

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import rooms
 import rules
 
 LICENSED = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -25,13 +26,29 @@ GOOD = {
     "daemon/programs/weftd/main.cpp": '#include "analyzer/detect/rules.hpp"\n#include "api/http/server.hpp"\n'
                              '#include "collectors/infiniband/sweep.hpp"\n#include "fabric/ids.hpp"\n',
     "daemon/adapters/store/store.hpp": '#pragma once\n\n#include "fabric/ids.hpp"\n',
+    "tests/README.md": "# tests\n",
+    rooms.TABLE: """# a comment
+fabric:
+collectors/infiniband: fabric
+analyzer/detect: fabric  # another
+
+api/proto:
+api/http: fabric api/proto
+daemon/adapters/store: fabric
+daemon/programs/weftd:
+    fabric collectors/infiniband
+    analyzer/detect api/http
+""",
+    "api/proto/weft/v1/fabric.proto": LICENSED + "message Fabric {}\n",
 }
 
 GRAPH = """weft_fabric|fabric|tl::expected
 weft_collectors_infiniband|collectors/infiniband|weft_fabric;$<LINK_ONLY:ibumad>
 weft_analyzer|analyzer/detect|weft_fabric
+weft_api_proto|api/proto|protobuf
+weft_api_http|api/http|weft_fabric;$<LINK_ONLY:weft_api_proto>
 weft_daemon_adapters_store|daemon/adapters/store|weft_fabric;sqlite3
-weftd|daemon/programs/weftd|weft_collectors_infiniband;weft_analyzer;weft_daemon_adapters_store
+weftd|daemon/programs/weftd|weft_collectors_infiniband;weft_analyzer;weft_api_http
 """
 
 
@@ -72,13 +89,29 @@ class Includes(Planted):
         self.plant("analyzer/detect/rules.cpp", '\n#include "collectors/infiniband/sweep.hpp"\n')
         self.assert_only(rules.check_includes(self.root), "analyzer/detect/rules.cpp:2", "must not know collectors")
 
-    def test_only_the_wiring_of_daemon_sees_everyone(self):
+    def test_arrow_from_wing_to_wing_upward(self):
+        self.plant("daemon/programs/weftd/core.hpp", "#pragma once\n")
+        self.plant("daemon/adapters/store/store.cpp", '#include "daemon/programs/weftd/core.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), "daemon/adapters/store must not know daemon/programs/weftd")
+
+    def test_wing_that_must_not_know_a_room(self):
         self.plant("daemon/adapters/store/store.cpp", '#include "analyzer/detect/rules.hpp"\n')
         self.assert_only(rules.check_includes(self.root), "daemon/adapters/store must not know analyzer")
 
     def test_wire_format_stays_in_api(self):
         self.plant("collectors/infiniband/sweep.cpp", '#include "weft/v1/fabric.pb.h"\n')
-        self.assert_only(rules.check_includes(self.root), "must not know api")
+        self.assert_only(rules.check_includes(self.root), "must not know api/proto")
+
+    def test_arrow_that_is_not_in_the_table(self):
+        self.plant("daemon/programs/weftd/core.cpp", '#include "daemon/adapters/store/store.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), "weftd/core.cpp:1", "does not know daemon/adapters/store", rooms.TABLE)
+        self.plant("daemon/programs/weftd/core.cpp", '#include "weft/v1/fabric.pb.h"\n')
+        self.assert_only(rules.check_includes(self.root), "does not know api/proto")
+
+    def test_folder_without_a_row(self):
+        self.plant("analyzer/links/flaps.hpp", '#pragma once\n#include "fabric/ids.hpp"\n'
+                                               '#include "collectors/infiniband/sweep.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), "analyzer/links: this folder has sources and no row")
 
     def test_include_not_by_place(self):
         self.plant("api/http/server.cpp", '#include "server.hpp"\n')
@@ -104,26 +137,100 @@ class Includes(Planted):
         self.assert_only(rules.check_includes(self.root), "a.cpp:2", "clock")
 
 
-class Links(unittest.TestCase):
-    def complaints(self, more):
-        return rules.check_links(rules.read_link_graph(GRAPH + more))
+class Rows(Planted):
+    """The table itself: rows and arrows that nobody needs, or that nothing may allow."""
 
-    def test_good_graph(self):
-        self.assertEqual(self.complaints(""), [])
+    def complaints(self, old, new):
+        self.assertIn(old, GOOD[rooms.TABLE])
+        self.plant(rooms.TABLE, GOOD[rooms.TABLE].replace(old, new))
+        return rules.check_includes(self.root)
 
-    def test_upward_and_sideways(self):
-        self.assertIn("must not link weftd", self.complaints("weft_api|api|weftd\n")[0])
-        self.assertIn("must not link weft_collectors_infiniband",
-                      self.complaints("weft_api|api|$<LINK_ONLY:weft_collectors_infiniband>\n")[0])
-        self.assertIn("must not link weft_analyzer",
-                      self.complaints("weft_daemon_platform_runtime|daemon/platform/runtime|weft_analyzer\n")[0])
+    def test_unused_arrow(self):
+        main = "daemon/programs/weftd/main.cpp"
+        self.plant(main, GOOD[main].replace('#include "api/http/server.hpp"\n', ""))
+        self.assert_only(rules.check_includes(self.root), f"{rooms.TABLE}:11", "weftd includes nothing of api/http")
 
-    def test_link_into_tests(self):
-        self.assertIn("must not link fakes", self.complaints("fakes|tests/fakes|\nweft_api|api|fakes\n")[0])
+    def test_unused_arrow_to_generated_headers(self):
+        self.plant("api/http/server.hpp", '#pragma once\n#include "fabric/ids.hpp"\n')
+        self.assert_only(rules.check_includes(self.root), f"{rooms.TABLE}:7", "api/http includes nothing of api/proto")
+
+    def test_row_of_a_folder_that_is_gone(self):
+        self.assert_only(self.complaints("api/proto:\n", "api/proto:\napi/gone: fabric\n"), f"{rooms.TABLE}:7", "no folder api/gone")
+
+    def test_arrow_that_no_table_may_allow(self):
+        for row, known, what in (("fabric", "api/http", "fabric must not know api"),
+                                 ("collectors/infiniband", "analyzer/links", "collectors must not know analyzer"),
+                                 ("analyzer/links", "daemon/config", "analyzer must not know daemon/config"),
+                                 ("daemon/platform/net", "daemon/config", "daemon/platform must not know daemon/config"),
+                                 ("daemon/platform/net", "api/access", "daemon/platform must not know api"),
+                                 ("daemon/config", "daemon/adapters/store", "daemon/config must not know daemon/adapters"),
+                                 ("daemon/adapters/store", "daemon/config", "daemon/adapters must not know daemon/config"),
+                                 ("daemon/adapters/store", "daemon/programs/weftd", "daemon/adapters must not know daemon/programs"),
+                                 ("daemon/adapters/store", "analyzer/links", "daemon/adapters must not know analyzer")):
+            with self.subTest(row=row, known=known):
+                self.assert_only(rooms.Table(f"{known}:\n{row}: {known}\n").complaints, f"{rooms.TABLE}:2", what)
 
     def test_ring(self):
-        more = "weft_api_a|api/a|weft_api_b\nweft_api_b|api/b|weft_api_a\n"
-        self.assertIn("weft_api_a -> weft_api_b -> weft_api_a", self.complaints(more)[0])
+        self.plant("api/proto/a.cpp", '#include "api/http/server.hpp"\n')
+        self.assert_only(self.complaints("api/proto:", "api/proto: api/http"), f"{rooms.TABLE}:6", "api/http must have a row above")
+
+    def test_wing_that_is_not_there(self):
+        for row in ("daemon", "daemon/helpers", "daemon/helpers/store", "tests/unit"):
+            self.assert_only(rooms.Table(f"{row}:\n").complaints, f"{row} is in none of the rooms and wings: fabric, ")
+
+    def test_malformed(self):
+        self.assert_only(self.complaints("# a comment\n", "    fabric\n"), f"{rooms.TABLE}:1", "goes on")
+        self.assert_only(self.complaints("# a comment\n", "fabric\n"), f"{rooms.TABLE}:1", "'fabric' is no row")
+        self.assert_only(self.complaints("api/proto:\n", "api/proto:\nfabric:\n"), f"{rooms.TABLE}:7", "fabric has a row already")
+        self.assert_only(self.complaints("infiniband: fabric", "infiniband: fabric fabric"), "fabric stands twice")
+
+    def test_missing_table(self):
+        (self.root / rooms.TABLE).unlink()
+        self.assertIn(f"{rooms.TABLE}: missing", rules.check_includes(self.root))
+
+
+class Links(unittest.TestCase):
+    def complaints(self, graph):
+        return rules.check_links(rules.read_link_graph(graph), rooms.Table(GOOD[rooms.TABLE]))
+
+    def assert_only(self, complaints, *parts):
+        self.assertEqual(len(complaints), 1, complaints)
+        for part in parts:
+            self.assertIn(part, complaints[0])
+
+    def test_good_graph(self):
+        self.assertEqual(self.complaints(GRAPH), [])
+
+    def test_upward(self):
+        self.assert_only(self.complaints(GRAPH + "weft_fabric_more|fabric|weftd\n"), "must not link weftd", "daemon/programs/weftd")
+        self.assert_only(self.complaints(GRAPH + "weft_more|daemon/adapters/store|weftd\n"), "must not link weftd")
+
+    def test_sideways(self):
+        self.assert_only(self.complaints(GRAPH + "weft_api|api/http|$<LINK_ONLY:weft_collectors_infiniband>\n"),
+                         "api/http/CMakeLists.txt", "must not link weft_collectors_infiniband")
+
+    def test_link_that_no_include_needs(self):
+        self.assert_only(self.complaints(GRAPH + "weft-more|daemon/programs/weftd|weft_daemon_adapters_store\n"),
+                         "must not link weft_daemon_adapters_store", "daemon/adapters/store is not in the row")
+
+    def test_include_without_a_link(self):
+        self.assert_only(self.complaints(GRAPH.replace(";$<LINK_ONLY:weft_api_proto>", "")),
+                         "api/http includes api/proto, but none of its targets links that")
+
+    def test_link_through_another_is_enough(self):
+        self.assertEqual(self.complaints(GRAPH.replace("|daemon/programs/weftd|", "|daemon/programs/weftd|weftd_parts;")
+                                         + "weftd_parts|daemon/programs/weftd|weft_fabric\n"), [])
+
+    def test_folder_without_a_row(self):
+        self.assert_only(self.complaints(GRAPH + "weft_analyzer_links|analyzer/links|weft_fabric\n"),
+                         "weft_analyzer_links is built in a folder that has no row")
+
+    def test_link_into_tests(self):
+        self.assert_only(self.complaints(GRAPH + "fakes|tests/fakes|\nweft_api|api/http|fakes\n"), "must not link fakes")
+
+    def test_ring(self):
+        more = "weft_api_a|api/http|weft_api_b\nweft_api_b|api/http|weft_api_a\n"
+        self.assert_only(self.complaints(GRAPH + more), "weft_api_a -> weft_api_b -> weft_api_a")
 
 
 class Files(Planted):

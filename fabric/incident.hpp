@@ -140,7 +140,7 @@ struct Incident {
   TimePoint resolved = kNever;    ///< kNever while not resolved
   std::uint32_t occurrences = 1;  ///< 1 + how often it was re-opened
   /// When trouble of this kind with this cause began, this incident's and those before it, oldest first: the newest
-  /// kMostCollectiveStarts within IncidentPolicy::repeat_window of the last one.
+  /// kMostBeginnings within IncidentPolicy::repeat_window of the last one.
   std::vector<TimePoint> beginnings;
   std::string acknowledged_by;  ///< who acknowledged it, empty if nobody
   TimePoint silenced_until = kNever;
@@ -151,7 +151,7 @@ struct Incident {
   bool is_open() const { return state != IncidentState::kResolved; }
 };
 
-inline constexpr std::size_t kMostCollectiveStarts = 32;
+inline constexpr std::size_t kMostBeginnings = 32;
 
 /// "INC-17".
 std::string incident_name(std::uint64_t id);

@@ -102,12 +102,12 @@ void IncidentManager::begin(Incident& incident, TimePoint now) {
   // A clock that was set back makes a past that lies ahead.
   std::erase_if(incident.beginnings, [&](TimePoint at) { return at > now || now - at > policy_.repeat_window; });
   incident.beginnings.push_back(now);
-  if (incident.beginnings.size() > kMostCollectiveStarts) incident.beginnings.erase(incident.beginnings.begin());
+  if (incident.beginnings.size() > kMostBeginnings) incident.beginnings.erase(incident.beginnings.begin());
   const std::size_t count = incident.beginnings.size();
   if (count < policy_.repeat_count) return;
   const Evidence repeated{.signal = "beginnings",
                           .description = "the same trouble began " + std::to_string(count) +
-                                         (count < kMostCollectiveStarts ? "" : " or more") + " times in " +
+                                         (count < kMostBeginnings ? "" : " or more") + " times in " +
                                          in_words(policy_.repeat_window),
                           .value = static_cast<double>(count),
                           .threshold = static_cast<double>(policy_.repeat_count),
@@ -121,7 +121,7 @@ void IncidentManager::begin(Incident& incident, TimePoint now) {
 std::string IncidentManager::summary_of(const Finding& finding, const Incident& incident) const {
   const std::size_t count = incident.beginnings.size();
   if (count < policy_.repeat_count) return finding.summary;
-  return finding.summary + "; the " + ordinal(count) + " time" + (count < kMostCollectiveStarts ? "" : " or more") +
+  return finding.summary + "; the " + ordinal(count) + " time" + (count < kMostBeginnings ? "" : " or more") +
          " in " + in_words(policy_.repeat_window);
 }
 

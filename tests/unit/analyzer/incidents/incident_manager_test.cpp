@@ -113,7 +113,7 @@ TEST_F(Book, BeginningsOutliveARestartAndAreBounded) {
     update({down()});
     resolve();
   }
-  EXPECT_EQ(book.find(1)->beginnings.size(), kMostCollectiveStarts);
+  EXPECT_EQ(book.find(1)->beginnings.size(), kMostBeginnings);
   book = IncidentManager(IncidentPolicy{}, {*book.find(1)}, 2);
   EXPECT_EQ(update({down()})[0].summary, down().summary + "; the 32nd time or more in 7 days");
   Incident old = *book.find(1);

@@ -16,6 +16,7 @@
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
+#include "daemon/platform/runtime/write_behind.hpp"
 #include "daemon/programs/weftd/host_sessions.hpp"
 #include "daemon/programs/weftd/maintenance_service.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
@@ -78,18 +79,11 @@ class Core {
     std::uint64_t saved_links = 0, saved_history = 0;
     TimePoint nodes_saved = kNever;
   };
-  struct Waiting {
-    std::uint64_t incident;
-    api::Commands::Callback callback;
-  };
-
   struct Batch {
     std::vector<Incident> incidents;
     std::vector<store::Event> events;
-    std::vector<Waiting> waiting;
+    std::shared_ptr<const analyzer::IncidentList> shown;  ///< when they are with the store
   };
-  /// kKept: the store has them and will try again. kLost: it broke off, they are ours again.
-  enum class Saved : std::uint8_t { kWritten, kKept, kLost };
 
   void give_up(const std::string& fabric, TimePoint now);
   void give_up_what_nobody_watches(TimePoint now);
@@ -100,7 +94,8 @@ class Core {
   void save();
   void save_hosts();
   void take_back(Batch batch);
-  void saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch);
+  void saved(Batch batch, const runtime::WriteOutcome& outcome);
+  void answer_when_saved(std::uint64_t incident, api::Commands::Callback callback);
   void remember(Fabric& fabric, TimePoint now);
   void plan();
   void look_after();
@@ -127,8 +122,7 @@ class Core {
   // Incidents on their way to the disk: at most one batch is there, the next one gathers.
   std::map<std::uint64_t, Incident> unsaved_;
   std::vector<store::Event> unsaved_events_;
-  std::vector<Waiting> waiting_;
-  bool saving_ = false;
+  runtime::WriteBehind<Batch> writes_;
   bool stopped_ = false;
   std::shared_ptr<const analyzer::IncidentList> shown_;
   std::uint64_t revision_ = 0;

@@ -172,7 +172,7 @@ class RemedyControllerTest : public ::testing::Test {
     settle();
     EXPECT_EQ(journal.writes(), writes + 1) << "it is not tried again at once";
     EXPECT_EQ(journal.plan(1).intent, PlanIntent::kNone);
-    pass(2s);
+    pass(std::chrono::seconds(2));
     EXPECT_GT(journal.writes(), writes + 1) << "but with each tick";
     EXPECT_EQ(world.actions(), 0);
     set_trouble(false);

@@ -32,7 +32,7 @@ bool passed(TimePoint now, TimePoint since, Duration span) {
 }  // namespace
 
 Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-           store::Restored restored, runtime::Lane& store_lane, HostSessions& hosts, RemedyController& remedies,
+           store::Restored restored, runtime::Lane& store_lane, RemedyController& remedies,
            api::Publication& publication, const Clock& clock, Post post)
     : config_(config),
       expected_(std::move(expected)),
@@ -40,11 +40,13 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
                    analyzer::place_pattern(config.infiniband.rail_pattern).value_or(std::nullopt)},
       store_(store),
       store_lane_(store_lane),
-      hosts_(hosts),
       remedies_(remedies),
       publication_(publication),
       clock_(clock),
       post_(std::move(post)),
+      host_rules_(config.analyzer, clock.now()),
+      hosts_(config.telemetry, std::move(restored.collectors), restored.incidents, host_rules_, store, store_lane,
+             clock, post_),
       book_(config.incidents, std::move(restored.incidents), restored.next_incident_id),
       maintenance_(config.maintenance, config.incidents.retention, std::move(restored.maintenance),
                    restored.next_maintenance_id, store, store_lane, clock, post_,
@@ -95,7 +97,7 @@ void Core::plan() {
     planned_ = std::make_shared<const MaintenanceList>(std::move(held));
   }
   book_.plan(planned_);
-  hosts_.rules().plan(planned_);
+  host_rules_.plan(planned_);
   for (auto& [name, fabric] : fabrics_) fabric.analyzer.plan(planned_);
 }
 
@@ -161,17 +163,16 @@ void Core::take_sweep(Sweep sweep) {
 }
 
 void Core::take_hosts() {
-  if (!hosts_.rules().has_news()) return;
+  if (!host_rules_.has_news()) return;
   const TimePoint now = clock_.now();
-  note(book_.update(analyzer::kHostsFabric, hosts_.rules().news(now), analyzer::Coverage::blind(), now), now, {},
-       nullptr);
+  note(book_.update(analyzer::kHostsFabric, host_rules_.news(now), analyzer::Coverage::blind(), now), now, {}, nullptr);
 }
 
 void Core::judge_hosts(TimePoint now) {
   if (!passed(now, hosts_judged_, kJudgeHostsEvery - 1ms)) return;
   hosts_judged_ = now;
-  hosts_.rules().join(views());
-  auto analysis = hosts_.rules().judge(now);
+  host_rules_.join(views());
+  auto analysis = host_rules_.judge(now);
   note(book_.update(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
 }
 
@@ -223,7 +224,7 @@ void Core::tick() {
 }
 
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
-  hosts_.rules().complete(fabric.view.name, analysis.findings, now);
+  host_rules_.complete(fabric.view.name, analysis.findings, now);
   note(book_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
 }
 

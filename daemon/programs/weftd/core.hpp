@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/fabric_analyzer.hpp"
+#include "analyzer/hosts/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 #include "analyzer/places/place_finder.hpp"
 #include "api/publication/commands.hpp"
@@ -26,16 +27,16 @@ namespace weft::daemon {
 /// Takes sweeps and silences in, has them judged, remembers, and publishes. No incident is shown before it is on disk;
 /// when the disk refuses, that is said, incidents are shown all the same and written when it takes them again. All
 /// members are called on one thread; `post` brings the store lane's answers back to it. Hosts are the matter of
-/// `hosts`, which it is asked for with each publication and which may save when all incidents are on their way to the
-/// disk. What is to be done about it all is the matter of `remedies`, which judges each picture before it is published.
+/// hosts(), which may save when all incidents are on their way to the disk. What is to be done about it all is the
+/// matter of `remedies`, which judges each picture before it is published.
 class Core {
  public:
   /// Brings a function to the thread that owns the object; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
   Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-       store::Restored restored, runtime::Lane& store_lane, HostSessions& hosts, RemedyController& remedies,
-       api::Publication& publication, const Clock& clock, Post post);
+       store::Restored restored, runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication,
+       const Clock& clock, Post post);
 
   /// A subnet that shall be watched: it is shown, as waited for, from now on.
   void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand);
@@ -60,6 +61,8 @@ class Core {
   void acknowledge(std::uint64_t incident, std::string who, api::Commands::Callback callback);
   /// See api::Commands.
   void silence(std::uint64_t incident, TimePoint until, std::string who, api::Commands::Callback callback);
+  /// Hosts with a collector: their streams, and how far each was heard.
+  HostSessions& hosts() { return hosts_; }
   /// Announced work; what it explains alarms nobody.
   MaintenanceService& maintenance() { return maintenance_; }
 
@@ -106,11 +109,12 @@ class Core {
   analyzer::PlaceHints place_hints_;
   store::Store& store_;
   runtime::Lane& store_lane_;
-  HostSessions& hosts_;
   RemedyController& remedies_;
   api::Publication& publication_;
   const Clock& clock_;
   Post post_;
+  analyzer::HostAnalyzer host_rules_;
+  HostSessions hosts_;
   analyzer::IncidentManager book_;
   MaintenanceService maintenance_;
   MaintenanceListPtr planned_;  ///< what was announced, and what our plans hold

@@ -18,12 +18,12 @@ constexpr std::size_t kRememberedHosts = 2;
 
 }  // namespace
 
-HostSessions::HostSessions(const config::WeftdConfig& config, std::vector<store::CollectorMark> known,
-                           std::span<const Incident> incidents, store::Store& store, runtime::Lane& store_lane,
-                           const Clock& clock, Post post)
-    : config_(config.telemetry),
+HostSessions::HostSessions(const config::Telemetry& config, std::vector<store::CollectorMark> known,
+                           std::span<const Incident> incidents, analyzer::HostAnalyzer& rules, store::Store& store,
+                           runtime::Lane& store_lane, const Clock& clock, Post post)
+    : config_(config),
       clock_(clock),
-      rules_(config.analyzer, clock.now()),
+      rules_(rules),
       writes_(
           store_lane, std::move(post),
           [&store](const Batch& batch) { return store.save_collectors(batch.marks, batch.forgotten); },

@@ -37,10 +37,10 @@ class HostSessions {
   /// A collector's stream.
   using Stream = api::TelemetrySink::Stream;
 
-  /// `incidents` of the store: those that are open are remembered.
-  HostSessions(const config::WeftdConfig& config, std::vector<store::CollectorMark> known,
-               std::span<const Incident> incidents, store::Store& store, runtime::Lane& store_lane, const Clock& clock,
-               Post post);
+  /// `rules` hear what hosts tell; from the store, `known` and the open ones of `incidents` are remembered there.
+  HostSessions(const config::Telemetry& config, std::vector<store::CollectorMark> known,
+               std::span<const Incident> incidents, analyzer::HostAnalyzer& rules, store::Store& store,
+               runtime::Lane& store_lane, const Clock& clock, Post post);
 
   // As api::TelemetrySink has them, on the one thread.
   void hello(const Stream& stream, api::CollectorHello hello);
@@ -60,8 +60,6 @@ class HostSessions {
   std::shared_ptr<const HostList> views();
   /// Streams get kUnavailable; nothing is acknowledged any more.
   void stop();
-  /// The rules over what hosts tell.
-  analyzer::HostAnalyzer& rules() { return rules_; }
   /// The figures so far.
   const HostFigures& figures() const { return figures_; }
 
@@ -93,7 +91,7 @@ class HostSessions {
 
   const config::Telemetry& config_;
   const Clock& clock_;
-  analyzer::HostAnalyzer rules_;
+  analyzer::HostAnalyzer& rules_;
   Hosts hosts_;
   std::unordered_map<const api::CollectorStream*, Hosts::iterator> by_stream_;
   std::vector<Stream> waiting_;         ///< streams with late batches, held back

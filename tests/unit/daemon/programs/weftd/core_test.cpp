@@ -90,9 +90,8 @@ class CoreTest : public ::testing::Test {
       const std::lock_guard lock(mutex);
       posted.push_back(std::move(job));
     };
-    hosts.emplace(config, std::move(restored.collectors), restored.incidents, store, *lane, clock, post);
     remedies.emplace(RemedyControllerOptions{}, store::RestoredRemedies{}, store, *lane, *lane, clock, post);
-    core.emplace(config, nullptr, store, std::move(restored), *lane, *hosts, *remedies, publication, clock, post);
+    core.emplace(config, nullptr, store, std::move(restored), *lane, *remedies, publication, clock, post);
   }
   // What the main thread would do: everything that was posted to it.
   void run_posted() {
@@ -159,7 +158,6 @@ class CoreTest : public ::testing::Test {
   std::vector<Result<Incident>> answers;
   std::optional<runtime::Lane> lane{
       std::in_place, runtime::LaneOptions{.name = "store", .capacity = 64, .when_full = runtime::WhenFull::kRefuse}};
-  std::optional<HostSessions> hosts;
   std::optional<RemedyController> remedies;
   std::optional<Core> core;
 };
@@ -244,7 +242,7 @@ TEST_F(CoreTest, AStoreThatThrowsDoesNotStopTheShowing) {
 TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
   start();
   const auto stream = std::make_shared<FakeStream>();
-  hosts->hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
+  core->hosts().hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
   HostBatch reading;
   reading.sequence = 1;
   auto inventory = std::make_shared<HostInventory>();
@@ -255,7 +253,7 @@ TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
   reading.reading.emplace();
   reading.reading->taken = clock.time;
   reading.reading->inventory = inventory;
-  hosts->batch(stream, std::move(reading), 0s);
+  core->hosts().batch(stream, std::move(reading), 0s);
   HostBatch event;
   event.sequence = 2;
   LinkEvent& down = event.events.emplace_back();
@@ -263,7 +261,7 @@ TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
   down.device = "mlx5_0";
   down.port = 1;
   store.throws = true;
-  hosts->batch(stream, std::move(event), 0s);
+  core->hosts().batch(stream, std::move(event), 0s);
   core->take_hosts();
   clock.time += 2s;
   core->tick();

@@ -247,21 +247,20 @@ Result<void> run(const config::WeftdConfig& config) {
                             .when_full = runtime::WhenFull::kRefuse,
                             .on_failure = [](const std::string& what) { logger("store")->error("{}", what); }});
   const auto post = [&main](std::function<void()> job) { asio::post(main, std::move(job)); };
-  HostSessions hosts(config, std::move(restored->collectors), restored->incidents, **store, store_lane, clock, post);
   runtime::Lane actuate_lane({.name = "actuate",
                               .capacity = 64,
                               .when_full = runtime::WhenFull::kRefuse,
                               .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }});
   RemedyController remedies(std::move(*remedy_options), std::move(*plans), **store, store_lane, actuate_lane, clock,
                             post);
-  Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, hosts, remedies, publication,
-            clock, post);
+  Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, remedies, publication, clock,
+            post);
   remedies.set_on_news([&core] { core.take_plans(); });
-  auto ethernet = EthernetWatcher::open(main, config.ethernet, hosts, clock);
+  auto ethernet = EthernetWatcher::open(main, config.ethernet, core.hosts(), clock);
   if (!ethernet) return tl::unexpected(ethernet.error());
   auto events = EventDispatcher::make(config, publication, clock);
   if (!events) return tl::unexpected(events.error());
-  TelemetryInbox inbox(main, hosts, config.telemetry.max_collectors, [&core] { core.take_hosts(); });
+  TelemetryInbox inbox(main, core.hosts(), config.telemetry.max_collectors, [&core] { core.take_hosts(); });
   MainThreadExecutor door(main);
   CommandForwarder commands(door, core);
   RemedyCommandForwarder remedy_commands(door, remedies);
@@ -298,7 +297,7 @@ Result<void> run(const config::WeftdConfig& config) {
     metrics.set((*store)->status());
     (*events)->tick();
     for (const auto& receiver : (*events)->receivers()) metrics.set(*receiver.sender);
-    metrics.set((*grpc)->telemetry(), hosts.figures(), inbox.figures());
+    metrics.set((*grpc)->telemetry(), core.hosts().figures(), inbox.figures());
     metrics.set((*security)->figures());
     watchers.report(metrics);
     if (*ethernet)
@@ -339,7 +338,7 @@ Result<void> run(const config::WeftdConfig& config) {
   (*http)->stop();
   door.close();
   inbox.close();
-  hosts.stop();
+  core.hosts().stop();
   (*events)->stop();
   actuate_lane.stop();
   store_lane.stop();

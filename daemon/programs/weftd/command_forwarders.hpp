@@ -16,17 +16,19 @@ namespace weft::daemon {
 /// Brings commands from the servers' threads to the main one, until it is closed.
 class MainThreadExecutor {
  public:
-  /// `main` must outlive the last call of bring().
+  /// `main` must outlive the last call of call().
   explicit MainThreadExecutor(boost::asio::io_context& main) : main_(main) {}
-  /// `command` is called on the main thread with the callback; when it is too late the callback hears so at once.
-  template <typename Callback, typename Command>
-  void bring(Callback callback, Command command) {
+  /// Calls `member` of `target` on the main thread, with the arguments and `callback` as the last one. When it is too
+  /// late the callback hears so at once.
+  template <typename Target, typename Member, typename Callback, typename... Arguments>
+  void call(Target& target, Member member, Callback callback, Arguments... arguments) {
     {
       const std::lock_guard lock(mutex_);
       if (!closed_) {
-        boost::asio::post(main_, [callback = std::move(callback), command = std::move(command)]() mutable {
-          command(std::move(callback));
-        });
+        boost::asio::post(
+            main_, [&target, member, callback = std::move(callback), ... arguments = std::move(arguments)]() mutable {
+              (target.*member)(std::move(arguments)..., std::move(callback));
+            });
         return;
       }
     }
@@ -47,72 +49,55 @@ class MainThreadExecutor {
 /// What users ask of incidents and of planned work.
 class CommandForwarder final : public api::Commands {
  public:
-  CommandForwarder(MainThreadExecutor& door, Core& core) : door_(door), core_(core) {}
+  CommandForwarder(MainThreadExecutor& door, Core& core) : door_(door), core_(core), maintenance_(core.maintenance()) {}
   void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
-    door_.bring(std::move(callback), [this, incident, who = std::move(who)](Callback answer) mutable {
-      core_.acknowledge(incident, std::move(who), std::move(answer));
-    });
+    door_.call(core_, &Core::acknowledge, std::move(callback), incident, std::move(who));
   }
   void silence(std::uint64_t incident, TimePoint until, std::string who, Callback callback) override {
-    door_.bring(std::move(callback), [this, incident, until, who = std::move(who)](Callback answer) mutable {
-      core_.silence(incident, until, std::move(who), std::move(answer));
-    });
+    door_.call(core_, &Core::silence, std::move(callback), incident, until, std::move(who));
   }
   void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) override {
-    door_.bring(std::move(callback), [this, window = std::move(window)](MaintenanceCallback answer) mutable {
-      core_.maintenance().add(std::move(window), std::move(answer));
-    });
+    door_.call(maintenance_, &MaintenanceService::add, std::move(callback), std::move(window));
   }
   void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) override {
-    door_.bring(std::move(callback), [this, window, who = std::move(who)](MaintenanceCallback answer) mutable {
-      core_.maintenance().end(window, std::move(who), std::move(answer));
-    });
+    door_.call(maintenance_, &MaintenanceService::end, std::move(callback), window, std::move(who));
   }
 
  private:
   MainThreadExecutor& door_;
   Core& core_;
+  MaintenanceService& maintenance_;
 };
 
 /// What users ask of remedies.
 class RemedyCommandForwarder final : public api::RemedyCommands {
  public:
-  RemedyCommandForwarder(MainThreadExecutor& door, RemedyController& desk) : door_(door), desk_(desk) {}
+  RemedyCommandForwarder(MainThreadExecutor& door, RemedyController& remedies) : door_(door), remedies_(remedies) {}
   void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) override {
-    door_.bring(std::move(callback), [this, plan, revision, who = std::move(who)](PlanCallback answer) {
-      desk_.approve(plan, revision, who, std::move(answer));
-    });
+    door_.call(remedies_, &RemedyController::approve, std::move(callback), plan, revision, std::move(who));
   }
   void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
-    door_.bring(std::move(callback), [this, plan, why = std::move(why), who = std::move(who)](PlanCallback answer) {
-      desk_.reject(plan, why, who, std::move(answer));
-    });
+    door_.call(remedies_, &RemedyController::reject, std::move(callback), plan, std::move(why), std::move(who));
   }
   void request(RemedyAction action, std::string target, std::string why, std::string who,
                PlanCallback callback) override {
-    door_.bring(std::move(callback),
-                [this, action, target = std::move(target), why = std::move(why), who = std::move(who)](
-                    PlanCallback answer) { desk_.request(action, target, why, who, std::move(answer)); });
+    door_.call(remedies_, &RemedyController::request, std::move(callback), action, std::move(target), std::move(why),
+               std::move(who));
   }
   void set_hands_off(bool hands_off, std::string why, std::string who, StatusCallback callback) override {
-    door_.bring(std::move(callback),
-                [this, hands_off, why = std::move(why), who = std::move(who)](StatusCallback answer) {
-                  desk_.set_hands_off(hands_off, why, who, std::move(answer));
-                });
+    door_.call(remedies_, &RemedyController::set_hands_off, std::move(callback), hands_off, std::move(why),
+               std::move(who));
   }
   void reset_breaker(std::string why, std::string who, StatusCallback callback) override {
-    door_.bring(std::move(callback), [this, why = std::move(why), who = std::move(who)](StatusCallback answer) {
-      desk_.reset_breaker(why, who, std::move(answer));
-    });
+    door_.call(remedies_, &RemedyController::reset_breaker, std::move(callback), std::move(why), std::move(who));
   }
   void audit(std::uint64_t before, std::size_t limit, AuditCallback callback) override {
-    door_.bring(std::move(callback),
-                [this, before, limit](AuditCallback answer) { desk_.audit(before, limit, std::move(answer)); });
+    door_.call(remedies_, &RemedyController::audit, std::move(callback), before, limit);
   }
 
  private:
   MainThreadExecutor& door_;
-  RemedyController& desk_;
+  RemedyController& remedies_;
 };
 
 }  // namespace weft::daemon

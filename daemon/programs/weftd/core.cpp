@@ -1,7 +1,6 @@
 #include "daemon/programs/weftd/core.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -33,7 +32,7 @@ bool passed(TimePoint now, TimePoint since, Duration span) {
 }  // namespace
 
 Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-           store::Restored restored, runtime::Lane& store_lane, HostSessions& hosts, RemedyController& remedies,
+           store::Restored restored, runtime::Lane& store_lane, RemedyController& remedies,
            api::Publication& publication, const Clock& clock, Post post)
     : config_(config),
       expected_(std::move(expected)),
@@ -41,11 +40,13 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
                    analyzer::place_pattern(config.infiniband.rail_pattern).value_or(std::nullopt)},
       store_(store),
       store_lane_(store_lane),
-      hosts_(hosts),
       remedies_(remedies),
       publication_(publication),
       clock_(clock),
       post_(std::move(post)),
+      host_rules_(config.analyzer, clock.now()),
+      hosts_(config.telemetry, std::move(restored.collectors), restored.incidents, host_rules_, store, store_lane,
+             clock, post_),
       book_(config.incidents, std::move(restored.incidents), restored.next_incident_id),
       maintenance_(config.maintenance, config.incidents.retention, std::move(restored.maintenance),
                    restored.next_maintenance_id, store, store_lane, clock, post_,
@@ -54,6 +55,10 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
                      publish();
                    }),
       opened_before_(restored.opened),
+      writes_(
+          store_lane, post_,
+          [&store](const Batch& batch) { return store.save_incidents(batch.incidents, batch.events); },
+          [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }),
       shown_(book_.all()),
       started_(clock.now()) {
   for (store::FabricMemory& memory : restored.fabrics) memories_[memory.fabric] = std::move(memory.state);
@@ -92,7 +97,7 @@ void Core::plan() {
     planned_ = std::make_shared<const MaintenanceList>(std::move(held));
   }
   book_.plan(planned_);
-  hosts_.rules().plan(planned_);
+  host_rules_.plan(planned_);
   for (auto& [name, fabric] : fabrics_) fabric.analyzer.plan(planned_);
 }
 
@@ -153,22 +158,21 @@ void Core::take_sweep(Sweep sweep) {
   // Full: the store is behind. This moment is left out of the history; the next one covers it.
   store_lane_.post([&store = store_, sweep = fabric.view.sweep] { (void)store.append_history(sweep); });
   remember(fabric, now);
-  if (!saving_ || passed(now, published_, kLongestWithoutNews))
+  if (!writes_.is_writing() || passed(now, published_, kLongestWithoutNews))
     publish();  // else with the incidents, once they are on disk
 }
 
 void Core::take_hosts() {
-  if (!hosts_.rules().has_news()) return;
+  if (!host_rules_.has_news()) return;
   const TimePoint now = clock_.now();
-  note(book_.update(analyzer::kHostsFabric, hosts_.rules().news(now), analyzer::Coverage::blind(), now), now, {},
-       nullptr);
+  note(book_.update(analyzer::kHostsFabric, host_rules_.news(now), analyzer::Coverage::blind(), now), now, {}, nullptr);
 }
 
 void Core::judge_hosts(TimePoint now) {
   if (!passed(now, hosts_judged_, kJudgeHostsEvery - 1ms)) return;
   hosts_judged_ = now;
-  hosts_.rules().join(views());
-  auto analysis = hosts_.rules().judge(now);
+  host_rules_.join(views());
+  auto analysis = host_rules_.judge(now);
   note(book_.update(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
 }
 
@@ -220,7 +224,7 @@ void Core::tick() {
 }
 
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
-  hosts_.rules().complete(fabric.view.name, analysis.findings, now);
+  host_rules_.complete(fabric.view.name, analysis.findings, now);
   note(book_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
 }
 
@@ -239,29 +243,13 @@ void Core::note(std::vector<Incident> changed, TimePoint now, const std::string&
 }
 
 void Core::save() {
-  if (saving_ || (unsaved_.empty() && waiting_.empty())) return;
-  auto batch = std::make_shared<Batch>();
-  for (auto& [id, incident] : unsaved_) batch->incidents.push_back(std::move(incident));
+  if (writes_.is_writing() || (unsaved_.empty() && !writes_.is_awaited())) return;
+  Batch batch;
+  for (auto& [id, incident] : unsaved_) batch.incidents.push_back(std::move(incident));
   unsaved_.clear();
-  batch->events.swap(unsaved_events_);
-  batch->waiting.swap(waiting_);
-  saving_ = store_lane_.post([this, batch, shown = book_.all()] {
-    Saved result = Saved::kWritten;
-    std::string why;
-    try {
-      if (const auto written = store_.save_incidents(batch->incidents, batch->events); !written) {
-        // The store keeps them and tries again: watching goes on, and the status says so.
-        result = Saved::kKept;
-        why = written.error().message;
-      }
-    } catch (const std::exception& error) {
-      result = Saved::kLost;
-      why = error.what();
-    }
-    if (!why.empty()) logger("store")->error("incidents are not on disk: {}", why);
-    post_([this, batch, shown, result] { saved(result, shown, std::move(*batch)); });
-  });
-  if (!saving_) take_back(std::move(*batch));  // the lane has no room: until the next call
+  batch.events.swap(unsaved_events_);
+  batch.shown = book_.all();
+  if (auto back = writes_.write(std::move(batch))) take_back(std::move(*back));  // no room: until the next call
 }
 
 void Core::take_back(Batch batch) {
@@ -269,38 +257,40 @@ void Core::take_back(Batch batch) {
   batch.events.insert(batch.events.end(), std::make_move_iterator(unsaved_events_.begin()),
                       std::make_move_iterator(unsaved_events_.end()));
   unsaved_events_ = std::move(batch.events);
-  waiting_.insert(waiting_.begin(), std::make_move_iterator(batch.waiting.begin()),
-                  std::make_move_iterator(batch.waiting.end()));
 }
 
-void Core::saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch) {
-  saving_ = false;
-  std::vector<Waiting> answered = std::exchange(batch.waiting, {});
-  if (result == Saved::kLost) take_back(std::move(batch));
-  shown_ = std::move(shown);
+void Core::saved(Batch batch, const runtime::WriteOutcome& outcome) {
+  if (!outcome) logger("store")->error("incidents are not on disk: {}", outcome.error.message);
+  // What the store refused it keeps and tries again: watching goes on, and its status says so. Else they are ours
+  // again.
+  const bool lost = outcome.end == runtime::WriteEnd::kThrown;
+  shown_ = std::move(batch.shown);
+  if (lost) take_back(std::move(batch));
   publish();
-  for (Waiting& waiting : answered) {
-    const auto incident = book_.find(waiting.incident);
-    if (result != Saved::kWritten)
-      waiting.callback(fail(ErrorCode::kResourceExhausted, "it is in force, but could not be written to disk yet"));
-    else if (incident)
-      waiting.callback(*incident);
-    else
-      waiting.callback(fail(ErrorCode::kNotFound, "no incident " + incident_name(waiting.incident)));
-  }
-  if (result == Saved::kLost) return;  // with the next tick: not at once again and again
+  writes_.answer(outcome);
+  if (lost) return;  // with the next tick: not at once again and again
   save();
   save_hosts();
 }
 
+void Core::answer_when_saved(std::uint64_t incident, api::Commands::Callback callback) {
+  writes_.wait([this, incident, callback = std::move(callback)](const runtime::WriteOutcome& outcome) {
+    if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
+    if (!outcome)
+      return callback(fail(ErrorCode::kResourceExhausted, "it is in force, but could not be written to disk yet"));
+    const auto found = book_.find(incident);
+    callback(found ? Result<Incident>(*found) : fail(ErrorCode::kNotFound, "no incident " + incident_name(incident)));
+  });
+}
+
 void Core::save_hosts() {
   // A collector that is told "safe" sends no more of it: what its batches led to must be with the store before.
-  if (!saving_ && unsaved_.empty()) hosts_.save();
+  if (!writes_.is_writing() && unsaved_.empty()) hosts_.save();
 }
 
 void Core::stop() {
   stopped_ = true;
-  for (const Waiting& waiting : std::exchange(waiting_, {})) waiting.callback(stopping());
+  writes_.stop();
   maintenance_.stop();
 }
 
@@ -351,7 +341,7 @@ void Core::acknowledge(std::uint64_t id, std::string who, api::Commands::Callbac
   const auto before = book_.find(id);
   auto incident = book_.acknowledge(id, who, now);
   if (!incident) return callback(tl::unexpected(incident.error()));
-  waiting_.push_back({id, std::move(callback)});
+  answer_when_saved(id, std::move(callback));
   // Said once already: a client that repeats itself must not fill the record and the log.
   if (before && before->state == IncidentState::kAcknowledged && before->revision == incident->revision) return save();
   note({std::move(*incident)}, now, who, "acknowledged");
@@ -362,7 +352,7 @@ void Core::silence(std::uint64_t id, TimePoint until, std::string who, api::Comm
   const TimePoint now = clock_.now();
   auto incident = book_.silence(id, until, now);
   if (!incident) return callback(tl::unexpected(incident.error()));
-  waiting_.push_back({id, std::move(callback)});
+  answer_when_saved(id, std::move(callback));
   note({std::move(*incident)}, now, who, "silenced");
 }
 
@@ -379,7 +369,8 @@ void Core::publish() {
   snapshot->taken = now;
   snapshot->fabrics = views();
   snapshot->watches_subnets = config_.infiniband.enabled || config_.ethernet.is_watched();
-  if (!saving_ && unsaved_.empty()) shown_ = book_.all();  // without those that have become too old to be kept
+  if (!writes_.is_writing() && unsaved_.empty())
+    shown_ = book_.all();  // without those that have become too old to be kept
   snapshot->hosts = hosts_.views();
   const std::span<const std::shared_ptr<const HostView>> hosts =
       snapshot->hosts ? *snapshot->hosts : std::span<const std::shared_ptr<const HostView>>{};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/fabric_analyzer.hpp"
+#include "analyzer/hosts/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 #include "analyzer/places/place_finder.hpp"
 #include "api/publication/commands.hpp"
@@ -16,6 +17,7 @@
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
+#include "daemon/platform/runtime/write_behind.hpp"
 #include "daemon/programs/weftd/host_sessions.hpp"
 #include "daemon/programs/weftd/maintenance_service.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
@@ -25,16 +27,16 @@ namespace weft::daemon {
 /// Takes sweeps and silences in, has them judged, remembers, and publishes. No incident is shown before it is on disk;
 /// when the disk refuses, that is said, incidents are shown all the same and written when it takes them again. All
 /// members are called on one thread; `post` brings the store lane's answers back to it. Hosts are the matter of
-/// `hosts`, which it is asked for with each publication and which may save when all incidents are on their way to the
-/// disk. What is to be done about it all is the matter of `remedies`, which judges each picture before it is published.
+/// hosts(), which may save when all incidents are on their way to the disk. What is to be done about it all is the
+/// matter of `remedies`, which judges each picture before it is published.
 class Core {
  public:
   /// Brings a function to the thread that owns the object; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
   Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-       store::Restored restored, runtime::Lane& store_lane, HostSessions& hosts, RemedyController& remedies,
-       api::Publication& publication, const Clock& clock, Post post);
+       store::Restored restored, runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication,
+       const Clock& clock, Post post);
 
   /// A subnet that shall be watched: it is shown, as waited for, from now on.
   void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand);
@@ -59,6 +61,8 @@ class Core {
   void acknowledge(std::uint64_t incident, std::string who, api::Commands::Callback callback);
   /// See api::Commands.
   void silence(std::uint64_t incident, TimePoint until, std::string who, api::Commands::Callback callback);
+  /// Hosts with a collector: their streams, and how far each was heard.
+  HostSessions& hosts() { return hosts_; }
   /// Announced work; what it explains alarms nobody.
   MaintenanceService& maintenance() { return maintenance_; }
 
@@ -78,18 +82,11 @@ class Core {
     std::uint64_t saved_links = 0, saved_history = 0;
     TimePoint nodes_saved = kNever;
   };
-  struct Waiting {
-    std::uint64_t incident;
-    api::Commands::Callback callback;
-  };
-
   struct Batch {
     std::vector<Incident> incidents;
     std::vector<store::Event> events;
-    std::vector<Waiting> waiting;
+    std::shared_ptr<const analyzer::IncidentList> shown;  ///< when they are with the store
   };
-  /// kKept: the store has them and will try again. kLost: it broke off, they are ours again.
-  enum class Saved : std::uint8_t { kWritten, kKept, kLost };
 
   void give_up(const std::string& fabric, TimePoint now);
   void give_up_what_nobody_watches(TimePoint now);
@@ -100,7 +97,8 @@ class Core {
   void save();
   void save_hosts();
   void take_back(Batch batch);
-  void saved(Saved result, std::shared_ptr<const analyzer::IncidentList> shown, Batch batch);
+  void saved(Batch batch, const runtime::WriteOutcome& outcome);
+  void answer_when_saved(std::uint64_t incident, api::Commands::Callback callback);
   void remember(Fabric& fabric, TimePoint now);
   void plan();
   void look_after();
@@ -111,11 +109,12 @@ class Core {
   analyzer::PlaceHints place_hints_;
   store::Store& store_;
   runtime::Lane& store_lane_;
-  HostSessions& hosts_;
   RemedyController& remedies_;
   api::Publication& publication_;
   const Clock& clock_;
   Post post_;
+  analyzer::HostAnalyzer host_rules_;
+  HostSessions hosts_;
   analyzer::IncidentManager book_;
   MaintenanceService maintenance_;
   MaintenanceListPtr planned_;  ///< what was announced, and what our plans hold
@@ -127,8 +126,7 @@ class Core {
   // Incidents on their way to the disk: at most one batch is there, the next one gathers.
   std::map<std::uint64_t, Incident> unsaved_;
   std::vector<store::Event> unsaved_events_;
-  std::vector<Waiting> waiting_;
-  bool saving_ = false;
+  runtime::WriteBehind<Batch> writes_;
   bool stopped_ = false;
   std::shared_ptr<const analyzer::IncidentList> shown_;
   std::uint64_t revision_ = 0;

@@ -18,15 +18,16 @@ constexpr std::size_t kRememberedHosts = 2;
 
 }  // namespace
 
-HostSessions::HostSessions(const config::WeftdConfig& config, std::vector<store::CollectorMark> known,
-                           std::span<const Incident> incidents, store::Store& store, runtime::Lane& store_lane,
-                           const Clock& clock, Post post)
-    : config_(config.telemetry),
-      store_(store),
-      store_lane_(store_lane),
+HostSessions::HostSessions(const config::Telemetry& config, std::vector<store::CollectorMark> known,
+                           std::span<const Incident> incidents, analyzer::HostAnalyzer& rules, store::Store& store,
+                           runtime::Lane& store_lane, const Clock& clock, Post post)
+    : config_(config),
       clock_(clock),
-      post_(std::move(post)),
-      rules_(config.analyzer, clock.now()) {
+      rules_(rules),
+      writes_(
+          store_lane, std::move(post),
+          [&store](const Batch& batch) { return store.save_collectors(batch.marks, batch.forgotten); },
+          [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }) {
   for (const Incident& incident : incidents) rules_.remember(incident);
   for (store::CollectorMark& mark : known) {
     Host host;
@@ -180,39 +181,35 @@ void HostSessions::tick() {
 
 void HostSessions::save() {
   const TimePoint now = clock_.now();
-  if (saving_ || (now >= saved_at_ && now - saved_at_ < kSaveEvery)) return;
-  auto marks = std::make_shared<std::vector<store::CollectorMark>>();
+  if (writes_.is_writing() || (now >= saved_at_ && now - saved_at_ < kSaveEvery)) return;
+  Batch batch;
   for (auto& [name, host] : hosts_) {
     if (!host.unsaved) continue;
-    marks->push_back(mark_of(host));
-    if (host.flapped) marks->back().flaps = rules_.flaps(name);
+    batch.marks.push_back(mark_of(host));
+    if (host.flapped) batch.marks.back().flaps = rules_.flaps(name);
   }
-  if (marks->empty() && forgotten_.empty()) return;
-  auto forgotten = std::make_shared<std::vector<std::string>>(std::exchange(forgotten_, {}));
+  if (batch.marks.empty() && forgotten_.empty()) return;
+  batch.forgotten = std::exchange(forgotten_, {});
   // One that has come back must not be deleted.
-  std::erase_if(*forgotten, [this](const std::string& name) { return hosts_.contains(name); });
-  saving_ = store_lane_.post([this, marks, forgotten] {
-    const auto written = store_.save_collectors(*marks, *forgotten);
-    if (!written) logger("store")->error("collectors' progress is not on disk: {}", written.error().message);
-    post_([this, marks, forgotten, ok = written.has_value()] { saved(ok, *marks, *forgotten); });
-  });
-  if (!saving_) {
-    forgotten_ = std::move(*forgotten);  // the lane has no room: until the next call
+  std::erase_if(batch.forgotten, [this](const std::string& name) { return hosts_.contains(name); });
+  if (auto back = writes_.write(std::move(batch))) {
+    forgotten_ = std::move(back->forgotten);  // the lane has no room: until the next call
     return;
   }
   saved_at_ = now;
   for (auto& [name, host] : hosts_) host.unsaved = host.flapped = false;
 }
 
-void HostSessions::saved(bool written, const std::vector<store::CollectorMark>& marks,
-                         const std::vector<std::string>& forgotten) {
-  saving_ = false;
-  if (!written) forgotten_.insert(forgotten_.end(), forgotten.begin(), forgotten.end());
-  for (const store::CollectorMark& mark : marks) {
+void HostSessions::saved(Batch batch, const runtime::WriteOutcome& outcome) {
+  if (!outcome) {
+    logger("store")->error("collectors' progress is not on disk: {}", outcome.error.message);
+    forgotten_.insert(forgotten_.end(), batch.forgotten.begin(), batch.forgotten.end());
+  }
+  for (const store::CollectorMark& mark : batch.marks) {
     const auto found = hosts_.find(mark.host);
     if (found == hosts_.end()) continue;
     Host& host = found->second;
-    if (!written) {
+    if (!outcome) {
       host.unsaved = true;
       host.flapped = host.flapped || mark.flaps;
       continue;

@@ -14,6 +14,7 @@
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
+#include "daemon/platform/runtime/write_behind.hpp"
 #include "fabric/host.hpp"
 
 namespace weft::daemon {
@@ -36,10 +37,10 @@ class HostSessions {
   /// A collector's stream.
   using Stream = api::TelemetrySink::Stream;
 
-  /// `incidents` of the store: those that are open are remembered.
-  HostSessions(const config::WeftdConfig& config, std::vector<store::CollectorMark> known,
-               std::span<const Incident> incidents, store::Store& store, runtime::Lane& store_lane, const Clock& clock,
-               Post post);
+  /// `rules` hear what hosts tell; from the store, `known` and the open ones of `incidents` are remembered there.
+  HostSessions(const config::Telemetry& config, std::vector<store::CollectorMark> known,
+               std::span<const Incident> incidents, analyzer::HostAnalyzer& rules, store::Store& store,
+               runtime::Lane& store_lane, const Clock& clock, Post post);
 
   // As api::TelemetrySink has them, on the one thread.
   void hello(const Stream& stream, api::CollectorHello hello);
@@ -59,8 +60,6 @@ class HostSessions {
   std::shared_ptr<const HostList> views();
   /// Streams get kUnavailable; nothing is acknowledged any more.
   void stop();
-  /// The rules over what hosts tell.
-  analyzer::HostAnalyzer& rules() { return rules_; }
   /// The figures so far.
   const HostFigures& figures() const { return figures_; }
 
@@ -78,20 +77,21 @@ class HostSessions {
     bool flapped = false;  ///< flap penalties of its ports are not saved
   };
   using Hosts = std::map<std::string, Host>;
+  struct Batch {
+    std::vector<store::CollectorMark> marks;
+    std::vector<std::string> forgotten;
+  };
 
   Host* host_of(const Stream& stream);
   Host* admit(const Stream& stream, const api::CollectorHello& hello, TimePoint now);
   void take(Host& host, HostBatch batch);
-  void saved(bool written, const std::vector<store::CollectorMark>& marks, const std::vector<std::string>& forgotten);
+  void saved(Batch batch, const runtime::WriteOutcome& outcome);
   static store::CollectorMark mark_of(const Host& host);
   static CollectorState state_of(const Host& host, TimePoint now);
 
   const config::Telemetry& config_;
-  store::Store& store_;
-  runtime::Lane& store_lane_;
   const Clock& clock_;
-  Post post_;
-  analyzer::HostAnalyzer rules_;
+  analyzer::HostAnalyzer& rules_;
   Hosts hosts_;
   std::unordered_map<const api::CollectorStream*, Hosts::iterator> by_stream_;
   std::vector<Stream> waiting_;         ///< streams with late batches, held back
@@ -99,7 +99,7 @@ class HostSessions {
   std::shared_ptr<const HostList> list_;
   bool list_changed_ = false;
   bool behind_ = false;
-  bool saving_ = false;
+  runtime::WriteBehind<Batch> writes_;
   TimePoint saved_at_ = kNever;
   HostFigures figures_;
 };

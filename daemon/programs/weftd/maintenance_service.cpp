@@ -1,7 +1,6 @@
 #include "daemon/programs/weftd/maintenance_service.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "daemon/config/value_text.hpp"
@@ -23,11 +22,12 @@ MaintenanceService::MaintenanceService(const config::Maintenance& limits, Durati
     : limits_(limits),
       retention_(retention),
       next_id_(std::max<std::uint64_t>(1, next_id)),
-      store_(store),
-      store_lane_(store_lane),
       clock_(clock),
-      post_(std::move(post)),
-      changed_(std::move(changed)) {
+      changed_(std::move(changed)),
+      writes_(
+          store_lane, std::move(post),
+          [&store](const MaintenanceWindow& window) { return store.save_maintenance(window); },
+          [this](const MaintenanceWindow& window, const runtime::WriteOutcome& outcome) { saved(window, outcome); }) {
   std::ranges::sort(known, {}, &MaintenanceWindow::id);
   if (!known.empty()) next_id_ = std::max(next_id_, known.back().id + 1);
   windows_ = std::make_shared<const MaintenanceList>(std::move(known));
@@ -84,25 +84,16 @@ void MaintenanceService::end(std::uint64_t id, std::string who, Callback callbac
 void MaintenanceService::save(MaintenanceWindow window, Callback callback) {
   const std::uint64_t id = window.id;
   writing_[id] = std::move(callback);
-  const bool taken = store_lane_.post([this, window = std::move(window)] {
-    Result<void> written;
-    try {
-      written = store_.save_maintenance(window);
-    } catch (const std::exception& error) {
-      written = fail(ErrorCode::kUnavailable, error.what());
-    }
-    post_([this, window, written] { saved(window, written); });
-  });
-  if (taken) return;
+  if (!writes_.write(std::move(window))) return;
   const Callback told = std::move(writing_.extract(id).mapped());
   told(fail(ErrorCode::kUnavailable, "the store is behind: try again"));
 }
 
-void MaintenanceService::saved(const MaintenanceWindow& window, const Result<void>& written) {
+void MaintenanceService::saved(const MaintenanceWindow& window, const runtime::WriteOutcome& outcome) {
   auto waiting = writing_.extract(window.id);
-  if (!written) {
-    logger("store")->error("{} is not on disk: {}", maintenance_name(window.id), written.error().message);
-    if (!waiting.empty()) waiting.mapped()(tl::unexpected(written.error()));
+  if (!outcome) {
+    logger("store")->error("{} is not on disk: {}", maintenance_name(window.id), outcome.error.message);
+    if (!waiting.empty()) waiting.mapped()(tl::unexpected(outcome.error));
     return;
   }
   logger("incidents")

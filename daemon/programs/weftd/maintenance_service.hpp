@@ -9,6 +9,7 @@
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
+#include "daemon/platform/runtime/write_behind.hpp"
 #include "fabric/maintenance.hpp"
 
 namespace weft::daemon {
@@ -43,17 +44,15 @@ class MaintenanceService {
  private:
   Result<void> check(MaintenanceWindow& window, TimePoint now) const;
   void save(MaintenanceWindow window, Callback callback);
-  void saved(const MaintenanceWindow& window, const Result<void>& written);
+  void saved(const MaintenanceWindow& window, const runtime::WriteOutcome& outcome);
 
   const config::Maintenance& limits_;
   Duration retention_;
   MaintenanceListPtr windows_;
   std::uint64_t next_id_;
-  store::Store& store_;
-  runtime::Lane& store_lane_;
   const Clock& clock_;
-  Post post_;
   std::function<void()> changed_;
+  runtime::WriteBehind<MaintenanceWindow> writes_;
   std::map<std::uint64_t, Callback> writing_;  ///< by window: at most one change of each is on its way
   bool stopped_ = false;
 };

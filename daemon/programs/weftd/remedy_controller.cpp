@@ -24,6 +24,7 @@ using analyzer::TargetReading;
 using analyzer::TargetState;
 
 constexpr const char* kFile = "file";
+constexpr const char* kNotWritten = "it could not be written to disk, so it is not done";
 
 TargetState to_target_state(actuate::WorldState state) {
   switch (state) {
@@ -61,6 +62,9 @@ RemedyController::RemedyController(RemedyControllerOptions options, store::Resto
       actuate_lane_(actuate_lane),
       clock_(clock),
       post_(std::move(post)),
+      writes_(
+          store_lane, post_, [this](const Batch& batch) { return write(batch); },
+          [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }),
       ended_(restored.ended),
       shown_(book_.all()),
       status_(book_.status(clock.now())) {
@@ -130,33 +134,21 @@ void RemedyController::work() {
 }
 
 void RemedyController::save() {
-  if (saving_ || stopped_) return;
-  auto batch = std::make_shared<Batch>();
-  batch->changes = book_.take(clock_.now());
-  if (batch->changes.empty() && waiting_.empty()) return;
-  const RemedyStatus status = book_.status(clock_.now());
-  batch->state = {status.hands_off, status.hands_off_reason, status.breaker_tripped, status.breaker_reason,
-                  status.breaker_since};
-  batch->waiting = std::exchange(waiting_, {});
-  saving_ = store_lane_.post([this, batch, shown = book_.all(), status] {
-    bool written = true;
-    const analyzer::RemedyBatch& changes = batch->changes;
-    try {
-      if (const auto result =
-              store_.save_plans(changes.plans, changes.status_changed ? &batch->state : nullptr, changes.audit);
-          !result) {
-        written = false;
-        logger("store")->error("plans are not on disk, so nothing is done: {}", result.error().message);
-      }
-    } catch (const std::exception& error) {
-      written = false;
-      logger("store")->error("plans are not on disk, so nothing is done: {}", error.what());
-    }
-    post_([this, written, shown, status, batch] { saved(written, shown, status, batch); });
-  });
-  if (saving_) return;
-  book_.take_back(std::move(batch->changes), clock_.now());  // the lane has no room: with the next call
-  waiting_ = std::move(batch->waiting);
+  if (writes_.is_writing() || stopped_) return;
+  Batch batch;
+  batch.changes = book_.take(clock_.now());
+  if (batch.changes.empty() && !writes_.is_awaited()) return;
+  batch.shown = book_.all();
+  batch.status = book_.status(clock_.now());
+  batch.state = {batch.status.hands_off, batch.status.hands_off_reason, batch.status.breaker_tripped,
+                 batch.status.breaker_reason, batch.status.breaker_since};
+  if (auto back = writes_.write(std::move(batch)))
+    book_.take_back(std::move(back->changes), clock_.now());  // the lane has no room: with the next call
+}
+
+Result<void> RemedyController::write(const Batch& batch) const {
+  return store_.save_plans(batch.changes.plans, batch.changes.status_changed ? &batch.state : nullptr,
+                           batch.changes.audit);
 }
 
 void RemedyController::count(const analyzer::RemedyBatch& batch) {
@@ -171,34 +163,22 @@ void RemedyController::count(const analyzer::RemedyBatch& batch) {
   }
 }
 
-void RemedyController::saved(bool written, std::shared_ptr<const std::vector<PlanPtr>> shown, RemedyStatus status,
-                             std::shared_ptr<Batch> batch) {
-  saving_ = false;
-  if (!written) {
-    for (Waiting& waiting : batch->waiting) {
-      const std::string why = "it could not be written to disk, so it is not done";
-      if (waiting.plan_callback) waiting.plan_callback(fail(ErrorCode::kResourceExhausted, why));
-      if (waiting.status_callback) waiting.status_callback(fail(ErrorCode::kResourceExhausted, why + " yet"));
-    }
-    book_.take_back(std::move(batch->changes), clock_.now());  // tried again with the next tick
-    for (const Waiting& waiting : batch->waiting) book_.withdraw(waiting.plan, clock_.now());
+void RemedyController::saved(Batch batch, const runtime::WriteOutcome& outcome) {
+  if (!outcome) {
+    logger("store")->error("plans are not on disk, so nothing is done: {}", outcome.error.message);
+    book_.take_back(std::move(batch.changes), clock_.now());  // tried again with the next tick
     return;
   }
-  count(batch->changes);
-  for (const AuditRecord& record : batch->changes.audit)
+  count(batch.changes);
+  for (const AuditRecord& record : batch.changes.audit)
     logger("remedies")
         ->info("{} {} by {}: {}", record.plan == 0 ? "automation" : plan_name(record.plan), record.what, record.who,
                record.detail);
-  shown_ = std::move(shown);
-  status_ = std::move(status);
-  for (const RemedyOrder& order : batch->changes.orders) carry_out(order);
-  if (on_news_ && !(batch->changes.plans.empty() && !batch->changes.status_changed)) on_news_();
-  for (Waiting& waiting : batch->waiting) {
-    if (waiting.status_callback) waiting.status_callback(status_);
-    if (!waiting.plan_callback) continue;
-    const PlanPtr plan = book_.find(waiting.plan);
-    waiting.plan_callback(plan ? Result<Plan>(*plan) : fail(ErrorCode::kNotFound, "no " + plan_name(waiting.plan)));
-  }
+  shown_ = std::move(batch.shown);
+  status_ = std::move(batch.status);
+  for (const RemedyOrder& order : batch.changes.orders) carry_out(order);
+  if (on_news_ && !(batch.changes.plans.empty() && !batch.changes.status_changed)) on_news_();
+  writes_.answer(outcome);
   work();
 }
 
@@ -256,9 +236,25 @@ void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
   if (!plan) {
     callback(std::move(plan));
   } else {
-    waiting_.push_back({plan->id, std::move(callback), nullptr});
+    writes_.wait([this, id = plan->id, callback = std::move(callback)](const runtime::WriteOutcome& outcome) {
+      if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
+      if (!outcome) {
+        callback(fail(ErrorCode::kResourceExhausted, kNotWritten));
+        return book_.withdraw(id, clock_.now());
+      }
+      const PlanPtr now = book_.find(id);
+      callback(now ? Result<Plan>(*now) : fail(ErrorCode::kNotFound, "no " + plan_name(id)));
+    });
   }
   work();
+}
+
+void RemedyController::answer_when_saved(StatusCallback callback) {
+  writes_.wait([this, callback = std::move(callback)](const runtime::WriteOutcome& outcome) {
+    if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
+    if (!outcome) return callback(fail(ErrorCode::kResourceExhausted, std::string(kNotWritten) + " yet"));
+    callback(status_);
+  });
 }
 
 void RemedyController::approve(std::uint64_t plan, std::uint64_t revision, const std::string& who,
@@ -322,14 +318,14 @@ void RemedyController::set_hands_off(bool hands_off, const std::string& why, con
                                      StatusCallback callback) {
   if (stopped_) return callback(stopping());
   book_.set_hands_off(hands_off, why, who, clock_.now());
-  waiting_.push_back({0, nullptr, std::move(callback)});
+  answer_when_saved(std::move(callback));
   work();
 }
 
 void RemedyController::reset_breaker(const std::string& why, const std::string& who, StatusCallback callback) {
   if (stopped_) return callback(stopping());
   if (auto reset = book_.reset_breaker(why, who, clock_.now()); !reset) return callback(tl::unexpected(reset.error()));
-  waiting_.push_back({0, nullptr, std::move(callback)});
+  answer_when_saved(std::move(callback));
   work();
 }
 
@@ -341,10 +337,7 @@ void RemedyController::audit(std::uint64_t before, std::size_t limit, AuditCallb
 
 void RemedyController::stop() {
   stopped_ = true;
-  for (const Waiting& waiting : std::exchange(waiting_, {})) {
-    if (waiting.plan_callback) waiting.plan_callback(stopping());
-    if (waiting.status_callback) waiting.status_callback(stopping());
-  }
+  writes_.stop();
 }
 
 }  // namespace weft::daemon

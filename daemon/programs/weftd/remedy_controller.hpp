@@ -13,6 +13,7 @@
 #include "daemon/adapters/actuate/actuator.hpp"
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/platform/runtime/lane.hpp"
+#include "daemon/platform/runtime/write_behind.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/snapshot.hpp"
@@ -74,25 +75,22 @@ class RemedyController {
   void stop();
 
  private:
-  struct Waiting {
-    std::uint64_t plan = 0;  ///< 0: for the status
-    PlanCallback plan_callback;
-    StatusCallback status_callback;
-  };
   struct Batch {
     analyzer::RemedyBatch changes;
     store::RemedyState state;
-    std::vector<Waiting> waiting;
+    std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown;  ///< when it is on disk
+    RemedyStatus status;
   };
 
   analyzer::RemedyView view() const;
   void work();
   void save();
-  void saved(bool written, std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown, RemedyStatus status,
-             std::shared_ptr<Batch> batch);
+  Result<void> write(const Batch& batch) const;
+  void saved(Batch batch, const runtime::WriteOutcome& outcome);
   void carry_out(const analyzer::RemedyOrder& order);
   void count(const analyzer::RemedyBatch& batch);
   void settle(Result<Plan> plan, PlanCallback callback);
+  void answer_when_saved(StatusCallback callback);
   Result<Entity> find_target(RemedyAction action, const std::string& text) const;
 
   analyzer::PlanManager book_;
@@ -108,8 +106,8 @@ class RemedyController {
   Snapshot seen_;  ///< the last picture
   std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence_;
   bool has_seen_ = false;
-  bool saving_ = false, stopped_ = false;
-  std::vector<Waiting> waiting_;
+  runtime::WriteBehind<Batch> writes_;
+  bool stopped_ = false;
   std::map<std::uint64_t, PlanState> states_;  ///< of plans that are not over, as counted
   decltype(DaemonFigures::plans_ended) ended_{};
   std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown_;

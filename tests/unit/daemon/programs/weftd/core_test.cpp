@@ -17,9 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // A store that waits, refuses or throws when a test says so, and counts what it is asked.
-class FakeStore final : public store::Store {
+class FakeStore final : public IdleStore {
  public:
-  Result<store::Restored> restore(TimePoint) override { return store::Restored{}; }
   Result<void> save_incidents(std::span<const Incident> incidents, std::span<const store::Event> happened) override {
     std::unique_lock lock(mutex);
     changed.wait(lock, [this] { return !held; });
@@ -29,32 +28,17 @@ class FakeStore final : public store::Store {
     for (const store::Event& event : happened) words.push_back(event.what);
     return {};
   }
-  Result<std::vector<store::Event>> events(std::uint64_t) override { return std::vector<store::Event>{}; }
   Result<void> save_maintenance(const MaintenanceWindow&) override { return count(windows_asked); }
   Result<void> save_links(std::string_view, std::span<const KnownLink>) override { return count(links_asked); }
   Result<void> save_conditions(std::string_view, std::span<const FlapState>, std::span<const ErrorState>) override {
     return count(conditions_asked);
   }
   Result<void> save_nodes(std::string_view, const Topology&, TimePoint) override { return count(nodes_asked); }
-  Result<std::vector<store::KnownNode>> nodes(std::string_view) override { return std::vector<store::KnownNode>{}; }
   Result<void> save_collectors(std::span<const store::CollectorMark> told, std::span<const std::string>) override {
     const std::lock_guard lock(mutex);
     if (!told.empty()) incidents_before_marks = static_cast<int>(saved.size());
     return {};
   }
-  Result<store::RestoredRemedies> restore_remedies(TimePoint) override { return store::RestoredRemedies{}; }
-  Result<void> save_plans(std::span<const Plan>, const store::RemedyState*, std::span<const AuditRecord>) override {
-    return {};
-  }
-  Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return std::vector<AuditRecord>{}; }
-  Result<store::AuditProof> verify_audit() override { return store::AuditProof{}; }
-  Result<void> append_history(std::shared_ptr<const Sweep>) override { return {}; }
-  Result<std::vector<store::HistoryPoint>> history(std::string_view, PortKey, CounterId, TimePoint,
-                                                   TimePoint) override {
-    return std::vector<store::HistoryPoint>{};
-  }
-  Result<bool> maintain(TimePoint) override { return false; }
-  store::StoreStatus status() const override { return {}; }
 
   void hold(bool on) {
     {
@@ -106,9 +90,8 @@ class CoreTest : public ::testing::Test {
       const std::lock_guard lock(mutex);
       posted.push_back(std::move(job));
     };
-    hosts.emplace(config, std::move(restored.collectors), restored.incidents, store, *lane, clock, post);
     remedies.emplace(RemedyControllerOptions{}, store::RestoredRemedies{}, store, *lane, *lane, clock, post);
-    core.emplace(config, nullptr, store, std::move(restored), *lane, *hosts, *remedies, publication, clock, post);
+    core.emplace(config, nullptr, store, std::move(restored), *lane, *remedies, publication, clock, post);
   }
   // What the main thread would do: everything that was posted to it.
   void run_posted() {
@@ -175,7 +158,6 @@ class CoreTest : public ::testing::Test {
   std::vector<Result<Incident>> answers;
   std::optional<runtime::Lane> lane{
       std::in_place, runtime::LaneOptions{.name = "store", .capacity = 64, .when_full = runtime::WhenFull::kRefuse}};
-  std::optional<HostSessions> hosts;
   std::optional<RemedyController> remedies;
   std::optional<Core> core;
 };
@@ -260,7 +242,7 @@ TEST_F(CoreTest, AStoreThatThrowsDoesNotStopTheShowing) {
 TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
   start();
   const auto stream = std::make_shared<FakeStream>();
-  hosts->hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
+  core->hosts().hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
   HostBatch reading;
   reading.sequence = 1;
   auto inventory = std::make_shared<HostInventory>();
@@ -271,7 +253,7 @@ TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
   reading.reading.emplace();
   reading.reading->taken = clock.time;
   reading.reading->inventory = inventory;
-  hosts->batch(stream, std::move(reading), 0s);
+  core->hosts().batch(stream, std::move(reading), 0s);
   HostBatch event;
   event.sequence = 2;
   LinkEvent& down = event.events.emplace_back();
@@ -279,7 +261,7 @@ TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
   down.device = "mlx5_0";
   down.port = 1;
   store.throws = true;
-  hosts->batch(stream, std::move(event), 0s);
+  core->hosts().batch(stream, std::move(event), 0s);
   core->take_hosts();
   clock.time += 2s;
   core->tick();

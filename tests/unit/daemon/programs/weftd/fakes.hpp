@@ -3,9 +3,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "api/publication/telemetry_sink.hpp"
+#include "daemon/adapters/store/store.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
 
@@ -31,6 +37,37 @@ class FakeStream final : public api::CollectorStream {
   std::uint64_t acknowledged = 0;
   int proceeded = 0;
   std::optional<Error> ended;
+};
+
+/// A store that takes everything and keeps nothing. Tests override what they look at.
+class IdleStore : public store::Store {
+ public:
+  Result<store::Restored> restore(TimePoint) override { return store::Restored{}; }
+  Result<void> save_incidents(std::span<const Incident>, std::span<const store::Event>) override { return {}; }
+  Result<std::vector<store::Event>> events(std::uint64_t) override { return std::vector<store::Event>{}; }
+  Result<void> save_maintenance(const MaintenanceWindow&) override { return {}; }
+  Result<void> save_links(std::string_view, std::span<const KnownLink>) override { return {}; }
+  Result<void> save_conditions(std::string_view, std::span<const FlapState>, std::span<const ErrorState>) override {
+    return {};
+  }
+  Result<void> save_nodes(std::string_view, const Topology&, TimePoint) override { return {}; }
+  Result<std::vector<store::KnownNode>> nodes(std::string_view) override { return std::vector<store::KnownNode>{}; }
+  Result<void> save_collectors(std::span<const store::CollectorMark>, std::span<const std::string>) override {
+    return {};
+  }
+  Result<store::RestoredRemedies> restore_remedies(TimePoint) override { return store::RestoredRemedies{}; }
+  Result<void> save_plans(std::span<const Plan>, const store::RemedyState*, std::span<const AuditRecord>) override {
+    return {};
+  }
+  Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return std::vector<AuditRecord>{}; }
+  Result<store::AuditProof> verify_audit() override { return store::AuditProof{}; }
+  Result<void> append_history(std::shared_ptr<const Sweep>) override { return {}; }
+  Result<std::vector<store::HistoryPoint>> history(std::string_view, PortKey, CounterId, TimePoint,
+                                                   TimePoint) override {
+    return std::vector<store::HistoryPoint>{};
+  }
+  Result<bool> maintain(TimePoint) override { return false; }
+  store::StoreStatus status() const override { return {}; }
 };
 
 }  // namespace weft::daemon

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 
 #include "daemon/adapters/store/store.hpp"
 #include "tests/unit/daemon/programs/weftd/fakes.hpp"
@@ -34,7 +35,8 @@ class HostSessionsTest : public ::testing::Test {
     auto restored = store->restore(kNever);
     ASSERT_TRUE(restored);
     lane.emplace(runtime::LaneOptions{.name = "store"});
-    desk.emplace(config, std::move(restored->collectors), restored->incidents, *store, *lane, clock,
+    rules.emplace(config.analyzer, clock.now());
+    desk.emplace(config.telemetry, std::move(restored->collectors), restored->incidents, *rules, *store, *lane, clock,
                  [this](std::function<void()> job) {
                    const std::lock_guard lock(mutex);
                    posted.push_back(std::move(job));
@@ -81,6 +83,7 @@ class HostSessionsTest : public ::testing::Test {
   FakeClock clock;
   std::unique_ptr<store::Store> store;
   std::optional<runtime::Lane> lane;
+  std::optional<analyzer::HostAnalyzer> rules;
   std::optional<HostSessions> desk;
   std::mutex mutex;
   std::vector<std::function<void()>> posted;
@@ -187,7 +190,7 @@ TEST_F(HostSessionsTest, FlapPenaltiesAreSavedWithTheBatchesThatBroughtThem) {
     desk->batch(stream, std::move(batch), 0s);
   };
   const auto flaps = [this] {
-    const auto known = desk->rules().flaps("a");
+    const auto known = rules->flaps("a");
     return known.empty() ? 0U : known.front().state.flaps;
   };
   auto stream = connect("a");
@@ -207,6 +210,39 @@ TEST_F(HostSessionsTest, FlapPenaltiesAreSavedWithTheBatchesThatBroughtThem) {
   save();
   crash();
   EXPECT_EQ(flaps(), 2U);
+}
+
+// A failure that is no refusal must not be the last write.
+TEST(HostSessions, WritesAgainAfterAStoreThatThrew) {
+  class ThrowsOnce final : public IdleStore {
+   public:
+    Result<void> save_collectors(std::span<const store::CollectorMark>, std::span<const std::string>) override {
+      if (++asked == 1) throw std::runtime_error("no memory");
+      return {};
+    }
+    int asked = 0;
+  };
+  const config::WeftdConfig config;
+  FakeClock clock;
+  ThrowsOnce store;
+  runtime::Lane lane({.name = "store"});
+  runtime::Channel<std::function<void()>> posted("posted", 1, runtime::WhenFull::kBlock);
+  analyzer::HostAnalyzer rules(config.analyzer, clock.now());
+  HostSessions desk(config.telemetry, {}, {}, rules, store, lane, clock,
+                    [&posted](std::function<void()> job) { posted.push(std::move(job)); });
+  const auto stream = std::make_shared<FakeStream>();
+  desk.hello(stream, {.host = "a", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
+  HostBatch batch;
+  batch.sequence = 1;
+  desk.batch(stream, std::move(batch), 0s);
+  for (const std::uint64_t on_disk : {0U, 1U}) {
+    clock.time += 2s;
+    desk.save();
+    (*posted.pop())();
+    EXPECT_EQ(stream->acknowledged, on_disk);
+  }
+  EXPECT_EQ(store.asked, 2);
+  lane.stop();
 }
 
 TEST_F(HostSessionsTest, HoldsBackThoseWhoTellOfThePastWhileItIsBehind) {

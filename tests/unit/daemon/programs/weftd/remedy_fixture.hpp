@@ -1,0 +1,219 @@
+#pragma once
+// A RemedyController between a journal, a world and a small fat tree, for tests that step through what it does.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/platform/logging/logging.hpp"
+#include "daemon/programs/weftd/remedy_controller.hpp"
+#include "tests/fakes/fabric_builder.hpp"
+#include "tests/unit/daemon/programs/weftd/remedy_fakes.hpp"
+
+namespace weft::daemon {
+
+/// Nothing moves by itself: lanes work and posted jobs run only within settle() and pass().
+class RemedyControllerTest : public ::testing::Test {
+ protected:
+  RemedyControllerTest() {
+    set_log_level("off");
+    fabric.route();
+    clock.time = fabric.now();
+    settings.actuators.fill("fake");
+    settings.limits.verification.windows = 2;
+  }
+  ~RemedyControllerTest() override {
+    journal.hold(false);
+    stop_lanes();
+  }
+
+  static std::unique_ptr<runtime::Lane> make_lane(const char* name, std::size_t capacity) {
+    return std::make_unique<runtime::Lane>(
+        runtime::LaneOptions{.name = name, .capacity = capacity, .when_full = runtime::WhenFull::kRefuse});
+  }
+  void start(store::RestoredRemedies restored = {}, std::size_t capacity = 64) {
+    store_lane = make_lane("store", capacity);
+    actuate_lane = make_lane("actuate", capacity);
+    RemedyControllerOptions options;
+    options.settings = settings;
+    options.actuators.push_back(std::make_unique<FakeActuator>(world));
+    options.hands_off_file = hands_off_file;
+    controller.emplace(std::move(options), std::move(restored), journal, *store_lane, *actuate_lane, clock,
+                       [this](std::function<void()> job) {
+                         const std::lock_guard lock(mutex);
+                         posted.push_back(std::move(job));
+                       });
+    controller->set_on_news([this] { ++news; });
+  }
+  void stop_lanes() {
+    if (store_lane) store_lane->stop();
+    if (actuate_lane) actuate_lane->stop();
+  }
+  /// weftd is killed, and started anew from what is on disk.
+  void crash() {
+    stop_lanes();
+    posted.clear();
+    controller.reset();
+    start(journal.restored());
+  }
+
+  /// A sweep is published; what the snapshot then shows of plans.
+  Snapshot look() {
+    Snapshot snapshot;
+    FabricView& view = snapshot.fabrics.emplace_back();
+    view.name = fabric.name();
+    view.watching = true;
+    fabric.advance(std::max<Duration>(clock.time - fabric.now(), Duration::zero()));
+    view.sweep = std::make_shared<const Sweep>(fabric.sweep());
+    clock.time = fabric.now();
+    snapshot.incidents = std::make_shared<const std::vector<std::shared_ptr<const Incident>>>(incidents);
+    controller->complete(snapshot, {});
+    return snapshot;
+  }
+  /// Plans as a snapshot shows them now.
+  std::vector<Plan> shown() {
+    std::vector<Plan> all;
+    for (const auto& plan : *look().plans) all.push_back(*plan);
+    return all;
+  }
+  static void drain(runtime::Lane& lane) {
+    std::promise<void> done;
+    while (!lane.post([&done] { done.set_value(); })) std::this_thread::yield();
+    done.get_future().wait();
+  }
+  bool run_one_posted() {
+    std::function<void()> job;
+    {
+      const std::lock_guard lock(mutex);
+      if (posted.empty()) return false;
+      job = std::move(posted.front());
+      posted.pop_front();
+    }
+    job();
+    return true;
+  }
+  /// What the lanes do and what follows from it, until it is enough or nothing is under way.
+  void settle(const std::function<bool()>& is_enough = [] { return false; }) {
+    do {
+      drain(*store_lane);
+      drain(*actuate_lane);
+    } while (!is_enough() && run_one_posted());
+  }
+  void settle_until_read() {
+    settle([this] { return world.readings() > 0; });
+  }
+  /// Time passes as it does in weftd: a tick each second.
+  void pass(Duration time) {
+    for (const TimePoint end = clock.time + time; clock.time < end;) {
+      clock.time += std::chrono::seconds(1);
+      controller->tick();
+      settle();
+    }
+  }
+
+  Entity link(const std::string& a, const std::string& b) const {
+    const LinkKey key = fabric.link_of(fabric.port_towards(a, b));
+    return {
+        .kind = EntityKind::kLink, .fabric = fabric.name(), .port = key.low, .peer = key.high, .label = a + " - " + b};
+  }
+  /// How a person names the link.
+  std::string name_of_link(const std::string& a, const std::string& b) const {
+    return a + ':' + std::to_string(fabric.key_of(fabric.port_towards(a, b)).port.value);
+  }
+  /// A link has errors, by the word of both its ends: a reason to isolate it.
+  void open_incident(const std::string& a, const std::string& b) {
+    auto incident = std::make_shared<Incident>();
+    incident->id = incidents.size() + 1;
+    incident->kind = IncidentKind::kLinkErrors;
+    incident->severity = Severity::kWarning;
+    incident->confidence = 0.9;
+    incident->cause = link(a, b);
+    incident->opened = incident->updated = fabric.now();
+    incident->beginnings = {fabric.now()};
+    for (const PortKey end : {incident->cause.port, incident->cause.peer}) {
+      Evidence evidence;
+      evidence.signal = "error_rate";
+      evidence.unit = "errors/bit";
+      evidence.value = 1e-8;
+      evidence.observed = fabric.now();
+      evidence.where = {.kind = EntityKind::kPort, .fabric = fabric.name(), .port = end, .peer = {}, .label = ""};
+      incident->evidence.push_back(evidence);
+    }
+    incidents.push_back(std::move(incident));
+  }
+  /// PLAN-1 isolates a link, and waits for a person or goes on by itself.
+  void start_with_plan(RemedyMode mode, std::size_t capacity = 64) {
+    settings.modes.fill(mode);
+    start({}, capacity);
+    open_incident("leaf-0", "spine-0");
+    look();
+  }
+  api::RemedyCommands::PlanCallback note_plan() {
+    return [this](Result<Plan> answer) { plans.push_back(std::move(answer)); };
+  }
+  api::RemedyCommands::StatusCallback note_status() {
+    return [this](Result<RemedyStatus> answer) { statuses.push_back(std::move(answer)); };
+  }
+  void expect_no_action_while(const std::function<void(bool)>& set_trouble) {
+    start_with_plan(RemedyMode::kAuto);
+    settle_until_read();
+    set_trouble(true);
+    const int writes = journal.writes();
+    settle();
+    EXPECT_EQ(journal.writes(), writes + 1) << "it is not tried again at once";
+    EXPECT_EQ(journal.plan(1).intent, PlanIntent::kNone);
+    pass(std::chrono::seconds(2));
+    EXPECT_GT(journal.writes(), writes + 1) << "but with each tick";
+    EXPECT_EQ(world.actions(), 0);
+    set_trouble(false);
+    look();
+    settle();
+    EXPECT_EQ(world.actions(), 1);
+    EXPECT_EQ(journal.plan(1).state, PlanState::kVerifying);
+  }
+
+  fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(8, 4, 1);
+  std::vector<std::shared_ptr<const Incident>> incidents;
+  FakeClock clock;
+  analyzer::RemedySettings settings;
+  std::filesystem::path hands_off_file;
+  JournalStore journal;
+  FakeWorld world{journal};
+  std::mutex mutex;
+  std::deque<std::function<void()>> posted;
+  std::vector<Result<Plan>> plans;
+  std::vector<Result<RemedyStatus>> statuses;
+  int news = 0;
+  std::unique_ptr<runtime::Lane> store_lane, actuate_lane;
+  std::optional<RemedyController> controller;
+};
+
+/// A lane that does nothing until it is let go, and takes no more meanwhile. Its capacity must be one.
+class BlockedLane {
+ public:
+  explicit BlockedLane(runtime::Lane& lane) {
+    std::promise<void> started;
+    EXPECT_TRUE(lane.post([&started, open = open_.get_future().share()] {
+      started.set_value();
+      open.wait();
+    }));
+    started.get_future().wait();
+    EXPECT_TRUE(lane.post([] {}));
+  }
+  void let_go() { open_.set_value(); }
+
+ private:
+  std::promise<void> open_;
+};
+
+}  // namespace weft::daemon

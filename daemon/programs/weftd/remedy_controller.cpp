@@ -17,44 +17,16 @@
 namespace weft::daemon {
 namespace {
 
-using analyzer::OrderKind;
 using analyzer::PlanPtr;
-using analyzer::RemedyOrder;
-using analyzer::TargetReading;
-using analyzer::TargetState;
 
 constexpr const char* kFile = "file";
 
-TargetState to_target_state(actuate::WorldState state) {
-  switch (state) {
-    case actuate::WorldState::kClear:
-      return TargetState::kInService;
-    case actuate::WorldState::kOurs:
-      return TargetState::kOurs;
-    case actuate::WorldState::kForeign:
-      return TargetState::kForeign;
-  }
-  return TargetState::kForeign;
-}
-
-analyzer::RemedyMemory memory(store::RestoredRemedies& restored) {
-  analyzer::RemedyMemory memory;
-  memory.plans = std::move(restored.plans);
-  memory.next_id = restored.next_plan_id;
-  memory.status.hands_off = restored.state.hands_off;
-  memory.status.hands_off_reason = restored.state.hands_off_reason;
-  memory.status.breaker_tripped = restored.state.breaker_tripped;
-  memory.status.breaker_reason = restored.state.breaker_reason;
-  memory.status.breaker_since = restored.state.breaker_since;
-  return memory;
-}
-
 }  // namespace
 
-RemedyController::RemedyController(RemedyControllerOptions options, store::RestoredRemedies restored,
-                                   store::Store& store, runtime::Lane& store_lane, runtime::Lane& actuate_lane,
-                                   const Clock& clock, Post post)
-    : book_(std::move(options.settings), memory(restored), clock.now()),
+RemedyController::RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
+                                   runtime::Lane& store_lane, runtime::Lane& actuate_lane, const Clock& clock,
+                                   Post post)
+    : book_(std::move(options.settings), restored, clock.now()),
       hands_off_file_(std::move(options.hands_off_file)),
       store_(store),
       store_lane_(store_lane),
@@ -135,15 +107,14 @@ void RemedyController::save() {
   batch->changes = book_.take(clock_.now());
   if (batch->changes.empty() && waiting_.empty()) return;
   const RemedyStatus status = book_.status(clock_.now());
-  batch->state = {status.hands_off, status.hands_off_reason, status.breaker_tripped, status.breaker_reason,
-                  status.breaker_since};
+  batch->holds = status;
   batch->waiting = std::exchange(waiting_, {});
   saving_ = store_lane_.post([this, batch, shown = book_.all(), status] {
     bool written = true;
     const analyzer::RemedyBatch& changes = batch->changes;
     try {
       if (const auto result =
-              store_.save_plans(changes.plans, changes.status_changed ? &batch->state : nullptr, changes.audit);
+              store_.save_plans(changes.plans, changes.status_changed ? &batch->holds : nullptr, changes.audit);
           !result) {
         written = false;
         logger("store")->error("plans are not on disk, so nothing is done: {}", result.error().message);
@@ -220,12 +191,7 @@ void RemedyController::carry_out(const RemedyOrder& order) {
   if (found == actuators_.end())
     return refuse(ErrorCode::kFailedPrecondition, "no actuator named '" + order.actuator + "' is configured");
 
-  actuate::Order asked;
-  asked.plan = order.plan;
-  asked.incident = order.incident;
-  asked.action = order.action;
-  asked.target = order.target;
-  asked.reason = order.reason;
+  RemedyOrder asked = order;
   if (const FabricView* fabric = view().fabric(order.target.fabric)) asked.sweep = fabric->sweep;
   const bool posted = actuate_lane_.post([this, answer, actuator = found->second.get(), asked = std::move(asked),
                                           number = order.number, kind = order.kind] {
@@ -233,11 +199,7 @@ void RemedyController::carry_out(const RemedyOrder& order) {
     Result<void> done;
     try {
       if (kind == OrderKind::kRead) {
-        const auto observed = actuator->observe(asked);
-        if (observed)
-          reading = TargetReading{to_target_state(observed->state), observed->detail};
-        else
-          reading = tl::unexpected(observed.error());
+        reading = actuator->observe(asked);
       } else {
         done = actuator->apply(asked);
       }

@@ -39,7 +39,7 @@ class RemedyController {
   /// As of api::RemedyCommands.
   using AuditCallback = api::RemedyCommands::AuditCallback;
 
-  RemedyController(RemedyControllerOptions options, store::RestoredRemedies restored, store::Store& store,
+  RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
                    runtime::Lane& store_lane, runtime::Lane& actuate_lane, const Clock& clock, Post post);
 
   /// Something changed that a snapshot should show.
@@ -81,7 +81,7 @@ class RemedyController {
   };
   struct Batch {
     analyzer::RemedyBatch changes;
-    store::RemedyState state;
+    RemedyHolds holds;
     std::vector<Waiting> waiting;
   };
 
@@ -90,7 +90,7 @@ class RemedyController {
   void save();
   void saved(bool written, std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown, RemedyStatus status,
              std::shared_ptr<Batch> batch);
-  void carry_out(const analyzer::RemedyOrder& order);
+  void carry_out(const RemedyOrder& order);
   void count(const analyzer::RemedyBatch& batch);
   void settle(Result<Plan> plan, PlanCallback callback);
   Result<Entity> find_target(RemedyAction action, const std::string& text) const;
@@ -111,7 +111,7 @@ class RemedyController {
   bool saving_ = false, stopped_ = false;
   std::vector<Waiting> waiting_;
   std::map<std::uint64_t, PlanState> states_;  ///< of plans that are not over, as counted
-  decltype(DaemonFigures::plans_ended) ended_{};
+  PlansEnded ended_{};
   std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown_;
   RemedyStatus status_;  ///< as on disk
 };

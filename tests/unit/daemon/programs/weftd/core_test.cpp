@@ -42,8 +42,8 @@ class FakeStore final : public store::Store {
     if (!told.empty()) incidents_before_marks = static_cast<int>(saved.size());
     return {};
   }
-  Result<store::RestoredRemedies> restore_remedies(TimePoint) override { return store::RestoredRemedies{}; }
-  Result<void> save_plans(std::span<const Plan>, const store::RemedyState*, std::span<const AuditRecord>) override {
+  Result<RemedyMemory> restore_remedies(TimePoint) override { return RemedyMemory{}; }
+  Result<void> save_plans(std::span<const Plan>, const RemedyHolds*, std::span<const AuditRecord>) override {
     return {};
   }
   Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return std::vector<AuditRecord>{}; }
@@ -107,7 +107,7 @@ class CoreTest : public ::testing::Test {
       posted.push_back(std::move(job));
     };
     hosts.emplace(config, std::move(restored.collectors), restored.incidents, store, *lane, clock, post);
-    remedies.emplace(RemedyControllerOptions{}, store::RestoredRemedies{}, store, *lane, *lane, clock, post);
+    remedies.emplace(RemedyControllerOptions{}, RemedyMemory{}, store, *lane, *lane, clock, post);
     core.emplace(config, nullptr, store, std::move(restored), *lane, *hosts, *remedies, publication, clock, post);
   }
   // What the main thread would do: everything that was posted to it.

@@ -40,6 +40,25 @@ const char* to_string(IncidentKind kind);
 /// The reverse of to_string(). The spelling must be exact; nullopt for any other text.
 std::optional<IncidentKind> parse_incident_kind(std::string_view text);
 
+/// A switch or a host is down as a whole, with all its ports.
+constexpr bool is_node_outage(IncidentKind kind) {
+  return kind == IncidentKind::kSwitchDown || kind == IncidentKind::kNodeDown;
+}
+/// Something is down and stays down: a link, a switch or a host. What it affects is out of reach, not merely slow.
+constexpr bool is_outage(IncidentKind kind) {
+  return kind == IncidentKind::kLinkDown || is_node_outage(kind);
+}
+/// An outage, or a part of the fabric that is out of sight: what lies behind either one cannot be seen, so that trouble
+/// there may follow from it. Without LINK_FLAP: that link comes back and is read again.
+constexpr bool is_outage_or_blindness(IncidentKind kind) {
+  return is_outage(kind) || kind == IncidentKind::kTelemetryLost;
+}
+/// What may cut connections of jobs, for a moment or for good: a flap is enough to lose transfers, and behind what is
+/// out of sight there may be an outage.
+constexpr bool may_cut_connections(IncidentKind kind) {
+  return is_outage_or_blindness(kind) || kind == IncidentKind::kLinkFlap;
+}
+
 /// How urgent an incident is, from low to high.
 enum class Severity : std::uint8_t { kInfo, kWarning, kCritical };
 const char* to_string(Severity severity);  ///< "INFO", "WARNING", "CRITICAL"

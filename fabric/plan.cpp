@@ -27,6 +27,9 @@ constexpr Names<Guard> kGuards{"HANDS_OFF",     "ENABLED",       "LISTS",       
 constexpr std::array<const char*, 3> kResults{"PASSED", "REFUSED", "NOT_NEEDED"};
 constexpr Names<PlanIntent> kIntents{"NONE", "APPLY", "UNDO"};
 
+/// How the text begins by which we know our own work in a scheduler or a file.
+constexpr std::string_view kMark = "weft PLAN-";
+
 }  // namespace
 
 const char* to_string(RemedyAction action) {
@@ -84,6 +87,28 @@ RemedyAction inverse_of(RemedyAction action) {
       break;
   }
   return RemedyAction::kNothing;
+}
+
+const char* to_string(TargetState state) {
+  switch (state) {
+    case TargetState::kClear:
+      return "clear";
+    case TargetState::kOurs:
+      return "ours";
+    case TargetState::kForeign:
+      return "foreign";
+  }
+  return "unknown";
+}
+
+std::string RemedyOrder::marked_reason() const {
+  std::string text = "weft " + plan_name(plan);
+  if (incident != 0) text += ' ' + incident_name(incident);
+  return text + ": " + reason;
+}
+
+bool is_our_mark(std::string_view text) {
+  return text.starts_with(kMark);
 }
 
 bool Plan::refused() const {

@@ -1,7 +1,9 @@
 #pragma once
 // What is to be done about trouble: a plan, why it is allowed or refused, and how far it has come.
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +13,8 @@
 #include "fabric/incident.hpp"
 
 namespace weft {
+
+struct Sweep;
 
 /// What can be done to one link or one host. Each but kNothing is turned on for itself (RemedyMode).
 enum class RemedyAction : std::uint8_t {
@@ -172,16 +176,73 @@ std::string plan_name(std::uint64_t id);
 /// Reads "PLAN-7", "plan-7" or "7".
 std::optional<std::uint64_t> parse_plan_name(std::string_view text);
 
-/// How automation as a whole stands.
-struct RemedyStatus {
+/// How the world stands towards a plan's target: what the planner wants, what an actuator reads.
+enum class TargetState : std::uint8_t {
+  kClear,    ///< the link is in service, the node takes jobs
+  kOurs,     ///< out of service, and it was us: our mark is on it, or nobody else could have done it
+  kForeign,  ///< out of service by somebody else: hands off
+};
+const char* to_string(TargetState state);  ///< "clear", "ours", "foreign"
+
+/// The state of a target, as an actuator read it.
+struct TargetReading {
+  TargetState state = TargetState::kClear;
+  std::string detail;  ///< what was read, in its own words: "DRAIN, reason 'disk' set by root"
+};
+
+/// To read a target's state, or to change it.
+enum class OrderKind : std::uint8_t { kRead, kAct };
+
+/// One request to an actuator, with everything that it takes. Only ever given out when the plan that says so has been
+/// journalled.
+struct RemedyOrder {
+  std::uint64_t number = 0;  ///< of this run of the daemon; given by the planner with the order
+  std::uint64_t plan = 0;
+  OrderKind kind = OrderKind::kRead;
+  RemedyAction action = RemedyAction::kNothing;  ///< the plan's, or its inverse while it rolls back
+  Entity target;
+  std::string actuator;  ///< as Plan::actuator
+  std::string reason;    ///< one sentence for people, without our mark
+  std::uint64_t incident = 0;
+  /// The fabric as last swept, from which ways to ports are worked out. Null for hosts and while the planner holds the
+  /// order: it is filled in when the order is sent.
+  std::shared_ptr<const Sweep> sweep{};
+
+  /// "weft PLAN-7 INC-17: " and the reason: what a scheduler shows, and by which we know our own work again.
+  std::string marked_reason() const;
+};
+/// True when the text was made by RemedyOrder::marked_reason(), of whatever plan.
+bool is_our_mark(std::string_view text);
+
+/// What holds automation back. It survives a restart; a fresh store has this default.
+struct RemedyHolds {
   bool hands_off = false;        ///< a person, or the file, stopped everything
   std::string hands_off_reason;  ///< who and why
   bool breaker_tripped = false;  ///< only a person resets it
   std::string breaker_reason;
   TimePoint breaker_since = kNever;
+  bool operator==(const RemedyHolds&) const = default;
+};
+
+/// How automation as a whole stands.
+struct RemedyStatus : RemedyHolds {
   std::uint32_t actions_last_hour = 0;
   std::uint32_t actions_per_hour = 0;  ///< the limit
   std::uint32_t out_of_service = 0;    ///< links and hosts that our plans hold out of service
+  bool operator==(const RemedyStatus&) const = default;
+};
+
+/// How many plans ended, by action and final state.
+using PlansEnded = std::array<std::array<std::uint64_t, static_cast<std::size_t>(PlanState::kCount)>,
+                              static_cast<std::size_t>(RemedyAction::kCount)>;
+
+/// What a new weftd needs to go on with the plans of the process before.
+struct RemedyMemory {
+  /// Those not over, those lately over and all that are in force or unresolved.
+  std::vector<Plan> plans;
+  std::uint64_t next_id = 1;  ///< never given before, even if its predecessors are deleted
+  PlansEnded ended{};         ///< ever; those that were deleted since too
+  RemedyHolds holds;
 };
 
 /// One line of the audit trail. `hash` covers everything before it: a line that is changed or taken out shows.

@@ -44,9 +44,7 @@ struct DaemonFigures {
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)>
       incidents_opened{};  ///< since the store began
   /// Plans that ended, by action and final state, since the store began.
-  std::array<std::array<std::uint64_t, static_cast<std::size_t>(PlanState::kCount)>,
-             static_cast<std::size_t>(RemedyAction::kCount)>
-      plans_ended{};
+  PlansEnded plans_ended{};
   bool store_ok = true;
   std::string store_status;  ///< "ok", or why history is not written
 };

@@ -13,10 +13,6 @@ namespace {
 constexpr std::size_t kMostLinksNamed = 16;
 constexpr std::size_t kMostContributors = 4;
 
-bool is_outage(IncidentKind kind) {
-  return kind == IncidentKind::kLinkDown || kind == IncidentKind::kSwitchDown || kind == IncidentKind::kNodeDown;
-}
-
 bool blames_a_link(IncidentKind kind) {
   return kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kLinkErrors || kind == IncidentKind::kLinkFlap;
 }

@@ -13,19 +13,6 @@ namespace {
 constexpr std::size_t kMostEvidence = 4;
 constexpr std::size_t kMostOutages = 1024;
 
-bool is_outage(IncidentKind kind) {
-  switch (kind) {
-    case IncidentKind::kLinkDown:
-    case IncidentKind::kLinkFlap:
-    case IncidentKind::kSwitchDown:
-    case IncidentKind::kNodeDown:
-    case IncidentKind::kTelemetryLost:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool share_a_job(const std::vector<std::string>& one, const std::vector<std::string>& other) {
   return std::ranges::any_of(one, [&](const std::string& job) { return std::ranges::find(other, job) != other.end(); });
 }
@@ -53,7 +40,7 @@ void JobTroubles::forget(TimePoint now) {
 void JobTroubles::apply_findings(std::span<Finding> findings, TimePoint now) {
   forget(now);
   for (Finding& finding : findings) {
-    if (!is_outage(finding.kind) || finding.jobs.empty()) continue;
+    if (!may_cut_connections(finding.kind) || finding.jobs.empty()) continue;
     const std::string key = std::string(to_string(finding.kind)) + ' ' + finding.cause.identity();
     if (!outages_.contains(key) && outages_.size() >= kMostOutages) continue;
     Outage& outage = outages_[key];

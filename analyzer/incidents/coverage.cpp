@@ -67,10 +67,8 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
       return (port & kStateFresh) != 0;
     }
     // That a node is down is seen from its neighbours; that it answers, from itself; two with one GUID, from the graph.
-    case EntityKind::kNode: {
-      const bool outage = kind == IncidentKind::kSwitchDown || kind == IncidentKind::kNodeDown;
-      return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, outage);
-    }
+    case EntityKind::kNode:
+      return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, is_node_outage(kind));
     case EntityKind::kCollector:
     case EntityKind::kHostPort:
     case EntityKind::kHost:

@@ -138,8 +138,7 @@ void Assessment::mark_down(const FabricView& view, const Incident& incident, Por
 }
 
 void Assessment::blame(const FabricView& view, const Incident& incident, const Entity& entity, bool is_cause) {
-  const bool outage = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kSwitchDown ||
-                      incident.kind == IncidentKind::kNodeDown;
+  const bool outage = is_outage(incident.kind);
   if (entity.kind == EntityKind::kLink) {
     for (const PortKey& end : {entity.port, entity.peer}) {
       if (outage) {
@@ -165,7 +164,7 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
     of = &subject(entity.label, false, view.name);
     if (of->health.guids.empty()) of->health.guids.push_back(entity.port.node);
   }
-  if (incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kNodeDown) {
+  if (is_node_outage(incident.kind)) {
     add_reason(*of, incident, entity.port);
     if (is_cause) return worsen(of->health, HealthVerdict::kUnhealthy, RecommendedAction::kDrain);
   }
@@ -216,8 +215,7 @@ void Assessment::read(const FabricView& view, const Incident& incident) {
     return;
   }
   blame(view, incident, incident.cause, true);
-  if (incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kSwitchDown ||
-      incident.kind == IncidentKind::kNodeDown)
+  if (is_outage(incident.kind))
     for (const Entity& entity : incident.affected) blame(view, incident, entity, false);
 }
 

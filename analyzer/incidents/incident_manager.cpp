@@ -262,8 +262,7 @@ void IncidentManager::close(std::string_view fabric, const std::unordered_map<st
       resolve(entry, "the work is over, it goes on as " + incident_name(alarm->id), now, changed);
       continue;
     }
-    const bool foldable = incident.kind == IncidentKind::kLinkDown || incident.kind == IncidentKind::kNodeDown ||
-                          incident.kind == IncidentKind::kSwitchDown || incident.kind == IncidentKind::kTelemetryLost;
+    const bool foldable = is_outage_or_blindness(incident.kind);
     if ((foldable || is_part(incident.kind)) && !wholes.empty()) {
       auto whole = foldable ? wholes.find(incident.cause.identity()) : wholes.end();
       if (whole == wholes.end()) whole = wholes.find(key_of(incident.kind, incident.cause));
@@ -295,7 +294,7 @@ std::vector<Incident> IncidentManager::update(std::string_view fabric, std::vect
   std::unordered_map<std::string, std::uint64_t> wholes;
   for (const Finding& finding : findings) {
     const std::uint64_t id = take(finding, now, changed);
-    const bool whole = finding.kind == IncidentKind::kSwitchDown || finding.kind == IncidentKind::kNodeDown;
+    const bool whole = is_node_outage(finding.kind);
     if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
     if (whole || finding.kind == IncidentKind::kLinkDown)
       for (const Entity& part : finding.affected) wholes.emplace(part.identity(), id);

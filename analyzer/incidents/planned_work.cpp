@@ -8,11 +8,6 @@
 namespace weft::analyzer {
 namespace {
 
-bool is_outage(IncidentKind kind) {
-  return kind == IncidentKind::kLinkDown || kind == IncidentKind::kSwitchDown || kind == IncidentKind::kNodeDown ||
-         kind == IncidentKind::kTelemetryLost;
-}
-
 /// Kinds that an outage elsewhere brings about.
 bool may_follow(IncidentKind kind) {
   switch (kind) {
@@ -86,7 +81,7 @@ void mark_planned(std::vector<Finding>& findings, const MaintenanceList& windows
   if (active.empty()) return;
   Reach reach;
   for (const auto& incident : open) {
-    if (!incident->is_open() || incident->maintenance == 0 || !is_outage(incident->kind)) continue;
+    if (!incident->is_open() || incident->maintenance == 0 || !is_outage_or_blindness(incident->kind)) continue;
     const auto window = std::ranges::find(active, incident->maintenance, &MaintenanceWindow::id);
     if (window != active.end()) reach.add(incident->affected, *window);
   }
@@ -94,7 +89,7 @@ void mark_planned(std::vector<Finding>& findings, const MaintenanceList& windows
     const MaintenanceWindow* window = maintenance_of(active, finding.cause, now);
     if (!window) window = cut_off(finding, active, now);
     if (!window) continue;
-    if (is_outage(finding.kind)) reach.add(finding.affected, *window);
+    if (is_outage_or_blindness(finding.kind)) reach.add(finding.affected, *window);
     if (!began_before(finding)) mark(finding, *window);
   }
   for (Finding& finding : findings) {

@@ -33,7 +33,7 @@ const GuardVerdict* refusal(const std::vector<GuardVerdict>& guards) {
 
 PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now)
     : settings_(std::move(settings)),
-      status_(std::move(memory.status)),
+      status_{std::move(memory.holds)},
       next_id_(memory.next_id),
       trees_(settings_.limits.capacity) {
   set_back(now);

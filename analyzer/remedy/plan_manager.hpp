@@ -28,13 +28,6 @@ struct RemedyBatch {
   bool empty() const { return plans.empty() && audit.empty() && !status_changed && orders.empty(); }
 };
 
-/// What is restored after a restart.
-struct RemedyMemory {
-  std::vector<Plan> plans;  ///< those not over, those lately over and all that are in force or unresolved
-  std::uint64_t next_id = 1;
-  RemedyStatus status;  ///< hands off and breaker
-};
-
 /// Plans of all fabrics. What it decides it says in take(): the caller writes that down, then carries the orders out,
 /// and answers each. Nothing here acts by itself, so that a process killed at any point leaves a journal from which the
 /// next one knows what to read.

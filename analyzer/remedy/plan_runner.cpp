@@ -20,7 +20,7 @@ RemedyAction PlanRunner::action() const {
 }
 
 TargetState PlanRunner::wanted() const {
-  return takes_out(action()) ? TargetState::kOurs : TargetState::kInService;
+  return takes_out(action()) ? TargetState::kOurs : TargetState::kClear;
 }
 
 void PlanRunner::look_again(Duration after) {

@@ -19,32 +19,6 @@
 
 namespace weft::analyzer {
 
-/// How the world stands towards a target, as somebody read it.
-enum class TargetState : std::uint8_t {
-  kInService,
-  kOurs,     ///< out of service by us
-  kForeign,  ///< out of service by somebody else
-};
-/// The state of a target, as an actuator read it.
-struct TargetReading {
-  TargetState state = TargetState::kInService;
-  std::string detail;
-};
-
-/// What is asked of an actuator. Only ever given out when the plan that says so has been journalled.
-enum class OrderKind : std::uint8_t { kRead, kAct };
-/// One request to an actuator: to read a target's state, or to change it.
-struct RemedyOrder {
-  std::uint64_t number = 0;  ///< of this run of the daemon
-  std::uint64_t plan = 0;
-  OrderKind kind = OrderKind::kRead;
-  RemedyAction action = RemedyAction::kNothing;  ///< the plan's, or its inverse while it rolls back
-  Entity target;
-  std::string actuator;
-  std::string reason;
-  std::uint64_t incident = 0;
-};
-
 /// What is under way for a plan in this run of the daemon. Nothing of it needs to survive.
 struct PlanWork {
   /// Which step of the plan's execution comes next.

@@ -8,7 +8,7 @@
 
 namespace {
 
-using weft::actuate::WorldState;
+using weft::TargetState;
 using weft::fuzz::demand;
 
 void check_nodes(const weft::Result<std::vector<weft::actuate::SlurmNode>>& nodes) {
@@ -16,9 +16,9 @@ void check_nodes(const weft::Result<std::vector<weft::actuate::SlurmNode>>& node
   for (const weft::actuate::SlurmNode& node : *nodes) {
     demand(!node.name.empty() && !node.states.empty(), "a node has a name and a state");
     const auto seen = weft::actuate::judge_slurm_node(node, "weft");
-    demand(seen.state != WorldState::kOurs || (node.has("DRAIN") && weft::actuate::is_our_mark(node.reason)),
+    demand(seen.state != TargetState::kOurs || (node.has("DRAIN") && weft::is_our_mark(node.reason)),
            "ours is what is drained with our mark");
-    demand(!node.has("DRAIN") || seen.state != WorldState::kClear, "a drained node takes no jobs");
+    demand(!node.has("DRAIN") || seen.state != TargetState::kClear, "a drained node takes no jobs");
   }
   static_cast<void>(weft::actuate::find_slurm_node(*nodes, "n1"));
 }
@@ -26,16 +26,16 @@ void check_nodes(const weft::Result<std::vector<weft::actuate::SlurmNode>>& node
 void check_kubernetes(std::string_view text) {
   const nlohmann::json read = nlohmann::json::parse(text, nullptr, false);
   const auto seen = weft::actuate::judge_kubernetes_node(read);
-  if (!weft::actuate::is_kubernetes_node(read) || seen.state == WorldState::kForeign) return;
-  weft::actuate::Order order;
+  if (!weft::actuate::is_kubernetes_node(read) || seen.state == TargetState::kForeign) return;
+  weft::RemedyOrder order;
   order.plan = 7;
   nlohmann::json node = read;
-  if (seen.state == WorldState::kClear) {
+  if (seen.state == TargetState::kClear) {
     weft::actuate::put_out_of_service(node, order);
-    demand(weft::actuate::judge_kubernetes_node(node).state == WorldState::kOurs, "what we took out is ours");
+    demand(weft::actuate::judge_kubernetes_node(node).state == TargetState::kOurs, "what we took out is ours");
   }
   weft::actuate::put_back_in_service(node);
-  demand(weft::actuate::judge_kubernetes_node(node).state != WorldState::kOurs, "nothing of ours stays");
+  demand(weft::actuate::judge_kubernetes_node(node).state != TargetState::kOurs, "nothing of ours stays");
   demand(node.value("status", nlohmann::json()) == read.value("status", nlohmann::json()), "the rest is as it was");
   static_cast<void>(node.dump());
 }

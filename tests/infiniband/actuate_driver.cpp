@@ -122,7 +122,7 @@ class Driver {
     if (found == actuators_.end() || !parsed)
       return {{"error", "usage"}, {"message", verb + " " + name + " " + action}};
     const LinkKey link = read_link(words);
-    actuate::Order order;
+    RemedyOrder order;
     order.plan = 7;
     order.incident = 17;
     order.action = *parsed;

@@ -59,8 +59,8 @@ Result<std::unique_ptr<Actuator>> make(const std::string& name, const Json& json
   return fail(ErrorCode::kInvalidArgument, "no actuator " + name);
 }
 
-Order order_of(const Json& json) {
-  Order order;
+RemedyOrder order_of(const Json& json) {
+  RemedyOrder order;
   order.plan = json.value("plan", std::uint64_t{7});
   order.incident = json.value("incident", std::uint64_t{17});
   order.action = parse_remedy_action(text(json, "action")).value_or(RemedyAction::kNothing);
@@ -80,7 +80,7 @@ Json shown(const Error& error) {
   return {{"ok", false}, {"code", to_string(error.code)}, {"message", error.message}};
 }
 
-Json call(Actuator& actuator, const std::string& what, const Order& order) {
+Json call(Actuator& actuator, const std::string& what, const RemedyOrder& order) {
   if (what == "observe") {
     const auto seen = actuator.observe(order);
     return seen ? Json{{"ok", true}, {"state", to_string(seen->state)}, {"detail", seen->detail}} : shown(seen.error());
@@ -99,7 +99,7 @@ int run(const Json& wish) {
     std::cout << shown(actuator.error()).dump() << std::endl;
     return 0;
   }
-  const Order order = order_of(wish.value("order", Json::object()));
+  const RemedyOrder order = order_of(wish.value("order", Json::object()));
   for (const Json& what : wish.at("calls")) {
     const auto began = std::chrono::steady_clock::now();
     Json answer = call(**actuator, what.get<std::string>(), order);

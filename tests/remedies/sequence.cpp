@@ -13,7 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 using analyzer::PlanManager;
 using analyzer::RemedyBatch;
-using analyzer::RemedyOrder;
 using analyzer::RemedySettings;
 using analyzer::takes_out;
 
@@ -97,10 +96,10 @@ class Sequence {
 
   // The process starts with what is in the journal.
   void start() {
-    analyzer::RemedyMemory memory;
+    RemedyMemory memory;
     for (const auto& [id, plan] : journal_) memory.plans.push_back(plan);
     memory.next_id = journal_.empty() ? 1 : journal_.rbegin()->first + 1;
-    memory.status = saved_status_;
+    memory.holds = saved_status_;
     book_.emplace(settings_, std::move(memory), world_.now());
   }
 
@@ -255,12 +254,12 @@ class Sequence {
 
   // False: the process died.
   bool carry_out(const RemedyOrder& order) {
-    if (order.kind == analyzer::OrderKind::kRead) {
+    if (order.kind == OrderKind::kRead) {
       if (trouble_ && dice_.one_in(8)) {
         book_->answer_reading(order.number, fail(ErrorCode::kTimeout, "no answer"), world_.now());
         return true;
       }
-      const analyzer::TargetReading reading = world_.read(order.target);
+      const TargetReading reading = world_.read(order.target);
       last_read_[order.plan] = reading.state;
       book_->answer_reading(order.number, reading, world_.now());
       return true;
@@ -293,7 +292,7 @@ class Sequence {
     const bool undo = act.order.action != plan.action;
     promise(plan.intent == (undo ? PlanIntent::kUndo : PlanIntent::kApply), "an action was not journalled");
     promise(!saved_status_.hands_off, "something was done with hands off");
-    promise(last_read_[plan.id] != analyzer::TargetState::kForeign, "what somebody else took was touched");
+    promise(last_read_[plan.id] != TargetState::kForeign, "what somebody else took was touched");
     if (!undo) {
       promise(++sent_[plan.id] == 1, "a plan sent its action twice");
       promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
@@ -397,7 +396,7 @@ class Sequence {
   std::set<unsigned> job_leaves_;
   std::map<std::uint64_t, unsigned> sent_;  ///< by plan: how often its action was sent
   /// By plan. The world moves between reading and acting: only what was read counts.
-  std::map<std::uint64_t, analyzer::TargetState> last_read_;
+  std::map<std::uint64_t, TargetState> last_read_;
   std::deque<TimePoint> taken_;
   bool trouble_ = true, blind_ = false;
   Breach breach_;

@@ -268,22 +268,22 @@ std::pair<bool, unsigned> World::find(const Entity& target) const {
   throw std::logic_error("an order for what is not there: " + target.identity());
 }
 
-analyzer::TargetReading World::read(const Entity& target) {
+TargetReading World::read(const Entity& target) {
   const auto [is_link, index] = find(target);
   // Who reads a link's cost knows it, even with no sweep since.
   if (is_link) known_costly_ = (known_costly_ & ~(1U << index)) | (costly_ & 1U << index);
   switch (holder(is_link, index)) {
     case Holder::kWeft:
-      return {analyzer::TargetState::kOurs, "out by weft"};
+      return {TargetState::kOurs, "out by weft"};
     case Holder::kSomebodyElse:
-      return {analyzer::TargetState::kForeign, "out by somebody"};
+      return {TargetState::kForeign, "out by somebody"};
     case Holder::kNobody:
       break;
   }
-  return {analyzer::TargetState::kInService, "in service"};
+  return {TargetState::kClear, "in service"};
 }
 
-Act World::act(const analyzer::RemedyOrder& order, bool takes, Duration late) {
+Act World::act(const RemedyOrder& order, bool takes, Duration late) {
   const auto [is_link, index] = find(order.target);
   Act act{order, holder(is_link, index), is_link, index};
   const Holder wanted = analyzer::takes_out(order.action) ? Holder::kWeft : Holder::kNobody;

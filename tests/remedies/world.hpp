@@ -70,7 +70,7 @@ class Dice {
 
 /// One change of the world that was asked for, as the world saw it.
 struct Act {
-  analyzer::RemedyOrder order;
+  RemedyOrder order;
   Holder before = Holder::kNobody;
   bool is_link = false;
   unsigned index = 0;
@@ -100,9 +100,9 @@ class World {
   analyzer::RemedyView look();
 
   // What actuators do. A `late` action lands some time later, if nobody else has taken the target by then.
-  analyzer::TargetReading read(const Entity& target);
+  TargetReading read(const Entity& target);
   /// False: refused, nothing changed.
-  Act act(const analyzer::RemedyOrder& order, bool takes, Duration late);
+  Act act(const RemedyOrder& order, bool takes, Duration late);
 
   Holder holder(bool is_link, unsigned index) const { return is_link ? links_[index] : hosts_[index]; }
   /// Which links carried, or could carry, traffic by what weftd last saw in a sweep, or read of one.

@@ -21,8 +21,9 @@ struct HopWeight {
 /// What the file says of `port`.
 HopWeight hop_weight_of(std::string_view text, PortKey port);
 
-/// `text` with a line for each end of the link behind all others, marked as ours by `mark` (Order::marked_reason()).
-/// Lines of ours for these ends are replaced. No line is longer than OpenSM reads at once, 255 bytes.
+/// `text` with a line for each end of the link behind all others, marked as ours by `mark`
+/// (RemedyOrder::marked_reason()). Lines of ours for these ends are replaced. No line is longer than OpenSM reads at
+/// once, 255 bytes.
 std::string with_hop_weight(std::string_view text, LinkKey link, unsigned weight, std::string_view mark);
 
 /// `text` without our lines for either end of the link, whichever plan put them there.

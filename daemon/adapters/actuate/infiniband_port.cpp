@@ -14,6 +14,7 @@
 #include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/runtime/child_process.hpp"
 #include "fabric/graph/directed_path.hpp"
+#include "fabric/sweep.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -78,30 +79,30 @@ class InfinibandPort final : public Actuator {
 
   std::string name() const override { return "infiniband_port"; }
 
-  Result<Observation> observe(const Order& order) override {
+  Result<TargetReading> observe(const RemedyOrder& order) override {
     const auto ends = ends_of(order);
     if (!ends) return tl::unexpected(ends.error());
     return look(order, *ends, deadline());
   }
 
-  Result<void> apply(const Order& order) override {
+  Result<void> apply(const RemedyOrder& order) override {
     const Deadline until = deadline();
     const auto ends = ends_of(order);
     if (!ends) return tl::unexpected(ends.error());
     if (auto why = refuse(order, *ends); !why) return why;
     const auto before = look(order, *ends, until);
     if (!before) return fail(ErrorCode::kFailedPrecondition, before.error().message + "; nothing was set");
-    if (before->state == WorldState::kForeign)
+    if (before->state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, before->detail + ": somebody else's, left alone");
     const bool isolate = order.action == RemedyAction::kIsolateLink;
-    if (isolate == (before->state == WorldState::kOurs)) return {};
+    if (isolate == (before->state == TargetState::kOurs)) return {};
     const auto report =
         run(order, ends->ours, ends->other, *ends->way_to_ours, until, isolate ? "disabled" : "polling");
     if (!report) return tl::unexpected(report.error());
     return verdict(*report);
   }
 
-  Result<std::string> dry_run(const Order& order) override {
+  Result<std::string> dry_run(const RemedyOrder& order) override {
     const auto ends = ends_of(order);
     if (!ends) return tl::unexpected(ends.error());
     if (auto why = refuse(order, *ends); !why) return tl::unexpected(why.error());
@@ -117,7 +118,7 @@ class InfinibandPort final : public Actuator {
   using Deadline = std::chrono::steady_clock::time_point;
   Deadline deadline() const { return std::chrono::steady_clock::now() + options_.bound; }
 
-  static Result<LinkEnds> ends_of(const Order& order) {
+  static Result<LinkEnds> ends_of(const RemedyOrder& order) {
     if (order.target.kind != EntityKind::kLink)
       return fail(ErrorCode::kInvalidArgument,
                   "a link is isolated and restored, not a " + std::string(to_string(order.target.kind)));
@@ -134,7 +135,7 @@ class InfinibandPort final : public Actuator {
     return ends;
   }
 
-  static Result<void> refuse(const Order& order, const LinkEnds& ends) {
+  static Result<void> refuse(const RemedyOrder& order, const LinkEnds& ends) {
     if (order.action != RemedyAction::kIsolateLink && order.action != RemedyAction::kRestoreLink)
       return fail(ErrorCode::kInvalidArgument, std::string("a port is not told to ") + to_string(order.action));
     if (order.action == RemedyAction::kIsolateLink && !ends.has_way_round())
@@ -143,20 +144,20 @@ class InfinibandPort final : public Actuator {
     return {};
   }
 
-  Result<Observation> look(const Order& order, const LinkEnds& ends, Deadline until) const {
+  Result<TargetReading> look(const RemedyOrder& order, const LinkEnds& ends, Deadline until) const {
     const auto ours = read(order, ends.ours, *ends.way_to_ours, until);
     if (!ours) return tl::unexpected(ours.error());
-    if (ours->physical_state == PortPhysicalState::kDisabled) return Observation{WorldState::kOurs, ours->detail};
+    if (ours->physical_state == PortPhysicalState::kDisabled) return TargetReading{TargetState::kOurs, ours->detail};
     // While it is up nobody has disabled the other end either.
-    if (ours->physical_state == PortPhysicalState::kLinkUp) return Observation{WorldState::kClear, ours->detail};
-    if (!ends.way_to_other) return Observation{WorldState::kClear, ours->detail + "; its other end is out of reach"};
+    if (ours->physical_state == PortPhysicalState::kLinkUp) return TargetReading{TargetState::kClear, ours->detail};
+    if (!ends.way_to_other) return TargetReading{TargetState::kClear, ours->detail + "; its other end is out of reach"};
     const auto other = read(order, ends.other, *ends.way_to_other, until);
     if (!other) return tl::unexpected(other.error());
     const bool foreign = other->physical_state == PortPhysicalState::kDisabled;
-    return Observation{foreign ? WorldState::kForeign : WorldState::kClear, ours->detail + "; " + other->detail};
+    return TargetReading{foreign ? TargetState::kForeign : TargetState::kClear, ours->detail + "; " + other->detail};
   }
 
-  Result<PortReport> read(const Order& order, PortKey port, const DirectedPath& way, Deadline until) const {
+  Result<PortReport> read(const RemedyOrder& order, PortKey port, const DirectedPath& way, Deadline until) const {
     auto report = run(order, port, {}, way, until, {});
     if (!report) return report;
     if (report->outcome == PortOutcome::kNotThat) return fail(ErrorCode::kNotFound, report->detail);
@@ -166,7 +167,7 @@ class InfinibandPort final : public Actuator {
 
   /// One run of weft-port; `wanted` empty: it only reads. A failure before it could do anything is neither kUnavailable
   /// nor kTimeout.
-  Result<PortReport> run(const Order& order, PortKey port, PortKey peer, const DirectedPath& way, Deadline until,
+  Result<PortReport> run(const RemedyOrder& order, PortKey port, PortKey peer, const DirectedPath& way, Deadline until,
                          const std::string& wanted) const {
     runtime::ChildSpec spec{.program = options_.program, .directory = options_.directory};
     spec.arguments = {"--local-node",  to_string(order.sweep->local_port.node),

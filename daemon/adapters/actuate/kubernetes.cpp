@@ -44,12 +44,12 @@ class Kubernetes final : public Actuator {
 
   std::string name() const override { return "kubernetes"; }
 
-  Result<Observation> observe(const Order& order) override {
+  Result<TargetReading> observe(const RemedyOrder& order) override {
     const Deadline deadline(options_.timeout);
     return find(order, deadline).map(judge_kubernetes_node);
   }
 
-  Result<void> apply(const Order& order) override {
+  Result<void> apply(const RemedyOrder& order) override {
     const Deadline deadline(options_.timeout);
     for (int attempt = 1;; ++attempt) {
       Result<Json> node = find(order, deadline);
@@ -72,7 +72,7 @@ class Kubernetes final : public Actuator {
     }
   }
 
-  Result<std::string> dry_run(const Order& order) override {
+  Result<std::string> dry_run(const RemedyOrder& order) override {
     const Deadline deadline(options_.timeout);
     Result<Json> node = find(order, deadline);
     if (!node) return tl::unexpected<Error>(node.error());
@@ -88,21 +88,21 @@ class Kubernetes final : public Actuator {
  private:
   static std::string place_of(const std::string& node) { return "/api/v1/nodes/" + net::percent_encoded(node); }
 
-  static void change(Json& node, const Order& order) {
+  static void change(Json& node, const RemedyOrder& order) {
     if (order.action == RemedyAction::kDrainNode)
       put_out_of_service(node, order);
     else
       put_back_in_service(node);
   }
 
-  static Result<bool> is_needed(const Json& node, const Order& order) {
+  static Result<bool> is_needed(const Json& node, const RemedyOrder& order) {
     const bool drain = order.action == RemedyAction::kDrainNode;
     if (!drain && order.action != RemedyAction::kUndrainNode)
       return fail(ErrorCode::kInvalidArgument, std::string("Kubernetes cannot ") + to_string(order.action));
-    const Observation seen = judge_kubernetes_node(node);
-    if (seen.state == WorldState::kForeign)
+    const TargetReading seen = judge_kubernetes_node(node);
+    if (seen.state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not ours to touch");
-    return (seen.state == WorldState::kClear) == drain;
+    return (seen.state == TargetState::kClear) == drain;
   }
 
   Result<net::HttpAnswer> send(const char* method, const std::string& place, std::string body, const char* accept,
@@ -145,7 +145,7 @@ class Kubernetes final : public Actuator {
   }
 
   /// The Node of the host: by its name, else by its label kubernetes.io/hostname, short or qualified.
-  Result<Json> find(const Order& order, const Deadline& deadline) {
+  Result<Json> find(const RemedyOrder& order, const Deadline& deadline) {
     std::string host = order.target.host;
     if (!net::is_host_name(host))
       return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(host) + "' is no host's name");
@@ -188,7 +188,7 @@ class Kubernetes final : public Actuator {
   }
 
   /// An Event on the node, for those who look at it with kubectl. Nobody minds when it is lost.
-  void tell(const Json& node, const Order& order, const Deadline& deadline) {
+  void tell(const Json& node, const RemedyOrder& order, const Deadline& deadline) {
     const bool drain = order.action == RemedyAction::kDrainNode;
     const Json& metadata = node["metadata"];
     const std::string now = net::utc_text(clock_.now());

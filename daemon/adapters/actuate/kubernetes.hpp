@@ -20,7 +20,7 @@ struct KubernetesOptions {
   Duration timeout = std::chrono::seconds(15);  ///< of one call of the actuator; at most kLongestCall counts
 };
 
-/// An Actuator of the name "kubernetes" for kDrainNode and kUndrainNode of Order::target.host. Fails as
+/// An Actuator of the name "kubernetes" for kDrainNode and kUndrainNode of RemedyOrder::target.host. Fails as
 /// load_kubeconfig() and load_service_account() do. The server is not asked yet. `clock` must outlive it.
 ///
 /// The Node is written whole, as it was read but for our marks, under its resourceVersion: a change by anybody else in

@@ -63,8 +63,8 @@ bool is_kubernetes_node(const Json& node) {
          (taints.is_null() || taints.is_array());
 }
 
-Observation judge_kubernetes_node(const Json& node) {
-  Observation seen;
+TargetReading judge_kubernetes_node(const Json& node) {
+  TargetReading seen;
   const bool unschedulable = is_unschedulable(node);
   seen.detail = "node " + net::one_line(text(at(node, {"metadata", "name"}))) +
                 (unschedulable ? " is unschedulable" : " is schedulable");
@@ -84,13 +84,13 @@ Observation judge_kubernetes_node(const Json& node) {
   if (!reason.empty()) seen.detail += ", '" + net::one_line(reason) + "'";
   const bool ours = !strange && (tainted || (unschedulable && we_cordoned(node)));
   if (ours)
-    seen.state = WorldState::kOurs;
+    seen.state = TargetState::kOurs;
   else if (strange || unschedulable)
-    seen.state = WorldState::kForeign;
+    seen.state = TargetState::kForeign;
   return seen;
 }
 
-void put_out_of_service(Json& node, const Order& order) {
+void put_out_of_service(Json& node, const RemedyOrder& order) {
   Json& spec = node["spec"];
   spec["unschedulable"] = true;
   Json& taints = spec["taints"];

@@ -11,7 +11,7 @@
 namespace weft::actuate {
 
 inline constexpr std::string_view kTaintKey = "weft.dev/unhealthy";           ///< its value is the plan, "PLAN-7"
-inline constexpr std::string_view kReasonAnnotation = "weft.dev/reason";      ///< Order::marked_reason()
+inline constexpr std::string_view kReasonAnnotation = "weft.dev/reason";      ///< RemedyOrder::marked_reason()
 inline constexpr std::string_view kCordonedAnnotation = "weft.dev/cordoned";  ///< "true": unschedulable is our doing
 inline constexpr std::string_view kFieldManager = "weftd";                    ///< ours in metadata.managedFields
 
@@ -21,10 +21,10 @@ bool is_kubernetes_node(const nlohmann::json& node);
 /// Ours: it has our taint, or is unschedulable with our annotations. Foreign: it is unschedulable without those, or our
 /// taint has a value that we never write. Taints of others keep no node out of service as far as we are concerned:
 /// every node with GPUs has some for good.
-Observation judge_kubernetes_node(const nlohmann::json& node);
+TargetReading judge_kubernetes_node(const nlohmann::json& node);
 
 /// Makes it unschedulable, with taint and annotations. For a node that is clear.
-void put_out_of_service(nlohmann::json& node, const Order& order);
+void put_out_of_service(nlohmann::json& node, const RemedyOrder& order);
 /// Takes our taint and annotations off, and unschedulable where we set it and nobody set it anew since. For a node that
 /// is ours.
 void put_back_in_service(nlohmann::json& node);

@@ -27,6 +27,7 @@ extern "C" {  // glibc 2.36 leaves it out of the header
 #include "fabric/graph/directed_path.hpp"
 #include "fabric/graph/path.hpp"
 #include "fabric/result.hpp"
+#include "fabric/sweep.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -204,7 +205,7 @@ class OpensmWeights final : public Actuator {
 
   std::string name() const override { return "opensm_weights"; }
 
-  Result<Observation> observe(const Order& order) override {
+  Result<TargetReading> observe(const RemedyOrder& order) override {
     const auto link = link_of(order);
     if (!link) return tl::unexpected(link.error());
     const auto file = read_file(options_.file);
@@ -212,7 +213,7 @@ class OpensmWeights final : public Actuator {
     return look(order, *link, file->text);
   }
 
-  Result<void> apply(const Order& order) override {
+  Result<void> apply(const RemedyOrder& order) override {
     if (auto why = refuse(order); !why) return why;
     const auto link = link_of(order);
     if (!link) return tl::unexpected(link.error());
@@ -221,13 +222,13 @@ class OpensmWeights final : public Actuator {
     if (const auto line = unreadable_hop_weight_line(file->text))
       return fail(ErrorCode::kFailedPrecondition, options_.file.string() + ':' + std::to_string(*line) +
                                                       ": no GUID; OpenSM reads none of the file because of it");
-    const Observation now = look(order, *link, file->text);
+    const TargetReading now = look(order, *link, file->text);
     const bool raise = order.action == RemedyAction::kRaiseLinkCost;
     const std::string text = raise ? with_hop_weight(file->text, *link, options_.weight, order.marked_reason())
                                    : without_hop_weight(file->text, *link);
-    if (now.state == WorldState::kForeign && (raise || text == file->text))
+    if (now.state == TargetState::kForeign && (raise || text == file->text))
       return fail(ErrorCode::kFailedPrecondition, now.detail + ": somebody else's, left alone");
-    const bool as_wished = raise ? now.state == WorldState::kOurs : text == file->text;
+    const bool as_wished = raise ? now.state == TargetState::kOurs : text == file->text;
     if (as_wished && !(raise && routed_over(order, *link) > 0)) return {};
     auto manager = Manager::find(options_);
     if (!manager) return tl::unexpected(manager.error());
@@ -236,7 +237,7 @@ class OpensmWeights final : public Actuator {
     return manager->route_anew();
   }
 
-  Result<std::string> dry_run(const Order& order) override {
+  Result<std::string> dry_run(const RemedyOrder& order) override {
     if (auto why = refuse(order); !why) return tl::unexpected(why.error());
     const auto link = link_of(order);
     if (!link) return tl::unexpected(link.error());
@@ -254,12 +255,12 @@ class OpensmWeights final : public Actuator {
  private:
   static std::string words(PortKey port) { return to_string(port.node) + ' ' + std::to_string(port.port.value); }
 
-  static Result<void> refuse(const Order& order) {
+  static Result<void> refuse(const RemedyOrder& order) {
     if (order.action == RemedyAction::kRaiseLinkCost || order.action == RemedyAction::kRestoreLink) return {};
     return fail(ErrorCode::kInvalidArgument, std::string("hop weights are not for ") + to_string(order.action));
   }
 
-  static Result<LinkKey> link_of(const Order& order) {
+  static Result<LinkKey> link_of(const RemedyOrder& order) {
     if (order.target.kind != EntityKind::kLink)
       return fail(ErrorCode::kInvalidArgument,
                   "links have hop weights, not a " + std::string(to_string(order.target.kind)));
@@ -273,7 +274,7 @@ class OpensmWeights final : public Actuator {
   }
 
   /// LIDs that tables send over the link, both directions together; 0 also where no tables were read.
-  static std::size_t routed_over(const Order& order, LinkKey link) {
+  static std::size_t routed_over(const RemedyOrder& order, LinkKey link) {
     if (!order.sweep->routes) return 0;
     const Topology& topology = *order.sweep->topology;
     const LidOwners owners(topology);
@@ -284,17 +285,17 @@ class OpensmWeights final : public Actuator {
     return count;
   }
 
-  static Observation look(const Order& order, LinkKey link, std::string_view text) {
-    Observation seen;
+  static TargetReading look(const RemedyOrder& order, LinkKey link, std::string_view text) {
+    TargetReading seen;
     bool both_ours = true;
     for (const PortKey end : {link.low, link.high}) {
       const HopWeight weight = hop_weight_of(text, end);
       both_ours = both_ours && weight.ours;
-      if (!weight.ours && weight.weight > 1) seen.state = WorldState::kForeign;
+      if (!weight.ours && weight.weight > 1) seen.state = TargetState::kForeign;
       seen.detail += (seen.detail.empty() ? "" : ", ") + words(end) + " weighs " + std::to_string(weight.weight);
       if (!weight.comment.empty()) seen.detail += " (" + weight.comment + ')';
     }
-    if (both_ours) seen.state = WorldState::kOurs;
+    if (both_ours) seen.state = TargetState::kOurs;
     seen.detail += order.sweep->routes ? "; " + std::to_string(routed_over(order, link)) + " LIDs lead over it"
                                        : std::string("; no forwarding tables were read yet");
     return seen;

@@ -18,14 +18,14 @@ class SlurmActuator final : public Actuator {
 
   std::string name() const override { return "slurm"; }
 
-  Result<Observation> observe(const Order& order) override {
+  Result<TargetReading> observe(const RemedyOrder& order) override {
     const Deadline deadline(timeout_);
     return find(order, deadline).map([this](const SlurmNode& node) {
       return judge_slurm_node(node, controller_->user());
     });
   }
 
-  Result<void> apply(const Order& order) override {
+  Result<void> apply(const RemedyOrder& order) override {
     const Deadline deadline(timeout_);
     const Result<std::optional<Step>> step = prepare(order, deadline);
     if (!step) return tl::unexpected<Error>(step.error());
@@ -45,7 +45,7 @@ class SlurmActuator final : public Actuator {
     return still && !*still ? Result<void>{} : done;
   }
 
-  Result<std::string> dry_run(const Order& order) override {
+  Result<std::string> dry_run(const RemedyOrder& order) override {
     const Deadline deadline(timeout_);
     return prepare(order, deadline).map([this](const std::optional<Step>& step) -> std::string {
       if (!step) return "nothing: it is so already";
@@ -60,7 +60,7 @@ class SlurmActuator final : public Actuator {
     std::string reason;
   };
 
-  Result<SlurmNode> find(const Order& order, const Deadline& deadline) {
+  Result<SlurmNode> find(const RemedyOrder& order, const Deadline& deadline) {
     if (!net::is_host_name(order.target.host))
       return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(order.target.host) + "' is no host's name");
     const Result<std::vector<SlurmNode>> nodes = controller_->nodes(deadline.left());
@@ -75,14 +75,14 @@ class SlurmActuator final : public Actuator {
 
   /// Whether the change is still to be made; kFailedPrecondition where somebody else's doing forbids it.
   Result<bool> is_needed(const SlurmNode& node, SlurmChange change) const {
-    const Observation seen = judge_slurm_node(node, controller_->user());
+    const TargetReading seen = judge_slurm_node(node, controller_->user());
     if (change == SlurmChange::kUndrain && !node.has("DRAIN")) return false;
-    if (seen.state == WorldState::kForeign)
+    if (seen.state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not ours to touch");
-    return (seen.state == WorldState::kOurs) == (change == SlurmChange::kUndrain);
+    return (seen.state == TargetState::kOurs) == (change == SlurmChange::kUndrain);
   }
 
-  Result<std::optional<Step>> prepare(const Order& order, const Deadline& deadline) {
+  Result<std::optional<Step>> prepare(const RemedyOrder& order, const Deadline& deadline) {
     if (order.action != RemedyAction::kDrainNode && order.action != RemedyAction::kUndrainNode)
       return fail(ErrorCode::kInvalidArgument, std::string("Slurm cannot ") + to_string(order.action));
     const SlurmChange change = order.action == RemedyAction::kDrainNode ? SlurmChange::kDrain : SlurmChange::kUndrain;

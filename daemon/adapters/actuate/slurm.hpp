@@ -26,8 +26,8 @@ struct SlurmOptions {
   Duration timeout = std::chrono::seconds(20);  ///< of one call of the actuator; at most kLongestCall counts
 };
 
-/// An Actuator of the name "slurm" for kDrainNode and kUndrainNode of Order::target.host. kNotFound: scontrol is not
-/// installed; kInvalidArgument: the options contradict each other. Slurm itself is not asked yet.
+/// An Actuator of the name "slurm" for kDrainNode and kUndrainNode of RemedyOrder::target.host. kNotFound: scontrol is
+/// not installed; kInvalidArgument: the options contradict each other. Slurm itself is not asked yet.
 ///
 /// Slurm has no change that depends on what is there: between our last reading and our change, some milliseconds, an
 /// operator's reason can be lost. And a controller that hung when we asked may still do it when it comes back, long

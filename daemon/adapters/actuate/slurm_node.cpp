@@ -164,9 +164,9 @@ Result<SlurmNode> find_slurm_node(const std::vector<SlurmNode>& nodes, std::stri
   return by_hostname.empty() ? *by_name.front() : *by_hostname.front();
 }
 
-Observation judge_slurm_node(const SlurmNode& node, std::string_view our_user) {
+TargetReading judge_slurm_node(const SlurmNode& node, std::string_view our_user) {
   constexpr std::array<std::string_view, 5> kOut{"DOWN", "FAIL", "ERROR", "FUTURE", "MAINTENANCE"};
-  Observation seen;
+  TargetReading seen;
   for (const std::string& state : node.states)
     seen.detail += (seen.detail.empty() ? "" : "+") + net::one_line(state, 40);
   seen.detail = "node " + net::one_line(node.name) + " is " + seen.detail;
@@ -176,9 +176,9 @@ Observation judge_slurm_node(const SlurmNode& node, std::string_view our_user) {
   }
   if (node.has("DRAIN")) {
     const bool by_us = our_user.empty() || node.reason_user.empty() || our_user == node.reason_user;
-    seen.state = is_our_mark(node.reason) && by_us ? WorldState::kOurs : WorldState::kForeign;
+    seen.state = is_our_mark(node.reason) && by_us ? TargetState::kOurs : TargetState::kForeign;
   } else if (std::ranges::any_of(kOut, [&node](std::string_view state) { return node.has(state); })) {
-    seen.state = WorldState::kForeign;
+    seen.state = TargetState::kForeign;
   }
   return seen;
 }

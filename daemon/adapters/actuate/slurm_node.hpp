@@ -37,6 +37,6 @@ Result<SlurmNode> find_slurm_node(const std::vector<SlurmNode>& nodes, std::stri
 
 /// How it stands. Drained with our mark, set by `our_user` (not compared when either is empty): ours. Drained
 /// otherwise, failing, down, in a maintenance reservation or not yet there: foreign. All else takes jobs, or will.
-Observation judge_slurm_node(const SlurmNode& node, std::string_view our_user);
+TargetReading judge_slurm_node(const SlurmNode& node, std::string_view our_user);
 
 }  // namespace weft::actuate

@@ -10,6 +10,7 @@
 #include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/secret.hpp"
 #include "fabric/graph/directed_path.hpp"
+#include "fabric/sweep.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -86,29 +87,29 @@ class Ufm final : public Actuator {
 
   std::string name() const override { return "ufm"; }
 
-  Result<Observation> observe(const Order& order) override {
+  Result<TargetReading> observe(const RemedyOrder& order) override {
     const auto ends = ends_of(order);
     if (!ends) return tl::unexpected(ends.error());
     return look(*ends);
   }
 
-  Result<void> apply(const Order& order) override {
+  Result<void> apply(const RemedyOrder& order) override {
     const auto ends = ends_of(order);
     if (!ends) return tl::unexpected(ends.error());
     if (auto why = refuse(order, *ends); !why) return why;
     const auto now = look(*ends);
     if (!now) return fail(ErrorCode::kFailedPrecondition, now.error().message + "; nothing was asked for");
-    if (now->state == WorldState::kForeign)
+    if (now->state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, now->detail + ": somebody else's, left alone");
     const bool isolate = order.action == RemedyAction::kIsolateLink;
-    if (isolate == (now->state == WorldState::kOurs)) return {};
+    if (isolate == (now->state == TargetState::kOurs)) return {};
     const auto answer = ask("PUT", body(ends->ours, isolate).dump());
     if (!answer) return tl::unexpected(answer.error());
     if (answer->status < 200 || answer->status > 299) return tl::unexpected(net::http_failure("UFM", *answer));
     return {};
   }
 
-  Result<std::string> dry_run(const Order& order) override {
+  Result<std::string> dry_run(const RemedyOrder& order) override {
     const auto ends = ends_of(order);
     if (!ends) return tl::unexpected(ends.error());
     if (auto why = refuse(order, *ends); !why) return tl::unexpected(why.error());
@@ -123,7 +124,7 @@ class Ufm final : public Actuator {
     return object;
   }
 
-  static Result<LinkEnds> ends_of(const Order& order) {
+  static Result<LinkEnds> ends_of(const RemedyOrder& order) {
     if (order.target.kind != EntityKind::kLink)
       return fail(ErrorCode::kInvalidArgument,
                   "UFM isolates ports of links, not a " + std::string(to_string(order.target.kind)));
@@ -133,7 +134,7 @@ class Ufm final : public Actuator {
                           make_link_key(order.target.port, order.target.peer));
   }
 
-  static Result<void> refuse(const Order& order, const LinkEnds& ends) {
+  static Result<void> refuse(const RemedyOrder& order, const LinkEnds& ends) {
     if (order.action != RemedyAction::kIsolateLink && order.action != RemedyAction::kRestoreLink)
       return fail(ErrorCode::kInvalidArgument, std::string("UFM is not told to ") + to_string(order.action));
     if (order.action == RemedyAction::kIsolateLink && !ends.has_way_round())
@@ -142,7 +143,7 @@ class Ufm final : public Actuator {
     return {};
   }
 
-  Result<Observation> look(const LinkEnds& ends) const {
+  Result<TargetReading> look(const LinkEnds& ends) const {
     const auto answer = ask("GET", {});
     if (!answer) return tl::unexpected(answer.error());
     if (answer->status < 200 || answer->status > 299) return tl::unexpected(net::http_failure("UFM", *answer));
@@ -153,13 +154,13 @@ class Ufm final : public Actuator {
     const auto other = condition_of(list, ends.other);
     if (!other) return tl::unexpected(other.error());
     if (*ours)
-      return Observation{is_manual(**ours) ? WorldState::kOurs : WorldState::kForeign,
-                         "UFM has " + ufm_name(ends.ours) + " as unhealthy: " + **ours};
+      return TargetReading{is_manual(**ours) ? TargetState::kOurs : TargetState::kForeign,
+                           "UFM has " + ufm_name(ends.ours) + " as unhealthy: " + **ours};
     if (*other)
-      return Observation{WorldState::kForeign,
-                         "UFM has the other end, " + ufm_name(ends.other) + ", as unhealthy: " + **other};
-    return Observation{WorldState::kClear,
-                       "UFM has neither " + ufm_name(ends.ours) + " nor " + ufm_name(ends.other) + " as unhealthy"};
+      return TargetReading{TargetState::kForeign,
+                           "UFM has the other end, " + ufm_name(ends.other) + ", as unhealthy: " + **other};
+    return TargetReading{TargetState::kClear,
+                         "UFM has neither " + ufm_name(ends.ours) + " nor " + ufm_name(ends.other) + " as unhealthy"};
   }
 
   /// Failures before anything was sent are neither kUnavailable nor kTimeout.

@@ -25,11 +25,11 @@ bool brings_back(RemedyAction action) {
   return action == RemedyAction::kRestoreLink || action == RemedyAction::kUndrainNode;
 }
 
-std::string idempotency_key(const Order& order) {
+std::string idempotency_key(const RemedyOrder& order) {
   return plan_name(order.plan) + '.' + to_string(order.action);
 }
 
-std::string body_of(const Order& order, TimePoint now) {
+std::string body_of(const RemedyOrder& order, TimePoint now) {
   nlohmann::json body{{"version", kBodyVersion},
                       {"idempotency_key", idempotency_key(order)},
                       {"plan", plan_name(order.plan)},
@@ -57,9 +57,9 @@ class Webhook final : public Actuator {
 
   std::string name() const override { return "webhook"; }
 
-  Result<Observation> observe(const Order& order) override { return look(order, Deadline(options_.timeout)); }
+  Result<TargetReading> observe(const RemedyOrder& order) override { return look(order, Deadline(options_.timeout)); }
 
-  Result<void> apply(const Order& order) override {
+  Result<void> apply(const RemedyOrder& order) override {
     const Deadline deadline(options_.timeout);
     const Result<bool> needed = is_needed(order, deadline);
     if (!needed) return tl::unexpected<Error>(needed.error());
@@ -81,7 +81,7 @@ class Webhook final : public Actuator {
     return sent;
   }
 
-  Result<std::string> dry_run(const Order& order) override {
+  Result<std::string> dry_run(const RemedyOrder& order) override {
     const Result<bool> needed = is_needed(order, Deadline(options_.timeout));
     if (!needed) return tl::unexpected<Error>(needed.error());
     if (!*needed) return "nothing: it is so already";
@@ -89,7 +89,7 @@ class Webhook final : public Actuator {
   }
 
  private:
-  Result<bool> is_needed(const Order& order, const Deadline& deadline) {
+  Result<bool> is_needed(const RemedyOrder& order, const Deadline& deadline) {
     if (!takes_out(order.action) && !brings_back(order.action))
       return fail(ErrorCode::kInvalidArgument, std::string("a webhook is not told to do ") + to_string(order.action));
     if (options_.status_url.empty()) {
@@ -97,19 +97,19 @@ class Webhook final : public Actuator {
       if (told && !told->acknowledged) return true;  // in doubt: the idempotency key makes a second time harmless
       return told.has_value() == brings_back(order.action);
     }
-    const Result<Observation> seen = look(order, deadline);
+    const Result<TargetReading> seen = look(order, deadline);
     if (!seen) return tl::unexpected<Error>(seen.error());
-    if (seen->state == WorldState::kForeign)
+    if (seen->state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, seen->detail + ": not ours to touch");
-    return (seen->state == WorldState::kOurs) == brings_back(order.action);
+    return (seen->state == TargetState::kOurs) == brings_back(order.action);
   }
 
-  Result<Observation> look(const Order& order, const Deadline& deadline) {
+  Result<TargetReading> look(const RemedyOrder& order, const Deadline& deadline) {
     if (!options_.status_url.empty()) return ask(order, deadline);
     const std::optional<Told> told = memory_.find(order.target.identity());
-    if (!told) return Observation{WorldState::kClear, "the receiver has nothing of ours out of service"};
+    if (!told) return TargetReading{TargetState::kClear, "the receiver has nothing of ours out of service"};
     const std::string what = std::string(to_string(told->action)) + " of " + plan_name(told->plan);
-    if (told->acknowledged) return Observation{WorldState::kOurs, "the receiver acknowledged " + what};
+    if (told->acknowledged) return TargetReading{TargetState::kOurs, "the receiver acknowledged " + what};
     return fail(ErrorCode::kUnavailable, what + " was sent, no answer came, and the receiver cannot be asked");
   }
 
@@ -120,7 +120,7 @@ class Webhook final : public Actuator {
     return send_signed(std::move(request), signed_text, options_.key_file, clock_.now());
   }
 
-  Result<void> post(const Order& order, const Deadline& deadline) {
+  Result<void> post(const RemedyOrder& order, const Deadline& deadline) {
     net::HttpRequest request;
     request.method = "POST";
     request.url = options_.url;
@@ -133,7 +133,7 @@ class Webhook final : public Actuator {
     return tl::unexpected<Error>(net::http_failure("the webhook", *answer));
   }
 
-  Result<Observation> ask(const Order& order, const Deadline& deadline) {
+  Result<TargetReading> ask(const RemedyOrder& order, const Deadline& deadline) {
     net::HttpRequest request;
     request.url = options_.status_url;
     request.url += request.url.find('?') == std::string::npos ? '?' : '&';
@@ -150,8 +150,8 @@ class Webhook final : public Actuator {
     const std::string state = text("state");
     std::string detail = "the receiver says " + net::one_line(state, 20);
     if (const std::string more = text("detail"); !more.empty()) detail += ": " + net::one_line(more);
-    for (const WorldState known : {WorldState::kClear, WorldState::kOurs, WorldState::kForeign})
-      if (state == to_string(known)) return Observation{known, std::move(detail)};
+    for (const TargetState known : {TargetState::kClear, TargetState::kOurs, TargetState::kForeign})
+      if (state == to_string(known)) return TargetReading{known, std::move(detail)};
     return fail(ErrorCode::kProtocol, "the webhook's status is neither clear nor ours nor foreign but '" +
                                           net::one_line(answer->body, 100) + "'");
   }

@@ -158,8 +158,8 @@ std::uint64_t read_next_plan_id(Database& database) {
   return static_cast<std::uint64_t>(database.number("SELECT value FROM number WHERE name = 'next_plan'"));
 }
 
-decltype(RestoredRemedies::ended) read_plans_ended(Database& database) {
-  decltype(RestoredRemedies::ended) counts{};
+PlansEnded read_plans_ended(Database& database) {
+  PlansEnded counts{};
   Statement rows(database, "SELECT action, state, count FROM plan_ended");
   rows.query();
   while (rows.next())
@@ -168,16 +168,16 @@ decltype(RestoredRemedies::ended) read_plans_ended(Database& database) {
   return counts;
 }
 
-void write_remedy_state(Database& database, const RemedyState& state) {
+void write_remedy_state(Database& database, const RemedyHolds& state) {
   Statement(database, "INSERT OR REPLACE INTO remedy VALUES (1, ?, ?, ?, ?, ?)")
       .run(state.hands_off, state.hands_off_reason, state.breaker_tripped, state.breaker_reason, state.breaker_since);
 }
 
-RemedyState read_remedy_state(Database& database) {
+RemedyHolds read_remedy_state(Database& database) {
   Statement row(database,
                 "SELECT hands_off, hands_off_reason, breaker_tripped, breaker_reason, breaker_since FROM remedy");
   row.query();
-  RemedyState state;
+  RemedyHolds state;
   if (!row.next()) {
     // A breaker that is not known to be whole must not be taken for one.
     database.fail(ErrorCode::kCorrupt, "does not hold how automation stands");

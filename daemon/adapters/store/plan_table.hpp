@@ -19,12 +19,12 @@ std::vector<Plan> read_plans(Database& database, TimePoint ended_since);
 /// Of the next plan; never given before, even if its predecessors are deleted.
 std::uint64_t read_next_plan_id(Database& database);
 /// How many plans ended, by action and final state, ever.
-decltype(RestoredRemedies::ended) read_plans_ended(Database& database);
+PlansEnded read_plans_ended(Database& database);
 
 /// Replaces the stored state of automation.
-void write_remedy_state(Database& database, const RemedyState& state);
+void write_remedy_state(Database& database, const RemedyHolds& state);
 /// The stored state of automation. A missing one is noted as kCorrupt by the Database.
-RemedyState read_remedy_state(Database& database);
+RemedyHolds read_remedy_state(Database& database);
 
 /// Deletes at most `limit` plans that are over since before `before` and neither in force nor unresolved. True when
 /// there may be more.

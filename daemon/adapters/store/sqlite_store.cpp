@@ -129,14 +129,14 @@ Result<void> SqliteStore::save_collectors(std::span<const CollectorMark> marks,
   return transaction.commit();
 }
 
-Result<RestoredRemedies> SqliteStore::restore_remedies(TimePoint ended_since) {
-  RestoredRemedies restored{read_plans(state_, ended_since), read_next_plan_id(state_), read_plans_ended(state_),
-                            read_remedy_state(state_)};
+Result<RemedyMemory> SqliteStore::restore_remedies(TimePoint ended_since) {
+  RemedyMemory restored{read_plans(state_, ended_since), read_next_plan_id(state_), read_plans_ended(state_),
+                        read_remedy_state(state_)};
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return restored;
 }
 
-Result<void> SqliteStore::save_plans(std::span<const Plan> plans, const RemedyState* state,
+Result<void> SqliteStore::save_plans(std::span<const Plan> plans, const RemedyHolds* holds,
                                      std::span<const AuditRecord> records) {
   // An id of an incident that never reached the disk would be given to another one: what plans refer to goes first.
   Result<void> done = write_waiting();
@@ -144,7 +144,7 @@ Result<void> SqliteStore::save_plans(std::span<const Plan> plans, const RemedySt
     state_.require_in_place();
     Transaction transaction(state_);
     write_plans(state_, plans);
-    if (state) write_remedy_state(state_, *state);
+    if (holds) write_remedy_state(state_, *holds);
     append_audit(state_, records);
     done = transaction.commit();
   }

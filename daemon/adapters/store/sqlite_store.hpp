@@ -30,8 +30,8 @@ class SqliteStore final : public Store {
   Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) override;
   Result<std::vector<KnownNode>> nodes(std::string_view fabric) override;
   Result<void> save_collectors(std::span<const CollectorMark> marks, std::span<const std::string> forgotten) override;
-  Result<RestoredRemedies> restore_remedies(TimePoint ended_since) override;
-  Result<void> save_plans(std::span<const Plan> plans, const RemedyState* state,
+  Result<RemedyMemory> restore_remedies(TimePoint ended_since) override;
+  Result<void> save_plans(std::span<const Plan> plans, const RemedyHolds* holds,
                           std::span<const AuditRecord> records) override;
   Result<std::vector<AuditRecord>> audit(std::uint64_t before, std::size_t limit) override;
   Result<AuditProof> verify_audit() override;

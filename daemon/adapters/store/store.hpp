@@ -72,27 +72,6 @@ struct Restored {
   std::uint64_t next_maintenance_id = 1;  ///< never given before
 };
 
-/// How automation as a whole stands; a fresh store has this default.
-struct RemedyState {
-  bool hands_off = false;
-  std::string hands_off_reason;  ///< who and why
-  bool breaker_tripped = false;
-  std::string breaker_reason;
-  TimePoint breaker_since = kNever;
-  bool operator==(const RemedyState&) const = default;
-};
-
-/// What a new weftd needs to go on with plans.
-struct RestoredRemedies {
-  std::vector<Plan> plans;         ///< ascending by id
-  std::uint64_t next_plan_id = 1;  ///< never given before, even if its predecessors are deleted
-  /// Plans that ended, by action and final state, ever; those that were deleted since too.
-  std::array<std::array<std::uint64_t, static_cast<std::size_t>(PlanState::kCount)>,
-             static_cast<std::size_t>(RemedyAction::kCount)>
-      ended{};
-  RemedyState state;
-};
-
 /// The audit trail as it was found whole.
 struct AuditProof {
   std::uint64_t records = 0;
@@ -154,13 +133,13 @@ class Store {
                                        std::span<const std::string> forgotten) = 0;
 
   /// Plans that are not over, that ended after `ended_since`, or that are in force or unresolved, however old.
-  virtual Result<RestoredRemedies> restore_remedies(TimePoint ended_since) = 0;
+  virtual Result<RemedyMemory> restore_remedies(TimePoint ended_since) = 0;
   /// All that changed about remedies, at once: writes each plan whole, in place of its older revision; how automation
-  /// stands, unless `state` is null; and adds the records to the audit trail, whose `sequence` and `hash` are not read
+  /// stands, unless `holds` is null; and adds the records to the audit trail, whose `sequence` and `hash` are not read
   /// but made here. When this returns success all of it is on disk for good, whatever happens to the process or the
   /// machine, and so is every incident that save_incidents() was given before. On failure nothing changed: call again.
   /// kCorrupt when the end of the trail is not what it was.
-  virtual Result<void> save_plans(std::span<const Plan> plans, const RemedyState* state,
+  virtual Result<void> save_plans(std::span<const Plan> plans, const RemedyHolds* holds,
                                   std::span<const AuditRecord> records) = 0;
   /// The newest `limit` records (at most kMostAuditRecords) with a sequence below `before` (0: the newest of all),
   /// ascending. What is read is checked against its hashes, its neighbours and the trail's end (see audit_table.hpp for

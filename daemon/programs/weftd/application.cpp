@@ -251,7 +251,7 @@ Result<void> run(const config::WeftdConfig& config) {
                               .capacity = 64,
                               .when_full = runtime::WhenFull::kRefuse,
                               .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }});
-  RemedyController remedies(std::move(*remedy_options), std::move(*plans), **store, store_lane, actuate_lane, clock,
+  RemedyController remedies(std::move(*remedy_options), *plans, **store, store_lane, actuate_lane, clock,
                             post);
   Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, remedies, publication, clock,
             post);

@@ -17,45 +17,17 @@
 namespace weft::daemon {
 namespace {
 
-using analyzer::OrderKind;
 using analyzer::PlanPtr;
-using analyzer::RemedyOrder;
-using analyzer::TargetReading;
-using analyzer::TargetState;
 
 constexpr const char* kFile = "file";
 constexpr const char* kNotWritten = "it could not be written to disk, so it is not done";
 
-TargetState to_target_state(actuate::WorldState state) {
-  switch (state) {
-    case actuate::WorldState::kClear:
-      return TargetState::kInService;
-    case actuate::WorldState::kOurs:
-      return TargetState::kOurs;
-    case actuate::WorldState::kForeign:
-      return TargetState::kForeign;
-  }
-  return TargetState::kForeign;
-}
-
-analyzer::RemedyMemory memory(store::RestoredRemedies& restored) {
-  analyzer::RemedyMemory memory;
-  memory.plans = std::move(restored.plans);
-  memory.next_id = restored.next_plan_id;
-  memory.status.hands_off = restored.state.hands_off;
-  memory.status.hands_off_reason = restored.state.hands_off_reason;
-  memory.status.breaker_tripped = restored.state.breaker_tripped;
-  memory.status.breaker_reason = restored.state.breaker_reason;
-  memory.status.breaker_since = restored.state.breaker_since;
-  return memory;
-}
-
 }  // namespace
 
-RemedyController::RemedyController(RemedyControllerOptions options, store::RestoredRemedies restored,
-                                   store::Store& store, runtime::Lane& store_lane, runtime::Lane& actuate_lane,
-                                   const Clock& clock, Post post)
-    : book_(std::move(options.settings), memory(restored), clock.now()),
+RemedyController::RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
+                                   runtime::Lane& store_lane, runtime::Lane& actuate_lane, const Clock& clock,
+                                   Post post)
+    : book_(std::move(options.settings), restored, clock.now()),
       hands_off_file_(std::move(options.hands_off_file)),
       store_(store),
       store_lane_(store_lane),
@@ -140,14 +112,12 @@ void RemedyController::save() {
   if (batch.changes.empty() && !writes_.is_awaited()) return;
   batch.shown = book_.all();
   batch.status = book_.status(clock_.now());
-  batch.state = {batch.status.hands_off, batch.status.hands_off_reason, batch.status.breaker_tripped,
-                 batch.status.breaker_reason, batch.status.breaker_since};
   if (auto back = writes_.write(std::move(batch)))
     book_.take_back(std::move(back->changes), clock_.now());  // the lane has no room: with the next call
 }
 
 Result<void> RemedyController::write(const Batch& batch) const {
-  return store_.save_plans(batch.changes.plans, batch.changes.status_changed ? &batch.state : nullptr,
+  return store_.save_plans(batch.changes.plans, batch.changes.status_changed ? &batch.status : nullptr,
                            batch.changes.audit);
 }
 
@@ -200,12 +170,7 @@ void RemedyController::carry_out(const RemedyOrder& order) {
   if (found == actuators_.end())
     return refuse(ErrorCode::kFailedPrecondition, "no actuator named '" + order.actuator + "' is configured");
 
-  actuate::Order asked;
-  asked.plan = order.plan;
-  asked.incident = order.incident;
-  asked.action = order.action;
-  asked.target = order.target;
-  asked.reason = order.reason;
+  RemedyOrder asked = order;
   if (const FabricView* fabric = view().fabric(order.target.fabric)) asked.sweep = fabric->sweep;
   const bool posted = actuate_lane_.post([this, answer, actuator = found->second.get(), asked = std::move(asked),
                                           number = order.number, kind = order.kind] {
@@ -213,11 +178,7 @@ void RemedyController::carry_out(const RemedyOrder& order) {
     Result<void> done;
     try {
       if (kind == OrderKind::kRead) {
-        const auto observed = actuator->observe(asked);
-        if (observed)
-          reading = TargetReading{to_target_state(observed->state), observed->detail};
-        else
-          reading = tl::unexpected(observed.error());
+        reading = actuator->observe(asked);
       } else {
         done = actuator->apply(asked);
       }

@@ -40,7 +40,7 @@ class RemedyController {
   /// As of api::RemedyCommands.
   using AuditCallback = api::RemedyCommands::AuditCallback;
 
-  RemedyController(RemedyControllerOptions options, store::RestoredRemedies restored, store::Store& store,
+  RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
                    runtime::Lane& store_lane, runtime::Lane& actuate_lane, const Clock& clock, Post post);
 
   /// Something changed that a snapshot should show.
@@ -77,7 +77,6 @@ class RemedyController {
  private:
   struct Batch {
     analyzer::RemedyBatch changes;
-    store::RemedyState state;
     std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown;  ///< when it is on disk
     RemedyStatus status;
   };
@@ -87,7 +86,7 @@ class RemedyController {
   void save();
   Result<void> write(const Batch& batch) const;
   void saved(Batch batch, const runtime::WriteOutcome& outcome);
-  void carry_out(const analyzer::RemedyOrder& order);
+  void carry_out(const RemedyOrder& order);
   void count(const analyzer::RemedyBatch& batch);
   void settle(Result<Plan> plan, PlanCallback callback);
   void answer_when_saved(StatusCallback callback);
@@ -109,7 +108,7 @@ class RemedyController {
   runtime::WriteBehind<Batch> writes_;
   bool stopped_ = false;
   std::map<std::uint64_t, PlanState> states_;  ///< of plans that are not over, as counted
-  decltype(DaemonFigures::plans_ended) ended_{};
+  PlansEnded ended_{};
   std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown_;
   RemedyStatus status_;  ///< as on disk
 };

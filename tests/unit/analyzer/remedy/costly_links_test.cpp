@@ -54,7 +54,7 @@ struct Slow : Book {
           if (order.kind == OrderKind::kRead) {
             book->answer_reading(order.number, TargetReading{state, ""}, fabric.now());
           } else {
-            state = takes_out(order.action) ? TargetState::kOurs : TargetState::kInService;
+            state = takes_out(order.action) ? TargetState::kOurs : TargetState::kClear;
             book->answer_action(order.number, {}, fabric.now());
             if (takes_out(order.action)) avoid(order.target);
           }
@@ -71,7 +71,7 @@ struct Slow : Book {
     fabric.relink(end);
   }
 
-  TargetState state = TargetState::kInService;
+  TargetState state = TargetState::kClear;
 };
 
 TEST(CostlyLinks, ThatItIsAsSlowAsBeforeIsNoReasonToRollBack) {

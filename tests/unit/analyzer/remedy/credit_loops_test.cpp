@@ -44,7 +44,7 @@ struct Routed : Book {
             book->answer_reading(order.number, TargetReading{state, ""}, fabric.now());
             continue;
           }
-          state = out ? TargetState::kOurs : TargetState::kInService;
+          state = out ? TargetState::kOurs : TargetState::kClear;
           book->answer_action(order.number, {}, fabric.now());
           out ? fabric.unlink(end) : fabric.relink(end);
           fabric.route();
@@ -53,7 +53,7 @@ struct Routed : Book {
       }
     }
   }
-  TargetState state = TargetState::kInService;
+  TargetState state = TargetState::kClear;
 };
 
 TEST(CreditLoops, TheGuardSaysWhatItTakesForGranted) {

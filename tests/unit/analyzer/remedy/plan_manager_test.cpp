@@ -65,7 +65,7 @@ TEST(PlanManager, ReadsActsOnceReadsAgainAndVerifies) {
   auto orders = b.orders();
   ASSERT_EQ(orders.size(), 1U);
   EXPECT_EQ(orders[0].kind, OrderKind::kRead);
-  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   EXPECT_TRUE(b.orders().empty()) << "the guards are asked once more";
   b.book->review(b.look());
   RemedyBatch batch = b.book->take(b.fabric.now());
@@ -113,7 +113,7 @@ TEST(PlanManager, WhatWasAutomaticWaitsForAPersonWhenItIsNotAnyMore) {
   EXPECT_EQ(b.plan(2).approved_by, "");
   const auto orders = b.orders();
   ASSERT_EQ(orders.size(), 1U);
-  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   for (int i = 0; i < 3; ++i) b.book->review(b.look());
   EXPECT_TRUE(b.orders().empty());
   EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
@@ -131,10 +131,10 @@ TEST(PlanManager, AClockThatIsSetBackHoldsNothingUp) {
   Book b(settings);
   b.errors("leaf-0", "spine-0");
   b.book->review(b.look());
-  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   b.book->review(b.look());
   b.book->answer_action(b.orders().at(0).number, {}, b.fabric.now());
-  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kInService, "not yet"}, b.fabric.now());
+  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kClear, "not yet"}, b.fabric.now());
   EXPECT_TRUE(b.orders().empty()) << "it is read again in a moment";
   b.errors("leaf-1", "spine-1");
   b.book->review(b.look());
@@ -165,7 +165,7 @@ TEST(PlanManager, WhatTheDiskRefusedIsDecidedAnew) {
   Book b(settings);
   b.errors("leaf-0", "spine-0");
   b.book->review(b.look());
-  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   b.book->review(b.look());
   RemedyBatch batch = b.book->take(b.fabric.now());
   ASSERT_EQ(batch.orders.at(0).kind, OrderKind::kAct);
@@ -220,7 +220,7 @@ TEST(PlanManager, ASlowLinkIsMadeCostlyWhereThatCanBeDone) {
   EXPECT_EQ(b.verdict(b.plan(1), Guard::kLeafCapacity).result, GuardResult::kPassed);
   auto orders = b.orders();
   ASSERT_EQ(orders.size(), 1U);
-  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kInService, ""}, b.fabric.now());
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   b.book->review(b.look());
   orders = b.orders();
   ASSERT_EQ(orders.size(), 1U);

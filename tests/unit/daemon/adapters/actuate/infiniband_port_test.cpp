@@ -52,9 +52,9 @@ class InfinibandPortTest : public ::testing::Test {
     for (std::string text; std::getline(file, text);) lines.push_back(text);
     return lines;
   }
-  Order order(RemedyAction action, const std::string& from = "leaf-2", const std::string& to = "spine-1") {
+  RemedyOrder order(RemedyAction action, const std::string& from = "leaf-2", const std::string& to = "spine-1") {
     const LinkKey link = fabric.link_of(fabric.port_towards(from, to));
-    Order made;
+    RemedyOrder made;
     made.plan = 7;
     made.action = action;
     made.target = {EntityKind::kLink, "test", link.low, link.high, "the link"};
@@ -62,7 +62,7 @@ class InfinibandPortTest : public ::testing::Test {
     return made;
   }
   Result<void> apply(RemedyAction action) { return make_infiniband_port(options)->apply(order(action)); }
-  Result<Observation> observe() { return make_infiniband_port(options)->observe(order(RemedyAction::kIsolateLink)); }
+  Result<TargetReading> observe() { return make_infiniband_port(options)->observe(order(RemedyAction::kIsolateLink)); }
 
   fakes::FabricBuilder fabric;
   fs::path place;
@@ -93,7 +93,7 @@ TEST_F(InfinibandPortTest, TellsTheProgramWhatIsNeededAndNothingMore) {
 TEST_F(InfinibandPortTest, EthernetIsNotItsBusiness) {
   port("LinkUp", "done");
   const auto ethernet = fakes::EthernetFabric::leaf_spine(2, 2, 2);
-  Order made = order(RemedyAction::kIsolateLink);
+  RemedyOrder made = order(RemedyAction::kIsolateLink);
   Sweep sweep = ethernet.sweep();
   const LinkKey link = *sweep.topology->link_of(fakes::EthernetFabric::find(*sweep.topology, "leaf01 swp49"));
   sweep.local_port = sweep.topology->key_of(fakes::EthernetFabric::find(*sweep.topology, "gpu-01 eth2"));
@@ -116,17 +116,17 @@ TEST_F(InfinibandPortTest, WhatIsSoAlreadyIsASuccessWithoutASet) {
 
 TEST_F(InfinibandPortTest, OursForeignAndClear) {
   port("Disabled", "done");
-  EXPECT_EQ(observe()->state, WorldState::kOurs);
+  EXPECT_EQ(observe()->state, TargetState::kOurs);
   port("LinkUp", "done");
-  EXPECT_EQ(observe()->state, WorldState::kClear);
+  EXPECT_EQ(observe()->state, TargetState::kClear);
   port("Polling", "done");
-  EXPECT_EQ(observe()->state, WorldState::kClear) << "down, but nobody disabled it";
+  EXPECT_EQ(observe()->state, TargetState::kClear) << "down, but nobody disabled it";
   // Our end, the spine's, polls; the other one, at the end of another way, is Disabled.
   const auto ends =
       find_link_ends(*fabric.topology(), fabric.local_port(), fabric.link_of(fabric.port_towards("leaf-2", "spine-1")));
   script("case \"$*\" in *" + to_string(ends->other.node) + "*) answer '" + line("Disabled") + "';; *) answer '" +
          line("Polling") + "';; esac");
-  EXPECT_EQ(observe()->state, WorldState::kForeign);
+  EXPECT_EQ(observe()->state, TargetState::kForeign);
   for (const auto action : {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink})
     EXPECT_EQ(apply(action).error().code, ErrorCode::kFailedPrecondition);
 }
@@ -180,7 +180,7 @@ TEST_F(InfinibandPortTest, TheKeyGoesNeitherByArgumentNorByEnvironment) {
 TEST_F(InfinibandPortTest, OrdersThatAreNoneAreRefusedBeforeAnythingRuns) {
   port("LinkUp", "done");
   const auto actuator = make_infiniband_port(options);
-  Order wrong = order(RemedyAction::kDrainNode);
+  RemedyOrder wrong = order(RemedyAction::kDrainNode);
   EXPECT_EQ(actuator->apply(wrong).error().code, ErrorCode::kInvalidArgument);
   wrong = order(RemedyAction::kIsolateLink);
   wrong.target.kind = EntityKind::kHost;

@@ -9,8 +9,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-Order drain() {
-  Order order;
+RemedyOrder drain() {
+  RemedyOrder order;
   order.plan = 7;
   order.incident = 17;
   order.action = RemedyAction::kDrainNode;
@@ -28,9 +28,9 @@ Json fresh() {
 TEST(KubernetesNode, WhatWePutOnIsTakenOffWithoutATrace) {
   const Json before = fresh();
   Json node = before;
-  EXPECT_EQ(judge_kubernetes_node(node).state, WorldState::kClear);
+  EXPECT_EQ(judge_kubernetes_node(node).state, TargetState::kClear);
   put_out_of_service(node, drain());
-  EXPECT_EQ(judge_kubernetes_node(node).state, WorldState::kOurs);
+  EXPECT_EQ(judge_kubernetes_node(node).state, TargetState::kOurs);
   EXPECT_EQ(node["spec"]["unschedulable"], true);
   EXPECT_EQ(node["spec"]["taints"].size(), 2U);
   EXPECT_EQ(node["spec"]["taints"][1],
@@ -43,7 +43,7 @@ TEST(KubernetesNode, WhatWePutOnIsTakenOffWithoutATrace) {
 TEST(KubernetesNode, WithoutTaintsAndAnnotationsToo) {
   Json node = Json::parse(R"({"metadata":{"name":"n","annotations":null},"spec":{"taints":null}})");
   put_out_of_service(node, drain());
-  EXPECT_EQ(judge_kubernetes_node(node).state, WorldState::kOurs);
+  EXPECT_EQ(judge_kubernetes_node(node).state, TargetState::kOurs);
   put_back_in_service(node);
   EXPECT_EQ(node, Json::parse(R"({"metadata":{"name":"n","annotations":{}},"spec":{}})"));
 }
@@ -51,7 +51,7 @@ TEST(KubernetesNode, WithoutTaintsAndAnnotationsToo) {
 TEST(KubernetesNode, ACordonThatIsNotOursStays) {
   Json cordoned = fresh();
   cordoned["spec"]["unschedulable"] = true;
-  EXPECT_EQ(judge_kubernetes_node(cordoned).state, WorldState::kForeign);
+  EXPECT_EQ(judge_kubernetes_node(cordoned).state, TargetState::kForeign);
 
   Json anew = fresh();
   put_out_of_service(anew, drain());
@@ -78,7 +78,7 @@ TEST(KubernetesNode, OurTaintWithAnotherValueIsForeign) {
   for (const char* value : {"", "x", "7", "plan-7", "PLAN-", "PLAN-7x"}) {
     Json node = fresh();
     node["spec"]["taints"].push_back({{"key", "weft.dev/unhealthy"}, {"value", value}, {"effect", "NoSchedule"}});
-    EXPECT_EQ(judge_kubernetes_node(node).state, WorldState::kForeign) << value;
+    EXPECT_EQ(judge_kubernetes_node(node).state, TargetState::kForeign) << value;
   }
 }
 
@@ -86,7 +86,7 @@ TEST(KubernetesNode, OfAnyShapeIsJudgedAndNotStumbledOver) {
   for (const char* text : {"{}", R"({"spec":null,"metadata":null})", R"({"spec":[],"metadata":7})",
                            R"({"spec":{"taints":{"key":1},"unschedulable":"yes"}})",
                            R"({"spec":{"taints":[1,null,{"key":7}]},"metadata":{"annotations":[1]}})"}) {
-    EXPECT_EQ(judge_kubernetes_node(Json::parse(text)).state, WorldState::kClear) << text;
+    EXPECT_EQ(judge_kubernetes_node(Json::parse(text)).state, TargetState::kClear) << text;
     EXPECT_FALSE(is_kubernetes_node(Json::parse(text))) << text;
   }
   EXPECT_TRUE(is_kubernetes_node(fresh()));

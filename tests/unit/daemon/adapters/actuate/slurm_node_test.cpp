@@ -107,22 +107,22 @@ TEST(JudgeSlurmNode, OnlyOurMarkSetByUsIsOurs) {
     return judge_slurm_node(node, user).state;
   };
   const std::string ours = "   Reason=weft PLAN-7 INC-17: x [root@2026-11-21T20:07:45]\n";
-  EXPECT_EQ(state(one("IDLE+DRAIN", ours)), WorldState::kOurs);
-  EXPECT_EQ(state(one("MIXED+DRAIN+NOT_RESPONDING", ours)), WorldState::kOurs);
-  EXPECT_EQ(state(one("DOWN+DRAIN", ours)), WorldState::kOurs);
-  EXPECT_EQ(state(one("IDLE+DRAIN", ours), "weft"), WorldState::kForeign);  // somebody took our words
-  EXPECT_EQ(state(one("IDLE+DRAIN", ours), ""), WorldState::kOurs);
-  EXPECT_EQ(state(one("IDLE+DRAIN", "   Reason=disk [root@2026-11-21T20:07:45]\n")), WorldState::kForeign);
-  EXPECT_EQ(state(one("IDLE+DRAIN")), WorldState::kForeign);
+  EXPECT_EQ(state(one("IDLE+DRAIN", ours)), TargetState::kOurs);
+  EXPECT_EQ(state(one("MIXED+DRAIN+NOT_RESPONDING", ours)), TargetState::kOurs);
+  EXPECT_EQ(state(one("DOWN+DRAIN", ours)), TargetState::kOurs);
+  EXPECT_EQ(state(one("IDLE+DRAIN", ours), "weft"), TargetState::kForeign);  // somebody took our words
+  EXPECT_EQ(state(one("IDLE+DRAIN", ours), ""), TargetState::kOurs);
+  EXPECT_EQ(state(one("IDLE+DRAIN", "   Reason=disk [root@2026-11-21T20:07:45]\n")), TargetState::kForeign);
+  EXPECT_EQ(state(one("IDLE+DRAIN")), TargetState::kForeign);
 }
 
 TEST(JudgeSlurmNode, WhatTakesNoJobsWithoutADrainIsSomebodyElses) {
   const auto state = [](const char* text) { return judge_slurm_node(one(text), "root").state; };
   for (const char* out : {"DOWN", "DOWN*", "IDLE+FAIL", "FAILING", "IDLE+MAINTENANCE+RESERVED", "FUTURE", "ERROR"})
-    EXPECT_EQ(state(out), WorldState::kForeign) << out;
+    EXPECT_EQ(state(out), TargetState::kForeign) << out;
   for (const char* in : {"IDLE", "MIXED", "ALLOCATED", "IDLE+RESERVED", "IDLE*", "IDLE+NOT_RESPONDING", "IDLE~",
                          "MIXED+COMPLETING", "IDLE+PLANNED", "UNKNOWN"})
-    EXPECT_EQ(state(in), WorldState::kClear) << in;
+    EXPECT_EQ(state(in), TargetState::kClear) << in;
   EXPECT_EQ(judge_slurm_node(one("MIXED+DRAIN", "   Reason=disk [eve@2026-11-21T20:07:45]\n"), "root").detail,
             "node n1 is MIXED+DRAIN, reason 'disk' set by eve");
 }

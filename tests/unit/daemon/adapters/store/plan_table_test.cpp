@@ -101,13 +101,13 @@ void expect_same(const Plan& a, const Plan& b) {
   EXPECT_EQ(a.outcome, b.outcome);
 }
 
-std::vector<std::uint64_t> ids(const RestoredRemedies& restored) {
+std::vector<std::uint64_t> ids(const RemedyMemory& restored) {
   std::vector<std::uint64_t> result;
   for (const Plan& plan : restored.plans) result.push_back(plan.id);
   return result;
 }
 
-std::uint64_t ended(const RestoredRemedies& restored, RemedyAction action, PlanState state) {
+std::uint64_t ended(const RemedyMemory& restored, RemedyAction action, PlanState state) {
   return restored.ended[static_cast<std::size_t>(action)][static_cast<std::size_t>(state)];
 }
 
@@ -116,8 +116,8 @@ TEST(Plans, AFreshStoreHasNone) {
   const auto restored = must_open(dir.path())->restore_remedies(kNever);
   ASSERT_TRUE(restored) << restored.error().message;
   EXPECT_TRUE(restored->plans.empty());
-  EXPECT_EQ(restored->next_plan_id, 1U);
-  EXPECT_EQ(restored->state, RemedyState{});
+  EXPECT_EQ(restored->next_id, 1U);
+  EXPECT_EQ(restored->holds, RemedyHolds{});
   EXPECT_EQ(restored->ended, decltype(restored->ended){});
 }
 
@@ -130,7 +130,7 @@ TEST(Plans, ComeBackWhole) {
   ASSERT_TRUE(restored) << restored.error().message;
   ASSERT_EQ(restored->plans.size(), 1U);
   expect_same(restored->plans[0], plan);
-  EXPECT_EQ(restored->next_plan_id, 18U);
+  EXPECT_EQ(restored->next_id, 18U);
 }
 
 TEST(Plans, ANewRevisionReplacesTheOldOneWithAllItsParts) {
@@ -179,7 +179,7 @@ TEST(Plans, EachIsCountedOnceWhenItEnds) {
   store.reset();
   const auto restored = must_open(dir.path())->restore_remedies(kNever);
   EXPECT_TRUE(restored->plans.empty());
-  EXPECT_EQ(restored->next_plan_id, 44U) << "an id is given once";
+  EXPECT_EQ(restored->next_id, 44U) << "an id is given once";
   EXPECT_EQ(ended(*restored, RemedyAction::kIsolateLink, PlanState::kCommitted), 1U);
   EXPECT_EQ(ended(*restored, RemedyAction::kIsolateLink, PlanState::kRejected), 2U);
   EXPECT_EQ(ended(*restored, RemedyAction::kDrainNode, PlanState::kRejected), 0U);
@@ -208,15 +208,15 @@ TEST(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
 
 TEST(Plans, HowAutomationStandsIsKept) {
   const TempDir dir;
-  const RemedyState state{true, "kim: a visitor", true, "40 links in 5 min", at_second(7)};
+  const RemedyHolds state{true, "kim: a visitor", true, "40 links in 5 min", at_second(7)};
   ASSERT_TRUE(must_open(dir.path())->save_plans({}, &state, {}));
   auto store = must_open(dir.path());
-  EXPECT_EQ(store->restore_remedies(kNever)->state, state);
+  EXPECT_EQ(store->restore_remedies(kNever)->holds, state);
   ASSERT_TRUE(store->save_plans({{make_plan(1)}}, nullptr, {}));
-  EXPECT_EQ(store->restore_remedies(kNever)->state, state) << "nothing was said of it";
-  const RemedyState free;
+  EXPECT_EQ(store->restore_remedies(kNever)->holds, state) << "nothing was said of it";
+  const RemedyHolds free;
   ASSERT_TRUE(store->save_plans({}, &free, {}));
-  EXPECT_EQ(store->restore_remedies(kNever)->state, RemedyState{});
+  EXPECT_EQ(store->restore_remedies(kNever)->holds, RemedyHolds{});
 }
 
 TEST(Plans, ABreakerThatNobodyKnowsOfIsDamageAndNotWhole) {
@@ -250,7 +250,7 @@ TEST(Plans, OfADatabaseThatKnewNothingOfThemThereAreNone) {
   old.migrations = old.migrations.first(5);
   ASSERT_TRUE(open_database(dir.path() / "weft.db", old));
   auto store = must_open(dir.path());
-  EXPECT_EQ(store->restore_remedies(kNever)->next_plan_id, 1U);
+  EXPECT_EQ(store->restore_remedies(kNever)->next_id, 1U);
   EXPECT_TRUE(store->save_plans({{full_plan()}}, nullptr, {{AuditRecord{}}}));
   EXPECT_EQ(store->verify_audit()->records, 1U);
 }
@@ -275,9 +275,9 @@ TEST(Plans, ADiskThatRefusesChangesNothingAndTheSameCallIsGoodLater) {
     EXPECT_EQ(store->restore_remedies(kNever)->plans.at(0).revision, 1U);
     EXPECT_EQ(store->audit(0, 10)->size(), 1U);
   }
-  const RemedyState stopped{true, std::string(20'000, 'x'), false, "", kNever};
+  const RemedyHolds stopped{true, std::string(20'000, 'x'), false, "", kNever};
   EXPECT_FALSE(store->save_plans({}, &stopped, {{record}}));
-  EXPECT_EQ(store->restore_remedies(kNever)->state, RemedyState{});
+  EXPECT_EQ(store->restore_remedies(kNever)->holds, RemedyHolds{});
   store->limit_growth(0);
   ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {{record}}));
   EXPECT_TRUE(store->status().ok) << store->status().message;

@@ -55,8 +55,8 @@ class IdleStore : public store::Store {
   Result<void> save_collectors(std::span<const store::CollectorMark>, std::span<const std::string>) override {
     return {};
   }
-  Result<store::RestoredRemedies> restore_remedies(TimePoint) override { return store::RestoredRemedies{}; }
-  Result<void> save_plans(std::span<const Plan>, const store::RemedyState*, std::span<const AuditRecord>) override {
+  Result<RemedyMemory> restore_remedies(TimePoint) override { return RemedyMemory{}; }
+  Result<void> save_plans(std::span<const Plan>, const RemedyHolds*, std::span<const AuditRecord>) override {
     return {};
   }
   Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return std::vector<AuditRecord>{}; }

@@ -266,7 +266,7 @@ TEST_F(RemedyControllerTest, TakesAnActuatorThatThrowsForOneThatDidNotAnswer) {
   world.break_off_actions();
   start_with_plan(RemedyMode::kAuto);
   settle();
-  world.set(link("leaf-0", "spine-0"), actuate::WorldState::kOurs);
+  world.set(link("leaf-0", "spine-0"), TargetState::kOurs);
   pass(5s);
   EXPECT_EQ(world.actions(), 1);
   EXPECT_EQ(journal.plan(1).state, PlanState::kVerifying) << "it was sent before it threw";
@@ -282,7 +282,7 @@ TEST_F(RemedyControllerTest, EndsAPlanWhoseActionIsRefused) {
 }
 
 TEST_F(RemedyControllerTest, LeavesAloneWhatSomebodyElseTookOut) {
-  world.set(link("leaf-0", "spine-0"), actuate::WorldState::kForeign);
+  world.set(link("leaf-0", "spine-0"), TargetState::kForeign);
   start_with_plan(RemedyMode::kAuto);
   settle();
   EXPECT_EQ(world.actions(), 0);
@@ -338,7 +338,7 @@ TEST_F(RemedyControllerTest, AnnouncesWindowsForWhatPlansHold) {
 }
 
 TEST_F(RemedyControllerTest, CountsAPlanOnceWhenItEnds) {
-  store::RestoredRemedies restored;
+  RemedyMemory restored;
   const auto action = static_cast<std::size_t>(RemedyAction::kIsolateLink);
   const auto state = static_cast<std::size_t>(PlanState::kRejected);
   restored.ended[action][state] = 5;
@@ -358,7 +358,7 @@ TEST_F(RemedyControllerTest, CountsAPlanOnceWhenItEnds) {
 }
 
 TEST_F(RemedyControllerTest, ForgetsPlansThatAreOverForLongButNotWhatIsInForce) {
-  store::RestoredRemedies restored;
+  RemedyMemory restored;
   for (const std::uint64_t id : {1U, 2U}) {
     Plan& plan = restored.plans.emplace_back();
     plan.id = id;
@@ -368,8 +368,8 @@ TEST_F(RemedyControllerTest, ForgetsPlansThatAreOverForLongButNotWhatIsInForce) 
     plan.finished = clock.time - settings.limits.retention - 1h;
   }
   restored.plans[1].in_force = true;
-  restored.next_plan_id = 3;
-  world.set(restored.plans[1].target, actuate::WorldState::kOurs);
+  restored.next_id = 3;
+  world.set(restored.plans[1].target, TargetState::kOurs);
   settings.modes.fill(RemedyMode::kOff);
   start(restored);
   EXPECT_EQ(shown().size(), 2U);

@@ -18,7 +18,7 @@ namespace weft::daemon {
 /// Keeps plans as a disk would. A test may hold writes back, refuse them, or break them off.
 class JournalStore final : public IdleStore {
  public:
-  Result<void> save_plans(std::span<const Plan> plans, const store::RemedyState* state,
+  Result<void> save_plans(std::span<const Plan> plans, const RemedyHolds* state,
                           std::span<const AuditRecord> records) override {
     std::unique_lock lock(mutex_);
     ++writes_;
@@ -54,7 +54,7 @@ class JournalStore final : public IdleStore {
     return found == plans_.end() ? Plan{} : found->second;
   }
   /// How automation stands, as on disk.
-  store::RemedyState state() const {
+  RemedyHolds state() const {
     const std::lock_guard lock(mutex_);
     return state_;
   }
@@ -69,12 +69,12 @@ class JournalStore final : public IdleStore {
     return writes_;
   }
   /// What the next process finds.
-  store::RestoredRemedies restored() const {
+  RemedyMemory restored() const {
     const std::lock_guard lock(mutex_);
-    store::RestoredRemedies restored;
+    RemedyMemory restored;
     for (const auto& [id, plan] : plans_) {
       restored.plans.push_back(plan);
-      restored.next_plan_id = id + 1;
+      restored.next_id = id + 1;
     }
     restored.state = state_;
     return restored;
@@ -92,7 +92,7 @@ class JournalStore final : public IdleStore {
   bool held_ = false, refuses_ = false, throws_ = false, is_held_ = false;
   int writes_ = 0;
   std::map<std::uint64_t, Plan> plans_;
-  store::RemedyState state_;
+  RemedyHolds state_;
   std::vector<AuditRecord> audit_;
 };
 
@@ -104,26 +104,26 @@ class FakeWorld {
   /// One request of an actuator, and what was on disk of its plan at that moment.
   struct Asked {
     bool is_action = false;
-    actuate::Order order;
+    RemedyOrder order;
     Plan journalled;
   };
 
-  Result<actuate::Observation> observe(const actuate::Order& order) {
+  Result<TargetReading> observe(const RemedyOrder& order) {
     const std::lock_guard lock(mutex_);
     asked_.push_back({false, order, journal_.plan(order.plan)});
-    return actuate::Observation{states_[order.target.identity()], "as read"};
+    return TargetReading{states_[order.target.identity()], "as read"};
   }
-  Result<void> apply(const actuate::Order& order) {
+  Result<void> apply(const RemedyOrder& order) {
     const std::lock_guard lock(mutex_);
     asked_.push_back({true, order, journal_.plan(order.plan)});
     if (throws_) throw std::runtime_error("connection reset");
     if (failure_) return tl::unexpected(*failure_);
-    states_[order.target.identity()] = actuate::WorldState::kOurs;
+    states_[order.target.identity()] = TargetState::kOurs;
     return {};
   }
 
   /// Puts a target in a state.
-  void set(const Entity& target, actuate::WorldState state) {
+  void set(const Entity& target, TargetState state) {
     const std::lock_guard lock(mutex_);
     states_[target.identity()] = state;
   }
@@ -157,7 +157,7 @@ class FakeWorld {
 
   const JournalStore& journal_;
   mutable std::mutex mutex_;
-  std::map<std::string, actuate::WorldState> states_;  ///< by Entity::identity()
+  std::map<std::string, TargetState> states_;  ///< by Entity::identity()
   std::optional<Error> failure_;
   bool throws_ = false;
   std::vector<Asked> asked_;
@@ -168,9 +168,9 @@ class FakeActuator final : public actuate::Actuator {
  public:
   explicit FakeActuator(FakeWorld& world) : world_(world) {}
   std::string name() const override { return "fake"; }
-  Result<actuate::Observation> observe(const actuate::Order& order) override { return world_.observe(order); }
-  Result<void> apply(const actuate::Order& order) override { return world_.apply(order); }
-  Result<std::string> dry_run(const actuate::Order&) override { return std::string("nothing"); }
+  Result<TargetReading> observe(const RemedyOrder& order) override { return world_.observe(order); }
+  Result<void> apply(const RemedyOrder& order) override { return world_.apply(order); }
+  Result<std::string> dry_run(const RemedyOrder&) override { return std::string("nothing"); }
 
  private:
   FakeWorld& world_;

@@ -41,7 +41,7 @@ class RemedyControllerTest : public ::testing::Test {
     return std::make_unique<runtime::Lane>(
         runtime::LaneOptions{.name = name, .capacity = capacity, .when_full = runtime::WhenFull::kRefuse});
   }
-  void start(store::RestoredRemedies restored = {}, std::size_t capacity = 64) {
+  void start(RemedyMemory restored = {}, std::size_t capacity = 64) {
     store_lane = make_lane("store", capacity);
     actuate_lane = make_lane("actuate", capacity);
     RemedyControllerOptions options;

@@ -76,7 +76,7 @@ class JournalStore final : public IdleStore {
       restored.plans.push_back(plan);
       restored.next_id = id + 1;
     }
-    restored.state = state_;
+    restored.holds = state_;
     return restored;
   }
 

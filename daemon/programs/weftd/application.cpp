@@ -261,7 +261,7 @@ Result<void> run(const config::WeftdConfig& config) {
   auto events = EventDispatcher::make(config, publication, clock);
   if (!events) return tl::unexpected(events.error());
   TelemetryInbox inbox(main, core.hosts(), config.telemetry.max_collectors, [&core] { core.take_hosts(); });
-  MainThreadExecutor door(main);
+  MainThreadExecutor door(post);
   CommandForwarder commands(door, core);
   RemedyCommandForwarder remedy_commands(door, remedies);
   Watchers watchers(main, config, core);

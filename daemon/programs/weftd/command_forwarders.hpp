@@ -1,8 +1,7 @@
 #pragma once
 // What users ask for, on its way from the servers' threads to the main one.
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -16,8 +15,11 @@ namespace weft::daemon {
 /// Brings commands from the servers' threads to the main one, until it is closed.
 class MainThreadExecutor {
  public:
-  /// `main` must outlive the last call of call().
-  explicit MainThreadExecutor(boost::asio::io_context& main) : main_(main) {}
+  /// Brings a function to the main thread; may be called from any thread.
+  using Post = std::function<void(std::function<void()>)>;
+
+  /// What `post` captures must outlive the last call of call().
+  explicit MainThreadExecutor(Post post) : post_(std::move(post)) {}
   /// Calls `member` of `target` on the main thread, with the arguments and `callback` as the last one. When it is too
   /// late the callback hears so at once.
   template <typename Target, typename Member, typename Callback, typename... Arguments>
@@ -25,10 +27,9 @@ class MainThreadExecutor {
     {
       const std::lock_guard lock(mutex_);
       if (!closed_) {
-        boost::asio::post(
-            main_, [&target, member, callback = std::move(callback), ... arguments = std::move(arguments)]() mutable {
-              (target.*member)(std::move(arguments)..., std::move(callback));
-            });
+        post_([&target, member, callback = std::move(callback), ... arguments = std::move(arguments)]() mutable {
+          (target.*member)(std::move(arguments)..., std::move(callback));
+        });
         return;
       }
     }
@@ -41,7 +42,7 @@ class MainThreadExecutor {
   }
 
  private:
-  boost::asio::io_context& main_;
+  const Post post_;
   std::mutex mutex_;
   bool closed_ = false;
 };
@@ -49,6 +50,7 @@ class MainThreadExecutor {
 /// What users ask of incidents and of planned work.
 class CommandForwarder final : public api::Commands {
  public:
+  /// Both must outlive it.
   CommandForwarder(MainThreadExecutor& door, Core& core) : door_(door), core_(core), maintenance_(core.maintenance()) {}
   void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
     door_.call(core_, &Core::acknowledge, std::move(callback), incident, std::move(who));
@@ -72,6 +74,7 @@ class CommandForwarder final : public api::Commands {
 /// What users ask of remedies.
 class RemedyCommandForwarder final : public api::RemedyCommands {
  public:
+  /// Both must outlive it.
   RemedyCommandForwarder(MainThreadExecutor& door, RemedyController& remedies) : door_(door), remedies_(remedies) {}
   void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) override {
     door_.call(remedies_, &RemedyController::approve, std::move(callback), plan, revision, std::move(who));

@@ -87,9 +87,9 @@ class RemedyControllerTest : public ::testing::Test {
     return all;
   }
   static void drain(runtime::Lane& lane) {
-    std::promise<void> done;
-    while (!lane.post([&done] { done.set_value(); })) std::this_thread::yield();
-    done.get_future().wait();
+    const auto done = std::make_shared<std::promise<void>>();  // shared: the lane may still be in set_value()
+    while (!lane.post([done] { done->set_value(); })) std::this_thread::yield();
+    done->get_future().wait();
   }
   bool run_one_posted() {
     std::function<void()> job;
@@ -202,12 +202,12 @@ class RemedyControllerTest : public ::testing::Test {
 class BlockedLane {
  public:
   explicit BlockedLane(runtime::Lane& lane) {
-    std::promise<void> started;
-    EXPECT_TRUE(lane.post([&started, open = open_.get_future().share()] {
-      started.set_value();
+    const auto started = std::make_shared<std::promise<void>>();
+    EXPECT_TRUE(lane.post([started, open = open_.get_future().share()] {
+      started->set_value();
       open.wait();
     }));
-    started.get_future().wait();
+    started->get_future().wait();
     EXPECT_TRUE(lane.post([] {}));
   }
   void let_go() { open_.set_value(); }

@@ -10,6 +10,7 @@
 
 #include "daemon/config/schema.hpp"
 #include "daemon/config/value_text.hpp"
+#include "daemon/platform/cli/spelling.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::config {
@@ -34,7 +35,7 @@ std::string_view nearest(const std::vector<KeyOf<Config>>& keys, std::string_vie
     // "sweep_interval" outside its table is the commonest slip of all.
     if (key.name.ends_with(name) && key.name.size() > name.size() && key.name[key.name.size() - name.size() - 1] == '.')
       return key.name;
-    const std::size_t distance = edit_distance(name, key.name);
+    const std::size_t distance = usage::distance(name, key.name);
     if (distance < best_distance) {
       best_distance = distance;
       best = key.name;

@@ -36,7 +36,8 @@ std::string reference_document() {
       " --config-reference`. One TOML file, normally /etc/weft/" + std::string(Config::kNames.file) +
       "; every key is also a\nflag, and flags win. Everything wrong is reported at once, with its line: `" + program +
       " --config FILE --check-config`.\n\n"
-      "A duration is a number and a unit (ns, us, ms, s, m, h, d); a size is bytes, or has KiB, MiB, GiB or TiB.\n";
+      "A duration is a number and a unit (ns, us, ms, s, m, h, d), or a sum such as 1h30m;\n"
+      "a size is bytes, or has KiB, MiB, GiB or TiB.\n";
   std::string_view section = "-";
   const std::vector<KeyDescription> keys = describe_keys<Config>();
   for (const KeyDescription& key : keys) {

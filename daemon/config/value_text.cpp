@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <set>
-#include <span>
 
 namespace weft::config {
 namespace {
@@ -20,28 +19,7 @@ struct Unit {
   std::string_view name;
   double size;
 };
-constexpr std::array<Unit, 7> kTimes{
-    {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}}};
 constexpr std::array<Unit, 5> kSizes{{{"", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}}};
-
-/// Number and unit, in the smallest unit; nullopt when the text is not that.
-std::optional<double> parse_quantity(std::string_view text, std::span<const Unit> units) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc{} || number < 0 || !std::isfinite(number)) return std::nullopt;
-  const std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  for (const Unit& unit : units)
-    if (unit.name == name) return number * unit.size;
-  return std::nullopt;
-}
-
-std::string format_quantity(std::uint64_t value, std::span<const Unit> units, std::string_view zero_unit) {
-  if (value == 0) return "0" + std::string(zero_unit);
-  for (std::size_t i = units.size(); i-- > 0;)
-    if (const auto size = static_cast<std::uint64_t>(units[i].size); value % size == 0)
-      return std::to_string(value / size) + std::string(units[i].name);
-  return std::to_string(value);
-}
 
 /// Names become file names, metric labels and URLs.
 // It becomes the name of a folder that is emptied: "." and ".." must not pass.
@@ -70,27 +48,28 @@ Parsed<InfinibandPort> parse_port(std::string_view text) {
 }  // namespace
 
 Parsed<Duration> parse_duration(std::string_view text) {
-  const std::optional<double> value = parse_quantity(text, kTimes);
-  if (!value)
-    return wrong(text, "is not a duration; give a number and a unit (ns, us, ms, s, m, h, d), such as \"250ms\"");
-  if (*value > 9.2e18) return wrong(text, "is too long; at most 106000d");
-  return Duration(std::llround(*value));
-}
-
-std::string format_duration(Duration duration) {
-  return format_quantity(static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0)), kTimes, "s");
+  return usage::parse_duration(text).map_error([text](const std::string& why) { return wrong(text, why).value(); });
 }
 
 Parsed<Bytes> parse_bytes(std::string_view text) {
-  const std::optional<double> value = parse_quantity(text, kSizes);
-  if (!value)
-    return wrong(text, "is not a size; give a number of bytes or one with KiB, MiB, GiB or TiB, such as \"20GiB\"");
-  if (*value > 0x1p62) return wrong(text, "is too large");
-  return Bytes{static_cast<std::uint64_t>(*value)};
+  constexpr std::string_view kAllowed =
+      "is not a size; give a number of bytes or one with KiB, MiB, GiB or TiB, such as \"20GiB\"";
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc{} || number < 0 || !std::isfinite(number)) return wrong(text, kAllowed);
+  const std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const auto* const unit = std::ranges::find(kSizes, name, &Unit::name);
+  if (unit == kSizes.end()) return wrong(text, kAllowed);
+  const double value = number * unit->size;
+  if (value > 0x1p62) return wrong(text, "is too large");
+  return Bytes{static_cast<std::uint64_t>(value)};
 }
 
 std::string format_bytes(Bytes bytes) {
-  return format_quantity(bytes.value, kSizes, "");
+  if (bytes.value == 0) return "0";
+  std::size_t i = kSizes.size() - 1;
+  while (bytes.value % static_cast<std::uint64_t>(kSizes[i].size) != 0) --i;
+  return std::to_string(bytes.value / static_cast<std::uint64_t>(kSizes[i].size)) + std::string(kSizes[i].name);
 }
 
 Parsed<Address> parse_address(std::string_view text) {
@@ -191,21 +170,6 @@ Parsed<bool> parse_bool(std::string_view text) {
   if (text == "true") return true;
   if (text == "false") return false;
   return wrong(text, "is neither true nor false");
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace weft::config

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/config/config.hpp"
+#include "daemon/platform/cli/duration.hpp"
 
 namespace weft::config {
 
@@ -15,10 +16,9 @@ namespace weft::config {
 template <typename T>
 using Parsed = tl::expected<T, std::string>;
 
-/// "250ms", "1s", "1.5s", "15m", "3d"; units ns, us, ms, s, m, h, d. Never negative.
+/// As usage::parse_duration() reads it.
 Parsed<Duration> parse_duration(std::string_view text);
-/// In the largest unit that divides it: "1s", "90m", "0s".
-std::string format_duration(Duration duration);
+using usage::format_duration;
 
 /// "512", "64KiB", "20GiB", "1TiB".
 Parsed<Bytes> parse_bytes(std::string_view text);
@@ -50,8 +50,5 @@ Parsed<std::uint64_t> parse_integer(std::string_view text);
 
 /// "true" or "false".
 Parsed<bool> parse_bool(std::string_view text);
-
-/// How many letters must be changed, added or taken away to make `a` of `b`.
-std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace weft::config

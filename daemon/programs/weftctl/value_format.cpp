@@ -14,6 +14,7 @@
 #include <cwchar>
 
 #include "api/publication/age.hpp"
+#include "daemon/platform/cli/duration.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -135,37 +136,10 @@ std::string time_text(const google::protobuf::Timestamp& when) {
 }
 
 std::optional<Duration> parse_duration(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  std::chrono::seconds total{0};
-  while (!text.empty()) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const auto used = static_cast<std::size_t>(end - text.data());
-    constexpr std::int64_t kMost = 100'000'000;  // three years in seconds; nothing here overflows with it
-    if (error != std::errc{} || used == text.size() || number < 0 || number > kMost) return std::nullopt;
-    std::int64_t unit = 0;
-    switch (text[used]) {
-      case 's':
-        unit = 1;
-        break;
-      case 'm':
-        unit = 60;
-        break;
-      case 'h':
-        unit = 3600;
-        break;
-      case 'd':
-        unit = 86400;
-        break;
-      default:
-        return std::nullopt;
-    }
-    total += std::chrono::seconds(number * unit);
-    text.remove_prefix(used + 1);
-    constexpr std::chrono::hours kLongest{24 * 365 * 10};
-    if (total > kLongest) return std::nullopt;
-  }
-  return total;
+  constexpr std::chrono::hours kLongest{24 * 365 * 10};
+  const auto duration = usage::parse_duration(text);
+  if (!duration || *duration > kLongest) return std::nullopt;
+  return *duration;
 }
 
 std::optional<TimePoint> parse_time(std::string_view text, TimePoint now) {

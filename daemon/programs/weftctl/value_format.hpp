@@ -32,7 +32,8 @@ std::string seconds_text(double seconds);
 std::string age_text(bool is_set, const google::protobuf::Timestamp& when, TimePoint now);
 /// "2026-01-31 12:00:00 UTC".
 std::string time_text(const google::protobuf::Timestamp& when);
-/// "90s", "15m", "2h", "1d", "1h30m"; nullopt for anything else and for nothing at all.
+/// As usage::parse_duration() reads it; nullopt for anything else, and for more than ten years: what is added to the
+/// time of today must still be a time.
 std::optional<Duration> parse_duration(std::string_view text);
 /// "2026-01-31 14:00", "2026-01-31T14:00:30Z", always UTC; or a duration from `now` on; nullopt for anything else.
 std::optional<TimePoint> parse_time(std::string_view text, TimePoint now);

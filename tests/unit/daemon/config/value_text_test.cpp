@@ -1,5 +1,6 @@
 #include "daemon/config/value_text.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace weft::config {
@@ -7,20 +8,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Duration, ReadsWhatPeopleWrite) {
-  EXPECT_EQ(parse_duration("1s").value(), 1s);
-  EXPECT_EQ(parse_duration("250ms").value(), 250ms);
+TEST(Duration, IsReadOrRefusedInAWholeSentence) {
+  EXPECT_EQ(parse_duration("1h30m").value(), 90min);
   EXPECT_EQ(parse_duration("1.5s").value(), 1500ms);
-  EXPECT_EQ(parse_duration("15m").value(), 15min);
-  EXPECT_EQ(parse_duration("3d").value(), 72h);
-  EXPECT_EQ(parse_duration("0s").value(), 0s);
-  for (const char* text : {"", "5", "s", "-1s", "1 s", "1sec", "1e3s", "nan", "inf", "1s1s", "99999999999d"})
-    EXPECT_FALSE(parse_duration(text)) << text;
-}
-
-TEST(Duration, ComesBackAsItWas) {
-  for (const char* text : {"1ns", "250ms", "1s", "90m", "3d", "365d", "0s", "1500ms"})
-    EXPECT_EQ(format_duration(parse_duration(text).value()), text);
+  EXPECT_THAT(parse_duration("5").error(), testing::StartsWith("\"5\" is not a duration; give a number and a unit"));
+  EXPECT_EQ(parse_duration("99999999999d").error(), "\"99999999999d\" is too long; at most 106000d");
 }
 
 TEST(Bytes, ReadsBinaryUnits) {
@@ -57,12 +49,6 @@ TEST(Ports, RefusesWhatWouldBeWatchedTwice) {
   for (const char* text : {"mlx5_0", "mlx5_0:0", "mlx5_0:255", ":1", "../x:1", "a b=mlx5_0:1", "=mlx5_0:1",
                            "..=mlx5_0:1", ".=mlx5_0:1", "..:1"})
     EXPECT_FALSE(parse_ports({text})) << text;
-}
-
-TEST(EditDistance, CountsLetters) {
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
-  EXPECT_EQ(edit_distance("same", "same"), 0U);
 }
 
 TEST(Peer, NamesAndAddressesWithAPortAreTaken) {

@@ -1,9 +1,9 @@
 #include "api/http/commands.hpp"
 
+#include <arpa/inet.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
-#include <boost/asio/ip/address.hpp>
 #include <cctype>
 #include <string_view>
 #include <utility>
@@ -12,6 +12,7 @@
 #include "api/convert/incidents.hpp"
 #include "api/convert/plans.hpp"
 #include "api/http/json.hpp"
+#include "api/publication/commands.hpp"
 
 namespace weft::api {
 namespace {
@@ -44,9 +45,11 @@ bool is_address(const std::string& host) {
   } else {
     name = name.substr(0, name.find(':'));
   }
-  boost::system::error_code error;
-  boost::asio::ip::make_address(name, error);
-  return !error || name == "localhost";
+  in_addr address{};
+  in6_addr address6{};
+  const std::string unscoped = name.substr(0, name.find('%'));  // fe80::1%eth0 (RFC 4007, section 11)
+  return name == "localhost" || inet_pton(AF_INET, name.c_str(), &address) == 1 ||
+         inet_pton(AF_INET6, unscoped.c_str(), &address6) == 1;
 }
 
 template <typename Message>

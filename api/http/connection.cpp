@@ -1,31 +1,49 @@
 #include "api/http/connection.hpp"
 
-#include <openssl/ssl.h>
-
 #include <algorithm>
+#include <array>
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
+#include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
+#include <boost/beast/core/read_size.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cstdio>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "api/http/tls_context.hpp"
+#include "api/access/gate.hpp"
+#include "api/http/byte_stream.hpp"
 
 namespace weft::api {
+
+/// A connection that waits for the daemon to answer its command.
+struct WaitingCommand {
+  std::optional<HttpReply> reply;
+  boost::asio::steady_timer timer;
+};
+
 namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 using Steady = std::chrono::steady_clock;
+using boost::system::error_code;
+using Head = http::response<http::empty_body>;
+using Request = http::request<http::string_body>;
+using Parser = http::request_parser<http::string_body>;
 
 constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
-using Request = http::request<http::string_body>;
+constexpr std::string_view kLineEnd = "\r\n";
+constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
 /// Counts up for as long as it lives.
 class Count {
@@ -39,9 +57,8 @@ class Count {
   unsigned& number_;
 };
 
-template <typename Body>
-http::response<Body> head_of(const HttpReply& reply, unsigned version, bool keep_alive) {
-  http::response<Body> head(static_cast<http::status>(reply.status), version);
+Head head_of(const HttpReply& reply, unsigned version, bool keep_alive) {
+  Head head(static_cast<http::status>(reply.status), version);
   head.set(http::field::content_type, reply.content_type);
   head.set(http::field::cache_control, "no-store");
   head.set("X-Content-Type-Options", "nosniff");
@@ -50,61 +67,65 @@ http::response<Body> head_of(const HttpReply& reply, unsigned version, bool keep
   return head;
 }
 
-template <typename Stream>
-asio::awaitable<bool> write_whole(Stream& stream, HttpReply reply, unsigned version, bool keep_alive, bool head_only,
-                                  const HttpOptions& options) {
-  beast::get_lowest_layer(stream).expires_after(options.write_timeout);
-  const bool unchanged = reply.status == 304;  // has no body, and says nothing of the length of one
-  if (head_only || unchanged) {
-    auto head = head_of<http::empty_body>(reply, version, keep_alive);
-    if (!reply.stream && !unchanged) head.content_length(reply.body.size());
-    http::response_serializer<http::empty_body> serializer(head);
-    const auto [error, bytes] = co_await http::async_write_header(stream, serializer, kToken);
-    co_return !error;
+/// As it goes over the wire (RFC 9112, sections 4 and 5).
+std::string text_of(const Head& head) {
+  std::string text = head.version() >= 11 ? "HTTP/1.1 " : "HTTP/1.0 ";
+  const auto append = [&text](std::string_view part, std::string_view end) { text.append(part).append(end); };
+  append(std::to_string(head.result_int()), " ");
+  append(head.reason(), "\r\n");
+  for (const auto& field : head) {
+    append(field.name_string(), ": ");
+    append(field.value(), "\r\n");
   }
-  auto response = head_of<http::string_body>(reply, version, keep_alive);
-  response.body() = std::move(reply.body);
-  response.prepare_payload();
-  const auto [error, bytes] = co_await http::async_write(stream, response, kToken);
+  return text + "\r\n";
+}
+
+asio::awaitable<bool> write_whole(ByteStream& stream, const HttpReply& reply, unsigned version, bool keep_alive,
+                                  bool head_only, const HttpOptions& options) {
+  stream.expire_after(options.write_timeout);
+  const bool unchanged = reply.status == 304;  // has no body, and says nothing of the length of one
+  Head head = head_of(reply, version, keep_alive);
+  if (!reply.stream && !unchanged) head.content_length(reply.body.size());
+  const std::string text = text_of(head);
+  std::vector<asio::const_buffer> buffers{asio::buffer(text)};
+  if (!head_only && !unchanged) buffers.push_back(asio::buffer(reply.body));
+  const error_code error = co_await stream.write_all(buffers);
   co_return !error;
 }
 
 /// Makes a piece, sends it, makes the next: between two pieces the other connections get their turn.
-template <typename Stream>
-asio::awaitable<bool> write_stream(Stream& stream, HttpReply reply, unsigned version, bool keep_alive,
+asio::awaitable<bool> write_stream(ByteStream& stream, const HttpReply& reply, unsigned version, bool keep_alive,
                                    const HttpOptions& options) {
   const auto deadline = Steady::now() + options.answer_timeout;
-  const auto give_time = [&] {
-    beast::get_lowest_layer(stream).expires_at(std::min(deadline, Steady::now() + options.write_timeout));
-  };
+  const auto give_time = [&] { stream.expire_at(std::min(deadline, Steady::now() + options.write_timeout)); };
   const bool chunked = version >= 11;  // an HTTP/1.0 reader learns from the closing that it was all
-  auto head = head_of<http::empty_body>(reply, version, keep_alive && chunked);
+  Head head = head_of(reply, version, keep_alive && chunked);
   if (chunked) head.chunked(true);
-  http::response_serializer<http::empty_body> serializer(head);
+  const std::string text = text_of(head);
+  std::vector<asio::const_buffer> buffers{asio::buffer(text)};
   give_time();
-  if (const auto [error, bytes] = co_await http::async_write_header(stream, serializer, kToken); error) co_return false;
+  error_code error = co_await stream.write_all(buffers);
   std::string piece;
-  while (reply.stream(piece)) {
+  while (!error && reply.stream(piece)) {
     if (piece.empty()) continue;  // an empty chunk would be the end
     give_time();
-    boost::system::error_code failed;
-    if (chunked) {
-      const auto [error, bytes] = co_await asio::async_write(stream, http::make_chunk(asio::buffer(piece)), kToken);
-      failed = error;
-    } else {
-      const auto [error, bytes] = co_await asio::async_write(stream, asio::buffer(piece), kToken);
-      failed = error;
-    }
-    if (failed) co_return false;
+    // A chunk is its size in hexadecimal, a line's end, the piece and a line's end (RFC 9112, section 7.1).
+    std::array<char, 24> size{};
+    const int digits = std::snprintf(size.data(), size.size(), "%zx\r\n", piece.size());
+    if (chunked) buffers.push_back(asio::buffer(size.data(), static_cast<std::size_t>(digits)));
+    buffers.push_back(asio::buffer(piece));
+    if (chunked) buffers.push_back(asio::buffer(kLineEnd));
+    error = co_await stream.write_all(buffers);
   }
-  if (!chunked) co_return true;
+  if (error || !chunked) co_return !error;
   give_time();
-  const auto [error, bytes] = co_await asio::async_write(stream, http::make_chunk_last(), kToken);
+  buffers.push_back(asio::buffer(kLastChunk));
+  error = co_await stream.write_all(buffers);
   co_return !error;
 }
 
 /// The answer to a request that could not be read, or nullopt when there is nobody to answer.
-std::optional<HttpReply> reply_to_bad_request(const beast::error_code& error) {
+std::optional<HttpReply> reply_to_bad_request(const error_code& error) {
   if (error == http::error::header_limit || error == http::error::buffer_overflow)
     return error_reply(431, "INVALID_ARGUMENT", "the request's header is too long");
   if (error == http::error::body_limit) return error_reply(413, "INVALID_ARGUMENT", "the request's body is too long");
@@ -116,15 +137,39 @@ std::optional<HttpReply> reply_to_bad_request(const beast::error_code& error) {
 
 /// Takes what the peer is still sending, up to a bound: a connection closed with unread octets is reset, and the peer
 /// never sees our last answer (RFC 9112, 9.6).
-template <typename Stream>
-asio::awaitable<void> swallow(Stream& stream) {
+asio::awaitable<void> swallow(ByteStream& stream) {
   constexpr auto kSilence = std::chrono::milliseconds(200);
   std::vector<char> octets(16 * 1024);
+  const asio::mutable_buffer space = asio::buffer(octets);
   const auto end = Steady::now() + std::chrono::seconds(1);
   for (int reads = 0; reads < 64 && Steady::now() < end; ++reads) {
-    beast::get_lowest_layer(stream).expires_after(kSilence);
-    const auto [error, bytes] = co_await stream.async_read_some(asio::buffer(octets), kToken);
+    stream.expire_after(kSilence);
+    const auto [error, bytes] = co_await stream.read_some(space);
     if (error) break;
+  }
+}
+
+/// Reads until the parser has a whole request. What comes behind it stays in the buffer: it is the next one's.
+asio::awaitable<error_code> read_request(ByteStream& stream, beast::flat_buffer& buffer, Parser& parser) {
+  for (;;) {
+    while (buffer.size() > 0) {
+      error_code error;
+      buffer.consume(parser.put(buffer.data(), error));
+      if (error == http::error::need_more) break;
+      if (error || parser.is_done()) co_return error;
+    }
+    const std::size_t room = beast::read_size(buffer, 65536);
+    if (room == 0) co_return http::error::buffer_overflow;
+    const asio::mutable_buffer space = buffer.prepare(room);
+    const auto [read_error, bytes] = co_await stream.read_some(space);
+    buffer.commit(bytes);
+    if (read_error == asio::error::eof) {
+      if (!parser.got_some()) co_return http::error::end_of_stream;
+      error_code error;
+      parser.put_eof(error);
+      co_return error;
+    }
+    if (read_error) co_return read_error;
   }
 }
 
@@ -161,33 +206,34 @@ HttpRequest plain(Request& request, const std::string& peer, const std::vector<s
 }
 
 /// Requests of one connection, one after the other.
-template <typename Stream>
-asio::awaitable<void> serve_requests(Stream& stream, HttpHall& hall, const std::string& peer,
+asio::awaitable<void> serve_requests(ByteStream& stream, HttpHall& hall, const std::string& peer,
                                      const std::vector<std::string>& certificate_names) {
   const HttpOptions& options = hall.options;
   beast::flat_buffer buffer(options.max_header + options.max_body);
   bool first = true;
   bool go_on = true;
   while (go_on) {
-    http::request_parser<http::string_body> parser;
+    Parser parser;
+    parser.eager(true);
     parser.header_limit(static_cast<std::uint32_t>(options.max_header));
     parser.body_limit(options.max_body);
     if (!std::exchange(first, false) && buffer.size() == 0) {
-      beast::get_lowest_layer(stream).expires_after(options.idle_timeout);
-      const auto [error, bytes] = co_await stream.async_read_some(buffer.prepare(4096), kToken);
+      stream.expire_after(options.idle_timeout);
+      const asio::mutable_buffer space = buffer.prepare(4096);
+      const auto [error, bytes] = co_await stream.read_some(space);
       if (error) break;
       buffer.commit(bytes);
     }
-    beast::get_lowest_layer(stream).expires_after(options.request_timeout);
-    const auto [read_error, read_bytes] = co_await http::async_read(stream, buffer, parser, kToken);
+    stream.expire_after(options.request_timeout);
+    const error_code read_error = co_await read_request(stream, buffer, parser);
     if (read_error) {
       if (read_error == beast::error::timeout && hall.gate != nullptr)
         hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kTimeout, "it did not come in time"}});
-      if (auto reply = reply_to_bad_request(read_error)) {
+      if (const auto reply = reply_to_bad_request(read_error)) {
         if (hall.gate != nullptr)
           hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kInvalidArgument, read_error.message()}});
         const bool is_too_much = reply->status == 413 || reply->status == 431;
-        co_await write_whole(stream, std::move(*reply), 11, false, false, options);
+        co_await write_whole(stream, *reply, 11, false, false, options);
         if (is_too_much) co_await swallow(stream);
       }
       break;
@@ -210,32 +256,29 @@ asio::awaitable<void> serve_requests(Stream& stream, HttpHall& hall, const std::
     if (reply.stream && !head_only) {
       const Count one(hall.streams);
       const bool chunked = request.version() >= 11;
-      go_on = co_await write_stream(stream, std::move(reply), request.version(), keep_alive, options) && keep_alive &&
-              chunked;
+      go_on = co_await write_stream(stream, reply, request.version(), keep_alive, options);
+      go_on = go_on && keep_alive && chunked;
     } else {
-      go_on = co_await write_whole(stream, std::move(reply), request.version(), keep_alive, head_only, options) &&
-              keep_alive;
+      go_on = co_await write_whole(stream, reply, request.version(), keep_alive, head_only, options);
+      go_on = go_on && keep_alive;
     }
   }
 }
 
-asio::awaitable<void> serve_tls(beast::tcp_stream tcp, HttpHall& hall, const std::string& peer) {
+asio::awaitable<void> serve_tls(ByteStream& stream, HttpHall& hall, const std::string& peer) {
   const auto refuse = [&](const std::string& why) {
     if (hall.gate != nullptr)
       hall.gate->refuse({"a TLS handshake on HTTPS", peer, {}, {ErrorCode::kUnauthenticated, why}});
   };
-  const auto context = current_tls(hall);
+  const auto context = hall.tls.current(*hall.options.tls);
   if (!context) co_return refuse("our own certificate cannot be used");
-  beast::ssl_stream<beast::tcp_stream> stream(std::move(tcp), *context);
-  beast::get_lowest_layer(stream).expires_after(hall.options.request_timeout);
-  const auto [handshake_error] = co_await stream.async_handshake(asio::ssl::stream_base::server, kToken);
+  stream.expire_after(hall.options.request_timeout);
+  const auto [handshake_error, bytes] = co_await stream.accept_tls(context);
   if (handshake_error) co_return refuse(handshake_error.message());
-  std::vector<std::string> names;
-  if (X509* const certificate = SSL_get0_peer_certificate(stream.native_handle()))
-    names = access::certificate_names(certificate);
+  const std::vector<std::string> names = stream.certificate_names();
   co_await serve_requests(stream, hall, peer, names);
-  beast::get_lowest_layer(stream).expires_after(std::chrono::seconds(1));
-  co_await stream.async_shutdown(kToken);
+  stream.expire_after(std::chrono::seconds(1));
+  co_await stream.shut_down();
 }
 
 }  // namespace
@@ -256,20 +299,21 @@ void CommandDoor::close() {
   context_ = nullptr;
 }
 
-asio::awaitable<void> serve_connection(beast::tcp_stream stream, HttpHall& hall) {
+asio::awaitable<void> serve_connection(asio::ip::tcp::socket socket, HttpHall& hall) {
   const Count connection(hall.connections);
-  beast::error_code ignored;
-  const auto remote = stream.socket().remote_endpoint(ignored);
+  error_code ignored;
+  const auto remote = socket.remote_endpoint(ignored);
   const std::string address = remote.address().to_string();
   const Count of_address(hall.addresses[address]);
   const std::string peer =
       (remote.address().is_v6() ? '[' + address + ']' : address) + ':' + std::to_string(remote.port());
+  ByteStream stream(std::move(socket));
   if (hall.options.tls != nullptr) {
-    co_await serve_tls(std::move(stream), hall, peer);
+    co_await serve_tls(stream, hall, peer);
   } else {
     const std::vector<std::string> no_names;
     co_await serve_requests(stream, hall, peer, no_names);
-    stream.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    co_await stream.shut_down();
   }
 }
 

@@ -2,31 +2,24 @@
 // One HTTP connection: bounded in size and time at every step.
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "api/http/router.hpp"
 #include "api/http/server.hpp"
+#include "api/http/tls_context.hpp"
 
-namespace boost::asio::ssl {
-class context;
+namespace boost::asio {
+class io_context;
 }
 
 namespace weft::api {
 
-/// A connection that waits for the daemon to answer its command.
-struct WaitingCommand {
-  std::optional<HttpReply> reply;
-  boost::asio::steady_timer timer;
-};
-
+struct WaitingCommand;
 struct HttpHall;
 
 /// The way of commands' answers back to the server's thread, for as long as there is one. Answers may outlive the
@@ -53,12 +46,11 @@ struct HttpHall {
   std::map<std::string, unsigned> addresses{};  ///< connections of each
   std::shared_ptr<CommandDoor> door{};
   std::uint64_t commands = 0;
-  std::map<std::uint64_t, WaitingCommand*> waiting{};
-  std::shared_ptr<const access::TlsFiles> tls_files{};  ///< those that `tls` was made of
-  std::shared_ptr<boost::asio::ssl::context> tls{};
+  std::map<std::uint64_t, WaitingCommand*> waiting{};  ///< by the command's number
+  TlsContext tls{};
 };
 
 /// Serves requests until the peer leaves, errs or dawdles; over TLS where the options say so. `hall` must outlive it.
-boost::asio::awaitable<void> serve_connection(boost::beast::tcp_stream stream, HttpHall& hall);
+boost::asio::awaitable<void> serve_connection(boost::asio::ip::tcp::socket socket, HttpHall& hall);
 
 }  // namespace weft::api

@@ -17,11 +17,14 @@ std::string to_json(const google::protobuf::Message& message) {
   return status.ok() ? json : std::string("{}");
 }
 
-std::string to_json(const Error& error) {
+std::string to_json(std::initializer_list<std::pair<const char*, std::string>> texts) {
   google::protobuf::Struct object;
-  (*object.mutable_fields())["code"].set_string_value(code_name(error.code));
-  (*object.mutable_fields())["message"].set_string_value(valid_utf8(error.message));
+  for (const auto& [name, text] : texts) (*object.mutable_fields())[name].set_string_value(valid_utf8(text));
   return to_json(object);
+}
+
+std::string to_json(const Error& error) {
+  return to_json({{"code", code_name(error.code)}, {"message", error.message}});
 }
 
 std::string list_elements(google::protobuf::Message& message, const std::string& list) {

@@ -1,9 +1,8 @@
 #include "api/http/router.hpp"
 
-#include <google/protobuf/struct.pb.h>
-
 #include <memory>
 
+#include "api/access/gate.hpp"
 #include "api/convert/errors.hpp"
 #include "api/http/api_replies.hpp"
 #include "api/http/commands.hpp"
@@ -14,7 +13,8 @@
 #include "api/metrics/exposition.hpp"
 #include "api/metrics/gzip.hpp"
 #include "api/publication/picture.hpp"
-#include "api/publication/utf8.hpp"
+#include "api/publication/publication.hpp"
+#include "fabric/clock.hpp"
 
 namespace weft::api {
 namespace {
@@ -35,19 +35,14 @@ HttpReply readiness(const Snapshot& snapshot) {
 }
 
 HttpReply whoami_reply(const access::Principal& principal) {
-  google::protobuf::Struct object;
-  (*object.mutable_fields())["name"].set_string_value(valid_utf8(principal.is_anybody ? "anybody" : principal.name));
-  (*object.mutable_fields())["role"].set_string_value(std::string(access::to_string(principal.role)));
-  return json_reply(to_json(object));
+  return json_reply(to_json({{"name", principal.is_anybody ? "anybody" : principal.name},
+                             {"role", std::string(access::to_string(principal.role))}}));
 }
 
 }  // namespace
 
 HttpReply error_reply(unsigned status, const std::string& code, const std::string& message) {
-  google::protobuf::Struct object;
-  (*object.mutable_fields())["code"].set_string_value(code);
-  (*object.mutable_fields())["message"].set_string_value(message);
-  HttpReply reply = json_reply(to_json(object));
+  HttpReply reply = json_reply(to_json({{"code", code}, {"message", message}}));
   reply.status = status;
   return reply;
 }

@@ -7,16 +7,24 @@
 #include <utility>
 #include <vector>
 
-#include "api/access/gate.hpp"
 #include "api/http/assets.hpp"
 #include "api/http/target.hpp"
 #include "api/metrics/daemon_metrics.hpp"
-#include "api/publication/commands.hpp"
-#include "api/publication/publication.hpp"
-#include "fabric/clock.hpp"
 #include "fabric/result.hpp"
 
+namespace weft {
+class Clock;
+}
+namespace weft::api::access {
+class Gate;
+struct Principal;
+}  // namespace weft::api::access
+
 namespace weft::api {
+
+class Commands;
+class Publication;
+class RemedyCommands;
 
 struct HttpRequest {
   std::string method;

@@ -4,13 +4,14 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <exception>
 #include <thread>
 
+#include "api/access/gate.hpp"
 #include "api/http/connection.hpp"
 
 namespace weft::api {
@@ -37,6 +38,9 @@ bool is_crowded(HttpHall& hall, const std::string& address) {
   return found != hall.addresses.end() && found->second >= hall.options.max_connections_per_address;
 }
 
+/// A coroutine that throws (no memory) ends; the others go on.
+void ignore_exception(const std::exception_ptr&) {}
+
 asio::awaitable<void> accept_all(tcp::acceptor& acceptor, HttpHall& hall) {
   asio::steady_timer pause(acceptor.get_executor());
   for (;;) {
@@ -57,9 +61,7 @@ asio::awaitable<void> accept_all(tcp::acceptor& acceptor, HttpHall& hall) {
       continue;
     }
     socket.set_option(tcp::no_delay(true), ignored);
-    // An exception in one connection (no memory) ends that connection.
-    asio::co_spawn(acceptor.get_executor(), serve_connection(boost::beast::tcp_stream(std::move(socket)), hall),
-                   [](const std::exception_ptr&) {});
+    asio::co_spawn(acceptor.get_executor(), serve_connection(std::move(socket), hall), ignore_exception);
   }
 }
 
@@ -108,7 +110,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
   if (!error) state->acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) return tl::unexpected(cannot_listen(*endpoint, error));
   state->port = state->acceptor.local_endpoint().port();
-  asio::co_spawn(state->context, accept_all(state->acceptor, state->hall), asio::detached);
+  asio::co_spawn(state->acceptor.get_executor(), accept_all(state->acceptor, state->hall), ignore_exception);
   state->thread = std::thread([raw = state.get()] {
     pthread_setname_np(pthread_self(), "weft-http");
     raw->context.run();

@@ -9,8 +9,6 @@
 #include "api/access/tls.hpp"
 #include "api/http/router.hpp"
 #include "api/metrics/daemon_metrics.hpp"
-#include "api/publication/publication.hpp"
-#include "fabric/clock.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::api {

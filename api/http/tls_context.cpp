@@ -3,12 +3,15 @@
 #include <openssl/ssl.h>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ssl/context.hpp>
 
 namespace weft::api {
+namespace {
 
 namespace asio = boost::asio;
 namespace ssl = boost::asio::ssl;
 
+/// Null when OpenSSL does not take them.
 std::shared_ptr<ssl::context> make_tls_context(const access::TlsFiles& files) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   boost::system::error_code error;
@@ -27,13 +30,15 @@ std::shared_ptr<ssl::context> make_tls_context(const access::TlsFiles& files) {
   return error ? nullptr : context;
 }
 
-std::shared_ptr<ssl::context> current_tls(HttpHall& hall) {
-  const auto files = hall.options.tls->current();
-  if (files != hall.tls_files) {
-    if (auto made = make_tls_context(*files)) hall.tls = std::move(made);
-    hall.tls_files = files;
+}  // namespace
+
+std::shared_ptr<ssl::context> TlsContext::current(const access::TlsKeys& keys) {
+  const auto files = keys.current();
+  if (files != files_) {
+    if (auto made = make_tls_context(*files)) context_ = std::move(made);
+    files_ = files;
   }
-  return hall.tls;
+  return context_;
 }
 
 }  // namespace weft::api

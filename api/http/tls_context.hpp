@@ -1,16 +1,26 @@
 #pragma once
 // TLS for HTTP, from the files in force.
 
-#include <boost/asio/ssl/context.hpp>
 #include <memory>
 
-#include "api/http/connection.hpp"
+#include "api/access/tls.hpp"
+
+namespace boost::asio::ssl {
+class context;
+}
 
 namespace weft::api {
 
-/// A context of these files; null when OpenSSL does not take them (they were checked before: no memory).
-std::shared_ptr<boost::asio::ssl::context> make_tls_context(const access::TlsFiles& files);
-/// That of the files of now, made anew when they have changed. The last good one when a new one cannot be made.
-std::shared_ptr<boost::asio::ssl::context> current_tls(HttpHall& hall);
+/// What OpenSSL makes of the files in force. Not for several threads.
+class TlsContext {
+ public:
+  /// Made anew when the files have changed. The last good one when OpenSSL does not take them (they were checked
+  /// before: no memory); null when there is none.
+  std::shared_ptr<boost::asio::ssl::context> current(const access::TlsKeys& keys);
+
+ private:
+  std::shared_ptr<const access::TlsFiles> files_;  ///< those that were tried last
+  std::shared_ptr<boost::asio::ssl::context> context_;
+};
 
 }  // namespace weft::api

@@ -7,6 +7,7 @@
 
 #include "api/http/fabric_map.hpp"
 #include "api/http/router.hpp"
+#include "api/publication/publication.hpp"
 #include "small_fabric.hpp"
 #include "tests/fakes/ethernet_fabric.hpp"
 

@@ -4,8 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/access/gate.hpp"
 #include "api/http/commands.hpp"
 #include "api/http/router.hpp"
+#include "api/publication/publication.hpp"
 #include "small_plans.hpp"
 
 namespace weft::api {

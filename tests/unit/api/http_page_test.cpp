@@ -9,6 +9,7 @@
 
 #include "api/http/fabric_map.hpp"
 #include "api/http/files.hpp"
+#include "api/publication/publication.hpp"
 #include "small_fabric.hpp"
 
 namespace weft::api {

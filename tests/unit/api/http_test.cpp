@@ -13,6 +13,7 @@
 #include "api/http/router.hpp"
 #include "api/http/server.hpp"
 #include "api/http/target.hpp"
+#include "api/publication/publication.hpp"
 #include "small_fabric.hpp"
 
 namespace weft::api {

@@ -6,6 +6,7 @@
 
 #include "api/http/router.hpp"
 #include "api/metrics/remedy_families.hpp"
+#include "api/publication/publication.hpp"
 #include "small_plans.hpp"
 
 namespace weft::api {

@@ -117,7 +117,7 @@ TEST_F(HttpCommands, OfOtherSitesAreRefused) {
   request.origin = "http://weft.example";
   request.host = "weft.example";
   EXPECT_EQ(send(request).status, 403U) << "without [security] a name may have been made to point to us";
-  for (const char* host : {"localhost:9640", "[::1]:9640", "127.0.0.1", "LOCALHOST"}) {
+  for (const char* host : {"localhost:9640", "[::1]:9640", "[fe80::1%eth0]:9640", "127.0.0.1", "LOCALHOST"}) {
     request.host = host;
     request.origin = "http://" + request.host;
     EXPECT_EQ(send(request).status, 200U) << host;

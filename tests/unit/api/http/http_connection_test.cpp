@@ -1,0 +1,297 @@
+// What the HTTP server makes of the bytes of one connection: how requests are cut out of them, and what ends it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "api/access/gate.hpp"
+#include "api/http/server.hpp"
+#include "api/publication/commands.hpp"
+#include "api/publication/publication.hpp"
+#include "tests/unit/api/small_fabric.hpp"
+#include "tests/unit/api/wire.hpp"
+
+namespace weft::api {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr const char* kCommand = "/api/v1/incidents/1/acknowledge";
+
+std::string get(const std::string& path, const std::string& headers = "") {
+  return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n";
+}
+
+std::string post_head(const std::string& headers) {
+  return std::string("POST ") + kCommand + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+         headers + "\r\n";
+}
+
+std::string post(const std::string& body) {
+  return post_head("Content-Length: " + std::to_string(body.size()) + "\r\n") + body;
+}
+
+const std::string kLastGet = get("/last", "Connection: close\r\n");
+
+/// The statuses in a string of answers whose bodies hold no status line.
+std::vector<std::string> statuses(const std::string& answers) {
+  std::vector<std::string> found;
+  for (std::size_t at = 0; (at = answers.find("HTTP/1.", at)) != std::string::npos; ++at)
+    found.push_back(answers.substr(at + 9, 3));
+  return found;
+}
+
+/// Too long to be sent in one piece.
+const std::string& large_text() {
+  static const std::string text = [] {
+    std::string lines;
+    for (int i = 0; lines.size() < 8UL * 1024 * 1024; ++i) lines += std::to_string(i) + '\n';
+    return lines;
+  }();
+  return text;
+}
+
+class SlowCommands final : public Commands {
+ public:
+  bool answers = true;
+
+  void acknowledge(std::uint64_t, std::string who, Callback callback) override {
+    if (!answers) return;
+    Incident changed = make_incident(1, IncidentState::kAcknowledged);
+    changed.acknowledged_by = std::move(who);
+    callback(changed);
+  }
+  void silence(std::uint64_t, TimePoint, std::string, Callback) override {}
+  void add_maintenance(MaintenanceWindow, MaintenanceCallback) override {}
+  void end_maintenance(std::uint64_t, std::string, MaintenanceCallback) override {}
+};
+
+class HttpConnection : public ::testing::Test {
+ protected:
+  HttpConnection() {
+    assets = {{"/", "text/plain", "page\n", {}, "\"p\"", false},
+              {"/assets/large.txt", "text/plain", large_text(), {}, "\"l\"", false}};
+    gate.change(
+        {.tokens =
+             {{.name = "ann", .role = access::Role::kAdmin, .node = {}, .hash = access::sha256("a"), .expires = {}}},
+         .certificates = {},
+         .requests_per_second = 0});
+  }
+  void start() {
+    options.port = 0;
+    HttpCommandTargets desks;
+    desks.commands = &commands;
+    desks.assets = assets;
+    desks.gate = guarded ? &gate : nullptr;
+    auto started = HttpServer::start(options, publication, clock, {}, desks);
+    ASSERT_TRUE(started) << started.error().message;
+    server = std::move(*started);
+  }
+  std::string ask(const std::string& text) const {
+    const Wire wire(server->port());
+    wire.say(text);
+    return wire.hear_all();
+  }
+  /// The answers when the client says this and then ends its side.
+  std::string ask_and_end(const std::string& text) const {
+    const Wire wire(server->port());
+    wire.say(text);
+    wire.end();
+    return wire.hear_all();
+  }
+  std::vector<std::string> refusals() {
+    const std::lock_guard lock(mutex);
+    return refused;
+  }
+  /// A connection whose time is up may be closed an instant before that is reported.
+  std::vector<std::string> refusals_once_there_are(std::size_t count) {
+    for (int i = 0; i < 1000 && refusals().size() < count; ++i) usleep(10'000);
+    return refusals();
+  }
+
+  std::mutex mutex;
+  std::vector<std::string> refused;
+  Publication publication;
+  StillClock clock;
+  access::Gate gate{clock, [this](const access::Refusal& refusal) {
+                      const std::lock_guard lock(mutex);
+                      refused.push_back(refusal.what + ": " + refusal.why.message);
+                    }};
+  SlowCommands commands;
+  std::vector<Asset> assets;
+  HttpOptions options;
+  bool guarded = false;
+  std::unique_ptr<HttpServer> server;
+};
+
+TEST_F(HttpConnection, PipelinedRequestsAreAnsweredInOrder) {
+  start();
+  const std::string answers = ask(get("/") + post("{}") + get("/nothing") + get("/assets/large.txt") + get("/metrics") +
+                                  post("{\"id\":") + get("/", "If-None-Match: \"p\"\r\n") + kLastGet);
+  EXPECT_THAT(statuses(answers), ElementsAre("200", "200", "404", "200", "200", "400", "304", "404"));
+  EXPECT_THAT(answers, HasSubstr("\r\n\r\npage\nHTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answers, HasSubstr("\"state\":\"ACKNOWLEDGED\""));
+  EXPECT_THAT(answers, HasSubstr("\r\n\r\n" + large_text() + "HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answers, HasSubstr("\r\n0\r\n\r\nHTTP/1.1 400 Bad Request\r\n"));
+}
+
+TEST_F(HttpConnection, NothingIsAnsweredAfterAClosingAnswer) {
+  start();
+  EXPECT_THAT(statuses(ask(kLastGet + get("/"))), ElementsAre("404"));
+  EXPECT_THAT(statuses(ask(get("/") + "nonsense\r\n\r\n" + get("/"))), ElementsAre("200", "400"));
+}
+
+TEST_F(HttpConnection, ARequestMayComeInPieces) {
+  start();
+  const std::string all = get("/") + post("{\"id\":\"1\"}") + kLastGet;
+  const Wire by_byte(server->port());
+  for (const char c : all) by_byte.say(std::string(1, c));
+  EXPECT_THAT(statuses(by_byte.hear_all()), ElementsAre("200", "200", "404"));
+
+  const Wire in_two(server->port());
+  in_two.say(get("/") + kLastGet.substr(0, 7));
+  EXPECT_THAT(in_two.hear_until("page\n"), StartsWith("HTTP/1.1 200"));
+  in_two.say(kLastGet.substr(7));
+  EXPECT_THAT(statuses(in_two.hear_all()), ElementsAre("404"));
+}
+
+TEST_F(HttpConnection, AnEndInTheMiddleOfARequestIsNotAnswered) {
+  guarded = true;
+  start();
+  EXPECT_EQ(ask_and_end(""), "");
+  EXPECT_EQ(ask_and_end("GET / HT"), "");
+  EXPECT_EQ(ask_and_end("GET / HTTP/1.1\r\nHost: localhost\r\n"), "");
+  EXPECT_EQ(ask_and_end(post_head("Content-Length: 2\r\n")), "");
+  EXPECT_EQ(ask_and_end(post_head("Content-Length: 2\r\n") + "{"), "");
+  EXPECT_EQ(ask_and_end(post_head("Transfer-Encoding: chunked\r\n") + "2\r\n{}\r\n"), "");
+  EXPECT_THAT(refusals(), IsEmpty()) << "no error of the client: it went away";
+  EXPECT_THAT(statuses(ask_and_end(get("/"))), ElementsAre("200")) << "a whole request is answered all the same";
+  EXPECT_THAT(statuses(ask_and_end(get("/") + "GET / HT")), ElementsAre("200"));
+}
+
+TEST_F(HttpConnection, ABodyMayBeChunked) {
+  start();
+  const std::string head = post_head("Transfer-Encoding: chunked\r\n");
+  EXPECT_THAT(statuses(ask(head + "1\r\n{\r\n1;x=y\r\n}\r\n0\r\nTrailer: x\r\n\r\n" + kLastGet)),
+              ElementsAre("200", "404"));
+  EXPECT_THAT(statuses(ask(head + "x\r\n")), ElementsAre("400"));
+  EXPECT_THAT(statuses(ask(post_head("Transfer-Encoding: chunked\r\nContent-Length: 2\r\n") + "0\r\n\r\n" + kLastGet)),
+              ElementsAre("400"));
+}
+
+TEST_F(HttpConnection, LimitsOfHeaderAndBody) {
+  guarded = true;
+  options.max_header = 1000;
+  options.max_body = 100;
+  start();
+  const auto filled = [](std::size_t size) {
+    const std::string head = "GET / HTTP/1.1\r\nConnection: close\r\nX: ";
+    return head + std::string(size - head.size() - 4, 'x') + "\r\n\r\n";
+  };
+  EXPECT_THAT(statuses(ask(filled(990))), ElementsAre("200"));
+  EXPECT_THAT(refusals(), IsEmpty());
+  EXPECT_THAT(statuses(ask(filled(1100))), ElementsAre("431"));
+  EXPECT_THAT(statuses(ask(get("/") + filled(50'000))), ElementsAre("200", "431"));
+  EXPECT_THAT(refusals(),
+              ElementsAre("an HTTP request: header limit exceeded", "an HTTP request: header limit exceeded"));
+  refused.clear();
+
+  EXPECT_THAT(statuses(ask(post(std::string(100, ' ')) + kLastGet)), ElementsAre("401", "404"));
+  refused.clear();
+  EXPECT_THAT(statuses(ask(post(std::string(101, ' ')) + kLastGet)), ElementsAre("413"));
+  EXPECT_THAT(statuses(ask(post(std::string(300'000, ' ')))), ElementsAre("413")) << "the answer arrives all the same";
+  EXPECT_THAT(statuses(ask(post_head("Transfer-Encoding: chunked\r\n") + "80\r\n" + std::string(0x80, ' '))),
+              ElementsAre("413"));
+  EXPECT_THAT(refusals(), ElementsAre("an HTTP request: body limit exceeded", "an HTTP request: body limit exceeded",
+                                      "an HTTP request: body limit exceeded"));
+}
+
+TEST_F(HttpConnection, ExpectationsAreNotAnsweredButTheRequestIs) {
+  start();
+  const Wire wire(server->port());
+  wire.say(post_head("Expect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n"));
+  wire.say("{}");
+  const std::string answer = wire.hear_all();
+  EXPECT_THAT(statuses(answer), ElementsAre("200"));
+  EXPECT_THAT(answer, HasSubstr("\"state\":\"ACKNOWLEDGED\""));
+  EXPECT_THAT(statuses(ask(post_head("Expect: 100-continue\r\nContent-Length: 1000000\r\n"))), ElementsAre("413"))
+      << "before anything of the body is sent";
+}
+
+TEST_F(HttpConnection, IsKeptAsTheVersionSays) {
+  start();
+  const std::string old_get = "GET / HTTP/1.0\r\n\r\n";
+  const std::string once = ask(old_get + old_get);
+  EXPECT_THAT(statuses(once), ElementsAre("200"));
+  EXPECT_THAT(once, StartsWith("HTTP/1.0 200 OK\r\n"));
+  EXPECT_THAT(once, EndsWith("\r\n\r\npage\n"));
+  const std::string kept = ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + old_get);
+  EXPECT_THAT(statuses(kept), ElementsAre("200", "200"));
+  EXPECT_THAT(kept, HasSubstr("Connection: keep-alive\r\n"));
+  EXPECT_THAT(ask(kLastGet), HasSubstr("Connection: close\r\n"));
+  EXPECT_THAT(statuses(ask("GET / HTTP/2.0\r\n\r\n")), ElementsAre("400"));
+  const std::string streamed = ask("GET /metrics HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + old_get);
+  EXPECT_THAT(statuses(streamed), ElementsAre("200")) << "only the closing says that it was all";
+}
+
+TEST_F(HttpConnection, HeadsOfAllKindsOfAnswers) {
+  start();
+  const auto head = [](const std::string& path) { return "HEAD " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n"; };
+  const std::string answers =
+      ask(head("/") + head("/assets/large.txt") + head("/metrics") + head("/nothing") + kLastGet);
+  EXPECT_THAT(statuses(answers), ElementsAre("200", "200", "200", "404", "404"));
+  EXPECT_THAT(answers, HasSubstr("Content-Length: 5\r\n"));
+  EXPECT_THAT(answers, HasSubstr("Content-Length: " + std::to_string(large_text().size()) + "\r\n"));
+  EXPECT_THAT(answers, Not(HasSubstr("page")));
+}
+
+TEST_F(HttpConnection, IdleOnesAreClosedAndSlowOnesRefused) {
+  guarded = true;
+  options.idle_timeout = std::chrono::milliseconds(400);
+  options.request_timeout = std::chrono::milliseconds(800);
+  start();
+  EXPECT_THAT(statuses(ask(get("/"))), ElementsAre("200")) << "closed after a while of silence";
+  EXPECT_THAT(refusals(), IsEmpty());
+  EXPECT_THAT(statuses(ask(get("/") + "GET /")), ElementsAre("200"));
+  EXPECT_THAT(refusals_once_there_are(1), ElementsAre("an HTTP request: it did not come in time"));
+  const Wire wire(server->port());
+  wire.say(post_head("Content-Length: 50\r\n"));
+  for (int i = 0; i < 12; ++i) {
+    wire.say(" ");
+    usleep(100'000);
+  }
+  EXPECT_EQ(wire.hear_all(), "") << "a byte now and then does not help";
+  EXPECT_EQ(refusals_once_there_are(2).size(), 2U);
+}
+
+TEST_F(HttpConnection, ACommandThatIsNotAnsweredInTime) {
+  options.command_timeout = std::chrono::milliseconds(100);
+  commands.answers = false;
+  start();
+  EXPECT_THAT(statuses(ask(post("{}") + kLastGet)), ElementsAre("504", "404"));
+}
+
+TEST_F(HttpConnection, AReaderThatTakesNothingIsCutOff) {
+  const std::string huge(64UL * 1024 * 1024, 'x');  // more than the buffers of a socket take
+  assets.push_back({"/assets/huge.txt", "text/plain", huge, {}, "\"h\"", false});
+  options.write_timeout = std::chrono::milliseconds(200);
+  start();
+  const Wire wire(server->port());
+  wire.say(get("/assets/huge.txt") + kLastGet);
+  usleep(600'000);
+  const std::string answer = wire.hear_all();
+  EXPECT_THAT(statuses(answer), ElementsAre("200"));
+  EXPECT_LT(answer.size(), huge.size());
+  server.reset();
+}
+
+}  // namespace
+}  // namespace weft::api

@@ -1,6 +1,5 @@
 #include "daemon/programs/collector/metrics_page.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -104,7 +103,8 @@ void append_old_names(std::string& out, std::string_view own) {
   constexpr std::string_view kNew = "weft_agent_";
   constexpr std::string_view kOld = "weft_collector_";
   for (std::size_t end = 0; !own.empty(); own.remove_prefix(end)) {
-    end = std::min(own.find('\n') + 1, own.size());
+    const std::size_t newline = own.find('\n');
+    end = newline == std::string_view::npos ? own.size() : newline + 1;
     const std::string_view line = own.substr(0, end);
     const std::size_t at = line.find(kNew);
     if (at == std::string_view::npos) continue;

@@ -71,7 +71,7 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   fabric.saved_history = fabric.analyzer.history_revision();
   fabric.analyzer.plan(planned_);
   fabric.view.name = name;
-  fabric.view.status = is_ethernet ? "waiting for the first look" : "looking for the subnet";
+  fabric.view.status = is_ethernet ? "waiting for the first sweep" : "discovering the subnet";
   fabrics_.emplace(name, std::move(fabric));
   publish();
 }
@@ -114,7 +114,7 @@ void Core::look_after() {
 }
 
 void Core::give_up(const std::string& fabric, TimePoint now) {
-  note(book_.give_up(fabric, "its subnet is not watched any more under this name", now), now, {}, nullptr);
+  note(book_.give_up(fabric, "its subnet is no longer monitored under this name", now), now, {}, nullptr);
 }
 
 void Core::give_up_what_nobody_watches(TimePoint now) {
@@ -198,8 +198,8 @@ void Core::tick() {
     }
     if (!fabric.view.watching) {
       fabric.view.status = !fabric.trouble.empty() ? "waiting: " + fabric.trouble
-                           : fabric.view.sweep     ? "waiting: sweeps have stopped arriving"
-                                                   : "no sweep has arrived yet";
+                           : fabric.view.sweep     ? "no recent sweep"
+                                                   : "no sweep yet";
     }
   }
   if (passed(now, maintained_, kMaintainEvery) && store_lane_.post([this, now] {
@@ -258,7 +258,7 @@ void Core::save() {
       result = Saved::kLost;
       why = error.what();
     }
-    if (!why.empty()) logger("store")->error("incidents are not on disk: {}", why);
+    if (!why.empty()) logger("store")->error("incidents could not be stored: {}", why);
     post_([this, batch, shown, result] { saved(result, shown, std::move(*batch)); });
   });
   if (!saving_) take_back(std::move(*batch));  // the lane has no room: until the next call
@@ -282,7 +282,7 @@ void Core::saved(Saved result, std::shared_ptr<const analyzer::IncidentList> sho
   for (Waiting& waiting : answered) {
     const auto incident = book_.find(waiting.incident);
     if (result != Saved::kWritten)
-      waiting.callback(fail(ErrorCode::kResourceExhausted, "it is in force, but could not be written to disk yet"));
+      waiting.callback(fail(ErrorCode::kResourceExhausted, "the change is in force, but not stored yet"));
     else if (incident)
       waiting.callback(*incident);
     else

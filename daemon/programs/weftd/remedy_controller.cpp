@@ -97,10 +97,10 @@ void RemedyController::tick() {
     std::error_code ignored;
     const bool exists = std::filesystem::exists(hands_off_file_, ignored);
     // Taking the file away lets go on what the file stopped, and nothing else.
-    const std::string there = hands_off_file_.string() + " is there";
+    const std::string there = hands_off_file_.string() + " exists";
     const bool by_file = book_.status(clock_.now()).hands_off_reason == kFile + (": " + there);
     if (exists) book_.set_hands_off(true, there, kFile, clock_.now());
-    if (!exists && by_file) book_.set_hands_off(false, hands_off_file_.string() + " is gone", kFile, clock_.now());
+    if (!exists && by_file) book_.set_hands_off(false, hands_off_file_.string() + " was removed", kFile, clock_.now());
   }
   work();
 }
@@ -146,11 +146,11 @@ void RemedyController::save() {
               store_.save_plans(changes.plans, changes.status_changed ? &batch->state : nullptr, changes.audit);
           !result) {
         written = false;
-        logger("store")->error("plans are not on disk, so nothing is done: {}", result.error().message);
+        logger("store")->error("plans could not be stored, so no action is taken: {}", result.error().message);
       }
     } catch (const std::exception& error) {
       written = false;
-      logger("store")->error("plans are not on disk, so nothing is done: {}", error.what());
+      logger("store")->error("plans could not be stored, so no action is taken: {}", error.what());
     }
     post_([this, written, shown, status, batch] { saved(written, shown, status, batch); });
   });
@@ -176,7 +176,7 @@ void RemedyController::saved(bool written, std::shared_ptr<const std::vector<Pla
   saving_ = false;
   if (!written) {
     for (Waiting& waiting : batch->waiting) {
-      const std::string why = "it could not be written to disk, so it is not done";
+      const std::string why = "not done because it could not be stored";
       if (waiting.plan_callback) waiting.plan_callback(fail(ErrorCode::kResourceExhausted, why));
       if (waiting.status_callback) waiting.status_callback(fail(ErrorCode::kResourceExhausted, why + " yet"));
     }
@@ -249,7 +249,7 @@ void RemedyController::carry_out(const RemedyOrder& order) {
     post_([answer, number, kind, reading, done] { answer(number, kind, reading, done); });
   });
   // Not taken by the lane, so not sent: to a plan that is the same as no answer, and it is read.
-  if (!posted) refuse(ErrorCode::kUnavailable, "too much is being done at once");
+  if (!posted) refuse(ErrorCode::kUnavailable, "too many actions in progress: retry later");
 }
 
 void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
@@ -290,11 +290,11 @@ Result<Entity> RemedyController::find_target(RemedyAction action, const std::str
   const char* const end = text.data() + text.size();
   if (colon == std::string::npos || std::from_chars(text.data() + colon + 1, end, number).ptr != end || number == 0 ||
       number > 254)
-    return fail(ErrorCode::kInvalidArgument, "a link is named by one of its ends, 'NODE:PORT', not '" + text + "'");
+    return fail(ErrorCode::kInvalidArgument, "'" + text + "' is not a link: name one of its ends as NODE:PORT");
   const auto nodes = api::find_nodes(seen_, text.substr(0, colon), 2);
   if (nodes.empty()) return fail(ErrorCode::kNotFound, "no node named '" + text.substr(0, colon) + "'");
   if (nodes.size() > 1)
-    return fail(ErrorCode::kInvalidArgument, "'" + text.substr(0, colon) + "' is several nodes: use a GUID");
+    return fail(ErrorCode::kInvalidArgument, "'" + text.substr(0, colon) + "' matches several nodes: use a GUID");
   const Topology& topology = *nodes[0].fabric->sweep->topology;
   const PortIndex port = topology.find_port({topology.node(nodes[0].node).guid, {static_cast<std::uint8_t>(number)}});
   if (port != kNoIndex && !topology.link_of(port)) {
@@ -306,7 +306,7 @@ Result<Entity> RemedyController::find_target(RemedyAction action, const std::str
         return plan->target;
   }
   if (port == kNoIndex || !topology.link_of(port))
-    return fail(ErrorCode::kNotFound, "no cable was ever seen at '" + text + "'");
+    return fail(ErrorCode::kNotFound, "no link was ever seen at '" + text + "'");
   return analyzer::link_entity(nodes[0].fabric->name, topology, port);
 }
 

@@ -184,10 +184,10 @@ Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
   Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, self.describe.fabric());
   finding.confidence = 0.99;
   finding.summary = "Fabric " + self.fabric +
-                    " is not watched: " + (reason.empty() ? std::string("no sweep arrives") : std::string(reason));
+                    " is not monitored: " + (reason.empty() ? std::string("no sweeps") : std::string(reason));
   finding.evidence.push_back(
       {.signal = "sweep_age",
-       .description = self.last_sweep == kNever ? "no sweep has arrived since the start"
+       .description = self.last_sweep == kNever ? "no sweep since the start"
                                                 : "the last sweep is " + short_duration(now - self.last_sweep) + " old",
        .value = seconds(age),
        .threshold = seconds(patience),

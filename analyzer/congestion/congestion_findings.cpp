@@ -52,31 +52,33 @@ class Story {
     finding.confidence = root_.certain ? 0.9 : 0.6;
     switch (root_.kind) {
       case IncidentKind::kCongestionIncast:
-        finding.summary = "Several send to " + node_name(topology_.port(egress.peer).node) + " at once and fill " +
-                          cable.label + "; they wait for each other";
+        finding.summary = "Incast: several senders saturate the link to " +
+                          node_name(topology_.port(egress.peer).node) + " over " + cable.label;
         break;
       case IncidentKind::kCongestionUnevenLoad:
-        finding.summary = "Routes collide on " + cable.label + ": it is full while its siblings have room";
+        finding.summary = "Uneven ECMP load: " + cable.label + " is saturated, its parallel links are not";
         break;
       case IncidentKind::kCongestionOversubscribed: {
         const NodeId node = table_.find_node(topology_.node(root_.node).guid);
         if (node == kNoIndex) return std::nullopt;
         finding.cause = describe_.node(node);
-        finding.summary = "More is sent through " + finding.cause.label + " than its links to other switches carry";
-        if (!root_.lost.empty()) finding.summary += ": some of them are down or run below what they could";
+        finding.summary = "Oversubscription: traffic through " + finding.cause.label +
+                          " exceeds the capacity of its links to other switches";
+        if (!root_.lost.empty()) finding.summary += "; some of them are down or degraded";
         break;
       }
       case IncidentKind::kSlowReceiver:
         finding.cause = describe_.port(topology_.key_of(egress.peer));
-        finding.summary = finding.cause.label + " does not take what is sent to it; its link has room";
+        finding.summary = finding.cause.label + " is a slow receiver: its link is stalled, but not saturated";
         finding.confidence = 0.8;
         break;
       case IncidentKind::kPfcStorm:
         finding.cause = describe_.port(topology_.key_of(egress.peer));
-        finding.summary = finding.cause.label + " takes nothing at all of what is sent to it; everybody behind waits";
+        finding.summary = finding.cause.label + " receives nothing and stalls all traffic to it";
         break;
       case IncidentKind::kDeadlock:
-        finding.summary = "Links wait for each other in a circle and nothing moves: " + cable.label + " is one of them";
+        finding.summary = std::string(topology_.is_ethernet() ? "PFC deadlock" : "Credit loop") +
+                          ": a cycle of blocked links, " + cable.label + " is part of it";
         for (const PortIndex member : root_.links)
           if (const LinkId other = table_.link_at(member); other != kNoIndex && other != link)
             finding.affected.push_back(describe_.link(other));
@@ -100,24 +102,24 @@ class Story {
     note(finding, "utilization", label + " sends " + percent(root_.utilization) + " of its rate", root_.utilization,
          thresholds_.saturated_ratio, "", root_.egress);
     if (root_.stall > 0)
-      note(finding, "transmit_wait", label + " has data and no credit " + percent(root_.stall) + " of the time",
-           root_.stall, thresholds_.stalled_ratio, "", root_.egress);
+      note(finding, "transmit_wait",
+           label + " has data to send but no credit for " + percent(root_.stall) + " of the time", root_.stall,
+           thresholds_.stalled_ratio, "", root_.egress);
     if (!root_.victims.empty()) {
       const PortIndex worst = root_.victims.front();
       note(finding, "victim_wait",
-           std::to_string(root_.victim_count) + " links wait for it, most of all " + port_label(topology_, worst) +
-               ", " + percent(root_.worst_stall) + " of the time",
+           std::to_string(root_.victim_count) + " links wait for it, the longest wait is at " +
+               port_label(topology_, worst) + ", " + percent(root_.worst_stall) + " of the time",
            root_.worst_stall, thresholds_.harm_ratio, "", worst);
-      note(finding, "lost_rate", "what all of them together could have sent besides", root_.lost_bits / 1e9, 0, "Gb/s",
+      note(finding, "lost_rate", "throughput lost by all of them together", root_.lost_bits / 1e9, 0, "Gb/s",
            root_.egress);
     }
     if (root_.kind == IncidentKind::kCongestionIncast)
-      note(finding, "feeders", "links that deliver to it at its switch, and are stalled", root_.feeders, 2, "links",
-           root_.egress);
+      note(finding, "feeders", "stalled links into its switch that feed it", root_.feeders, 2, "links", root_.egress);
     if (root_.siblings > 0 || !root_.lost.empty())
       note(finding, "sibling_utilization",
-           "the median of the " + std::to_string(root_.siblings) + " links beside it; " +
-               std::to_string(root_.lost.size()) + " more are down or run below what they could",
+           "median utilisation of the " + std::to_string(root_.siblings) + " parallel links; " +
+               std::to_string(root_.lost.size()) + " more are down or degraded",
            root_.sibling_median, thresholds_.idle_sibling_ratio, "", root_.egress);
     add_contributors(finding);
   }
@@ -176,7 +178,7 @@ class Story {
     std::ranges::sort(senders, std::greater{});
     if (senders.size() > kMostContributors) senders.resize(kMostContributors);
     for (const auto& [rate, port] : senders)
-      note(finding, "contributor", port_label(topology_, port) + " sends towards it", rate / 1e9, 0, "Gb/s", port);
+      note(finding, "contributor", port_label(topology_, port) + " contributes traffic", rate / 1e9, 0, "Gb/s", port);
   }
 
   const Sweep& sweep_;
@@ -261,7 +263,7 @@ void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<c
       if (fault == 0 || !blames_a_link(findings[fault - 1].kind)) continue;
       Finding& whole = findings[fault - 1];
       whole.severity = std::max(whole.severity, Severity::kWarning);
-      say_once(whole, "; what is sent through it waits");
+      say_once(whole, "; traffic through it is stalled");
       story.add_harm(whole);
       continue;
     }
@@ -272,7 +274,7 @@ void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<c
     if (!told.folded) {
       if (auto finding = story.tell()) findings.push_back(std::move(*finding));
     } else if (reason) {
-      say_once(*reason, "; the traffic that goes round it overloads what is left");
+      say_once(*reason, "; the rerouted traffic overloads the remaining links");
       if (is_outage(reason->kind))
         story.add_evidence(*reason);  // whom an outage affects is down
       else

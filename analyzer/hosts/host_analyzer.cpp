@@ -14,7 +14,7 @@ namespace {
 constexpr int kLeap = 3;
 
 Entity all_collectors() {
-  return {.kind = EntityKind::kFabric, .fabric = {}, .port = {}, .peer = {}, .label = "the collectors of many hosts"};
+  return {.kind = EntityKind::kFabric, .fabric = {}, .port = {}, .peer = {}, .label = "collectors of many hosts"};
 }
 
 /// What hosts count that adapters do not break together. Hosts are judged each second, in windows of their own.
@@ -213,7 +213,8 @@ void HostAnalyzer::report_lost(TimePoint now, std::vector<Finding>& findings) {
   if (many_lost_) {
     Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, all_collectors());
     finding.confidence = 0.9;
-    finding.summary = "Many hosts' collectors are silent at once: something between them and weftd is suspected";
+    finding.summary =
+        "Collectors of many hosts are silent at once; suspected cause: the network between them and weftd";
     // Those with an incident of their own first: they become part of this one.
     std::stable_partition(lost.begin(), lost.end(), [](const HostWatch* host) { return host->lost_alone; });
     for (HostWatch* host : lost) {
@@ -231,9 +232,9 @@ void HostAnalyzer::report_lost(TimePoint now, std::vector<Finding>& findings) {
     Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kWarning, collector_of(host->name));
     finding.confidence = 0.99;
     finding.jobs = host->jobs;
-    finding.summary = "Nothing is heard from the collector of " + host->name;
+    finding.summary = "No data from the collector of " + host->name;
     finding.evidence.push_back(evidence(finding.cause,
-                                        "its last word came " + short_duration(now - host->heard) + " ago",
+                                        "its last data came " + short_duration(now - host->heard) + " ago",
                                         seconds(now - host->heard), seconds(patience(*host)), "s"));
     findings.push_back(std::move(finding));
   }

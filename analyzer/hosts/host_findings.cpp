@@ -36,7 +36,7 @@ void report_down(const HostWatch& host, const PortWatch& port, TimePoint now, st
   finding.evidence.push_back(
       {.signal = "host_port_state",
        .description = port.up ? port.label + " is up again, for " + short_duration(now - port.changed) + " so far"
-                              : port.label + " says that it is down" + why,
+                              : port.label + " reports that it is down" + why,
        .value = port.up ? 1.0 : 0.0,
        .threshold = 0,
        .unit = "",
@@ -51,7 +51,7 @@ void report_slow(const HostWatch& host, const PortWatch& port, TimePoint now, st
   const double best = static_cast<double>(port.best_rate) / 1e9;
   finding.confidence = 0.8;
   finding.summary =
-      "Link at " + port.label + " runs at " + short_number(rate) + " Gb/s and was at " + short_number(best) + " Gb/s";
+      "Link at " + port.label + " runs at " + short_number(rate) + " Gb/s, before at " + short_number(best) + " Gb/s";
   finding.evidence.push_back({.signal = "rate",
                               .description = "the port's rate is " + short_number(rate) + " Gb/s; the best seen is " +
                                              short_number(best) + " Gb/s",
@@ -118,7 +118,7 @@ void report_troubles(const HostWatch& host, PortWatch& port, const Thresholds& t
     finding.summary += (finding.summary.empty() ? "" : ", ") + name;
   }
   if (finding.evidence.empty()) return;
-  finding.summary = "RDMA transfers fail on " + port.label + ": " + finding.summary;
+  finding.summary = "RDMA errors on " + port.label + ": " + finding.summary;
   finding.confidence = 0.9;
   findings.push_back(std::move(finding));
 }
@@ -139,14 +139,12 @@ void add_stalls(const PortWatch& port, const Thresholds& thresholds, TimePoint n
   const HostStall& stall = port.stall;
   const auto percent = [](const HostStall::Sign& sign) { return short_number(100 * sign.value) + " % of a second"; };
   add(stall.pcie_write, "pcie_write_stall",
-      port.label + " waited up to " + percent(stall.pcie_write) + " to write into its host's memory: the host is slow",
-      true);
+      port.label + " waited up to " + percent(stall.pcie_write) + " to write to host memory over PCIe", true);
   add(stall.pcie_read, "pcie_read_stall",
-      port.label + " waited up to " + percent(stall.pcie_read) + " to read from its host's memory: the host is slow",
-      true);
+      port.label + " waited up to " + percent(stall.pcie_read) + " to read from host memory over PCIe", true);
   add(stall.out_of_buffer, "out_of_buffer",
-      short_number(stall.out_of_buffer.value) + " packets found no receive request at " + port.label +
-          ": its application does not keep up",
+      short_number(stall.out_of_buffer.value) + " packets were dropped without a receive request at " + port.label +
+          ": the application posts them too slowly",
       false);
 }
 

@@ -113,9 +113,9 @@ Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const 
   Finding finding =
       make_finding(IncidentKind::kSilentLoss, Severity::kWarning, entity_of(fabric, topology, loss.suspect));
   finding.confidence = loss.confidence;
-  finding.summary = "Packets vanish " + std::string(finding.cause.kind == EntityKind::kLink ? "on " : "in ") +
+  finding.summary = "Silent packet loss " + std::string(finding.cause.kind == EntityKind::kLink ? "on " : "in ") +
                     finding.cause.label + (loss.around ? " or on one of its cables" : "") +
-                    " and no counter there tells; hosts send them again";
+                    ": retransmits without drop counters";
   for (const auto* side : {&loss.senders, &loss.receivers})
     for (const PortIndex port : *side) {
       const Node& adapter = topology.node_of(topology.port(port));
@@ -138,22 +138,20 @@ Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const 
   };
   const std::string span = short_duration(loss.observed);
   note("lost_share",
-       std::to_string(loss.senders.size()) + " ports of hosts had to send again, and " +
-           std::to_string(loss.receivers.size()) + " received out of sequence, about " +
-           std::to_string(whole(loss.lost)) + " packets in " + span +
-           "; the ways between them cross it (of whom each sends to, only the jobs are known)",
+       std::to_string(loss.senders.size()) + " host ports retransmitted, and " + std::to_string(loss.receivers.size()) +
+           " received out of sequence, about " + std::to_string(whole(loss.lost)) + " packets in " + span +
+           "; the paths between them cross it (destinations are inferred from jobs)",
        loss.passed > 0 ? loss.lost / loss.passed : 0, thresholds_.bad_ratio, "packets/packet");
   if (loss.suspect.sender != kNoIndex)
-    note("direction", "of what " + port_label(topology, loss.suspect.sender) + " sends", 1, 0, "");
+    note("direction", "of the packets from " + port_label(topology, loss.suspect.sender), 1, 0, "");
   if (loss.support > 0)
-    note(
-        "packet_balance",
-        "its own packet counters agree: what went in and did not come out grows by as much (the logarithm of the odds)",
-        loss.support, 0, "");
+    note("packet_balance",
+         "its packet counters confirm it: packets in minus packets out grow by the same amount (log odds)",
+         loss.support, 0, "");
   std::size_t named = 0;
   for (const auto& [rival, likelihood] : loss.rivals) {
     if (named++ >= kMostRivalsNamed) break;
-    note("could_also_be", entity_of(fabric, topology, rival).label + " would explain it too", likelihood,
+    note("could_also_be", entity_of(fabric, topology, rival).label + " is another possible cause", likelihood,
          loss.confidence, "probability");
   }
   return finding;

@@ -167,8 +167,8 @@ void report_pauses(const HostWatch& host, const PortWatch& port, const Threshold
                                  entity_of(host, port));
   finding.confidence = storm ? 0.9 : 0.8;
   finding.jobs = host.jobs;
-  finding.summary = storm ? port.label + " takes nothing and pauses its switch all the time"
-                          : port.label + " does not take what comes: it pauses its switch";
+  finding.summary = storm ? port.label + " receives nothing and sends PFC pause frames to its switch continuously"
+                          : port.label + " is a slow receiver: it sends PFC pause frames to its switch";
   add_signals(port, now, finding);
   findings.push_back(std::move(finding));
 }
@@ -190,16 +190,16 @@ void add_signals(const PortWatch& port, TimePoint now, Finding& finding) {
   const std::string which =
       pause && pause->priority ? " (priority " + std::to_string(*pause->priority) + ")" : std::string();
   add(watch.pause_sent, "pfc_pause_sent",
-      port.label + which + " told its switch to pause for up to " + percent(watch.pause_sent.value) + " of the time");
+      port.label + which + " paused its switch for up to " + percent(watch.pause_sent.value) + " of the time");
   add(watch.marked, "ecn_marked",
-      "up to " + percent(watch.marked.value) + " of what " + port.label +
-          " received was marked: a queue on the way was long");
+      "up to " + percent(watch.marked.value) + " of the packets that " + port.label +
+          " received had an ECN mark: a queue on the path was long");
   add(watch.notified, "cnp_handled",
-      port.label + " obeyed up to " + short_number(watch.notified.value) + " congestion notifications a packet sent");
+      port.label + " slowed down for up to " + short_number(watch.notified.value) +
+          " congestion notifications (CNP) per packet sent");
   if (watch.now.goodput_bits_per_second && now - watch.taken <= kPeakMemory && *watch.now.goodput_bits_per_second > 0)
     add({*watch.now.goodput_bits_per_second / 1e9, watch.taken}, "goodput",
-        port.label + " sends " + short_number(*watch.now.goodput_bits_per_second / 1e9) +
-            " Gb/s that need not be sent again");
+        port.label + " sends " + short_number(*watch.now.goodput_bits_per_second / 1e9) + " Gb/s without retransmits");
 }
 
 }  // namespace weft::analyzer

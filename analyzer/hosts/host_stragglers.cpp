@@ -105,16 +105,15 @@ void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) 
                                 .window = span});
   };
   note("begins_late",
-       port.label + " had still sent nothing " + short_number(late.delay) + " s after the others had begun; " +
-           std::to_string(late.late) + " beginnings in a row that were seen were late",
+       port.label + " started to send " + short_number(late.delay) + " s later than the others; " +
+           std::to_string(late.late) + " consecutive observed starts were late",
        late.delay, late.threshold, "s");
-  note("cohort_score",
-       std::to_string(late.witnesses) +
-           " others were seen to have sent their first by then and to wait; how far it lies from them, as a robust "
-           "score",
-       late.score, 0, "");
+  note(
+      "cohort_score",
+      std::to_string(late.witnesses) + " other ports had already started and were waiting; robust z-score of the delay",
+      late.score, 0, "");
   if (seconds(span) > 0)
-    note("waiting_share", "of the time, at least so much was spent on waiting for it",
+    note("waiting_share", "minimum share of time that the others waited for it",
          std::min(1.0, late.total / (seconds(span) + late.total / late.late)), 0, "");
 }
 
@@ -239,8 +238,8 @@ void HostStragglers::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& fi
       } else {
         finding = &found.emplace_back(make_finding(IncidentKind::kStraggler, Severity::kWarning, cause));
         finding->jobs = {host.jobs.front()};
-        finding->summary = name + " is slower than the others of " + host.jobs.front() + ": they wait for what " +
-                           port.label + " sends";
+        finding->summary =
+            name + " is slower than the others of " + host.jobs.front() + ": they wait for data from " + port.label;
       }
       finding->confidence =
           std::max(finding->confidence, std::min(kMostConfidence, kConfidence + kConfidenceEach * lateness.late));

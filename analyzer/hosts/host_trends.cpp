@@ -62,7 +62,7 @@ Evidence power_evidence(const HostTrend& trend, const HostSeries& series, const 
   const std::string lane = series.lane == kNoLane ? std::string() : " on lane " + std::to_string(series.lane);
   return {.signal = "module_receive_power",
           .description = port.label + " receives " + short_number(power) + " dBm" + lane + "; " + short_number(usual) +
-                         " dBm is usual here",
+                         " dBm is the baseline",
           .value = power,
           .threshold = usual - thresholds.receive_power_drop,
           .unit = "dBm",
@@ -114,7 +114,7 @@ void report_trends(const HostWatch& host, const Thresholds& thresholds, TimePoin
       Finding finding = make_finding(IncidentKind::kLinkDegraded, Severity::kInfo, cause);
       finding.confidence = 0.8;
       finding.jobs = host.jobs;
-      finding.summary = "Link at " + port.label + " is getting worse, and loses nothing yet";
+      finding.summary = "Link at " + port.label + " is degrading, without packet loss so far";
       found = findings.insert(findings.end(), std::move(finding));
     }
     if (trend.kind == HostTrend::Kind::kReceivePower) {

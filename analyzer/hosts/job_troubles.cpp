@@ -53,14 +53,14 @@ void JobTroubles::apply_findings(std::span<Finding> findings, TimePoint now) {
     TimePoint latest = kNever;
     for (const auto& [port, at] : outage.failed) latest = std::max(latest, at);
     const auto count = static_cast<double>(outage.failed.size());
-    finding.evidence.push_back({.signal = "transfers_failed",
-                                .description = "because of it transfers of its jobs failed on " +
-                                               std::to_string(outage.failed.size()) + " ports",
-                                .value = count,
-                                .threshold = 0,
-                                .unit = "ports",
-                                .observed = latest,
-                                .where = finding.cause});
+    finding.evidence.push_back(
+        {.signal = "transfers_failed",
+         .description = "RDMA errors of its jobs that it caused on " + std::to_string(outage.failed.size()) + " ports",
+         .value = count,
+         .threshold = 0,
+         .unit = "ports",
+         .observed = latest,
+         .where = finding.cause});
   }
 }
 
@@ -119,12 +119,12 @@ void JobTroubles::gather(std::vector<Finding>& troubles, TimePoint now) {
   });
   if (ports == 0) return;
   whole.jobs.assign(jobs.begin(), jobs.end());
-  whole.summary = "RDMA transfers of " + text_of(jobs) + " fail on many ports at once (" + text_of(counters) +
-                  "): the application, or what its hosts share, is suspected before any of them";
+  whole.summary = "RDMA errors of " + text_of(jobs) + " on many ports at once (" + text_of(counters) +
+                  "); suspected cause: the application or a resource that its hosts share";
   whole.evidence.insert(whole.evidence.begin(),
                         {.signal = "simultaneous_alarms",
                          .description = "RDMA_ERRORS of " + std::to_string(ports) +
-                                        " ports of the same job, begun within " + short_duration(together_),
+                                        " ports of the same job, opened within " + short_duration(together_),
                          .value = static_cast<double>(ports),
                          .threshold = static_cast<double>(many_),
                          .unit = "ports",

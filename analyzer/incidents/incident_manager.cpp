@@ -106,7 +106,7 @@ void IncidentManager::begin(Incident& incident, TimePoint now) {
   const std::size_t count = incident.beginnings.size();
   if (count < policy_.repeat_count) return;
   const Evidence repeated{.signal = "beginnings",
-                          .description = "the same trouble began " + std::to_string(count) +
+                          .description = "the same incident occurred " + std::to_string(count) +
                                          (count < kMostBeginnings ? "" : " or more") + " times in " +
                                          in_words(policy_.repeat_window),
                           .value = static_cast<double>(count),
@@ -121,8 +121,8 @@ void IncidentManager::begin(Incident& incident, TimePoint now) {
 std::string IncidentManager::summary_of(const Finding& finding, const Incident& incident) const {
   const std::size_t count = incident.beginnings.size();
   if (count < policy_.repeat_count) return finding.summary;
-  return finding.summary + "; the " + ordinal(count) + " time" + (count < kMostBeginnings ? "" : " or more") +
-         " in " + in_words(policy_.repeat_window);
+  return finding.summary + "; the " + ordinal(count) + " time" + (count < kMostBeginnings ? "" : " or more") + " in " +
+         in_words(policy_.repeat_window);
 }
 
 void IncidentManager::open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
@@ -259,7 +259,7 @@ void IncidentManager::close(std::string_view fabric, const std::unordered_map<st
     const Incident& incident = *entry.incident;
     if (!incident.is_open() || entry.seen_in == updates_ || !coverage.reaches(incident.cause.fabric, fabric)) continue;
     if (const IncidentPtr alarm = incident.maintenance != 0 ? seen_as_trouble(incident) : nullptr) {
-      resolve(entry, "the work is over, it goes on as " + incident_name(alarm->id), now, changed);
+      resolve(entry, "the maintenance window ended; it continues as " + incident_name(alarm->id), now, changed);
       continue;
     }
     const bool foldable = is_outage_or_blindness(incident.kind);
@@ -343,7 +343,7 @@ void IncidentManager::expire(TimePoint now) {
 
 Result<Incident> IncidentManager::acknowledge(std::uint64_t id, std::string_view who, TimePoint now) {
   const std::size_t at = position(id);
-  if (at == entries_.size()) return fail(ErrorCode::kNotFound, "there is no incident " + incident_name(id));
+  if (at == entries_.size()) return fail(ErrorCode::kNotFound, "no incident " + incident_name(id));
   if (who.empty()) return fail(ErrorCode::kInvalidArgument, "an acknowledgement needs a name");
   Entry& entry = entries_[at];
   if (!entry.incident->is_open())
@@ -361,7 +361,7 @@ Result<Incident> IncidentManager::acknowledge(std::uint64_t id, std::string_view
 
 Result<Incident> IncidentManager::silence(std::uint64_t id, TimePoint until, TimePoint now) {
   const std::size_t at = position(id);
-  if (at == entries_.size()) return fail(ErrorCode::kNotFound, "there is no incident " + incident_name(id));
+  if (at == entries_.size()) return fail(ErrorCode::kNotFound, "no incident " + incident_name(id));
   Incident next = *entries_[at].incident;
   next.silenced_until = until > now ? until : kNever;
   Changed changed;

@@ -77,7 +77,7 @@ void MassAlarms::hold_back(std::vector<Finding>& findings, std::size_t links, co
     sensor.evidence.push_back({.signal = "simultaneous_alarms",
                                .description = std::string(to_string(kind)) + " of " + std::to_string(held) + " of " +
                                               std::to_string(links) + ' ' + scope_.what +
-                                              ", begun at about the same time",
+                                              ", opened at about the same time",
                                .value = static_cast<double>(held),
                                .threshold = least(limit, links),
                                .unit = scope_.what,
@@ -86,8 +86,8 @@ void MassAlarms::hold_back(std::vector<Finding>& findings, std::size_t links, co
   }
   if (kinds.empty()) return;
   sensor.summary = (sensor.cause.fabric.empty() ? "Counters of " : "Counters of fabric ") + sensor.cause.label +
-                   " say " + kinds + " of many " + scope_.what +
-                   " at once: what reads or resets them is suspected before the " + scope_.what;
+                   " show " + kinds + " on many " + scope_.what +
+                   " at once; suspected cause: reading or resetting of the counters, not the " + scope_.what;
   findings.push_back(std::move(sensor));
 }
 

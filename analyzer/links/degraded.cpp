@@ -85,8 +85,7 @@ void DegradedLinks::report(const Topology& topology, const LinkTable& table, con
     if (slow) what += (narrow ? " and " : "") + speed_name(degraded.speed) + " of " + speed_name(degraded.best_speed);
     finding.summary = "Link " + finding.cause.label + " runs at " + what;
     finding.confidence = degraded.by_configuration ? 0.7 : 0.97;
-    if (degraded.by_configuration)
-      finding.summary += ": its enabled widths hold it back, while its neighbours run wider";
+    if (degraded.by_configuration) finding.summary += ": limited by its enabled widths, its neighbours run wider";
     for (const PortIndex index : {link.low, link.high}) {
       const Port& port = topology.port(index);
       const Entity where = describe.port(topology.key_of(index));
@@ -94,7 +93,7 @@ void DegradedLinks::report(const Topology& topology, const LinkTable& table, con
           {.signal = narrow ? "width_active" : "speed_active",
            .description = where.label + " runs at " + rate_name(lanes(port.width_active), port.speed_active) +
                           ", supports " + rate_name(widest_lanes(port.width_supported), fastest(port.speed_supported)) +
-                          ", has enabled " + rate_name(widest_lanes(port.width_enabled), fastest(port.speed_enabled)),
+                          ", enabled " + rate_name(widest_lanes(port.width_enabled), fastest(port.speed_enabled)),
            .value = narrow ? lanes(port.width_active) : lane_bits_per_second(port.speed_active) / 1e9,
            .threshold = narrow ? degraded.best_lanes : lane_bits_per_second(degraded.best_speed) / 1e9,
            .unit = narrow ? "lanes" : "Gb/s",

@@ -188,8 +188,8 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
           finding.affected.push_back(describe.node(adapter));
       finding.confidence = 0.9;
       finding.summary = (link == kNoIndex ? "Port " : "Link ") + finding.cause.label +
-                        " has more errors than its limit of " + short_number(thresholds_.error_rate_limit) +
-                        " a bit, received at " + where.label;
+                        " has a bit error ratio above its limit of " + short_number(thresholds_.error_rate_limit) +
+                        ", received at " + where.label;
       findings.push_back(std::move(finding));
     } else {
       findings[position].summary += " and at " + where.label;
@@ -197,7 +197,7 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
     Finding& finding = findings[position];
     finding.evidence.push_back({.signal = "error_rate",
                                 .description = where.label + ": " + short_number(condemned.rate) +
-                                               " errors a bit over " + short_number(condemned.bits) + " bits in " +
+                                               " errors per bit over " + short_number(condemned.bits) + " bits in " +
                                                short_number(condemned.elapsed) + " s, in " +
                                                std::to_string(condemned.errored_readings) + " readings",
                                 .value = condemned.rate,
@@ -210,7 +210,7 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
       if (count == 0) return;
       finding.evidence.push_back({.signal = signal,
                                   .description = where.label + ": " + signal + " grew by " + std::to_string(count) +
-                                                 " in the window that condemned it",
+                                                 " in the window above the limit",
                                   .value = static_cast<double>(count),
                                   .threshold = 0,
                                   .unit = "events",

@@ -33,8 +33,8 @@ Evidence fec_evidence(const Drift& drift, const Thresholds& thresholds, const st
                       std::string_view symbols, const Entity& where, TimePoint now) {
   const double ratio = std::pow(10, drift.last());
   return {.signal = "fec_corrected_ratio",
-          .description = label + " receives " + short_number(ratio) + " wrong " + std::string(symbols) +
-                         " a bit before correction; " + short_number(std::pow(10, drift.usual())) + " is usual here",
+          .description = label + " receives " + short_number(ratio) + " corrected " + std::string(symbols) +
+                         " per bit; " + short_number(std::pow(10, drift.usual())) + " is the baseline",
           .value = ratio,
           .threshold = std::pow(10, drift.usual() + thresholds.fec_ratio_rise),
           .unit = "",

@@ -75,8 +75,8 @@ void FecTrends::report(const Topology& topology, const LinkTable& table, const D
       if (const NodeId adapter = describe.adapter_of(link); adapter != kNoIndex)
         finding.affected.push_back(describe.node(adapter));
       finding.confidence = 0.8;
-      finding.summary =
-          "Link " + cable.label + " is getting worse: error correction repairs ever more, and loses nothing yet";
+      finding.summary = "Link " + cable.label +
+                        " is degrading: error correction (FEC) corrects more and more, without packet loss so far";
       found = findings.insert(findings.end(), std::move(finding));
     }
     found->evidence.push_back(fec_evidence(drift, thresholds_, port_label(topology, port), "symbols",

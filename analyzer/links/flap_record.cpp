@@ -76,10 +76,8 @@ bool FlapRecord::is_forgotten() const {
 }
 
 const char* FlapRecord::habit(TimePoint now) const {
-  return now - state.last_flap < kQuiet
-             ? "keeps going down and coming back"
-             : "kept going down and coming back; quiet for some minutes now, it stays listed "
-               "until its penalty has decayed";
+  return now - state.last_flap < kQuiet ? "is flapping"
+                                        : "was flapping; now quiet, it stays listed until its flap penalty has decayed";
 }
 
 void FlapRecord::add_evidence(const Thresholds& thresholds, const Entity& where, TimePoint now,
@@ -88,7 +86,7 @@ void FlapRecord::add_evidence(const Thresholds& thresholds, const Entity& where,
     if (!suppressed) return;
     evidence.push_back({.signal = std::string("flap_penalty_") + layer,
                         .description = "the " + std::string(layer) + " flap penalty is " + short_number(penalty) +
-                                       ", the limit " + short_number(damping.suppress) + "; it ends below " +
+                                       ", the limit " + short_number(damping.suppress) + "; LINK_FLAP ends below " +
                                        short_number(damping.reuse),
                         .value = penalty,
                         .threshold = damping.suppress,

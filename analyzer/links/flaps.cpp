@@ -96,12 +96,12 @@ void FlapTracker::report(const Describe& describe, const LinkTable& table, TimeP
       finding.affected.push_back(describe.node(adapter));
     finding.confidence = state.both_ends ? 0.98 : 0.75;
     finding.summary = "Link " + finding.cause.label + " " + record.habit(now) +
-                      (state.both_ends ? "; seen at both ends" : "; seen at one end only");
+                      (state.both_ends ? "; reported by both ends" : "; reported by one end only");
     record.add_evidence(thresholds_, finding.cause, now, finding.evidence);
     const LinkState& link = table.links()[id];
     if (link.view == LinkView::kDown || link.view == LinkView::kDisagreement)
       finding.evidence.push_back({.signal = "port_state",
-                                  .description = "the link is down at present",
+                                  .description = "the link is currently down",
                                   .value = 0,
                                   .threshold = 0,
                                   .unit = "",

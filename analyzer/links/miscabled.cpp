@@ -56,7 +56,7 @@ void Cabling::update(const Topology& topology, const LinkTable& table, const Des
       finding.severity = Severity::kInfo;
       finding.summary = "Link " + finding.cause.label + " is not in the expected topology";
     } else {
-      finding.summary = "Link " + finding.cause.label + " is cabled wrongly: ";
+      finding.summary = "Link " + finding.cause.label + " is miscabled: ";
       const PortKey& at = a_wants ? a : b;
       finding.summary += describe.port(at).label + " should be connected with " +
                          name_of(*expected_, describe, a_wants ? *a_wants : *b_wants);
@@ -71,8 +71,8 @@ void Cabling::update(const Topology& topology, const LinkTable& table, const Des
   if (findings_.size() <= thresholds_.mass_minimum_links || share <= thresholds_.miscabled_mass_share) return;
   Finding all = make_finding(IncidentKind::kMiscabled, Severity::kWarning, describe.fabric());
   all.confidence = 0.9;
-  all.summary =
-      "Fabric " + all.cause.label + " differs from its expected topology in most places; is it the right file?";
+  all.summary = "Fabric " + all.cause.label +
+                " differs from its expected topology on most links; check that the file is of this fabric";
   for (std::size_t i = 0; i < 4; ++i)
     all.evidence.insert(all.evidence.end(), findings_[i].evidence.begin(), findings_[i].evidence.end());
   findings_.assign(1, std::move(all));
@@ -90,8 +90,8 @@ void report_duplicates(const Topology& topology, const LinkTable& table, const D
       finding = make_finding(IncidentKind::kDuplicateGuid, Severity::kCritical, describe.node(id));
       finding.confidence = 0.99;
       finding.summary = "GUID " + to_string(duplicate.guid) + " of " + finding.cause.label +
-                        " answers at two places: behind " + describe.port(duplicate.first_seen_behind).label +
-                        " and, as \"" + duplicate.second_description + "\", behind " +
+                        " answers at two places: at " + describe.port(duplicate.first_seen_behind).label +
+                        " and, as \"" + duplicate.second_description + "\", at " +
                         describe.port(duplicate.second_seen_behind).label;
     }
     for (const PortKey& key : {duplicate.first_seen_behind, duplicate.second_seen_behind}) {
@@ -101,7 +101,7 @@ void report_duplicates(const Topology& topology, const LinkTable& table, const D
       if (known) continue;
       finding.affected.push_back(where);
       finding.evidence.push_back({.signal = "node_guid",
-                                  .description = to_string(duplicate.guid) + " answers behind " + where.label,
+                                  .description = to_string(duplicate.guid) + " answers at " + where.label,
                                   .value = 0,
                                   .threshold = 0,
                                   .unit = "",

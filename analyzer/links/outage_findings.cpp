@@ -38,7 +38,7 @@ void Writer::add_state(Finding& finding, LinkId id, bool high) const {
   if (unread || view == EndView::kUnseen || index == kNoIndex) {
     if (unread) return;  // nobody asked it
     finding.evidence.push_back({.signal = "port_unreadable",
-                                .description = where.label + " gives no answer",
+                                .description = where.label + " does not respond",
                                 .value = 0,
                                 .threshold = 0,
                                 .unit = "",
@@ -85,26 +85,26 @@ void Writer::link(const Outage& outage) {
   } else if (link.view == LinkView::kTraining) {
     finding.severity = Severity::kWarning;
     finding.confidence = 0.8;
-    finding.summary = name + " is cabled and trained, but the subnet manager has not activated it";
+    finding.summary = name + " is trained, but the subnet manager has not activated it";
   } else if (link.view == LinkView::kDisagreement) {
     finding.confidence = 0.6;
-    finding.summary = name + " is down at one end while the other still says Active";
+    finding.summary = name + " is down at one end while the other still reports Active";
   } else if (either(EndView::kUnseen) && sweep_.topology->is_ethernet()) {
     const bool low_tells = link.low_view != EndView::kUnseen;
     finding.confidence = 0.9;
-    finding.summary = name + " is down, as " + describe_.end(outage.link, !low_tells).label + " says";
+    finding.summary = name + " is down, reported by " + describe_.end(outage.link, !low_tells).label;
   } else if (either(EndView::kUnseen)) {
     finding.confidence = behind.empty() ? 0.85 : 0.7;
-    finding.summary =
-        name + " is down; " + describe_.end(outage.link, link.high_view == EndView::kUnseen).label + " gives no answer";
-    if (!behind.empty()) finding.summary += ", " + std::to_string(behind.size()) + " nodes behind it are out of reach";
+    finding.summary = name + " is down; " + describe_.end(outage.link, link.high_view == EndView::kUnseen).label +
+                      " does not respond";
+    if (!behind.empty()) finding.summary += ", " + std::to_string(behind.size()) + " nodes behind it are unreachable";
   } else if (either(EndView::kUp)) {
     finding.confidence = 0.85;
-    finding.summary =
-        name + " is down; " + describe_.end(outage.link, link.high_view == EndView::kUp).label + " was not read since";
+    finding.summary = name + " is down; " + describe_.end(outage.link, link.high_view == EndView::kUp).label +
+                      " has not been read since";
   } else {
     finding.confidence = 0.99;
-    finding.summary = name + " is down, seen from both ends";
+    finding.summary = name + " is down, reported by both ends";
   }
   findings_.push_back(std::move(finding));
 }
@@ -150,15 +150,15 @@ void Writer::silent(const Outage& outage) {
   Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kWarning, describe_.node(outage.node));
   finding.confidence = 0.9;
   finding.summary =
-      finding.cause.label + (counters_only ? " answers, but its counters can no longer be read"
-                                           : " does not answer management requests, while its links look up from the "
-                                             "other side");
+      finding.cause.label + (counters_only
+                                 ? " responds, but its counters can no longer be read"
+                                 : " does not respond to management requests, while its peers report its links as up");
   if (!outage.nodes.empty())
-    finding.summary += "; " + std::to_string(outage.nodes.size()) + " nodes behind it are out of reach";
+    finding.summary += "; " + std::to_string(outage.nodes.size()) + " nodes behind it are unreachable";
   add_nodes(finding, outage.nodes);
   if (counters_only) {
     finding.evidence.push_back({.signal = "counters_read_at",
-                                .description = "the last good reading of any of its counters is stale",
+                                .description = "the last successful reading of its counters is stale",
                                 .value = 0,
                                 .threshold = 0,
                                 .unit = "",
@@ -179,7 +179,7 @@ void Writer::silent(const Outage& outage) {
 void Writer::fabric(const Outage& outage) {
   Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, describe_.fabric());
   finding.confidence = 0.8;
-  finding.summary = "Fabric " + finding.cause.label + " can not be seen: " + outage.reason;
+  finding.summary = "Fabric " + finding.cause.label + " cannot be monitored: " + outage.reason;
   for (const LinkId id : outage.links) {
     finding.affected.push_back(describe_.link(id));
     add_state(finding, id, false);

@@ -91,7 +91,7 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
         names += (names.empty() ? "" : ", ") + std::string(info.name);
         const auto value = static_cast<double>(sweep.counters->value(port, column));
         finding.evidence.push_back({.signal = std::string(info.name),
-                                    .description = std::string(info.name) + " stands at its greatest value, " +
+                                    .description = std::string(info.name) + " is at its maximum, " +
                                                    std::to_string(sweep.counters->value(port, column)),
                                     .value = value,
                                     .threshold = value,
@@ -99,17 +99,17 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
                                     .observed = sweep.counters->read_at(port),
                                     .where = finding.cause});
       }
-      finding.summary =
-          finding.cause.label + ": " + names + " stuck at all ones; its movement can not be seen until it is cleared";
+      finding.summary = finding.cause.label + ": " + names +
+                        " saturated (all ones); no further errors are visible until it is cleared";
     }
     if (still) {
       finding.severity = Severity::kWarning;
       finding.confidence = 0.8;
-      finding.summary = finding.cause.label + ": receive_packets stands still while the peer keeps sending" +
-                        (names.empty() ? "" : "; " + names + " stuck at all ones");
+      finding.summary = finding.cause.label + ": receive_packets does not move while the peer sends" +
+                        (names.empty() ? "" : "; " + names + " saturated (all ones)");
       finding.evidence.push_back({.signal = "receive_packets",
                                   .description = "did not move for " + std::to_string(thresholds_.stuck_sweeps) +
-                                                 " sweeps and more, in which the peer sent more than " +
+                                                 " sweeps or more, in which the peer sent more than " +
                                                  std::to_string(static_cast<long>(thresholds_.stuck_packets)) +
                                                  " packets each on average",
                                   .value = 0,
@@ -122,15 +122,15 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
     if (mad) {
       finding.severity = Severity::kWarning;
       finding.confidence = 0.9;
-      finding.summary = finding.cause.label + ": its counters jump about; what they say is not to be believed";
-      finding.evidence.push_back({.signal = "counter_jumps",
-                                  .description = "its counters went back, or further than the link could have carried, "
-                                                 "again and again",
-                                  .value = std::round(jumping->second.count),
-                                  .threshold = static_cast<double>(thresholds_.stuck_jumps),
-                                  .unit = "events",
-                                  .observed = sweep.finished,
-                                  .where = finding.cause});
+      finding.summary = finding.cause.label + ": its counters are inconsistent and not used";
+      finding.evidence.push_back(
+          {.signal = "counter_jumps",
+           .description = "its counters repeatedly decreased, or increased more than the link can carry",
+           .value = std::round(jumping->second.count),
+           .threshold = static_cast<double>(thresholds_.stuck_jumps),
+           .unit = "events",
+           .observed = sweep.finished,
+           .where = finding.cause});
     }
     findings.push_back(std::move(finding));
   }

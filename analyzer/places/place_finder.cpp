@@ -248,10 +248,11 @@ Result<std::optional<std::regex>> place_pattern(const std::string& text) {
   try {
     std::regex pattern(text, std::regex::ECMAScript | std::regex::optimize);
     if (pattern.mark_count() != 1)
-      return fail(ErrorCode::kInvalidArgument, "needs exactly one group in brackets, the name; write others as (?:…)");
+      return fail(ErrorCode::kInvalidArgument,
+                  "needs exactly one group in parentheses, the name; write others as (?:…)");
     return pattern;
   } catch (const std::regex_error& error) {
-    return fail(ErrorCode::kInvalidArgument, std::string("is no regular expression: ") + error.what());
+    return fail(ErrorCode::kInvalidArgument, std::string("is not a regular expression: ") + error.what());
   }
 }
 

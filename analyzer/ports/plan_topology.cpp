@@ -88,8 +88,8 @@ Result<std::shared_ptr<const Topology>> make_topology(const CablePlan& plan) {
     const NodeGuid guid = guid_of_name(name);
     const auto [same, added] = taken.emplace(guid, name);
     if (!added)
-      return fail(ErrorCode::kInvalidArgument, '"' + same->second + "\" and \"" + name +
-                                                   "\" cannot be told apart: their names give one GUID; rename one");
+      return fail(ErrorCode::kInvalidArgument,
+                  '"' + same->second + "\" and \"" + name + "\" have the same generated GUID; rename one");
     epoch = hash_of(name, epoch);
     Node& node = nodes.emplace_back();
     node.guid = guid;
@@ -118,7 +118,7 @@ Result<std::shared_ptr<const Topology>> make_topology(const CablePlan& plan) {
     if (is_switch && of_node.size() > kMostPorts)
       return fail(ErrorCode::kInvalidArgument, "switch \"" + std::string(name) + "\" has cables at " +
                                                    std::to_string(of_node.size()) + " ports; " +
-                                                   std::to_string(kMostPorts) + " are possible");
+                                                   std::to_string(kMostPorts) + " is the maximum");
     if (is_switch) {
       if (auto added = add_node(std::string(name), NodeType::kSwitch, of_node.size()); !added)
         return tl::unexpected(added.error());
@@ -143,7 +143,7 @@ Result<std::shared_ptr<const Topology>> make_topology(const CablePlan& plan) {
   }
   for (const Port& port : ports) epoch = (epoch ^ port.peer) * kFnvPrime;
   if (const std::string wrong = Topology::validate(nodes, ports); !wrong.empty())
-    return fail(ErrorCode::kInternal, "the plan gives no graph: " + wrong);
+    return fail(ErrorCode::kInternal, "the cabling is not a valid graph: " + wrong);
   // Clients keep it in numbers of 53 bits.
   constexpr std::uint64_t kEpochBits = (1ULL << 32) - 1;
   return std::make_shared<const Topology>((epoch & kEpochBits) | 1, std::move(nodes), std::move(ports),

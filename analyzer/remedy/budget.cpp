@@ -77,16 +77,18 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     on_switch += plan.target.kind == EntityKind::kLink && shares_switch(plan.target, other->target, *topology);
     on_rail += rail != kNoIndex && rail_of(other->target, *topology, *tree) == rail;
   }
-  if (hour >= limits.actions_per_hour) return says("the actions of this hour are used up: ", limits.actions_per_hour);
+  if (hour >= limits.actions_per_hour) return says("actions per hour are used up: ", limits.actions_per_hour);
   if (out >= limits.out_minimum) {  // else there is no need to count links
     const auto share = static_cast<std::size_t>(limits.out_share * static_cast<double>(links_of(view)));
     if (const std::size_t most = std::max<std::size_t>(limits.out_minimum, share); out >= most)
-      return says("as much is out of service as may be at once: ", most);
+      return says("maximum of targets out of service reached: ", most);
   }
   if (on_switch >= limits.out_per_switch)
-    return says("as many links of one switch are out as may be: ", limits.out_per_switch);
-  if (on_rail >= limits.out_per_rail) return says("as many links of one rail are out as may be: ", limits.out_per_rail);
-  if (on_job >= limits.out_per_job) return says("as much that one job uses is out as may be: ", limits.out_per_job);
+    return says("maximum of links of one switch out of service reached: ", limits.out_per_switch);
+  if (on_rail >= limits.out_per_rail)
+    return says("maximum of links of one rail out of service reached: ", limits.out_per_rail);
+  if (on_job >= limits.out_per_job)
+    return says("maximum of targets of one job out of service reached: ", limits.out_per_job);
   return std::nullopt;
 }
 
@@ -116,13 +118,13 @@ std::optional<std::string> must_trip(std::size_t wanted, Plans plans, const Reme
   const auto most =
       std::max<std::size_t>(limits.minimum, static_cast<std::size_t>(limits.share * static_cast<double>(nodes)));
   if (wanted > most)
-    return std::to_string(wanted) + " things asked for a remedy within " +
+    return std::to_string(wanted) + " targets needed remediation within " +
            std::to_string(std::chrono::duration_cast<std::chrono::minutes>(limits.window).count()) +
-           " min, more than " + std::to_string(most) + ": that is one cause which no plan of ours knows";
+           " min, more than " + std::to_string(most) + ": a common cause outside any plan is likely";
   const std::uint32_t day = actions_within(plans, view.now, 24h);
   if (day > limits.actions_per_day)
     return std::to_string(day) + " actions within a day, more than " + std::to_string(limits.actions_per_day) +
-           ": a slow bleed";
+           ": too many for independent faults";
   return std::nullopt;
 }
 

@@ -135,15 +135,15 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
       const auto recent = std::ranges::count_if(incident.beginnings, [&](TimePoint at) { return at > since; });
       const double each_hour = std::max<double>(1, static_cast<double>(recent));
       const double ratio = std::min(1.0, each_hour * restart / 3600);
-      return {ratio, "a job that a flap hits starts anew: " + percent(ratio) + " of its time at " +
-                         std::to_string(static_cast<int>(each_hour)) + " flap an hour"};
+      return {ratio, "a flap restarts a job: " + percent(ratio) + " of its time at " +
+                         std::to_string(static_cast<int>(each_hour)) + " flaps an hour"};
     }
     case IncidentKind::kLinkDegraded: {
       const Evidence* rate = evidence_in(incident, "Gb/s");
       const double share =
           rate && rate->threshold > 0 && rate->value > 0 ? std::clamp(rate->value / rate->threshold, 0.01, 1.0) : 0.5;
       const double ratio = std::min(1.0, communication * (1 / share - 1));
-      return {ratio, "a collective is as slow as its slowest link, here at " + percent(share) +
+      return {ratio, "a collective is as slow as its slowest link, at " + percent(share) +
                          " of its rate: " + percent(ratio) + " of a job's time"};
     }
     case IncidentKind::kLinkErrors: {
@@ -158,26 +158,27 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
       }
       const double each_second = (errors ? errors->value : 1e-12) * rate * kUsualUtilization;
       const double ratio = communication * std::min(1.0, each_second * kRetransmissionTimeout);
-      return {ratio, "each lost packet stops its flow until it is sent again: " + percent(ratio) + " of a job's time"};
+      return {ratio,
+              "each lost packet stalls its flow until it is retransmitted: " + percent(ratio) + " of a job's time"};
     }
     case IncidentKind::kSilentLoss:
-      return {communication, "lost packets stop flows that nothing else explains: up to " + percent(communication) +
-                                 " of a job's time"};
+      return {communication,
+              "unexplained packet loss stalls flows: up to " + percent(communication) + " of a job's time"};
     default:
       return {communication, "up to " + percent(communication) + " of the time of a job on it"};
   }
 }
 
 Harm cost_of_isolation(LiveTree& tree, UplinkIndex uplink, const Topology& topology, const RemedyLimits& limits) {
-  if (uplink == kNoIndex) return {1, "no way round it is known"};
-  if (!tree.is_up(uplink)) return {0, "it carries nothing as it is"};
+  if (uplink == kNoIndex) return {1, "no alternative path is known"};
+  if (!tree.is_up(uplink)) return {0, "it carries no traffic now"};
   const auto below = tree.leaves_below(uplink);
   std::vector<std::uint64_t> before;
   before.reserve(below.size());
   const auto leaves = tree.tree().leaves();
   for (const std::uint32_t leaf : below) before.push_back(tree.ways(leaves[leaf]));
   tree.take_out(uplink);
-  Harm worst{0, "no leaf loses a way"};
+  Harm worst{0, "no leaf loses a path"};
   for (std::size_t i = 0; i < below.size(); ++i) {
     const NodeIndex node = leaves[below[i]];
     const std::uint64_t after = tree.ways(node);
@@ -188,7 +189,7 @@ Harm cost_of_isolation(LiveTree& tree, UplinkIndex uplink, const Topology& topol
                                                  (static_cast<double>(before[i]) / static_cast<double>(after) - 1));
     if (ratio < worst.ratio || ratio == 0) continue;
     worst = {ratio, topology.node(node).name + " keeps " + std::to_string(after) + " of " + std::to_string(before[i]) +
-                        " ways up: " + percent(ratio) + " of a job's time"};
+                        " uplink paths: " + percent(ratio) + " of a job's time"};
   }
   tree.put_back(uplink);
   return worst;
@@ -200,7 +201,7 @@ std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& re
   const Harm harm = harm_of(incident, view, limits);
   candidates.push_back({RemedyAction::kNothing, incident.cause, 0, harm.ratio, true, harm.explanation});
   if (remedy.action == RemedyAction::kIsolateLink || remedy.action == RemedyAction::kRaiseLinkCost) {
-    Harm cost{1, "how the fabric is cabled there is not known"};
+    Harm cost{1, "the cabling there is unknown"};
     const FabricView* fabric = view.fabric(remedy.target.fabric);
     if (tree && fabric && fabric->sweep) {
       const Topology& topology = *fabric->sweep->topology;
@@ -214,7 +215,7 @@ std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& re
   } else {
     // What runs there goes on and suffers as before; what would have been placed there does not.
     candidates.push_back({remedy.action, remedy.target, 0, harm.ratio / 2, false,
-                          "no new job is placed there; what runs may finish and suffers until then"});
+                          "no new jobs there; running jobs may finish and are affected until then"});
   }
   std::ranges::stable_sort(candidates, {}, &Candidate::total_ratio);
   return candidates;

@@ -47,7 +47,7 @@ class Judge {
     switch (guard) {
       case Guard::kHandsOff:
         return in_.status.hands_off ? refused("all automation is stopped: " + in_.status.hands_off_reason)
-                                    : passed("nobody stopped automation");
+                                    : passed("automation is not stopped");
       case Guard::kEnabled:
         return enabled();
       case Guard::kLists:
@@ -96,7 +96,7 @@ class Judge {
     const std::string action = to_string(plan_.action);
     switch (in_.settings.mode(plan_.action)) {
       case RemedyMode::kOff:
-        return refused(action + " is turned off");
+        return refused(action + " is off");
       case RemedyMode::kAuto:
         if (plan_.actuator.empty()) return refused(nobody());
         return passed(action + " is automatic");
@@ -104,14 +104,14 @@ class Judge {
         break;
     }
     if (plan_.actuator.empty()) return refused(nobody());
-    if (plan_.approved_by == kOurselves) return refused(action + " is not automatic any more");
-    return passed(action + " is done when a person approves it");
+    if (plan_.approved_by == kOurselves) return refused(action + " is no longer automatic");
+    return passed(action + " needs approval");
   }
 
   std::string nobody() const {
     const std::string action = to_string(plan_.action);
-    if (ethernet_) return "no actuator for Ethernet links: only a webhook could be told to do " + action;
-    return "nothing is configured that could do " + action;
+    if (ethernet_) return "no actuator for Ethernet links, only a webhook can do " + action;
+    return "no actuator is configured for " + action;
   }
 
   // Every name under which the target may stand in a list.
@@ -135,7 +135,7 @@ class Judge {
 
   Verdict lists() const {
     const RemedySettings& settings = in_.settings;
-    if (settings.deny.empty() && settings.allow.empty()) return passed("there are no lists");
+    if (settings.deny.empty() && settings.allow.empty()) return passed("no allow or deny lists");
     const auto own = names();
     const auto on = [&own](const std::vector<std::string>& list) {
       return std::ranges::find_first_of(list, own) != list.end();
@@ -146,34 +146,34 @@ class Judge {
   }
 
   Verdict maintenance() const {
-    if (by_person_) return not_needed("a person asked for it");
+    if (by_person_) return not_needed("requested by a person");
     for (const MaintenanceWindow& window : in_.view.maintenance) {
       if (state_at(window, in_.view.now) != MaintenanceState::kActive) continue;
       if (covers(window, plan_.target) || (!is_link_ && window.host == plan_.target.host))
-        return refused("somebody works on it: " + in_words(window));
+        return refused("maintenance window active: " + in_words(window));
     }
-    return passed("nobody has announced work on it");
+    return passed("no maintenance window");
   }
 
   Verdict fresh_data() const {
-    if (!is_link_ && plan_.target.fabric.empty()) return not_needed("the scheduler is asked itself");
-    if (!fabric_) return refused("its fabric was never seen completely");
-    if (!fabric_->watching) return refused("its fabric is not seen now");
+    if (!is_link_ && plan_.target.fabric.empty()) return not_needed("the scheduler is queried directly");
+    if (!fabric_) return refused("its fabric has no complete sweep yet");
+    if (!fabric_->watching) return refused("its fabric is not monitored now");
     const Sweep& sweep = *fabric_->sweep;
     const Duration age = in_.view.now - sweep.started;
     if (age > sweep.interval * limits_.stale_intervals + sweep.statistics.duration)
-      return refused("the last complete picture is " + std::to_string(static_cast<int>(seconds(age))) + " s old");
+      return refused("the last complete sweep is " + std::to_string(static_cast<int>(seconds(age))) + " s old");
     std::size_t missing = 0;
     for (const Node& node : topology().nodes()) missing += !node.reachable;
     const auto most =
         static_cast<std::size_t>(std::max(1.0, limits_.missing_share * static_cast<double>(topology().nodes().size())));
     if (missing > most)
-      return refused(std::to_string(missing) + " nodes are missing in the picture, " + std::to_string(most) +
-                     " may be");
-    if (is_link_ && port_ == kNoIndex) return refused("the link is not in the picture any more");
+      return refused(std::to_string(missing) + " nodes are missing in the last sweep, at most " + std::to_string(most) +
+                     " may be missing");
+    if (is_link_ && port_ == kNoIndex) return refused("the link is not in the last sweep");
     // Pictures of Ethernet are put together all the time: how old they are is told by each port.
-    if (ethernet_ && !is_read(port_)) return refused("nobody reads the link's ends now");
-    return passed("the picture is fresh and " + std::to_string(missing) + " nodes are missing in it");
+    if (ethernet_ && !is_read(port_)) return refused("the link's ends are not read now");
+    return passed("the last sweep is fresh, " + std::to_string(missing) + " nodes are missing in it");
   }
 
   /// The state of an end of the link was told lately.
@@ -192,90 +192,89 @@ class Judge {
     for (const auto& incident : in_.view.incidents)
       if (incident->is_open() && incident->cause.kind == EntityKind::kFabric &&
           (plan_.target.fabric.empty() || incident->cause.fabric == plan_.target.fabric))
-        return refused(incident_name(incident->id) + " casts doubt on our own sight: " + incident->summary);
-    return passed("nothing casts doubt on our own sight");
+        return refused(incident_name(incident->id) + " makes the monitoring unreliable: " + incident->summary);
+    return passed("no incident about the monitoring itself");
   }
 
   Verdict two_signals() const {
-    if (by_person_) return not_needed("a person asked for it");
-    if (!takes_out_) return not_needed("it brings something back");
+    if (by_person_) return not_needed("requested by a person");
+    if (!takes_out_) return not_needed("it returns a target to service");
     const Incident* incident = in_.view.incident(plan_.incident);
-    if (!incident) return refused("its incident is not there any more");
-    if (incident->confidence < limits_.confidence) return refused("we are not sure enough of the cause");
+    if (!incident) return refused("its incident no longer exists");
+    if (incident->confidence < limits_.confidence) return refused("the confidence in the cause is too low");
     std::set<std::pair<std::string, std::string>> signals;
     for (const Evidence& evidence : incident->evidence) signals.emplace(evidence.signal, evidence.where.identity());
-    if (signals.size() < 2) return refused("only one signal says so");
-    return passed(std::to_string(signals.size()) + " signals say so");
+    if (signals.size() < 2) return refused("only one signal confirms it");
+    return passed(std::to_string(signals.size()) + " signals confirm it");
   }
 
   Verdict one_actor() const {
     for (const PlanPtr& other : in_.plans)
       if (other->id != plan_.id && holds_fabric(*other) && other->target.fabric == plan_.target.fabric)
         return refused(plan_name(other->id) + " is under way");
-    return passed("nothing else is under way");
+    return passed("no other plan is under way");
   }
 
   Verdict breaker() const {
     if (!in_.status.breaker_tripped) return passed("it is not tripped");
-    if (by_person_ && !takes_out_) return not_needed("a person brings something back");
+    if (by_person_ && !takes_out_) return not_needed("a person returns a target to service");
     return refused("it is tripped: " + in_.status.breaker_reason);
   }
 
   Verdict budget() const {
-    if (!takes_out_) return not_needed("it brings something back");
+    if (!takes_out_) return not_needed("it returns a target to service");
     const auto over = over_budget(plan_, in_.plans, in_.view, in_.tree ? &in_.tree->tree() : nullptr, limits_.budget);
     return over ? refused(*over) : passed("within all budgets");
   }
 
   Verdict cool_down() const {
-    if (by_person_) return not_needed("a person asked for it");
+    if (by_person_) return not_needed("requested by a person");
     for (const PlanPtr& other : in_.plans) {
       // A proposal that nobody took up touched nothing.
       if (other->id == plan_.id || (other->started == kNever && other->approved_by.empty())) continue;
       if (!other->target.same_as(plan_.target)) continue;
       const TimePoint last = std::max(other->started, other->finished);
       if (in_.view.now - last < limits_.budget.cool_down && other->id != plan_.undoes)
-        return refused(plan_name(other->id) + " touched it less than " + minutes(limits_.budget.cool_down) + " ago");
+        return refused(plan_name(other->id) + " changed it less than " + minutes(limits_.budget.cool_down) + " ago");
     }
-    return passed("nobody touched it lately");
+    return passed("no recent change");
   }
 
   Verdict reinstatement() const {
-    if (takes_out_) return not_needed("it brings nothing back");
-    if (by_person_) return not_needed("a person asked for it");
+    if (takes_out_) return not_needed("it returns nothing to service");
+    if (by_person_) return not_needed("requested by a person");
     const std::size_t failed = failed_reinstatements(plan_.target, in_.plans, in_.view.now, limits_.verification);
     if (failed >= limits_.verification.reinstatements)
-      return refused("it came back and failed again " + std::to_string(failed) + " times: a person must look at it");
+      return refused("it failed again after its return " + std::to_string(failed) + " times: check it by hand");
     return passed("it failed again " + std::to_string(failed) + " times lately");
   }
 
   Verdict own_path() const {
-    if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
-    if (!fabric_) return refused("its fabric was never seen completely");
-    if (ethernet_) return not_needed("nothing is asked through the fabric: collectors tell of it");
+    if (!is_link_ || !takes_out_) return not_needed("no path is removed");
+    if (!fabric_) return refused("its fabric has no complete sweep yet");
+    if (ethernet_) return not_needed("collectors do not report through this fabric");
     const PortKey own = fabric_->sweep->local_port;
     const auto& manager = fabric_->sweep->subnet_manager;
     for (const PortKey end : {plan_.target.port, plan_.target.peer}) {
-      if (end == own) return refused("it is our own way into the fabric");
-      if (end == manager) return refused("it is the subnet manager's own way into the fabric");
+      if (end == own) return refused("it is on weftd's own path into the fabric");
+      if (end == manager) return refused("it is on the subnet manager's path into the fabric");
     }
-    if (!manager) return refused("no subnet manager is known that would route round it");
+    if (!manager) return refused("no subnet manager is known that could reroute");
     const PortIndex at = topology().find_port(*manager);
     if (at == kNoIndex || !topology().node_of(topology().port(at)).reachable)
-      return refused("the subnet manager cannot be reached: nobody would route round it");
+      return refused("the subnet manager is unreachable and could not reroute");
     const std::string name = port_label(topology(), at);
     // Of access links the next guard says it.
     if (is_between_switches() && is_bridge(topology(), make_link_key(plan_.target.port, plan_.target.peer)))
-      return refused("it is the last way to a part of the fabric, which the subnet manager at " + name +
-                     " or we would lose");
-    return passed("neither we nor the subnet manager at " + name + " need it");
+      return refused("it is the last path to a part of the fabric from weftd or from the subnet manager at " + name);
+    return passed("neither weftd nor the subnet manager at " + name + " depends on it");
   }
 
   Verdict alternative() const {
-    if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
-    if (!fabric_ || port_ == kNoIndex) return refused("the link is not in the picture");
-    if (!is_between_switches()) return refused("an access link has no way round: its host is to be drained");
-    return passed("it joins two switches");
+    if (!is_link_ || !takes_out_) return not_needed("no path is removed");
+    if (!fabric_ || port_ == kNoIndex) return refused("the link is not in the last sweep");
+    if (!is_between_switches()) return refused("an access link has no alternative path: drain its host instead");
+    return passed("it connects two switches");
   }
 
   bool is_between_switches() const {
@@ -298,24 +297,24 @@ class Judge {
 
   Verdict capacity(Guard guard) const {
     // A costly link stays up and is avoided all the same: whoever is short of ways is short without it.
-    if (!is_link_ || !takes_out_) return not_needed("no way is taken out");
+    if (!is_link_ || !takes_out_) return not_needed("no path is removed");
     if (!in_.tree || uplink_ == kNoIndex)
-      return refused("it does not lead from one tier of a fat tree to the next: what is left cannot be foretold");
+      return refused("it does not connect two tiers of a fat tree: the remaining capacity cannot be predicted");
     if (guard == Guard::kReachability && in_.routes && in_.routes->turn != kNoIndex)
       return refused("routes turn from down to up at " + topology().node(in_.routes->turn).name +
-                     " on the way to LID " + std::to_string(in_.routes->turn_to.value) +
-                     ": that no credit loop arises follows only where they lead up and then down");
+                     " on the path to LID " + std::to_string(in_.routes->turn_to.value) +
+                     ": only up-down routes are known to be free of credit loops");
     if (guard == Guard::kLeafCapacity && in_.outdone) return refused(*in_.outdone);
     if (shortfall_ && shortfall_->guard == guard) return refused(describe(*shortfall_, in_.tree->tree(), topology()));
-    if (shortfall_ && shortfall_->guard < guard) return not_needed("it is refused already");
+    if (shortfall_ && shortfall_->guard < guard) return not_needed("already refused");
     switch (guard) {
       case Guard::kReachability:
         return passed(
-            "all leaves keep a way up and down to each other; that no credit loop arises takes for granted that "
-            "the subnet manager lays ways up and then down alone" +
+            "all leaves keep an up-down path to each other; no credit loop, provided that the subnet manager uses "
+            "up-down routes only" +
             routes_today());
       case Guard::kLeafCapacity:
-        return passed("all leaves keep their share of ways up");
+        return passed("all leaves keep their share of uplink paths");
       case Guard::kJobCapacity:
         return passed("all leaves of one job keep their share of common spines");
       default:
@@ -324,21 +323,21 @@ class Judge {
   }
 
   std::string routes_today() const {
-    if (!in_.routes) return "; its tables were not read yet";
-    return ", as it does today for " + std::to_string(in_.routes->destinations) + " of " +
-           std::to_string(in_.routes->known) + " destinations that were followed";
+    if (!in_.routes) return "; the forwarding tables have not been read yet";
+    return ", as now for " + std::to_string(in_.routes->destinations) + " of " + std::to_string(in_.routes->known) +
+           " checked destinations";
   }
 
   Verdict benefit() const {
-    if (by_person_) return not_needed("a person asked for it");
-    if (!takes_out_) return not_needed("it brings something back");
+    if (by_person_) return not_needed("requested by a person");
+    if (!takes_out_) return not_needed("it returns a target to service");
     const Candidate* nothing = nullptr;
     const Candidate* action = nullptr;
     for (const Candidate& candidate : plan_.candidates) {
       if (candidate.action == RemedyAction::kNothing) nothing = &candidate;
       if (candidate.action == plan_.action) action = &candidate;
     }
-    if (!nothing || !action) return refused("what it would bring is not known");
+    if (!nothing || !action) return refused("its benefit is unknown");
     if (action->total_ratio() >= nothing->total_ratio())
       return refused("doing nothing costs no more: " + action->explanation + "; " + nothing->explanation);
     return passed(action->explanation + "; otherwise " + nothing->explanation);

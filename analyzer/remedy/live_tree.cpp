@@ -226,14 +226,14 @@ std::string describe(const Shortfall& shortfall, const FabricTree& tree, const T
   const auto name = [&](NodeIndex node) { return topology.node(node).name; };
   switch (shortfall.guard) {
     case Guard::kReachability:
-      return name(shortfall.leaf) + " and " + name(shortfall.other) + " would have no way to each other";
+      return name(shortfall.leaf) + " and " + name(shortfall.other) + " would have no path to each other";
     case Guard::kJobCapacity:
       return name(shortfall.leaf) + " and " + name(shortfall.other) + ", which share a job, would keep " +
              numbers("common spines");
     case Guard::kRailCapacity:
       return "rail " + tree.rail_name(shortfall.rail) + " would keep " + numbers("uplinks");
     default:
-      return name(shortfall.leaf) + " would keep " + numbers("ways up");
+      return name(shortfall.leaf) + " would keep " + numbers("uplink paths");
   }
 }
 

@@ -106,7 +106,7 @@ void PlanManager::settle(const Plan& plan, TargetState state, TimePoint now) {
   // What is unresolved stays so: an answer that never came may still have its effect.
   if (!before || !before->plan.in_force) return;
   before->plan.in_force = false;
-  note(*before, std::string(kOurselves), plan_name(plan.id) + " found it taken back", now, false);
+  note(*before, std::string(kOurselves), plan_name(plan.id) + " found it reverted", now, false);
 }
 
 PlanManager::Entry& PlanManager::add(RemedyAction action, Entity target, const std::string& who,
@@ -132,10 +132,11 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(id) + " is " + to_string(plan.state) + (plan.outcome.empty() ? "" : ": " + plan.outcome));
   if (revision != 0 && revision != plan.revision)
-    return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " has changed since you read it: it is at revision " +
+    return fail(ErrorCode::kFailedPrecondition, plan_name(id) +
+                                                    " has changed since you read it: it is now at revision " +
                                                     std::to_string(plan.revision) + ". Read it again");
   if (view.now >= plan.expires) {
-    end(*found, PlanState::kExpired, std::string(kOurselves), "nobody approved it in time", view.now);
+    end(*found, PlanState::kExpired, std::string(kOurselves), "not approved in time", view.now);
     return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " has expired");
   }
   take_verdicts(plan, guards_of(plan, view), view);
@@ -167,18 +168,18 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
     Plan& plan = other.plan;
     if (!plan.target.same_as(target)) continue;
     if (is_under_way(plan.state) || plan.state == PlanState::kApproved)
-      return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is under way");
+      return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way");
     if (plan.in_force || plan.unresolved) undoes = id;
   }
   if (takes_out(action) && undoes != 0)
-    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) + " has taken it out of service already");
+    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) + " has already taken it out of service");
   if (!takes_out(action) && undoes == 0)
     return fail(ErrorCode::kFailedPrecondition,
-                target.label + " was not taken out of service by weft: whoever did it must bring it back");
+                target.label + " was not taken out of service by Weft: it must be returned by whoever did it");
   // A person's word stands for what was only proposed.
   for (auto& [id, other] : entries_)
     if (other.plan.state == PlanState::kProposed && other.plan.target.same_as(target))
-      end(other, PlanState::kExpired, who, "a person asked for it", view.now);
+      end(other, PlanState::kExpired, who, "requested by a person", view.now);
 
   const std::uint64_t id = next_id_;
   Entry& added = add(action, target, who, view);
@@ -198,7 +199,7 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   }
   plan.state = PlanState::kApproved;
   plan.approved_by = who;
-  note(added, who, "asked for: " + (why.empty() ? std::string("no reason given") : why), view.now);
+  note(added, who, "requested: " + (why.empty() ? std::string("no reason given") : why), view.now);
   return plan;
 }
 
@@ -211,7 +212,7 @@ void PlanManager::set_hands_off(bool hands_off, const std::string& why, const st
 }
 
 Result<void> PlanManager::reset_breaker(const std::string& why, const std::string& who, TimePoint now) {
-  if (!status_.breaker_tripped) return fail(ErrorCode::kFailedPrecondition, "the breaker is not tripped");
+  if (!status_.breaker_tripped) return fail(ErrorCode::kFailedPrecondition, "the circuit breaker is not tripped");
   status_.breaker_tripped = false;
   status_.breaker_reason.clear();
   // What tripped it is looked at by now, and must not trip it again by itself.
@@ -283,12 +284,12 @@ void PlanManager::withdraw(std::uint64_t id, TimePoint now) {
   const bool begun = plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone;
   if (plan.state != PlanState::kApproved && !begun) return;
   of->work = {};
-  const std::string why = "nothing was done: it could not be written to disk";
+  const std::string why = "not done because it could not be stored";
   const std::string ourselves(kOurselves);
   if (plan.requested_by != kOurselves) return end(*of, PlanState::kExpired, ourselves, why, now);
   plan.state = PlanState::kProposed;
   plan.approved_by.clear();
-  note(*of, ourselves, "a proposal again, for its approval could not be written to disk", now);
+  note(*of, ourselves, "a proposal again, because its approval could not be stored", now);
 }
 
 void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReading>& reading, TimePoint now) {
@@ -322,8 +323,7 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   plan.in_force = ours;
   plan.unresolved = false;
   note(*of, std::string(kOurselves),
-       ours ? "it turned out to be in force: " + reading->detail : "it is not in force: " + reading->detail, now,
-       false);
+       ours ? "it is in force after all: " + reading->detail : "it is not in force: " + reading->detail, now, false);
 }
 
 void PlanManager::answer_action(std::uint64_t number, const Result<void>& result, TimePoint now) {

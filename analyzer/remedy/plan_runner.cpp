@@ -42,7 +42,7 @@ void PlanRunner::begin() {
   work_ = {};
   work_.stage = Stage::kLook;
   work_.due = now_;
-  note_("its turn has come: the world is read first");
+  note_("started: reading the current state first");
 }
 
 void PlanRunner::resume() {
@@ -54,7 +54,7 @@ void PlanRunner::resume() {
   }
   work_.stage = Stage::kLook;
   work_.unanswered = true;
-  note_("weftd was started anew: what was under way is resolved by reading");
+  note_("weftd was restarted: reading the current state");
 }
 
 void PlanRunner::failed_reading(const std::string& why) {
@@ -62,9 +62,9 @@ void PlanRunner::failed_reading(const std::string& why) {
     look_again(limits_.reading_interval * (1 << std::min(work_.failures, kMostDoublings)));
     return;
   }
-  if (plan_.intent == PlanIntent::kNone && !undoing()) return end(PlanState::kFailed, "nothing was done: " + why);
+  if (plan_.intent == PlanIntent::kNone && !undoing()) return end(PlanState::kFailed, "not done: " + why);
   plan_.unresolved = true;
-  end(PlanState::kFailed, "a person must look at it, for how it stands cannot be read: " + why);
+  end(PlanState::kFailed, "check it by hand, its state cannot be read: " + why);
 }
 
 bool PlanRunner::read(const Result<TargetReading>& reading) {
@@ -81,17 +81,17 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
     if (intended || undoing())
       done(detail);
     else
-      end(PlanState::kExpired, "nothing was to be done, it is so already" + detail);
+      end(PlanState::kExpired, "not needed: already in the wanted state" + detail);
     return false;
   }
   if (reading->state == TargetState::kForeign) {
     plan_.in_force = false;
     if (plan_.intent == PlanIntent::kNone && !undoing())
-      end(PlanState::kExpired, "left alone, for somebody else took it out" + detail);
+      end(PlanState::kExpired, "left as it is: somebody else took it out of service" + detail);
     else {
       // What got no answer may still land once they have given it back.
       plan_.unresolved = work_.unanswered;
-      end(PlanState::kFailed, "left alone, for somebody else has it now" + detail);
+      end(PlanState::kFailed, "left as it is: somebody else holds it now" + detail);
     }
     return false;
   }
@@ -103,22 +103,22 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
   }
   if (!undoing()) {
     plan_.unresolved = work_.unanswered;
-    end(PlanState::kRolledBack, "it did not take, and was not sent again" + detail);
+    end(PlanState::kRolledBack, "no effect, not sent again" + detail);
     return false;
   }
   if (work_.undos < kMostUndos) return true;
   plan_.unresolved = true;
-  end(PlanState::kFailed, "it could not be undone, a person must do it" + detail);
+  end(PlanState::kFailed, "it could not be undone, undo it by hand" + detail);
   return false;
 }
 
 void PlanRunner::act(const std::optional<std::string>& refusal) {
-  if (refusal && !undoing()) return end(PlanState::kExpired, "nothing was done: " + *refusal);
+  if (refusal && !undoing()) return end(PlanState::kExpired, "not done: " + *refusal);
   if (refusal) {
     // Only what would have been taken out again: it stays in service.
     plan_.in_force = false;
     plan_.unresolved = plan_.intent == PlanIntent::kUndo;  // one that was sent may still land
-    return end(PlanState::kFailed, "it failed again and cannot be taken out again: " + *refusal);
+    return end(PlanState::kFailed, "it failed again and cannot be taken out of service again: " + *refusal);
   }
   work_.stage = Stage::kAct;
   work_.due = now_;
@@ -130,7 +130,7 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
     plan_.intent = PlanIntent::kApply;
     plan_.started = now_;
   }
-  note_(std::string(to_string(action())) + " is about to be sent to " + plan_.actuator);
+  note_(std::string(to_string(action())) + " is being sent to " + plan_.actuator);
 }
 
 void PlanRunner::hold() {
@@ -140,7 +140,7 @@ void PlanRunner::hold() {
   else
     plan_.intent = PlanIntent::kNone;
   work_.stage = Stage::kReady;
-  note_("held back before it was sent");
+  note_("held before it was sent");
 }
 
 void PlanRunner::acted(const Result<void>& result) {
@@ -151,7 +151,7 @@ void PlanRunner::acted(const Result<void>& result) {
     work_.stage = Stage::kReadBack;
     work_.unanswered = unknown;
     look_again(result ? Duration{} : limits_.reading_interval);
-    if (unknown) note_("no answer, so it is read instead of sent again: " + result.error().message);
+    if (unknown) note_("no answer, reading the state instead of sending again: " + result.error().message);
     return;
   }
   if (undoing()) {
@@ -161,9 +161,9 @@ void PlanRunner::acted(const Result<void>& result) {
       return note_("refused: " + result.error().message);
     }
     plan_.unresolved = true;
-    return end(PlanState::kFailed, "it could not be undone, a person must do it: " + result.error().message);
+    return end(PlanState::kFailed, "it could not be undone, undo it by hand: " + result.error().message);
   }
-  end(PlanState::kFailed, "refused, and nothing was changed: " + result.error().message);
+  end(PlanState::kFailed, "refused, nothing was changed: " + result.error().message);
 }
 
 void PlanRunner::done(const std::string& detail) {
@@ -200,7 +200,7 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
     if (window.unbearable || work_.worse >= limits_.verification.worse_windows) return roll_back(window.why);
     if (plan_.windows_good >= windows_needed) {
       return end(PlanState::kCommitted,
-                 comes_back ? "it stayed well on probation" : "the symptom is gone and the neighbours are no worse");
+                 comes_back ? "no fault during probation" : "the symptom is gone, the neighbours are no worse");
     }
   }
   const Duration patience =

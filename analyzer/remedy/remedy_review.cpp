@@ -139,7 +139,7 @@ void PlanManager::propose_returns(const RemedyView& view) {
     } else if (action == RemedyAction::kRestoreLink) {
       // A link that is off shows nothing: only trying tells.
       if (view.now - out->finished < settings_.limits.reinstate_after) continue;
-      reason = "it has been out of service for long, and may have been repaired";
+      reason = "it has been out of service for long and may be repaired";
     } else {
       if (out->incident == 0) continue;  // whoever asked for the drain knows when it ends
       if (!over) continue;
@@ -147,7 +147,7 @@ void PlanManager::propose_returns(const RemedyView& view) {
       if (health == view.health.end() ||
           (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
         continue;
-      reason = incident_name(out->incident) + " is over and the host is well";
+      reason = incident_name(out->incident) + " is over and the host is healthy";
     }
     Entry& added = add(action, out->target, std::string(kOurselves), view);
     added.plan.incident = out->incident;
@@ -155,7 +155,7 @@ void PlanManager::propose_returns(const RemedyView& view) {
     added.plan.actuator = out->actuator;
     added.plan.jobs = out->jobs;
     added.plan.reason = std::move(reason);
-    note(added, std::string(kOurselves), "proposed to take back " + plan_name(out->id), view.now);
+    note(added, std::string(kOurselves), "proposed to revert " + plan_name(out->id), view.now);
   }
 }
 
@@ -222,7 +222,7 @@ void PlanManager::choose(const RemedyView& view) {
       if (!chosen.empty() && !std::ranges::binary_search(choice.out, i))
         outdone_[of[i]->id] = "not together with " + chosen + ", which " +
                               (choice.out.size() == 1 ? "spares" : "spare") + " more" +
-                              (choice.exact ? "" : " as far as was searched");
+                              (choice.exact ? "" : " in a partial search");
   }
 }
 
@@ -231,8 +231,7 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   const std::string ourselves(kOurselves);
   if (view.now >= plan.expires) {
     return end(entry, PlanState::kExpired, ourselves,
-               plan.state == PlanState::kProposed ? "nobody approved it in time" : "it could not begin in time",
-               view.now);
+               plan.state == PlanState::kProposed ? "not approved in time" : "it could not start in time", view.now);
   }
   const Incident* incident = view.incident(plan.incident);
   if (takes_out(plan.action) && plan.incident != 0 && plan.requested_by == kOurselves &&
@@ -243,7 +242,7 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
       settings_.mode(plan.action) != RemedyMode::kAuto) {
     plan.state = PlanState::kProposed;
     plan.approved_by.clear();
-    note(entry, ourselves, "not automatic any more: a person must approve it", view.now);
+    note(entry, ourselves, "no longer automatic: needs approval", view.now);
   }
   auto guards = guards_of(plan, view);
   if (!same_results(guards, plan.guards)) {
@@ -259,7 +258,7 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
       (count == 0 || waits_only)) {
     plan.state = PlanState::kApproved;
     plan.approved_by = ourselves;
-    note(entry, ourselves, "approved, for this action is automatic", view.now);
+    note(entry, ourselves, "approved automatically", view.now);
   }
   if (plan.state == PlanState::kApproved && count == 0) runner(entry, view.now).begin();
 }
@@ -298,7 +297,7 @@ void PlanManager::check_routes(const Entry& entry, const RemedyView& view, Windo
   if (now->turn != kNoIndex)
     window.why = "routes now turn from down to up at " + view.fabric(fabric)->sweep->topology->node(now->turn).name;
   else if (entry.routes_before && entry.routes_before->known == now->known && now->lost > entry.routes_before->lost)
-    window.why = std::to_string(now->lost - entry.routes_before->lost) + " pairs of adapters lost each other";
+    window.why = std::to_string(now->lost - entry.routes_before->lost) + " pairs of adapters lost their path";
   else
     return;
   window.good = false;

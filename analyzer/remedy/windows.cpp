@@ -64,7 +64,7 @@ bool is_up(const Seen& seen) {
 std::string still_used(const Seen& seen) {
   const Topology& topology = *seen.sweep->topology;
   if (!seen.sweep->routes)
-    return seen.sweep->multipath->is_usable(seen.port) ? "nobody says that the link is down" : std::string();
+    return seen.sweep->multipath->is_usable(seen.port) ? "the link is not reported down" : std::string();
   const LidOwners owners(topology);
   for (const PortIndex end : {seen.port, seen.peer})
     if (const auto left = destinations_over(topology, *seen.sweep->routes, owners, end); !left.empty())
@@ -140,7 +140,7 @@ Window undrained(const Plan& plan, const RemedyView& view) {
   Window window;
   const auto health = std::ranges::find(view.health, plan.target.host, &NodeHealth::node);
   if (health == view.health.end() || health->verdict == HealthVerdict::kUnknown) {
-    window.why = "nothing is known of the host's health";
+    window.why = "the host's health is unknown";
     return window;
   }
   window.fresh = true;

@@ -61,7 +61,7 @@ Result<Role> parse_role(std::string_view name) {
   const auto found = std::ranges::find(kRoles, name);
   if (found == kRoles.end())
     return fail(ErrorCode::kInvalidArgument,
-                '"' + std::string(name) + "\" is no role; there are viewer, operator, admin, collector");
+                '"' + std::string(name) + "\" is not a role; use viewer, operator, admin, collector");
   return static_cast<Role>(found - kRoles.begin());
 }
 
@@ -96,7 +96,8 @@ std::string methods_of(const std::vector<std::string>& path) {
 Result<void> authorize(const Permission& permission, const Principal& principal) {
   if (permission.right == Right::kNone || principal.is_anybody) return {};
   const auto denied = [&](std::string_view wanted) {
-    return fail(ErrorCode::kPermissionDenied, shown(principal) + " may not do this; it takes " + std::string(wanted));
+    return fail(ErrorCode::kPermissionDenied,
+                shown(principal) + " has no permission for this; it needs " + std::string(wanted));
   };
   switch (permission.right) {
     case Right::kNone:
@@ -121,7 +122,7 @@ Result<void> authorize_node(const Principal& principal, std::string_view host) {
   if (principal.is_anybody) return {};
   if (principal.role == Role::kCollector && std::ranges::find(principal.nodes, host) != principal.nodes.end())
     return {};
-  return fail(ErrorCode::kPermissionDenied, shown(principal) + " may not speak for the node " + std::string(host));
+  return fail(ErrorCode::kPermissionDenied, shown(principal) + " may not report for the node " + std::string(host));
 }
 
 }  // namespace weft::api::access

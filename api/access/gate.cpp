@@ -44,7 +44,7 @@ Principal Gate::who(const Shown& shown) const {
 
 Result<Principal> Gate::admit(const Permission* permission, std::string_view what, const Shown& shown) {
   if (is_open()) {
-    if (permission == nullptr) return fail(ErrorCode::kPermissionDenied, "this is served to nobody");
+    if (permission == nullptr) return fail(ErrorCode::kPermissionDenied, "permission denied: no role may call this");
     return anybody();
   }
   const auto refuse_him = [&](std::string who, Error why) -> tl::unexpected<Error> {
@@ -56,14 +56,14 @@ Result<Principal> Gate::admit(const Permission* permission, std::string_view wha
   if (!found) return refuse_him({}, found.error());
   if (!*found) {
     if (permission != nullptr && permission->right == Right::kNone) return Principal{};
-    std::string why = "say who you are: a client certificate or a bearer token is needed";
+    std::string why = "authentication required: present a client certificate or a bearer token";
     if (!shown.certificate_names.empty())
       why = "no role is set for the certificate of " + shown.certificate_names.front();
     return refuse_him({}, {ErrorCode::kUnauthenticated, std::move(why)});
   }
   Principal principal = std::move(**found);
   if (permission == nullptr)
-    return refuse_him(principal.name, {ErrorCode::kPermissionDenied, "this is served to nobody"});
+    return refuse_him(principal.name, {ErrorCode::kPermissionDenied, "permission denied: no role may call this"});
   if (const auto allowed = authorize(*permission, principal); !allowed)
     return refuse_him(principal.name, allowed.error());
   if (current->requests_per_second > 0 && !is_slow_enough(principal.name, current->requests_per_second))

@@ -76,7 +76,7 @@ Result<Token> parse_line(std::string_view line) {
   const auto wrong = [](std::string why) { return fail(ErrorCode::kInvalidArgument, std::move(why)); };
   Token token;
   const std::string_view name = take_word(line);
-  if (!is_good_name(name)) return wrong("a name has 1 to 255 printable characters without blanks, '=' and '\"'");
+  if (!is_good_name(name)) return wrong("a name must have 1 to 255 printable characters, without blanks, '=' and '\"'");
   token.name = name;
   const auto role = parse_role(take_word(line));
   if (!role) return tl::unexpected(role.error());
@@ -93,12 +93,13 @@ Result<Token> parse_line(std::string_view line) {
       token.expires = parse_time(value);
       if (!token.expires) return wrong("expires must be like 2027-01-31T12:00:00Z");
     } else {
-      return wrong("\"" + std::string(word) + "\" is neither node=NAME nor expires=TIME");
+      return wrong("\"" + std::string(word) + "\" must be node=NAME or expires=TIME");
     }
   }
   if (token.role == Role::kCollector && token.node.empty())
-    return wrong("a collector's token names its node: node=NAME");
-  if (token.role != Role::kCollector && !token.node.empty()) return wrong("only a collector has a node");
+    return wrong("a collector's token needs its node: node=NAME");
+  if (token.role != Role::kCollector && !token.node.empty())
+    return wrong("only a collector's token may have node=NAME");
   return token;
 }
 
@@ -112,12 +113,12 @@ Result<std::optional<Principal>> by_token(const Rules& rules, std::string_view a
   if (authorization.size() < kScheme.size() || !same_letters(authorization.substr(0, kScheme.size()), kScheme))
     return refuse("authorization must be \"Bearer\" and a token");
   const std::string_view presented = authorization.substr(kScheme.size());
-  if (presented.empty() || presented.size() > kLongestToken) return refuse("the token is not known");
+  if (presented.empty() || presented.size() > kLongestToken) return refuse("unknown token");
   const Sha256 hash = sha256(presented);
   const Token* found = nullptr;
   for (const Token& token : rules.tokens)
     if (CRYPTO_memcmp(token.hash.data(), hash.data(), hash.size()) == 0) found = &token;
-  if (found == nullptr) return refuse("the token is not known");
+  if (found == nullptr) return refuse("unknown token");
   if (found->expires && now >= *found->expires) return refuse("the token of " + found->name + " has expired");
   Principal principal;
   principal.name = found->name;
@@ -150,10 +151,11 @@ Result<std::vector<Token>> parse_tokens(std::string_view text) {
     };
     auto token = parse_line(line);
     if (!token) return wrong(token.error().message);
-    if (!names.insert(token->name).second) return wrong("the name " + token->name + " stands there twice");
-    if (!hashes.insert(token->hash).second) return wrong("the token of " + token->name + " is another's too");
+    if (!names.insert(token->name).second) return wrong("the name " + token->name + " is listed twice");
+    if (!hashes.insert(token->hash).second)
+      return wrong("the token of " + token->name + " is also another name's token");
     tokens.push_back(std::move(*token));
-    if (tokens.size() > kMostTokens) return wrong("there are more than 100000 tokens");
+    if (tokens.size() > kMostTokens) return wrong("more than 100000 tokens");
   }
   return tokens;
 }

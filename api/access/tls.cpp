@@ -81,11 +81,11 @@ Result<void> check_tls(const TlsFiles& files, TimePoint now) {
   const auto wrong = [](const char* why) { return fail(ErrorCode::kInvalidArgument, why); };
   const Certificate certificate = first_certificate(files.certificate);
   if (!certificate || count_certificates(files.certificate) != count_headers(files.certificate))
-    return wrong("security.certificate holds no certificate in PEM, or a broken one");
+    return wrong("security.certificate has no valid PEM certificate");
   const Bio bio = reader(files.key);
   const PrivateKey key(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr));
   ERR_clear_error();
-  if (!key) return wrong("security.key holds no private key in PEM, or one under a password");
+  if (!key) return wrong("security.key has no PEM private key without a password");
   const bool is_pair = X509_check_private_key(certificate.get(), key.get()) == 1;
   ERR_clear_error();
   if (!is_pair) return wrong("security.key is not the key of security.certificate");
@@ -93,7 +93,7 @@ Result<void> check_tls(const TlsFiles& files, TimePoint now) {
   if (!files.client_authorities.empty()) {
     const std::size_t authorities = count_certificates(files.client_authorities);
     if (authorities == 0 || authorities != count_headers(files.client_authorities))
-      return wrong("security.client_authorities holds no certificate in PEM, or a broken one");
+      return wrong("security.client_authorities has no valid PEM certificate");
   }
   return {};
 }

@@ -65,9 +65,9 @@ class ShowTokens final : public experimental::ClientInterceptorFactoryInterface 
 Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, const ClientSecurity& security,
                                                     const grpc::ChannelArguments& arguments) {
   if (security.certificate.empty() != security.key.empty())
-    return fail(ErrorCode::kInvalidArgument, "a client's certificate and its key go together");
+    return fail(ErrorCode::kInvalidArgument, "a client certificate and its key must be given together");
   if (security.authorities.empty() && !security.certificate.empty())
-    return fail(ErrorCode::kInvalidArgument, "a client's certificate takes TLS: name the server's authority too");
+    return fail(ErrorCode::kInvalidArgument, "a client certificate needs TLS: give the server's CA, too");
   const auto authorities = read(security.authorities);
   const auto certificate = read(security.certificate);
   const auto key = read(security.key);
@@ -76,7 +76,7 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, c
     if (!*text) return tl::unexpected(text->error());
   const std::string token = trimmed(security.token_file.empty() ? security.token : *from_file);
   if (std::ranges::any_of(token, [](char c) { return c <= 0x20 || c >= 0x7F; }))
-    return fail(ErrorCode::kInvalidArgument, "a token has only printable characters, and no blanks");
+    return fail(ErrorCode::kInvalidArgument, "a token must have printable characters only, without blanks");
   std::vector<std::unique_ptr<experimental::ClientInterceptorFactoryInterface>> interceptors;
   if (!token.empty()) interceptors.push_back(std::make_unique<ShowTokens>(token));
   const auto credentials = security.authorities.empty() ? grpc::InsecureChannelCredentials()

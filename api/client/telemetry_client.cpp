@@ -34,7 +34,7 @@ Result<std::shared_ptr<grpc::Channel>> connect(const std::string& analyzer, cons
 Error error_of(const grpc::Status& status) {
   switch (status.error_code()) {
     case grpc::StatusCode::OK:
-      return {ErrorCode::kUnavailable, "the analyzer ended the stream"};
+      return {ErrorCode::kUnavailable, "weftd closed the stream"};
     case grpc::StatusCode::INVALID_ARGUMENT:
       return {ErrorCode::kInvalidArgument, status.error_message()};
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
@@ -42,7 +42,7 @@ Error error_of(const grpc::Status& status) {
     case grpc::StatusCode::ALREADY_EXISTS:
       return {ErrorCode::kFailedPrecondition, status.error_message()};
     case grpc::StatusCode::UNIMPLEMENTED:
-      return {ErrorCode::kProtocol, "what answers there takes no telemetry: " + status.error_message()};
+      return {ErrorCode::kProtocol, "the server does not accept telemetry: " + status.error_message()};
     default:
       return {ErrorCode::kUnavailable, status.error_message()};
   }

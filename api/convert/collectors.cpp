@@ -35,7 +35,7 @@ void to_proto(const HostView& from, v1::Collector& to) {
 }
 
 Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, const v1::ListCollectorsRequest& request) {
-  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   v1::ListCollectorsResponse response;
   if (!snapshot.hosts) return response;
   const auto& hosts = *snapshot.hosts;

@@ -17,32 +17,32 @@ constexpr std::size_t kLongestName = 256;
 
 Result<std::uint64_t> plan_id(const std::string& text) {
   const auto id = parse_plan_name(text);
-  if (!id) return fail(ErrorCode::kInvalidArgument, "a plan's id is like PLAN-7");
+  if (!id) return fail(ErrorCode::kInvalidArgument, "a plan's id must be like PLAN-7");
   return *id;
 }
 
 Result<std::uint64_t> incident_id(const std::string& text) {
   const auto id = parse_incident_name(text);
-  if (!id) return fail(ErrorCode::kInvalidArgument, "an incident's id is like INC-17");
+  if (!id) return fail(ErrorCode::kInvalidArgument, "an incident's id must be like INC-17");
   return *id;
 }
 
 Result<std::string> short_enough_reason(const std::string& reason) {
   if (reason.size() > kLongestReason)
     return fail(ErrorCode::kInvalidArgument, "the reason has " + std::to_string(reason.size()) +
-                                                 " bytes, and may have " + std::to_string(kLongestReason));
+                                                 " bytes, the limit is " + std::to_string(kLongestReason));
   return reason;
 }
 
 Result<std::string> given_reason(const std::string& reason) {
   if (reason.find_first_not_of(" \t\r\n") == std::string::npos)
-    return fail(ErrorCode::kInvalidArgument, "say why: the reason is for the record");
+    return fail(ErrorCode::kInvalidArgument, "a reason is required");
   return short_enough_reason(reason);
 }
 
 Result<TimePoint> silence_end(const v1::SilenceIncidentRequest& request, TimePoint now) {
   const TimePoint until = from_timestamp(request.until());
-  if (!request.has_until() || until <= now) return fail(ErrorCode::kInvalidArgument, "until must be a time to come");
+  if (!request.has_until() || until <= now) return fail(ErrorCode::kInvalidArgument, "until must be in the future");
   return until;
 }
 

@@ -20,18 +20,17 @@ constexpr std::size_t kMostJobName = 1024;
 template <typename Names>
 Result<std::vector<std::string_view>> checked(const Names& names) {
   if (names.size() > kMostHealthNames)
-    return fail(ErrorCode::kInvalidArgument,
-                "at most " + std::to_string(kMostHealthNames) + " nodes may be asked for at once");
+    return fail(ErrorCode::kInvalidArgument, "at most " + std::to_string(kMostHealthNames) + " nodes per request");
   std::size_t bytes = 0;
   std::vector<std::string_view> views;
   views.reserve(static_cast<std::size_t>(names.size()));
   for (const std::string& name : names) {
-    if (name.empty()) return fail(ErrorCode::kInvalidArgument, "a name among the nodes is empty");
+    if (name.empty()) return fail(ErrorCode::kInvalidArgument, "a node name is empty");
     bytes += name.size();
     views.push_back(name);
   }
   if (bytes > kMostHealthNameBytes)
-    return fail(ErrorCode::kInvalidArgument, "the names of the nodes are too long together: ask in several calls");
+    return fail(ErrorCode::kInvalidArgument, "the node names are too long: split the request");
   return views;
 }
 
@@ -96,7 +95,7 @@ void add_broken_paths(const JobHealth& job, v1::JobHealth& message) {
     to_proto(topology, broken.pair.from, *to.mutable_from());
     to_proto(topology, broken.pair.target, *to.mutable_to());
     if (!broken.fabric->sweep->routes) {
-      to.set_why("no way leads there over cables that are not down");
+      to.set_why("no path over links that are up");
       continue;
     }
     const Path path = find_path(topology, *broken.fabric->sweep->routes, broken.pair.from, broken.pair.to);
@@ -119,7 +118,7 @@ Result<v1::BatchGetHealthResponse> batch_get_health(const Snapshot& snapshot,
 }
 
 Result<v1::JobHealth> get_job_health(const Snapshot& snapshot, const v1::GetJobHealthRequest& request) {
-  if (request.job().empty()) return fail(ErrorCode::kInvalidArgument, "no job was named");
+  if (request.job().empty()) return fail(ErrorCode::kInvalidArgument, "no job given");
   if (request.job().size() > kMostJobName) return fail(ErrorCode::kInvalidArgument, "the job's name is too long");
   auto names = checked(request.nodes());
   if (!names) return tl::unexpected(names.error());
@@ -127,7 +126,7 @@ Result<v1::JobHealth> get_job_health(const Snapshot& snapshot, const v1::GetJobH
   if (names->empty()) {
     hosts = hosts_of_job(snapshot, request.job());
     if (hosts.empty())
-      return fail(ErrorCode::kNotFound, "no collector reports a job " + valid_utf8(request.job()) + ": name its nodes");
+      return fail(ErrorCode::kNotFound, "no collector reports a job " + valid_utf8(request.job()) + ": give its nodes");
     names->assign(hosts.begin(), hosts.end());
   }
   const auto found = find_health(snapshot, *names);

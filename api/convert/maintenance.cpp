@@ -64,7 +64,7 @@ void add_host(const Snapshot& snapshot, const std::string& host, MaintenanceWind
 Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, MaintenanceWindow& window) {
   const std::vector<FoundNode> found = find_nodes(snapshot, what, kMostNodes);
   const auto several = [&] {
-    return fail(ErrorCode::kInvalidArgument, valid_utf8(what) + " names several nodes: say which by its GUID");
+    return fail(ErrorCode::kInvalidArgument, valid_utf8(what) + " matches several nodes: use the GUID");
   };
   if (!found.empty()) {
     const FoundNode& first = found.front();
@@ -98,7 +98,7 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
         window.host = host->host;
         return {};
       }
-  return fail(ErrorCode::kNotFound, "nothing is called " + valid_utf8(what) +
+  return fail(ErrorCode::kNotFound, "nothing is named " + valid_utf8(what) +
                                         ": name a host, a switch, a port (\"leaf-1 port 12\", on Ethernet "
                                         "\"leaf01 swp12\"), a link (\"leaf-1 port 12 - dgx-04 mlx5_0 port 1\") or "
                                         "fabric");
@@ -106,7 +106,7 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
 
 Result<void> look_up(const Snapshot& snapshot, const std::string& what, const std::string& fabric,
                      MaintenanceWindow& window) {
-  if (what.empty()) return fail(ErrorCode::kInvalidArgument, "say what is worked on");
+  if (what.empty()) return fail(ErrorCode::kInvalidArgument, "the target of the work is required");
   if (what == "fabric") {
     const auto is_it = [&](const FabricView& view) { return view.name == fabric; };
     if (!fabric.empty() && !std::ranges::any_of(snapshot.fabrics, is_it))
@@ -129,8 +129,7 @@ Result<void> look_up(const Snapshot& snapshot, const std::string& what, const st
     window.entity = port_entity(ports.front());
     for (const FoundPort& other : ports)
       if (port_entity(other).port != window.entity.port)
-        return fail(ErrorCode::kInvalidArgument,
-                    valid_utf8(what) + " names several ports: say which by its node's GUID");
+        return fail(ErrorCode::kInvalidArgument, valid_utf8(what) + " matches several ports: use the node's GUID");
     return {};
   }
   return look_up_node(snapshot, what, window);
@@ -155,12 +154,12 @@ void to_proto(const MaintenanceWindow& from, TimePoint now, v1::MaintenanceWindo
 
 Result<v1::ListMaintenanceResponse> list_maintenance(const Snapshot& snapshot,
                                                      const v1::ListMaintenanceRequest& request, TimePoint now) {
-  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   // The token is the id of the last window of the page before.
   std::uint64_t after = 0;
   if (!request.page_token().empty()) {
     const auto id = parse_maintenance_name(request.page_token());
-    if (!id) return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+    if (!id) return fail(ErrorCode::kInvalidArgument, "invalid page token");
     after = *id;
   }
   v1::ListMaintenanceResponse response;
@@ -187,7 +186,7 @@ Result<v1::ListMaintenanceResponse> list_maintenance(const Snapshot& snapshot,
 Result<v1::MaintenanceWindow> get_maintenance(const Snapshot& snapshot, std::string_view id, TimePoint now) {
   const auto number = parse_maintenance_name(id);
   if (!number)
-    return fail(ErrorCode::kInvalidArgument, "a maintenance window's id is like MW-3, not " + valid_utf8(id));
+    return fail(ErrorCode::kInvalidArgument, "a maintenance window's id must be like MW-3, not " + valid_utf8(id));
   if (snapshot.maintenance)
     if (const auto found = std::ranges::find(*snapshot.maintenance, *number, &MaintenanceWindow::id);
         found != snapshot.maintenance->end()) {

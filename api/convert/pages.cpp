@@ -36,7 +36,7 @@ std::optional<GraphCursor> parse_token(std::string_view token) {
 
 Result<std::string> walk_page(const Snapshot& snapshot, std::string_view fabric, std::int32_t page_size,
                               std::string_view token, CountEntries count_entries, const AddEntry& add) {
-  if (page_size < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  if (page_size < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   const auto& fabrics = snapshot.fabrics;
   if (!fabric.empty() &&
       std::none_of(fabrics.begin(), fabrics.end(), [&](const FabricView& view) { return view.name == fabric; }))
@@ -44,12 +44,12 @@ Result<std::string> walk_page(const Snapshot& snapshot, std::string_view fabric,
   GraphCursor at;
   if (!token.empty()) {
     const auto parsed = parse_token(token);
-    if (!parsed || parsed->fabric >= fabrics.size())
-      return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+    if (!parsed || parsed->fabric >= fabrics.size()) return fail(ErrorCode::kInvalidArgument, "invalid page token");
     at = *parsed;
     const auto& sweep = fabrics[at.fabric].sweep;
     if (!sweep || !sweep->topology || sweep->topology->epoch() != at.epoch)
-      return fail(ErrorCode::kInvalidArgument, "the fabric was discovered anew since that page: begin again");
+      return fail(ErrorCode::kInvalidArgument,
+                  "the fabric was rediscovered since that page: start again without a page token");
   }
   PageBudget budget(page_size);
   for (; at.fabric < fabrics.size(); ++at.fabric, at.index = 0) {

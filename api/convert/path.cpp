@@ -206,7 +206,7 @@ void add_routed(const FabricView& fabric, Answer& answer) {
   answer.known_to |= !to.empty();
   if (from.empty() || to.empty()) return;
   if (!fabric.sweep->routes) {
-    answer.unread = "the forwarding tables of the switches were not read yet";
+    answer.unread = "the forwarding tables of the switches have not been read yet";
     return;
   }
   for (const auto& [source, target] : pairs(topology, from, to)) {
@@ -234,7 +234,7 @@ void add_equal_cost(const FabricView& fabric, Answer& answer) {
   answer.known_to |= !to.empty();
   if (from.empty() || to.empty()) return;
   if (!fabric.sweep->multipath) {
-    answer.unread = "the ways through fabric " + valid_utf8(fabric.name) + " were not worked out yet";
+    answer.unread = "the paths through fabric " + valid_utf8(fabric.name) + " have not been computed yet";
     return;
   }
   const Multipath& ways = *fabric.sweep->multipath;
@@ -248,7 +248,8 @@ void add_equal_cost(const FabricView& fabric, Answer& answer) {
     const auto path = find_flow_path(ways, intact, source.port, target.port);
     if (!path) {
       answer.response.mutable_paths()->RemoveLast();
-      answer.unread = "no hosts hang on either switch: ways are known where at least one end is a host or its switch";
+      answer.unread =
+          "no hosts are connected to either switch: paths need a host, or a switch with hosts, at one end at least";
       continue;
     }
     for (const EcmpPath::Hop& hop : path->hops) {
@@ -268,7 +269,7 @@ void add_equal_cost(const FabricView& fabric, Answer& answer) {
 
 Result<v1::GetPathResponse> get_path(const Snapshot& snapshot, const v1::GetPathRequest& request) {
   if (request.from().empty() || request.to().empty())
-    return fail(ErrorCode::kInvalidArgument, "a path goes from somewhere to somewhere: name both");
+    return fail(ErrorCode::kInvalidArgument, "a path needs both ends: from and to");
   Answer answer{snapshot, request};
   for (const FabricView& fabric : snapshot.fabrics) {
     if (!fabric.sweep || !fabric.sweep->topology) continue;
@@ -281,12 +282,12 @@ Result<v1::GetPathResponse> get_path(const Snapshot& snapshot, const v1::GetPath
   }
   if (!answer.response.paths().empty()) return std::move(answer.response);
   if (answer.response.paths_left_out() > 0)
-    return fail(ErrorCode::kFailedPrecondition, "there are too many ways for one answer: name ports nearer together");
+    return fail(ErrorCode::kFailedPrecondition, "too many paths for one answer: name ports that are closer together");
   if (!answer.unread.empty()) return fail(ErrorCode::kFailedPrecondition, answer.unread);
   for (const auto& [known, name] :
        {std::pair(answer.known_from, &request.from()), std::pair(answer.known_to, &request.to())})
-    if (!known) return fail(ErrorCode::kNotFound, "nobody is called " + valid_utf8(*name));
-  return fail(ErrorCode::kNotFound, "the two are on no common subnet");
+    if (!known) return fail(ErrorCode::kNotFound, "no node or port is named " + valid_utf8(*name));
+  return fail(ErrorCode::kNotFound, "the two ends have no common subnet");
 }
 
 }  // namespace weft::api

@@ -129,12 +129,12 @@ void to_proto(const std::vector<AuditRecord>& from, v1::ListAuditResponse& to) {
 }
 
 Result<v1::ListPlansResponse> list_plans(const Snapshot& snapshot, const v1::ListPlansRequest& request) {
-  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   // The token is the id of the last plan of the page before: it stays right whatever comes or goes meanwhile.
   std::uint64_t after = 0;
   if (!request.page_token().empty()) {
     const auto id = parse_plan_name(request.page_token());
-    if (!id) return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+    if (!id) return fail(ErrorCode::kInvalidArgument, "invalid page token");
     after = *id;
   }
   v1::ListPlansResponse response;
@@ -159,7 +159,7 @@ Result<v1::ListPlansResponse> list_plans(const Snapshot& snapshot, const v1::Lis
 
 Result<v1::Plan> get_plan(const Snapshot& snapshot, std::string_view id) {
   const auto number = parse_plan_name(id);
-  if (!number) return fail(ErrorCode::kInvalidArgument, "a plan's id is like PLAN-7, not " + valid_utf8(id));
+  if (!number) return fail(ErrorCode::kInvalidArgument, "a plan's id must be like PLAN-7, not " + valid_utf8(id));
   if (snapshot.plans)
     for (const auto& plan : *snapshot.plans)
       if (plan->id == *number) {
@@ -177,14 +177,14 @@ v1::RemedyStatus remedy_status(const Snapshot& snapshot) {
 }
 
 Result<AuditRange> parse_audit_request(const v1::ListAuditRequest& request) {
-  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   const std::int32_t size =
       request.page_size() == 0 ? kUsualAuditPage : std::min(request.page_size(), kLongestAuditPage);
   AuditRange range{0, static_cast<std::size_t>(size)};
   if (const std::string& token = request.page_token(); !token.empty()) {
     const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), range.before);
     if (error != std::errc{} || end != token.data() + token.size() || range.before == 0)
-      return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+      return fail(ErrorCode::kInvalidArgument, "invalid page token");
   }
   return range;
 }

@@ -38,7 +38,7 @@ bool is_port(const Topology& topology, PortIndex index) {
 }
 
 Error unknown_node(std::string_view name) {
-  return {ErrorCode::kNotFound, name.empty() ? "no node was named" : "no node named " + valid_utf8(name)};
+  return {ErrorCode::kNotFound, name.empty() ? "no node given" : "no node named " + valid_utf8(name)};
 }
 
 std::size_t add_node(v1::ListNodesResponse& response, const FabricView& fabric, std::uint32_t index) {
@@ -84,7 +84,7 @@ Result<v1::GetNodeResponse> get_node(const Snapshot& snapshot, std::string_view 
         port_to_proto(*found.fabric, source.first_port + i, PortDetail::kCounters, now, *node.add_ports());
     bytes += node.ByteSizeLong();
     if (bytes > 3 * kPageBytes)
-      return fail(ErrorCode::kFailedPrecondition, "too many nodes are named " + valid_utf8(name) + ": ask by GUID");
+      return fail(ErrorCode::kFailedPrecondition, "too many nodes match " + valid_utf8(name) + ": use a GUID");
   }
   if (response.nodes().empty()) return tl::unexpected(unknown_node(name));
   return response;
@@ -123,12 +123,12 @@ Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::Lis
 }
 
 Result<v1::ListIncidentsResponse> list_incidents(const Snapshot& snapshot, const v1::ListIncidentsRequest& request) {
-  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   // The token is the id of the last incident of the page before: it stays right whatever opens or goes meanwhile.
   std::uint64_t after = 0;
   if (!request.page_token().empty()) {
     const auto id = parse_incident_name(request.page_token());
-    if (!id) return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+    if (!id) return fail(ErrorCode::kInvalidArgument, "invalid page token");
     after = *id;
   }
   v1::ListIncidentsResponse response;
@@ -153,7 +153,7 @@ Result<v1::ListIncidentsResponse> list_incidents(const Snapshot& snapshot, const
 
 Result<v1::Incident> get_incident(const Snapshot& snapshot, std::string_view id) {
   const auto number = parse_incident_name(id);
-  if (!number) return fail(ErrorCode::kInvalidArgument, "an incident's id is like INC-17, not " + valid_utf8(id));
+  if (!number) return fail(ErrorCode::kInvalidArgument, "an incident's id must be like INC-17, not " + valid_utf8(id));
   const auto incident = find_incident(snapshot, *number);
   if (!incident) return fail(ErrorCode::kNotFound, "no incident " + incident_name(*number));
   v1::Incident message;
@@ -162,7 +162,7 @@ Result<v1::Incident> get_incident(const Snapshot& snapshot, std::string_view id)
 }
 
 Result<v1::ListHealthResponse> list_health(const Snapshot& snapshot, const v1::ListHealthRequest& request) {
-  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size is negative");
+  if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   v1::ListHealthResponse response;
   if (!snapshot.health) return response;
   const auto& health = *snapshot.health;
@@ -172,7 +172,7 @@ Result<v1::ListHealthResponse> list_health(const Snapshot& snapshot, const v1::L
     std::ptrdiff_t skip = 0;
     const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), skip);
     if (error != std::errc{} || end == token.data() + token.size() || *end != ':' || skip < 0)
-      return fail(ErrorCode::kInvalidArgument, "not a page token of ours");
+      return fail(ErrorCode::kInvalidArgument, "invalid page token");
     const std::string_view name = token.substr(static_cast<std::size_t>(end - token.data()) + 1);
     at = std::find_if(health.begin(), health.end(), [&](const NodeHealth& entry) { return entry.node >= name; });
     for (; skip > 0 && at != health.end() && at->node == name; --skip) ++at;

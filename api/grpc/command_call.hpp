@@ -56,7 +56,7 @@ class CommandCall final : public grpc::ServerUnaryReactor {
   void OnCancel() override {
     const auto state = state_;
     const std::lock_guard lock(state->mutex);
-    state->finish({grpc::StatusCode::CANCELLED, "cancelled; the command may still be carried out"});
+    state->finish({grpc::StatusCode::CANCELLED, "cancelled; the command may still be executed"});
   }
   void OnDone() override {
     // Whoever called Finish() may still hold the lock for an instant; the state is theirs as well.

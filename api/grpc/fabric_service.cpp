@@ -15,7 +15,7 @@ class TopologyStream final : public grpc::ServerWriteReactor<v1::Topology> {
   TopologyStream(TopologyParts parts, std::atomic<unsigned>& running, unsigned most)
       : parts_(std::move(parts)), running_(running) {
     if (++running_ > most) {
-      Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many topologies are being sent: try again later"});
+      Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many topologies are being sent: retry later"});
     } else {
       send_next();
     }
@@ -35,7 +35,7 @@ class TopologyStream final : public grpc::ServerWriteReactor<v1::Topology> {
     if (ok) {
       send_next();
     } else {
-      Finish({grpc::StatusCode::CANCELLED, "the reader is gone"});
+      Finish({grpc::StatusCode::CANCELLED, "the client disconnected"});
     }
   }
   void OnDone() override {

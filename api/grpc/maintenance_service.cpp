@@ -49,7 +49,7 @@ grpc::ServerUnaryReactor* MaintenanceService::End(grpc::CallbackServerContext* c
   const auto id = parse_maintenance_name(request->id());
   if (!id)
     return answer<v1::MaintenanceWindow>(
-        context, fail(ErrorCode::kInvalidArgument, "a maintenance window's id is like MW-3"), response);
+        context, fail(ErrorCode::kInvalidArgument, "a maintenance window's id must be like MW-3"), response);
   Call* call = waiting_call(clock_, response);
   commands_.end_maintenance(*id, callers_.who(request->who(), *context), call->callback());
   return call;

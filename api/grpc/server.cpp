@@ -43,7 +43,7 @@ Error cannot_listen(const GrpcOptions& options) {
   addrinfo* found = nullptr;
   const std::string port = std::to_string(options.port);
   if (getaddrinfo(options.address.c_str(), port.c_str(), &hints, &found) != 0 || !found)
-    return {ErrorCode::kInvalidArgument, "gRPC: no address of this machine: " + options.address};
+    return {ErrorCode::kInvalidArgument, "gRPC: not an address of this machine: " + options.address};
   std::string why = "refused";
   const int descriptor = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0 || bind(descriptor, found->ai_addr, found->ai_addrlen) != 0) why = std::strerror(errno);

@@ -40,7 +40,7 @@ TelemetryStream* TelemetryStream::start(StreamRegistry& hall, grpc::CallbackServ
     stream->pump();
   } else {
     hall.count_refused();
-    stream->finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many collectors: come back later"});
+    stream->finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many collectors: retry later"});
   }
   return stream.get();
 }
@@ -123,7 +123,7 @@ void TelemetryStream::look_at_the_time() {
   }
   if (late_hello) {
     hall_.count_refused();
-    finish(to_status(invalid("no Hello came in time")));
+    finish(to_status(invalid("no Hello in time")));
   }
   if (next && *next > Steady::now()) hall_.wake_at(*next, shared_from_this());
 }
@@ -211,7 +211,7 @@ void TelemetryStream::OnWriteDone(bool ok) {
   if (ok) {
     pump();
   } else {
-    finish({grpc::StatusCode::CANCELLED, "the collector is gone"});
+    finish({grpc::StatusCode::CANCELLED, "the collector disconnected"});
     pump();  // it may have been ending already
   }
 }
@@ -238,21 +238,21 @@ std::optional<Error> TelemetryStream::take_message() {
     case v1::CollectorMessage::MESSAGE_NOT_SET:
       break;
   }
-  return invalid("a message without content");
+  return invalid("an empty message");
 }
 
 std::optional<Error> TelemetryStream::take_hello(const v1::Hello& hello) {
   if (hello_seen_) return invalid("a second Hello");
   if (hello.protocol() != kProtocol)
-    return invalid("protocol " + std::to_string(hello.protocol()) + " is not known here; protocol 1 is");
+    return invalid("protocol " + std::to_string(hello.protocol()) + " is not supported; use protocol 1");
   if (hello.host().empty() || hello.host().size() > kLongestHost || !is_plain(hello.host()))
-    return invalid("a host's name has 1 to 255 bytes of UTF-8 without control characters");
-  if (hello.spool() == 0) return invalid("a spool's number is not 0");
+    return invalid("a host's name must have 1 to 255 bytes of UTF-8 without control characters");
+  if (hello.spool() == 0) return invalid("a spool's number must not be 0");
   if (hello.version().size() > kLongestVersion || !is_plain(hello.version()))
-    return invalid("a version has at most 64 bytes");
+    return invalid("a version must have at most 64 bytes");
   if (hello.interval_milliseconds() == 0 || hello.interval_milliseconds() > kLongestInterval)
-    return invalid("an interval is 1 to 3600000 ms");
-  if (hello.oldest_sequence() > kLastSequence) return invalid("no such sequence number");
+    return invalid("an interval must be 1 to 3600000 ms");
+  if (hello.oldest_sequence() > kLastSequence) return invalid("invalid sequence number");
   if (const auto own = access::authorize_node(principal_, hello.host()); !own) {
     hall_.gate.refuse({"/weft.v1.TelemetryService/Stream", context_->peer(), principal_.name, own.error()});
     return own.error();
@@ -279,7 +279,7 @@ std::optional<Error> TelemetryStream::take_batch(const v1::Batch& message) {
   if (batch->reading) {
     const std::size_t values = batch->reading->values.size();
     if (!hall_.change_values(values_, values))
-      return Error{ErrorCode::kResourceExhausted, "too many values of all collectors together: come back later"};
+      return Error{ErrorCode::kResourceExhausted, "too many values over all collectors: retry later"};
     values_ = values;
   }
   Duration offset{};
@@ -306,7 +306,7 @@ std::optional<Error> TelemetryStream::take_clock_reply(const v1::ClockReply& rep
   auto next = Steady::time_point::max();
   {
     const std::lock_guard lock(mutex_);
-    if (probe_sent_ == kNever || reply.id() != probe_) return invalid("a reply to no clock probe");
+    if (probe_sent_ == kNever || reply.id() != probe_) return invalid("a clock reply without a probe");
     clock_.add(std::exchange(probe_sent_, kNever), received, host_time);
     want_read_ = true;
     next = probe_due_;

@@ -20,7 +20,7 @@ class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message
     std::shared_ptr<WatchStream> stream(new WatchStream(hall, std::move(feed)));
     stream->self_ = stream;
     if (!hall.admit(stream))
-      stream->finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many watchers: try again later"});
+      stream->finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many Watch streams: retry later"});
     return stream.get();
   }
 
@@ -45,7 +45,7 @@ class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message
       const std::lock_guard lock(mutex_);
       writing_ = false;
       last = !ok || ending_;
-      if (last && !ending_) status_ = {grpc::StatusCode::CANCELLED, "the reader is gone"};
+      if (last && !ending_) status_ = {grpc::StatusCode::CANCELLED, "the client disconnected"};
       finished_ = last;
     }
     if (last) {

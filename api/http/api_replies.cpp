@@ -127,7 +127,7 @@ Result<v1::ListIncidentsRequest> incidents_request(const std::string& state) {
   } else if (state == "resolved" || state == "RESOLVED") {
     request.add_states(v1::Incident::RESOLVED);
   } else if (!state.empty() && state != "all") {
-    return fail(ErrorCode::kInvalidArgument, "state is one of open, acknowledged, resolved, all");
+    return fail(ErrorCode::kInvalidArgument, "state must be one of open, acknowledged, resolved, all");
   }
   return request;
 }
@@ -138,7 +138,7 @@ Result<v1::ListMaintenanceRequest> maintenance_request(const std::string& state)
   if (state.empty() || state == "planned") request.add_states(v1::MaintenanceWindow::PLANNED);
   if (state == "over") request.add_states(v1::MaintenanceWindow::OVER);
   if (request.states().empty() && state != "all")
-    return fail(ErrorCode::kInvalidArgument, "state is one of active, planned, over, all");
+    return fail(ErrorCode::kInvalidArgument, "state must be one of active, planned, over, all");
   return request;
 }
 
@@ -151,7 +151,7 @@ Result<v1::ListPlansRequest> plans_request(std::string state) {
     if (state == to_string(each) || (state == "OPEN" && !is_over(each))) request.add_states(to_proto(each));
   }
   if (request.states().empty())
-    return fail(ErrorCode::kInvalidArgument, "state is open, all or one of a plan's states, such as proposed");
+    return fail(ErrorCode::kInvalidArgument, "state must be open, all or one of a plan's states, such as proposed");
   return request;
 }
 
@@ -261,7 +261,7 @@ HttpReply api_reply(ApiQuestion question) {
     return reply_of(get_health(*question.snapshot, joined(path, 3, depth - 1)));
   if (depth >= 4 && what == "nodes")
     return reply_of(get_node(*question.snapshot, joined(path, 3, depth), question.now));
-  return error_reply({ErrorCode::kNotFound, "there is nothing at this path"});
+  return error_reply({ErrorCode::kNotFound, "no such path"});
 }
 
 }  // namespace weft::api

@@ -58,10 +58,11 @@ Result<Message> parse_body(const HttpRequest& request, const std::string& id) {
   if (request.body.find_first_not_of(" \t\r\n") != std::string::npos) {
     const auto status = google::protobuf::util::JsonStringToMessage(request.body, &message);
     if (!status.ok())
-      return fail(ErrorCode::kInvalidArgument, "the body is not the request as JSON: " + std::string(status.message()));
+      return fail(ErrorCode::kInvalidArgument,
+                  "the body is not a valid JSON request: " + std::string(status.message()));
   }
   if (!message.id().empty() && message.id() != id)
-    return fail(ErrorCode::kInvalidArgument, "the body speaks of " + message.id() + ", the path of " + id);
+    return fail(ErrorCode::kInvalidArgument, "the body has the id " + message.id() + ", the path " + id);
   message.set_id(id);
   return message;
 }
@@ -128,7 +129,7 @@ class Order {
 
  private:
   std::string who(const std::string& claims) const { return who_asks(principal_.name, claims, request_.peer); }
-  static tl::unexpected<Error> nobody() { return fail(ErrorCode::kUnavailable, "commands are not taken here"); }
+  static tl::unexpected<Error> nobody() { return fail(ErrorCode::kUnavailable, "commands are not available"); }
 
   const HttpRequest& request_;
   std::string id_;
@@ -143,16 +144,17 @@ Result<void> check_own_site(const HttpRequest& request, bool is_anybody) {
   if (type.substr(0, type.find_last_not_of(" \t") + 1) != "application/json")
     return fail(ErrorCode::kInvalidArgument, "Content-Type must be application/json");
   if (!request.origin.empty() && !is_same_site(request.origin, request.host))
-    return fail(ErrorCode::kPermissionDenied, "pages of other sites may not act here");
+    return fail(ErrorCode::kPermissionDenied, "requests from pages of other sites are refused");
   if (is_anybody && !request.host.empty() && !is_address(request.host))
-    return fail(ErrorCode::kPermissionDenied,
-                "without [security] commands are taken only under an address or localhost, not under a name");
+    return fail(
+        ErrorCode::kPermissionDenied,
+        "without [security], commands are accepted only with an IP address or localhost as the host, not with a name");
   return {};
 }
 
 void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
                const HttpCommandTargets& desks, TimePoint now, Router::Done done) {
-  Result<void> begun = fail(ErrorCode::kNotFound, "there is nothing at this path");
+  Result<void> begun = fail(ErrorCode::kNotFound, "no such path");
   if (path.size() == 5) {
     const Order order(request, path[3], principal, desks);
     if (path[2] == "plans" && path[4] == "approve") begun = order.approve(done);

@@ -127,8 +127,8 @@ asio::awaitable<bool> write_stream(ByteStream& stream, const HttpReply& reply, u
 /// The answer to a request that could not be read, or nullopt when there is nobody to answer.
 std::optional<HttpReply> reply_to_bad_request(const error_code& error) {
   if (error == http::error::header_limit || error == http::error::buffer_overflow)
-    return error_reply(431, "INVALID_ARGUMENT", "the request's header is too long");
-  if (error == http::error::body_limit) return error_reply(413, "INVALID_ARGUMENT", "the request's body is too long");
+    return error_reply(431, "INVALID_ARGUMENT", "the request header is too long");
+  if (error == http::error::body_limit) return error_reply(413, "INVALID_ARGUMENT", "the request body is too long");
   if (error == beast::error::timeout || error == http::error::end_of_stream || error == http::error::partial_message ||
       error.category() != http::make_error_code(http::error::bad_method).category())
     return std::nullopt;
@@ -186,7 +186,7 @@ asio::awaitable<HttpReply> carry_out(HttpServerState& hall, const HttpRequest& r
   co_await waiting.timer.async_wait(kToken);
   hall.waiting.erase(command);
   if (waiting.reply) co_return std::move(*waiting.reply);
-  co_return error_reply({ErrorCode::kTimeout, "no answer in time; the command may still be carried out"});
+  co_return error_reply({ErrorCode::kTimeout, "timeout; the command may still be executed"});
 }
 
 HttpRequest plain(Request& request, const std::string& peer, const std::vector<std::string>& certificate_names) {
@@ -228,7 +228,7 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
     const error_code read_error = co_await read_request(stream, buffer, parser);
     if (read_error) {
       if (read_error == beast::error::timeout && hall.gate != nullptr)
-        hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kTimeout, "it did not come in time"}});
+        hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kTimeout, "timeout while reading it"}});
       if (const auto reply = reply_to_bad_request(read_error)) {
         if (hall.gate != nullptr)
           hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kInvalidArgument, read_error.message()}});
@@ -249,7 +249,7 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
       reply = hall.router.handle(asked);
     }
     if (reply.stream && !head_only && hall.streams >= options.max_streams) {
-      reply = error_reply({ErrorCode::kResourceExhausted, "too many scrapes and lists are being sent: try again"});
+      reply = error_reply({ErrorCode::kResourceExhausted, "too many scrapes and lists are being sent: retry"});
       reply.headers.emplace_back("Retry-After", "1");
     }
     const bool keep_alive = request.keep_alive();
@@ -271,7 +271,7 @@ asio::awaitable<void> serve_tls(ByteStream& stream, HttpServerState& hall, const
       hall.gate->refuse({"a TLS handshake on HTTPS", peer, {}, {ErrorCode::kUnauthenticated, why}});
   };
   const auto context = hall.tls.current(*hall.options.tls);
-  if (!context) co_return refuse("our own certificate cannot be used");
+  if (!context) co_return refuse("the server's certificate cannot be used");
   stream.expire_after(hall.options.request_timeout);
   const auto [handshake_error, bytes] = co_await stream.accept_tls(context);
   if (handshake_error) co_return refuse(handshake_error.message());

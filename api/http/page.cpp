@@ -92,7 +92,7 @@ void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now
   page += "<h2>Open incidents: " + std::to_string(open.size()) + "</h2>";
   if (open.empty()) {
     page += is_ready(snapshot) ? "<p class=\"good\">None.</p>"
-                               : "<p class=\"dim\">Nothing is known yet: there is no complete first picture.</p>";
+                               : "<p class=\"dim\">No data yet: the first sweep is not complete.</p>";
     return;
   }
   page += "<table><tr><th>Id<th>Severity<th>Kind<th>What<th>Opened<th>State</tr>";
@@ -125,9 +125,9 @@ void append_health(std::string& page, const Snapshot& snapshot) {
 
 std::string status_page(const Snapshot& snapshot, TimePoint now) {
   std::string page = kHead;
-  if (snapshot.fabrics.empty()) page += "<p class=\"dim\">No fabric is watched yet.</p>";
+  if (snapshot.fabrics.empty()) page += "<p class=\"dim\">No fabric is monitored yet.</p>";
   if (!snapshot.figures.store_ok)
-    page += "<p class=\"WARNING\">History is not being written: " + escaped(snapshot.figures.store_status) + "</p>";
+    page += "<p class=\"WARNING\">History is not being stored: " + escaped(snapshot.figures.store_status) + "</p>";
   append_fabrics(page, snapshot, now);
   append_incidents(page, snapshot, now);
   append_health(page, snapshot);

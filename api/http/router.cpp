@@ -29,7 +29,7 @@ HttpReply text_reply(unsigned status, std::string text) {
 
 HttpReply readiness(const Snapshot& snapshot) {
   if (is_ready(snapshot)) return text_reply(200, "ready\n");
-  std::string text = "not ready: there is no complete first picture yet\n";
+  std::string text = "not ready: the first sweep is not complete\n";
   for (const FabricView& fabric : snapshot.fabrics) text += fabric.name + ": " + fabric.status + '\n';
   return text_reply(503, std::move(text));
 }
@@ -64,8 +64,8 @@ void Router::answer(const HttpRequest& request, Done done) const {
   const access::Permission* route = access::find_route(request.method, target->path);
   if (route == nullptr) {
     const std::string methods = access::methods_of(target->path);
-    if (methods.empty()) return done(error_reply({ErrorCode::kNotFound, "there is nothing at this path"}));
-    HttpReply reply = error_reply(405, "UNIMPLEMENTED", "only " + methods + " are served here");
+    if (methods.empty()) return done(error_reply({ErrorCode::kNotFound, "no such path"}));
+    HttpReply reply = error_reply(405, "UNIMPLEMENTED", "only " + methods + " are supported here");
     reply.headers.emplace_back("Allow", methods);
     return done(std::move(reply));
   }
@@ -86,7 +86,7 @@ void Router::answer(const HttpRequest& request, Done done) const {
 }
 
 HttpReply Router::handle(const HttpRequest& request) const {
-  const auto reply = std::make_shared<HttpReply>(error_reply({ErrorCode::kTimeout, "it is not answered at once"}));
+  const auto reply = std::make_shared<HttpReply>(error_reply({ErrorCode::kTimeout, "no answer in time"}));
   answer(request, [reply](HttpReply answered) { *reply = std::move(answered); });
   return *reply;
 }
@@ -103,7 +103,7 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
   const std::string_view asked = std::string_view(request.target).substr(0, request.target.find('?'));
   if (const Asset* asset = find_asset(desks_.assets, asked)) return asset_reply(*asset, request);
   if (path.empty()) {
-    HttpReply reply = text_reply(302, "the page was left out; there is a plain one at /plain\n");
+    HttpReply reply = text_reply(302, "this build has no web page; see /plain\n");
     reply.headers.emplace_back("Location", "/plain");
     return reply;
   }
@@ -117,7 +117,7 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
   }
   if (path.size() == 3 && path[2] == "whoami") return whoami_reply(principal);
   if (front == "api") return finish_reply(request, api_reply({publication_->load(), clock_->now(), std::move(target)}));
-  return error_reply({ErrorCode::kNotFound, "there is no such file"});
+  return error_reply({ErrorCode::kNotFound, "no such file"});
 }
 
 HttpReply Router::metrics(const HttpRequest& request) const {

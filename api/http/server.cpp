@@ -72,7 +72,7 @@ Result<tcp::endpoint> find_endpoint(asio::io_context& context, const HttpOptions
   tcp::resolver resolver(context);
   const auto found = resolver.resolve(options.address, std::to_string(options.port), error);
   if (error || found.empty())
-    return fail(ErrorCode::kInvalidArgument, "HTTP: no address of this machine: " + options.address);
+    return fail(ErrorCode::kInvalidArgument, "HTTP: not an address of this machine: " + options.address);
   return found.begin()->endpoint();
 }
 

@@ -53,7 +53,7 @@ void append_graph(std::string& out, const Snapshot& snapshot, MetricsFormat form
                     of(fabric).nodes[static_cast<std::size_t>(type)]);
   });
   constexpr MetricFamily kUnreachable{"weft_fabric_unreachable_nodes", MetricType::kGauge,
-                                      "Nodes that did not answer the last sweep that asked them."};
+                                      "Nodes that did not respond in the last sweep that included them."};
   per_sweep(out, snapshot, format, kUnreachable, [&](std::string& samples, const FabricView& fabric, const Sweep&) {
     append_sample(samples, kUnreachable.name, {{"subnet", fabric.name}}, of(fabric).unreachable_nodes);
   });
@@ -66,8 +66,7 @@ void append_graph(std::string& out, const Snapshot& snapshot, MetricsFormat form
   });
   constexpr MetricFamily kLinks{
       "weft_fabric_links", MetricType::kGauge,
-      "Cables of the subnet seen now or before, by whether both ends are active; of an Ethernet "
-      "fabric unknown: neither end is read."};
+      "Links of the subnet seen now or before, by state; unknown (Ethernet): neither end is read."};
   per_sweep(out, snapshot, format, kLinks, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     const std::uint32_t unknown = sweep.topology->is_ethernet() ? of(fabric).links_unknown : 0;
     append_sample(samples, kLinks.name, {{"subnet", fabric.name}, {"state", "up"}}, of(fabric).links_up);
@@ -80,22 +79,21 @@ void append_graph(std::string& out, const Snapshot& snapshot, MetricsFormat form
 
 void append_sweeps(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
   constexpr MetricFamily kDuration{"weft_sweep_duration_seconds", MetricType::kGauge,
-                                   "Time that the last sweep took, first request to last answer."};
+                                   "Duration of the last sweep, from the first request to the last response."};
   per_sweep(out, snapshot, format, kDuration, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     append_sample(samples, kDuration.name, {{"subnet", fabric.name}}, seconds(sweep.statistics.duration));
   });
-  constexpr MetricFamily kInterval{"weft_sweep_interval_seconds", MetricType::kGauge,
-                                   "Configured time from the start of one sweep to the start of the next."};
+  constexpr MetricFamily kInterval{"weft_sweep_interval_seconds", MetricType::kGauge, "Configured sweep interval."};
   per_sweep(out, snapshot, format, kInterval, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     append_sample(samples, kInterval.name, {{"subnet", fabric.name}}, seconds(sweep.interval));
   });
   constexpr MetricFamily kFinished{"weft_sweep_finished_timestamp_seconds", MetricType::kGauge,
-                                   "When the last sweep finished, in seconds since 1970 UTC."};
+                                   "Time when the last sweep finished, in Unix time."};
   per_sweep(out, snapshot, format, kFinished, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     append_sample(samples, kFinished.name, {{"subnet", fabric.name}}, seconds(sweep.finished.time_since_epoch()));
   });
   constexpr MetricFamily kRequests{"weft_sweep_requests_total", MetricType::kCounter,
-                                   "Management datagrams sent by the sweeper, by how they ended."};
+                                   "Management datagrams sent by the sweeper, by result."};
   per_asking(out, snapshot, format, kRequests, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     for (std::size_t i = 0; i < kMadResultCount; ++i)
       append_sample(samples, kRequests.name,
@@ -103,12 +101,12 @@ void append_sweeps(std::string& out, const Snapshot& snapshot, MetricsFormat for
                     sweep.statistics.requests[i]);
   });
   constexpr MetricFamily kWindow{"weft_sweep_window", MetricType::kGauge,
-                                 "Requests that the sweeper keeps outstanding at once."};
+                                 "Maximum of outstanding requests of the sweeper."};
   per_asking(out, snapshot, format, kWindow, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     append_sample(samples, kWindow.name, {{"subnet", fabric.name}}, sweep.statistics.window);
   });
   constexpr MetricFamily kBackedOff{"weft_sweep_nodes_backed_off", MetricType::kGauge,
-                                    "Nodes left out of the last sweep because they did not answer before."};
+                                    "Nodes skipped in the last sweep because they did not respond before."};
   per_asking(out, snapshot, format, kBackedOff,
              [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
                append_sample(samples, kBackedOff.name, {{"subnet", fabric.name}}, sweep.statistics.nodes_backed_off);
@@ -142,10 +140,10 @@ void append_incidents(std::string& out, const Snapshot& snapshot, TimePoint now,
   append_counts(out, {"weft_incidents", MetricType::kGauge, "Incidents that are not resolved."}, open, format);
   append_counts(out,
                 {"weft_incidents_unattended", MetricType::kGauge,
-                 "Incidents that nobody acknowledged, that are not silenced and no planned work: what to page for."},
+                 "Incidents to page for: not acknowledged, not silenced, no planned work."},
                 unattended, format);
   constexpr MetricFamily kOpened{"weft_incidents_opened_total", MetricType::kCounter,
-                                 "Incidents opened or re-opened since the store began."};
+                                 "Incidents opened or reopened since the store was created."};
   append_head(out, kOpened, format);
   for (std::size_t kind = 0; kind < kKindCount; ++kind)
     append_sample(out, kOpened.name, {{"kind", to_string(static_cast<IncidentKind>(kind))}},
@@ -158,7 +156,7 @@ void append_maintenance(std::string& out, const Snapshot& snapshot, TimePoint no
     for (const MaintenanceWindow& window : *snapshot.maintenance)
       if (const auto state = static_cast<std::size_t>(state_at(window, now)); state < counts.size()) ++counts[state];
   constexpr MetricFamily kWindows{"weft_maintenance_windows", MetricType::kGauge,
-                                  "Windows of planned work that are active or to come."};
+                                  "Active and planned maintenance windows."};
   append_head(out, kWindows, format);
   append_sample(out, kWindows.name, {{"state", "planned"}}, counts[0]);
   append_sample(out, kWindows.name, {{"state", "active"}}, counts[1]);
@@ -198,7 +196,7 @@ void append_head(std::string& out, const MetricFamily& family, MetricsFormat for
 void append_fabric_families(std::string& out, const Snapshot& snapshot, TimePoint now, MetricsFormat format) {
   constexpr MetricFamily kWatching{
       "weft_fabric_watching", MetricType::kGauge,
-      "1 while the subnet is swept; 0 before the first sweep and while the adapter is gone."};
+      "1 while the subnet is monitored; 0 before the first sweep and while the adapter is missing."};
   per_fabric(out, snapshot, format, kWatching, [&](std::string& samples, const FabricView& fabric) {
     append_sample(samples, kWatching.name, {{"subnet", fabric.name}}, fabric.watching ? 1 : 0);
   });
@@ -206,7 +204,7 @@ void append_fabric_families(std::string& out, const Snapshot& snapshot, TimePoin
   append_sweeps(out, snapshot, format);
   append_incidents(out, snapshot, now, format);
   append_maintenance(out, snapshot, now, format);
-  constexpr MetricFamily kStore{"weft_store_ok", MetricType::kGauge, "1 while history and incidents can be written."};
+  constexpr MetricFamily kStore{"weft_store_ok", MetricType::kGauge, "1 while history and incidents can be stored."};
   append_head(out, kStore, format);
   append_sample(out, kStore.name, {}, snapshot.figures.store_ok ? 1 : 0);
 }
@@ -216,7 +214,7 @@ bool append_node_health(std::string& out, const Snapshot& snapshot, MetricsForma
   const auto& health = *snapshot.health;
   if (position >= health.size()) return false;
   constexpr MetricFamily kHealth{"weft_node_health", MetricType::kGauge,
-                                 "1 for the node's present verdict; no data is UNKNOWN."};
+                                 "1 for the node's current verdict; UNKNOWN without data."};
   if (position == 0) append_head(out, kHealth, format);
   while (position < health.size() && out.size() < kChunk) {
     const NodeHealth* worst = &health[position];

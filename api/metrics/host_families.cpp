@@ -92,9 +92,9 @@ HostFamilies::HostFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
     const std::ptrdiff_t place = std::ranges::find(swept, name) - swept.begin();
     entries.push_back({{std::move(name), help, type}, source, place});
   };
-  add("weft_port_up", "1 when the port is logically active.", MetricType::kGauge, Source::kUp);
-  add("weft_port_stale", "1 when the port's last reading is old.", MetricType::kGauge, Source::kStale);
-  add("weft_port_info", "What else is known of the port.", MetricType::kInfo, Source::kInfo);
+  add("weft_port_up", "1 if the port is logically active.", MetricType::kGauge, Source::kUp);
+  add("weft_port_stale", "1 if the port's last reading is stale.", MetricType::kGauge, Source::kStale);
+  add("weft_port_info", "Properties of the port.", MetricType::kInfo, Source::kInfo);
   add("weft_port_rate_bytes_per_second", "Active data rate of the port.", MetricType::kGauge, Source::kByteRate);
   for (const HostCounterInfo& info : host_counter_catalogue()) {
     std::string name = host_metric_name(info);
@@ -104,7 +104,7 @@ HostFamilies::HostFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
     add(std::move(name), errors ? "Errors of the RDMA transport, by canonical name." : info.help,
         info.is_gauge ? MetricType::kGauge : MetricType::kCounter, Source::kCounter);
   }
-  add("weft_port_raw", "A counter that has no canonical name, under the driver's own.", MetricType::kGauge,
+  add("weft_port_raw", "A counter without a canonical name, under the driver's name.", MetricType::kGauge,
       Source::kRaw);
   // What the sweep gives as well is asked for in the sweep's order, the rest after it: no series is gone back to.
   std::ranges::stable_sort(entries, {}, &Entry::place);
@@ -268,15 +268,15 @@ bool append_collectors(std::string& out, const Snapshot& snapshot, MetricsFormat
     std::uint64_t HostView::*field;
   };
   constexpr std::array kKinds{
-      Kind{{"weft_collector_batches_total", MetricType::kCounter, "Batches taken from the host's collector."},
+      Kind{{"weft_collector_batches_total", MetricType::kCounter, "Batches received from the host's collector."},
            &HostView::batches},
       Kind{{"weft_collector_late_batches_total", MetricType::kCounter,
-            "Batches that came late, from the collector's spool."},
+            "Batches that arrived late, from the collector's spool."},
            &HostView::late_batches},
       Kind{{"weft_collector_lost_batches_total", MetricType::kCounter,
-            "Batches of the collector that never came: its spool was full, or gone."},
+            "Batches of the collector that never arrived: its spool was full or deleted."},
            &HostView::lost_batches},
-      Kind{{"weft_collector_clock_offset_seconds", MetricType::kGauge, "Our clock minus the host's."}, nullptr}};
+      Kind{{"weft_collector_clock_offset_seconds", MetricType::kGauge, "weftd's clock minus the host's."}, nullptr}};
   const auto& hosts = hosts_of(snapshot);
   for (; position < kKinds.size() * hosts.size() && out.size() < kChunk; ++position) {
     const Kind& kind = kKinds[position / hosts.size()];

@@ -85,9 +85,8 @@ class Line {
 
 void append_info(std::string& out, const Snapshot& snapshot, const Shown& incidents, TimePoint now,
                  MetricsFormat format) {
-  constexpr MetricFamily kInfo{
-      "weft_incident_info", MetricType::kInfo,
-      "What each open incident is about, the worst of them; attention says who deals with it."};
+  constexpr MetricFamily kInfo{"weft_incident_info", MetricType::kInfo,
+                               "Open incidents, the most severe first; the label attention is their handling state."};
   append_head(out, kInfo, format);
   for (const auto& incident : incidents) {
     const Entity& cause = incident->cause;
@@ -128,24 +127,24 @@ void append_incident_families(std::string& out, const Snapshot& snapshot, TimePo
   Shown incidents = open_incidents(snapshot);
   const std::size_t left_out = keep_worst(incidents);
   constexpr MetricFamily kLeftOut{"weft_incidents_left_out", MetricType::kGauge,
-                                  "Open incidents without series of their own: there are too many."};
+                                  "Open incidents without their own series because there are too many."};
   append_head(out, kLeftOut, format);
   append_sample(out, kLeftOut.name, {}, left_out);
   if (incidents.empty()) return;
   append_info(out, snapshot, incidents, now, format);
   per_incident(out, incidents, format,
                {"weft_incident_opened_timestamp_seconds", MetricType::kGauge,
-                "When the incident was first opened, in seconds since 1970 UTC."},
+                "Time when the incident was first opened, in Unix time."},
                [](const Incident& incident) { return seconds(incident.opened.time_since_epoch()); });
   per_incident(out, incidents, format,
-               {"weft_incident_affected", MetricType::kGauge, "Nodes, links and ports that the incident hurts."},
+               {"weft_incident_affected", MetricType::kGauge, "Nodes, links and ports affected by the incident."},
                [](const Incident& incident) { return incident.affected.size(); });
   per_incident(out, incidents, format,
                {"weft_incident_waiting_links", MetricType::kGauge, "Links that wait for the incident's cause."},
                [](const Incident& incident) { return incident.waiting.total; });
-  per_incident(out, incidents, format, {"weft_incident_jobs", MetricType::kGauge, "Jobs that the incident hurts."},
+  per_incident(out, incidents, format, {"weft_incident_jobs", MetricType::kGauge, "Jobs affected by the incident."},
                [](const Incident& incident) { return incident.jobs.size(); });
-  constexpr MetricFamily kJobs{"weft_incident_job_info", MetricType::kInfo, "Which jobs the incident hurts."};
+  constexpr MetricFamily kJobs{"weft_incident_job_info", MetricType::kInfo, "The jobs affected by the incident."};
   std::string samples;
   for (const auto& incident : incidents)
     for (std::size_t i = 0; i < std::min(incident->jobs.size(), kMostJobsShown); ++i) {
@@ -161,7 +160,7 @@ void append_incident_families(std::string& out, const Snapshot& snapshot, TimePo
 
 bool append_jobs(std::string& out, const Snapshot& snapshot, MetricsFormat format, std::size_t& position) {
   if (!snapshot.hosts) return false;
-  constexpr MetricFamily kJob{"weft_job_info", MetricType::kInfo, "Which jobs hold which hosts, as collectors tell."};
+  constexpr MetricFamily kJob{"weft_job_info", MetricType::kInfo, "Jobs on hosts, as reported by collectors."};
   const auto& hosts = *snapshot.hosts;
   for (; position < hosts.size() && out.size() < kChunk; ++position) {
     if (position == 0) append_head(out, kJob, format);

@@ -120,10 +120,10 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   const auto gauge = [&](const char* name, std::string_view help, Source source, double PortRates::*rate = nullptr) {
     families_.push_back({name, help, MetricType::kGauge, source, CounterId::kCount, rate, kNoFamily});
   };
-  gauge("weft_port_up", "1 when the port is logically active.", Source::kUp);
-  gauge("weft_port_stale", "1 when the port's last reading is older than three sweep intervals.", Source::kStale);
-  families_.push_back({"weft_port_info", "What else is known of the port and of the other end of its cable.",
-                       MetricType::kInfo, Source::kInfo, CounterId::kCount, nullptr, kNoFamily});
+  gauge("weft_port_up", "1 if the port is logically active.", Source::kUp);
+  gauge("weft_port_stale", "1 if the port's last reading is older than three sweep intervals.", Source::kStale);
+  families_.push_back({"weft_port_info", "Properties of the port and of its peer.", MetricType::kInfo, Source::kInfo,
+                       CounterId::kCount, nullptr, kNoFamily});
   // In bytes: "promtool check metrics" objects to bits, whatever the name says besides.
   gauge("weft_port_rate_bytes_per_second", "Active data rate of the port after line coding.", Source::kByteRate);
   gauge("weft_port_width_lanes", "Active lanes of the port.", Source::kLanes);
@@ -135,10 +135,10 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
                          summed ? Source::kRate : Source::kCounter, info.id,
                          summed ? &PortRates::transmit_wait_seconds_total : nullptr, kNoFamily});
   }
-  gauge("weft_port_saturated", "1 for a counter that stuck at all ones: its value means at least.", Source::kSaturated);
+  gauge("weft_port_saturated", "1 for a saturated counter (all ones): its value is a minimum.", Source::kSaturated);
   gauge("weft_link_utilization_ratio", "The busier direction's data rate as a share of the active rate.", Source::kRate,
         &PortRates::utilization_ratio);
-  gauge("weft_link_stall_ratio", "Share of time in which the port had data to send and no credit.", Source::kRate,
+  gauge("weft_link_stall_ratio", "Share of time in which the port had data to send but no credit.", Source::kRate,
         &PortRates::stall_ratio);
   gauge("weft_link_error_rate", "Errors per bit, over the error window.", Source::kRate, &PortRates::error_rate);
   add_host_families();

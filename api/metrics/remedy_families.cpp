@@ -44,26 +44,25 @@ void append_remedy_families(std::string& out, const Snapshot& snapshot, MetricsF
       if (plan->action < RemedyAction::kCount && plan->state < PlanState::kCount)
         ++open[static_cast<std::size_t>(plan->action)][static_cast<std::size_t>(plan->state)];
     }
-  append_counts(out, {"weft_plans", MetricType::kGauge, "Plans that are not over, by action and state."}, "state",
-                false, open, format);
+  append_counts(out, {"weft_plans", MetricType::kGauge, "Open plans, by action and state."}, "state", false, open,
+                format);
   append_counts(out,
                 {"weft_actions_total", MetricType::kCounter,
-                 "Plans that ended, by action and how they ended, since the store began."},
+                 "Finished plans, by action and final state, since the store was created."},
                 "result", true, snapshot.figures.plans_ended, format);
-  append_gauge(out, "weft_plans_unresolved",
-               "Plans that failed and of which is not known how they left the world: a person must look.", unresolved,
+  append_gauge(out, "weft_plans_unresolved", "Failed plans with unknown result: check them by hand.", unresolved,
                format);
   const RemedyStatus& status = snapshot.remedy;
-  append_gauge(out, "weft_breaker_tripped", "1 while the breaker stops all automation; only a person resets it.",
+  append_gauge(out, "weft_breaker_tripped",
+               "1 while the circuit breaker stops all automation; it is reset only by hand.",
                status.breaker_tripped ? 1 : 0, format);
-  append_gauge(out, "weft_remedy_hands_off", "1 while a person stopped all automation.", status.hands_off ? 1 : 0,
+  append_gauge(out, "weft_remedy_hands_off", "1 while automation is stopped by hands-off.", status.hands_off ? 1 : 0,
                format);
-  append_gauge(out, "weft_remedy_out_of_service", "Links and hosts that plans of ours hold out of service.",
+  append_gauge(out, "weft_remedy_out_of_service", "Links and hosts that plans keep out of service.",
                status.out_of_service, format);
-  append_gauge(out, "weft_remedy_actions_last_hour", "Actions begun within the last hour.", status.actions_last_hour,
+  append_gauge(out, "weft_remedy_actions_last_hour", "Actions started within the last hour.", status.actions_last_hour,
                format);
-  append_gauge(out, "weft_remedy_actions_per_hour", "Actions that may begin within an hour.", status.actions_per_hour,
-               format);
+  append_gauge(out, "weft_remedy_actions_per_hour", "Limit of actions per hour.", status.actions_per_hour, format);
 }
 
 }  // namespace weft::api

@@ -38,7 +38,7 @@ class Reader {
 
   std::uint8_t byte() {
     if (rest_.empty()) {
-      wrong(ErrorCode::kProtocol, "it is cut short");
+      wrong(ErrorCode::kProtocol, "it is truncated");
       return 0;
     }
     const auto value = static_cast<std::uint8_t>(rest_.front());
@@ -66,7 +66,7 @@ class Reader {
     for (std::size_t i = 0; i < ports.size() && !failed(); ++i) {
       port(ports[i]);
       if (i > 0 && std::tie(ports[i - 1].device, ports[i - 1].number) >= std::tie(ports[i].device, ports[i].number))
-        wrong(ErrorCode::kInvalidArgument, "ports are not sorted, or one stands there twice");
+        wrong(ErrorCode::kInvalidArgument, "ports are not sorted, or one is listed twice");
     }
   }
   void series(std::vector<HostSeries>& series) {
@@ -131,19 +131,19 @@ class Reader {
     const std::uint64_t number = varint();
     if (number > limit)
       wrong(ErrorCode::kInvalidArgument,
-            std::to_string(number) + ' ' + what + " are too many; allowed: " + std::to_string(limit));
+            std::to_string(number) + ' ' + what + " exceed the limit of " + std::to_string(limit));
     else if (number * least > rest_.size())
-      wrong(ErrorCode::kProtocol, "it is cut short");
+      wrong(ErrorCode::kProtocol, "it is truncated");
     return failed() ? 0 : static_cast<std::size_t>(number);
   }
   std::uint8_t at_most(std::uint8_t top, const char* what) {
     const std::uint8_t value = byte();
-    if (value > top) wrong(ErrorCode::kInvalidArgument, std::to_string(value) + " is no " + what);
+    if (value > top) wrong(ErrorCode::kInvalidArgument, std::to_string(value) + " is not a valid " + what);
     return value;
   }
   std::uint32_t narrow(std::uint64_t top, const char* what) {
     const std::uint64_t value = varint();
-    if (value > top) wrong(ErrorCode::kInvalidArgument, std::to_string(value) + " is no " + what);
+    if (value > top) wrong(ErrorCode::kInvalidArgument, std::to_string(value) + " is not a valid " + what);
     return static_cast<std::uint32_t>(value);
   }
   std::uint64_t fixed() {
@@ -156,11 +156,11 @@ class Reader {
     const std::uint64_t known = varint();
     std::string_view result;
     if (known != 0) {
-      if (known > texts_.size()) wrong(ErrorCode::kProtocol, "it refers to a text that was not there");
+      if (known > texts_.size()) wrong(ErrorCode::kProtocol, "it refers to an unknown text");
       result = failed() ? std::string_view{} : texts_[known - 1];
     } else {
       const std::uint64_t length = varint();
-      if (length <= limit && length > rest_.size()) wrong(ErrorCode::kProtocol, "it is cut short");
+      if (length <= limit && length > rest_.size()) wrong(ErrorCode::kProtocol, "it is truncated");
       if (failed()) return {};
       if (length <= limit) {
         result = {reinterpret_cast<const char*>(rest_.data()), static_cast<std::size_t>(length)};
@@ -169,11 +169,11 @@ class Reader {
         return result;
       }
       wrong(ErrorCode::kInvalidArgument,
-            "a text of " + std::to_string(length) + " bytes is too long; allowed: " + std::to_string(limit));
+            "a text of " + std::to_string(length) + " bytes is too long; limit: " + std::to_string(limit));
     }
     if (result.size() > limit)
       wrong(ErrorCode::kInvalidArgument,
-            "a text of " + std::to_string(result.size()) + " bytes is too long; allowed: " + std::to_string(limit));
+            "a text of " + std::to_string(result.size()) + " bytes is too long; limit: " + std::to_string(limit));
     return result;
   }
   std::string_view text() { return any_text(limits_.text_length); }
@@ -277,8 +277,8 @@ void read_inventory(Reader& reader, std::uint8_t parts, SeriesPool* pool, HostRe
 Result<HostBatch> BatchDecoder::decode(std::span<const std::byte> body) {
   if (body.size() > limits_.bytes) {
     lost_ = true;
-    return fail(ErrorCode::kInvalidArgument, "batch: " + std::to_string(body.size()) +
-                                                 " bytes are too many; allowed: " + std::to_string(limits_.bytes));
+    return fail(ErrorCode::kInvalidArgument, "batch: " + std::to_string(body.size()) + " bytes exceed the limit of " +
+                                                 std::to_string(limits_.bytes));
   }
   Reader reader(body, limits_);
   const std::uint8_t format = reader.byte();
@@ -286,15 +286,15 @@ Result<HostBatch> BatchDecoder::decode(std::span<const std::byte> body) {
   if (!reader.failed() && (format != kFormat || (parts & ~kKnownParts) != 0))
     reader.wrong(ErrorCode::kProtocol, "its format is unknown");
   if (!(parts & kHasReading) && (parts & (kHasPorts | kHasSeries | kHasSources | kHasJobs)))
-    reader.wrong(ErrorCode::kProtocol, "it tells of a reading and has none");
+    reader.wrong(ErrorCode::kProtocol, "its header announces a reading, but there is none");
   if (parts & kRefersToNothing) {
     last_.reset();
   } else if (lost_) {
-    reader.wrong(ErrorCode::kProtocol, "it refers to one that is not there");
+    reader.wrong(ErrorCode::kProtocol, "it refers to an unknown batch");
   }
   constexpr unsigned kWhole = kHasPorts | kHasSeries | kHasSources | kHasJobs;
   if ((parts & kHasReading) && !last_ && (parts & kWhole) != kWhole)
-    reader.wrong(ErrorCode::kProtocol, "its reading refers to one that is not there");
+    reader.wrong(ErrorCode::kProtocol, "its reading refers to an unknown batch");
 
   HostBatch batch;
   if (!reader.failed() && (parts & kHasReading)) {
@@ -308,7 +308,7 @@ Result<HostBatch> BatchDecoder::decode(std::span<const std::byte> body) {
   if (!reader.failed() && (parts & kHasEvents))
     reader.events(batch.events,
                   last_ ? static_cast<std::uint64_t>(last_->taken.time_since_epoch().count()) : std::uint64_t{0});
-  if (!reader.failed() && !reader.at_end()) reader.wrong(ErrorCode::kProtocol, "something follows its end");
+  if (!reader.failed() && !reader.at_end()) reader.wrong(ErrorCode::kProtocol, "it has data after its end");
   lost_ = reader.failed();
   if (reader.failed()) {
     last_.reset();  // half of it may be the new one

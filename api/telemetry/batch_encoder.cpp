@@ -172,7 +172,7 @@ Result<std::vector<std::byte>> BatchEncoder::encode(const HostBatch& batch) {
   if (reading != nullptr) {
     const std::size_t told = reading->inventory == nullptr ? 0 : reading->inventory->series.size();
     if (reading->inventory == nullptr || reading->values.size() != told || reading->present.size() != told)
-      return fail(ErrorCode::kInternal, "a reading has not one value for each of its series");
+      return fail(ErrorCode::kInternal, "a reading must have one value for each of its series");
     series = std::min(told, limits_.series);
   }
   const HostInventory* known = last_ ? last_->inventory.get() : nullptr;
@@ -203,7 +203,7 @@ Result<std::vector<std::byte>> BatchEncoder::encode(const HostBatch& batch) {
   if (parts & kHasEvents) writer.events(batch.events, taken);
   if (writer.size() > limits_.bytes)
     return fail(ErrorCode::kResourceExhausted, "a batch of " + std::to_string(writer.size()) +
-                                                   " bytes is too large; allowed: " + std::to_string(limits_.bytes));
+                                                   " bytes is too large; limit: " + std::to_string(limits_.bytes));
   fresh_ = false;
   if (reading != nullptr) last_ = *reading;
   return writer.take();

@@ -93,12 +93,13 @@ std::string end_of(const DotGraph& graph, std::uint32_t node, const std::string&
 }
 
 void check(const DotGraph& graph, Faults& faults) {
-  if (graph.is_strict) faults.add({"strict"}, 0, "a strict graph has one edge between two nodes: cables would be lost");
+  if (graph.is_strict)
+    faults.add({"strict"}, 0, "a strict graph allows one edge between two nodes only: parallel cables would be lost");
   if (graph.nodes.size() > CablingLimits::kMostNodes)
     faults.add({}, 0, "more than " + std::to_string(CablingLimits::kMostNodes) + " nodes");
   if (graph.edges.size() > CablingLimits::kMostCables)
     faults.add({}, 0, "more than " + std::to_string(CablingLimits::kMostCables) + " cables");
-  if (graph.edges.empty()) faults.add({}, 0, "there is no cable in it");
+  if (graph.edges.empty()) faults.add({}, 0, "it has no cables");
   for (const DotNode& node : graph.nodes)
     if (node.name.starts_with('%'))  // libcgraph takes such names for its own numbers, and gives others back
       return faults.add_at('%', "a node's name must not begin with %");
@@ -115,8 +116,7 @@ void check(const DotGraph& graph, Faults& faults) {
         whole = false;
         faults.add({tail, edge.tail_port, head, edge.head_port}, 0,
                    "the cable " + end_of(graph, edge.tail, edge.tail_port) + " -- " +
-                       end_of(graph, edge.head, edge.head_port) +
-                       " needs the name of a port, without blanks, at both ends");
+                       end_of(graph, edge.head, edge.head_port) + " needs a port name without blanks at both ends");
       }
     if (!whole) continue;
     if (edge.tail == edge.head) {
@@ -126,7 +126,7 @@ void check(const DotGraph& graph, Faults& faults) {
     }
     for (const auto& [node, port] : {std::pair{edge.tail, &edge.tail_port}, std::pair{edge.head, &edge.head_port}})
       if (const std::size_t before = cabled[{node, *port}]++; before > 0)
-        faults.add({graph.nodes[node].name, *port}, before, end_of(graph, node, *port) + " has a cable already");
+        faults.add({graph.nodes[node].name, *port}, before, end_of(graph, node, *port) + " already has a cable");
   }
 }
 
@@ -160,7 +160,7 @@ Result<CablePlan> parse_cabling(std::string_view text, std::string_view switch_p
     pattern.assign(switch_ports.begin(), switch_ports.end());
   } catch (const std::regex_error& error) {
     return fail(ErrorCode::kInvalidArgument,
-                "line 1: " + in_quotes(switch_ports) + " is no regular expression: " + error.what());
+                "line 1: " + in_quotes(switch_ports) + " is not a regular expression: " + error.what());
   }
   if (text.size() > CablingLimits::kMostBytes)
     return fail(ErrorCode::kInvalidArgument,

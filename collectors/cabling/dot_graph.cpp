@@ -55,7 +55,7 @@ std::string in_our_words(const std::string& said) {
     if (first.starts_with(level)) first.remove_prefix(level.size());
   const std::size_t in = first.find(kIn);
   unsigned line = 0;
-  if (in == std::string_view::npos) return "line 1: " + (first.empty() ? "it holds no graph" : std::string(first));
+  if (in == std::string_view::npos) return "line 1: " + (first.empty() ? "it has no graph" : std::string(first));
   const char* const digits = first.data() + in + kIn.size();
   const auto end = std::from_chars(digits, first.data() + first.size(), line).ptr;
   std::string words = "line " + std::to_string(std::max(line, 1U)) + ": " + std::string(first.substr(0, in));
@@ -87,7 +87,7 @@ DotGraph values_of(Agraph_t* graph) {
 Result<DotGraph> parse_dot(std::string_view text) {
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     return fail(ErrorCode::kInvalidArgument,
-                "line " + std::to_string(1 + std::ranges::count(text.substr(0, zero), '\n')) + ": an byte of zero");
+                "line " + std::to_string(1 + std::ranges::count(text.substr(0, zero), '\n')) + ": a zero byte");
   const std::lock_guard lock(one_at_a_time);
   complaints.clear();
   const agusererrf before = agseterrf(note_complaint);
@@ -106,7 +106,7 @@ Result<DotGraph> parse_dot(std::string_view text) {
   agseterrf(before);
   agreseterrors();
   if (!complaints.empty() || (!graph && !another)) return fail(ErrorCode::kInvalidArgument, in_our_words(complaints));
-  if (another) return fail(ErrorCode::kInvalidArgument, "line 1: it holds more than one graph");
+  if (another) return fail(ErrorCode::kInvalidArgument, "line 1: it has more than one graph");
   return values_of(graph.get());
 }
 

@@ -64,7 +64,7 @@ void ModuleSource::read_part(Module& module, EthtoolSource& ethtool, ModulePart 
   const int error = ethtool.read_module(module.interface, place_of(part),
                                         [&](netlink::Bytes bytes) { module.memory.set(part, bytes); });
   if (error == EOPNOTSUPP) module.is_supported = false;
-  if (error == EPERM) trouble_ = "optical modules are not read: that needs CAP_NET_ADMIN";
+  if (error == EPERM) trouble_ = "optical modules are not read: CAP_NET_ADMIN is missing";
 }
 
 bool ModuleSource::has_new() const {

@@ -85,7 +85,7 @@ Result<void> MadEngine::run(MadAsker& asker) {
   while (oldest_ != kNone) finish(asker, oldest_, MadResult::kTimeout, buffer_);
   if (holding_) asker.answered(held_, MadResult::kTimeout, buffer_, wall_now_);
   holding_ = false;
-  return fail(ErrorCode::kUnavailable, "the local port does not take datagrams any more");
+  return fail(ErrorCode::kUnavailable, "the local port no longer accepts datagrams");
 }
 
 bool MadEngine::fill(MadAsker& asker) {

@@ -24,12 +24,12 @@ Result<Entry> parse_entry(LineScanner scan) {
     return fail(ErrorCode::kInvalidArgument, "'" + to_valid_utf8(word.substr(0, 40)) + "' is no GUID");
   scan.skip_blanks();
   const std::optional<std::string_view> name = scan.take_quoted();
-  if (!name) return fail(ErrorCode::kInvalidArgument, "behind the GUID there is no name in double quotes");
+  if (!name) return fail(ErrorCode::kInvalidArgument, "after the GUID there must be a name in double quotes");
   Entry entry{NodeGuid{*guid}, to_valid_utf8(*name)};
   if (entry.name.empty()) return fail(ErrorCode::kInvalidArgument, "the name is empty");
   scan.skip_blanks();
   if (!scan.rest().empty() && !scan.rest().starts_with('#'))
-    return fail(ErrorCode::kInvalidArgument, "there is something behind the name");
+    return fail(ErrorCode::kInvalidArgument, "unexpected text after the name");
   return entry;
 }
 
@@ -52,7 +52,7 @@ Result<NodeNameMap> parse_node_name_map(std::string_view text) {
     } else {
       const auto [known, is_new] = names.try_emplace(entry->guid, entry->name);
       if (!is_new && known->second != entry->name)
-        faults.add(number, to_string(entry->guid) + " was named '" + known->second + "' before");
+        faults.add(number, to_string(entry->guid) + " is already named '" + known->second + "'");
     }
     return !faults.enough();
   });

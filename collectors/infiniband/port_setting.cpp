@@ -89,7 +89,7 @@ class Conversation {
     engine_.forget_abandoned();
     if (auto ran = engine_.run(question); !ran) return tl::unexpected(ran.error());
     if (question.answer.result == MadResult::kSendFailed)
-      return fail(ErrorCode::kUnavailable, "the local port does not take datagrams");
+      return fail(ErrorCode::kUnavailable, "the local port does not accept datagrams");
     return question.answer;
   }
 
@@ -111,21 +111,22 @@ class Conversation {
     const auto answer = get(attribute::kNodeInfo, 0, question_.route);
     if (!answer) return tl::unexpected(answer.error());
     if (!answer->ok()) {
-      end(PortOutcome::kSilent, "nobody answers at the end of the way to " + words(question_.port) +
-                                    ": the way is cut, the switch is dead, or it wants an M_Key for reading, too");
+      end(PortOutcome::kSilent,
+          "no response at the end of the directed route to " + words(question_.port) +
+              ": a link of the route is down, the switch does not work, or reading needs an M_Key, too");
       return {};
     }
     const auto info = decode_node_info(answer->mad);
     if (!info || info->guid != question_.port.node) {
-      end(PortOutcome::kNotThat, "the way to " + words(question_.port) + " ends at " +
-                                     (info ? to_string(info->guid) : std::string("a node that contradicts itself")));
+      end(PortOutcome::kNotThat, "the directed route to " + words(question_.port) + " ends at " +
+                                     (info ? to_string(info->guid) : std::string("a node with inconsistent data")));
     } else if (info->type != NodeType::kSwitch) {
-      end(PortOutcome::kNotThat, words(question_.port) + " is not a switch's: it is never set");
+      end(PortOutcome::kNotThat, words(question_.port) + " is not a switch port: only switch ports can be set");
     } else if (question_.port.port.value == 0 || question_.port.port.value > info->port_count) {
       end(PortOutcome::kNotThat,
-          words(question_.port) + " is no external port: the switch has " + std::to_string(info->port_count));
+          words(question_.port) + " is not an external port: the switch has " + std::to_string(info->port_count));
     } else if (info->local_port == question_.port.port.value) {
-      end(PortOutcome::kNotThat, words(question_.port) + " is the one that our own way comes in by");
+      end(PortOutcome::kNotThat, words(question_.port) + " is the port by which the directed route enters the switch");
     }
     return {};
   }
@@ -136,7 +137,7 @@ class Conversation {
     const auto answer = get(attribute::kPortInfo, question_.port.port.value, question_.route);
     if (!answer) return tl::unexpected(answer.error());
     if (!port0->ok() || !answer->ok()) {
-      end(PortOutcome::kSilent, words(question_.port) + " cannot be read: no good answer to a Get of PortInfo");
+      end(PortOutcome::kSilent, words(question_.port) + " cannot be read: no valid response to Get(PortInfo)");
       return {};
     }
     note(*answer);
@@ -155,27 +156,27 @@ class Conversation {
     // Protected, it is shown to those alone who have it; 0 then means that ours is not it.
     if (protection == 0 ? key == 0 || key == question_.management_key : key != 0 && key == question_.management_key)
       return;
-    end(PortOutcome::kNeedsKey, to_string(question_.port.node) + " does not let its ports be set without its M_Key: " +
-                                    (question_.management_key == 0 ? "none was given" : "the one given is another"));
+    end(PortOutcome::kNeedsKey, to_string(question_.port.node) + " needs its M_Key to set its ports: " +
+                                    (question_.management_key == 0 ? "none was given" : "the one given is wrong"));
   }
 
   Result<void> check_peer() {
     // Behind a link that is not up nobody can be asked, and Disabled it harms nobody whoever is there.
     if (report_.physical_state != PortPhysicalState::kLinkUp) return {};
     const auto beyond = question_.route.then(question_.port.port);
-    if (!beyond) return fail(ErrorCode::kInvalidArgument, "the way is too long for a datagram");
+    if (!beyond) return fail(ErrorCode::kInvalidArgument, "the directed route is too long");
     const auto answer = get(attribute::kNodeInfo, 0, *beyond);
     if (!answer) return tl::unexpected(answer.error());
     const auto info = answer->ok() ? decode_node_info(answer->mad) : std::nullopt;
     if (!info) {
-      end(PortOutcome::kSilent, "nobody answers behind " + words(question_.port) + ", so whether " +
-                                    words(question_.peer) + " is there cannot be told");
+      end(PortOutcome::kSilent, "no response from the peer of " + words(question_.port) + ", so whether " +
+                                    words(question_.peer) + " is there is unknown");
       return {};
     }
     report_.behind = PortKey{info->guid, {info->local_port}};
     if (*report_.behind != question_.peer)
       end(PortOutcome::kNotThat, "behind " + words(question_.port) + " is " + words(*report_.behind) + ", not " +
-                                     words(question_.peer) + ": it was cabled anew");
+                                     words(question_.peer) + ": the cabling has changed");
     return {};
   }
 
@@ -190,14 +191,16 @@ class Conversation {
     if (auto reached = read_back(refused); !reached)
       return tl::unexpected(reached.error());
     else if (*reached)
-      return end(PortOutcome::kDone, words(question_.port) + " is " + words(report_) +
-                                         (unanswered ? "; the reply to the Set was lost, the port itself tells" : ""));
+      return end(PortOutcome::kDone,
+                 words(question_.port) + " is " + words(report_) +
+                     (unanswered ? "; the response to the Set was lost, the state is from a read" : ""));
     if (refused)
       return end(PortOutcome::kRefused,
-                 words(question_.port) + " did not take the Set: status " + std::to_string(answer->status()));
-    return end(PortOutcome::kUnclear, "a Set went out to " + words(question_.port) +
-                                          (unanswered ? ", no reply came, and the port is " : ", and the port is ") +
-                                          words(report_) + " as last read: look again before anything else is done");
+                 words(question_.port) + " refused the Set: status " + std::to_string(answer->status()));
+    return end(PortOutcome::kUnclear,
+               "a Set was sent to " + words(question_.port) +
+                   (unanswered ? ", without a response, and the port is " : ", and the port is ") + words(report_) +
+                   " at the last read: read it again before any other action");
   }
 
   /// Whether the port shows what is wanted, within the time it may need. `once`: it will not come by waiting.
@@ -269,9 +272,9 @@ void encode_port_info_set(MadBytes mad, const DirectedRoute& route, PortNum port
 Result<PortReport> ask_port(MadPort& port, const PortQuestion& question) {
   if (question.wanted && *question.wanted != PortPhysicalState::kDisabled &&
       *question.wanted != PortPhysicalState::kPolling)
-    return fail(ErrorCode::kInvalidArgument, "a port is set to Disabled or to Polling, nothing else");
+    return fail(ErrorCode::kInvalidArgument, "a port can be set to Disabled or Polling only");
   if (question.route.hops >= DirectedRoute::kMaximumHops)
-    return fail(ErrorCode::kInvalidArgument, "a way has at most 62 hops");
+    return fail(ErrorCode::kInvalidArgument, "a directed route has at most 62 hops");
   return Conversation(port, question).hold();
 }
 

@@ -93,7 +93,7 @@ Result<void> Sweeper::discover() {
   } while (discovery_->has_questions());
   if (subnet_->node_count() == 0) {
     discover_next_ = true;
-    return fail(ErrorCode::kUnavailable, "the local port does not answer subnet management");
+    return fail(ErrorCode::kUnavailable, "the local port does not respond to subnet management");
   }
   subnet_->recompute_routes();
   counters_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);

@@ -35,7 +35,7 @@ std::optional<NodeIndex> TopologyDraft::add_node(std::size_t line, std::string_v
     return std::nullopt;
   }
   if (by_id_.contains(id)) {
-    faults.add(line, "the node '" + to_valid_utf8(id) + "' was described before");
+    faults.add(line, "the node '" + to_valid_utf8(id) + "' is already described");
     return std::nullopt;
   }
   if (!by_guid_.try_emplace(node.guid, index).second) {
@@ -120,8 +120,8 @@ void TopologyDraft::claim_peers(std::vector<Port>& ports, FileFaults& faults) co
                                        std::to_string(listed.port.number) + " to connect, it has 1 to " +
                                        std::to_string(nodes_[listed.node].port_count));
     } else if (const auto [first, is_new] = lines.try_emplace(*own, &listed); !is_new) {
-      faults.add(listed.port.line, "port " + std::to_string(listed.port.number) + " stands in line " +
-                                       std::to_string(first->second->port.line) + " already");
+      faults.add(listed.port.line, "port " + std::to_string(listed.port.number) + " is already in line " +
+                                       std::to_string(first->second->port.line));
     } else {
       describe(listed, ports[*own]);
     }
@@ -169,7 +169,7 @@ void TopologyDraft::claim_peers(std::vector<Port>& ports, FileFaults& faults) co
 }
 
 Result<Topology> TopologyDraft::finish(FileFaults& faults) {
-  if (nodes_.empty() && faults.empty()) faults.add(1, "there is no node in the file");
+  if (nodes_.empty() && faults.empty()) faults.add(1, "the file has no nodes");
   std::vector<Port> ports;
   if (!faults.enough()) ports = lay_ports(faults);
   if (!faults.enough() && !ports.empty()) claim_peers(ports, faults);

@@ -121,7 +121,7 @@ void NetworkFileParser::parse_property(std::string_view key, LineScanner value) 
   const bool is_guid_line = key == "switchguid" || key == "caguid" || key == "hcaguid" || key == "rtguid";
   if (!is_guid_line && key != "vendid" && key != "devid" && key != "sysimgguid")
     return fault("unknown property " + shortened(key));
-  if (!number) return fault(std::string(key) + " is no hexadecimal number: " + shortened(word));
+  if (!number) return fault(std::string(key) + " is not a hexadecimal number: " + shortened(word));
   if (key == "vendid" || key == "devid") {
     const bool is_vendor = key == "vendid";
     if (*number > (is_vendor ? 0xFFFFFFU : 0xFFFFU)) return fault(std::string(key) + " is too large");
@@ -143,10 +143,10 @@ void NetworkFileParser::parse_node(NodeType type, LineScanner scan) {
   const Properties properties = std::exchange(properties_, {});
   scan.skip_blanks();
   const std::optional<std::uint32_t> count = scan.take_number(kMostPortsOfNode);
-  if (!count || *count == 0) return fault("a node has 1 to 254 ports, not " + shortened(scan.take_word()));
+  if (!count || *count == 0) return fault("a node must have 1 to 254 ports, not " + shortened(scan.take_word()));
   scan.skip_blanks();
   const std::optional<std::string_view> id = scan.take_quoted();
-  if (!id || id->empty()) return fault("behind the number of ports there is no id in double quotes");
+  if (!id || id->empty()) return fault("after the number of ports there must be an id in double quotes");
   const std::uint64_t guid = properties.guid ? properties.guid.value : guid_of_id(*id).value_or(0);
   if (guid == 0) return fault(shortened(*id) + " has no GUID: neither a line before it nor its id gives one");
   scan.skip_blanks();
@@ -195,7 +195,7 @@ std::optional<std::uint8_t> take_port_number(LineScanner& scan) {
 
 void NetworkFileParser::parse_port(LineScanner scan) {
   if (place_ == Place::kInBadNode) return;  // its node was complained about
-  if (place_ == Place::kOutside) return fault("a port that belongs to no node");
+  if (place_ == Place::kOutside) return fault("a port outside of a node");
   DraftPort port;
   port.line = line_;
   const std::string_view shown = scan.rest();
@@ -223,7 +223,7 @@ bool NetworkFileParser::parse_peer(LineScanner& scan, DraftPort& port) {
   scan.skip_blanks();
   const std::optional<std::string_view> id = scan.take_quoted();
   if (!id || id->empty()) {
-    fault("behind the port there is no peer's id in double quotes");
+    fault("after the port there must be the peer's id in double quotes");
     return false;
   }
   port.peer_id = *id;

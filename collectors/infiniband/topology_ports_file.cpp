@@ -70,7 +70,7 @@ class PortsReportParser {
       const std::size_t between = scan.rest().find("' - '");
       if (!peer || !scan.rest().starts_with("( '") || !scan.rest().ends_with("' )") || between < 3 ||
           between == std::string_view::npos)
-        return faults_.add(line, "expected the peer and both names behind the dash");
+        return faults_.add(line, "expected the peer and both names after the dash");
       name = scan.rest().substr(3, between - 3);
       std::string_view peer_name = scan.rest().substr(between + 5);
       peer_name.remove_suffix(std::min<std::size_t>(3, peer_name.size()));

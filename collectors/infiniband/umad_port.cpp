@@ -63,7 +63,7 @@ class UmadPort final : public MadPort {
 
   Result<LocalPort> describe() const override {
     umad_ca_t adapter;
-    if (umad_get_ca(adapter_.c_str(), &adapter) < 0) return fail(ErrorCode::kUnavailable, adapter_ + " is gone");
+    if (umad_get_ca(adapter_.c_str(), &adapter) < 0) return fail(ErrorCode::kUnavailable, adapter_ + " is missing");
     const NodeGuid node{be64toh(adapter.node_guid)};
     Result<LocalPort> local = fail(ErrorCode::kUnavailable, adapter_ + " has no port " + std::to_string(number_.value));
     if (number_.value < UMAD_CA_MAX_PORTS && adapter.ports[number_.value])

@@ -48,7 +48,7 @@ Socket::Socket(mnl_socket* socket) : socket_(socket), buffer_(kLargestDatagram) 
 
 Result<Socket> Socket::open(int bus) {
   mnl_socket* opened = mnl_socket_open2(bus, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (opened == nullptr) return failure("the kernel has no such netlink", errno);
+  if (opened == nullptr) return failure("the kernel does not support this netlink family", errno);
   Socket socket(opened);
   if (mnl_socket_bind(opened, 0, MNL_SOCKET_AUTOPID) < 0) return failure("cannot bind netlink", errno);
   return socket;
@@ -86,7 +86,8 @@ Result<void> Socket::ask_some(std::span<Request> requests, std::size_t first, co
     header->nlmsg_seq = base + static_cast<std::uint32_t>(i);
     outgoing_.insert(outgoing_.end(), requests[i].begin(), requests[i].end());
   }
-  if (mnl_socket_sendto(socket_.get(), outgoing_.data(), outgoing_.size()) < 0) return failure("cannot ask", errno);
+  if (mnl_socket_sendto(socket_.get(), outgoing_.data(), outgoing_.size()) < 0)
+    return failure("cannot send a request", errno);
   std::array<bool, kRequestsAtOnce> answered{};
   std::size_t missing = requests.size();
   while (missing > 0) {
@@ -110,7 +111,8 @@ Result<void> Socket::dump(Request request, const MessageHandler& handler) {
   asked->nlmsg_flags |= NLM_F_DUMP;
   asked->nlmsg_seq = sequence_++;
   const std::uint32_t sequence = asked->nlmsg_seq;
-  if (mnl_socket_sendto(socket_.get(), request.data(), request.size()) < 0) return failure("cannot ask", errno);
+  if (mnl_socket_sendto(socket_.get(), request.data(), request.size()) < 0)
+    return failure("cannot send a request", errno);
   int error = ETIMEDOUT;
   bool done = false;
   while (!done) {

@@ -30,7 +30,7 @@ CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, cons
   std::string file;
   bool check = false, reference = false, example = false, page = false;
   app.add_option("--config", file, "Configuration file (default: " + usual_file + " if it exists)")->type_name("FILE");
-  app.add_flag("--check-config", check, "Report everything that is wrong with the configuration and exit");
+  app.add_flag("--check-config", check, "Report all errors in the configuration and exit");
   app.add_flag("--config-reference", reference, "Print the reference of all keys as Markdown and exit");
   app.add_flag("--config-example", example, "Print a configuration file with every key at its default and exit");
   app.add_flag("--manual", page, "Print the manual page and exit")->group("");
@@ -71,7 +71,7 @@ CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, cons
     std::cerr << print(outcome.errors);
     result.exit = 2;
   } else if (check) {
-    std::cout << (file.empty() ? "The configuration" : file) << " is good.\n";
+    std::cout << (file.empty() ? "The configuration" : file) << " is valid.\n";
     result.exit = 0;
   }
   result.config = std::move(outcome.config);

@@ -80,8 +80,8 @@ std::optional<std::string> put_list(const KeyOf<Config>& key, std::vector<std::s
   std::vector<std::string> list;
   if (texts.size() != 1 || !texts.front().empty()) list = texts;
   for (auto item = list.begin(); item != list.end(); ++item) {
-    if (item->empty()) return "has an empty text in it";
-    if (std::find(list.begin(), item, *item) != item) return in_quotes(*item) + " stands there twice";
+    if (item->empty()) return "contains an empty text";
+    if (std::find(list.begin(), item, *item) != item) return in_quotes(*item) + " is listed twice";
     if (!key.choices.empty() && std::ranges::find(key.choices, *item) == key.choices.end())
       return in_quotes(*item) + " is not known; allowed: " + join({key.choices.begin(), key.choices.end()}, ", ");
   }

@@ -47,9 +47,8 @@ std::string_view nearest(const std::vector<KeyOf<Config>>& keys, std::string_vie
 template <typename Config>
 std::string unknown(const std::vector<KeyOf<Config>>& keys, std::string_view name) {
   const std::string_view meant = nearest(keys, name);
-  if (meant.empty())
-    return "there is no such key; " + std::string(Config::kNames.program) + " --config-reference lists them";
-  return "there is no such key; did you mean " + std::string(meant) + "?";
+  if (meant.empty()) return "unknown key; " + std::string(Config::kNames.program) + " --config-reference lists them";
+  return "unknown key; did you mean " + std::string(meant) + "?";
 }
 
 std::string type_of(const toml::node& node) {
@@ -161,7 +160,7 @@ toml::table parse(std::string text, const std::string& file, std::vector<ConfigE
       return toml::parse(text, file);
     } catch (const toml::parse_error& error) {
       const unsigned line = error.source().begin.line;
-      errors.push_back({file, line, {}, "this is not TOML: " + std::string(error.description())});
+      errors.push_back({file, line, {}, "invalid TOML: " + std::string(error.description())});
       if (!blank(text, line)) break;
     }
   }

@@ -32,9 +32,9 @@ template <typename Config>
 std::string reference_document() {
   const std::string program(Config::kNames.program);
   std::string text =
-      "# Configuration of " + program + "\n\nMade from the schema by `" + program +
+      "# Configuration of " + program + "\n\nGenerated from the schema by `" + program +
       " --config-reference`. One TOML file, normally /etc/weft/" + std::string(Config::kNames.file) +
-      "; every key is also a\nflag, and flags win. Everything wrong is reported at once, with its line: `" + program +
+      "; every key is also a\nflag, and flags win. All errors are reported at once, with their lines: `" + program +
       " --config FILE --check-config`.\n\n"
       "A duration is a number and a unit (ns, us, ms, s, m, h, d), or a sum such as 1h30m;\n"
       "a size is bytes, or has KiB, MiB, GiB or TiB.\n";

@@ -18,23 +18,21 @@ std::vector<Key> daemon_schema() {
        [](WeftdConfig& c) -> Field { return &c.state_dir; },
        {},
        "",
-       "Directory of the databases (incidents, inventory, port history) and of the lock that keeps a second weftd "
-       "away. "
-       "Made when missing."},
+       "Directory of the databases (incidents, inventory, port history) and of the lock file that prevents a second "
+       "weftd. Created if missing."},
       {"log_level",
        [](WeftdConfig& c) -> Field { return &c.log_level; },
        {},
        "",
-       "The least important messages that are written to standard error.",
+       "Minimum log level on standard error.",
        "",
        {"trace", "debug", "info", "warn", "error", "critical", "off"}},
       {"listen.http",
        [](WeftdConfig& c) -> Field { return &c.listen.http; },
        {},
        "",
-       "Where /metrics, the JSON API and the web page are served. Any other address than loopback takes "
-       "security.certificate, or "
-       "security.allow_plain_text.",
+       "Address for /metrics, the JSON API and the web page. An address other than loopback needs security.certificate "
+       "or security.allow_plain_text.",
        "",
        {},
        "--http"},
@@ -42,8 +40,7 @@ std::vector<Key> daemon_schema() {
        [](WeftdConfig& c) -> Field { return &c.listen.grpc; },
        {},
        "",
-       "Where the gRPC services are served. Any other address than loopback takes security.certificate, or "
-       "security.allow_plain_text.",
+       "Address for gRPC. An address other than loopback needs security.certificate or security.allow_plain_text.",
        "",
        {},
        "--grpc"},
@@ -56,23 +53,20 @@ std::vector<Key> infiniband_schema() {
        [](WeftdConfig& c) -> Field { return &c.infiniband.enabled; },
        {},
        "",
-       "Whether InfiniBand subnets are watched from this host's adapters."},
+       "Monitor InfiniBand subnets through this host's adapters."},
       {"infiniband.ports",
        [](WeftdConfig& c) -> Field { return &c.infiniband.ports; },
        {},
        "",
-       "The adapter ports to watch through, one for each subnet: \"mlx5_0:1\", or \"compute=mlx5_0:1\" to name the "
-       "fabric "
-       "behind it (else it is called mlx5_0-1). \"auto\" takes every active InfiniBand port; when two of them lead "
-       "into the "
-       "same subnet, name one instead, or it is watched twice."},
+       "Adapter ports to monitor through, one per subnet: \"mlx5_0:1\", or \"compute=mlx5_0:1\" to name its fabric "
+       "(default mlx5_0-1). \"auto\" uses every active InfiniBand port; of two ports on the same subnet name only "
+       "one."},
       {"infiniband.sweep_interval",
        [](WeftdConfig& c) -> Field { return &c.infiniband.sweep_interval; },
        {100 * kMillisecond, kHour},
        "",
-       "From the start of one sweep (states and counters of every port) to the start of the next. One second sees a "
-       "failed "
-       "link within two; a sweep that takes longer is followed by the next at once.",
+       "Time from the start of one sweep (states and counters of every port) to the start of the next. With one second "
+       "a failed link is detected within two seconds. If a sweep takes longer, the next one follows at once.",
        "",
        {},
        "--sweep-interval"},
@@ -80,89 +74,82 @@ std::vector<Key> infiniband_schema() {
        [](WeftdConfig& c) -> Field { return &c.infiniband.detail_interval; },
        {kMillisecond * 100, kDay},
        "",
-       "How often the optional counters (error and discard details, flow control, per-lane waits, FEC) are read of "
-       "every "
-       "port; those of a port whose errors move are read at once. A minute keeps their share of the requests small."},
+       "How often the optional counters (error and discard details, flow control, per-lane waits, FEC) of every port "
+       "are read; those of a port with new errors are read at once. One minute keeps their share of the requests "
+       "small."},
       {"infiniband.window",
        [](WeftdConfig& c) -> Field { return &c.infiniband.window; },
        {1, 4096},
        "requests",
-       "Most requests outstanding at once in one subnet. It shrinks by itself when answers stay away. OpenSM's own "
-       "counter "
-       "reader keeps 500; 256 fills the wire and leaves room for the subnet manager."},
+       "Maximum of outstanding requests in one subnet. The window shrinks automatically when responses are missing. "
+       "OpenSM's performance manager uses 500; 256 saturates the path and leaves room for the subnet manager."},
       {"infiniband.per_node_outstanding",
        [](WeftdConfig& c) -> Field { return &c.infiniband.per_node_outstanding; },
        {1, 64},
        "requests",
-       "Most requests outstanding at once to one node: a switch's agent is a small processor with a short queue."},
+       "Maximum of outstanding requests to one node: a switch's management agent is a small processor with a short "
+       "queue."},
       {"infiniband.timeout",
        [](WeftdConfig& c) -> Field { return &c.infiniband.timeout; },
        {10 * kMillisecond, 10},
        "",
-       "How long one request may stay unanswered before it is repeated or given up. Answers take well under a "
-       "millisecond, a busy agent some ten; 200ms, as OpenSM waits, leaves room, and with two retries a dead node "
-       "costs 0.6 "
-       "s and not the 3 s of the usual tools."},
+       "Timeout of one request, before it is retried or fails. Responses take well under a millisecond, from a busy "
+       "agent some ten. 200ms, as in OpenSM, leaves a margin; with two retries a dead node costs 0.6 s, not the 3 s of "
+       "the usual tools."},
       {"infiniband.retries",
        [](WeftdConfig& c) -> Field { return &c.infiniband.retries; },
        {0, 10},
        "tries",
-       "How often an unanswered request is repeated. Management datagrams may be lost, so once is too few; more than a "
-       "few "
-       "only pile up on an agent that is busy already. A node that stays silent is then left out with growing pauses."},
+       "Retries of an unanswered request. Management datagrams may be lost, so one is too few; many retries only "
+       "overload a busy agent. An unresponsive node is then skipped with growing intervals."},
       {"infiniband.service_level",
        [](WeftdConfig& c) -> Field { return &c.infiniband.service_level; },
        {0, 15},
        "",
-       "Service level of the requests: \"path\" takes the one that the subnet administrator gives for the path, which "
-       "is "
-       "right where routing depends on it (torus, dragonfly).",
+       "Service level of the requests: \"path\" uses the service level of the subnet administrator's path record, as "
+       "needed where routing depends on it (torus, dragonfly).",
        "path"},
       {"infiniband.pkey_index",
        [](WeftdConfig& c) -> Field { return &c.infiniband.pkey_index; },
        {0, 65535},
        "",
-       "Index, in the adapter port's table, of the partition key that requests carry; \"auto\" looks for the default "
-       "partition and takes 0 where there is none.",
+       "Index of the partition key for requests, in the adapter port's table; \"auto\" looks for the default "
+       "partition, else uses 0.",
        "auto"},
       {"infiniband.node_name_map",
        [](WeftdConfig& c) -> Field { return &c.infiniband.node_name_map; },
        {},
        "",
-       "File of names for GUIDs, one `0xGUID \"name\"` on each line, as OpenSM and infiniband-diags use. Empty: nodes "
-       "are "
-       "called by their descriptions."},
+       "Node name map, one `0xGUID \"name\"` per line, as for OpenSM and infiniband-diags. Empty: nodes are named by "
+       "their descriptions."},
       {"infiniband.expected_topology",
        [](WeftdConfig& c) -> Field { return &c.infiniband.expected_topology; },
        {},
        "",
-       "File in ibnetdiscover's format that says how the cables should run; what differs is MISCABLED. Empty: nothing "
-       "is "
-       "expected."},
+       "Expected topology, in ibnetdiscover's format; a cable that differs is MISCABLED. Empty: no check."},
       {"infiniband.pod_pattern",
        [](WeftdConfig& c) -> Field { return &c.infiniband.pod_pattern; },
        {},
        "",
-       "Regular expression with one group that is searched for in the names of nodes: what the group matches is the "
-       "name of the pod, as in \"-p([0-9]+)-\". Empty: pods are what hangs together below the topmost switches."},
+       "Regular expression with one group, searched in node names; the group is the name of the pod, as in "
+       "\"-p([0-9]+)-\". Empty: a pod is a connected part below the topmost switches."},
       {"infiniband.rail_pattern",
        [](WeftdConfig& c) -> Field { return &c.infiniband.rail_pattern; },
        {},
        "",
-       "The same for rails, in the names of adapters, else of their leaf switches: \"mlx5_([0-9]+)\". Empty: the "
-       "order of each host's adapters tells, where each leaf has those of one rail only."},
+       "The same for rails, in the names of adapters or else of their leaf switches: \"mlx5_([0-9]+)\". Empty: rails "
+       "follow the order of each host's adapters, if each leaf has adapters of one rail only."},
       {"infiniband.clear_saturated_counters",
        [](WeftdConfig& c) -> Field { return &c.infiniband.clear_saturated_counters; },
        {},
        "",
-       "Clear counters of 4, 8 and 16 bits that are about to stick at their top. Off: clearing blinds every other tool "
-       "that "
-       "reads them, and on some hardware clears the 64-bit ones as well."},
+       "Clear counters of 4, 8 and 16 bits before they saturate. Off by default: clearing affects every other tool "
+       "that reads them, and on some hardware also clears the 64-bit counters."},
       {"infiniband.sweeper",
        [](WeftdConfig& c) -> Field { return &c.infiniband.sweeper; },
        {},
        "",
-       "Path of the program weft-sweeper. Empty: the one beside weftd's own executable."},
+       "Path of weft-sweeper. Empty: in the directory of weftd's executable."},
   };
 }
 
@@ -172,32 +159,25 @@ std::vector<Key> ethernet_schema() {
        [](WeftdConfig& c) -> Field { return &c.ethernet.cabling; },
        {},
        "",
-       "File that says how the Ethernet fabric is cabled: DOT as the Prescriptive Topology Manager has it, "
-       "`\"leaf01\":\"swp1\" -- \"gpu-01\":\"eth2\"` on each line. The names are those that collectors tell of their "
-       "hosts "
-       "(node_name) and interfaces. It is read at the start. Empty: no Ethernet fabric is watched, and hosts' Ethernet "
-       "ports are known one by one.",
+       "Cabling of the Ethernet fabric: a DOT file as for the Prescriptive Topology Manager, `\"leaf01\":\"swp1\" -- "
+       "\"gpu-01\":\"eth2\"` on each line. The names are those that collectors report for their hosts (node_name) and "
+       "interfaces. It is read at start. Empty: no Ethernet fabric; hosts' Ethernet ports are monitored one by one.",
        "",
        {},
        "--cabling"},
-      {"ethernet.fabric",
-       [](WeftdConfig& c) -> Field { return &c.ethernet.fabric; },
-       {},
-       "",
-       "What that fabric is called, as InfiniBand's are called after their ports."},
+      {"ethernet.fabric", [](WeftdConfig& c) -> Field { return &c.ethernet.fabric; }, {}, "", "Name of that fabric."},
       {"ethernet.interval",
        [](WeftdConfig& c) -> Field { return &c.ethernet.interval; },
        {100 * kMillisecond, kHour},
        "",
-       "How often what collectors have read is put together and judged. As often as they read: more often shows "
-       "nothing "
-       "new, more seldom leaves readings out."},
+       "Interval for the analysis of the collectors' readings. It should equal their reading interval: a shorter one "
+       "shows nothing new, a longer one skips readings."},
       {"ethernet.switch_port_pattern",
        [](WeftdConfig& c) -> Field { return &c.ethernet.switch_port_pattern; },
        {},
        "",
-       "Regular expression: a node of the cabling without the attribute `function` is a switch when the name of one of "
-       "its ports has a match, else a host. The default knows Cumulus Linux (swp1), SONiC and Arista EOS (Ethernet1), "
+       "Regular expression: a node of the cabling without the attribute `function` is a switch if the name of one of "
+       "its ports matches, else a host. The default matches Cumulus Linux (swp1), SONiC and Arista EOS (Ethernet1), "
        "Cisco NX-OS (Eth1/1) and Junos (et-0/0/1, xe-0/0/1)."},
   };
 }
@@ -232,25 +212,24 @@ std::vector<Key> store_schema() {
        [](WeftdConfig& c) -> Field { return &c.store.history_interval; },
        {1, kDay},
        "",
-       "How often the counters of every port are added to the history. A minute is fine enough to see when trouble "
-       "began "
-       "and sixty times smaller than every sweep."},
+       "Interval for storing the counters of every port in the history. One minute is fine enough to see when a fault "
+       "began, and sixty times smaller than every sweep."},
       {"store.history_retention",
        [](WeftdConfig& c) -> Field { return &c.store.history_retention; },
        {kMinute, 3650 * kDay},
        "",
-       "How long port history is kept, unless max_history_bytes ends first."},
+       "Retention of port history, limited also by max_history_bytes."},
       {"store.max_history_bytes",
        [](WeftdConfig& c) -> Field { return &c.store.max_history_bytes; },
        {1 << 20, 0x1p50},
        "",
-       "Most room that port history takes; the oldest goes first. 8GiB keeps 30 days of about 30,000 busy ports, a "
-       "fortnight of 62,000, and far more of idle ones."},
+       "Maximum disk space of port history; the oldest is deleted first. 8GiB keeps 30 days of about 30,000 busy "
+       "ports, a fortnight of 62,000, and far more of idle ones."},
       {"store.incident_retention",
        [](WeftdConfig& c) -> Field { return &c.store.incident_retention; },
        {kHour, 36500 * kDay},
        "",
-       "How long resolved incidents and their events are kept on disk. Open ones are always kept."},
+       "Retention of resolved incidents and their events on disk. Open ones are always kept."},
   };
 }
 
@@ -260,14 +239,14 @@ std::vector<Key> maintenance_schema() {
        [](WeftdConfig& c) -> Field { return &c.maintenance.max_windows; },
        {1, 100'000},
        "windows",
-       "Most windows of planned work that are active or to come; more get RESOURCE_EXHAUSTED. Every finding is held "
-       "against the active ones."},
+       "Maximum number of active and planned maintenance windows; more get RESOURCE_EXHAUSTED. Every finding is "
+       "compared with the active ones."},
       {"maintenance.longest",
        [](WeftdConfig& c) -> Field { return &c.maintenance.longest; },
        {kMinute, 366 * kDay},
        "",
-       "Longest window of planned work. One that is forgotten keeps real trouble quiet: who needs longer adds "
-       "another."},
+       "Maximum length of a maintenance window, since a forgotten one hides real faults. For longer work add a second "
+       "window."},
   };
 }
 
@@ -277,26 +256,24 @@ std::vector<Key> serving_schema() {
        [](WeftdConfig& c) -> Field { return &c.http.max_connections; },
        {1, 65536},
        "connections",
-       "Most HTTP connections open at once; more are refused. Scrapers and people need few."},
+       "Maximum of open HTTP connections; more are refused. Scrapers and people need few."},
       {"http.max_connections_per_address",
        [](WeftdConfig& c) -> Field { return &c.http.max_connections_per_address; },
        {1, 65536},
        "connections",
-       "Most of them from one address: half, so that one host cannot keep all others out. Behind a proxy everybody has "
-       "the proxy's."},
+       "Maximum of open HTTP connections from one address: half, so that one host cannot block all others. Behind a "
+       "proxy all clients have the proxy's address."},
       {"http.idle_timeout",
        [](WeftdConfig& c) -> Field { return &c.http.idle_timeout; },
        {1, kHour},
        "",
-       "A connection on which nothing moved for this long is closed, so that clients which vanished do not use up the "
-       "connections."},
+       "Idle time after which a connection is closed, so that vanished clients do not use up the connections."},
       {"grpc.max_watchers",
        [](WeftdConfig& c) -> Field { return &c.grpc.max_watchers; },
        {1, 65536},
        "streams",
-       "Most Watch streams open at once; more get RESOURCE_EXHAUSTED. Each may hold a picture of the fabric that "
-       "others no "
-       "longer need."},
+       "Maximum of open Watch streams; more get RESOURCE_EXHAUSTED. Each may keep an older snapshot of the fabric in "
+       "memory."},
   };
 }
 
@@ -306,29 +283,25 @@ std::vector<Key> telemetry_schema() {
        [](WeftdConfig& c) -> Field { return &c.telemetry.max_collectors; },
        {1, 1e6},
        "collectors",
-       "Most collectors connected at once; more get RESOURCE_EXHAUSTED and keep what they have. Twice as many hosts "
-       "are "
-       "remembered. Each connection takes a file descriptor and some memory."},
+       "Maximum of connected collectors; more get RESOURCE_EXHAUSTED and keep their data in the spool. weftd remembers "
+       "twice as many hosts. Each connection needs a file descriptor and some memory."},
       {"telemetry.max_values",
        [](WeftdConfig& c) -> Field { return &c.telemetry.max_values; },
        {1000, 1e9},
        "values",
-       "Most values that all hosts together may tell in one reading, which bounds our memory; a collector that passes "
-       "it "
-       "gets RESOURCE_EXHAUSTED."},
+       "Maximum of values in one reading over all hosts, which limits weftd's memory; a collector beyond it gets "
+       "RESOURCE_EXHAUSTED."},
       {"telemetry.max_batches_per_second",
        [](WeftdConfig& c) -> Field { return &c.telemetry.max_batches_per_second; },
        {1, 1e6},
        "batches",
-       "How fast one collector is read from, after a burst of four times as many. A faster one waits and nothing of it "
-       "is "
-       "lost. Readings come once a second; the rest is for catching up after we were away."},
+       "Batches per second from one collector, with a burst of four times as many. A faster one is throttled without "
+       "loss. Readings come once a second; the margin is for catching up after an interruption."},
       {"telemetry.forget_after",
        [](WeftdConfig& c) -> Field { return &c.telemetry.forget_after; },
        {kMinute, 3650 * kDay},
        "",
-       "A host whose collector was not heard for so long is forgotten, and its incidents are resolved: it was taken "
-       "away."},
+       "Time without data from a collector after which its host is removed and its incidents are resolved."},
   };
 }
 

@@ -14,58 +14,55 @@ std::vector<Key> availability_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.activation_grace_sweeps; },
        {0, 1000},
        "sweeps",
-       "How long a link may stand in Initialize or Armed before it is LINK_DOWN. The subnet manager needs a moment to "
-       "activate a port that has just trained."},
+       "Time that a link may stay in Initialize or Armed before LINK_DOWN. The subnet manager needs some time to "
+       "activate a port after training."},
       {"analyzer.disagreement_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.disagreement_sweeps; }, kSweeps,
-       "sweeps",
-       "How long one end may say Down while the other says Active. The two ends are read at different moments."},
+       "sweeps", "Time that one end may be Down while the other is Active. The two ends are read at different times."},
       {"analyzer.mass_share", [](WeftdConfig& c) -> Field { return &c.analyzer.mass_share; }, kShare, "share",
-       "When more than this share of the known nodes goes dark at once, our own place in the fabric is suspected "
-       "rather "
-       "than theirs: of two halves the larger is more likely to be the fabric."},
+       "If more than this share of the known nodes becomes unreachable at once, Weft suspects its own connection to "
+       "the fabric: of two parts the larger one is more likely to be the fabric."},
       {"analyzer.mass_minimum_links",
        [](WeftdConfig& c) -> Field { return &c.analyzer.mass_minimum_links; },
        {1, 1e6},
        "links",
-       "Fewer links than this are too few for a share to mean anything."},
+       "Minimum number of links for a share to apply."},
       {"analyzer.mass_hold",
        [](WeftdConfig& c) -> Field { return &c.analyzer.mass_hold; },
        {0, kDay},
        "",
-       "After this long what went dark at once is taken to be really gone (half a cluster switched off) and is "
-       "reported "
-       "link by link."},
+       "After this time nodes that became unreachable at once count as really down (half a cluster switched off), and "
+       "are reported link by link."},
       {"analyzer.mass_alarm_share", [](WeftdConfig& c) -> Field { return &c.analyzer.mass_alarm_share; }, kShare,
        "share",
        "When LINK_ERRORS, LINK_FLAP, LINK_DEGRADED or COUNTER_STUCK begin on this share of all links within a few "
-       "sweeps, what reads or resets the counters is suspected: one incident for the fabric, and after mass_hold one "
-       "for each that is left. A leaf switch of a small fabric has an eighth of its links."},
+       "sweeps, the cause is likely in reading or resetting the counters: one incident for the fabric, and after "
+       "mass_hold one for each remaining link. A leaf switch of a small fabric has an eighth of its links."},
       {"analyzer.stale_intervals", [](WeftdConfig& c) -> Field { return &c.analyzer.stale_intervals; }, kSweeps,
        "intervals",
        "A reading older than this many sweep intervals is stale: neither up nor down, neither healthy nor bad."},
       {"analyzer.node_silent_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.node_silent_sweeps; }, kSweeps,
        "sweeps",
-       "Sweeps in which a node did not answer while its neighbours see its links up, before it is TELEMETRY_LOST."},
+       "Sweeps without a response from a node, while its neighbours report its links up, before TELEMETRY_LOST."},
       {"analyzer.telemetry_lost_intervals",
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_lost_intervals; }, kSweeps, "intervals",
-       "Sweep intervals without any sweep before the whole fabric is TELEMETRY_LOST."},
+       "Sweep intervals without a sweep before TELEMETRY_LOST for the whole fabric."},
       {"analyzer.telemetry_start_grace",
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_start_grace; },
        {0, kHour},
        "",
-       "The first sweep of all may take so long before telemetry is called lost: it discovers the fabric from "
-       "nothing."},
+       "Time for the first sweep, which discovers the fabric, before TELEMETRY_LOST."},
       {"analyzer.telemetry_mass_minimum",
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_mass_minimum; },
        {1, 1e6},
        "nodes",
-       "Fewer silent nodes than this are always reported one by one; from here on telemetry_mass_nodes and "
-       "telemetry_mass_share decide."},
+       "Fewer silent nodes than this are always reported one by one; from this number on telemetry_mass_nodes and "
+       "telemetry_mass_share apply."},
       {"analyzer.telemetry_mass_nodes",
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_mass_nodes; },
        {1, 1e6},
        "nodes",
-       "From so many silent nodes on the sensor is suspected: one incident for the fabric, not one for each."},
+       "From this number of silent nodes on, the monitoring itself is suspected: one incident for the fabric, not one "
+       "per node."},
       {"analyzer.telemetry_mass_share", [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_mass_share; },
        kShare, "share", "The same, as a share of all nodes, for small fabrics."},
   };
@@ -77,56 +74,53 @@ std::vector<Key> flap_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.bring_up; },
        {0, kDay},
        "",
-       "A link that came while we watched may go down for so long after it first was up without being LINK_FLAP or "
-       "LINK_DOWN: cables are seated, firmware and drivers come up, and each trains it anew. What is then still down "
-       "is reported."},
+       "Bring-up time of a link that appeared while weftd was running: during it a link that goes down is neither "
+       "LINK_FLAP nor LINK_DOWN, since seating cables and loading firmware and drivers retrains it. A link that is "
+       "down afterwards is reported."},
       {"analyzer.flap_penalty", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_penalty; }, kPoints, "points",
-       "Points for each time a link went down. They decay; the two layers below compare the sum, so their limits are "
-       "multiples of this."},
+       "Penalty points for each time a link went down. They decay; the limits of the two layers below apply to their "
+       "sum, so they are multiples of this."},
       {"analyzer.flap_fast.half_life",
        [](WeftdConfig& c) -> Field { return &c.analyzer.flap_fast.half_life; },
        {1, 7 * kDay},
        "",
-       "Fast layer: its points halve in this time, so that three flaps within it count, and an old one does not."},
+       "Fast layer: half-life of its points. Three flaps within it count, an old one does not."},
       {"analyzer.flap_fast.suppress", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_fast.suppress; }, kPoints,
        "points",
-       "Fast layer: LINK_FLAP opens here: the third flap within a quarter of an hour; one unplugging and plugging in "
-       "does "
-       "not reach it."},
+       "Fast layer: limit at which LINK_FLAP opens: the third flap within a quarter of an hour. Unplugging and "
+       "replugging once does not reach it."},
       {"analyzer.flap_fast.reuse", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_fast.reuse; }, kPoints,
        "points",
-       "Fast layer: and ends when the points have decayed below this; well under suppress, so that it does not "
-       "flicker."},
+       "Fast layer: LINK_FLAP ends when the points have decayed below this. It is well under suppress as hysteresis."},
       {"analyzer.flap_fast.ceiling", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_fast.ceiling; }, kPoints,
-       "points",
-       "Fast layer: points never exceed it; with these defaults a link that became quiet is free within an hour."},
+       "points", "Fast layer: maximum of the points; with the defaults LINK_FLAP ends within an hour without flaps."},
       {"analyzer.flap_slow.half_life",
        [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow.half_life; },
        {1, 90 * kDay},
        "",
-       "Slow layer, for links that flap once or twice a day: its points halve in this time."},
+       "Slow layer, for links that flap once or twice a day: half-life of its points."},
       {"analyzer.flap_slow.suppress", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow.suppress; }, kPoints,
-       "points", "Slow layer: LINK_FLAP opens here: the fifth daily flap."},
+       "points", "Slow layer: limit at which LINK_FLAP opens: the fifth daily flap."},
       {"analyzer.flap_slow.reuse", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow.reuse; }, kPoints,
-       "points", "Slow layer: and ends when the points have decayed below this."},
+       "points", "Slow layer: LINK_FLAP ends when the points have decayed below this."},
       {"analyzer.flap_slow.ceiling", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow.ceiling; }, kPoints,
-       "points", "Slow layer: points never exceed it, which frees a link that became quiet within about six days."},
+       "points",
+       "Slow layer: maximum of the points; with the defaults LINK_FLAP ends within about six days without flaps."},
       {"analyzer.flap_slow_spacing",
        [](WeftdConfig& c) -> Field { return &c.analyzer.flap_slow_spacing; },
        {0, 30 * kDay},
        "",
-       "Flaps closer together count once in the slow layer: one bad quarter of an hour must not condemn a link for "
+       "Flaps closer together count once in the slow layer, so that one bad quarter of an hour does not count for "
        "days."},
       {"analyzer.flap_down_hold",
        [](WeftdConfig& c) -> Field { return &c.analyzer.flap_down_hold; },
        {0, kDay},
        "",
-       "A flapping link that stays down longer than this is LINK_DOWN as well."},
+       "A flapping link that stays down longer than this is also LINK_DOWN."},
       {"analyzer.flap_level_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.flap_level_sweeps; }, kSweeps,
        "sweeps",
-       "Sweeps without a flap after which the counts of both ends are levelled, so that the end which counts late does "
-       "not "
-       "add a flap of its own."},
+       "Sweeps without a flap after which the counts of both ends are equalised, so that the end that counts later "
+       "does not add a second flap."},
   };
 }
 
@@ -136,104 +130,100 @@ std::vector<Key> error_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.error_rate_limit; },
        {1e-20, 1e-3},
        "errors/bit",
-       "Errors per bit that a link may have. InfiniBand asks for a bit error ratio of at most 1e-12 (vol. 2, 6.4): at "
-       "400 "
-       "Gb/s one error in 2.5 s."},
+       "Maximum bit error ratio of a link. InfiniBand requires a bit error ratio of at most 1e-12 (vol. 2, 6.4): at "
+       "400 Gb/s one error in 2.5 s."},
       {"analyzer.error_confidence",
        [](WeftdConfig& c) -> Field { return &c.analyzer.error_confidence; },
        {0.5, 0.999999},
        "probability",
-       "Confidence of the one-sided bounds on the error rate: how sure before a link is condemned or cleared."},
+       "Confidence level of the one-sided bounds on the error rate, for opening and resolving LINK_ERRORS."},
       {"analyzer.error_window_minimum",
        [](WeftdConfig& c) -> Field { return &c.analyzer.error_window_minimum; },
        {1, kHour},
        "",
-       "An error window is never shorter: errors burst, and one burst must not fill two windows."},
+       "Minimum length of an error window: errors come in bursts, and one burst must not fill two windows."},
       {"analyzer.error_window_maximum",
        [](WeftdConfig& c) -> Field { return &c.analyzer.error_window_maximum; },
        {kMinute, 7 * kDay},
        "",
-       "Nor longer, however slow the link: enough bits to be 95 % sure of no error take 25 min at 2 Gb/s."},
+       "Maximum length of an error window, also on slow links: enough bits for 95 % confidence without errors take 25 "
+       "min at 2 Gb/s."},
       {"analyzer.error_windows",
        [](WeftdConfig& c) -> Field { return &c.analyzer.error_windows; },
        {1, 100},
        "windows",
-       "Consecutive windows whose lower bound exceeds the limit before a link is LINK_ERRORS."},
+       "Consecutive windows with the lower bound above the limit before LINK_ERRORS."},
       {"analyzer.error_gross_factor",
        [](WeftdConfig& c) -> Field { return &c.analyzer.error_gross_factor; },
        {1, 1e12},
        "times",
-       "A window closes at once, without its minimum length, when its lower bound exceeds the limit so many times."},
+       "A window closes before its minimum length if its lower bound exceeds the limit by this factor."},
       {"analyzer.stuck_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_sweeps; }, kSweeps, "sweeps",
-       "Sweeps in which the peer sent and this port's receive counter stood still, without one between in which it "
-       "moved, before COUNTER_STUCK. Two ends read at different moments can disagree once, not this often."},
+       "Consecutive sweeps in which the peer sent and this port's receive counter did not move, before COUNTER_STUCK. "
+       "Two ends that are read at different times can disagree once, not this often."},
       {"analyzer.stuck_packets",
        [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_packets; },
        {1, 1e12},
        "packets",
-       "Packets that the peer must have sent in each of those sweeps on average: on an idle link it takes more of "
-       "them, "
-       "and sweeps with less than a tenth do not count."},
+       "Average number of packets that the peer must have sent in each of those sweeps: an idle link needs more "
+       "sweeps, and sweeps with less than a tenth do not count."},
       {"analyzer.stuck_jumps", [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_jumps; }, kSweeps, "readings",
-       "Readings of a port that went back or were impossible, older ones counting less (half after 30 sweeps), before "
-       "its counters are COUNTER_STUCK. One is somebody's clearing the counters."},
+       "Readings of a port that decreased or were impossible, before COUNTER_STUCK; older ones count less (half after "
+       "30 sweeps). A single one means that the counters were cleared."},
       {"analyzer.collector_silence_minimum",
        [](WeftdConfig& c) -> Field { return &c.analyzer.collector_silence_minimum; },
        {0, kHour},
        "",
-       "A collector on a host is silent after telemetry_lost_intervals of its own interval, and never before this: one "
-       "that "
-       "reads often may still be started anew."},
+       "Minimum time without data before a host's collector is TELEMETRY_LOST, however short telemetry_lost_intervals "
+       "of its interval are: it may be restarting."},
       {"analyzer.host_port_hold",
        [](WeftdConfig& c) -> Field { return &c.analyzer.host_port_hold; },
        {0, kHour},
        "",
-       "A host's port that came back must stay up for so long before LINK_DOWN ends: one that trains may fall again."},
+       "Time that a host's port must stay up before LINK_DOWN resolves: a port in training may go down again."},
       {"analyzer.host_port_forget_after",
        [](WeftdConfig& c) -> Field { return &c.analyzer.host_port_forget_after; },
        {kMinute, 365 * kDay},
        "",
-       "A port whose device a host's collector has not found for so long was taken out for good, and its LINK_DOWN "
-       "ends. Before somebody has seen an adapter that fell off the bus, its host should not pass for healthy again."},
+       "After this time without the device, its port counts as removed for good, and its LINK_DOWN resolves. Long "
+       "enough that somebody notices an adapter that fell off the bus before its host is healthy again."},
       {"analyzer.rdma_error_window",
        [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_error_window; },
        {1, kHour},
        "",
-       "Failed requests must be counted in two readings within this time to be RDMA_ERRORS, or rdma_error_count times. "
-       "One "
-       "queue pair whose retries are used up is enough at once."},
+       "RDMA_ERRORS needs failed requests in two readings within this time, or rdma_error_count of them. One queue "
+       "pair with exhausted retries is enough by itself."},
       {"analyzer.rdma_error_count",
        [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_error_count; },
        {1, 1e9},
        "events",
-       "So many failed requests in one reading are RDMA_ERRORS without waiting for a second one."},
+       "Failed requests in one reading that are RDMA_ERRORS without a second reading."},
       {"analyzer.host_stall_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.host_stall_ratio; }, kShare,
        "share",
-       "An adapter that waits for its host's PCIe for this share of a second is stalled by it, which explains a "
-       "SLOW_RECEIVER. Bursts wait for some percent on any host."},
+       "Share of time that an adapter waits for its host's PCIe, from which on this explains a SLOW_RECEIVER. Bursts "
+       "cause some percent on any host."},
       {"analyzer.rdma_together",
        [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_together; },
        {1, kHour},
        "",
-       "Transfers that fail within so long of an outage that hurts their job are part of its incident, and RDMA_ERRORS "
-       "of one job that begin within it belong together. A connection gives up after its retries, some thirty seconds "
-       "with NCCL's."},
+       "RDMA errors within this time of an outage that affects their job are part of its incident, and RDMA_ERRORS of "
+       "one job that begin within it belong together. A connection fails after its retries, some thirty seconds with "
+       "NCCL's settings."},
       {"analyzer.rdma_together_ports",
        [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_together_ports; },
        {2, 1e6},
        "ports",
-       "RDMA_ERRORS of so many ports of one job at once are one incident: ports do not break together, applications "
-       "end together."},
+       "RDMA_ERRORS of this many ports of one job at once are one incident: ports do not fail together, but "
+       "applications end together."},
       {"analyzer.rdma_error_quiet",
        [](WeftdConfig& c) -> Field { return &c.analyzer.rdma_error_quiet; },
        {1, kDay},
        "",
-       "RDMA_ERRORS ends when nothing moved for so long: jobs retry for a minute."},
+       "RDMA_ERRORS resolves after this time without new errors: jobs retry for a minute."},
       {"analyzer.miscabled_mass_share", [](WeftdConfig& c) -> Field { return &c.analyzer.miscabled_mass_share; },
        kShare, "share",
-       "When more of the compared links differ from the expected topology, the file is another fabric's or out of "
-       "date, and "
-       "one incident says so."},
+       "If more than this share of the compared links differs from the expected topology, the file is out of date or "
+       "of another fabric: one incident instead of one per link."},
   };
 }
 
@@ -243,47 +233,45 @@ std::vector<Key> trend_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.drift.baseline_readings; },
        {5, 10000},
        "readings",
-       "Readings from which a port's usual level is learned before a change of it can be seen: with detail counters "
-       "read "
-       "once a minute, minutes."},
+       "Readings for learning a port's baseline before a change can be detected. Detail counters are read once a "
+       "minute, so this is minutes."},
       {"analyzer.drift_slack",
        [](WeftdConfig& c) -> Field { return &c.analyzer.drift.slack; },
        {0, 10},
        "spreads",
-       "Change above the usual level that a cumulative sum lets pass in each reading."},
+       "CUSUM allowance: the change above the baseline that is tolerated in each reading."},
       {"analyzer.drift_alarm",
        [](WeftdConfig& c) -> Field { return &c.analyzer.drift.alarm; },
        {1, 1000},
        "spreads",
-       "Cumulative sum at which a figure drifts. 5, as textbooks have it, would raise 51 false alarms in each round of "
-       "readings of 48,000 ports; 18 raises about one a day."},
+       "CUSUM decision limit. The textbook value 5 would raise 51 false alarms in each round of readings of 48,000 "
+       "ports; 18 raises about one a day."},
       {"analyzer.drift_largest_step",
        [](WeftdConfig& c) -> Field { return &c.analyzer.drift.largest_step; },
        {1, 1000},
        "spreads",
-       "What a single reading adds to the sum at most: an outlier is no trend."},
+       "Maximum that a single reading adds to the sum, so that an outlier is not a trend."},
       {"analyzer.fec_ratio_rise",
        [](WeftdConfig& c) -> Field { return &c.analyzer.fec_ratio_rise; },
        {0.1, 10},
        "decades",
-       "How far the share of symbols that error correction repairs must have risen over what is usual at a port before "
-       "its link is LINK_DEGRADED."},
+       "Rise of the pre-FEC symbol error ratio over a port's baseline before LINK_DEGRADED."},
       {"analyzer.fec_ratio_minimum",
        [](WeftdConfig& c) -> Field { return &c.analyzer.fec_ratio_minimum; },
        {0, 1},
        "symbols per bit",
-       "Below this a rise is of no interest: correction can bear 2.4e-4."},
+       "A rise below this ratio is ignored: FEC can correct up to 2.4e-4."},
       {"analyzer.fec_ratio_limit",
        [](WeftdConfig& c) -> Field { return &c.analyzer.fec_ratio_limit; },
        {0, 1},
        "symbols per bit",
-       "What error correction can bear. A rise to within a decade of it is a WARNING, below that an INFO."},
+       "Limit of error correction (FEC). A rise to within a factor of ten of it is a WARNING, below that an INFO."},
       {"analyzer.receive_power_drop",
        [](WeftdConfig& c) -> Field { return &c.analyzer.receive_power_drop; },
        {0.1, 40},
        "dB",
-       "How far the light that a lane of a host's module receives must have faded from what is usual there before its "
-       "link is LINK_DEGRADED: a dirty connector costs 0.5 to 1, a link budget has 3 or 4 to spare."},
+       "Loss of receive optical power of a lane of a host's module, from its baseline, before LINK_DEGRADED: a dirty "
+       "connector costs 0.5 to 1, a link budget has 3 or 4 to spare."},
   };
 }
 
@@ -291,50 +279,47 @@ std::vector<Key> congestion_schema() {
   return {
       {"analyzer.congestion_saturated_ratio",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.saturated_ratio; }, kShare, "share",
-       "A link that sends at this share of its rate is saturated; headers, credits and scheduling take the rest."},
+       "Utilisation from which a link is saturated; headers, credits and scheduling take the rest."},
       {"analyzer.congestion_stalled_ratio",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.stalled_ratio; }, kShare, "share",
-       "A link that had data and no credit for this share of the time is held back by what is behind it. Below, stalls "
-       "are the normal play of credits."},
+       "Share of time with data to send but no credit, from which on a link counts as stalled. Lower values are normal "
+       "flow control."},
       {"analyzer.congestion_harm_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.harm_ratio; },
-       kShare, "share",
-       "Somebody must be stalled for at least this share of the time before congestion is worth an incident."},
+       kShare, "share", "Minimum stall ratio of an affected port before congestion is an incident."},
       {"analyzer.congestion_severe_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.severe_ratio; },
-       kShare, "share", "Congestion that stalls somebody for this share of the time is a WARNING, below it an INFO."},
+       kShare, "share", "Stall ratio of an affected port from which on congestion is a WARNING, below it an INFO."},
       {"analyzer.congestion_windows",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.windows; },
        {1, 5},
        "sweeps",
-       "Of the last five sweeps, how many must show the same root: bursts come twice by chance. Jobs send in phases: a "
-       "root that comes and goes with them is told when its harm exceeds congestion_harm_ratio on average over the "
-       "last "
-       "sixteen sweeps."},
+       "How many of the last five sweeps must show the same root: bursts coincide twice by chance. Jobs send in "
+       "phases: an intermittent root is reported if its stall ratio exceeds congestion_harm_ratio on average over the "
+       "last sixteen sweeps."},
       {"analyzer.congestion_idle_sibling_ratio",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.idle_sibling_ratio; }, kShare, "share",
-       "When the median utilisation of the links beside a saturated one is below this, their capacity lies idle: the "
-       "load is uneven beyond doubt."},
+       "If the median utilisation of the parallel links of a saturated one is below this, their capacity is idle and "
+       "the load is clearly uneven."},
       {"analyzer.congestion_uneven_factor",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.uneven_factor; },
        {1, 100},
        "times",
-       "A saturated link that sends this many times what the links beside it send on average is "
-       "CONGESTION_UNEVEN_LOAD; else they are all full, CONGESTION_OVERSUBSCRIBED."},
+       "A saturated link that sends this many times the average of its parallel links is CONGESTION_UNEVEN_LOAD, else "
+       "CONGESTION_OVERSUBSCRIBED."},
       {"analyzer.pfc_storm_stalled_ratio",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.pfc_storm_stalled_ratio; }, kShare, "share",
-       "A host that leaves the link to it waiting for this share of the time, while the link makes no more progress "
-       "than "
-       "one of a deadlock, takes nothing at all: PFC_STORM. A slow one still takes something."},
+       "Stall ratio of the link to a host, without more progress than in a deadlock, from which on it is PFC_STORM: "
+       "the host receives nothing. A slow receiver still receives some data."},
       {"analyzer.pfc_storm_windows", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.pfc_storm_windows; },
-       kSweeps, "sweeps", "Sweeps in a row in which it must take nothing: one may be a restart of its driver."},
+       kSweeps, "sweeps",
+       "Consecutive sweeps in which the host must receive nothing: one may be a restart of its driver."},
       {"analyzer.deadlock_progress_ratio",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.deadlock_progress_ratio; }, kShare, "share",
-       "A link of a deadlock sends less than this share of its rate."},
+       "Maximum utilisation of a link in a deadlock."},
       {"analyzer.deadlock_stalled_ratio",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.deadlock_stalled_ratio; }, kShare, "share",
-       "And has data and no credit for at least this share of the time."},
+       "Minimum stall ratio of a link in a deadlock."},
       {"analyzer.deadlock_windows", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.deadlock_windows; },
-       kSweeps, "sweeps",
-       "Sweeps in a row in which a circle of waiting links makes no progress before it is DEADLOCK."},
+       kSweeps, "sweeps", "Consecutive sweeps in which a cycle of stalled links makes no progress before DEADLOCK."},
   };
 }
 
@@ -345,48 +330,46 @@ std::vector<Key> loss_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.loss.window; },
        {1, kHour},
        "",
-       "What hosts lost is added up over so long, and never over less than three sweeps or three readings of a host: "
-       "each is sampled in its own time."},
+       "Window over which the packet loss of hosts is summed, never less than three sweeps or three readings of a "
+       "host, since they are sampled at different times."},
       {"analyzer.silent_loss_good_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.good_ratio; },
        kLostShare, "packets/packet",
-       "Share of its packets that a host may have to send again though nothing is wrong. On a lossless fabric that is "
-       "next to nothing; published methods for lossy Ethernet assume 2e-4."},
+       "Retransmission ratio of a host that is normal without a fault. It is close to zero on a lossless fabric; "
+       "published methods for lossy Ethernet assume 2e-4."},
       {"analyzer.silent_loss_bad_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.bad_ratio; }, kLostShare,
        "packets/packet",
-       "Share that a host loses at least whose packets cross something bad. Go-back-N repeats whole windows, so that "
-       "already 1e-5 costs a collective time. Must be above silent_loss_good_ratio to find anything."},
+       "Minimum loss ratio of a host whose packets cross a faulty component. Go-back-N repeats whole windows, so 1e-5 "
+       "already slows a collective. Must be above silent_loss_good_ratio."},
       {"analyzer.silent_loss_packets",
        [](WeftdConfig& c) -> Field { return &c.analyzer.loss.minimum_packets; },
        {1, 1e9},
        "packets",
-       "Fewer lost packets of one host in a window are chance."},
+       "Minimum number of lost packets of one host in a window; fewer are chance."},
       {"analyzer.silent_loss_prior",
        [](WeftdConfig& c) -> Field { return &c.analyzer.loss.prior; },
        {1e-12, 0.1},
        "share",
-       "Share of links and devices that lose packets silently at any time: the smaller, the more evidence each needs."},
+       "Prior probability that a link or device loses packets silently: the smaller, the more evidence is needed."},
       {"analyzer.silent_loss_windows",
        [](WeftdConfig& c) -> Field { return &c.analyzer.loss.windows; },
        {1, 8},
        "windows",
-       "Windows in which the same hosts must lose packets before it is SILENT_LOSS. A job that is killed leaves "
-       "timeouts in one."},
+       "Windows in which the same hosts must lose packets before SILENT_LOSS. A killed job causes timeouts in one."},
       {"analyzer.silent_loss_certainty", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.certainty; }, kShare,
        "probability",
-       "How likely the likeliest cause must be, of all that explain the same, to be named at once; after "
-       "silent_loss_patience it is named all the same, with its confidence."},
+       "Probability that the likeliest of the possible causes needs to be named at once; after silent_loss_patience it "
+       "is named anyway, with its confidence."},
       {"analyzer.silent_loss_patience", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.patience_windows; },
        kSweeps, "windows",
-       "Windows with losses after which the likeliest cause is named even where others are nearly as likely."},
+       "Windows with losses after which the likeliest cause is named, even if others are nearly as likely."},
       {"analyzer.silent_loss_together", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.together; }, kSweeps, "",
-       "So many links and devices that begin to lose packets within half a minute by what hosts count, while the "
-       "packet "
-       "counters of the fabric do not confirm it, are one COUNTER_STUCK: that so many break together is less likely "
-       "than "
-       "that what hosts count is wrong."},
+       "If this many links and devices begin to lose packets within half a minute according to the hosts, without "
+       "confirmation by the fabric's packet counters, it is one COUNTER_STUCK: wrong host counters are more likely "
+       "than so many simultaneous faults."},
       {"analyzer.silent_loss_quiet_windows", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.quiet_windows; },
        kSweeps, "windows",
-       "SILENT_LOSS ends after so many windows without losses: jobs compute for a while between two communications."},
+       "SILENT_LOSS resolves after this many windows without losses: jobs compute for a while between two "
+       "communications."},
   };
 }
 
@@ -394,46 +377,44 @@ std::vector<Key> incident_schema() {
   return {
       {"incidents.resolve_sweeps", [](WeftdConfig& c) -> Field { return &c.incidents.resolve_sweeps; }, kSweeps,
        "sweeps",
-       "Consecutive sweeps without the finding, in which the entity was really observed, before an incident resolves."},
+       "Consecutive sweeps without the finding, in which the entity was observed, before an incident resolves."},
       {"incidents.reopen_window",
        [](WeftdConfig& c) -> Field { return &c.incidents.reopen_window; },
        {0, 90 * kDay},
        "",
-       "The same trouble within this time after it was resolved re-opens the old incident rather than making a new "
-       "one."},
+       "The same fault within this time after it was resolved reopens the old incident instead of opening a new one."},
       {"incidents.retention",
        [](WeftdConfig& c) -> Field { return &c.incidents.retention; },
        {kMinute, 365 * kDay},
        "",
-       "How long resolved incidents stay in memory and in lists; store.incident_retention keeps them longer on disk."},
+       "Time that resolved incidents stay in memory and in lists; store.incident_retention keeps them longer on disk."},
       {"incidents.retained_incidents",
        [](WeftdConfig& c) -> Field { return &c.incidents.retained_incidents; },
        {1, 1e6},
        "incidents",
-       "Most resolved incidents kept in memory."},
+       "Maximum number of resolved incidents in memory."},
       {"incidents.evidence_limit",
        [](WeftdConfig& c) -> Field { return &c.incidents.evidence_limit; },
        {2, 1000},
        "pieces",
-       "Pieces of evidence kept on one incident; the first ones and the latest ones survive."},
+       "Maximum pieces of evidence on one incident; the first and the latest ones are kept."},
       {"incidents.evidence_refresh",
        [](WeftdConfig& c) -> Field { return &c.incidents.evidence_refresh; },
        {0, kDay},
        "",
-       "A number in the evidence that moved on is shown at most this often, so that watchers are not flooded."},
+       "Minimum interval between updates of a number in the evidence, so that watching clients are not flooded."},
       {"incidents.repeat_window",
        [](WeftdConfig& c) -> Field { return &c.incidents.repeat_window; },
        {kMinute, 365 * kDay},
        "",
-       "Time in which the beginnings of the same trouble are counted. What was resolved longer ago than "
-       "incidents.retention is forgotten and does not count."},
+       "Time window for counting recurrences of the same incident. Incidents resolved longer ago than "
+       "incidents.retention do not count."},
       {"incidents.repeat_count",
        [](WeftdConfig& c) -> Field { return &c.incidents.repeat_count; },
        {2, 32},
        "times",
-       "From so many beginnings within repeat_window on, the summary says which time it is: what comes back every "
-       "other "
-       "day wants another remedy than what happened once."},
+       "From this many occurrences within repeat_window on, the summary gives their number: a recurring fault needs "
+       "another repair than a single one."},
   };
 }
 

@@ -14,24 +14,24 @@ std::vector<CollectorKey> program_schema() {
        [](CollectorConfig& c) -> Field { return &c.node_name; },
        {},
        "",
-       "What this host is called in everything that is told, as its scheduler knows it. Empty: the host's own name."},
+       "Name of this host in all reports, the same as in its scheduler. Empty: the host name."},
       {"state_dir",
        [](CollectorConfig& c) -> Field { return &c.state_dir; },
        {},
        "",
-       "Directory of the spool. Made when missing."},
+       "Directory of the spool. Created if missing."},
       {"log_level",
        [](CollectorConfig& c) -> Field { return &c.log_level; },
        {},
        "",
-       "The least important messages that are written to standard error.",
+       "Minimum log level on standard error.",
        "",
        {"trace", "debug", "info", "warn", "error", "critical", "off"}},
       {"listen.http",
        [](CollectorConfig& c) -> Field { return &c.listen.http; },
        {},
        "",
-       "Where /metrics is served. Loopback by default: there is no login on it.",
+       "Address of /metrics. Loopback by default, because it has no authentication.",
        "",
        {},
        "--http"},
@@ -44,7 +44,7 @@ std::vector<CollectorKey> analyzer_schema_of_collector() {
        [](CollectorConfig& c) -> Field { return &c.analyzer.address; },
        {},
        "",
-       "gRPC address of the weftd that is told. Empty: none is, and only /metrics shows what is read.",
+       "gRPC address of weftd. Empty: no weftd, readings are only on /metrics.",
        "",
        {},
        "--analyzer"},
@@ -52,38 +52,35 @@ std::vector<CollectorKey> analyzer_schema_of_collector() {
        [](CollectorConfig& c) -> Field { return &c.analyzer.reconnect_limit; },
        {0.1, kHour},
        "",
-       "Longest wait between two attempts to reach the analyzer. The first ones follow each other faster; all are "
-       "spread at random, so that ten thousand collectors do not come back at once."},
+       "Longest wait between two connection attempts to weftd. The first attempts follow faster. All are randomised, "
+       "so that ten thousand collectors do not reconnect at once."},
       {"analyzer.authorities",
        [](CollectorConfig& c) -> Field { return &c.analyzer.authorities; },
        {},
        "",
-       "File (PEM) of the authority that signed weftd's certificate. Empty: plain text, which a weftd takes on "
-       "loopback "
-       "only, unless its security.allow_plain_text says otherwise. This and the next three are read for each "
-       "connection."},
+       "PEM file with the CA of weftd's certificate. Empty: no TLS, which weftd accepts on loopback only, unless its "
+       "security.allow_plain_text is set. This and the next three files are read for each connection."},
       {"analyzer.certificate",
        [](CollectorConfig& c) -> Field { return &c.analyzer.certificate; },
        {},
        "",
-       "File (PEM) of this node's own certificate, whose name, or its part up to the first dot, is node_name; weftd "
-       "lets "
-       "nobody speak for another node."},
+       "PEM file with this node's certificate. Its name, or the part up to the first dot, must be node_name; weftd "
+       "accepts no reports for another node."},
       {"analyzer.key",
        [](CollectorConfig& c) -> Field { return &c.analyzer.key; },
        {},
        "",
-       "File (PEM) of that certificate's private key."},
+       "PEM file with the certificate's private key."},
       {"analyzer.token_file",
        [](CollectorConfig& c) -> Field { return &c.analyzer.token_file; },
        {},
        "",
-       "File with a bearer token of a collector, instead of a certificate."},
+       "File with a bearer token for a collector, instead of a certificate."},
       {"analyzer.uplink",
        [](CollectorConfig& c) -> Field { return &c.analyzer.uplink; },
        {},
        "",
-       "Path of the program weft-uplink. Empty: the one beside weft-collector's own executable."},
+       "Path of weft-uplink. Empty: in the directory of weft-collector's executable."},
   };
 }
 
@@ -93,7 +90,7 @@ std::vector<CollectorKey> reading_schema() {
        [](CollectorConfig& c) -> Field { return &c.reading.interval; },
        {10 * kMillisecond, kHour},
        "",
-       "From the start of one reading to the start of the next. Link events are told at once in any case.",
+       "Time from the start of one reading to the start of the next. Link events are always reported at once.",
        "",
        {},
        "--interval"},
@@ -101,7 +98,8 @@ std::vector<CollectorKey> reading_schema() {
        [](CollectorConfig& c) -> Field { return &c.reading.sysfs_root; },
        {},
        "",
-       "Where sysfs is. With any other than /sys only files are read and the kernel is not asked: for recorded hosts.",
+       "Path of sysfs. With a path other than /sys only files are read, without netlink or ethtool: for recorded "
+       "hosts.",
        "",
        {},
        "--sysfs-root"},
@@ -109,25 +107,24 @@ std::vector<CollectorKey> reading_schema() {
        [](CollectorConfig& c) -> Field { return &c.reading.raw_names; },
        {},
        "",
-       "Read counters that the tables do not know as well, under the driver's own names. There may be thousands."},
+       "Also read counters outside Weft's tables, under the driver's own names. There may be thousands."},
       {"reading.interfaces",
        [](CollectorConfig& c) -> Field { return &c.reading.interfaces; },
        {},
        "",
-       "Regular expression that is searched for in the names of interfaces without hardware of their own: what has a "
-       "match is read as well. Front ports of a switch are such under Cumulus Linux (\"^swp\") and SONiC "
-       "(\"^Ethernet\"). "
-       "Empty: none."},
+       "Regular expression, searched in the names of interfaces without a hardware device; matches are also read. The "
+       "front ports of a switch are such interfaces under Cumulus Linux (\"^swp\") and SONiC (\"^Ethernet\"). Empty: "
+       "none."},
       {"reading.module_interval",
        [](CollectorConfig& c) -> Field { return &c.reading.module_interval; },
        {1, kDay},
        "",
-       "How often optical modules are asked for temperature and light. They answer slowly."},
+       "Interval for reading temperature and optical power of the modules. They answer slowly."},
       {"reading.rescan_interval",
        [](CollectorConfig& c) -> Field { return &c.reading.rescan_interval; },
        {1, kDay},
        "",
-       "How often to look for what changes without a device coming or going: firmware, GIDs, names of interfaces."},
+       "Interval for reading firmware versions, GIDs and interface names, which change without a device event."},
   };
 }
 
@@ -142,27 +139,27 @@ std::vector<CollectorKey> source_schema() {
        [](CollectorConfig& c) -> Field { return &c.sources.rdma_netlink; },
        {},
        "",
-       "Ask the RDMA subsystem for counters, those that are switched on by hand included."},
+       "Read counters of the RDMA subsystem, including optional ones that were switched on."},
       {"sources.rtnetlink",
        [](CollectorConfig& c) -> Field { return &c.sources.rtnetlink; },
        {},
        "",
-       "Listen for network interfaces that lose or gain their carrier."},
+       "Listen for carrier changes of network interfaces."},
       {"sources.ethtool",
        [](CollectorConfig& c) -> Field { return &c.sources.ethtool; },
        {},
        "",
-       "Ask network drivers for link state, FEC, pause and their own statistics."},
+       "Read link state, FEC, pause and driver statistics of network interfaces (ethtool)."},
       {"sources.dcb",
        [](CollectorConfig& c) -> Field { return &c.sources.dcb; },
        {},
        "",
-       "Ask network drivers for priority flow control."},
+       "Read priority flow control (PFC) counters of network interfaces."},
       {"sources.module",
        [](CollectorConfig& c) -> Field { return &c.sources.module; },
        {},
        "",
-       "Ask optical modules; needs CAP_NET_ADMIN, and without it says so once and goes on."},
+       "Read optical modules. Needs CAP_NET_ADMIN; without it one message is logged and the modules are skipped."},
   };
 }
 
@@ -172,29 +169,28 @@ std::vector<CollectorKey> job_schema() {
        [](CollectorConfig& c) -> Field { return &c.jobs.slurm; },
        {},
        "",
-       "Tell which Slurm jobs hold the host, from the control groups that slurmd makes for them."},
+       "Report the Slurm jobs on the host, from slurmd's control groups."},
       {"jobs.kubernetes",
        [](CollectorConfig& c) -> Field { return &c.jobs.kubernetes; },
        {},
        "",
-       "Tell which Kubernetes pods run on the host, from the control groups that the kubelet makes for them. Every "
-       "pod counts, those of the system as well."},
+       "Report the Kubernetes pods on the host, from the kubelet's control groups. Every pod counts, also system "
+       "pods."},
       {"jobs.file",
        [](CollectorConfig& c) -> Field { return &c.jobs.file; },
        {},
        "",
-       "Tell what stands in this file, one job on each line: for a prolog that writes it and an epilog that empties "
-       "it. Empty: no file."},
+       "File with the jobs on the host, one per line, written by a prolog and emptied by an epilog. Empty: no file."},
       {"jobs.cgroup_root",
        [](CollectorConfig& c) -> Field { return &c.jobs.cgroup_root; },
        {},
        "",
-       "Where control groups are mounted."},
+       "Mount point of the control groups."},
       {"jobs.interval",
        [](CollectorConfig& c) -> Field { return &c.jobs.interval; },
        {0.1, kHour},
        "",
-       "How often to look for jobs."},
+       "Interval for reading the jobs."},
   };
 }
 
@@ -204,7 +200,7 @@ std::vector<CollectorKey> spool_schema() {
        [](CollectorConfig& c) -> Field { return &c.spool.max_bytes; },
        {256 << 10, 0x1p40},
        "",
-       "Most room on disk for what the analyzer has not taken yet; past it the oldest goes first and is counted as "
+       "Maximum disk space for batches not yet acknowledged by weftd; beyond it the oldest are deleted and counted as "
        "lost. 64MiB holds days of a quiet host with eight adapters and most of a day of a busy one."},
   };
 }

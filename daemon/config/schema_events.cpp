@@ -15,28 +15,28 @@ std::vector<Key> events_schema() {
        [](WeftdConfig& c) -> Field { return &c.events.urls; },
        {},
        "",
-       "Where each incident is posted as signed JSON when it opens, changes its severity, is acknowledged or silenced, "
-       "opens again and is resolved. Sent again until it is taken; one receiver never waits for another. No passwords "
-       "in it: the signature says who we are. Empty: nowhere."},
+       "URLs to which each incident is posted as signed JSON when it opens, changes its severity, is acknowledged or "
+       "silenced, reopens and is resolved. Deliveries are retried until accepted, independently for each receiver. The "
+       "URL must not contain a password: the signature identifies the sender. Empty: none."},
       {"events.key_file",
        [](WeftdConfig& c) -> Field { return &c.events.key_file; },
        {},
        "",
-       "File with the key of the signature, mode 0600 or 0640, at least 16 bytes: `openssl rand -hex 32`. Read anew "
-       "for each request."},
+       "File with the signing key, mode 0600 or 0640, at least 16 bytes: `openssl rand -hex 32`. Read for each "
+       "request."},
       {"events.severities",
        [](WeftdConfig& c) -> Field { return &c.events.severities; },
        {},
        "",
-       "Incidents of which severity are told of. INFO, planned work among it, is left out by default: nobody has to do "
-       "anything about it. Of what was told once the end is told as well.",
+       "Severities of incidents to deliver. INFO, which includes planned work, is left out by default because it needs "
+       "no action. The resolution of a delivered incident is always delivered.",
        "",
        {"INFO", "WARNING", "CRITICAL"}},
       {"events.kinds",
        [](WeftdConfig& c) -> Field { return &c.events.kinds; },
        {},
        "",
-       "Incidents of which kind are told of. Empty: all.",
+       "Kinds of incidents to deliver. Empty: all.",
        "",
        {"LINK_DOWN", "LINK_FLAP", "LINK_DEGRADED", "LINK_ERRORS", "SWITCH_DOWN", "NODE_DOWN", "CONGESTION_INCAST",
         "CONGESTION_UNEVEN_LOAD", "CONGESTION_OVERSUBSCRIBED", "SLOW_RECEIVER", "PFC_STORM", "DEADLOCK", "SILENT_LOSS",
@@ -45,19 +45,19 @@ std::vector<Key> events_schema() {
        [](WeftdConfig& c) -> Field { return &c.events.certificate_authorities; },
        {},
        "",
-       "PEM file that the receivers' certificates must come from. Empty: the system's."},
+       "PEM file with the CAs for the receivers' certificates. Empty: the system's CAs."},
       {"events.timeout",
        [](WeftdConfig& c) -> Field { return &c.events.timeout; },
        {1, kLongestRequest},
        "",
-       "How long a receiver may take for its answer; later the event is sent again. weftd waits as long for a request "
-       "under way when it stops, so that this is less than the 10s that receivers are commonly granted."},
+       "Timeout for a receiver's answer, after which the event is sent again. At its stop weftd waits as long for a "
+       "pending request, so the default is less than the usual 10s."},
       {"events.page_url",
        [](WeftdConfig& c) -> Field { return &c.events.page_url; },
        {},
        "",
-       "Where people reach weftd's page, \"https://weft.example.com\": events lead to their incident there. Empty: "
-       "they have no link."},
+       "Public URL of weftd's page, \"https://weft.example.com\": events contain a link to their incident there. "
+       "Empty: no link."},
   };
 }
 

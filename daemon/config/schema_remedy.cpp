@@ -16,24 +16,24 @@ std::vector<Key> mode_schema() {
   return {
       mode(
           "remedy.isolate_link", [](WeftdConfig& c) -> Field { return &c.remedy.isolate_link; },
-          "Whether a bad link that has a way round it is taken out of service: \"off\" never; \"propose\" makes a plan "
-          "that waits for a person; \"auto\" carries it out within all guards and limits. Proposed by default, like "
-          "every action: what acts by itself is turned on by somebody who has watched its proposals."),
+          "Isolation of a bad link that has alternative paths: \"off\" never; \"propose\" makes a plan that needs "
+          "approval; \"auto\" executes it within all guards and limits. The default of every action is \"propose\": "
+          "watch the proposals before you turn on \"auto\"."),
       mode(
           "remedy.restore_link", [](WeftdConfig& c) -> Field { return &c.remedy.restore_link; },
-          "Whether a link that we took out is brought back, on probation, once its trouble is gone. With \"auto\" for "
-          "isolate_link and \"propose\" here, capacity that was taken by a machine waits for a person."),
+          "Return of a link that Weft isolated, on probation, once its fault is gone. With \"auto\" for isolate_link "
+          "and \"propose\" here, returning the capacity needs approval."),
       mode(
           "remedy.raise_link_cost", [](WeftdConfig& c) -> Field { return &c.remedy.raise_link_cost; },
-          "Whether routes are led away from a poor link that stays up. Only where the subnet manager's routing engine "
-          "honours such costs."),
+          "Routing around a degraded link that stays up. Only if the subnet manager's routing engine supports link "
+          "costs."),
       mode(
           "remedy.drain_node", [](WeftdConfig& c) -> Field { return &c.remedy.drain_node; },
-          "Whether a host with a bad access link or adapter is drained by its scheduler: jobs that run there may "
-          "finish, new ones are not started."),
+          "Draining of a host with a bad access link or adapter in its scheduler: running jobs may finish, new ones do "
+          "not start."),
       mode(
           "remedy.undrain_node", [](WeftdConfig& c) -> Field { return &c.remedy.undrain_node; },
-          "Whether our own drain is taken back once the host's trouble is gone. Never anybody else's."),
+          "Undraining of a host that Weft drained, once its fault is gone. Drains by others are never changed."),
   };
 }
 
@@ -43,20 +43,19 @@ std::vector<Key> list_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.allow; },
        {},
        "",
-       "What may be acted on: names of hosts and switches, GUIDs, and ports as \"name:port\". Empty: everything that "
-       "deny does not name. A list of a few is a good beginning for auto."},
+       "Allowed targets: names of hosts and switches, GUIDs, and ports as \"name:port\". Empty: everything except "
+       "deny. Start auto with a short list."},
       {"remedy.deny",
        [](WeftdConfig& c) -> Field { return &c.remedy.deny; },
        {},
        "",
-       "What is never acted on, whatever allow says: storage, login nodes, the management hosts."},
+       "Targets without any action, with priority over allow: storage, login nodes, the management hosts."},
       {"remedy.hands_off_file",
        [](WeftdConfig& c) -> Field { return &c.remedy.hands_off_file; },
        {},
        "",
-       "While this file exists nothing acts, whatever is approved or set to auto: whoever may write there stops it "
-       "with "
-       "`touch`, also when weftd does not answer. Empty: hands-off in state_dir."},
+       "While this file exists no action is taken, approved or automatic. `touch` it to stop automation, also when "
+       "weftd does not respond. Empty: hands-off in state_dir."},
   };
 }
 
@@ -66,58 +65,57 @@ std::vector<Key> fabric_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.infiniband_port.program; },
        {},
        "",
-       "The program that sets the state of one port, and alone opens the adapter for it. Empty: weft-port beside "
-       "weftd."},
+       "Path of weft-port, the program that sets the state of one port and the only one that opens the adapter for it. "
+       "Empty: in weftd's directory."},
       {"remedy.infiniband_port.management_key_file",
        [](WeftdConfig& c) -> Field { return &c.remedy.infiniband_port.management_key_file; },
        {},
        "",
-       "File with the M_Key of the subnets, mode 0600 or 0640, where the subnet manager protects ports with one: "
-       "without it nothing is answered. Empty: they use none."},
+       "File with the M_Key of the subnets, mode 0600 or 0640. Needed if the subnet manager protects ports with an "
+       "M_Key, else ports do not answer. Empty: no M_Key."},
       {"remedy.opensm_weights.file",
        [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.file; },
        {},
        "",
-       "hop_weights_file of the OpenSM on this machine, for raise_link_cost. Engines that count hops honour it "
-       "(minhop, "
-       "dor); updn and ftree do not. Empty: links are not made costly."},
+       "hop_weights_file of the OpenSM on this machine, for raise_link_cost. Routing engines that count hops support "
+       "it (minhop, dor); updn and ftree do not. Empty: no link costs."},
       {"remedy.opensm_weights.weight",
        [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.weight; },
        {2, 255},
        "hops",
-       "What a costly link counts for. No way round is 64 hops long, so that it stays the last resort; 255 would be no "
-       "way at all."},
+       "Hop weight of a link with raised cost. No alternative path has 64 hops, so the link stays the last resort; 255 "
+       "would remove it from routing."},
       {"remedy.opensm_weights.console_port",
        [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.console_port; },
        {0, 65535},
        "",
-       "Port of OpenSM's console on the loopback address, asked to route anew at once. 0: there is none, and pid_file "
-       "is used."},
+       "Port of OpenSM's console on the loopback address, for an immediate reroute. 0: no console, use pid_file."},
       {"remedy.opensm_weights.pid_file",
        [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.pid_file; },
        {},
        "",
-       "File with OpenSM's process number: a SIGHUP makes it route anew within ten seconds."},
+       "File with OpenSM's process ID: a SIGHUP makes it reroute within ten seconds."},
       {"remedy.ufm.url",
        [](WeftdConfig& c) -> Field { return &c.remedy.ufm.url; },
        {},
        "",
-       "UFM Enterprise instead of port states: links are put on its list of unhealthy ports and stay up. Empty: no."},
+       "URL of UFM Enterprise, used instead of port states: links are added to its list of unhealthy ports and stay "
+       "up. Empty: not used."},
       {"remedy.ufm.credentials_file",
        [](WeftdConfig& c) -> Field { return &c.remedy.ufm.credentials_file; },
        {},
        "",
-       "File with \"user:password\" for UFM, mode 0600 or 0640, read anew for each request."},
+       "File with \"user:password\" for UFM, mode 0600 or 0640. Read for each request."},
       {"remedy.ufm.authorities_file",
        [](WeftdConfig& c) -> Field { return &c.remedy.ufm.authorities_file; },
        {},
        "",
-       "PEM file that UFM's certificate must come from. Empty: the system's."},
+       "PEM file with the CA of UFM's certificate. Empty: the system's CAs."},
       {"remedy.ufm.timeout",
        [](WeftdConfig& c) -> Field { return &c.remedy.ufm.timeout; },
        {1, kLongestCall / 2},
        "",
-       "How long UFM may take for one request, of which a step makes two at most."},
+       "Timeout of one UFM request; a step makes two at most."},
   };
 }
 
@@ -127,52 +125,51 @@ std::vector<Key> slurm_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.enabled; },
        {},
        "",
-       "Whether hosts are drained in Slurm. Off until somebody says that weftd runs as a user whom Slurm lets do that "
-       "(SlurmUser, root, or an operator)."},
+       "Drain hosts in Slurm. weftd must run as a user with the permission to do so (SlurmUser, root, or an "
+       "operator)."},
       {"remedy.slurm.scontrol",
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.scontrol; },
        {},
        "",
-       "The program scontrol: a name that is looked for in PATH, or a path. It is run without a shell."},
+       "Name (searched in PATH) or path of scontrol. It runs without a shell."},
       {"remedy.slurm.slurm_conf",
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.slurm_conf; },
        {},
        "",
-       "Slurm's own configuration, where it does not stand in its usual place (SLURM_CONF of scontrol)."},
+       "Slurm's configuration file, if not in its usual place (SLURM_CONF of scontrol)."},
       {"remedy.slurm.rest_url",
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.rest_url; },
        {},
        "",
-       "slurmrestd instead of scontrol, for management hosts without Slurm's programs: http://, https:// or "
-       "unix:/path. Slurm 22.05's and older cannot change nodes."},
+       "Address of slurmrestd, used instead of scontrol on management hosts without Slurm's programs: http://, "
+       "https:// or unix:/path. Slurm 22.05 and older cannot change nodes."},
       {"remedy.slurm.rest_version",
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.rest_version; },
        {},
        "",
-       "Version of slurmrestd's API. v0.0.39, of Slurm 23.02, is the first that can drain."},
+       "Version of slurmrestd's API. v0.0.39 (Slurm 23.02) is the first that can drain."},
       {"remedy.slurm.rest_user",
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.rest_user; },
        {},
        "",
-       "The user whom the token is for; Slurm shows it beside the reasons that we set, and by it we know our own."},
+       "User of the token. Slurm stores it with each drain reason; Weft recognises its own drains by it."},
       {"remedy.slurm.rest_token_file",
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.rest_token_file; },
        {},
        "",
-       "File with a token of `scontrol token`, mode 0600 or 0640, read anew for each request so that it can be "
-       "renewed. "
-       "Empty: none is sent, for sockets that need none."},
+       "File with a token from `scontrol token`, mode 0600 or 0640. Read for each request, so that it can be renewed. "
+       "Empty: no token, for sockets that need none."},
       {"remedy.slurm.rest_certificate_authorities",
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.rest_certificate_authorities; },
        {},
        "",
-       "PEM file that the certificate of an https:// slurmrestd must come from. Empty: the system's."},
+       "PEM file with the CA of the certificate of an https:// slurmrestd. Empty: the system's CAs."},
       {"remedy.slurm.timeout",
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.timeout; },
        {1, kLongestCall},
        "",
-       "How long one question or order to Slurm may take in all. scontrol itself needs 9 s to find a controller gone "
-       "and 10 s to find it hanging, so 20s tells those from a slow one."},
+       "Timeout of one read or change in Slurm. scontrol itself needs 9 s to detect a missing controller and 10 s for "
+       "a hanging one, so 20s distinguishes those from a slow one."},
   };
 }
 
@@ -182,8 +179,7 @@ std::vector<Key> kubernetes_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.kubernetes.enabled; },
        {},
        "",
-       "Whether hosts are cordoned and tainted in Kubernetes. The rights that it takes: "
-       "deploy/kubernetes/weftd-role.yaml."},
+       "Cordon and taint hosts in Kubernetes. The permissions it needs: deploy/kubernetes/weftd-role.yaml."},
       {"remedy.kubernetes.kubeconfig",
        [](WeftdConfig& c) -> Field { return &c.remedy.kubernetes.kubeconfig; },
        {},
@@ -194,13 +190,13 @@ std::vector<Key> kubernetes_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.kubernetes.context; },
        {},
        "",
-       "Context of the kubeconfig. Empty: its current one. Name it where people switch contexts in the same file."},
+       "Context of the kubeconfig. Empty: its current context. Set it if people switch contexts in the same file."},
       {"remedy.kubernetes.timeout",
        [](WeftdConfig& c) -> Field { return &c.remedy.kubernetes.timeout; },
        {1, kLongestCall},
        "",
-       "How long one question or order to the API server may take in all, tries after conflicts included. It answers "
-       "within some milliseconds; 15s covers the change of its leader."},
+       "Timeout of one read or change at the API server, including retries after conflicts. It answers within some "
+       "milliseconds; 15s covers a change of its leader."},
   };
 }
 
@@ -210,38 +206,37 @@ std::vector<Key> webhook_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.url; },
        {},
        "",
-       "Where actions are posted as signed JSON, for schedulers and controllers that are not spoken to directly. "
-       "Empty: nowhere. No passwords in it: the signature says who we are."},
+       "URL to which actions are posted as signed JSON, for schedulers and controllers without direct support. The URL "
+       "must not contain a password: the signature identifies the sender. Empty: none."},
       {"remedy.webhook.status_url",
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.status_url; },
        {},
        "",
-       "Where the receiver tells how a target stands. Empty: its last acknowledged answer is believed, and what it "
-       "never answered stays in doubt until a person looks."},
+       "URL at which the receiver reports a target's state. Empty: the last acknowledged answer counts, and an "
+       "unanswered order stays unresolved until checked by hand."},
       {"remedy.webhook.actions",
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.actions; },
        {},
        "",
-       "The actions that the receiver carries out. Nodes by default: links of InfiniBand are taken care of in-band.",
+       "Actions of the receiver. The default is nodes only: InfiniBand links are set in-band.",
        "",
        {"isolate_link", "restore_link", "raise_link_cost", "drain_node", "undrain_node"}},
       {"remedy.webhook.key_file",
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.key_file; },
        {},
        "",
-       "File with the key of the signature, mode 0600 or 0640, at least 16 bytes: `openssl rand -hex 32`. Read anew "
-       "for each request."},
+       "File with the signing key, mode 0600 or 0640, at least 16 bytes: `openssl rand -hex 32`. Read for each "
+       "request."},
       {"remedy.webhook.certificate_authorities",
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.certificate_authorities; },
        {},
        "",
-       "PEM file that the receiver's certificate must come from. Empty: the system's."},
+       "PEM file with the CA of the receiver's certificate. Empty: the system's CAs."},
       {"remedy.webhook.timeout",
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.timeout; },
        {1, kLongestCall},
        "",
-       "How long one order may wait for its answer; later it counts as not answered. 10s is what receivers of webhooks "
-       "are commonly granted."},
+       "Timeout for the answer to one order. 10s is usual for webhooks."},
   };
 }
 

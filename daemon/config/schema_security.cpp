@@ -14,60 +14,56 @@ std::vector<Key> security_schema() {
        [](WeftdConfig& c) -> Field { return &c.security.certificate; },
        {},
        "",
-       "File (PEM) of the certificate that gRPC and HTTPS show, followed by those between it and its authority. Empty: "
-       "plain text. This and the other files here are looked at every two seconds and taken anew without a restart; as "
-       "long "
-       "as what they hold is no good, the last good ones stay in force, and weft_security_files_refused says so."},
+       "PEM file with the server certificate for gRPC and HTTPS, followed by its intermediate certificates. Empty: no "
+       "TLS. Weft checks this and the other files of this section every two seconds and reloads them without a "
+       "restart. While their contents are invalid, the previous ones stay in use and weft_security_files_refused is "
+       "1."},
       {"security.key",
        [](WeftdConfig& c) -> Field { return &c.security.key; },
        {},
        "",
-       "File (PEM) of that certificate's private key, without a password. Nobody but its owner and group may read it."},
+       "PEM file with the certificate's private key, without a password. Only its owner and group may have access."},
       {"security.client_authorities",
        [](WeftdConfig& c) -> Field { return &c.security.client_authorities; },
        {},
        "",
-       "File (PEM) of the authorities whose certificates clients may show; certificate_roles says what they are worth. "
-       "Empty: "
-       "clients show none."},
+       "PEM file with the CAs of client certificates; certificate_roles maps their names to roles. Empty: no client "
+       "certificates."},
       {"security.require_client_certificate",
        [](WeftdConfig& c) -> Field { return &c.security.require_client_certificate; },
        {},
        "",
-       "Whether a connection without a client's certificate is refused, even for one with a token. Off: people's "
-       "browsers "
-       "rarely have one, and scripts may come with a token."},
+       "Refuse connections without a client certificate, even with a token. Off by default: browsers rarely have one, "
+       "and scripts may use a token."},
       {"security.certificate_roles",
        [](WeftdConfig& c) -> Field { return &c.security.certificate_roles; },
        {},
        "",
-       "Which role the name in a client's certificate (common name or DNS name) has: \"alice=operator\", "
-       "\"*.compute.example=collector\". '*' stands for anything without a dot, once. The first that fits counts. "
-       "Roles are "
-       "viewer (reads), operator (acts on incidents, plans, links and hosts), admin (everything) and collector (speaks "
-       "for its "
-       "own node alone, whose name is the certificate's or that up to the first dot)."},
+       "Roles by the name in a client certificate (common name or DNS name): \"alice=operator\", "
+       "\"*.compute.example=collector\". '*' matches anything without a dot and may occur once. The first match "
+       "counts. Roles are viewer (reads), operator (acts on incidents, plans, links and hosts), admin (everything) and "
+       "collector (reports for its own node only; the node's name is the certificate's, or its part up to the first "
+       "dot)."},
       {"security.tokens_file",
        [](WeftdConfig& c) -> Field { return &c.security.tokens_file; },
        {},
        "",
-       "File of bearer tokens, on each line \"NAME ROLE SHA256 [node=NAME] [expires=2027-01-31T12:00:00Z]\", the hash "
-       "as "
-       "`printf %s TOKEN | sha256sum` gives it. Nobody but its owner and group may read it. Empty: no tokens."},
+       "File of bearer tokens, one per line: \"NAME ROLE SHA256 [node=NAME] [expires=2027-01-31T12:00:00Z]\", with the "
+       "hash from `printf %s TOKEN | sha256sum`. Only its owner and group may have access. Empty: no tokens."},
       {"security.allow_plain_text",
        [](WeftdConfig& c) -> Field { return &c.security.allow_plain_text; },
        {},
        "",
-       "Serve without TLS on addresses that others can reach. Without tokens_file everybody who reaches them may do "
-       "everything; with it, everybody on the way can read the tokens. For networks that are protected otherwise."},
+       "Serve without TLS on addresses other than loopback. Without tokens_file anyone who reaches them has full "
+       "access; with tokens_file anyone on the network path can read the tokens. Only for networks that are protected "
+       "by other means."},
       {"security.max_requests_per_second",
        [](WeftdConfig& c) -> Field { return &c.security.max_requests_per_second; },
        {1, 1e6},
        "requests",
-       "How many calls and HTTP requests a second one principal may begin, after a burst of twice as many; more get "
-       "RESOURCE_EXHAUSTED. A scheduler that asks for 1,000 nodes a second one by one has room. Nothing is counted "
-       "without "
-       "certificates and tokens."},
+       "Limit of calls and HTTP requests per second for one principal, with a burst of twice as many; beyond it they "
+       "get RESOURCE_EXHAUSTED. The default allows a scheduler 1,000 single-node requests per second. No limit applies "
+       "without certificates and tokens."},
   };
 }
 

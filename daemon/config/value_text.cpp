@@ -31,7 +31,7 @@ bool is_plain_name(std::string_view name) {
 }
 
 Parsed<InfinibandPort> parse_port(std::string_view text) {
-  constexpr std::string_view kAllowed = "is not a port; give \"auto\", \"mlx5_0:1\" or \"NAME=mlx5_0:1\"";
+  constexpr std::string_view kAllowed = "is not a port; use \"auto\", \"mlx5_0:1\" or \"NAME=mlx5_0:1\"";
   const std::size_t equals = text.find('=');
   const std::string_view place = equals == std::string_view::npos ? text : text.substr(equals + 1);
   const std::size_t colon = place.rfind(':');
@@ -41,7 +41,7 @@ Parsed<InfinibandPort> parse_port(std::string_view text) {
   InfinibandPort port{{}, std::string(place.substr(0, colon)), static_cast<std::uint8_t>(*number)};
   port.fabric = equals == std::string_view::npos ? port.device + '-' + std::to_string(*number) : text.substr(0, equals);
   if (!is_plain_name(port.fabric))
-    return wrong(text, "names its fabric with something else than letters, digits, _, - and ., the first of them no .");
+    return wrong(text, "has an invalid fabric name; use letters, digits, _, - and ., without a leading .");
   return port;
 }
 
@@ -53,7 +53,7 @@ Parsed<Duration> parse_duration(std::string_view text) {
 
 Parsed<Bytes> parse_bytes(std::string_view text) {
   constexpr std::string_view kAllowed =
-      "is not a size; give a number of bytes or one with KiB, MiB, GiB or TiB, such as \"20GiB\"";
+      "is not a size; use a number of bytes or one with KiB, MiB, GiB or TiB, such as \"20GiB\"";
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc{} || number < 0 || !std::isfinite(number)) return wrong(text, kAllowed);
@@ -74,7 +74,7 @@ std::string format_bytes(Bytes bytes) {
 
 Parsed<Address> parse_address(std::string_view text) {
   constexpr std::string_view kAllowed =
-      "is not an address; give a numeric address and a port, such as \"127.0.0.1:9640\" or \"[::1]:9640\"";
+      "is not an address; use a numeric address and a port, such as \"127.0.0.1:9640\" or \"[::1]:9640\"";
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return wrong(text, kAllowed);
   std::string host(text.substr(0, colon));
@@ -94,7 +94,7 @@ std::string format_address(const Address& address) {
 
 Parsed<Peer> parse_peer(std::string_view text) {
   constexpr std::string_view kAllowed =
-      "is not a host and a port; give such as \"weft.example:9641\", \"192.0.2.1:9641\" or \"[2001:db8::1]:9641\"";
+      "is not a host and a port; examples: \"weft.example:9641\", \"192.0.2.1:9641\" or \"[2001:db8::1]:9641\"";
   if (text.empty()) return Peer{};
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return wrong(text, kAllowed);
@@ -119,16 +119,17 @@ std::string format_peer(const Peer& peer) {
 }
 
 Parsed<InfinibandPorts> parse_ports(const std::vector<std::string>& texts) {
-  if (texts.empty()) return tl::unexpected<std::string>("is empty; to watch nothing set infiniband.enabled = false");
+  if (texts.empty())
+    return tl::unexpected<std::string>("is empty; to disable InfiniBand set infiniband.enabled = false");
   if (texts.size() == 1 && texts.front() == "auto") return InfinibandPorts{};
   InfinibandPorts ports{false, {}};
   std::set<std::string> fabrics;
   std::set<std::pair<std::string, std::uint8_t>> places;
   for (const std::string& text : texts) {
-    if (text == "auto") return wrong(text, "must stand alone: it already means every active port");
+    if (text == "auto") return wrong(text, "must be the only entry: it means every active port");
     auto port = parse_port(text);
     if (!port) return tl::unexpected<std::string>(port.error());
-    if (!places.emplace(port->device, port->port).second) return wrong(text, "stands there twice");
+    if (!places.emplace(port->device, port->port).second) return wrong(text, "is listed twice");
     if (!fabrics.insert(port->fabric).second)
       return wrong(text, "has the fabric name of another port; names must differ");
     ports.named.push_back(std::move(*port));
@@ -169,7 +170,7 @@ Parsed<std::uint64_t> parse_integer(std::string_view text) {
 Parsed<bool> parse_bool(std::string_view text) {
   if (text == "true") return true;
   if (text == "false") return false;
-  return wrong(text, "is neither true nor false");
+  return wrong(text, "is not true or false");
 }
 
 }  // namespace weft::config

@@ -14,17 +14,17 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 HEAD = """\
 # Metrics
 
-Made from the sources by `deploy/guide/metrics_reference.py`. Counters of ports are in [counters.md](counters.md), each with its metric;
+Generated from the sources by `deploy/guide/metrics_reference.py`. Counters of ports are in [counters.md](counters.md), each with its metric;
 all others are here. Alerts on them: [weft.rules.yml](../../../dashboards/prometheus/weft.rules.yml).
 
-Labels of every port's series: `node`, `guid`, `port` of a subnet's port, `node`, `device`, `port` of one that a collector tells of: of those
-that no subnet shows, Ethernet's among them ([which there are](../ethernet.md#metrics)). What else is known of the port is joined from `weft_port_info`:
+Labels of the series of a port: `node`, `guid`, `port` in a subnet or an Ethernet fabric; `node`, `device`, `port` if only a collector reports
+it ([details](../ethernet.md#metrics)). Join further properties of the port from `weft_port_info`:
 
 ```
 weft_link_stall_ratio * on (node, guid, port) group_left (peer_node, rail) weft_port_info
 ```
 
-A value that was not read has no series. `promtool check metrics` finds nothing to say.
+A value that was not read has no series. `promtool check metrics` accepts all of them.
 """
 
 # Where families are declared, and what they are about.

@@ -70,10 +70,10 @@ std::string label(const Topology& topology, PortKey key) {
 std::optional<Error> unfit(const Topology& topology, PortKey local_port, PortKey key, LinkKey link) {
   const PortIndex index = topology.find_port(key);
   if (key == local_port)
-    return Error{ErrorCode::kFailedPrecondition, label(topology, key) + " is the port that we sit on"};
+    return Error{ErrorCode::kFailedPrecondition, label(topology, key) + " is the port that weftd uses"};
   if (topology.node_of(topology.port(index)).type != NodeType::kSwitch)
     return Error{ErrorCode::kFailedPrecondition,
-                 label(topology, key) + " is no switch's: an access link has no way round"};
+                 label(topology, key) + " is not on a switch: an access link has no alternative path"};
   if (key.port.value == 0)
     return Error{ErrorCode::kFailedPrecondition, label(topology, key) + " is a switch itself, not a port of it"};
   if (const auto cable = topology.link_of(index); cable && *cable != link)
@@ -102,14 +102,14 @@ bool is_bridge(const Topology& topology, LinkKey link) {
 Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link) {
   if (topology.is_ethernet())
     return fail(ErrorCode::kInvalidArgument,
-                label(topology, link.low) + " is of an Ethernet fabric: no InfiniBand port");
+                label(topology, link.low) + " is in an Ethernet fabric, not an InfiniBand port");
   const PortIndex start = topology.find_port(local_port);
-  if (start == kNoIndex) return fail(ErrorCode::kInvalidArgument, "our own port is not in the fabric as last seen");
+  if (start == kNoIndex) return fail(ErrorCode::kInvalidArgument, "weftd's own port is not in the last sweep");
   const PortIndex low = topology.find_port(link.low);
   const PortIndex high = topology.find_port(link.high);
   if (low == kNoIndex && high == kNoIndex)
     return fail(ErrorCode::kInvalidArgument, "neither " + label(topology, link.low) + " nor " +
-                                                 label(topology, link.high) + " is in the fabric as last seen");
+                                                 label(topology, link.high) + " is in the last sweep");
   for (const PortKey key : {link.low, link.high}) {
     if (topology.find_port(key) == kNoIndex) continue;
     if (auto reason = unfit(topology, local_port, key, link)) return tl::unexpected(std::move(*reason));

@@ -186,21 +186,20 @@ std::string describe(const Topology& topology, const EcmpPath& path, PortIndex f
     case PathEnd::kArrived:
       break;
     case PathEnd::kNoCable:
-      return "the cabling plan has no cable at " + port_label(topology, path.way_out);
+      return "the cabling file has no cable at " + port_label(topology, path.way_out);
     case PathEnd::kLinkDown:
       return "the link of " + port_label(topology, path.way_out) + " is down";
     default: {
       const auto name = [&](PortIndex end) {
         return is_switch_port(topology, end) ? topology.node_of(topology.port(end)).name : port_label(topology, end);
       };
-      return path.hops.empty() ? "no cables lead from " + name(from) + " to " + name(to)
-                               : "every way from " + name(from) + " to " + name(to) + " is cut by links that are down";
+      return path.hops.empty() ? "no cables connect " + name(from) + " to " + name(to)
+                               : "all paths from " + name(from) + " to " + name(to) + " are cut by links that are down";
     }
   }
   if (path.hops.empty()) return "both ends are " + topology.node_of(topology.port(from)).name;
-  std::string ways =
-      path.ways == 1 ? "there is one way" : "each flow takes one of " + std::to_string(path.ways) + " equal ways";
-  if (path.detour) return ways + ", longer than those that are cut by links that are down";
+  std::string ways = path.ways == 1 ? "one path" : std::to_string(path.ways) + " ECMP paths";
+  if (path.detour) return ways + ", longer than the paths cut by links that are down";
   if (path.ways < path.ways_intact)
     return ways + " of " + std::to_string(path.ways_intact) +
            (path.ways_intact - path.ways == 1 ? ": the other is" : ": the others are") + " cut by links that are down";

@@ -111,17 +111,17 @@ void Question::look_at(const FabricView& fabric) {
   if (rails.empty()) return;
   const Sweep& sweep = *fabric.sweep;
   if (!sweep.routes && !sweep.multipath) {
-    job_.not_followed.push_back((topology.is_ethernet() ? "the equal-cost ways of " : "the forwarding tables of ") +
+    job_.not_followed.push_back((topology.is_ethernet() ? "the ECMP paths of " : "the forwarding tables of ") +
                                 fabric.name + (topology.is_ethernet() ? " are not known" : " were not read yet"));
     return;
   }
   const Traffic traffic = sweep.multipath ? follow_traffic(*sweep.multipath, rails, kMostJobSteps)
                                           : follow_traffic(topology, *sweep.routes, rails, kMostJobSteps);
   if (!traffic.complete)
-    job_.not_followed.push_back("the job is too large for all of its ways through " + fabric.name + " to be followed");
+    job_.not_followed.push_back("the job is too large: not all of its paths through " + fabric.name + " were checked");
   if (traffic.unread > 0)
     job_.not_followed.push_back(std::to_string(traffic.unread) + " of " + std::to_string(traffic.pairs) +
-                                " ways lead to forwarding tables of " + fabric.name + " that were not read yet");
+                                " paths need forwarding tables of " + fabric.name + " that were not read yet");
   job_.paths += traffic.pairs;
   job_.broken += traffic.broken;
   for (const Traffic::Pair& pair : traffic.examples)

@@ -116,24 +116,24 @@ Path find_path(const Topology& topology, const Routes& routes, PortIndex from, L
 
 std::string describe_end(const Topology& topology, const Path& path, Lid to) {
   const std::string lid = "LID " + std::to_string(to.value);
-  const std::string name = path.node == kNoIndex ? std::string("the way") : topology.node(path.node).name;
+  const std::string name = path.node == kNoIndex ? std::string("the path") : topology.node(path.node).name;
   switch (path.end) {
     case PathEnd::kArrived:
       return path.hops.empty() ? name + " has " + lid + " itself" : lid + " is reached at " + name;
     case PathEnd::kNoRoute:
-      return name + " has no route to " + lid + " and drops what is sent there";
+      return name + " has no route to " + lid + " and drops its packets";
     case PathEnd::kNotRead:
       return "the forwarding table of " + name + " was not read yet";
     case PathEnd::kNoCable:
-      return "the route to " + lid + " leads to " + port_label(topology, path.way_out) + ", where no cable is";
+      return "the route to " + lid + " leads to " + port_label(topology, path.way_out) + ", which has no cable";
     case PathEnd::kLinkDown:
       return "the route to " + lid + " leads to " + port_label(topology, path.way_out) + ", whose link is not up";
     case PathEnd::kLoop:
-      return "the routes to " + lid + " run in a circle: they come back to " + name;
+      return "the routes to " + lid + " form a loop: they return to " + name;
     case PathEnd::kWrongNode:
       return "the routes to " + lid + " end at " + name + ", which does not have it";
     case PathEnd::kNoSuchPort:
-      return "the table of " + name + " names a port for " + lid + " that it does not have";
+      return "the table of " + name + " has a nonexistent port for " + lid;
   }
   return {};
 }

@@ -102,11 +102,11 @@ def collector(build, tree, state, interval, *more):
 
 def of_readings(running):
     """Processor milliseconds of one reading; nobody asks for the page meanwhile."""
-    first = value(page(running.address), "weft_collector_readings_total")
+    first = value(page(running.address), "weft_agent_readings_total")
     before = processor_seconds(running.pid)
     time.sleep(SECONDS)
     after = processor_seconds(running.pid)
-    return (after - before) / (value(page(running.address), "weft_collector_readings_total") - first) * 1e3
+    return (after - before) / (value(page(running.address), "weft_agent_readings_total") - first) * 1e3
 
 
 def bare_loop(build, tree):
@@ -158,7 +158,7 @@ def ship(build, tree, state):
                      "--infiniband-enabled", "false", "--log-level", "warn"], http)
     with weftd, collector(build, tree, f"{state}/collector", "100ms", "--analyzer", grpc) as ours:
         deadline = time.monotonic() + 30
-        while value(page(ours.address), "weft_collector_connected") != 1:
+        while value(page(ours.address), "weft_agent_connected") != 1:
             if time.monotonic() > deadline:
                 raise RuntimeError("weft-uplink does not connect")
             time.sleep(0.1)

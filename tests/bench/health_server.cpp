@@ -46,7 +46,7 @@ class World {
       incident->id = revision * hosts_.size() + host + 1;
       incident->kind = IncidentKind::kLinkFlap;
       incident->cause = {EntityKind::kLink, fabric_.name(), link.low, link.high, "a cable of a host"};
-      incident->summary = "Link of a host keeps going down and coming back, three times in a quarter of an hour";
+      incident->summary = "Link of a host is flapping, three times in a quarter of an hour";
       incident->opened = fabric_.now();
       incidents->push_back(std::move(incident));
     }

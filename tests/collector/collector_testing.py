@@ -85,7 +85,7 @@ class Collector:
         return float(found[1])
 
     def wait_readings(self, count: int) -> None:
-        wait_until(lambda: self.metric("weft_collector_readings_total") >= count, why=lambda: f"no {count} readings:\n{self.log()}")
+        wait_until(lambda: self.metric("weft_agent_readings_total") >= count, why=lambda: f"no {count} readings:\n{self.log()}")
 
     def uplink(self) -> int:
         """The process id of its weft-uplink."""

@@ -49,7 +49,7 @@ class CommandLine(collector_testing.CollectorTest):
         self.assertEqual(2, done.returncode)
         lines = done.stderr.strip().splitlines()
         self.assertEqual(5, len(lines), done.stderr)
-        for number, begin in enumerate(("1: interval: there is no such key; did you mean reading.interval?", "2: log_level:",
+        for number, begin in enumerate(("1: interval: unknown key; did you mean reading.interval?", "2: log_level:",
                                         "4: reading.interval: 1us is too small", "6: analyzer.address:")):
             self.assertIn(f"{os.path.basename(file.name)}:{begin}", lines[number])
         self.assertIn("command line: listen.http", lines[4])

@@ -186,7 +186,7 @@ class BadCabling(unittest.TestCase):
 
     def test_a_wrong_file_ends_the_start_with_its_line(self):
         self.assertIn("topology.dot: line 2: syntax error", self.start_with('graph G {\n "a" -- -- "b"\n}\n'))
-        self.assertIn('line 3: "leaf":"swp1" has a cable already',
+        self.assertIn('line 3: "leaf":"swp1" already has a cable',
                       self.start_with('graph G {\n leaf:swp1 -- a:eth0\n leaf:swp1 -- b:eth0\n}\n'))
         self.assertIn("cannot read the cabling", self.start_with(None))
         many = "".join(f' leaf:swp{i} -- host{i}:eth0\n' for i in range(1, 256))

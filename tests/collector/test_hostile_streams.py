@@ -108,7 +108,7 @@ class HostileStreams(unittest.TestCase):
         one = self.collector("nothing")
         one.welcome()
         one.send(pb2.CollectorMessage())
-        self.refused(one, grpc.StatusCode.INVALID_ARGUMENT, "without content")
+        self.refused(one, grpc.StatusCode.INVALID_ARGUMENT, "an empty message")
 
     def test_bodies_that_break_the_rules(self):
         port = telemetry.port("mlx5_0")
@@ -176,7 +176,7 @@ class HostileStreams(unittest.TestCase):
         one = self.collector("replies")
         one.welcome()
         one.send(pb2.CollectorMessage(clock_reply=pb2.ClockReply(id=77, host_time=time.time_ns())))
-        self.refused(one, grpc.StatusCode.INVALID_ARGUMENT, "no clock probe")
+        self.refused(one, grpc.StatusCode.INVALID_ARGUMENT, "without a probe")
 
     def test_clocks_that_are_off_are_corrected_and_none_is_ahead(self):
         one = self.collector("hour-ahead")
@@ -201,7 +201,7 @@ class HostileStreams(unittest.TestCase):
     def test_a_hello_that_never_ends(self):
         one = Collector(self.channel)
         self.addCleanup(one.close)
-        self.refused(one, grpc.StatusCode.INVALID_ARGUMENT, "no Hello came in time")
+        self.refused(one, grpc.StatusCode.INVALID_ARGUMENT, "no Hello in time")
 
     def test_ten_thousand_connections(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

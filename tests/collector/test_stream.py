@@ -32,7 +32,7 @@ class Stream(collector_testing.CollectorTest):
         collector.kill()
         collector.start().wait_readings(300)
         os.kill(collector.uplink(), signal.SIGKILL)
-        spooled = int(collector.metric("weft_collector_spool_batches"))
+        spooled = int(collector.metric("weft_agent_spool_batches"))
         self.assertGreaterEqual(spooled, 590)
         analyzer.start()
         wait_until(lambda: analyzer.last() >= 100, why="nothing comes")
@@ -47,8 +47,8 @@ class Stream(collector_testing.CollectorTest):
         late = [batch.late for batch in analyzer.taken]
         self.assertTrue(all(late[:590]), "what waited is late")
         wait_until(lambda: not analyzer.taken[-1].late, why="even what is new is late")
-        self.assertEqual(0, collector.metric('weft_collector_lost_batches_total{reason="bound"'))
-        wait_until(lambda: collector.metric("weft_collector_spool_batches") < 50, why="the spool stays full")
+        self.assertEqual(0, collector.metric('weft_agent_lost_batches_total{reason="bound"'))
+        wait_until(lambda: collector.metric("weft_agent_spool_batches") < 50, why="the spool stays full")
 
     def test_an_uplink_that_is_killed_is_started_again_and_goes_on(self):
         analyzer = self.analyzer().start()
@@ -58,7 +58,7 @@ class Stream(collector_testing.CollectorTest):
             wait_until(lambda: analyzer.last() > before + 20, why=lambda: f"nothing comes:\n{collector.log()}")
             os.kill(collector.uplink(), signal.SIGKILL)
         self.expect_all(analyzer, analyzer.last() + 50)
-        self.assertGreaterEqual(collector.metric("weft_collector_uplink_starts_total"), 4)
+        self.assertGreaterEqual(collector.metric("weft_agent_uplink_starts_total"), 4)
         self.assertEqual(0, collector.stop(), collector.log())
 
     def test_an_analyzer_that_dies_again_and_again_gets_each_batch_once(self):
@@ -72,7 +72,7 @@ class Stream(collector_testing.CollectorTest):
             analyzer.die()
             analyzer.start()
         self.expect_all(analyzer, analyzer.last() + 50)
-        self.assertGreater(collector.metric("weft_collector_resent_batches_total"), 0)
+        self.assertGreater(collector.metric("weft_agent_resent_batches_total"), 0)
 
     def test_a_batch_that_is_refused_is_left_out_and_the_rest_goes_on(self):
         analyzer = self.analyzer()
@@ -81,8 +81,8 @@ class Stream(collector_testing.CollectorTest):
         collector.wait_readings(80)
         analyzer.start()
         self.expect_all(analyzer, 100, without=(40, 41, 60))
-        self.assertEqual(3, collector.metric("weft_collector_refused_batches_total"))
-        self.assertIn("batch 60 is left out, the analyzer refuses it: batch 60 is wrong", collector.log())
+        self.assertEqual(3, collector.metric("weft_agent_refused_batches_total"))
+        self.assertIn("batch 60 is skipped because weftd refused it: batch 60 is wrong", collector.log())
 
     def test_hello_says_who_speaks_and_the_clock_is_told(self):
         analyzer = self.analyzer().start()
@@ -102,14 +102,14 @@ class Stream(collector_testing.CollectorTest):
             for value, name in enumerate(("port_rcv_data", "port_xmit_data", "port_rcv_packets", "port_xmit_packets")):
                 for device in self.devices:
                     collector_testing.sysfs_tree.write(os.path.join(device, "ports/1/counters", name), int.from_bytes(os.urandom(6), "big") + value)
-            return collector.metric('weft_collector_lost_batches_total{reason="bound"') > 0
+            return collector.metric('weft_agent_lost_batches_total{reason="bound"') > 0
 
         wait_until(churn, within=120, every=0.01, why="the bound is never reached")
         analyzer.start()
         wait_until(lambda: analyzer.taken, why=collector.log)
         self.assertGreater(analyzer.sequences()[0], 1)
         first, last = analyzer.sequences()[0], analyzer.last()
-        self.assertLessEqual(collector.metric("weft_collector_spool_bytes"), 256 * 1024)
+        self.assertLessEqual(collector.metric("weft_agent_spool_bytes"), 256 * 1024)
         wait_until(lambda: analyzer.last() > last + 20, why="nothing more comes")
         self.assertEqual(list(range(first, analyzer.sequences()[-1] + 1)), analyzer.sequences())
 

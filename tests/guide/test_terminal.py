@@ -87,7 +87,7 @@ class OnATerminal(weft_testing.SubnetTest):
         terminal.expect(r">\x1b\[0m [^\n]*leaf-r1-p01 port 9")
         seen = len(terminal.said)
         self.weftd.stop(remove=False)
-        terminal.expect(r"NO ANSWER since .*leaf-r1-p01 port 9", after=seen)
+        terminal.expect(r"UNREACHABLE since .*leaf-r1-p01 port 9", after=seen)
         self.weftd.start()
         page = re.compile(r"\x1b\[HEvery 300 ms: weftctl links --down((?!NO ANSWER|\x1b\[H).)*\x1b\[J", re.DOTALL)
         terminal.expect(page.pattern, after=len(terminal.said))

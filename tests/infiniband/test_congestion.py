@@ -35,7 +35,7 @@ class Congestion(weft_testing.SubnetTest):
         """The tree that is drawn is the path, from the receiver back to the sender."""
         told = weft_testing.weftctl(self.weftd, "--plain", "incident", identity)
         self.assertEqual(0, told.returncode, told.stderr)
-        tree = [line.strip(" |`-*") for line in told.stdout.split("who waits for whom\n")[1].split("\n\n")[0].splitlines()]
+        tree = [line.strip(" |`-*") for line in told.stdout.split("waiting links\n")[1].split("\n\n")[0].splitlines()]
         for (node, port), line in zip(reversed(hops), tree, strict=True):
             self.assertTrue(line.startswith(f"{node} port {port} "), told.stdout)
         self.assertIn(f"-> {receiver} port 1", tree[0])

@@ -94,14 +94,14 @@ class Isolate(actuate_testing.ActuateTest):
         self.assertIn(frozenset(ends), self.layer.cut)
         wait_until(lambda: self.state(link) == "foreign", why="the other end is not seen")
         for action in ("ISOLATE_LINK", "RESTORE_LINK"):
-            self.expect_refused(action, link, "somebody else's")
+            self.expect_refused(action, link, "not changed by Weft")
         self.assertEqual("Polling", self.physical(ends[0]))
         self.subnet.run(["ibportstate", str(lid), str(port), "enable"])
         self.expect_used(ends, link)
 
     def test_what_could_not_be_undone_is_refused(self):
         leaf = self.subnet.network.nodes[self.host.ports[1].node].name
-        self.expect_refused("ISOLATE_LINK", self.link(self.host.name, 1), "we sit on")
+        self.expect_refused("ISOLATE_LINK", self.link(self.host.name, 1), "that weftd uses")
         self.expect_refused("ISOLATE_LINK", self.link("leaf-r0-p01", 3), "access link")
         self.assertIn("error", self.act("dry_run", "ISOLATE_LINK", self.link("leaf-r0-p01", 3)))
         # All uplinks of a leaf but one are pulled: the last one is never taken out, and nothing else is touched.
@@ -109,7 +109,7 @@ class Isolate(actuate_testing.ActuateTest):
             self.subnet.unlink("leaf-r0-p09", port)
         self.addCleanup(lambda: [self.subnet.relink("leaf-r0-p09", port) for port in range(10, 17)])
         self.sweep(2)
-        self.expect_refused("ISOLATE_LINK", self.link("leaf-r0-p09", 9), "last way")
+        self.expect_refused("ISOLATE_LINK", self.link("leaf-r0-p09", 9), "last path")
         self.assertEqual("LinkUp", self.physical(self.ends(leaf, 9)[0]))
 
     def test_a_cable_that_was_moved_since_the_sweep_is_not_touched(self):
@@ -124,7 +124,7 @@ class Isolate(actuate_testing.ActuateTest):
         wait_until(lambda: self.physical(first[0]) == "LinkUp", why="no link")
         answer = self.act("apply", "ISOLATE_LINK", link)
         self.assertEqual("failed_precondition", answer.get("error"), answer)
-        self.assertIn("cabled anew", answer["message"])
+        self.assertIn("the cabling has changed", answer["message"])
         self.assertEqual("LinkUp", self.physical(first[0]))
         # Once a sweep has seen it, the graph says so before anybody is asked.
         wait_until(lambda: self.sweep() and "now cabled to" in self.act("observe", "ISOLATE_LINK", link).get("message", ""),

@@ -44,7 +44,7 @@ class LinkFaults(weft_testing.SubnetTest):
         self.assertGreaterEqual(last["occurrences"], 2)
         self.assertRegex(last["summary"], r"; the \d+(nd|rd|th) time in 7 days")
         told = weft_testing.weftctl(self.weftd, "incident", last["id"])
-        self.assertRegex(told.stdout, r"before      2\d{3}-.* UTC\n")
+        self.assertRegex(told.stdout, r"previously  2\d{3}-.* UTC\n")
 
     def test_unplugged_adapter(self):
         self.subnet.unlink(self.ADAPTER, 1)

@@ -27,13 +27,13 @@ class SubnetManagersWay(weft_testing.SubnetTest):
 
     def test_stays(self):
         manager = self.network.hosts()[0].name
-        self.assertIn("the last way to a part of the fabric", self.refused(self.leaf_port))
+        self.assertIn("the last path to a part of the fabric", self.refused(self.leaf_port))
         self.assertIn(manager, self.refused("management:1"))
-        self.assertIn("the subnet manager's own way", self.refused("management:2"))
+        self.assertIn("the subnet manager's path", self.refused("management:2"))
         # Cut off by somebody else, it routes round nothing any more.
         self.subnet.unlink("management", 1)
         self.expect("LINK_DOWN", lambda incident: self.is_link(incident, self.link("management", 1)))
-        self.assertIn("cannot be reached: nobody would route round it", self.refused("spine-01:2"))
+        self.assertIn("is unreachable and could not reroute", self.refused("spine-01:2"))
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class Paths(weft_testing.SubnetTest):
         for arguments in (("gpu-0001", "nobody"), ("nobody", "gpu-0001"), ("gpu-0001 mlx5_0 port 7", "gpu-0002")):
             with self.subTest(arguments):
                 done = weftctl(self.weftd, "path", *arguments)
-                self.assertEqual((1, True), (done.returncode, "nobody is called" in done.stderr), done.stderr)
+                self.assertEqual((1, True), (done.returncode, "no node or port is named" in done.stderr), done.stderr)
         self.assertEqual(2, weftctl(self.weftd, "path", "gpu-0001").returncode)
 
     def test_an_incident_shows_on_its_hop(self):

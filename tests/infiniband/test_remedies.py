@@ -227,7 +227,7 @@ class Remedies(weft_testing.SubnetTest):
 
         trail = weftctl(self.weftd, "audit")
         self.assertEqual(0, trail.returncode, trail.stderr)
-        for words in ("proposed for", "is about to be sent", "it is in force", "failed again"):
+        for words in ("proposed for", "is being sent", "it is in force", "failed again"):
             self.assertIn(words, trail.stdout)
 
     def test_what_does_not_help_is_rolled_back(self):
@@ -283,7 +283,7 @@ class Remedies(weft_testing.SubnetTest):
         self.weftd.start()
         plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
         self.assertEqual("COMMITTED", plan["state"], (plan["outcome"], plan["steps"]))
-        self.assertEqual(1, sum("about to be sent" in step["what"] for step in plan["steps"]), plan["steps"])
+        self.assertEqual(1, sum("is being sent" in step["what"] for step in plan["steps"]), plan["steps"])
         self.expect_out(ends)
         self.remember()
         self.assertEqual("COMMITTED", self.restore(name, port)["state"])

@@ -103,7 +103,7 @@ class Ufm(actuate_testing.ActuateTest):
             self.assertEqual(code, self.act("observe", "ISOLATE_LINK", link)["error"], trouble)
             answer = self.act("apply", "ISOLATE_LINK", link)
             self.assertEqual("failed_precondition", answer["error"], answer)
-            self.assertIn("nothing was asked for", answer["message"])
+            self.assertIn("nothing was requested", answer["message"])
         self.assertEqual([], self.ufm.changes)
 
     def other_driver(self, **changed):
@@ -117,7 +117,7 @@ class Ufm(actuate_testing.ActuateTest):
         wrong = self.other_driver(ufm_credentials=self.write("wrong", "weft:guess"))
         self.assertIn("401", self.act("observe", "ISOLATE_LINK", link, wrong)["message"])
         wrong.stop()
-        for changed, words in (({"ufm_credentials": self.write("open", "weft:se:cret", 0o644)}, "open to others"),
+        for changed, words in (({"ufm_credentials": self.write("open", "weft:se:cret", 0o644)}, "accessible to others"),
                                ({"ufm_credentials": self.write("one-word", "weft")}, "user:password"),
                                ({"ufm_authorities": ""}, ""),
                                ({"ufm": "http://ufm.example"}, "https")):

@@ -116,7 +116,7 @@ class Samples:
                 name, labels, value = SAMPLE.match(line).groups()
                 series = name, frozenset(LABEL.findall(labels or ""))
                 if series in self._values:
-                    raise AssertionError(f"{line} stands there twice")
+                    raise AssertionError(f"{line} is listed twice")
                 self._values[series] = float(value)
 
     def get(self, name: str, **labels: str) -> float | None:

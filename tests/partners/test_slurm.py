@@ -71,7 +71,7 @@ class Draining(WithSlurm):
         self.assertTrue(self.partner.drain("n2")["ok"])
         self.assertTrue(self.partner.drain("n2", plan=8, reason="another")["ok"])
         self.assertEqual(self.slurm.node("n2")["Reason"], MARK, "the second plan wrote over the first one's reason")
-        self.assertEqual(self.partner.dry_run("n2", "DRAIN_NODE")["would"], "nothing: it is so already")
+        self.assertEqual(self.partner.dry_run("n2", "DRAIN_NODE")["would"], "nothing: already in the wanted state")
 
     def test_a_node_that_an_operator_drained_stays_as_it_was(self):
         self.slurm.scontrol("update", "nodename=n2", "state=drain", "reason=fan, ticket 4711")

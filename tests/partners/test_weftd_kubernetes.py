@@ -54,7 +54,7 @@ class WeftdAndKubernetes(WithServer, weftd_partners.WithScheduler):
     def test_a_node_that_kubernetes_does_not_know(self):
         done = weftctl(self.weftd, "drain", "n3", "--reason", "new memory")
         self.assertEqual(0, done.returncode, done.stderr)
-        self.assertIn("nothing was done", self.plan("n3", "DRAIN_NODE", "FAILED")["outcome"])
+        self.assertIn("not done", self.plan("n3", "DRAIN_NODE", "FAILED")["outcome"])
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ class Access(SecurityTest):
         self.assertEqual("WELCOME", self.speak(self.channel(self.weftd, "dgx-01"), "dgx-01"))
         self.assertEqual("WELCOME", self.speak(self.channel(self.weftd), "dgx-01", self.tokens["n1"]))
         self.assertEqual("PERMISSION_DENIED", self.speak(self.channel(self.weftd, "dgx-01"), "dgx-02"))
-        self.weftd.wait_log("refused", STREAM, "by dgx-01", "may not speak for the node dgx-02")
+        self.weftd.wait_log("refused", STREAM, "by dgx-01", "may not report for the node dgx-02")
         self.assertEqual("PERMISSION_DENIED", self.speak(self.channel(self.weftd), "dgx-02", self.tokens["n1"]))
         self.assertEqual("PERMISSION_DENIED", self.speak(self.channel(self.weftd, "admin"), "dgx-01"))
         self.assertEqual("UNAUTHENTICATED", self.speak(self.channel(self.weftd), "dgx-01"))

@@ -84,8 +84,8 @@ class Clients(SecurityTest):
         self.collector("dgx-01", "--analyzer-token-file", token)
         wait_until(lambda: self.told() == {"dgx-01": "CONNECTED", "dgx-02": "CONNECTED"}, 30, why=lambda: f"{self.told()}\n{self.weftd.log()}")
         liar = self.collector("dgx-03", *certificate)
-        self.weftd.wait_log("refused /weft.v1.TelemetryService/Stream from ipv4:127.0.0.1", "by dgx-02", "may not speak for the node dgx-03")
-        wait_until(lambda: "may not speak for the node dgx-03" in open(liar, encoding="utf-8").read(), 20, why="the liar is not told why")
+        self.weftd.wait_log("refused /weft.v1.TelemetryService/Stream from ipv4:127.0.0.1", "by dgx-02", "may not report for the node dgx-03")
+        wait_until(lambda: "may not report for the node dgx-03" in open(liar, encoding="utf-8").read(), 20, why="the liar is not told why")
         self.assertNotIn("dgx-03", self.told())
 
     def test_certificates_of_clients_are_read_anew(self):

@@ -58,17 +58,17 @@ class Rotation(SecurityTest):
                 stream.write(text)
 
         troubles = (("key of another certificate", lambda: self.copy(self.other, "server.key"), "is not the key of"),
-                    ("not PEM", lambda: write("server.crt", "nonsense"), "holds no certificate"),
+                    ("not PEM", lambda: write("server.crt", "nonsense"), "has no valid PEM certificate"),
                     ("empty authorities", lambda: write("ca.crt", ""), "is empty"),
                     ("gone", lambda: os.remove(os.path.join(self.live, "server.crt")), "cannot read"),
-                    ("key that others may read", lambda: os.chmod(os.path.join(self.live, "server.key"), 0o644), "is open to others"),
+                    ("key that others may read", lambda: os.chmod(os.path.join(self.live, "server.key"), 0o644), "is accessible to others"),
                     ("half a line of tokens", lambda: write("tokens", "vic viewer 12"), "line 1: "),
-                    ("tokens that others may write", lambda: os.chmod(os.path.join(self.live, "tokens"), 0o666), "is open to others"))
+                    ("tokens that others may write", lambda: os.chmod(os.path.join(self.live, "tokens"), 0o666), "is accessible to others"))
         for name, make, why in troubles:
             with self.subTest(name):
                 make()
                 wait_until(bad, 20, 0.2, lambda: f"nothing is said of it:\n{self.weftd.log()}")
-                self.weftd.wait_log("error security: the last good certificates and tokens stay in force", why)
+                self.weftd.wait_log("error security: certificates and tokens were not reloaded, the previous ones stay in use", why)
                 self.assertTrue(self.http_trusts(self.ours))
                 self.assertEqual("OK", self.code(self.channel(self.weftd, "viewer"), LIST))
                 self.assertEqual("OK", self.code(self.channel(self.weftd), LIST, token=self.tokens["vic"]))
@@ -79,7 +79,7 @@ class Rotation(SecurityTest):
 
     def test_bad_files_at_the_start_end_it_with_a_reason(self):
         os.chmod(os.path.join(self.live, "server.key"), 0o640)
-        for change, why in ((lambda: os.chmod(os.path.join(self.live, "server.key"), 0o604), "server.key is open to others: chmod 0600 it"),
+        for change, why in ((lambda: os.chmod(os.path.join(self.live, "server.key"), 0o604), "server.key is accessible to others: run chmod 0600"),
                             (lambda: self.ours.expired("gone") or shutil.copy(self.ours.path("gone.crt"), f"{self.live}/server.crt")
                              and shutil.copy(self.ours.path("gone.key"), f"{self.live}/server.key"), "has expired")):
             change()

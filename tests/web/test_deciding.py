@@ -69,10 +69,10 @@ class Deciding(PageTest):
         first = self.plan_of(*self.BAD[0])
         # Without a token there is nothing to see, and a field for one.
         self.do("open", url=f"http://{self.weftd.http}/")
-        self.do("wait", at="text=This Weft wants to know who asks")
+        self.do("wait", at="text=Authentication required")
         self.do("fill", at=".notice input", text="nonsense")
         self.do("press", key="Enter")
-        self.do("wait", at="text=The token that was given is not good here")
+        self.do("wait", at="text=The token is not valid")
         self.assertEqual(0, self.do("count", at="canvas"))
         # A viewer sees the plan and no way to decide.
         self.do("fill", at=".notice input", text=self.viewer)

@@ -4,7 +4,7 @@ from page_testing import PageTest, weft_testing
 from weft_testing import wait_until
 
 PHONE = {"width": 360, "height": 740, "touch": True, "dark": True}
-WELL = "text=Everything that Weft sees is well"
+WELL = "text=No open incidents"
 
 
 class Watching(PageTest):
@@ -129,14 +129,14 @@ class Watching(PageTest):
         self.wait_drawn()
         self.weftd.kill()
         try:
-            self.do("wait", at="text=Weft does not answer")
-            self.do("wait", at="text=/What you see is [2-9] s old/")
+            self.do("wait", at="text=weftd is unreachable")
+            self.do("wait", at="text=/The data shown is [2-9] s old/")
             self.assertIn("grayscale", self.do("evaluate", script="getComputedStyle(document.querySelector('main')).filter"))
             self.picture("server-lost")
             self.do("forget")
         finally:
             self.weftd.start()
-        self.do("wait", at="text=Weft does not answer", state="detached")
+        self.do("wait", at="text=weftd is unreachable", state="detached")
         self.do("wait", at=WELL)
         self.assertEqual("none", self.do("evaluate", script="getComputedStyle(document.querySelector('main')).filter"))
 

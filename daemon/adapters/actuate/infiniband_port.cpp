@@ -70,7 +70,7 @@ Result<void> verdict(const PortReport& report) {
     case PortOutcome::kCount:
       break;
   }
-  return fail(ErrorCode::kProtocol, "weft-port read where it was to set: " + report.detail);
+  return fail(ErrorCode::kProtocol, "weft-port only read the port instead of setting it: " + report.detail);
 }
 
 class InfinibandPort final : public Actuator {
@@ -93,7 +93,7 @@ class InfinibandPort final : public Actuator {
     const auto before = look(order, *ends, until);
     if (!before) return fail(ErrorCode::kFailedPrecondition, before.error().message + "; nothing was set");
     if (before->state == TargetState::kForeign)
-      return fail(ErrorCode::kFailedPrecondition, before->detail + ": somebody else's, left alone");
+      return fail(ErrorCode::kFailedPrecondition, before->detail + ": not changed by Weft, left as it is");
     const bool isolate = order.action == RemedyAction::kIsolateLink;
     if (isolate == (before->state == TargetState::kOurs)) return {};
     const auto report =
@@ -121,26 +121,27 @@ class InfinibandPort final : public Actuator {
   static Result<LinkEnds> ends_of(const RemedyOrder& order) {
     if (order.target.kind != EntityKind::kLink)
       return fail(ErrorCode::kInvalidArgument,
-                  "a link is isolated and restored, not a " + std::string(to_string(order.target.kind)));
+                  "infiniband_port isolates links, not a " + std::string(to_string(order.target.kind)));
     if (!order.sweep || !order.sweep->topology)
       return fail(ErrorCode::kInvalidArgument,
-                  "no sweep of the fabric " + order.target.fabric + " to work out ways from");
+                  "no sweep of the fabric " + order.target.fabric + " to compute directed routes from");
     if (order.sweep->fabric != order.target.fabric)
       return fail(ErrorCode::kInvalidArgument,
-                  "the link is of the fabric " + order.target.fabric + ", the sweep of " + order.sweep->fabric);
+                  "the link is in the fabric " + order.target.fabric + ", but the sweep is of " + order.sweep->fabric);
     auto ends = find_link_ends(*order.sweep->topology, order.sweep->local_port,
                                make_link_key(order.target.port, order.target.peer));
     if (ends && !ends->way_to_ours)
-      return fail(ErrorCode::kUnavailable, "no way over links that are up leads to " + to_string(ends->ours.node));
+      return fail(ErrorCode::kUnavailable,
+                  "no directed route over links that are up reaches " + to_string(ends->ours.node));
     return ends;
   }
 
   static Result<void> refuse(const RemedyOrder& order, const LinkEnds& ends) {
     if (order.action != RemedyAction::kIsolateLink && order.action != RemedyAction::kRestoreLink)
-      return fail(ErrorCode::kInvalidArgument, std::string("a port is not told to ") + to_string(order.action));
+      return fail(ErrorCode::kInvalidArgument, std::string("infiniband_port cannot ") + to_string(order.action));
     if (order.action == RemedyAction::kIsolateLink && !ends.has_way_round())
-      return fail(ErrorCode::kFailedPrecondition,
-                  "the link is the last way to " + to_string(ends.other.node) + ": without it that is cut off");
+      return fail(ErrorCode::kFailedPrecondition, "the link is the last path to " + to_string(ends.other.node) +
+                                                      ": isolating it would cut that node off");
     return {};
   }
 
@@ -150,7 +151,7 @@ class InfinibandPort final : public Actuator {
     if (ours->physical_state == PortPhysicalState::kDisabled) return TargetReading{TargetState::kOurs, ours->detail};
     // While it is up nobody has disabled the other end either.
     if (ours->physical_state == PortPhysicalState::kLinkUp) return TargetReading{TargetState::kClear, ours->detail};
-    if (!ends.way_to_other) return TargetReading{TargetState::kClear, ours->detail + "; its other end is out of reach"};
+    if (!ends.way_to_other) return TargetReading{TargetState::kClear, ours->detail + "; its other end is unreachable"};
     const auto other = read(order, ends.other, *ends.way_to_other, until);
     if (!other) return tl::unexpected(other.error());
     const bool foreign = other->physical_state == PortPhysicalState::kDisabled;
@@ -197,12 +198,12 @@ class InfinibandPort final : public Actuator {
     // It fits the socket's buffer.
     if (!key.empty() && ::send(child->socket(), key.data(), key.size(), MSG_NOSIGNAL) < 0)
       return fail(ErrorCode::kFailedPrecondition,
-                  "weft-port does not take the M_Key: it " + runtime::describe(child->stop(0ms)));
+                  "cannot pass the M_Key to weft-port: it " + runtime::describe(child->stop(0ms)));
     const std::string answer = read_answer(child->socket(), until);
     if (answer.empty()) {
       const auto exit = child->stop(0ms);
       return fail(wanted.empty() ? ErrorCode::kUnavailable : ErrorCode::kTimeout,
-                  "weft-port said nothing in time: it " + runtime::describe(exit));
+                  "weft-port gave no answer in time: it " + runtime::describe(exit));
     }
     child->wait_exit(2s);  // it says good-bye to the adapter; after that it is killed
     return port::parse_line(answer);

@@ -65,7 +65,7 @@ class Reader {
   Result<std::string> pem(const YAML::Node& node, const std::string& key, net::SecretMode mode) const {
     if (const std::string data = text(node, (key + "-data").c_str()); !data.empty()) {
       if (auto decoded = from_base64(data)) return std::move(*decoded);
-      return wrong("the kubeconfig's " + key + "-data is no base64");
+      return wrong("the kubeconfig's " + key + "-data is not base64");
     }
     const std::string path = text(node, key.c_str());
     if (path.empty()) return std::string();
@@ -83,7 +83,7 @@ Result<void> read_cluster(const YAML::Node& cluster, const Reader& reader, Kuber
   for (const char* key : {"proxy-url", "tls-server-name"})
     if (!text(cluster, key).empty()) return wrong(std::string("a kubeconfig with ") + key + " is not supported");
   if (text(cluster, "insecure-skip-tls-verify") == "true")
-    return wrong("the kubeconfig says insecure-skip-tls-verify; the server must be verified");
+    return wrong("the kubeconfig has insecure-skip-tls-verify; the server's certificate must be verified");
   Result<std::string> authorities = reader.pem(cluster, "certificate-authority", net::SecretMode::kMounted);
   if (!authorities) return tl::unexpected<Error>(authorities.error());
   access.tls.certificate_authorities = std::move(*authorities);
@@ -94,7 +94,7 @@ Result<void> read_user(const YAML::Node& user, const Reader& reader, KubernetesA
   for (const char* key : {"exec", "auth-provider", "username", "password"})
     if (user[key])
       return wrong(std::string("a kubeconfig whose user has ") + key +
-                   " is not supported: give a token "
+                   " is not supported: use a token "
                    "or a client certificate");
   Result<std::string> certificate = reader.pem(user, "client-certificate", net::SecretMode::kMounted);
   if (!certificate) return tl::unexpected<Error>(certificate.error());
@@ -114,9 +114,9 @@ Result<void> read_user(const YAML::Node& user, const Reader& reader, KubernetesA
 }
 
 Result<KubernetesAccess> parse(const YAML::Node& root, std::string context, const Reader& reader) {
-  if (!root.IsMap()) return wrong("the kubeconfig is no YAML map");
+  if (!root.IsMap()) return wrong("the kubeconfig is not a YAML map");
   if (context.empty()) context = text(root, "current-context");
-  if (context.empty()) return wrong("the kubeconfig has no current-context, and none is named");
+  if (context.empty()) return wrong("the kubeconfig has no current-context, and no context is configured");
   const Result<YAML::Node> chosen = named(root, "contexts", "context", context);
   if (!chosen) return tl::unexpected<Error>(chosen.error());
   const Result<YAML::Node> cluster = named(root, "clusters", "cluster", text(*chosen, "cluster"));
@@ -138,7 +138,7 @@ Result<KubernetesAccess> load_kubeconfig(const std::filesystem::path& file, cons
   try {
     access = parse(YAML::Load(*content), context, Reader(file.parent_path()));
   } catch (const YAML::Exception& error) {  // the library's only way to tell
-    return wrong(file.string() + " is no YAML: " + error.what());
+    return wrong(file.string() + " is not YAML: " + error.what());
   }
   if (!access) access.error().message = file.string() + ": " + access.error().message;
   return access;
@@ -150,7 +150,7 @@ Result<KubernetesAccess> load_service_account(const std::filesystem::path& folde
   const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
   // NOLINTEND(concurrency-mt-unsafe)
   if (host == nullptr || port == nullptr || *host == '\0' || *port == '\0')
-    return fail(ErrorCode::kNotFound, "no kubeconfig is named, and we do not run in a pod of Kubernetes");
+    return fail(ErrorCode::kNotFound, "no kubeconfig is configured, and weftd does not run in a Kubernetes pod");
   const std::string name = host;
   KubernetesAccess access;
   access.server = "https://" + (name.find(':') == std::string::npos ? name : '[' + name + ']') + ':' + port;

@@ -67,7 +67,7 @@ class Kubernetes final : public Actuator {
         return {};
       }
       if (answer->status != 409 || attempt == kMostTries || deadline.passed())
-        return tl::unexpected<Error>(failure("the API server, asked to update the node,", *answer));
+        return tl::unexpected<Error>(failure("the API server, on the update of the node,", *answer));
       std::this_thread::sleep_for(std::min(deadline.left(), kPause * (1 << (attempt - 1))));
     }
   }
@@ -78,7 +78,7 @@ class Kubernetes final : public Actuator {
     if (!node) return tl::unexpected<Error>(node.error());
     const Result<bool> needed = is_needed(*node, order);
     if (!needed) return tl::unexpected<Error>(needed.error());
-    if (!*needed) return "nothing: it is so already";
+    if (!*needed) return "nothing: already in the wanted state";
     const Json before = *node;
     change(*node, order);
     return "PUT " + access_.server + place_of(text((*node)["metadata"], "name")) + " that differs by " +
@@ -101,7 +101,7 @@ class Kubernetes final : public Actuator {
       return fail(ErrorCode::kInvalidArgument, std::string("Kubernetes cannot ") + to_string(order.action));
     const TargetReading seen = judge_kubernetes_node(node);
     if (seen.state == TargetState::kForeign)
-      return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not ours to touch");
+      return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not changed by Weft, left as it is");
     return (seen.state == TargetState::kClear) == drain;
   }
 
@@ -133,14 +133,14 @@ class Kubernetes final : public Actuator {
     if (answer->status != 200) return tl::unexpected<Error>(failure("the API server", std::move(*answer)));
     Json json = Json::parse(answer->body, nullptr, false);
     if (!json.is_object() || !json.contains("metadata") || !json["metadata"].is_object())
-      return fail(ErrorCode::kProtocol, "the API server's answer is no object of Kubernetes");
+      return fail(ErrorCode::kProtocol, "the API server's answer is not a Kubernetes object");
     return json;
   }
 
   Result<Json> get_node(const std::string& name, const Deadline& deadline) {
     Result<Json> node = get(place_of(name), kJson, deadline);
     if (node && (!is_kubernetes_node(*node) || text((*node)["metadata"], "name") != name))
-      return fail(ErrorCode::kProtocol, "the API server does not show node " + name + " when asked for it");
+      return fail(ErrorCode::kProtocol, "the API server's answer is not about node " + name);
     return node;
   }
 
@@ -148,7 +148,7 @@ class Kubernetes final : public Actuator {
   Result<Json> find(const RemedyOrder& order, const Deadline& deadline) {
     std::string host = order.target.host;
     if (!net::is_host_name(host))
-      return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(host) + "' is no host's name");
+      return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(host) + "' is not a host name");
     std::ranges::transform(host, host.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     Result<Json> node = get_node(host, deadline);
     if (node || node.error().code != ErrorCode::kNotFound) return node;
@@ -177,13 +177,14 @@ class Kubernetes final : public Actuator {
           found.push_back(name);
       }
       next = text((*page)["metadata"], "continue");
-      if (!next.empty() && deadline.passed()) return fail(ErrorCode::kTimeout, "the list of nodes did not end in time");
+      if (!next.empty() && deadline.passed())
+        return fail(ErrorCode::kTimeout, "the list of nodes was not complete in time");
     } while (!next.empty());
-    if (found.empty()) return fail(ErrorCode::kNotFound, "Kubernetes knows no node on host " + host);
+    if (found.empty()) return fail(ErrorCode::kNotFound, "Kubernetes has no node for host " + host);
     if (found.size() > 1)
-      return fail(ErrorCode::kFailedPrecondition, std::to_string(found.size()) +
-                                                      " nodes of Kubernetes answer to host " + host + ", " + found[0] +
-                                                      " and " + found[1] + " among them: which one is meant?");
+      return fail(ErrorCode::kFailedPrecondition, std::to_string(found.size()) + " Kubernetes nodes match host " +
+                                                      host + ", " + found[0] + " and " + found[1] +
+                                                      " among them: ambiguous");
     return found.front();
   }
 

@@ -52,7 +52,7 @@ Result<FileText> read_file(const fs::path& path) {
   FileText file;
   std::error_code error;
   file.path = fs::weakly_canonical(path, error);
-  if (error) return fail(ErrorCode::kUnavailable, "cannot find " + path.string() + ": " + error.message());
+  if (error) return fail(ErrorCode::kUnavailable, "cannot resolve " + path.string() + ": " + error.message());
   const UniqueFd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd && errno == ENOENT) return file;
   if (!fd) return fail(ErrorCode::kUnavailable, "cannot read " + file.path.string() + ": " + errno_message(errno));
@@ -64,7 +64,7 @@ Result<FileText> read_file(const fs::path& path) {
   while ((got = ::read(fd.get(), buffer.data(), buffer.size())) > 0) {
     file.text.append(buffer.data(), static_cast<std::size_t>(got));
     if (file.text.size() > kMostFile)
-      return fail(ErrorCode::kFailedPrecondition, file.path.string() + " is larger than 8 MiB: no file of hop weights");
+      return fail(ErrorCode::kFailedPrecondition, file.path.string() + " is larger than 8 MiB: not a hop weights file");
   }
   if (got < 0) return fail(ErrorCode::kUnavailable, "cannot read " + file.path.string() + ": " + errno_message(errno));
   file.was = info;
@@ -99,7 +99,7 @@ Result<void> replace_file(const FileText& file, const std::string& text) {
   };
   ::unlink(draft.c_str());  // of a run that was killed
   const UniqueFd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!fd) return give_up("cannot write beside");
+  if (!fd) return give_up("cannot create a temporary file beside");
   if (file.was) {
     if (::fchown(fd.get(), file.was->st_uid, file.was->st_gid) != 0 && file.was->st_uid != ::geteuid())
       return give_up("cannot keep the owner of");
@@ -108,7 +108,8 @@ Result<void> replace_file(const FileText& file, const std::string& text) {
   if (!write_whole(fd.get(), text) || ::fsync(fd.get()) != 0) return give_up("cannot write");
   if (!is_unchanged(file)) {
     ::unlink(draft.c_str());
-    return fail(ErrorCode::kFailedPrecondition, file.path.string() + " was changed by somebody else this very moment");
+    return fail(ErrorCode::kFailedPrecondition,
+                file.path.string() + " was changed by another program at the same time");
   }
   if (::rename(draft.c_str(), file.path.c_str()) != 0) return give_up("cannot replace");
   const UniqueFd folder(::open(file.path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -134,10 +135,10 @@ class Manager {
     }
     constexpr std::string_view kCommand = "reroute\n";
     if (::send(console_.get(), kCommand.data(), kCommand.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(kCommand.size()))
-      return fail(ErrorCode::kUnavailable, "OpenSM's console does not take a command: " + errno_message(errno));
+      return fail(ErrorCode::kUnavailable, "cannot send a command to OpenSM's console: " + errno_message(errno));
     // The next prompt: the command was carried out.
     if (!wait_for_prompt(console_.get()))
-      return fail(ErrorCode::kUnavailable, "OpenSM's console does not answer to reroute");
+      return fail(ErrorCode::kUnavailable, "OpenSM's console did not answer the reroute command");
     return {};
   }
 
@@ -150,11 +151,11 @@ class Manager {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     // Of the loopback address a connection is there at once, or refused.
     if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-      return fail(ErrorCode::kFailedPrecondition,
-                  "OpenSM's console is not at 127.0.0.1:" + std::to_string(port) + ": " + errno_message(errno));
+      return fail(ErrorCode::kFailedPrecondition, "cannot connect to OpenSM's console at 127.0.0.1:" +
+                                                      std::to_string(port) + ": " + errno_message(errno));
     if (!wait_for_prompt(fd.get()))
-      return fail(ErrorCode::kFailedPrecondition,
-                  "no prompt of OpenSM at 127.0.0.1:" + std::to_string(port) + "; is its console taken?");
+      return fail(ErrorCode::kFailedPrecondition, "no prompt from OpenSM's console at 127.0.0.1:" +
+                                                      std::to_string(port) + "; another client may use it");
     Manager manager;
     manager.console_ = std::move(fd);
     return manager;
@@ -181,7 +182,7 @@ class Manager {
     std::ifstream file(pid_file);
     int pid = 0;
     if (!(file >> pid) || pid <= 1)
-      return fail(ErrorCode::kFailedPrecondition, "no process number of OpenSM in " + pid_file.string());
+      return fail(ErrorCode::kFailedPrecondition, "no process ID of OpenSM in " + pid_file.string());
     Manager manager;
     manager.process_ = UniqueFd(::pidfd_open(pid, 0));
     // After the descriptor: from here on the number cannot come to mean somebody else.
@@ -189,7 +190,7 @@ class Manager {
     std::string name;
     if (!manager.process_ || !std::getline(name_file, name) || name != "opensm")
       return fail(ErrorCode::kFailedPrecondition,
-                  "process " + std::to_string(pid) + " of " + pid_file.string() + " is no OpenSM");
+                  "process " + std::to_string(pid) + " of " + pid_file.string() + " is not OpenSM");
     return manager;
   }
 
@@ -221,13 +222,13 @@ class OpensmWeights final : public Actuator {
     if (!file) return fail(ErrorCode::kFailedPrecondition, file.error().message);
     if (const auto line = unreadable_hop_weight_line(file->text))
       return fail(ErrorCode::kFailedPrecondition, options_.file.string() + ':' + std::to_string(*line) +
-                                                      ": no GUID; OpenSM reads none of the file because of it");
+                                                      ": not a GUID; OpenSM ignores the whole file because of it");
     const TargetReading now = look(order, *link, file->text);
     const bool raise = order.action == RemedyAction::kRaiseLinkCost;
     const std::string text = raise ? with_hop_weight(file->text, *link, options_.weight, order.marked_reason())
                                    : without_hop_weight(file->text, *link);
     if (now.state == TargetState::kForeign && (raise || text == file->text))
-      return fail(ErrorCode::kFailedPrecondition, now.detail + ": somebody else's, left alone");
+      return fail(ErrorCode::kFailedPrecondition, now.detail + ": not changed by Weft, left as it is");
     const bool as_wished = raise ? now.state == TargetState::kOurs : text == file->text;
     if (as_wished && !(raise && routed_over(order, *link) > 0)) return {};
     auto manager = Manager::find(options_);
@@ -245,7 +246,7 @@ class OpensmWeights final : public Actuator {
                                 ? "reroute at OpenSM's console 127.0.0.1:" + std::to_string(options_.console_port)
                                 : "SIGHUP to the OpenSM of " + options_.pid_file.string();
     if (order.action == RemedyAction::kRestoreLink)
-      return "take our lines for " + words(link->low) + " and " + words(link->high) + " out of " +
+      return "remove Weft's lines for " + words(link->low) + " and " + words(link->high) + " out of " +
              options_.file.string() + ", then " + how;
     const std::string weight = ' ' + std::to_string(options_.weight);
     return "add '" + words(link->low) + weight + "' and '" + words(link->high) + weight + "' to " +
@@ -257,13 +258,13 @@ class OpensmWeights final : public Actuator {
 
   static Result<void> refuse(const RemedyOrder& order) {
     if (order.action == RemedyAction::kRaiseLinkCost || order.action == RemedyAction::kRestoreLink) return {};
-    return fail(ErrorCode::kInvalidArgument, std::string("hop weights are not for ") + to_string(order.action));
+    return fail(ErrorCode::kInvalidArgument, std::string("opensm_weights cannot ") + to_string(order.action));
   }
 
   static Result<LinkKey> link_of(const RemedyOrder& order) {
     if (order.target.kind != EntityKind::kLink)
       return fail(ErrorCode::kInvalidArgument,
-                  "links have hop weights, not a " + std::string(to_string(order.target.kind)));
+                  "opensm_weights works on links, not a " + std::string(to_string(order.target.kind)));
     if (!order.sweep || !order.sweep->topology || order.sweep->fabric != order.target.fabric)
       return fail(ErrorCode::kInvalidArgument, "no sweep of the fabric " + order.target.fabric);
     const LinkKey link = make_link_key(order.target.port, order.target.peer);
@@ -296,8 +297,8 @@ class OpensmWeights final : public Actuator {
       if (!weight.comment.empty()) seen.detail += " (" + weight.comment + ')';
     }
     if (both_ours) seen.state = TargetState::kOurs;
-    seen.detail += order.sweep->routes ? "; " + std::to_string(routed_over(order, link)) + " LIDs lead over it"
-                                       : std::string("; no forwarding tables were read yet");
+    seen.detail += order.sweep->routes ? "; " + std::to_string(routed_over(order, link)) + " LIDs are routed over it"
+                                       : std::string("; no forwarding tables read yet");
     return seen;
   }
 

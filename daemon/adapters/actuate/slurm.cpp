@@ -48,7 +48,7 @@ class SlurmActuator final : public Actuator {
   Result<std::string> dry_run(const RemedyOrder& order) override {
     const Deadline deadline(timeout_);
     return prepare(order, deadline).map([this](const std::optional<Step>& step) -> std::string {
-      if (!step) return "nothing: it is so already";
+      if (!step) return "nothing: already in the wanted state";
       return controller_->describe(step->node, step->change, step->reason);
     });
   }
@@ -62,14 +62,14 @@ class SlurmActuator final : public Actuator {
 
   Result<SlurmNode> find(const RemedyOrder& order, const Deadline& deadline) {
     if (!net::is_host_name(order.target.host))
-      return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(order.target.host) + "' is no host's name");
+      return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(order.target.host) + "' is not a host name");
     const Result<std::vector<SlurmNode>> nodes = controller_->nodes(deadline.left());
     if (!nodes) return tl::unexpected<Error>(nodes.error());
     Result<SlurmNode> node = find_slurm_node(*nodes, order.target.host);
     // The name goes into a command that would take "n[1-8]" and "ALL" for many.
     if (node && (!net::is_host_name(node->name) || net::same_host(node->name, "all")))
       return fail(ErrorCode::kFailedPrecondition,
-                  "Slurm's name '" + net::one_line(node->name) + "' may stand for many");
+                  "Slurm's node name '" + net::one_line(node->name) + "' may be a list of nodes");
     return node;
   }
 
@@ -78,7 +78,7 @@ class SlurmActuator final : public Actuator {
     const TargetReading seen = judge_slurm_node(node, controller_->user());
     if (change == SlurmChange::kUndrain && !node.has("DRAIN")) return false;
     if (seen.state == TargetState::kForeign)
-      return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not ours to touch");
+      return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not changed by Weft, left as it is");
     return (seen.state == TargetState::kOurs) == (change == SlurmChange::kUndrain);
   }
 

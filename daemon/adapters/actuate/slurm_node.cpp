@@ -65,7 +65,7 @@ void set_reason(std::string_view text, SlurmNode& node) {
 
 std::optional<Error> incomplete(const std::vector<SlurmNode>& nodes) {
   if (nodes.empty() || !nodes.back().states.empty()) return std::nullopt;
-  return Error{ErrorCode::kProtocol, "Slurm gives no state of node " + net::one_line(nodes.back().name)};
+  return Error{ErrorCode::kProtocol, "Slurm returned no state for node " + net::one_line(nodes.back().name)};
 }
 
 std::string text_of(const nlohmann::json& object, const char* key) {
@@ -89,7 +89,7 @@ Result<std::vector<SlurmNode>> parse_scontrol_nodes(std::string_view text) {
     if (line.starts_with("NodeName=")) {
       if (const auto error = incomplete(nodes)) return tl::unexpected<Error>(*error);
       nodes.emplace_back().name = word(line, "NodeName").value_or("");
-      if (nodes.back().name.empty()) return fail(ErrorCode::kProtocol, "Slurm tells of a node without a name");
+      if (nodes.back().name.empty()) return fail(ErrorCode::kProtocol, "Slurm returned a node without a name");
       reason_seen = false;
       continue;
     }
@@ -119,10 +119,10 @@ Result<std::vector<SlurmNode>> parse_scontrol_nodes(std::string_view text) {
 Result<std::vector<SlurmNode>> parse_slurmrestd_nodes(std::string_view json) {
   const nlohmann::json answer = nlohmann::json::parse(json, nullptr, false);
   if (!answer.is_object() || !answer.contains("nodes") || !answer["nodes"].is_array())
-    return fail(ErrorCode::kProtocol, "the answer of slurmrestd has no list of nodes");
+    return fail(ErrorCode::kProtocol, "slurmrestd's answer has no list of nodes");
   std::vector<SlurmNode> nodes;
   for (const nlohmann::json& item : answer["nodes"]) {
-    if (!item.is_object()) return fail(ErrorCode::kProtocol, "slurmrestd tells of a node that is no object");
+    if (!item.is_object()) return fail(ErrorCode::kProtocol, "slurmrestd returned a node that is not an object");
     SlurmNode& node = nodes.emplace_back();
     node.name = text_of(item, "name");
     node.hostname = text_of(item, "hostname");
@@ -136,7 +136,7 @@ Result<std::vector<SlurmNode>> parse_slurmrestd_nodes(std::string_view json) {
       for (const nlohmann::json& state : item[key])
         if (state.is_string()) add_state(state.get<std::string>(), node.states);
     }
-    if (node.name.empty()) return fail(ErrorCode::kProtocol, "slurmrestd tells of a node without a name");
+    if (node.name.empty()) return fail(ErrorCode::kProtocol, "slurmrestd returned a node without a name");
     if (const auto error = incomplete(nodes)) return tl::unexpected<Error>(*error);
   }
   return nodes;
@@ -150,17 +150,17 @@ Result<SlurmNode> find_slurm_node(const std::vector<SlurmNode>& nodes, std::stri
     if (net::same_host(node.name, host)) by_name.push_back(&node);
   }
   const std::string who = net::one_line(host);
-  if (by_hostname.empty() && by_name.empty()) return fail(ErrorCode::kNotFound, "Slurm knows no node on host " + who);
+  if (by_hostname.empty() && by_name.empty()) return fail(ErrorCode::kNotFound, "Slurm has no node for host " + who);
   if (by_hostname.size() > 1 || (by_hostname.empty() && by_name.size() > 1)) {
     const auto& several = by_hostname.empty() ? by_name : by_hostname;
-    return fail(ErrorCode::kFailedPrecondition, std::to_string(several.size()) + " nodes of Slurm run on host " + who +
+    return fail(ErrorCode::kFailedPrecondition, std::to_string(several.size()) + " Slurm nodes run on host " + who +
                                                     ", " + several[0]->name + " and " + several[1]->name +
                                                     " among them: drain them by hand");
   }
   if (!by_hostname.empty() && !by_name.empty() && by_hostname.front() != by_name.front())
     return fail(ErrorCode::kFailedPrecondition, "host " + who + " runs node " + by_hostname.front()->name +
-                                                    " of Slurm, and another node is called " + by_name.front()->name +
-                                                    ": which one is meant?");
+                                                    " of Slurm, and another node is named " + by_name.front()->name +
+                                                    ": ambiguous");
   return by_hostname.empty() ? *by_name.front() : *by_hostname.front();
 }
 

@@ -66,7 +66,7 @@ class Slurmrestd final : public SlurmController {
     });
     if (!nodes) return tl::unexpected<Error>(nodes.error());
     if (nodes->size() != 1 || nodes->front().name != name)
-      return fail(ErrorCode::kProtocol, "slurmrestd does not show node " + name + " when asked for it");
+      return fail(ErrorCode::kProtocol, "slurmrestd's answer is not about node " + name);
     return nodes->front();
   }
 
@@ -126,11 +126,11 @@ class Slurmrestd final : public SlurmController {
 Result<std::unique_ptr<SlurmController>> make_slurmrestd(const SlurmOptions& options) {
   const std::string& url = options.rest_url;
   if (!url.starts_with("http://") && !url.starts_with("https://") && !url.starts_with("unix:/"))
-    return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(url) + "' is no address of slurmrestd");
+    return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(url) + "' is not an address of slurmrestd");
   if (!options.rest_version.starts_with("v0.0.") || options.rest_version < "v0.0.39")
     return fail(ErrorCode::kInvalidArgument, "slurmrestd cannot drain nodes before API v0.0.39, and " +
                                                  net::one_line(options.rest_version, 20) +
-                                                 " is asked for; use scontrol");
+                                                 " is configured; use scontrol");
   std::string authorities;
   if (!options.rest_certificate_authorities.empty()) {
     Result<std::string> text =

@@ -75,7 +75,7 @@ class Scontrol final : public SlurmController {
     });
     if (!nodes) return tl::unexpected<Error>(nodes.error());
     if (nodes->size() != 1 || nodes->front().name != name)
-      return fail(ErrorCode::kProtocol, "scontrol does not show node " + name + " when asked for it");
+      return fail(ErrorCode::kProtocol, "scontrol's answer is not about node " + name);
     return nodes->front();
   }
 

@@ -67,7 +67,7 @@ Result<std::optional<std::string>> condition_of(const OrderedJson& list, PortKey
     const OrderedJson conditions = entry.value("Condition", OrderedJson());
     for (const OrderedJson& condition : conditions.is_array() ? conditions : OrderedJson::array({conditions}))
       if (condition.is_string()) all += (all.empty() ? "" : ", ") + condition.get<std::string>();
-    return std::optional<std::string>{all.empty() ? "no condition told" : all};
+    return std::optional<std::string>{all.empty() ? "no condition given" : all};
   }
   return std::optional<std::string>{};
 }
@@ -98,9 +98,9 @@ class Ufm final : public Actuator {
     if (!ends) return tl::unexpected(ends.error());
     if (auto why = refuse(order, *ends); !why) return why;
     const auto now = look(*ends);
-    if (!now) return fail(ErrorCode::kFailedPrecondition, now.error().message + "; nothing was asked for");
+    if (!now) return fail(ErrorCode::kFailedPrecondition, now.error().message + "; nothing was requested");
     if (now->state == TargetState::kForeign)
-      return fail(ErrorCode::kFailedPrecondition, now->detail + ": somebody else's, left alone");
+      return fail(ErrorCode::kFailedPrecondition, now->detail + ": not changed by Weft, left as it is");
     const bool isolate = order.action == RemedyAction::kIsolateLink;
     if (isolate == (now->state == TargetState::kOurs)) return {};
     const auto answer = ask("PUT", body(ends->ours, isolate).dump());
@@ -136,10 +136,10 @@ class Ufm final : public Actuator {
 
   static Result<void> refuse(const RemedyOrder& order, const LinkEnds& ends) {
     if (order.action != RemedyAction::kIsolateLink && order.action != RemedyAction::kRestoreLink)
-      return fail(ErrorCode::kInvalidArgument, std::string("UFM is not told to ") + to_string(order.action));
+      return fail(ErrorCode::kInvalidArgument, std::string("UFM cannot ") + to_string(order.action));
     if (order.action == RemedyAction::kIsolateLink && !ends.has_way_round())
-      return fail(ErrorCode::kFailedPrecondition,
-                  "the link is the last way to " + to_string(ends.other.node) + ": without it that is cut off");
+      return fail(ErrorCode::kFailedPrecondition, "the link is the last path to " + to_string(ends.other.node) +
+                                                      ": isolating it would cut that node off");
     return {};
   }
 
@@ -148,7 +148,7 @@ class Ufm final : public Actuator {
     if (!answer) return tl::unexpected(answer.error());
     if (answer->status < 200 || answer->status > 299) return tl::unexpected(net::http_failure("UFM", *answer));
     const OrderedJson list = OrderedJson::parse(answer->body, nullptr, false);
-    if (!list.is_array()) return fail(ErrorCode::kProtocol, "UFM's list of unhealthy ports is none");
+    if (!list.is_array()) return fail(ErrorCode::kProtocol, "UFM's list of unhealthy ports is not a list");
     const auto ours = condition_of(list, ends.ours);
     if (!ours) return tl::unexpected(ours.error());
     const auto other = condition_of(list, ends.other);
@@ -166,11 +166,13 @@ class Ufm final : public Actuator {
   /// Failures before anything was sent are neither kUnavailable nor kTimeout.
   Result<net::HttpAnswer> ask(const std::string& method, std::string text) const {
     if (!options_.url.starts_with("https://") && !is_local(options_.url))
-      return fail(ErrorCode::kInvalidArgument, "UFM is asked over https, for a password goes with it: " + options_.url);
+      return fail(ErrorCode::kInvalidArgument,
+                  "UFM's address must begin with https://, because a password is sent: " + options_.url);
     const auto credentials = net::read_secret(options_.credentials_file);
     if (!credentials) return fail(ErrorCode::kFailedPrecondition, credentials.error().message);
     if (credentials->find(':') == std::string::npos)
-      return fail(ErrorCode::kFailedPrecondition, options_.credentials_file.string() + " does not say user:password");
+      return fail(ErrorCode::kFailedPrecondition,
+                  options_.credentials_file.string() + " does not contain user:password");
     net::HttpRequest request;
     request.method = method;
     request.url = options_.url + kPath;

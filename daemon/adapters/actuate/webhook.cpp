@@ -77,21 +77,21 @@ class Webhook final : public Actuator {
     if (refused) after = before;
     // Not on disk: the doubt that stands there is still true.
     if (const auto noted = memory_.set(target, after); !noted && sent)
-      return fail(ErrorCode::kUnavailable, "it was taken, but " + noted.error().message);
+      return fail(ErrorCode::kUnavailable, "it was accepted, but " + noted.error().message);
     return sent;
   }
 
   Result<std::string> dry_run(const RemedyOrder& order) override {
     const Result<bool> needed = is_needed(order, Deadline(options_.timeout));
     if (!needed) return tl::unexpected<Error>(needed.error());
-    if (!*needed) return "nothing: it is so already";
+    if (!*needed) return "nothing: already in the wanted state";
     return "POST " + options_.url + ' ' + body_of(order, clock_.now());
   }
 
  private:
   Result<bool> is_needed(const RemedyOrder& order, const Deadline& deadline) {
     if (!takes_out(order.action) && !brings_back(order.action))
-      return fail(ErrorCode::kInvalidArgument, std::string("a webhook is not told to do ") + to_string(order.action));
+      return fail(ErrorCode::kInvalidArgument, std::string("the webhook cannot do ") + to_string(order.action));
     if (options_.status_url.empty()) {
       const std::optional<Told> told = memory_.find(order.target.identity());
       if (told && !told->acknowledged) return true;  // in doubt: the idempotency key makes a second time harmless
@@ -100,17 +100,17 @@ class Webhook final : public Actuator {
     const Result<TargetReading> seen = look(order, deadline);
     if (!seen) return tl::unexpected<Error>(seen.error());
     if (seen->state == TargetState::kForeign)
-      return fail(ErrorCode::kFailedPrecondition, seen->detail + ": not ours to touch");
+      return fail(ErrorCode::kFailedPrecondition, seen->detail + ": not changed by Weft, left as it is");
     return (seen->state == TargetState::kOurs) == brings_back(order.action);
   }
 
   Result<TargetReading> look(const RemedyOrder& order, const Deadline& deadline) {
     if (!options_.status_url.empty()) return ask(order, deadline);
     const std::optional<Told> told = memory_.find(order.target.identity());
-    if (!told) return TargetReading{TargetState::kClear, "the receiver has nothing of ours out of service"};
+    if (!told) return TargetReading{TargetState::kClear, "the receiver has nothing out of service by Weft"};
     const std::string what = std::string(to_string(told->action)) + " of " + plan_name(told->plan);
     if (told->acknowledged) return TargetReading{TargetState::kOurs, "the receiver acknowledged " + what};
-    return fail(ErrorCode::kUnavailable, what + " was sent, no answer came, and the receiver cannot be asked");
+    return fail(ErrorCode::kUnavailable, what + " was sent without an answer, and no status URL is configured");
   }
 
   Result<net::HttpAnswer> send(net::HttpRequest request, const std::string& signed_text, const Deadline& deadline) {
@@ -148,12 +148,12 @@ class Webhook final : public Actuator {
       return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
     };
     const std::string state = text("state");
-    std::string detail = "the receiver says " + net::one_line(state, 20);
+    std::string detail = "the receiver reports " + net::one_line(state, 20);
     if (const std::string more = text("detail"); !more.empty()) detail += ": " + net::one_line(more);
     for (const TargetState known : {TargetState::kClear, TargetState::kOurs, TargetState::kForeign})
       if (state == to_string(known)) return TargetReading{known, std::move(detail)};
-    return fail(ErrorCode::kProtocol, "the webhook's status is neither clear nor ours nor foreign but '" +
-                                          net::one_line(answer->body, 100) + "'");
+    return fail(ErrorCode::kProtocol,
+                "the webhook's status must be clear, ours or foreign, not '" + net::one_line(answer->body, 100) + "'");
   }
 
   WebhookOptions options_;
@@ -166,7 +166,7 @@ class Webhook final : public Actuator {
 
 Result<std::unique_ptr<Actuator>> make_webhook_actuator(const WebhookOptions& options, const Clock& clock) {
   if (!is_web_address(options.url) || (!options.status_url.empty() && !is_web_address(options.status_url)))
-    return fail(ErrorCode::kInvalidArgument, "a webhook's address begins with http:// or https://");
+    return fail(ErrorCode::kInvalidArgument, "a webhook's address must begin with http:// or https://");
   if (const Result<void> key = check_webhook_key(options.key_file); !key) return tl::unexpected<Error>(key.error());
   std::string authorities;
   if (!options.certificate_authorities.empty()) {

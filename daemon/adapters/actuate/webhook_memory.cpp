@@ -43,8 +43,8 @@ Result<WebhookMemory> WebhookMemory::open(const std::filesystem::path& file) {
   auto told = parse(text);
   if (!told)
     return fail(ErrorCode::kCorrupt, file.string() +
-                                         " is not what we wrote: what the webhook was told is not known; "
-                                         "look at its receiver, then move the file away");
+                                         " was not written by Weft: the webhook's state is unknown; "
+                                         "check its receiver, then remove the file");
   memory.told_ = std::move(*told);
   return memory;
 }
@@ -58,7 +58,8 @@ Result<void> WebhookMemory::set(const std::string& target, const std::optional<T
   const std::optional<Told> before = find(target);
   if (before == told) return {};
   if (told && !before && told_.size() >= kMost)
-    return fail(ErrorCode::kResourceExhausted, "the webhook was told of " + std::to_string(kMost) + " targets already");
+    return fail(ErrorCode::kResourceExhausted,
+                "the webhook already has " + std::to_string(kMost) + " targets out of service");
   const auto put = [this, &target](const std::optional<Told>& value) {
     if (value)
       told_[target] = *value;

@@ -27,7 +27,7 @@ Result<void> check_webhook_key(const std::filesystem::path& key_file) {
   if (key->size() >= kShortestKey) return {};
   return fail(ErrorCode::kInvalidArgument, key_file.string() + " holds a key of " + std::to_string(key->size()) +
                                                " bytes; at least " + std::to_string(kShortestKey) +
-                                               " are wanted: openssl rand -hex 32");
+                                               " are needed: openssl rand -hex 32");
 }
 
 std::string webhook_signature(std::string_view key, std::int64_t timestamp, std::string_view message) {

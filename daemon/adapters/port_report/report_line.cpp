@@ -21,7 +21,7 @@ std::optional<ErrorCode> parse_error(const std::string& text) {
 }
 
 Result<PortReport> broken(std::string_view line) {
-  return fail(ErrorCode::kProtocol, "no report of a port: " + std::string(line.substr(0, 200)));
+  return fail(ErrorCode::kProtocol, "not a port report: " + std::string(line.substr(0, 200)));
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ Result<std::uint64_t> parse_management_key(std::string_view text) {
   std::uint64_t key = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), key, hexadecimal ? 16 : 10);
   if (error != std::errc{} || end != text.data() + text.size())
-    return fail(ErrorCode::kInvalidArgument, "an M_Key is one number of 64 bits, such as 0x1234");
+    return fail(ErrorCode::kInvalidArgument, "an M_Key is a number of 64 bits, such as 0x1234");
   return key;
 }
 

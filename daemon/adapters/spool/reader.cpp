@@ -30,8 +30,7 @@ Result<SpoolReader> SpoolReader::open(const std::filesystem::path& folder) {
     const runtime::UniqueFd fd(::open((folder / segment_name(*first)).c_str(), O_RDONLY | O_CLOEXEC));
     if (const auto header = fd ? read_header(fd.get()) : std::nullopt) reader.id_ = header->spool;
   }
-  if (!reader.directory_ || reader.id_ == 0)
-    return fail(ErrorCode::kNotFound, "there is no spool in " + folder.string());
+  if (!reader.directory_ || reader.id_ == 0) return fail(ErrorCode::kNotFound, "no spool in " + folder.string());
   return reader;
 }
 

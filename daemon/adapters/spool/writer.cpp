@@ -50,7 +50,7 @@ Result<SpoolWriter> SpoolWriter::open(const std::filesystem::path& folder, std::
   spool.segment_bytes_ = std::clamp(most_bytes / kSegmentsInBound, kSmallestSegment, kLargestSegment);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return fail(ErrorCode::kUnavailable, "cannot make " + folder.string() + ": " + error.message());
+  if (error) return fail(ErrorCode::kUnavailable, "cannot create " + folder.string() + ": " + error.message());
   const std::filesystem::path lock = folder / "lock";
   spool.lock_ = runtime::UniqueFd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
   if (!spool.lock_)
@@ -105,7 +105,7 @@ Result<void> SpoolWriter::begin_segment() {
   if (!fd || !write_at(fd.get(), encode(SegmentHeader{id_, next_}), 0)) {
     const int error = errno;
     if (fd) ::unlink(file.c_str());
-    return fail(ErrorCode::kResourceExhausted, "cannot make " + file.string() + ": " + errno_message(error));
+    return fail(ErrorCode::kResourceExhausted, "cannot create " + file.string() + ": " + errno_message(error));
   }
   current_ = std::move(fd);
   segments_.push_back({next_, kHeaderSize});

@@ -49,13 +49,13 @@ AuditProof read_end(Database& database) {
   row.query();
   AuditProof end;
   if (!row.next()) {
-    database.fail(ErrorCode::kCorrupt, "the end of the audit trail is not noted any more");
+    database.fail(ErrorCode::kCorrupt, "the stored end of the audit trail is missing");
     return end;
   }
   end = {row.bits(0), row.text(1)};
   row.next();
   if (bytes(end.last_hash).empty())
-    database.fail(ErrorCode::kCorrupt, "what is noted as the end of the audit trail is no hash");
+    database.fail(ErrorCode::kCorrupt, "the stored end of the audit trail is not a hash");
   return end;
 }
 
@@ -74,7 +74,7 @@ class Follower {
     if (record.sequence != sequence_ + 1) {
       complain(sequence_ + 1, "is missing");
     } else if (const std::string hash = audit_hash(hash_, record); hash.empty() || hash != record.hash) {
-      complain(record.sequence, "was changed, or is not from this place");
+      complain(record.sequence, "was changed, or moved");
     }
     sequence_ = record.sequence;
     hash_ = record.hash;
@@ -82,13 +82,13 @@ class Follower {
 
   /// There must be records up to `sequence`.
   void reach(std::uint64_t sequence) {
-    if (sequence_ < sequence) complain(sequence_ + 1, "is missing, and what came after it");
+    if (sequence_ < sequence) complain(sequence_ + 1, "is missing, with all later records");
   }
 
   /// This must be the end.
   void end(const AuditProof& end) {
     reach(end.records);
-    if (sequence_ > end.records) complain(end.records + 1, "was put in");
+    if (sequence_ > end.records) complain(end.records + 1, "was inserted");
     if (hash_ != end.last_hash) complain(sequence_, "was changed, and its hash with it");
   }
 
@@ -142,12 +142,12 @@ void append_audit(Database& database, std::span<const AuditRecord> records) {
   // A record behind the end is not ours, and one of ours may not stand behind a gap as if there were none.
   const auto last = static_cast<std::uint64_t>(database.number("SELECT max(sequence) FROM audit"));
   if (last > end.records)
-    database.fail(ErrorCode::kCorrupt, record_name(end.records + 1) + "was put in: nothing can be added behind it");
+    database.fail(ErrorCode::kCorrupt, record_name(end.records + 1) + "was inserted: no record can be appended");
   Statement insert(database, "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   for (AuditRecord record : records) {
     record.sequence = end.records + 1;
     record.hash = audit_hash(end.last_hash, record);
-    if (record.hash.empty()) database.fail(ErrorCode::kInternal, "SHA-256 is not to be had");
+    if (record.hash.empty()) database.fail(ErrorCode::kInternal, "SHA-256 is not available");
     insert.run(record.sequence, record.at, record.who, record.what, record.plan, record.incident, record.detail,
                record.hash);
     end = {record.sequence, record.hash};

@@ -135,7 +135,7 @@ Result<std::vector<HistoryPoint>> History::read(std::string_view fabric, PortKey
                                                 TimePoint from, TimePoint to) {
   const auto kept = std::ranges::find(kHistoryCounters, counter);
   if (kept == kHistoryCounters.end())
-    return fail(ErrorCode::kInvalidArgument, "history does not keep " + std::string(counter_info(counter).name));
+    return fail(ErrorCode::kInvalidArgument, "history is not stored for " + std::string(counter_info(counter).name));
   const auto position = static_cast<std::size_t>(kept - kHistoryCounters.begin());
   Statement find(database_, "SELECT slot FROM port WHERE fabric = ? AND node = ? AND port = ?");
   find.query(fabric, port.node.value, port.port.value);
@@ -160,7 +160,7 @@ Result<std::vector<HistoryPoint>> History::read(std::string_view fabric, PortKey
     const auto offset = static_cast<std::size_t>(slot % kPorts);
     if (offset >= ports->size() || ((*ports)[offset].present >> position & 1) == 0) continue;
     if (points.size() == kMostPoints)
-      return fail(ErrorCode::kResourceExhausted, "more than 200000 points: ask for a shorter time");
+      return fail(ErrorCode::kResourceExhausted, "more than 200000 points: request a shorter time");
     points.push_back({rows.time(0), Duration(rows.integer(1)), (*ports)[offset].increase[position],
                       ((*ports)[offset].at_least >> position & 1) != 0});
   }

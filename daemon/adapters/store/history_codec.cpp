@@ -114,7 +114,7 @@ Result<std::vector<ChunkPort>> decode_chunk(std::span<const std::byte> data) {
   std::vector<std::uint8_t> raw(kLargest);
   uLongf size = raw.size();
   if (uncompress(raw.data(), &size, reinterpret_cast<const Bytef*>(data.data()), data.size()) != Z_OK)
-    return damaged("cannot be unpacked");
+    return damaged("cannot be decompressed");
   raw.resize(size);
   Reader reader(raw);
   if (reader.byte() != kFormat) return damaged("has an unknown format");
@@ -133,7 +133,7 @@ Result<std::vector<ChunkPort>> decode_chunk(std::span<const std::byte> data) {
     const std::size_t counter = reader.byte();
     const std::uint64_t increase = reader.varint();
     if (port >= ports.size() || counter < kDenseCounters || counter >= kHistoryCounters.size())
-      return damaged("names a counter that is not there");
+      return damaged("has an unknown counter");
     ports[port].increase[counter] = increase;
   }
   if (reader.failed()) return damaged("is cut short");

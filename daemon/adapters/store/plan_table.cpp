@@ -180,7 +180,7 @@ RemedyHolds read_remedy_state(Database& database) {
   RemedyHolds state;
   if (!row.next()) {
     // A breaker that is not known to be whole must not be taken for one.
-    database.fail(ErrorCode::kCorrupt, "does not hold how automation stands");
+    database.fail(ErrorCode::kCorrupt, "has no state of automation");
     return state;
   }
   state = {row.integer(0) != 0, row.text(1), row.integer(2) != 0, row.text(3), row.time(4)};

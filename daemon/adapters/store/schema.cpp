@@ -159,12 +159,13 @@ CREATE TABLE chunk (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT; -- id = 
 )sql"};
 
 Result<void> refuse(ErrorCode code, const std::filesystem::path& path, const std::string& why) {
-  return fail(code, path.string() + ' ' + why + "; it is left as it is. Move it away to start anew");
+  return fail(code,
+              path.string() + ' ' + why + "; weftd did not change it. Move it away to start with an empty database");
 }
 
 std::string newer(std::uint32_t version, std::size_t known) {
-  return "has schema version " + std::to_string(version) + ", and this weftd knows versions up to " +
-         std::to_string(known) + ": a newer weftd wrote it";
+  return "has schema version " + std::to_string(version) + ", but this weftd supports versions up to " +
+         std::to_string(known) + ": it is from a newer weftd";
 }
 
 /// Looks at the header without opening the database, because opening one can change it (its log is worked in).

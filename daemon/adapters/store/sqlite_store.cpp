@@ -207,7 +207,7 @@ void SqliteStore::publish_status() {
   const auto complain = [this](const std::string& what, const std::string& why) {
     if (!why.empty()) figures_.message += (figures_.message.empty() ? "" : "; ") + what + ": " + why;
   };
-  complain(std::to_string(waiting_.size()) + " incidents wait to be saved", state_problem_);
+  complain(std::to_string(waiting_.size()) + " incidents are not stored yet", state_problem_);
   complain("plans are not written", plan_problem_);
   complain("history is not written", history_problem_);
   figures_.ok = figures_.message.empty();

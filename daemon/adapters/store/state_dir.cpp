@@ -28,8 +28,8 @@ Result<runtime::UniqueFd> lock_state_dir(const std::filesystem::path& directory)
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (!std::filesystem::is_directory(directory)) {
-    const std::string why = error ? error.message() : "something else stands there";
-    return fail(ErrorCode::kUnavailable, "the state directory " + name + " cannot be made: " + why);
+    const std::string why = error ? error.message() : "it is not a directory";
+    return fail(ErrorCode::kUnavailable, "the state directory " + name + " cannot be created: " + why);
   }
   const std::filesystem::path path = directory / "lock";
   runtime::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
@@ -41,8 +41,7 @@ Result<runtime::UniqueFd> lock_state_dir(const std::filesystem::path& directory)
       return fail(ErrorCode::kUnavailable, path.string() + " cannot be locked: " + errno_message(errno));
     const std::string pid = holder(fd.get());
     return fail(ErrorCode::kFailedPrecondition, "another weftd" + (pid.empty() ? "" : " (process " + pid + ")") +
-                                                    " works in " + name +
-                                                    "; stop it, or give this one a state_dir of its own");
+                                                    " uses " + name + "; stop it, or set another state_dir");
   }
   // Only for the message above; the lock itself is the kernel's, and ends with us.
   const std::string pid = std::to_string(::getpid()) + '\n';

@@ -27,7 +27,7 @@ std::string host_and_port(const std::string& url) {
 
 Result<std::unique_ptr<EventSender>> EventSender::make(EventSenderOptions options, const Clock& clock) {
   if (!actuate::is_web_address(options.url))
-    return fail(ErrorCode::kInvalidArgument, "a webhook's address begins with http:// or https://");
+    return fail(ErrorCode::kInvalidArgument, "a webhook's address must begin with http:// or https://");
   if (const auto key = actuate::check_webhook_key(options.key_file); !key) return tl::unexpected<Error>(key.error());
   std::string authorities;
   if (!options.certificate_authorities.empty()) {
@@ -47,8 +47,8 @@ Result<std::unique_ptr<EventSender>> EventSender::make(EventSenderOptions option
       return fail(ErrorCode::kUnavailable, "cannot read " + options.memory_file.string());
     if (!book.read(text))
       return fail(ErrorCode::kCorrupt, options.memory_file.string() +
-                                           " is not what we wrote: what a receiver of events was told is not known; "
-                                           "without the file it is told of all that is open");
+                                           " was not written by Weft: the delivered events are unknown; "
+                                           "without the file all open incidents are sent again");
   }
   return std::unique_ptr<EventSender>(
       new EventSender(std::move(options), std::move(book), std::move(authorities), is_new, clock));
@@ -80,7 +80,7 @@ void EventSender::look(const IncidentList& incidents) {
     if (outcome == Outcome::kNever) {
       ++figures_.given_up;
       if (options_.complain)
-        options_.complain(receiver_ + " cannot take " + idempotency_key(*incident) + ", it is given up: " + why);
+        options_.complain(receiver_ + " rejected " + idempotency_key(*incident) + ", it is not sent again: " + why);
     } else {
       ++figures_.delivered;
     }
@@ -88,7 +88,7 @@ void EventSender::look(const IncidentList& incidents) {
     --figures_.waiting;
     remember();
     pause_ = {};
-    if (std::exchange(in_trouble_, false) && options_.complain) options_.complain(receiver_ + " takes events again");
+    if (std::exchange(in_trouble_, false) && options_.complain) options_.complain(receiver_ + " accepts events again");
   }
 }
 
@@ -114,7 +114,7 @@ void EventSender::pause(const std::string& why) {
   pause_ = pause_ == Duration{} ? options_.first_pause : std::min(2 * pause_, options_.longest_pause);
   next_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(pause_);
   if (!std::exchange(in_trouble_, true) && options_.complain)
-    options_.complain(receiver_ + " does not take events, they are sent again: " + why);
+    options_.complain(receiver_ + " does not accept events, retrying: " + why);
 }
 
 // Not on disk: then the receiver is told again after a restart, under the same key.

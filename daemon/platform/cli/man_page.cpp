@@ -73,7 +73,7 @@ std::string entry(const Option& option, bool named) {
   // Keys of a configuration name their default in the help.
   if (!option.standard.empty() && option.help.find("(default: ") == std::string::npos)
     page += line("Default: " + option.standard + ".");
-  if (!option.variable.empty()) page += line("The environment variable " + option.variable + " gives it too.");
+  if (!option.variable.empty()) page += line("Environment variable: " + option.variable + ".");
   return page;
 }
 

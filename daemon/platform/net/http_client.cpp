@@ -76,7 +76,7 @@ Result<HttpAnswer> http_request(const HttpRequest& request) {
   Headers headers;
   for (const std::string& header : request.headers) {
     if (std::ranges::any_of(header, [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
-      return fail(ErrorCode::kInvalidArgument, who + ": a header has a control character in it");
+      return fail(ErrorCode::kInvalidArgument, who + ": a header contains a control character");
     curl_slist* longer = curl_slist_append(headers.get(), header.c_str());
     if (longer == nullptr) return fail(ErrorCode::kResourceExhausted, "no memory for " + who);
     static_cast<void>(headers.release());

@@ -23,12 +23,12 @@ Result<std::string> read_secret(const std::filesystem::path& path, SecretMode mo
     return fail(ErrorCode::kUnavailable, "cannot read " + name + ": " + errno_message(errno));
   if (!S_ISREG(info.st_mode)) return fail(ErrorCode::kInvalidArgument, name + " is not a file");
   if (info.st_uid != 0 && info.st_uid != ::geteuid())
-    return fail(ErrorCode::kFailedPrecondition, name + " belongs to neither root nor the user we run as");
+    return fail(ErrorCode::kFailedPrecondition, name + " must belong to root or to the user that runs this program");
   const mode_t forbidden = mode == SecretMode::kPrivate ? S_IWGRP | S_IRWXO : S_IWGRP | S_IWOTH;
   if ((info.st_mode & forbidden) != 0)
     return fail(ErrorCode::kFailedPrecondition,
-                name + (mode == SecretMode::kPrivate ? " is open to others: chmod 0600 it"
-                                                     : " can be written by others: chmod go-w it"));
+                name + (mode == SecretMode::kPrivate ? " is accessible to others: run chmod 0600"
+                                                     : " is writable by others: run chmod go-w"));
   std::string text(most + 1, '\0');
   std::size_t size = 0;
   while (size < text.size()) {

@@ -153,7 +153,7 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
     if (entries[0].revents != 0 && drain(output->read, outcome.output, spec.most_output) == Reading::kTooMuch) {
       reap(pid, true);
       return fail(ErrorCode::kResourceExhausted,
-                  who + " said more than " + std::to_string(spec.most_output) + " bytes");
+                  who + " printed more than " + std::to_string(spec.most_output) + " bytes");
     }
     if (entries[1].revents != 0) {
       // What is dropped of the errors is still read, or the program would wait for us.
@@ -179,7 +179,7 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
 Result<std::filesystem::path> find_program(const std::string& name, const std::string& path) {
   if (name.find('/') != std::string::npos) {
     if (is_executable(name)) return std::filesystem::path(name);
-    return fail(ErrorCode::kNotFound, "there is no program " + name);
+    return fail(ErrorCode::kNotFound, "no program " + name);
   }
   const std::string folders = path + ":/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
   for (std::size_t begin = 0; begin <= folders.size();) {

@@ -57,7 +57,7 @@ std::string describe(const LinkEvent& event) {
   if (event.port != 0) text += " port " + std::to_string(event.port);
   if (!event.netdev.empty() && event.netdev != event.device) text += " (" + event.netdev + ')';
   text += event.up ? " is up" : " is down";
-  if (event.administrative) text += ", as somebody set it";
+  if (event.administrative) text += " (administratively)";
   if (!event.reason.empty()) text += ": " + event.reason;
   return text;
 }
@@ -133,8 +133,8 @@ Result<void> Application::open_uplink() {
   if (!spool) return tl::unexpected(spool.error());
   spool_ = std::move(*spool);
   const spool::SpoolStats stats = spool_->stats();
-  if (stats.pending != 0) log()->info("{} batches wait in the spool", stats.pending);
-  if (stats.torn_bytes != 0) log()->warn("cut {} bytes of a torn record off the spool", stats.torn_bytes);
+  if (stats.pending != 0) log()->info("{} batches are waiting in the spool", stats.pending);
+  if (stats.torn_bytes != 0) log()->warn("removed {} bytes of an incomplete record from the spool", stats.torn_bytes);
   if (stats.corrupt != 0) log()->warn("removed {} damaged segments of the spool", stats.corrupt);
   const config::Peer& peer = config_.analyzer.address;
   const bool v6 = peer.host.find(':') != std::string::npos;
@@ -240,9 +240,9 @@ void Application::put(const HostBatch& batch, TimePoint now) {
 void Application::say_spool(const std::string& trouble) {
   if (trouble.empty() == spool_trouble_.empty()) return;
   if (trouble.empty())
-    log()->info("the spool takes batches again; {} were lost so far", spool_->stats().unwritten);
+    log()->info("the spool is writable again; {} batches were lost so far", spool_->stats().unwritten);
   else
-    log()->error("batches are lost: {}", trouble);
+    log()->error("batches are being lost: {}", trouble);
   spool_trouble_ = trouble;
 }
 

@@ -62,7 +62,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     response_ = Response(http::status::bad_request, 11);
     response_.keep_alive(false);
     response_.set(http::field::content_type, "text/plain; charset=utf-8");
-    response_.body() = "not a request that is served here\n";
+    response_.body() = "bad request\n";
     write(false);
   }
 
@@ -77,7 +77,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     if (request.method() != http::verb::get && !head) {
       response_.result(http::status::method_not_allowed);
       response_.set(http::field::allow, "GET, HEAD");
-      response_.body() = "only GET and HEAD\n";
+      response_.body() = "method not allowed: only GET and HEAD\n";
     } else if (path == "/metrics") {
       metrics(request);
     } else if (path == "/healthz") {
@@ -86,7 +86,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
       response_.body() = "weft-collector: /metrics, /healthz\n";
     } else {
       response_.result(http::status::not_found);
-      response_.body() = "there are /metrics and /healthz\n";
+      response_.body() = "not found: the paths are /metrics and /healthz\n";
     }
     write(head);
   }
@@ -134,7 +134,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 Result<void> HttpServer::listen(const std::string& address, std::uint16_t port) {
   boost::system::error_code error;
   const auto parsed = asio::ip::make_address(address, error);
-  if (error) return fail(ErrorCode::kInvalidArgument, "HTTP: not an address: " + address);
+  if (error) return fail(ErrorCode::kInvalidArgument, "HTTP: invalid address: " + address);
   const tcp::endpoint endpoint(parsed, port);
   acceptor_.open(endpoint.protocol(), error);
   if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);

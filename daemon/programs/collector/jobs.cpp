@@ -133,7 +133,7 @@ JobsFound find_jobs(const JobOptions& options) {
   if (options.slurm) find_slurm(options.cgroup_root, found.jobs);
   if (options.kubernetes) find_kubernetes(options.cgroup_root, found.jobs);
   if ((options.slurm || options.kubernetes) && !fs::exists(options.cgroup_root))
-    found.status.message = "there are no control groups at " + options.cgroup_root.string();
+    found.status.message = "no control groups at " + options.cgroup_root.string();
   if (!options.file.empty())
     for (std::string& job : jobs_in_file(read_file(options.file, found.status.message)))
       found.jobs.push_back(std::move(job));

@@ -22,7 +22,7 @@ constexpr const char* kExit = R"(  0   it was stopped
 usage::ManPage manual(const std::string& version) {
   return {.section = 8,
           .version = version,
-          .one_line = "read what the fabric does to this host",
+          .one_line = "read this host's network counters for weftd",
           .describes = kDescription,
           .more = {{"EXIT STATUS", kExit}, {"FILES", kFiles}},
           .see_also = {"weftd(8)", "weftctl(1)"}};

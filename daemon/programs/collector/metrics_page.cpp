@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,26 +58,23 @@ void append_host(std::string& out, std::shared_ptr<const HostView> host, TimePoi
 
 void append_sources(std::string& out, const HostReading& reading, MetricsFormat format) {
   if (reading.sources.empty()) return;
-  append_head(out, {"weft_collector_source_up", MetricType::kGauge, "1 when all is well with a source of readings."},
-              format);
+  append_head(out, {"weft_agent_source_up", MetricType::kGauge, "1 if a source of readings works."}, format);
   for (const SourceStatus& source : reading.sources) {
-    out += "weft_collector_source_up{source=\"";
+    out += "weft_agent_source_up{source=\"";
     api::append_label_value(out, source.name);
     out += source.ok ? "\"} 1\n" : "\"} 0\n";
   }
 }
 
 void append_spool(std::string& out, const spool::SpoolStats& spool, MetricsFormat format) {
-  append_one(out, format, {"weft_collector_spool_bytes", MetricType::kGauge, "Bytes of the spool on disk."},
-             spool.bytes);
-  append_one(out, format,
-             {"weft_collector_spool_batches", MetricType::kGauge, "Batches that wait for their acknowledgement."},
+  append_one(out, format, {"weft_agent_spool_bytes", MetricType::kGauge, "Bytes of the spool on disk."}, spool.bytes);
+  append_one(out, format, {"weft_agent_spool_batches", MetricType::kGauge, "Batches not acknowledged yet."},
              spool.pending);
-  append_head(out, {"weft_collector_lost_batches_total", MetricType::kCounter, "Batches that are lost, by reason."},
+  append_head(out, {"weft_agent_lost_batches_total", MetricType::kCounter, "Batches lost before delivery, by reason."},
               format);
-  out += "weft_collector_lost_batches_total{reason=\"bound\"} ";
+  out += "weft_agent_lost_batches_total{reason=\"bound\"} ";
   append_number(out, spool.dropped);
-  out += "\nweft_collector_lost_batches_total{reason=\"disk\"} ";
+  out += "\nweft_agent_lost_batches_total{reason=\"disk\"} ";
   append_number(out, spool.unwritten);
   out += '\n';
 }
@@ -85,20 +83,35 @@ void append_uplink(std::string& out, const uplink::UplinkReport& uplink, Metrics
   const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
     append_one(out, format, {name, MetricType::kCounter, help}, value);
   };
-  append_one(out, format, {"weft_collector_connected", MetricType::kGauge, "1 when the analyzer listens."},
+  append_one(out, format, {"weft_agent_connected", MetricType::kGauge, "1 while connected to weftd."},
              uplink.connected);
-  counter("weft_collector_sent_batches_total", "Batches sent, those sent again included.", uplink.sent);
-  counter("weft_collector_resent_batches_total", "Batches sent again.", uplink.resent);
-  counter("weft_collector_late_batches_total", "Batches sent late.", uplink.late);
-  counter("weft_collector_refused_batches_total", "Batches that the analyzer called wrong.", uplink.refused);
-  counter("weft_collector_unreadable_batches_total", "Batches of the spool that could not be understood.",
-          uplink.unreadable);
-  counter("weft_collector_corrupt_segments_total", "Segments of the spool that were damaged.", uplink.corrupt);
-  counter("weft_collector_connections_total", "Times the analyzer took our stream.", uplink.welcomes);
-  counter("weft_collector_connection_failures_total", "Times a stream ended or could not be opened.", uplink.failures);
-  counter("weft_collector_clock_probes_total", "Questions for our clock that were answered.", uplink.probes);
-  counter("weft_collector_sync_failures_total", "Times the spool could not be put on disk before it was sent.",
-          uplink.sync_failures);
+  counter("weft_agent_sent_batches_total", "Batches sent, including resent ones.", uplink.sent);
+  counter("weft_agent_resent_batches_total", "Batches sent more than once.", uplink.resent);
+  counter("weft_agent_late_batches_total", "Batches sent late.", uplink.late);
+  counter("weft_agent_refused_batches_total", "Batches refused by weftd as invalid.", uplink.refused);
+  counter("weft_agent_unreadable_batches_total", "Batches in the spool that could not be decoded.", uplink.unreadable);
+  counter("weft_agent_corrupt_segments_total", "Damaged segments of the spool.", uplink.corrupt);
+  counter("weft_agent_connections_total", "Streams accepted by weftd.", uplink.welcomes);
+  counter("weft_agent_connection_failures_total", "Streams that ended or could not be opened.", uplink.failures);
+  counter("weft_agent_clock_probes_total", "Clock probes answered.", uplink.probes);
+  counter("weft_agent_sync_failures_total", "Failed syncs of the spool to disk before sending.", uplink.sync_failures);
+}
+
+/// The figures of `own` under the names that they had before. Not of late and lost batches: weftd counts something else
+/// under those names.
+void append_old_names(std::string& out, std::string_view own) {
+  constexpr std::string_view kNew = "weft_agent_";
+  constexpr std::string_view kOld = "weft_collector_";
+  for (std::size_t end = 0; !own.empty(); own.remove_prefix(end)) {
+    const std::size_t newline = own.find('\n');
+    end = newline == std::string_view::npos ? own.size() : newline + 1;
+    const std::string_view line = own.substr(0, end);
+    const std::size_t at = line.find(kNew);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = line.substr(at + kNew.size());
+    if (rest.starts_with("late_batches") || rest.starts_with("lost_batches")) continue;
+    out.append(line.substr(0, at)).append(kOld).append(rest);
+  }
 }
 
 }  // namespace
@@ -108,33 +121,37 @@ std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures&
   std::string out;
   const std::shared_ptr<const HostReading> reading = host->reading;
   if (reading) append_host(out, std::move(host), now, format);
+  std::string own;
   const auto one = [&](std::string_view name, MetricType type, std::string_view help, auto value) {
-    append_one(out, format, {name, type, help}, value);
+    append_one(own, format, {name, type, help}, value);
   };
-  one("weft_collector_readings_total", MetricType::kCounter, "Readings made.", figures.readings);
-  one("weft_collector_missed_readings_total", MetricType::kCounter, "Readings skipped because one took too long.",
-      figures.missed_readings);
-  one("weft_collector_reading_seconds_total", MetricType::kCounter, "Time that all readings took.",
+  one("weft_agent_readings_total", MetricType::kCounter, "Readings completed.", figures.readings);
+  one("weft_agent_missed_readings_total", MetricType::kCounter,
+      "Readings skipped because the one before took too long.", figures.missed_readings);
+  one("weft_agent_reading_seconds_total", MetricType::kCounter, "Total time spent on readings.",
       figures.reading_seconds);
-  one("weft_collector_last_reading_seconds", MetricType::kGauge, "Time that the last reading took.",
+  one("weft_agent_last_reading_seconds", MetricType::kGauge, "Duration of the last reading.",
       figures.last_reading_seconds);
-  one("weft_collector_link_events_total", MetricType::kCounter, "Changes of links that were heard of.",
+  one("weft_agent_link_events_total", MetricType::kCounter, "Link state changes received from the kernel.",
       figures.link_events);
   if (reading) {
-    append_sources(out, *reading, format);
-    one("weft_collector_series", MetricType::kGauge, "Values of a reading.", reading->inventory->series.size());
-    one("weft_collector_jobs", MetricType::kGauge, "Jobs that hold the host.", reading->jobs.size());
+    append_sources(own, *reading, format);
+    one("weft_agent_series", MetricType::kGauge, "Values in one reading.", reading->inventory->series.size());
+    one("weft_agent_jobs", MetricType::kGauge, "Jobs running on the host.", reading->jobs.size());
   }
-  if (figures.spool) append_spool(out, *figures.spool, format);
+  if (figures.spool) append_spool(own, *figures.spool, format);
   if (figures.uplink) {
-    append_uplink(out, *figures.uplink, format);
-    one("weft_collector_uplink_starts_total", MetricType::kCounter, "Times weft-uplink was started.",
-        figures.uplink_starts);
+    append_uplink(own, *figures.uplink, format);
+    one("weft_agent_uplink_starts_total", MetricType::kCounter, "Starts of weft-uplink.", figures.uplink_starts);
   }
+  out += own;
+  append_old_names(out, own);
+  own.clear();
   one("process_cpu_seconds_total", MetricType::kCounter, "Processor time of weft-collector.",
       figures.processor_seconds);
   one("process_resident_memory_bytes", MetricType::kGauge, "Resident memory of weft-collector.",
       figures.resident_bytes);
+  out += own;
   if (format == MetricsFormat::kOpenMetrics) out += "# EOF\n";
   return out;
 }

@@ -100,7 +100,7 @@ void UplinkKeeper::watch_end() {
 void UplinkKeeper::ended() {
   const auto exit = child_->poll_exit();
   if (!exit) return watch_end();
-  if (!stopping_) uplink_log()->warn("weft-uplink {}; it is started again", runtime::describe(*exit));
+  if (!stopping_) uplink_log()->warn("weft-uplink {}; restarting it", runtime::describe(*exit));
   boost::system::error_code ignored;
   socket_.close(ignored);
   end_.close(ignored);

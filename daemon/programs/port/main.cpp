@@ -46,25 +46,28 @@ struct Options {
 int parse(int argc, char** argv, Options& options) {
   CLI::App app{
       "Reads one external port of a switch by directed route, or disables or enables it. Prints one line of JSON. Ends "
-      "with 0: as asked; 2: wrong usage; 3: no local port; 4: nothing was set; 5: set, and what became of it is "
+      "with 0: success; 2: wrong usage; 3: no local port; 4: nothing was set; 5: set, but the result is "
       "unclear."};
   app.set_version_flag("--version", WEFT_VERSION);
-  app.add_option("--local-node", options.local_node, "Node GUID of the adapter to ask through (default: the first)");
-  app.add_option("--local-port", options.local_port, "Its port (default: the first)")->check(CLI::Range(0, 254));
-  app.add_option("--route", options.route, "Ports to leave by, from the adapter's on: 1,17,3")->required();
-  app.add_option("--node", options.node, "Node GUID of the switch at its end")->required();
+  app.add_option("--local-node", options.local_node,
+                 "Node GUID of the local adapter to send from (default: the first)");
+  app.add_option("--local-port", options.local_port, "Port of --local-node (default: the first)")
+      ->check(CLI::Range(0, 254));
+  app.add_option("--route", options.route, "Directed route: output port of each hop, such as 1,17,3")->required();
+  app.add_option("--node", options.node, "Node GUID of the switch at the end of --route")->required();
   app.add_option("--port", options.port, "Port of the switch")->required()->check(CLI::Range(1, 254));
-  app.add_option("--peer", options.peer, "Node GUID of whom is to be behind the port; with --set");
-  app.add_option("--peer-port", options.peer_port, "Port of that one; with --set")->check(CLI::Range(1, 254));
+  app.add_option("--peer", options.peer, "Node GUID of the expected peer of the port; needed with --set");
+  app.add_option("--peer-port", options.peer_port, "Port of --peer; needed with --set")->check(CLI::Range(1, 254));
   app.add_option("--set", options.set, "New physical state: disabled or polling (default: only read)")
       ->check(CLI::IsMember({"disabled", "polling"}));
-  app.add_option("--timeout-ms", options.timeout_ms, "For one try of one request")->check(CLI::Range(1, 60000));
-  app.add_option("--retries", options.retries, "Further tries of what only reads")->check(CLI::Range(0, 10));
-  app.add_option("--settling-ms", options.settling_ms, "That a port may need to show what was set")
+  app.add_option("--timeout-ms", options.timeout_ms, "Timeout of one attempt of a request")
+      ->check(CLI::Range(1, 60000));
+  app.add_option("--retries", options.retries, "Retries of read requests")->check(CLI::Range(0, 10));
+  app.add_option("--settling-ms", options.settling_ms, "Longest wait for a port to reach the new state")
       ->check(CLI::Range(0, 10000));
-  app.add_option("--m-key-fd", options.key_fd, "Descriptor to read the subnet's M_Key from, such as 0")
+  app.add_option("--m-key-fd", options.key_fd, "File descriptor with the subnet's M_Key, such as 0")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--output-fd", options.output_fd, "Descriptor to print to (default: 1)")
+  app.add_option("--output-fd", options.output_fd, "Output file descriptor (default: 1)")
       ->check(CLI::NonNegativeNumber);
   try {
     app.parse(argc, argv);
@@ -76,7 +79,7 @@ int parse(int argc, char** argv, Options& options) {
 
 Result<std::uint64_t> guid_of(const std::string& text) {
   const auto guid = parse_guid(text);
-  if (!guid) return fail(ErrorCode::kInvalidArgument, "'" + text + "' is no GUID");
+  if (!guid) return fail(ErrorCode::kInvalidArgument, "'" + text + "' is not a GUID");
   return *guid;
 }
 
@@ -89,7 +92,8 @@ Result<infiniband::DirectedRoute> route_of(const std::string& text) {
     const auto [end, error] = std::from_chars(left.data(), left.data() + comma, number);
     const auto longer = route.then({static_cast<std::uint8_t>(number)});
     if (error != std::errc{} || end != left.data() + comma || number == 0 || number > 254 || !longer)
-      return fail(ErrorCode::kInvalidArgument, "'" + text + "' is no route of ports 1 to 254, at most 62 of them");
+      return fail(ErrorCode::kInvalidArgument,
+                  "'" + text + "' is not a directed route: ports from 1 to 254, at most 62");
     route = *longer;
     left.remove_prefix(std::min(comma + 1, left.size()));
   }
@@ -118,7 +122,7 @@ Result<infiniband::PortQuestion> question_of(const Options& options) {
   question.port = {{*node}, {static_cast<std::uint8_t>(options.port)}};
   if (!options.set.empty()) {
     if (options.peer.empty() || options.peer_port == 0)
-      return fail(ErrorCode::kInvalidArgument, "--set wants --peer and --peer-port: whom the port must lead to");
+      return fail(ErrorCode::kInvalidArgument, "--set needs --peer and --peer-port, the expected peer of the port");
     const auto peer = guid_of(options.peer);
     if (!peer) return tl::unexpected(peer.error());
     question.peer = {{*peer}, {static_cast<std::uint8_t>(options.peer_port)}};
@@ -196,6 +200,6 @@ int main(int argc, char** argv) {
   Options options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
   const auto report = run(options);
-  if (!write_all(options.output_fd, port::to_line(report))) std::cerr << "weft-port: nobody takes the answer\n";
+  if (!write_all(options.output_fd, port::to_line(report))) std::cerr << "weft-port: writing the result failed\n";
   return runtime::leave(exit_code(report));
 }

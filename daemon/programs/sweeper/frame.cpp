@@ -152,7 +152,7 @@ class Reader {
   }
   Error error() const {
     return reason_.empty() ? Error{ErrorCode::kUnavailable, "the sweeper has ended"}
-                           : Error{ErrorCode::kCorrupt, "the sweeper sent " + reason_};
+                           : Error{ErrorCode::kCorrupt, "weft-sweeper sent " + reason_};
   }
 
  private:
@@ -211,16 +211,16 @@ void get_routes(Reader& in, const Topology& topology, RouteTables& book) {
   const auto count = in.get<std::uint16_t>();
   if (!in.ok()) return;
   if (node >= topology.nodes().size() || topology.node(node).type != NodeType::kSwitch)
-    return in.refuse("a forwarding table of what is no switch");
+    return in.refuse("a forwarding table of a node that is not a switch");
   book.set_top(node, top);
-  if (count > book.blocks(node)) return in.refuse("a forwarding table that is longer than it says");
+  if (count > book.blocks(node)) return in.refuse("a forwarding table longer than its header states");
   for (std::uint16_t i = 0; i < count && in.ok(); ++i) {
     const auto number = in.get<std::uint16_t>();
     const auto block = in.get<RouteBlock>();
     if (number >= book.blocks(node)) in.refuse("forwarding entries beyond the top of their table");
     if (in.ok()) book.set_block(node, number, block);
   }
-  if (book.pooled_blocks() > FrameLimits::kMostRouteBlocks) in.refuse("more forwarding tables than fit");
+  if (book.pooled_blocks() > FrameLimits::kMostRouteBlocks) in.refuse("more forwarding tables than the limit");
 }
 
 std::vector<CounterId> get_counters(Reader& in) {
@@ -230,7 +230,7 @@ std::vector<CounterId> get_counters(Reader& in) {
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     const auto id = in.get<CounterId>();
     if (id >= CounterId::kCount || std::find(counters.begin(), counters.end(), id) != counters.end())
-      in.refuse("a counter that the catalogue does not have, or twice");
+      in.refuse("an unknown or duplicate counter");
     counters.push_back(id);
   }
   return counters;
@@ -308,7 +308,7 @@ Result<std::variant<Sweep, Trouble>> FrameReader::read() {
     const auto version = in.get<std::uint32_t>();
     const auto type = in.get<Type>();
     if (!in.ok()) return tl::unexpected(in.error());
-    if (magic != kMagic || version != kVersion) in.refuse("bytes that are no frame");
+    if (magic != kMagic || version != kVersion) in.refuse("bytes that are not a frame");
     if (in.ok() && type == Type::kTrouble) {
       Trouble trouble{in.get_text()};
       if (!in.ok()) return tl::unexpected(in.error());

@@ -59,26 +59,28 @@ int parse(int argc, char** argv, Options& options) {
   app.set_version_flag("--version", WEFT_VERSION);
   app.add_flag("--list", options.list, "Print the InfiniBand ports of this machine and exit");
   app.add_option("--benchmark-sweeps", options.benchmark_sweeps,
-                 "Discover, sweep so many times as fast as possible, print a line of JSON for each, and exit");
-  app.add_option("--adapter", options.adapter, "Channel adapter, such as mlx5_0 (default: the first one)");
+                 "Discover, run this many sweeps as fast as possible, print a line of JSON for each, and exit");
+  app.add_option("--adapter", options.adapter, "Channel adapter, such as mlx5_0 (default: the first)");
   app.add_option("--port", options.port, "Port of the adapter (default: the first one that is up)");
-  app.add_option("--fabric", options.fabric, "Name of the subnet in what is sent");
-  app.add_option("--interval-ms", options.interval_ms, "From the start of one sweep to the next")
+  app.add_option("--fabric", options.fabric, "Name of the subnet in the output");
+  app.add_option("--interval-ms", options.interval_ms, "Time from the start of one sweep to the next")
       ->check(CLI::Range(10, 3600000));
   app.add_option("--detail-interval-ms", options.detail_interval_ms,
-                 "Optional attributes of each port once in this time")
+                 "Interval for the optional attributes of each port")
       ->check(CLI::Range(10, 86400000));
-  app.add_option("--timeout-ms", options.timeout_ms, "For one try of one request")->check(CLI::Range(1, 60000));
-  app.add_option("--retries", options.retries, "Further tries after the first")->check(CLI::Range(0, 10));
-  app.add_option("--window", options.window, "Most requests outstanding")->check(CLI::Range(1, 4096));
-  app.add_option("--per-node", options.per_node, "Most requests outstanding at one node")->check(CLI::Range(1, 255));
-  app.add_option("--service-level", options.service_level, "0..15; default: as the subnet administrator says")
+  app.add_option("--timeout-ms", options.timeout_ms, "Timeout of one attempt of a request")
+      ->check(CLI::Range(1, 60000));
+  app.add_option("--retries", options.retries, "Retries of a request")->check(CLI::Range(0, 10));
+  app.add_option("--window", options.window, "Maximum of outstanding requests")->check(CLI::Range(1, 4096));
+  app.add_option("--per-node", options.per_node, "Maximum of outstanding requests per node")->check(CLI::Range(1, 255));
+  app.add_option("--service-level", options.service_level, "0..15; default: from the subnet administrator")
       ->check(CLI::Range(0, 15));
-  app.add_option("--pkey-index", options.pkey_index, "Default: that of the default partition")
+  app.add_option("--pkey-index", options.pkey_index, "Default: index of the default partition")
       ->check(CLI::Range(0, 65535));
-  app.add_option("--node-name-map", options.node_name_map, "File of names by GUID, as for infiniband-diags");
-  app.add_option("--first-epoch", options.first_epoch, "Number of the first discovery");
-  app.add_flag("--clear-saturated-counters", options.clear_saturated, "Clear counters that stuck at all ones");
+  app.add_option("--node-name-map", options.node_name_map,
+                 "File with names by GUID, in the format of infiniband-diags");
+  app.add_option("--first-epoch", options.first_epoch, "Number given to the first discovery");
+  app.add_flag("--clear-saturated-counters", options.clear_saturated, "Clear counters that are saturated (all ones)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -101,7 +101,7 @@ class Uplink {
       case api::TelemetryEvent::Kind::kWelcome:
         is_welcome_ = true;
         last_trouble_.clear();
-        log()->info("connected to {}; all up to batch {} is safe there", options_.analyzer, event.sequence);
+        log()->info("connected to {}; batches up to {} are stored there", options_.analyzer, event.sequence);
         return shipper_.welcome(event.sequence);
       case api::TelemetryEvent::Kind::kAcknowledgement:
         backoff_.reset();
@@ -116,7 +116,7 @@ class Uplink {
     is_welcome_ = false;
     ++failures_;
     if (const auto wrong = shipper_.end(why))
-      log()->error("batch {} is left out, the analyzer refuses it: {}", *wrong, why.message);
+      log()->error("batch {} is skipped because weftd refused it: {}", *wrong, why.message);
     // Spread: what cut off one collector cut off thousands.
     const Duration delay = backoff_.next();
     retry_at_ = Steady::now() + std::chrono::duration_cast<Steady::duration>(
@@ -187,19 +187,19 @@ class Uplink {
 int main(int argc, char** argv) {
   ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong with a connection is said by us, once
   Options options;
-  CLI::App app{"Sends what weft-collector spools to weftd. Started by weft-collector; of no use by hand."};
+  CLI::App app{"Sends the batches in weft-collector's spool to weftd. Started by weft-collector, not by hand."};
   app.set_version_flag("--version", WEFT_VERSION);
-  app.add_option("--spool", options.spool, "Folder of the spool")->required();
+  app.add_option("--spool", options.spool, "Directory of the spool")->required();
   app.add_option("--analyzer", options.analyzer, "HOST:PORT of weftd")->required();
-  app.add_option("--node-name", options.node_name, "What this host is called")->required();
-  app.add_option("--interval-ms", options.interval_ms, "Between readings")->check(CLI::Range(1, 3'600'000));
-  app.add_option("--reconnect-limit-ms", options.reconnect_limit_ms, "Longest wait between two attempts")
+  app.add_option("--node-name", options.node_name, "Name of this host")->required();
+  app.add_option("--interval-ms", options.interval_ms, "Time between readings")->check(CLI::Range(1, 3'600'000));
+  app.add_option("--reconnect-limit-ms", options.reconnect_limit_ms, "Longest wait between two connection attempts")
       ->check(CLI::Range(1, 3'600'000));
-  app.add_option("--ca", options.security.authorities, "Authority of weftd's certificate (PEM); without it plain text");
-  app.add_option("--cert", options.security.certificate, "Our own certificate (PEM)");
-  app.add_option("--key", options.security.key, "Its private key (PEM)");
+  app.add_option("--ca", options.security.authorities, "CA of weftd's certificate (PEM); without it no TLS");
+  app.add_option("--cert", options.security.certificate, "Client certificate (PEM)");
+  app.add_option("--key", options.security.key, "Private key of --cert (PEM)");
   app.add_option("--token-file", options.security.token_file, "File with a bearer token");
-  app.add_option("--log-level", options.log_level, "Least important messages that are written");
+  app.add_option("--log-level", options.log_level, "Minimum log level");
   CLI11_PARSE(app, argc, argv);
   daemon::set_log_level(options.log_level);
   auto spool = spool::SpoolReader::open(options.spool);

@@ -12,7 +12,7 @@ namespace {
 
 std::shared_ptr<grpc::Channel> connect(const std::string& server, const api::ClientSecurity& security) {
   grpc::ChannelArguments arguments;
-  // weftd stands in the management network; a proxy for the web is not the way there.
+  // weftd is in the management network: web proxies do not apply.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(64 * 1024 * 1024);
   // A watch goes on as soon as the server is back; gRPC's own patience grows to two minutes.
@@ -40,7 +40,7 @@ void check(const grpc::Status& status, const std::string& server) {
     case grpc::StatusCode::UNAUTHENTICATED:
       throw Failure(Exit::kRefused, status.error_message());
     case grpc::StatusCode::UNIMPLEMENTED:
-      throw Failure(Exit::kUnreachable, "what answers at " + server + " is not a weftd of this version");
+      throw Failure(Exit::kUnreachable, "the server at " + server + " is not a weftd of this version");
     default:
       throw Failure(Exit::kBadNews, status.error_message());
   }

@@ -30,7 +30,7 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
   } while (!request.page_token().empty());
   for (const std::string& host : hosts)
     if (std::ranges::find(answer.collectors(), host, &v1::Collector::host) == answer.collectors().end())
-      throw Failure(Exit::kBadNews, "no collector speaks for " + host);
+      throw Failure(Exit::kBadNews, "no collector reports for " + host);
   const bool good = std::ranges::all_of(
       answer.collectors(), [](const v1::Collector& one) { return one.state() == v1::Collector::CONNECTED; });
   const Exit exit = good ? Exit::kGood : Exit::kBadNews;
@@ -42,7 +42,7 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
     session.out << "No collectors.\n";
     return exit;
   }
-  Table table({"HOST", judged("STATE"), age("HEARD"), spare("VERSION"), spare(rate("BATCHES")), number("LATE"),
+  Table table({"HOST", judged("STATE"), age("LAST SEEN"), spare("VERSION"), spare(rate("BATCHES")), number("LATE"),
                number("LOST"), spare(rate("CLOCK")), spare("JOBS"), story("SOURCES")});
   for (const v1::Collector& one : answer.collectors()) {
     std::string jobs;

@@ -19,7 +19,7 @@ struct Pen {
   std::string arrow;   ///< from who sends to who receives
   std::string cut;     ///< a cable that carries nothing
   std::string sick;    ///< a cable that carries badly
-  std::string step;    ///< between the ports of a way
+  std::string step;    ///< between the ports of a path
   std::string cause;   ///< in front of what is to blame
 };
 

@@ -107,15 +107,15 @@ Exit show_status(const Session& session) {
                    (fabric.links_unknown() > 0 ? ", " + std::to_string(fabric.links_unknown()) + " not read" : ""),
                age_text(fabric.has_last_sweep(), fabric.last_sweep().finished(), session.now)});
   if (table.empty()) {
-    session.out << "No fabric is watched yet.\n";
+    session.out << "No fabric is monitored yet.\n";
   } else {
     table.print(session.sheet());
   }
   const v1::Status::Incidents& open = status.open_incidents();
   session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
               << open.info() << " info\n";
-  if (!status.ready()) session.out << "There is no complete first picture yet.\n";
-  if (!status.store_ok()) session.out << "Not everything is on disk: " << printable(status.store_status()) << '\n';
+  if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";
+  if (!status.store_ok()) session.out << "Not all data is stored: " << printable(status.store_status()) << '\n';
   return good ? Exit::kGood : Exit::kBadNews;
 }
 
@@ -216,7 +216,7 @@ Exit show_topology(const Session& session, const std::string& fabric) {
     if (port.has_peer()) ports_of[{port.fabric(), port.node_guid()}].push_back(&port);
   for (const v1::Node& node : topology.nodes()) {
     session.out << type_text(node.type()) << ' ' << printable(node.name()) << "  " << node.guid()
-                << (node.reachable() ? "" : "  does not answer") << '\n';
+                << (node.reachable() ? "" : "  unreachable") << '\n';
     for (const v1::Port* port : ports_of[{node.fabric(), node.guid()}])
       session.out << (port->name().empty() ? "  port " : "  ") << printable(port_text(*port)) << "  "
                   << (port->state() == v1::Port::ACTIVE                                        ? ""

@@ -51,7 +51,7 @@ std::string in_words(const Reasons& reasons) {
 
 void add(Table& table, const v1::NodeHealth& health) {
   std::string why = in_words(health.reasons());
-  if (why.empty() && health.verdict() == v1::NodeHealth::UNKNOWN && !health.has_data_age()) why = "never read";
+  if (why.empty() && health.verdict() == v1::NodeHealth::UNKNOWN && !health.has_data_age()) why = "no data";
   table.add({health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
              v1::NodeHealth::RecommendedAction_Name(health.recommended_action()), why});
 }
@@ -70,10 +70,10 @@ Exit show_job_health(const Session& session, const std::string& job, const std::
   }
   session.out << printable(job) << ": " << v1::NodeHealth::Verdict_Name(answer.verdict()) << ", "
               << v1::NodeHealth::RecommendedAction_Name(answer.recommended_action()) << ". " << answer.nodes_size()
-              << " nodes, " << answer.links_used() << " links, " << answer.paths() << " paths of which "
-              << answer.broken() << " do not arrive.\n";
-  for (const std::string& why : answer.not_followed()) session.out << "Not known: " << printable(why) << '\n';
-  Table table({"WHAT", judged("VERDICT"), judged("DO"), story("WHY")});
+              << " nodes, " << answer.links_used() << " links, " << answer.paths() << " paths, " << answer.broken()
+              << " of them broken.\n";
+  for (const std::string& why : answer.not_followed()) session.out << "Unknown: " << printable(why) << '\n';
+  Table table({"TARGET", judged("VERDICT"), judged("ACTION"), story("REASON")});
   for (const v1::NodeHealth& health : answer.nodes())
     if (health.verdict() != v1::NodeHealth::HEALTHY || !health.reasons().empty()) add(table, health);
   for (const v1::NodeHealth& health : answer.switches()) add(table, health);
@@ -100,10 +100,10 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
   }
   if (answer.nodes().empty()) {
     session.out << (result == Exit::kGood ? "All nodes are healthy.\n"
-                                          : "Not known: weftd has no complete picture yet.\n");
+                                          : "Unknown: weftd's first sweep is not complete.\n");
     return result;
   }
-  Table table({"NODE", judged("VERDICT"), judged("DO"), story("WHY")});
+  Table table({"NODE", judged("VERDICT"), judged("ACTION"), story("REASON")});
   for (const v1::NodeHealth& health : answer.nodes()) add(table, health);
   table.print(session.sheet());
   return result;

@@ -76,13 +76,13 @@ std::vector<std::string> draw_waiting(const v1::Incident& incident, const Pen& p
   } else {
     const bool circle = incident.kind() == v1::Incident::DEADLOCK;
     Branch heading{
-        .text = circle ? "a circle: each waits for the next one, the last for the first" : label_of(incident.cause()),
+        .text = circle ? "cycle: each link waits for the next, the last for the first" : label_of(incident.cause()),
         .note = "",
         .branches = std::move(roots)};
     lines = draw(heading, pen, whole);
   }
   if (incident.waiting_total() > waiting)
-    lines.push_back("and " + std::to_string(incident.waiting_total() - waiting) + " more links that wait");
+    lines.push_back("and " + std::to_string(incident.waiting_total() - waiting) + " more waiting links");
   return lines;
 }
 
@@ -90,7 +90,7 @@ std::vector<std::string> draw_link(const v1::Incident& incident, const Pen& pen)
   const auto& [near, far] = ends_of(incident.cause());
   if (far.empty()) return {};
   Branch root{.text = near + (incident.kind() == v1::Incident::LINK_DOWN ? pen.cut : pen.sick) + far, .note = ""};
-  for (const v1::Entity& victim : incident.affected()) root.branches.push_back({label_of(victim), "behind it"});
+  for (const v1::Entity& victim : incident.affected()) root.branches.push_back({label_of(victim), "cut off"});
   return draw(root, pen, kMostHanging);
 }
 
@@ -117,7 +117,7 @@ std::vector<std::string> draw_node(const v1::Incident& incident, const Pen& pen)
   }
   for (const v1::Entity& node : incident.affected())
     if (node.kind() == v1::Entity::NODE && std::ranges::find(ends, node.node_guid()) == ends.end())
-      root.branches.push_back({label_of(node), "behind it"});
+      root.branches.push_back({label_of(node), "cut off"});
   if (root.branches.empty()) return {};
   return draw(root, pen, kMostHanging);
 }
@@ -145,27 +145,27 @@ std::vector<std::string> drawing_of(const v1::Incident& incident, const Pen& pen
   }
 }
 
-std::vector<std::string> way_of(const v1::Incident& incident) {
+std::vector<std::string> path_of(const v1::Incident& incident) {
   int from = -1;
   for (int i = 0; i < incident.waiting_size(); ++i) {
     if (!waits(incident, i)) continue;
     const bool contributes = contribution_of(incident, incident.waiting(i).sender()) != nullptr;
-    // The worst one's way goes on to whoever waits for it; the first that nobody waits for is a beginning.
+    // The path of the worst one begins at the last link that waits for it: no other link waits for that one.
     if (from < 0 || contributes || incident.waiting(i).waits_for() == static_cast<std::uint32_t>(from)) from = i;
     if (contributes) break;
   }
-  std::vector<std::string> way;
+  std::vector<std::string> path;
   while (from >= 0) {
     const v1::WaitingLink& link = incident.waiting(from);
-    way.push_back(label_of(link.sender()));
+    path.push_back(label_of(link.sender()));
     if (waits(incident, from)) {
       from = static_cast<int>(link.waits_for());
       continue;
     }
-    way.push_back(printable(link.towards()));
+    path.push_back(printable(link.towards()));
     break;
   }
-  return way;
+  return path;
 }
 
 }  // namespace weft::ctl

@@ -13,9 +13,9 @@ namespace weft::ctl {
 /// or host with its cables. Empty where a drawing would say no more than the summary.
 std::vector<std::string> drawing_of(const v1::Incident& incident, const Pen& pen);
 
-/// The ports on the way from one that waits (of those that send most, where they are known) to where the waiting ends.
+/// The ports on the path from one that waits (of those that send most, where they are known) to where the waiting ends.
 /// Empty when nobody waits.
-std::vector<std::string> way_of(const v1::Incident& incident);
+std::vector<std::string> path_of(const v1::Incident& incident);
 
 /// What people call a thing; its identity where it has no name.
 std::string label_of(const v1::Entity& entity);

@@ -19,45 +19,45 @@ constexpr const char* kIndent = "            ";
 const char* meaning_of(v1::Incident::Kind kind) {
   switch (kind) {
     case v1::Incident::LINK_DOWN:
-      return "a cable that carries nothing";
+      return "link down";
     case v1::Incident::LINK_FLAP:
-      return "a cable that goes down and comes back, again and again";
+      return "link flapping: it goes down and up repeatedly";
     case v1::Incident::LINK_DEGRADED:
-      return "a cable that runs narrower or slower than it could";
+      return "link below its supported width or speed";
     case v1::Incident::LINK_ERRORS:
-      return "a cable that damages more of what it carries than it may";
+      return "bit error rate of a link above the limit";
     case v1::Incident::SWITCH_DOWN:
-      return "a switch that is gone with all its cables";
+      return "switch unreachable, all its links down";
     case v1::Incident::NODE_DOWN:
-      return "a host that is gone with all its cables";
+      return "host unreachable, all its links down";
     case v1::Incident::CONGESTION_INCAST:
-      return "many send to one at once, and its link is full";
+      return "incast: many senders saturate the link of one receiver";
     case v1::Incident::CONGESTION_UNEVEN_LOAD:
-      return "one of several equal links is full while the others have room";
+      return "uneven load: one ECMP link is saturated, the others are not";
     case v1::Incident::CONGESTION_OVERSUBSCRIBED:
-      return "more wants through a switch than its links carry";
+      return "oversubscription: the offered load exceeds a switch's uplinks";
     case v1::Incident::SLOW_RECEIVER:
-      return "a receiver that takes less than its link brings, and holds up what is behind";
+      return "slow receiver: a host drains its link too slowly and causes backpressure";
     case v1::Incident::PFC_STORM:
-      return "a port that makes its neighbours pause without end";
+      return "PFC storm: a port sends pause frames continuously";
     case v1::Incident::DEADLOCK:
-      return "links that wait for each other in a circle: nothing moves";
+      return "credit loop (InfiniBand) or PFC deadlock (Ethernet): a cycle of blocked links";
     case v1::Incident::SILENT_LOSS:
-      return "packets that vanish and are counted nowhere";
+      return "silent packet loss: retransmits without drop counters";
     case v1::Incident::RDMA_ERRORS:
-      return "transfers that fail at a host";
+      return "RDMA operations fail at a host";
     case v1::Incident::STRAGGLER:
-      return "a host that is slower than those it works with";
+      return "straggler: a host is slower than the others of its job";
     case v1::Incident::MISCABLED:
-      return "a cable where it should not be";
+      return "miscabling: a cable is not where the expected topology has it";
     case v1::Incident::DUPLICATE_GUID:
-      return "two devices with one identity";
+      return "duplicate GUID on two devices";
     case v1::Incident::COUNTER_STUCK:
-      return "a counter whose movement can not be seen";
+      return "counter stuck at its maximum";
     case v1::Incident::TELEMETRY_LOST:
-      return "a part of the fabric that is not heard of";
+      return "no telemetry from a part of the fabric";
     default:
-      return "a trouble that this weftctl does not know";
+      return "unknown kind: this weftctl is older than weftd";
   }
 }
 
@@ -91,8 +91,8 @@ void print_victims(std::ostream& out, const v1::Incident& incident) {
   for (const v1::Entity& victim : incident.affected())
     (victim.kind() == v1::Entity::NODE ? nodes : others).push_back(label_of(victim));
   for (const std::string& job : incident.jobs()) jobs.push_back(printable(job));
-  print_names(out, "hurts       ", nodes);
-  print_names(out, nodes.empty() ? "hurts       " : kIndent, others);
+  print_names(out, "affected    ", nodes);
+  print_names(out, nodes.empty() ? "affected    " : kIndent, others);
   print_names(out, "jobs        ", jobs);
 }
 
@@ -100,7 +100,7 @@ void print_victims(std::ostream& out, const v1::Incident& incident) {
 void print_beginnings(std::ostream& out, const v1::Incident& incident) {
   std::vector<std::string> before;
   for (int i = incident.beginnings_size() - 2; i >= 0; --i) before.push_back(time_text(incident.beginnings(i)));
-  print_names(out, "before      ", before);
+  print_names(out, "previously  ", before);
 }
 
 void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint now) {
@@ -131,28 +131,28 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
   // The summary is of the time when it was open.
   if (incident.has_resolved()) out << "Resolved. It was: ";
   out << printable(incident.summary()) << "\n\n";
-  out << "what        " << meaning_of(incident.kind()) << '\n';
+  out << "meaning     " << meaning_of(incident.kind()) << '\n';
   out << "cause       " << label_of(incident.cause()) << '\n';
-  out << "how sure    " << percent_text(incident.confidence()) << '\n';
+  out << "confidence  " << percent_text(incident.confidence()) << '\n';
   when("since       ", incident.opened());
   if (incident.has_updated()) when("updated     ", incident.updated());
   if (incident.has_resolved()) when("resolved    ", incident.resolved());
-  if (incident.occurrences() > 1) out << "happened    " << incident.occurrences() << " times\n";
+  if (incident.occurrences() > 1) out << "occurrences " << incident.occurrences() << '\n';
   print_beginnings(out, incident);
-  if (!incident.acknowledged_by().empty()) out << "seen by     " << printable(incident.acknowledged_by()) << '\n';
+  if (!incident.acknowledged_by().empty()) out << "acked by    " << printable(incident.acknowledged_by()) << '\n';
   if (incident.has_silenced_until()) out << "silenced    until " << time_text(incident.silenced_until()) << '\n';
   print_victims(out, incident);
   if (incident.kind() != v1::Incident::KIND_UNSPECIFIED && v1::Incident::Kind_IsValid(incident.kind()))
-    out << "what to do  " << kRunbooks << v1::Incident::Kind_Name(incident.kind()) << ".md\n";
+    out << "runbook     " << kRunbooks << v1::Incident::Kind_Name(incident.kind()) << ".md\n";
 
   const Pen pen(plain);
   if (const auto lines = drawing_of(incident, pen); !lines.empty()) {
-    out << (incident.waiting().empty() ? "\nwhere\n" : "\nwho waits for whom\n");
+    out << (incident.waiting().empty() ? "\nlocation\n" : "\nwaiting links\n");
     for (const std::string& line : lines) out << "  " << line << '\n';
   }
-  if (const auto way = way_of(incident); way.size() > 2) {
-    out << "\nthe way of one that waits\n  ";
-    for (std::size_t i = 0; i < way.size(); ++i) out << (i == 0 ? "" : pen.step) << way[i];
+  if (const auto path = path_of(incident); path.size() > 2) {
+    out << "\npath of a waiting flow\n  ";
+    for (std::size_t i = 0; i < path.size(); ++i) out << (i == 0 ? "" : pen.step) << path[i];
     out << '\n';
   }
   print_evidence(out, incident, now);

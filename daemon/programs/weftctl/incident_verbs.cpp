@@ -55,7 +55,7 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
     session.out << (all ? "No incidents.\n" : "No open incidents.\n") << rest;
     return Exit::kGood;
   }
-  Table table({"ID", judged("SEVERITY"), "KIND", spare(judged("STATE")), age("OPENED"), story("WHAT")});
+  Table table({"ID", judged("SEVERITY"), "KIND", spare(judged("STATE")), age("OPENED"), story("SUMMARY")});
   for (const v1::Incident& incident : incidents.incidents())
     table.add({incident.id(), v1::Incident::Severity_Name(incident.severity()),
                v1::Incident::Kind_Name(incident.kind()), v1::Incident::State_Name(incident.state()),

@@ -27,7 +27,7 @@ constexpr std::string_view kClearLine = "\x1b[K";
 constexpr std::string_view kClearBelow = "\x1b[J";
 
 // Options that say how weftd is reached: the head of a page names it anyhow.
-constexpr std::array<std::string_view, 5> kWay{"--server", "--ca", "--cert", "--key", "--token-file"};
+constexpr std::array<std::string_view, 5> kConnectionFlags{"--server", "--ca", "--cert", "--key", "--token-file"};
 
 // For the signal handler: only what is lock-free, and texts that outlive its sight of them.
 std::atomic<bool> on_screen{false};
@@ -145,7 +145,7 @@ class Screen {
   std::size_t next_ = 0;
 };
 
-/// How it went with the server, as far as people are to be told.
+/// Whether the server is reachable, for the head of the page.
 class Reach {
  public:
   bool lost() const { return since_ != kNever; }
@@ -193,12 +193,12 @@ std::string head_of(const Session& session, const Live& live, const Reach& reach
                           : shortened(left, columns, session.plain) + '\n' + shortened(right, columns, session.plain);
   head += '\n';
   if (reach.lost()) {
-    const std::string text = "NO ANSWER since " + clock_text(reach.since()) + ": " + reach.why() +
-                             ". What stands below is older. Asking again.";
+    const std::string text =
+        "UNREACHABLE since " + clock_text(reach.since()) + ": " + reach.why() + ". The data below is older. Retrying.";
     for (const std::string& line : wrapped(text, columns))
       head += (session.colour ? toned(line, Tone::kBad) : line) + '\n';
   } else if (session.memory->gone() > 0) {
-    head += std::to_string(session.memory->gone()) + " rows are gone since the page before\n";
+    head += std::to_string(session.memory->gone()) + " rows removed since the previous page\n";
   }
   return head + '\n';
 }
@@ -215,9 +215,9 @@ std::string command_text(const std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     const std::string name = word.substr(0, word.find('='));
-    const bool way = std::ranges::find(kWay, name) != kWay.end();
-    if (way && name == word) ++i;  // its value
-    if (!way && name != "--watch") text += ' ' + printable(word);
+    const bool is_connection = std::ranges::find(kConnectionFlags, name) != kConnectionFlags.end();
+    if (is_connection && name == word) ++i;  // its value
+    if (!is_connection && name != "--watch") text += ' ' + printable(word);
   }
   return text;
 }
@@ -237,7 +237,7 @@ Duration wanted_interval(const std::string& text) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size() || !(seconds >= 0.1 && seconds <= 3600))
-    throw Failure(Exit::kWrongUsage, "--watch wants seconds, from 0.1 to 3600");
+    throw Failure(Exit::kWrongUsage, "--watch needs seconds, from 0.1 to 3600");
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
@@ -290,9 +290,9 @@ Exit watch_live(const Session& session, const std::function<Exit(const Session&)
       screen->show(head_of(now, live, reach, size.columns), page, size.lines);
     } else {
       if (changed)
-        std::cerr << "weftctl: " << (pass.good ? "the server answers again" : pass.why + "; asking again") << '\n';
+        std::cerr << "weftctl: " << (pass.good ? "the server is reachable again" : pass.why + "; retrying") << '\n';
       if (pass.good) session.out << (session.json ? one_line(page) : "# " + clock_text(now.now) + '\n' + page) << '\n';
-      if (!session.out.flush()) throw Failure(Exit::kBadNews, "the answer could not be written out whole");
+      if (!session.out.flush()) throw Failure(Exit::kBadNews, "writing to standard output failed");
     }
     sleep_for(live.interval);
   }

@@ -23,7 +23,7 @@ struct Live {
   std::string command;  ///< "weftctl links --down": what the head of the page says
 };
 
-/// The process's words for the head of a page: without the way there and back ("--watch=2").
+/// The process's words for the head of a page: without the connection flags ("--watch=2").
 std::string command_text(const std::vector<std::string>& words);
 
 /// The process's words with a number for each "--watch": the word behind it if that is one, else "--watch=2". Any other

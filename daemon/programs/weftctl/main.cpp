@@ -49,37 +49,37 @@ bool takes_utf8() {
 }
 
 void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
-  CLI::App* status = app.add_subcommand("status", "How the watching goes: fabrics, sweeps, open incidents");
+  CLI::App* status = app.add_subcommand("status", "Monitoring status: fabrics, sweeps, open incidents");
   status->callback([&] { chosen = show_status; });
   CLI::App* nodes = app.add_subcommand("nodes", "Adapters, switches and routers");
   nodes->add_option("--fabric", given.fabric, "Only this subnet");
-  nodes->add_flag("--names", given.names, "Names of hosts and switches only, one a line");
+  nodes->add_flag("--names", given.names, "Only the names of hosts and switches, one per line");
   nodes->callback(
       [&] { chosen = [&](const Session& session) { return show_nodes(session, given.fabric, given.names); }; });
   CLI::App* ports = app.add_subcommand("ports", "States, rates and errors of ports");
-  ports->add_option("NODE", given.node, "Host name, node name or GUID; without it all ports");
+  ports->add_option("NODE", given.node, "Host name, node name or GUID; default: all ports");
   ports->add_option("--fabric", given.fabric, "Only this subnet");
-  ports->add_flag("--counters", given.counters, "Every counter on a line of its own");
+  ports->add_flag("--counters", given.counters, "One line per counter");
   ports->callback([&] {
     chosen = [&](const Session& session) { return show_ports(session, given.fabric, given.node, given.counters); };
   });
   CLI::App* links = app.add_subcommand("links", "Cables and both their ends");
   links->add_option("--fabric", given.fabric, "Only this subnet");
-  links->add_flag("--down", given.down, "Only those that are not up");
+  links->add_flag("--down", given.down, "Only links that are not up");
   links->callback(
       [&] { chosen = [&](const Session& session) { return show_links(session, given.fabric, given.down); }; });
   CLI::App* path = app.add_subcommand(
       "path",
-      "The way from one port to another, cable by cable; on Ethernet all equal ways, and the share of many flows that "
-      "passes each cable. Exit status 1 if it does not arrive");
+      "Path from one port to another, cable by cable; on Ethernet all ECMP paths, and each cable's share of the flows. "
+      "Exit status 1 if a path is incomplete");
   path->add_option("FROM", given.from,
                    "Host name, node name, GUID, \"leaf-1 port 12\", on Ethernet \"leaf01 swp12\", or \"lid 17\"")
       ->required();
-  path->add_option("TO", given.to, "The same")->required();
+  path->add_option("TO", given.to, "Same forms as FROM")->required();
   path->add_option("--fabric", given.fabric, "Only this subnet");
   path->callback(
       [&] { chosen = [&](const Session& session) { return show_path(session, given.fabric, given.from, given.to); }; });
-  CLI::App* topology = app.add_subcommand("topology", "What is plugged in where");
+  CLI::App* topology = app.add_subcommand("topology", "Nodes and the peer of each port");
   topology->add_option("--fabric", given.fabric, "Only this subnet");
   topology->callback([&] { chosen = [&](const Session& session) { return show_topology(session, given.fabric); }; });
 }
@@ -87,41 +87,41 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
 Duration wanted_time(const std::string& text) {
   const auto how_long = parse_duration(text);
   if (!how_long || *how_long <= Duration::zero())
-    throw Failure(Exit::kWrongUsage, "--for wants a time such as 30m, 2h or 1d");
+    throw Failure(Exit::kWrongUsage, "--for needs a duration such as 30m, 2h or 1d");
   return *how_long;
 }
 
 void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
-  CLI::App* incidents = app.add_subcommand("incidents", "What is wrong now");
-  incidents->add_flag("--all", given.all, "Resolved ones and planned work too");
-  incidents->add_flag("--ids", given.ids, "Ids only, one a line");
+  CLI::App* incidents = app.add_subcommand("incidents", "Open incidents");
+  incidents->add_flag("--all", given.all, "Include resolved incidents and planned work");
+  incidents->add_flag("--ids", given.ids, "Only the IDs, one per line");
   incidents->callback(
       [&] { chosen = [&](const Session& session) { return show_incidents(session, given.all, given.ids); }; });
-  CLI::App* incident =
-      app.add_subcommand("incident", "All of one incident: cause, who waits for it, victims, evidence");
+  CLI::App* incident = app.add_subcommand("incident", "One incident in full: cause, waiting links, victims, evidence");
   incident->add_option("ID", given.id, "INC-17 or 17")->required();
   incident->callback([&] { chosen = [&](const Session& session) { return show_incident(session, given.id); }; });
-  CLI::App* health = app.add_subcommand("health", "May a job run on these hosts? Exit status 1 if not on all");
-  health->add_option("NODE", given.nodes, "Host names, node names or GUIDs; without any: all that are not healthy");
-  health->add_option("--job", given.job, "All that this job uses, links between its nodes too: slurm:1234 or 1234");
+  CLI::App* health = app.add_subcommand("health", "Whether hosts can run a job. Exit status 1 unless all are healthy");
+  health->add_option("NODE", given.nodes, "Host names, node names or GUIDs; default: all unhealthy nodes");
+  health->add_option("--job", given.job, "Nodes of this job and the links between them: slurm:1234 or 1234");
   health->callback([&] {
     chosen = [&](const Session& session) {
       return given.job.empty() ? show_health(session, given.nodes) : show_job_health(session, given.job, given.nodes);
     };
   });
-  CLI::App* collectors = app.add_subcommand("collectors", "Hosts that report for themselves, and what was lost");
-  collectors->add_option("HOST", given.nodes, "Host names; without any: all");
+  CLI::App* collectors =
+      app.add_subcommand("collectors", "Collectors: connection state, lost batches, failing sources");
+  collectors->add_option("HOST", given.nodes, "Host names; default: all");
   collectors->callback([&] { chosen = [&](const Session& session) { return show_collectors(session, given.nodes); }; });
-  CLI::App* live = app.add_subcommand("watch", "Incidents as they come; one a line when not on a terminal");
+  CLI::App* live = app.add_subcommand("watch", "Follow incidents; one line per change if not on a terminal");
   live->callback([&] { chosen = watch; });
-  CLI::App* seen = app.add_subcommand("acknowledge", "Say that somebody looks after an incident");
+  CLI::App* seen = app.add_subcommand("acknowledge", "Acknowledge an incident: no more paging for it");
   seen->add_option("ID", given.id, "INC-17 or 17")->required();
-  seen->add_option("--who", given.who, "Name for the record; yours and this host's without it");
+  seen->add_option("--who", given.who, "Name for the audit trail; default: user@host");
   seen->callback([&] { chosen = [&](const Session& session) { return acknowledge(session, given.id, given.who); }; });
-  CLI::App* quiet = app.add_subcommand("silence", "Do not page for an incident for a while");
+  CLI::App* quiet = app.add_subcommand("silence", "Suppress paging for an incident for some time");
   quiet->add_option("ID", given.id, "INC-17 or 17")->required();
-  quiet->add_option("--for", given.how_long, "How long: 30m, 2h, 1d")->required();
-  quiet->add_option("--who", given.who, "Name for the record; yours and this host's without it");
+  quiet->add_option("--for", given.how_long, "Duration: 30m, 2h, 1d")->required();
+  quiet->add_option("--who", given.who, "Name for the audit trail; default: user@host");
   quiet->callback([&] {
     chosen = [&](const Session& session) { return silence(session, given.id, wanted_time(given.how_long), given.who); };
   });
@@ -138,30 +138,32 @@ Exit add_window(const Session& session, const Arguments& given) {
   if (!given.begin.empty()) {
     wanted.from = parse_time(given.begin, session.now);
     if (!wanted.from)
-      throw Failure(Exit::kWrongUsage, "--from wants \"2026-01-31 14:00\" (UTC), or a time from now such as 30m or 2h");
+      throw Failure(Exit::kWrongUsage,
+                    "--from needs \"2026-01-31 14:00\" (UTC), or a delay from now such as 30m or 2h");
   }
   return add_maintenance(session, wanted);
 }
 
 void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
-  CLI::App* windows = app.add_subcommand("maintenance", "Planned work, which pages nobody: list, add, end");
-  windows->add_flag("--all", given.all, "Those that are over too");
-  windows->add_subcommand("list", "Windows that are active or planned; the same without a word");
-  CLI::App* add = windows->add_subcommand("add", "Announce work on a host, switch, port or link, or on all");
+  CLI::App* windows = app.add_subcommand("maintenance", "Maintenance windows, which suppress paging: list, add, end");
+  windows->add_flag("--all", given.all, "Include finished ones");
+  windows->add_subcommand("list", "Active and planned windows (the default)");
+  CLI::App* add = windows->add_subcommand("add", "Add a window for a host, switch, port, link or a whole fabric");
   add->add_option(
          "WHAT", given.words,
          "Host, switch or adapter by name or GUID; \"leaf-1 port 12\", on Ethernet \"leaf01 swp12\"; a link as "
-         "incidents call it, \"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"; or \"fabric\"")
+         "incidents name it, \"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"; or \"fabric\"")
       ->required();
-  add->add_option("--from", given.begin, "When it begins, \"2026-01-31 14:00\" (UTC) or 30m from now; now without it");
+  add->add_option("--from", given.begin,
+                  "Begin: \"2026-01-31 14:00\" (UTC), or 30m for 30 minutes from now; default: now");
   given.how_long = "2h";
-  add->add_option("--for", given.how_long, "How long: 30m, 2h, 1d")->capture_default_str();
-  add->add_option("--reason", given.reason, "What is done, for those who wonder")->required();
+  add->add_option("--for", given.how_long, "Duration: 30m, 2h, 1d")->capture_default_str();
+  add->add_option("--reason", given.reason, "Reason, shown with the window")->required();
   add->add_option("--fabric", given.fabric, "With \"fabric\": only this subnet");
-  add->add_option("--who", given.who, "Name for the record; yours and this host's without it");
-  CLI::App* end = windows->add_subcommand("end", "The work is done before its time, or called off");
+  add->add_option("--who", given.who, "Name for the audit trail; default: user@host");
+  CLI::App* end = windows->add_subcommand("end", "End a window early, or cancel it");
   end->add_option("ID", given.id, "MW-3 or 3")->required();
-  end->add_option("--who", given.who, "Name for the record; yours and this host's without it");
+  end->add_option("--who", given.who, "Name for the audit trail; default: user@host");
   windows->require_subcommand(0, 1);
   windows->callback([&given, &chosen, add, end] {
     if (add->parsed()) {
@@ -183,10 +185,10 @@ std::size_t terminal_columns() {
 Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string& command) {
   const bool again = !given.every.empty();
   const bool terminal = isatty(STDOUT_FILENO) != 0;
-  // weftd tells what becomes of plans by itself: whoever reads a line at a time misses nothing.
-  const bool told = plans && again && !given.ids && (!terminal || given.json);
+  // weftd streams the changes of plans: a reader of single lines misses none.
+  const bool is_stream = plans && again && !given.ids && (!terminal || given.json);
   std::optional<HeldSignals> held;
-  if (again && !told) held.emplace();
+  if (again && !is_stream) held.emplace();
   Client client = connect(given);
   const Session session{.client = client,
                         .out = std::cout,
@@ -196,16 +198,16 @@ Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string
                         .now = SystemClock().now(),
                         .colour = takes_colour(given.color, terminal),
                         .columns = terminal ? terminal_columns() : 0};
-  if (told) return watch_plans(session, given.all);
+  if (is_stream) return watch_plans(session, given.all);
   if (again) return watch_live(session, verb, {wanted_interval(given.every), command});
   const Exit exit = verb(session);
-  if (!std::cout.flush()) throw Failure(Exit::kBadNews, "the answer could not be written out whole");
+  if (!std::cout.flush()) throw Failure(Exit::kBadNews, "writing to standard output failed");
   return exit;
 }
 
 void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   app.set_version_flag("--version", "weftctl " WEFT_VERSION);
-  app.add_option("--server", given.server, "Where weftd serves gRPC")
+  app.add_option("--server", given.server, "Address of weftd's gRPC server")
       ->envname("WEFT_SERVER")
       ->capture_default_str()
       ->type_name("HOST:PORT")
@@ -214,21 +216,21 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
         const bool whole = colon != std::string::npos && colon > 0 && colon + 1 < server.size();
         return whole ? std::string() : "\"" + server + "\" is not HOST:PORT";
       });
-  app.add_option("--ca", given.security.authorities, "Authority of weftd's certificate (PEM); without it plain text")
+  app.add_option("--ca", given.security.authorities, "CA of weftd's certificate (PEM); without it no TLS")
       ->envname("WEFT_CA")
       ->type_name("FILE");
-  app.add_option("--cert", given.security.certificate, "Our own certificate (PEM)")
+  app.add_option("--cert", given.security.certificate, "Client certificate (PEM)")
       ->envname("WEFT_CERT")
       ->type_name("FILE");
-  app.add_option("--key", given.security.key, "Its private key (PEM)")->envname("WEFT_KEY")->type_name("FILE");
+  app.add_option("--key", given.security.key, "Private key of --cert (PEM)")->envname("WEFT_KEY")->type_name("FILE");
   app.add_option("--token-file", given.security.token_file, "File with a bearer token")
       ->envname("WEFT_TOKEN_FILE")
       ->type_name("FILE");
   // Never a flag: other users read those in the list of processes.
   if (const char* token = std::getenv("WEFT_TOKEN")) given.security.token = token;
-  app.add_flag("--json", given.json, "For programs: the API's own JSON");
-  app.add_flag("--plain", given.plain, "Drawings in ASCII, as where the locale is not UTF-8");
-  app.add_option("--color", given.color, "Colours: on a terminal without NO_COLOR, always, or never")
+  app.add_flag("--json", given.json, "Output as JSON (the API's messages)");
+  app.add_flag("--plain", given.plain, "Draw in ASCII; the default if the locale is not UTF-8");
+  app.add_option("--color", given.color, "Colours: auto (on a terminal, unless NO_COLOR is set), always or never")
       ->type_name("WHEN")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -241,12 +243,11 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   add_plan_verbs(app, given, chosen);
   add_remedy_verbs(app, given, chosen);
   app.add_subcommand("completion", "Print a completion script for a shell")
-      ->add_option("SHELL", given.shell, "The shell")
+      ->add_option("SHELL", given.shell, "Shell")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   const auto add_watch = [&given](CLI::App* verb) {
-    verb->add_option("--watch", given.every, "Again every so many seconds (2 without a number), until Ctrl-C")
-        ->type_name("[SECONDS]");
+    verb->add_option("--watch", given.every, "Repeat every SECONDS (default 2), until Ctrl-C")->type_name("[SECONDS]");
   };
   for (const char* name : kShow) add_watch(app.get_subcommand(name));
   add_watch(app.get_subcommand("maintenance")->get_subcommand("list"));
@@ -262,12 +263,12 @@ Exit print_candidates(const std::vector<std::string>& words) {
     line = words_of(line.empty() ? "" : line.front());
     line.erase(line.begin());  // the program's name
   }
-  CLI::App app("What weftd knows of the fabric, for people and scripts.", "weftctl");
+  CLI::App app("Show the fabric's state and incidents, and control remediation.", "weftctl");
   Arguments given;
   Verb chosen;
   add_all(app, given, chosen);
   const usage::Command program = usage::describe(app);
-  try {  // the way to the server is among the words; that others are missing yet is no matter
+  try {  // the words include the connection flags; missing arguments do not matter here
     app.allow_extras();
     std::vector<std::string> backwards(line.rbegin() + (line.empty() ? 0 : 1), line.rend());
     app.parse(std::move(backwards));
@@ -288,7 +289,7 @@ Exit print_candidates(const std::vector<std::string>& words) {
 Exit command(int argc, char** argv) {
   const std::vector<std::string> words = with_interval({argv, argv + argc});
   if (words.size() > 1 && words[1] == "__complete") return print_candidates({words.begin() + 2, words.end()});
-  CLI::App app("What weftd knows of the fabric, for people and scripts.", "weftctl");
+  CLI::App app("Show the fabric's state and incidents, and control remediation.", "weftctl");
   Arguments given;
   given.who = user_name();
   Verb chosen;

@@ -14,7 +14,7 @@ Exit print_windows(const Session& session, const v1::ListMaintenanceResponse& wi
     session.out << (all ? "No maintenance windows.\n" : "No maintenance windows, neither active nor planned.\n");
     return Exit::kGood;
   }
-  Table table({"ID", judged("STATE"), "WHAT", spare("FROM"), "UNTIL", spare("WHO"), story("WHY")});
+  Table table({"ID", judged("STATE"), "TARGET", spare("FROM"), "UNTIL", spare("BY"), story("REASON")});
   for (const v1::MaintenanceWindow& window : windows.windows()) {
     std::string until = time_text(window.has_ended() ? window.ended() : window.until());
     if (window.has_ended()) until += " (ended by " + window.ended_by() + ")";

@@ -57,7 +57,7 @@ std::string place_text(const v1::PortReference& end) {
   return end.name().empty() ? end.node() : end_text(end);
 }
 
-/// All equal ways at once, stage by stage in the order of travel.
+/// All ECMP paths at once, stage by stage in the order of travel.
 void print_equal_cost(const Session& session, const v1::Path& path) {
   session.out << printable(place_text(path.from())) << " to " << printable(place_text(path.to())) << ": "
               << printable(path.description()) << '\n';
@@ -77,7 +77,7 @@ void print_equal_cost(const Session& session, const v1::Path& path) {
   if (!table.empty()) table.print(session.sheet());
   for (const auto& [stage, count] : left_out)
     session.out << "and " << count << " more cables of stage " << stage
-                << ", none of them down or blamed; --json has all\n";
+                << ", none down or with an incident; --json lists all\n";
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ Exit show_path(const Session& session, const std::string& fabric, const std::str
     (path.to_lid() != 0 ? print_routed : print_equal_cost)(session, path);
   }
   if (answer.paths_left_out() > 0)
-    session.out << "\nand " << answer.paths_left_out() << " more: name nodes or ports to see them\n";
+    session.out << "\nand " << answer.paths_left_out() << " more: name nodes or ports to select them\n";
   return exit;
 }
 

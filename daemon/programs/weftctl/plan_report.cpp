@@ -13,19 +13,19 @@ namespace {
 const char* meaning_of(v1::Plan::Action action) {
   switch (action) {
     case v1::Plan::NOTHING:
-      return "leave it as it is";
+      return "do nothing";
     case v1::Plan::ISOLATE_LINK:
-      return "take a cable out of service: one end is disabled, and the subnet manager routes round it";
+      return "disable one end of the link; traffic is rerouted";
     case v1::Plan::RESTORE_LINK:
-      return "put a cable back into service, on probation";
+      return "return the link to service, on probation";
     case v1::Plan::RAISE_LINK_COST:
-      return "let the subnet manager avoid a cable that stays up";
+      return "raise the link's cost: it stays up with less or no traffic";
     case v1::Plan::DRAIN_NODE:
-      return "let the scheduler start nothing new on a host; what runs there may finish";
+      return "drain the host: no new jobs; running jobs may finish";
     case v1::Plan::UNDRAIN_NODE:
-      return "let the scheduler use a host again that we drained";
+      return "undrain a host that Weft drained";
     default:
-      return "an action that this weftctl does not know";
+      return "unknown action: this weftctl is older than weftd";
   }
 }
 
@@ -61,7 +61,7 @@ const char* verdict_text(v1::GuardVerdict::Result result) {
 
 void print_candidates(std::ostream& out, const v1::Plan& plan) {
   if (plan.candidates().empty()) return;
-  out << "\nwhat could be done, best first\n";
+  out << "\nalternatives, best first\n";
   const auto name = [](const v1::Candidate& candidate) { return v1::Plan::Action_Name(candidate.action()); };
   const std::size_t columns = widest(plan.candidates(), name);
   for (const v1::Candidate& candidate : plan.candidates()) {
@@ -69,9 +69,9 @@ void print_candidates(std::ostream& out, const v1::Plan& plan) {
         candidate.action() == plan.action() && candidate.target().identity() == plan.target().identity();
     out << (chosen ? "> " : "  ") << padded(name(candidate), columns) << "  "
         << percent_text(candidate.cost_ratio() + candidate.harm_ratio())
-        << " of the jobs' time lost: " << percent_text(candidate.cost_ratio()) << " by it, "
-        << percent_text(candidate.harm_ratio()) << " after it" << (candidate.allowed() ? "" : "; a guard refuses it")
-        << '\n';
+        << " of the jobs' time lost: " << percent_text(candidate.cost_ratio()) << " by the action, "
+        << percent_text(candidate.harm_ratio()) << " by the remaining fault"
+        << (candidate.allowed() ? "" : "; refused by a guard") << '\n';
     // Of the target itself nobody needs to read twice.
     if (!chosen && candidate.target().identity() != plan.target().identity())
       out << "    " << label_of(candidate.target()) << '\n';
@@ -81,7 +81,7 @@ void print_candidates(std::ostream& out, const v1::Plan& plan) {
 
 void print_guards(std::ostream& out, const v1::Plan& plan) {
   if (plan.guards().empty()) return;
-  out << "\nguards, in order\n";
+  out << "\nguards, in order of evaluation\n";
   const auto name = [](const v1::GuardVerdict& verdict) { return v1::GuardVerdict::Guard_Name(verdict.guard()); };
   const auto said = [](const v1::GuardVerdict& verdict) { return std::string(verdict_text(verdict.result())); };
   const std::size_t names = widest(plan.guards(), name);
@@ -93,7 +93,7 @@ void print_guards(std::ostream& out, const v1::Plan& plan) {
 
 void print_steps(std::ostream& out, const v1::Plan& plan) {
   if (plan.steps().empty()) return;
-  out << "\nwhat happened\n";
+  out << "\nhistory\n";
   const auto state = [](const v1::PlanStep& step) { return v1::Plan::State_Name(step.state()); };
   const auto who = [](const v1::PlanStep& step) { return printable(step.who()); };
   const std::size_t states = widest(plan.steps(), state);
@@ -105,18 +105,18 @@ void print_steps(std::ostream& out, const v1::Plan& plan) {
 
 /// Whether the world is as the plan made it.
 const char* standing_of(const v1::Plan& plan) {
-  if (plan.unresolved()) return "nobody knows whether it is in force: a person must look";
+  if (plan.unresolved()) return "unknown whether it is in force: check by hand";
   if (plan.in_force()) return "in force";
-  if (plan.state() == v1::Plan::COMMITTED) return "taken back since";
+  if (plan.state() == v1::Plan::COMMITTED) return "reverted since";
   if (plan.intent() != v1::Plan::NONE && plan.intent() != v1::Plan::INTENT_UNSPECIFIED && !plan.has_finished())
-    return "being asked of the world";
+    return "being applied";
   return nullptr;
 }
 
 void print_next(std::ostream& out, const v1::Plan& plan) {
   if (plan.state() != v1::Plan::PROPOSED) return;
-  out << "\nto let it be done   weftctl approve " << plan.id() << " --revision " << plan.revision()
-      << "\nto say no           weftctl reject " << plan.id() << " --reason ...\n";
+  out << "\nto approve   weftctl approve " << plan.id() << " --revision " << plan.revision()
+      << "\nto reject    weftctl reject " << plan.id() << " --reason ...\n";
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ std::string plan_state_text(const v1::Plan& plan) {
   if (plan.state() == v1::Plan::VERIFYING && plan.windows_needed() > 0)
     text += ' ' + std::to_string(plan.windows_good()) + '/' + std::to_string(plan.windows_needed());
   if (is_waiting(plan) && plan.refused()) text += " (refused)";
-  if (plan.state() == v1::Plan::COMMITTED && !plan.in_force()) text += " (taken back)";
+  if (plan.state() == v1::Plan::COMMITTED && !plan.in_force()) text += " (reverted)";
   if (plan.unresolved()) text += " (unresolved)";
   return text;
 }
@@ -141,22 +141,22 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now) {
   out << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << plan_state_text(plan) << '\n';
   out << label_of(plan.target()) << "\n\n";
   if (plan.has_finished()) say("outcome     ", plan.outcome().empty() ? "-" : plan.outcome());
-  out << "what        " << meaning_of(plan.action()) << '\n';
-  say("why         ", plan.reason());
+  out << "action      " << meaning_of(plan.action()) << '\n';
+  say("reason      ", plan.reason());
   say("incident    ", plan.incident_id());
-  say("takes back  ", plan.undoes());
-  say("through     ", plan.actuator());
+  say("reverts     ", plan.undoes());
+  say("actuator    ", plan.actuator());
   std::string jobs;
   for (const std::string& job : plan.jobs()) jobs += (jobs.empty() ? "" : ", ") + job;
   say("jobs        ", jobs);
-  say("asked by    ", plan.requested_by());
+  say("requested by ", plan.requested_by());
   say("approved by ", plan.approved_by());
   when("created     ", plan.has_created(), plan.created());
   if (is_waiting(plan) && plan.has_expires()) out << "expires     " << time_text(plan.expires()) << '\n';
   when("started     ", plan.has_started(), plan.started());
   when("finished    ", plan.has_finished(), plan.finished());
   if (plan.windows_needed() > 0)
-    out << "verified    " << plan.windows_good() << " of " << plan.windows_needed() << " sweeps found all well\n";
+    out << "verified    " << plan.windows_good() << " of " << plan.windows_needed() << " sweeps passed\n";
   if (const char* standing = standing_of(plan)) out << "now         " << standing << '\n';
   out << "revision    " << plan.revision() << '\n';
   print_candidates(out, plan);
@@ -166,17 +166,17 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now) {
 }
 
 void print_stops(std::ostream& out, const v1::RemedyStatus& status) {
-  if (status.hands_off()) out << "Automation is stopped by hand: " << printable(status.hands_off_reason()) << '\n';
+  if (status.hands_off()) out << "Automation is stopped (hands-off): " << printable(status.hands_off_reason()) << '\n';
   if (status.breaker_tripped())
-    out << "The breaker is tripped"
+    out << "The circuit breaker is tripped"
         << (status.has_breaker_since() ? " since " + time_text(status.breaker_since()) : std::string()) << ": "
-        << printable(status.breaker_reason()) << "\n  after a look: weftctl breaker reset --reason ...\n";
+        << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
 }
 
 void print_automation(std::ostream& out, const v1::RemedyStatus& status) {
   print_stops(out, status);
-  if (!status.hands_off() && !status.breaker_tripped()) out << "Nothing stops automation.\n";
-  out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in this hour; "
+  if (!status.hands_off() && !status.breaker_tripped()) out << "Automation is not stopped.\n";
+  out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in the last hour; "
       << status.out_of_service() << " links and hosts out of service by plans.\n";
 }
 

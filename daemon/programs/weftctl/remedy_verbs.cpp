@@ -86,11 +86,11 @@ Exit show_plans(const Session& session, bool all, bool ids_only) {
   }
   print_stops(session.out, ask_status(session));
   if (plans.plans().empty()) {
-    session.out << (all ? "No plans.\n" : "No plans that are not over.\n");
+    session.out << (all ? "No plans.\n" : "No open plans.\n");
     return Exit::kGood;
   }
-  Table table(
-      {"ID", "ACTION", judged("STATE"), "TARGET", spare("INCIDENT"), spare(age("UPDATED")), story("WHY OR OUTCOME")});
+  Table table({"ID", "ACTION", judged("STATE"), "TARGET", spare("INCIDENT"), spare(age("UPDATED")),
+               story("REASON OR OUTCOME")});
   for (const v1::Plan& plan : plans.plans())
     table.add({plan.id(), v1::Plan::Action_Name(plan.action()), plan_state_text(plan), or_dash(plan.target().label()),
                or_dash(plan.incident_id()), age_text(plan.has_updated(), plan.updated(), session.now), essence(plan)});
@@ -202,10 +202,10 @@ Exit show_audit(const Session& session, std::uint32_t limit) {
     return Exit::kGood;
   }
   if (trail.records().empty()) {
-    session.out << "Nothing was done yet.\n";
+    session.out << "The audit trail is empty.\n";
     return Exit::kGood;
   }
-  Table table({number("LINE"), "WHEN", "WHO", "WHAT", spare("PLAN"), spare("INCIDENT"), story("DETAIL")});
+  Table table({number("LINE"), "TIME", "USER", "ACTION", spare("PLAN"), spare("INCIDENT"), story("DETAIL")});
   for (const v1::AuditRecord& record : trail.records())
     table.add({std::to_string(record.sequence()), record.has_at() ? time_text(record.at()) : "-", or_dash(record.who()),
                or_dash(record.what()), or_dash(record.plan_id()), or_dash(record.incident_id()),

@@ -155,7 +155,7 @@ void Table::print(const Sheet& sheet) const {
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (wide[i] == 0) left_out += (left_out.empty() ? "" : ", ") + columns_[i].head;
   if (left_out.empty()) return;
-  for (const std::string& line : wrapped("No room for " + left_out + ".", sheet.columns))
+  for (const std::string& line : wrapped("Columns left out: " + left_out + ".", sheet.columns))
     sheet.out << (sheet.colour ? toned(line, Tone::kFaint) : line) << '\n';
 }
 

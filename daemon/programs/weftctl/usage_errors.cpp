@@ -22,7 +22,7 @@ std::string complaint(const usage::Command& program, const std::vector<std::stri
   std::vector<std::string> known;
   if (verbs.empty() && !word.starts_with('-')) {
     for (const usage::Command& verb : program.verbs) known.push_back(verb.name);
-    return "there is no verb \"" + word + "\"; " + meant(word, known, "weftctl --help lists all");
+    return "unknown verb \"" + word + "\"; " + meant(word, known, "weftctl --help lists all");
   }
   if (!word.starts_with("--")) return {};
   const usage::Command* here = &program;

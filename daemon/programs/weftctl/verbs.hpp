@@ -37,7 +37,7 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
 Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters);
 /// `down_only`: cables with an end that is not active.
 Exit show_links(const Session& session, const std::string& fabric, bool down_only);
-/// kBadNews when any of the ways does not arrive.
+/// kBadNews when any of the paths is incomplete.
 Exit show_path(const Session& session, const std::string& fabric, const std::string& from, const std::string& to);
 /// Prints each node with the far end of each of its ports.
 Exit show_topology(const Session& session, const std::string& fabric);

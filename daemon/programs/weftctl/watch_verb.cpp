@@ -21,7 +21,7 @@ void redraw(const Session& session, const std::map<std::string, v1::Incident>& o
   });
   session.out << kClearScreen << "Open incidents at " << session.client.server << ": " << open.size()
               << "   (Ctrl-C ends)\n\n";
-  Table table({"ID", judged("SEVERITY"), "KIND", judged("STATE"), "OPENED", story("WHAT")});
+  Table table({"ID", judged("SEVERITY"), "KIND", judged("STATE"), "OPENED", story("SUMMARY")});
   constexpr std::size_t kMostRows = 200;
   for (std::size_t i = 0; i < sorted.size() && i < kMostRows; ++i) {
     const v1::Incident& incident = *sorted[i];
@@ -47,7 +47,7 @@ Exit watch(const Session& session) {
   grpc::ClientContext context;
   const auto stream = session.client.incidents.Watch(&context, v1::WatchIncidentsRequest());
   if (session.terminal && !session.json)
-    session.out << "Waiting for the picture of weftd at " << session.client.server << " ...\n" << std::flush;
+    session.out << "Waiting for the open incidents of weftd at " << session.client.server << " ...\n" << std::flush;
   std::map<std::string, v1::Incident> open;
   bool complete = false;
   v1::WatchIncidentsResponse event;

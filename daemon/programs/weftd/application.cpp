@@ -109,11 +109,11 @@ class Watchers {
     if (stopped_) return;
     if (!ports && ports.error().message != complaint_) {
       complaint_ = ports.error().message;
-      logger("infiniband")->warn("no port to watch yet: {}", complaint_);
+      logger("infiniband")->warn("no InfiniBand port to monitor yet: {}", complaint_);
     } else if (ports) {
       if (ports->empty() && watchers_.empty() && complaint_.empty()) {
         complaint_ = "no active InfiniBand port";
-        logger("infiniband")->warn("no port to watch yet: {}", complaint_);
+        logger("infiniband")->warn("no InfiniBand port to monitor yet: {}", complaint_);
       }
       for (const config::InfinibandPort& port : *ports)
         if (!watchers_.contains(port.fabric) && !has_another_way(port)) add(port);
@@ -139,7 +139,7 @@ class Watchers {
     if (config_.infiniband.ports.automatic) {
       // In each sweep: the first one may have been replaced by a newer one before we looked, and cables move.
       if (const std::string other = also_seen_by(name, sweep.local_port); !other.empty()) {
-        logger("infiniband")->info("{} is on the same subnet as {}: kept in reserve", name, other);
+        logger("infiniband")->info("{} is on the same subnet as {}: kept as standby", name, other);
         reserve_[name] = sweep.local_port;
         // Not from within its own callback.
         asio::post(main_, [this, name] {
@@ -234,7 +234,7 @@ Result<void> run(const config::WeftdConfig& config) {
   if (!remedy_options) return tl::unexpected(remedy_options.error());
   auto security = Security::open(config.security, clock);
   if (!security) return tl::unexpected(security.error());
-  logger("weftd")->info("weftd {}: {} incidents remembered in {}", WEFT_VERSION, restored->incidents.size(),
+  logger("weftd")->info("weftd {}: {} incidents loaded from {}", WEFT_VERSION, restored->incidents.size(),
                         config.state_dir.string());
 
   // What is declared first is destroyed last: the servers stop before the state they show, the lanes after their last
@@ -251,8 +251,7 @@ Result<void> run(const config::WeftdConfig& config) {
                               .capacity = 64,
                               .when_full = runtime::WhenFull::kRefuse,
                               .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }});
-  RemedyController remedies(std::move(*remedy_options), *plans, **store, store_lane, actuate_lane, clock,
-                            post);
+  RemedyController remedies(std::move(*remedy_options), *plans, **store, store_lane, actuate_lane, clock, post);
   Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, remedies, publication, clock,
             post);
   remedies.set_on_news([&core] { core.take_plans(); });
@@ -288,7 +287,7 @@ Result<void> run(const config::WeftdConfig& config) {
                         config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());
 
   if (config.security.allow_plain_text && !(*security)->is_guarded())
-    logger("weftd")->warn("security.allow_plain_text: whoever reaches these addresses may do everything");
+    logger("weftd")->warn("security.allow_plain_text is on: anyone who reaches these addresses has full access");
 
   Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
     core.tick();

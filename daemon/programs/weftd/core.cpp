@@ -76,7 +76,7 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   fabric.saved_history = fabric.analyzer.history_revision();
   fabric.analyzer.plan(planned_);
   fabric.view.name = name;
-  fabric.view.status = is_ethernet ? "waiting for the first look" : "looking for the subnet";
+  fabric.view.status = is_ethernet ? "waiting for the first sweep" : "discovering the subnet";
   fabrics_.emplace(name, std::move(fabric));
   publish();
 }
@@ -119,7 +119,7 @@ void Core::look_after() {
 }
 
 void Core::give_up(const std::string& fabric, TimePoint now) {
-  note(book_.give_up(fabric, "its subnet is not watched any more under this name", now), now, {}, nullptr);
+  note(book_.give_up(fabric, "its subnet is no longer monitored under this name", now), now, {}, nullptr);
 }
 
 void Core::give_up_what_nobody_watches(TimePoint now) {
@@ -202,8 +202,8 @@ void Core::tick() {
     }
     if (!fabric.view.watching) {
       fabric.view.status = !fabric.trouble.empty() ? "waiting: " + fabric.trouble
-                           : fabric.view.sweep     ? "waiting: sweeps have stopped arriving"
-                                                   : "no sweep has arrived yet";
+                           : fabric.view.sweep     ? "no recent sweep"
+                                                   : "no sweep yet";
     }
   }
   if (passed(now, maintained_, kMaintainEvery) && store_lane_.post([this, now] {
@@ -260,7 +260,7 @@ void Core::take_back(Batch batch) {
 }
 
 void Core::saved(Batch batch, const runtime::WriteOutcome& outcome) {
-  if (!outcome) logger("store")->error("incidents are not on disk: {}", outcome.error.message);
+  if (!outcome) logger("store")->error("incidents could not be stored: {}", outcome.error.message);
   // What the store refused it keeps and tries again: watching goes on, and its status says so. Else they are ours
   // again.
   const bool lost = outcome.end == runtime::WriteEnd::kThrown;
@@ -276,8 +276,7 @@ void Core::saved(Batch batch, const runtime::WriteOutcome& outcome) {
 void Core::answer_when_saved(std::uint64_t incident, api::Commands::Callback callback) {
   writes_.wait([this, incident, callback = std::move(callback)](const runtime::WriteOutcome& outcome) {
     if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
-    if (!outcome)
-      return callback(fail(ErrorCode::kResourceExhausted, "it is in force, but could not be written to disk yet"));
+    if (!outcome) return callback(fail(ErrorCode::kResourceExhausted, "the change is in force, but not stored yet"));
     const auto found = book_.find(incident);
     callback(found ? Result<Incident>(*found) : fail(ErrorCode::kNotFound, "no incident " + incident_name(incident)));
   });

@@ -9,17 +9,17 @@ namespace {
 
 constexpr const char* kHead = R"(# Counters
 
-Made from the catalogues by `weftd --counter-reference`. What each is called in `weftctl ports --counters`, in the API and, as a metric, on
-`/metrics`.
+Generated from the catalogues by `weftd --counter-reference`: the name of each counter in `weftctl ports --counters` and in the API, and its metric
+on `/metrics`.
 
-A counter that was not read is absent, not zero. InfiniBand's counters stick at all ones: such a value means "at least", and
-`weft_port_saturated{counter="..."}` is 1. A counter that went down was reset; nothing is lost by it but that interval.
+A counter that was not read is absent, not zero. InfiniBand's counters saturate at all ones: such a value is a minimum, and
+`weft_port_saturated{counter="..."}` is 1. A counter that decreased was reset; only that interval is lost.
 
 ## Ports of an InfiniBand subnet
 
 Read in-band by the sweep. *Every sweep* is PortCounters and PortCountersExtended (InfiniBand Architecture, volume 1, 16.1.3.5 and
 16.1.4.11); *details* are optional attributes of 16.1.4, read when an error counter of the port moved and once a detail interval. Width is that
-of the classic attribute, then of the extended one. Errors are printed **bold**.
+of the classic attribute, then of the extended one. Error counters are **bold**.
 
 | counter | unit | width | read | label | metric | meaning |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -28,8 +28,8 @@ of the classic attribute, then of the extended one. Errors are printed **bold**.
 constexpr const char* kHosts = R"(
 ## Ports of a host, by its collector
 
-Read on the host from sysfs, RDMA netlink, rtnetlink, ethtool and DCB. What the same port shows in a sweep as well is shown once. Which of these
-there are depends on the driver; drivers count in 64 bits unless their table says otherwise.
+Read on the host from sysfs, RDMA netlink, rtnetlink, ethtool and DCB. Counters that a sweep also reads are shown once. The driver
+determines which of these exist; drivers count in 64 bits unless their table states otherwise.
 
 | counter | unit | kind | labels | metric | meaning |
 | --- | --- | --- | --- | --- | --- |

@@ -115,7 +115,7 @@ void FabricWatcher::watch_silence() {
   const auto longest = std::max<Duration>(kLongestSilence, 10 * options_.infiniband.sweep_interval);
   silence_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(longest));
   silence_.async_wait([this, alive = std::weak_ptr<const int>(alive_)](boost::system::error_code error) {
-    if (!error && !alive.expired() && !stopped_ && child_) ended("the sweeper has said nothing for too long");
+    if (!error && !alive.expired() && !stopped_ && child_) ended("no data from weft-sweeper for too long");
   });
 }
 
@@ -148,7 +148,7 @@ void FabricWatcher::ended(const std::string& why) {
   retire();
   if (stopped_) return;
   const auto delay = backoff_.next();
-  logger("infiniband")->warn("{}: {}; trying again in {:.2f} s", fabric(), why, seconds(delay));
+  logger("infiniband")->warn("{}: {}; retrying in {:.2f} s", fabric(), why, seconds(delay));
   ++restarts_;
   on_trouble_(why);
   retry_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(delay));

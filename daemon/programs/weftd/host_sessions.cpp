@@ -68,7 +68,7 @@ HostSessions::Host* HostSessions::admit(const Stream& stream, const api::Collect
   auto found = hosts_.find(hello.host);
   if (found == hosts_.end()) {
     if (hosts_.size() >= kRememberedHosts * config_.max_collectors) {
-      stream->end({ErrorCode::kResourceExhausted, "too many hosts are remembered: come back later"});
+      stream->end({ErrorCode::kResourceExhausted, "too many known hosts: retry later"});
       return nullptr;
     }
     found = hosts_.emplace(hello.host, Host{}).first;
@@ -79,11 +79,11 @@ HostSessions::Host* HostSessions::admit(const Stream& stream, const api::Collect
   Host& host = found->second;
   if (host.stream) {
     if (host.spool != hello.spool && state_of(host, now) == CollectorState::kConnected) {
-      stream->end({ErrorCode::kAlreadyExists, "another collector speaks for " + hello.host});
+      stream->end({ErrorCode::kAlreadyExists, "another collector is connected for host " + hello.host});
       return nullptr;
     }
     by_stream_.erase(host.stream.get());
-    std::exchange(host.stream, nullptr)->end({ErrorCode::kUnavailable, "a newer stream of this host has taken over"});
+    std::exchange(host.stream, nullptr)->end({ErrorCode::kUnavailable, "replaced by a newer stream of this host"});
   }
   by_stream_.emplace(stream.get(), found);
   return &host;
@@ -163,7 +163,7 @@ void HostSessions::tick() {
     Host& host = at->second;
     host.view.heard = std::min(host.view.heard, now);  // the clock may have been set back
     if (!host.stream && now - host.view.heard > config_.forget_after) {
-      logger("hosts")->info("{} is forgotten: its collector was not heard for long", at->first);
+      logger("hosts")->info("{} is removed: its collector sent nothing for too long", at->first);
       forgotten_.push_back(at->first);
       rules_.forget(at->first);
       at = hosts_.erase(at);
@@ -202,7 +202,7 @@ void HostSessions::save() {
 
 void HostSessions::saved(Batch batch, const runtime::WriteOutcome& outcome) {
   if (!outcome) {
-    logger("store")->error("collectors' progress is not on disk: {}", outcome.error.message);
+    logger("store")->error("the collectors' progress could not be stored: {}", outcome.error.message);
     forgotten_.insert(forgotten_.end(), batch.forgotten.begin(), batch.forgotten.end());
   }
   for (const store::CollectorMark& mark : batch.marks) {

@@ -14,10 +14,10 @@ std::string watching_status(const Topology& topology) {
       unread += std::ranges::all_of(topology.ports_of(node),
                                     [](const Port& port) { return port.state == PortState::kUnknown; });
   }
-  std::string text = "watching " + std::to_string(switches) + " switches, " + std::to_string(adapters);
+  std::string text = "monitoring " + std::to_string(switches) + " switches, " + std::to_string(adapters);
   if (topology.is_ethernet()) {
     text += " interfaces";
-    if (unread > 0) text += ", " + std::to_string(unread) + " of them told of by nobody yet";
+    if (unread > 0) text += ", " + std::to_string(unread) + " of them without data yet";
     return text;
   }
   text += " adapters";

@@ -34,12 +34,12 @@ int main(int argc, char** argv) {
   allow_many_descriptors();
   ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong with a listener is said by us, once
   CLI::App app{
-      "weftd watches InfiniBand subnets: it finds failed, flapping and degrading links and serves what it knows over "
+      "weftd monitors InfiniBand and Ethernet fabrics: it finds failed, flapping and degrading links, and serves "
       "gRPC,\n"
       "Prometheus, JSON and a web page."};
   app.set_version_flag("--version", WEFT_VERSION);
   app.footer(
-      "Every key of the configuration file is also a flag. With no file and no flags weftd watches every active "
+      "Every key of the configuration file is also a flag. Without a file and flags weftd monitors every active "
       "InfiniBand\n"
       "port of this machine. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration or usage.");
   app.add_flag_callback(

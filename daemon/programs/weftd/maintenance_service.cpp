@@ -39,13 +39,13 @@ Result<void> MaintenanceService::check(MaintenanceWindow& window, TimePoint now)
   if (window.reason.size() > kLongestReason)
     return refuse("the reason is longer than " + std::to_string(kLongestReason) + " bytes");
   if (std::ranges::any_of(window.reason, [](unsigned char c) { return c < 0x20 || c == 0x7F; }))
-    return refuse("the reason has control characters in it: give it as one line of text");
-  if (window.until <= now) return refuse("a maintenance window that is over already explains nothing");
-  if (window.from - now > kFurthestAhead) return refuse("a maintenance window begins within a year or not at all");
+    return refuse("the reason contains control characters: use one line of text");
+  if (window.until <= now) return refuse("the maintenance window has already ended");
+  if (window.from - now > kFurthestAhead) return refuse("a maintenance window must begin within a year");
   window.from = std::max(window.from, now);
   if (window.until - window.from > limits_.longest)
     return refuse("a maintenance window lasts at most " + config::format_duration(limits_.longest) +
-                  " (maintenance.longest): add another one then");
+                  " (maintenance.longest): add a second window");
   const auto waiting = std::ranges::count_if(
       *windows_, [now](const MaintenanceWindow& known) { return state_at(known, now) != MaintenanceState::kOver; });
   if (static_cast<std::size_t>(waiting) + writing_.size() >= limits_.max_windows)
@@ -70,11 +70,11 @@ void MaintenanceService::end(std::uint64_t id, std::string who, Callback callbac
   const TimePoint now = clock_.now();
   const auto known = std::ranges::find(*windows_, id, &MaintenanceWindow::id);
   if (known == windows_->end())
-    return callback(fail(ErrorCode::kNotFound, "there is no maintenance window " + maintenance_name(id)));
+    return callback(fail(ErrorCode::kNotFound, "no maintenance window " + maintenance_name(id)));
   if (state_at(*known, now) == MaintenanceState::kOver)
-    return callback(fail(ErrorCode::kFailedPrecondition, maintenance_name(id) + " is over already"));
+    return callback(fail(ErrorCode::kFailedPrecondition, maintenance_name(id) + " has already ended"));
   if (writing_.contains(id))
-    return callback(fail(ErrorCode::kFailedPrecondition, maintenance_name(id) + " is being ended already"));
+    return callback(fail(ErrorCode::kFailedPrecondition, maintenance_name(id) + " is already being ended"));
   MaintenanceWindow window = *known;
   window.ended = now;
   window.ended_by = std::move(who);
@@ -86,13 +86,13 @@ void MaintenanceService::save(MaintenanceWindow window, Callback callback) {
   writing_[id] = std::move(callback);
   if (!writes_.write(std::move(window))) return;
   const Callback told = std::move(writing_.extract(id).mapped());
-  told(fail(ErrorCode::kUnavailable, "the store is behind: try again"));
+  told(fail(ErrorCode::kUnavailable, "the store is busy: retry"));
 }
 
 void MaintenanceService::saved(const MaintenanceWindow& window, const runtime::WriteOutcome& outcome) {
   auto waiting = writing_.extract(window.id);
   if (!outcome) {
-    logger("store")->error("{} is not on disk: {}", maintenance_name(window.id), outcome.error.message);
+    logger("store")->error("{} could not be stored: {}", maintenance_name(window.id), outcome.error.message);
     if (!waiting.empty()) waiting.mapped()(tl::unexpected(outcome.error));
     return;
   }

@@ -20,7 +20,7 @@ namespace {
 using analyzer::PlanPtr;
 
 constexpr const char* kFile = "file";
-constexpr const char* kNotWritten = "it could not be written to disk, so it is not done";
+constexpr const char* kNotWritten = "not done because it could not be stored";
 
 }  // namespace
 
@@ -73,10 +73,10 @@ void RemedyController::tick() {
     std::error_code ignored;
     const bool exists = std::filesystem::exists(hands_off_file_, ignored);
     // Taking the file away lets go on what the file stopped, and nothing else.
-    const std::string there = hands_off_file_.string() + " is there";
+    const std::string there = hands_off_file_.string() + " exists";
     const bool by_file = book_.status(clock_.now()).hands_off_reason == kFile + (": " + there);
     if (exists) book_.set_hands_off(true, there, kFile, clock_.now());
-    if (!exists && by_file) book_.set_hands_off(false, hands_off_file_.string() + " is gone", kFile, clock_.now());
+    if (!exists && by_file) book_.set_hands_off(false, hands_off_file_.string() + " was removed", kFile, clock_.now());
   }
   work();
 }
@@ -135,7 +135,7 @@ void RemedyController::count(const analyzer::RemedyBatch& batch) {
 
 void RemedyController::saved(Batch batch, const runtime::WriteOutcome& outcome) {
   if (!outcome) {
-    logger("store")->error("plans are not on disk, so nothing is done: {}", outcome.error.message);
+    logger("store")->error("plans could not be stored, so no action is taken: {}", outcome.error.message);
     book_.take_back(std::move(batch.changes), clock_.now());  // tried again with the next tick
     return;
   }
@@ -190,7 +190,7 @@ void RemedyController::carry_out(const RemedyOrder& order) {
     post_([answer, number, kind, reading, done] { answer(number, kind, reading, done); });
   });
   // Not taken by the lane, so not sent: to a plan that is the same as no answer, and it is read.
-  if (!posted) refuse(ErrorCode::kUnavailable, "too much is being done at once");
+  if (!posted) refuse(ErrorCode::kUnavailable, "too many actions in progress: retry later");
 }
 
 void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
@@ -247,11 +247,11 @@ Result<Entity> RemedyController::find_target(RemedyAction action, const std::str
   const char* const end = text.data() + text.size();
   if (colon == std::string::npos || std::from_chars(text.data() + colon + 1, end, number).ptr != end || number == 0 ||
       number > 254)
-    return fail(ErrorCode::kInvalidArgument, "a link is named by one of its ends, 'NODE:PORT', not '" + text + "'");
+    return fail(ErrorCode::kInvalidArgument, "'" + text + "' is not a link: name one of its ends as NODE:PORT");
   const auto nodes = api::find_nodes(seen_, text.substr(0, colon), 2);
   if (nodes.empty()) return fail(ErrorCode::kNotFound, "no node named '" + text.substr(0, colon) + "'");
   if (nodes.size() > 1)
-    return fail(ErrorCode::kInvalidArgument, "'" + text.substr(0, colon) + "' is several nodes: use a GUID");
+    return fail(ErrorCode::kInvalidArgument, "'" + text.substr(0, colon) + "' matches several nodes: use a GUID");
   const Topology& topology = *nodes[0].fabric->sweep->topology;
   const PortIndex port = topology.find_port({topology.node(nodes[0].node).guid, {static_cast<std::uint8_t>(number)}});
   if (port != kNoIndex && !topology.link_of(port)) {
@@ -263,7 +263,7 @@ Result<Entity> RemedyController::find_target(RemedyAction action, const std::str
         return plan->target;
   }
   if (port == kNoIndex || !topology.link_of(port))
-    return fail(ErrorCode::kNotFound, "no cable was ever seen at '" + text + "'");
+    return fail(ErrorCode::kNotFound, "no link was ever seen at '" + text + "'");
   return analyzer::link_entity(nodes[0].fabric->name, topology, port);
 }
 

@@ -39,7 +39,7 @@ class RefusalLog {
       }
       untold = std::exchange(untold_, 0);
     }
-    if (untold > 0) log()->warn("{} more refusals, not shown one by one", untold);
+    if (untold > 0) log()->warn("{} more refusals, not logged one by one", untold);
     log()->warn("refused {}{}{}: {}: {}", refusal.what, refusal.peer.empty() ? "" : " from " + refusal.peer,
                 refusal.who.empty() ? "" : " by " + one_line(refusal.who), to_string(refusal.why.code),
                 one_line(refusal.why.message));
@@ -103,11 +103,12 @@ void Security::take(Result<SecurityFiles> files) {
   if (!gate_) return;
   if (!files) {
     if (files.error().message != complaint_)
-      log()->error("the last good certificates and tokens stay in force: {}", files.error().message);
+      log()->error("certificates and tokens were not reloaded, the previous ones stay in use: {}",
+                   files.error().message);
     complaint_ = files.error().message;
     return;
   }
-  if (!complaint_.empty()) log()->info("certificates and tokens are good again");
+  if (!complaint_.empty()) log()->info("certificates and tokens are valid again");
   complaint_.clear();
   const bool new_tls = tls_ && (loaded_ == 0 || *tls_->current() != files->tls);
   const bool new_tokens = loaded_ == 0 || tokens_ != files->rules.tokens;
@@ -119,7 +120,7 @@ void Security::take(Result<SecurityFiles> files) {
   tokens_ = files->rules.tokens;
   if (new_tokens) gate_->change(std::move(files->rules));
   ++loaded_;
-  log()->info("{}{}{} in force", new_tls ? "certificates" : "", new_tls && new_tokens ? " and " : "",
+  log()->info("{}{}{} reloaded", new_tls ? "certificates" : "", new_tls && new_tokens ? " and " : "",
               new_tokens ? std::to_string(tokens_.size()) + " tokens" : "");
 }
 

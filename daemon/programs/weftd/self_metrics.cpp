@@ -19,41 +19,38 @@ void raise_to(Counter& counter, std::uint64_t value) {
 
 struct SelfMetrics::Families {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
-  Family<Gauge>& build = gauge("weft_build_info", "Constant 1, with the version of weftd.");
-  Family<Gauge>& depth = gauge("weft_lane_queue_depth", "Jobs that wait for this thread.");
-  Family<Counter>& refused = counter("weft_lane_refused_total", "Jobs not taken because too many waited.");
-  Family<Counter>& busy = counter("weft_lane_busy_seconds_total", "Time this thread spent in jobs.");
-  Family<Gauge>& waiting = gauge("weft_store_incidents_waiting", "Incidents not on disk yet.");
-  Family<Counter>& written = counter("weft_store_history_written_total", "Moments of port history written.");
-  Family<Counter>& dropped =
-      counter("weft_store_history_dropped_total", "Moments of port history that were not written.");
-  Family<Gauge>& bytes = gauge("weft_store_history_bytes", "Room that port history takes on disk.");
-  Family<Gauge>& analysis = gauge("weft_analysis_duration_seconds", "Time the last analysis of a sweep took.");
+  Family<Gauge>& build = gauge("weft_build_info", "Constant 1, with the version of weftd as a label.");
+  Family<Gauge>& depth = gauge("weft_lane_queue_depth", "Jobs waiting for this thread.");
+  Family<Counter>& refused = counter("weft_lane_refused_total", "Jobs refused because the queue was full.");
+  Family<Counter>& busy = counter("weft_lane_busy_seconds_total", "Time this thread spent on jobs.");
+  Family<Gauge>& waiting = gauge("weft_store_incidents_waiting", "Incidents not stored yet.");
+  Family<Counter>& written = counter("weft_store_history_written_total", "Samples of port history written.");
+  Family<Counter>& dropped = counter("weft_store_history_dropped_total", "Samples of port history dropped.");
+  Family<Gauge>& bytes = gauge("weft_store_history_bytes", "Disk space used by port history.");
+  Family<Gauge>& analysis = gauge("weft_analysis_duration_seconds", "Duration of the last sweep's analysis.");
   Family<Counter>& restarts =
-      counter("weft_sweeper_restarts_total", "Times the process that sweeps this subnet was started again.");
-  Family<Counter>& skipped =
-      counter("weft_sweeps_skipped_total", "Sweeps replaced by newer ones before they were looked at.");
-  Family<Counter>& events_delivered = counter("weft_events_delivered_total", "Events that this receiver took.");
+      counter("weft_sweeper_restarts_total", "Restarts of the process that sweeps this subnet.");
+  Family<Counter>& skipped = counter("weft_sweeps_skipped_total", "Sweeps replaced by newer ones before analysis.");
+  Family<Counter>& events_delivered = counter("weft_events_delivered_total", "Events delivered to this receiver.");
   Family<Counter>& events_failed =
-      counter("weft_events_failed_total", "Attempts to tell this receiver that it did not answer with 2xx.");
+      counter("weft_events_failed_total", "Failed deliveries to this receiver (no 2xx answer).");
   Family<Counter>& events_given_up =
-      counter("weft_events_given_up_total", "Events that this receiver said it can never take.");
-  Family<Gauge>& events_waiting = gauge("weft_events_waiting", "Incidents that this receiver was not told of yet.");
-  Family<Gauge>& streams = gauge("weft_collector_streams", "Streams of collectors that are open.");
-  Family<Gauge>& values = gauge("weft_collector_values", "Values in one reading of all collectors together.");
-  Family<Counter>& ended = counter("weft_collector_streams_refused_total",
-                                   "Streams of collectors ended for a limit or because they broke the rules.");
+      counter("weft_events_given_up_total", "Events permanently rejected by this receiver.");
+  Family<Gauge>& events_waiting = gauge("weft_events_waiting", "Incidents not yet delivered to this receiver.");
+  Family<Gauge>& streams = gauge("weft_collector_streams", "Open streams of collectors.");
+  Family<Gauge>& values = gauge("weft_collector_values", "Values in one reading, over all collectors.");
+  Family<Counter>& ended =
+      counter("weft_collector_streams_refused_total", "Streams of collectors closed for a limit or a protocol error.");
   Family<Counter>& throttled = counter("weft_collector_batches_throttled_total",
-                                       "Batches after which a collector had to wait, by reason; none is lost by it.");
-  Family<Counter>& duplicates =
-      counter("weft_collector_batches_duplicate_total", "Batches ignored because they had been taken before.");
-  Family<Counter>& refusals = counter("weft_access_refused_total", "Calls and connections not let in, by reason.");
+                                       "Batches after which a collector was throttled, by reason; none is lost.");
+  Family<Counter>& duplicates = counter("weft_collector_batches_duplicate_total", "Duplicate batches, ignored.");
+  Family<Counter>& refusals = counter("weft_access_refused_total", "Calls and connections refused, by reason.");
   Family<Gauge>& bad_files = gauge("weft_security_files_refused",
-                                   "1 while the files of [security] are no good and those before stay in force.");
-  Family<Counter>& loads = counter("weft_security_files_loaded_total", "Times the files of [security] were taken.");
+                                   "1 while the files of [security] are invalid and the previous ones stay in use.");
+  Family<Counter>& loads = counter("weft_security_files_loaded_total", "Successful loads of the files of [security].");
   Family<Gauge>& certificate_end =
-      gauge("weft_certificate_expiry_timestamp_seconds", "When the server's certificate ends, in Unix time.");
-  Family<Gauge>& inbox = gauge("weft_collector_batches_waiting", "Messages of collectors that wait to be looked at.");
+      gauge("weft_certificate_expiry_timestamp_seconds", "Expiry of the server's certificate, in Unix time.");
+  Family<Gauge>& inbox = gauge("weft_collector_batches_waiting", "Messages of collectors waiting to be processed.");
 
   Family<Gauge>& gauge(const char* name, const char* help) {
     return prometheus::BuildGauge().Name(name).Help(help).Register(*registry);

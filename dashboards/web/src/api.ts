@@ -34,7 +34,7 @@ async function ask(path: string, options: RequestInit): Promise<Response> {
   try {
     return await fetch(path, {...options, headers, cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS)});
   } catch {
-    throw new Failure(0, 'Weft does not answer');
+    throw new Failure(0, 'weftd is unreachable');
   }
 }
 
@@ -58,7 +58,7 @@ export async function get<T>(path: string): Promise<T> {
   try {
     value = (await response.json()) as T;
   } catch {
-    throw new Failure(0, 'the answer broke off');
+    throw new Failure(0, 'the response was incomplete');
   }
   const etag = response.headers.get('ETag');
   heard.delete(path);

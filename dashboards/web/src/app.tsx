@@ -35,9 +35,9 @@ function TokenForm({onDone}: {onDone?: () => void}) {
       <label>Token
         <input type="password" autoComplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
-      <button type="submit" class="primary">Use it</button>
+      <button type="submit" class="primary">Sign in</button>
       {token() && <button type="button" onClick={() => { giveToken(''); onDone?.(); }}>Forget the token</button>}
-      <p class="muted">It is kept in this tab only, and forgotten when the tab is closed.</p>
+      <p class="muted">The token is kept in this tab only, until it is closed.</p>
     </form>
   );
 }
@@ -47,7 +47,7 @@ function Who() {
   const [open, setOpen] = useState(false);
   return (
     <div class="who">
-      <button type="button" aria-expanded={open} aria-label={`You are ${name || role}: use another token`} onClick={() => setOpen(!open)}>
+      <button type="button" aria-expanded={open} aria-label={`Signed in as ${name || role}: use another token`} onClick={() => setOpen(!open)}>
         {name && name !== role ? `${name} · ${role}` : role}
       </button>
       {open && <div class="popup"><TokenForm onDone={() => setOpen(false)} /></div>}
@@ -65,15 +65,15 @@ function Notices() {
     <div class="notices" role="status" aria-live="assertive">
       {lost && (
         <p class="notice lost">
-          <b>Weft does not answer.</b>{' '}
-          {heardAt ? `What you see is ${seconds(age)} old.` : 'Nothing was heard yet.'} Asking again every second.
+          <b>weftd is unreachable.</b>{' '}
+          {heardAt ? `The data shown is ${seconds(age)} old.` : 'No data yet.'} Retrying every second.
         </p>
       )}
       {refused && <div class="notice"><p>{refused}</p><TokenForm /></div>}
       {!lost && blind.map((fabric) => (
-        <p key={fabric.fabric} class="notice"><b>{fabric.fabric} is not being watched:</b> {fabric.status}</p>
+        <p key={fabric.fabric} class="notice"><b>{fabric.fabric} is not monitored:</b> {fabric.status}</p>
       ))}
-      {!lost && state && !state.storeOk && <p class="notice"><b>History is not being written:</b> {state.storeStatus}</p>}
+      {!lost && state && !state.storeOk && <p class="notice"><b>History is not being stored:</b> {state.storeStatus}</p>}
     </div>
   );
 }
@@ -84,7 +84,7 @@ function Maps({selected, port}: {selected: string; port: number}) {
   const owner = map?.find((each) => each.guids.includes(selected));
   const shown = owner ?? map?.find((each) => each.fabric === chosen) ?? map?.[0];
   const how = state?.fabrics.find((each) => each.fabric === shown?.fabric);
-  if (!shown || !how) return <section class="map"><p class="muted empty">{state ? 'No fabric was seen yet.' : 'Asking …'}</p></section>;
+  if (!shown || !how) return <section class="map"><p class="muted empty">{state ? 'No fabric is monitored yet.' : 'Loading …'}</p></section>;
   return (
     <div class="maps">
       {map && map.length > 1 && (

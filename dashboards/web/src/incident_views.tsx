@@ -66,8 +66,8 @@ export function IncidentList({withEnded}: {withEnded?: boolean}) {
     <section aria-labelledby="open-incidents">
       <h2 id="open-incidents">Open incidents <span class="count">{incidents ? open.length : '…'}</span></h2>
       {incidents && !open.length &&
-        (state?.ready ? <p class="quiet">None. Everything that Weft sees is well.</p>
-                      : <p class="muted">Nothing is known yet: there is no complete first picture.</p>)}
+        (state?.ready ? <p class="quiet">No open incidents.</p>
+                      : <p class="muted">No data yet: the first sweep is not complete.</p>)}
       <List incidents={open} now={now} />
       {withEnded && before.length > 0 && (
         <>
@@ -105,7 +105,7 @@ export function IncidentView({id}: {id: string}) {
   const now = useClock();
   const asked = usePolled<Incident>(`incident-${id}`, 3000, () => get<Incident>(`/api/v1/incidents/${encodeURIComponent(id)}`));
   const incident = asked.value ?? live.incidents?.find((each) => each.id === id);
-  if (!incident) return <p class="muted">{asked.error ? asked.error.message : 'Asking …'}</p>;
+  if (!incident) return <p class="muted">{asked.error ? asked.error.message : 'Loading …'}</p>;
   const plans = (live.plans ?? []).filter((plan) => plan.incidentId === incident.id);
   return (
     <article aria-labelledby="what">
@@ -153,7 +153,7 @@ export function IncidentView({id}: {id: string}) {
       )}
       {incident.waiting.length > 0 && (
         <>
-          <h3>Links that wait</h3>
+          <h3>Waiting links</h3>
           <ul class="plain-list">{incident.waiting.map((each, index) => (
             <li key={index}><EntityLink entity={each.sender} /> → {each.towards}, waits {percent(each.stallRatio)} of the time</li>
           ))}</ul>

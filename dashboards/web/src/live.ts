@@ -116,8 +116,8 @@ async function tick(): Promise<void> {
       picture.lost = status === 0 || status >= 500;
       // Of a token that was replaced meanwhile the answer is of no interest.
       if (status === 401 && given === token())
-        picture.refused = 'This Weft wants to know who asks.' + (given ? ' The token that was given is not good here.' : '');
-      if (status === 403 && given === token()) picture.refused = `That is not yours to see: ${(error as Failure).message}.`;
+        picture.refused = 'Authentication required.' + (given ? ' The token is not valid.' : '');
+      if (status === 403 && given === token()) picture.refused = `Permission denied: ${(error as Failure).message}.`;
     }
     const took = performance.now() - now;
     next.due = performance.now() + Math.max(next.every, took / SHARE);

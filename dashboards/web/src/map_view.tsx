@@ -171,7 +171,7 @@ class Drawing {
   }
 }
 
-const WORDS: Record<string, string> = {h: 'healthy', d: 'degraded', b: 'unhealthy', u: 'no fresh data', x: 'no way leads to it'};
+const WORDS: Record<string, string> = {h: 'healthy', d: 'degraded', b: 'unhealthy', u: 'no fresh data', x: 'unreachable'};
 
 export function describe(layout: Layout, shading: Shading, state: FabricState, mode: Mode, node: number): string {
   const {map} = layout.graph;

@@ -62,7 +62,7 @@ const VERDICT_GOOD = 'HEALTHY';
 export function NodeView({guid}: {guid: string}) {
   const {value: node, error} = useNode(guid);
   const {value: health} = usePolled<Health>(`health-${guid}`, 5000, () => get<Health>(`/api/v1/nodes/${encodeURIComponent(guid)}/health`));
-  if (!node) return <p class="muted">{error ? error.message : 'Asking …'}</p>;
+  if (!node) return <p class="muted">{error ? error.message : 'Loading …'}</p>;
   const map = picture.map?.find((each) => each.fabric === node.fabric);
   const siblings = (map?.guids ?? [])
     .map((each, index) => ({guid: each, name: map?.names[index] ?? '', host: map?.hosts[index]}))
@@ -76,7 +76,7 @@ export function NodeView({guid}: {guid: string}) {
       <h2 id="node">{node.name}</h2>
       <p class="marks">
         <span class="mark neutral">{plain(node.type)}</span>
-        {!node.reachable && <span class="mark critical">No way leads to it</span>}
+        {!node.reachable && <span class="mark critical">Unreachable</span>}
         {health && <StateMark word={health.verdict} good={health.verdict === VERDICT_GOOD} bad={health.verdict === 'UNHEALTHY'} />}
         {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
       </p>
@@ -124,19 +124,19 @@ function Line({label, value, read, text, most}: {label: string; value?: number; 
 export function PortView({guid, number}: {guid: string; number: number}) {
   const {value: node, error} = useNode(guid);
   const port = node?.ports.find((each) => each.port === number);
-  if (!node || !port) return <p class="muted">{error ? error.message : node ? `${node.name} has no port ${number}` : 'Asking …'}</p>;
+  if (!node || !port) return <p class="muted">{error ? error.message : node ? `${node.name} has no port ${number}` : 'Loading …'}</p>;
   const state = portWord(port);
   const slower = port.state === 'ACTIVE' && port.widthSupported && port.width !== port.widthSupported;
   return (
     <article aria-labelledby="port">
       <p class="crumbs"><a href="#/">Fabric</a> / <a href={toNode(guid)}>{node.name}</a> / {port.name || `port ${number}`}</p>
       <h2 id="port">{portName(port)}</h2>
-      <p class="marks"><StateMark {...state} />{slower && <span class="mark warning">Narrower than it could be</span>}</p>
+      <p class="marks"><StateMark {...state} />{slower && <span class="mark warning">Below its supported width</span>}</p>
       <IncidentsOf guid={guid} port={number} />
       <Facts>
-        <Fact name="Other end">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{portName(port.peer)}</a> : 'no cable seen'}</Fact>
+        <Fact name="Peer">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{portName(port.peer)}</a> : 'no link seen'}</Fact>
         <Fact name="Link">{port.rateBitsPerSecond ? [port.width && linkWord(port), bits(port.rateBitsPerSecond)].filter(Boolean).join(', ') : state.word === 'not read' ? state.word : 'down'}</Fact>
-        {!port.name && <Fact name="Could do">{[port.widthSupported, port.speedSupported].filter(Boolean).join(' ') || 'not known'}</Fact>}
+        {!port.name && <Fact name="Supported">{[port.widthSupported, port.speedSupported].filter(Boolean).join(' ') || 'unknown'}</Fact>}
         <Fact name="Physical state">{plain(port.physicalState)}</Fact>
         {!port.name && <Fact name="LID">{port.lid || '–'}</Fact>}
         <Fact name="State read">{clock(port.stateReadAt)}</Fact>
@@ -158,7 +158,7 @@ export function PortView({guid, number}: {guid: string; number: number}) {
           ))}
         </tbody>
       </table>
-      {!port.counters.length && <p class="muted">None was read.</p>}
+      {!port.counters.length && <p class="muted">No counters were read.</p>}
     </article>
   );
 }

@@ -31,7 +31,7 @@ function Entries({plans}: {plans: Plan[]}) {
               <time class="muted" dateTime={plan.updated}>{since(plan.updated, now)}</time>
             </span>
             <span class="entry-what">{plan.target?.label || plan.target?.host}</span>
-            <span class="muted entry-foot">{plan.id}{plan.incidentId && ` · for ${plan.incidentId}`}{plan.refused && !isOver(plan) && ' · a guard refuses'}</span>
+            <span class="muted entry-foot">{plan.id}{plan.incidentId && ` · for ${plan.incidentId}`}{plan.refused && !isOver(plan) && ' · refused by a guard'}</span>
           </a>
         </li>
       ))}
@@ -46,14 +46,14 @@ export function PlanList() {
   const over = sorted.filter(isOver);
   return (
     <section aria-labelledby="open-plans">
-      {remedy?.handsOff && <p class="notice">Hands off: nothing is carried out. {remedy.handsOffReason}</p>}
-      {remedy?.breakerTripped && <p class="notice">The breaker is tripped: {remedy.breakerReason}</p>}
+      {remedy?.handsOff && <p class="notice">Hands off: automation is stopped. {remedy.handsOffReason}</p>}
+      {remedy?.breakerTripped && <p class="notice">The circuit breaker is tripped: {remedy.breakerReason}</p>}
       <h2 id="open-plans">Plans <span class="count">{plans ? open.length : '…'}</span></h2>
-      {plans && !open.length && <p class="quiet">None waits or is under way.</p>}
+      {plans && !open.length && <p class="quiet">No open plans.</p>}
       <Entries plans={open} />
       {over.length > 0 && (
         <>
-          <h2>Over <span class="count">{over.length}</span></h2>
+          <h2>Finished <span class="count">{over.length}</span></h2>
           <Entries plans={over.slice(0, 100)} />
         </>
       )}
@@ -98,14 +98,14 @@ function Decide({plan}: {plan: Plan}) {
           <h3 id="decide">{verb === 'approve' ? 'Approve' : 'Reject'} {plan.id}?</h3>
           <p>{plain(plan.action)}: {plan.target?.label || plan.target?.host}</p>
           {verb === 'reject' && (
-            <label>Why
+            <label>Reason
               <input value={reason} required maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} />
             </label>
           )}
           {trouble && <p class="trouble" role="alert">{trouble}</p>}
           <p class="actions">
             <button type="submit" class="primary" disabled={sending}>{verb === 'approve' ? 'Approve' : 'Reject'}</button>
-            <button type="button" onClick={() => setVerb(undefined)}>Leave it</button>
+            <button type="button" onClick={() => setVerb(undefined)}>Cancel</button>
           </p>
         </form>
       </dialog>
@@ -120,7 +120,7 @@ export function PlanView({id}: {id: string}) {
   const now = useClock();
   const asked = usePolled<Plan>(`plan-${id}`, 2000, () => get<Plan>(`/api/v1/plans/${encodeURIComponent(id)}`));
   const plan = asked.value ?? live.plans?.find((each) => each.id === id);
-  if (!plan) return <p class="muted">{asked.error ? asked.error.message : 'Asking …'}</p>;
+  if (!plan) return <p class="muted">{asked.error ? asked.error.message : 'Loading …'}</p>;
   return (
     <article aria-labelledby="plan">
       <p class="crumbs"><a href="#/plans">Plans</a> / {plan.id}</p>
@@ -132,11 +132,11 @@ export function PlanView({id}: {id: string}) {
       <Facts>
         <Fact name="Target"><EntityLink entity={plan.target} /></Fact>
         {plan.incidentId && <Fact name="Incident"><a href={toIncident(plan.incidentId)}>{plan.incidentId}</a></Fact>}
-        <Fact name="Carried out by">{plan.actuator || '–'}</Fact>
-        <Fact name="Wished by">{plan.requestedBy || '–'}</Fact>
+        <Fact name="Actuator">{plan.actuator || '–'}</Fact>
+        <Fact name="Requested by">{plan.requestedBy || '–'}</Fact>
         {plan.approvedBy && <Fact name="Approved by">{plan.approvedBy}</Fact>}
         <Fact name="Jobs">{plan.jobs.length ? plan.jobs.join(', ') : 'none known'}</Fact>
-        <Fact name="Made">{clock(plan.created)} <span class="muted">{since(plan.created, now)} ago</span></Fact>
+        <Fact name="Created">{clock(plan.created)} <span class="muted">{since(plan.created, now)} ago</span></Fact>
         {plan.expires && !isOver(plan) && <Fact name="Expires">{clock(plan.expires)}</Fact>}
       </Facts>
       <h3>Guards</h3>
@@ -148,10 +148,10 @@ export function PlanView({id}: {id: string}) {
           </li>
         ))}
       </ul>
-      <h3>Ways to go</h3>
+      <h3>Alternatives</h3>
       <ul class="plain-list">
         {plan.candidates.map((each) => (
-          <li key={each.action}><b>{plain(each.action)}</b>{!each.allowed && ' (a guard refuses)'}: costs {percent(each.costRatio)}, leaves {percent(each.harmRatio)} harm. {each.explanation}</li>
+          <li key={each.action}><b>{plain(each.action)}</b>{!each.allowed && ' (refused by a guard)'}: costs {percent(each.costRatio)}, leaves {percent(each.harmRatio)} harm. {each.explanation}</li>
         ))}
       </ul>
       <h3>Steps</h3>

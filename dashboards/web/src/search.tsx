@@ -90,7 +90,7 @@ export function Search() {
               <span class="muted">{hit.what}</span> <b>{hit.name}</b> <span class="muted more">{hit.more}</span>
             </li>
           ))}
-          {!hits.length && <li role="option" aria-selected={false} class="muted">Nothing of that name</li>}
+          {!hits.length && <li role="option" aria-selected={false} class="muted">No match</li>}
         </ul>
       )}
     </div>

@@ -185,7 +185,7 @@ TEST(EthernetIncidents, ALinkThatComesAndGoesIsOneFlap) {
   const Incident flap = watch.only();
   EXPECT_EQ(flap.kind, IncidentKind::kLinkFlap) << watch.describe();
   EXPECT_EQ(flap.cause.kind, EntityKind::kLink);
-  EXPECT_NE(flap.summary.find("seen at one end only"), std::string::npos) << flap.summary;
+  EXPECT_NE(flap.summary.find("reported by one end only"), std::string::npos) << flap.summary;
 }
 
 TEST(EthernetIncidents, ALinkSlowerThanItWasIsOneIncidentOfTheCable) {

@@ -27,7 +27,7 @@ inline Plan make_plan(std::uint64_t id, PlanState state = PlanState::kProposed, 
   plan.jobs = {"slurm:17"};
   plan.candidates = {{RemedyAction::kIsolateLink, plan.target, 0.0065, 0, true, "costs 0.65 %"},
                      {RemedyAction::kNothing, plan.target, 0, 0.2, true, "loses 20 %"}};
-  plan.guards = {{Guard::kHandsOff, GuardResult::kPassed, "nobody stopped automation"},
+  plan.guards = {{Guard::kHandsOff, GuardResult::kPassed, "automation is not stopped"},
                  {Guard::kBudget, GuardResult::kNotNeeded, "1 of 4 actions in this hour"}};
   plan.steps = {{kNow - std::chrono::seconds(60), PlanState::kProposed, "weftd", "proposed for INC-1"}};
   plan.created = kNow - std::chrono::seconds(60);
@@ -94,7 +94,7 @@ class FakeRemedies final : public RemedyCommands {
   }
   void reset_breaker(std::string why, std::string who, StatusCallback callback) override {
     note({RemedyAction::kNothing, 0, "", std::move(why), std::move(who)});
-    callback(fail(ErrorCode::kFailedPrecondition, "the breaker is not tripped"));
+    callback(fail(ErrorCode::kFailedPrecondition, "the circuit breaker is not tripped"));
   }
   void audit(std::uint64_t before, std::size_t limit, AuditCallback callback) override {
     if (is_tampered_with) return callback(fail(ErrorCode::kCorrupt, "record 5 of the audit trail is missing"));

@@ -223,7 +223,7 @@ TEST_F(CongestionTest, WhatFillsUpBecauseOfOneLostLinkBelongsToThatLink) {
   run(6);
   const Incident incident = watch.only();
   EXPECT_EQ(incident.kind, IncidentKind::kLinkDown);
-  EXPECT_NE(incident.summary.find("overloads what is left"), std::string::npos) << incident.summary;
+  EXPECT_NE(incident.summary.find("overloads the remaining links"), std::string::npos) << incident.summary;
   EXPECT_NE(find(incident, "victim_wait"), nullptr);
   EXPECT_FALSE(affects(incident, host(1, 0))) << "whom it affects would be taken for down";
 }
@@ -236,7 +236,7 @@ TEST_F(CongestionTest, ADegradedLinkThatFillsUpIsTheCauseItself) {
   run(5);
   const Incident incident = watch.only();
   EXPECT_EQ(incident.kind, IncidentKind::kLinkDegraded);
-  EXPECT_NE(incident.summary.find("waits"), std::string::npos) << incident.summary;
+  EXPECT_NE(incident.summary.find("is stalled"), std::string::npos) << incident.summary;
   EXPECT_TRUE(affects(incident, host(1, 0)));
   EXPECT_NE(find(incident, "victim_wait"), nullptr);
 }

@@ -99,7 +99,7 @@ TEST_F(Maintenance, WhatIsStillWrongWhenItEndsAlarmsAsNew) {
   EXPECT_EQ(watch.book.opened(IncidentKind::kSwitchDown), 1U);
   const IncidentPtr planned_one = watch.book.find(before.id);
   EXPECT_FALSE(planned_one->is_open());
-  EXPECT_NE(planned_one->summary.find("goes on as " + incident_name(after.id)), std::string::npos);
+  EXPECT_NE(planned_one->summary.find("continues as " + incident_name(after.id)), std::string::npos);
 }
 
 TEST_F(Maintenance, AnEndBeforeItsTimeIsTheEnd) {

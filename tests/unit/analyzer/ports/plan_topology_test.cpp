@@ -84,7 +84,7 @@ TEST(PlanTopology, NamesThatGiveOneGuidAreRefused) {
   const auto made = make_topology(CablePlan{{{"gpu-01 eth2", true}, {"gpu-01", false}, {"leaf", true}},
                                             {{{0, "swp1"}, {2, "swp1"}}, {{1, "eth2"}, {2, "swp2"}}}});
   ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, HasSubstr("their names give one GUID"));
+  EXPECT_THAT(made.error().message, HasSubstr("have the same generated GUID"));
 }
 
 TEST(PlanTopology, GuidsOfAGreatFabricDiffer) {

@@ -90,7 +90,7 @@ TEST(CostlyLinks, WhatIsAvoidedIsNoWayForAnybody) {
   const auto refused =
       b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-1"), "looks bad", "ann", b.look());
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("leaf-0 would keep 6 of 8 ways up; 7 are needed"), std::string::npos)
+  EXPECT_NE(refused.error().message.find("leaf-0 would keep 6 of 8 uplink paths; 7 are needed"), std::string::npos)
       << refused.error().message;
   b.incidents.clear();
   b.slow("leaf-0", "spine-2");

@@ -62,7 +62,7 @@ TEST(CreditLoops, TheGuardSaysWhatItTakesForGranted) {
   b.book->review(b.look());
   const GuardVerdict verdict = b.verdict(b.plan(1), Guard::kReachability);
   EXPECT_EQ(verdict.result, GuardResult::kPassed);
-  EXPECT_NE(verdict.explanation.find("as it does today for 4 of 4 destinations"), std::string::npos)
+  EXPECT_NE(verdict.explanation.find("as now for 4 of 4 checked destinations"), std::string::npos)
       << verdict.explanation;
 }
 
@@ -73,7 +73,7 @@ TEST(CreditLoops, NothingIsTakenOutWhereRoutesTurnFromDownToUp) {
       b.book->request(RemedyAction::kIsolateLink, b.link("leaf-3", "spine-0"), "looks bad", "ann", b.look());
   ASSERT_FALSE(asked);
   EXPECT_TRUE(
-      asked.error().message.starts_with("REACHABILITY: routes turn from down to up at leaf-2 on the way to LID"))
+      asked.error().message.starts_with("REACHABILITY: routes turn from down to up at leaf-2 on the path to LID"))
       << asked.error().message;
 }
 
@@ -90,7 +90,7 @@ TEST(CreditLoops, SoIsWhatMakesAdaptersLoseEachOther) {
   b.errors("leaf-0", "spine-0");
   b.run(12, [&] { b.fabric.send(b.fabric.find("leaf-3"), b.fabric.lid_of("host-1-0 mlx5_0"), kNoEgress); });
   EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).outcome;
-  EXPECT_EQ(b.plan(1).outcome, "1 pairs of adapters lost each other");
+  EXPECT_EQ(b.plan(1).outcome, "1 pairs of adapters lost their path");
 }
 
 TEST(CreditLoops, OtherwiseItIsCommitted) {

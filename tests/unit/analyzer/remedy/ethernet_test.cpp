@@ -70,8 +70,7 @@ TEST(EthernetRemedies, NobodySetsAnInfinibandPortThere) {
   EXPECT_EQ(plan.action, RemedyAction::kIsolateLink);
   EXPECT_EQ(plan.actuator, "");
   EXPECT_TRUE(plan.refused());
-  EXPECT_EQ(b.why(1, Guard::kEnabled),
-            "refused: no actuator for Ethernet links: only a webhook could be told to do ISOLATE_LINK");
+  EXPECT_EQ(b.why(1, Guard::kEnabled), "refused: no actuator for Ethernet links, only a webhook can do ISOLATE_LINK");
   EXPECT_EQ(plan.target.label, "leaf01 swp49 - spine01 swp1");
   EXPECT_TRUE(b.book->take(EthernetFabric::now()).orders.empty());
   const auto asked = b.book->request(RemedyAction::kIsolateLink, plan.target, "", "ann", b.look());
@@ -104,7 +103,7 @@ TEST(EthernetRemedies, AWebhookMayBeToldAndTheGuardsLookAtTheCables) {
   b.book->review(b.look());
   EXPECT_EQ(b.book->find(1)->actuator, "webhook");
   EXPECT_FALSE(b.book->find(1)->refused());
-  EXPECT_EQ(b.why(1, Guard::kLeafCapacity), "all leaves keep their share of ways up");
+  EXPECT_EQ(b.why(1, Guard::kLeafCapacity), "all leaves keep their share of uplink paths");
   EXPECT_EQ(b.book->take(EthernetFabric::now()).orders.size(), 1U);
 
   // With all others down it is the last one, and no tables are needed to know that.
@@ -123,7 +122,7 @@ TEST(EthernetRemedies, WhatNobodyReadsIsLeftAlone) {
   b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
   b.book->review(b.look());
   EXPECT_TRUE(b.book->find(1)->refused());
-  EXPECT_EQ(b.why(1, Guard::kFreshData), "refused: nobody reads the link's ends now");
+  EXPECT_EQ(b.why(1, Guard::kFreshData), "refused: the link's ends are not read now");
   // Ways that nobody reads count as none when it is asked what is left.
   Book others(true);
   for (const char* uplink : {"50", "51", "52", "53", "54", "55", "56"})
@@ -143,7 +142,7 @@ TEST(EthernetRemedies, ThatALinkIsOutIsSeenByItsState) {
   EXPECT_EQ(window().why, "the link is still up");
   b.fabric.set_state("leaf01 swp49", PortState::kUnknown);
   EXPECT_FALSE(window().good) << window().why;
-  EXPECT_EQ(window().why, "nobody says that the link is down");
+  EXPECT_EQ(window().why, "the link is not reported down");
   b.fabric.set_state("leaf01 swp49", PortState::kDown);
   EXPECT_EQ(window().why, "");
   EXPECT_TRUE(window().good);

@@ -62,7 +62,7 @@ TEST(LiveTree, ALeafKeepsItsShareOfWaysUp) {
   const auto shortfall = f.live.shortfall(f.uplink("leaf-0", "spine-2"));
   ASSERT_TRUE(shortfall);
   EXPECT_EQ(shortfall->guard, Guard::kLeafCapacity);
-  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "leaf-0 would keep 5 of 8 ways up; 6 are needed");
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "leaf-0 would keep 5 of 8 uplink paths; 6 are needed");
 }
 
 TEST(LiveTree, MoreIsAskedWhereAJobRuns) {
@@ -114,7 +114,7 @@ TEST(LiveTree, WaysThatMeetNowhereAreNone) {
   f.live.take_out(f.uplink("leaf-1", "spine-1"));
   const auto shortfall = f.live.shortfall(f.uplink("leaf-1", "spine-1"));
   ASSERT_TRUE(shortfall) << "each has a spine, and not the same one";
-  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "leaf-1 and leaf-0 would have no way to each other");
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "leaf-1 and leaf-0 would have no path to each other");
 }
 
 TEST(LiveTree, ALeafThatIsGoneAlreadyStopsNobody) {

@@ -15,8 +15,8 @@ std::string refusal(Book& b, const std::string& from, const std::string& to) {
 TEST(OwnPath, TheSubnetManagersOwnLinkStays) {
   Book b;
   b.fabric.set_subnet_manager(b.fabric.key_of(b.fabric.port_of("host-1-0 mlx5_0", 1)));
-  EXPECT_EQ(refusal(b, "leaf-1", "host-1-0 mlx5_0"), "OWN_PATH: it is the subnet manager's own way into the fabric");
-  EXPECT_EQ(refusal(b, "leaf-0", "host-0-0 mlx5_0"), "OWN_PATH: it is our own way into the fabric");
+  EXPECT_EQ(refusal(b, "leaf-1", "host-1-0 mlx5_0"), "OWN_PATH: it is on the subnet manager's path into the fabric");
+  EXPECT_EQ(refusal(b, "leaf-0", "host-0-0 mlx5_0"), "OWN_PATH: it is on weftd's own path into the fabric");
   EXPECT_EQ(refusal(b, "leaf-1", "spine-0"), "");
 }
 
@@ -28,7 +28,7 @@ TEST(OwnPath, TheLastWayToASwitchThatManagesTheSubnetStays) {
   b.fabric.set_subnet_manager(b.fabric.key_of(b.fabric.port_of("spine-0", 0)));
   for (const char* leaf : {"leaf-0", "leaf-1", "leaf-2"}) b.fabric.unlink(b.fabric.port_towards("spine-0", leaf));
   const std::string why = refusal(b, "leaf-3", "spine-0");
-  EXPECT_TRUE(why.starts_with("OWN_PATH: it is the last way to a part of the fabric")) << why;
+  EXPECT_TRUE(why.starts_with("OWN_PATH: it is the last path to a part of the fabric")) << why;
   EXPECT_NE(why.find("spine-0"), std::string::npos) << why;
   EXPECT_EQ(refusal(b, "leaf-3", "spine-1"), "");
 }
@@ -36,11 +36,10 @@ TEST(OwnPath, TheLastWayToASwitchThatManagesTheSubnetStays) {
 TEST(OwnPath, WithoutASubnetManagerNobodyRoutesRoundAnything) {
   Book b;
   b.fabric.set_subnet_manager(std::nullopt);
-  EXPECT_EQ(refusal(b, "leaf-1", "spine-0"), "OWN_PATH: no subnet manager is known that would route round it");
+  EXPECT_EQ(refusal(b, "leaf-1", "spine-0"), "OWN_PATH: no subnet manager is known that could reroute");
   b.fabric.set_subnet_manager(b.fabric.key_of(b.fabric.port_of("host-1-0 mlx5_0", 1)));
   b.fabric.node(b.fabric.find("host-1-0 mlx5_0")).reachable = false;
-  EXPECT_EQ(refusal(b, "leaf-2", "spine-0"),
-            "OWN_PATH: the subnet manager cannot be reached: nobody would route round it");
+  EXPECT_EQ(refusal(b, "leaf-2", "spine-0"), "OWN_PATH: the subnet manager is unreachable and could not reroute");
 }
 
 }  // namespace

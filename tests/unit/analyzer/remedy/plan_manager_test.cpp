@@ -117,7 +117,7 @@ TEST(PlanManager, WhatWasAutomaticWaitsForAPersonWhenItIsNotAnyMore) {
   for (int i = 0; i < 3; ++i) b.book->review(b.look());
   EXPECT_TRUE(b.orders().empty());
   EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
-  EXPECT_EQ(b.plan(1).outcome, "nothing was done: ENABLED: ISOLATE_LINK is not automatic any more");
+  EXPECT_EQ(b.plan(1).outcome, "not done: ENABLED: ISOLATE_LINK is no longer automatic");
   EXPECT_TRUE(b.book->approve(2, 0, "ann", b.look()));
   b.book->review(b.look());
   EXPECT_EQ(b.plan(2).state, PlanState::kExecuting) << "a person's word stands";
@@ -173,7 +173,7 @@ TEST(PlanManager, WhatTheDiskRefusedIsDecidedAnew) {
   b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-1"));
   b.fabric.advance(2s);
   b.book->review(b.look());
-  EXPECT_TRUE(b.orders().empty()) << "6 of 8 ways up would be left, and 7 are needed";
+  EXPECT_TRUE(b.orders().empty()) << "6 of 8 uplink paths would be left, and 7 are needed";
   EXPECT_EQ(b.plan(1).state, PlanState::kExpired) << b.plan(1).outcome;
 }
 
@@ -262,7 +262,7 @@ TEST(PlanManager, ALinkThatIsOutStaysCountedWhenTheSubnetIsDiscoveredAnew) {
   const auto refused =
       b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-1"), "looks bad", "ann", b.look());
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("leaf-0 would keep 6 of 8 ways up; 7 are needed"), std::string::npos)
+  EXPECT_NE(refused.error().message.find("leaf-0 would keep 6 of 8 uplink paths; 7 are needed"), std::string::npos)
       << refused.error().message;
 }
 

@@ -60,7 +60,7 @@ TEST(Straggler, IsTheHostThatBeginsAfterTheOthersAndNotOneThatWaits) {
   EXPECT_EQ(open[0].cause.host, "node-5");
   EXPECT_EQ(open[0].jobs, std::vector<std::string>{"slurm:7"});
   EXPECT_EQ(open[0].summary,
-            "node-5 is slower than the others of slurm:7: they wait for what node-5 mlx5_0 port 1 sends");
+            "node-5 is slower than the others of slurm:7: they wait for data from node-5 mlx5_0 port 1");
   const Evidence* const delay = evidence_of(open[0], "begins_late");
   ASSERT_TRUE(delay);
   EXPECT_GT(delay->value, 0.3);

@@ -44,7 +44,7 @@ TEST(PermissionTable, HasALineForEveryMethodAndNoneForOthers) {
   for (const std::string& method : methods) EXPECT_NE(find_method(method), nullptr) << method << " is served to nobody";
   std::set<std::string_view> seen;
   for (const Permission& permission : grpc_permissions()) {
-    EXPECT_TRUE(seen.insert(permission.method).second) << permission.method << " stands there twice";
+    EXPECT_TRUE(seen.insert(permission.method).second) << permission.method << " is listed twice";
     if (permission.method.starts_with("/weft.")) {
       EXPECT_TRUE(methods.contains(std::string(permission.method))) << permission.method << " does not exist";
     }
@@ -81,7 +81,7 @@ TEST(PermissionTable, GivesEachRoleWhatTheLesserHas) {
                                 {.name = "ann", .role = Role::kOperator, .nodes = {}});
   ASSERT_FALSE(denied);
   EXPECT_EQ(denied.error().code, ErrorCode::kPermissionDenied);
-  EXPECT_EQ(denied.error().message, "ann (operator) may not do this; it takes an admin");
+  EXPECT_EQ(denied.error().message, "ann (operator) has no permission for this; it needs an admin");
 }
 
 TEST(Routes, AreFoundByTheirPatterns) {

@@ -35,8 +35,8 @@ TEST(Tokens, AreReadFromLines) {
 TEST(Tokens, ThatAreWrongSayInWhichLine) {
   const std::string hash = kHash;
   const std::pair<std::string, const char*> wrong[] = {
-      {"ann", "is no role"},
-      {"ann boss " + hash, "is no role"},
+      {"ann", "is not a role"},
+      {"ann boss " + hash, "is not a role"},
       {"ann viewer", "SHA-256"},
       {"ann viewer " + hash + "00", "SHA-256"},
       {"ann viewer open-sesame", "SHA-256"},
@@ -50,7 +50,7 @@ TEST(Tokens, ThatAreWrongSayInWhichLine) {
       {"ann viewer " + hash + " expires=2027-01-01T24:00:00Z", "2027-01-31"},
       {"ann viewer " + hash + " expires=9999-01-01T00:00:00Z", "2027-01-31"},
       {"ann viewer " + hash + " node=x", "only a collector"},
-      {"ann collector " + hash, "names its node"},
+      {"ann collector " + hash, "needs its node"},
       {"ann collector " + hash + " node=", "neither"},
       {"ann collector " + hash + " node=a node=b", "neither"},
   };

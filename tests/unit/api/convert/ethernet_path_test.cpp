@@ -50,7 +50,7 @@ TEST_F(GetEthernetPath, HasAllWaysWithTheirSharesAndLoads) {
   EXPECT_EQ(path.from().node(), "gpu-01 eth2");
   EXPECT_EQ(path.from().name(), "eth2");
   EXPECT_EQ(path.to_lid(), 0U);
-  EXPECT_EQ(path.description(), "each flow takes one of 4 equal ways");
+  EXPECT_EQ(path.description(), "4 ECMP paths");
   ASSERT_EQ(path.hops_size(), 10);
   const v1::PathHop& second = path.hops(2);
   EXPECT_EQ(second.from().node() + " " + second.from().name(), "leaf01 swp50");

@@ -110,13 +110,13 @@ TEST_F(Telemetry, WhoBreaksTheRulesIsToldWhichAndLeavesNothing) {
   const std::vector<Case> cases{
       {"a second Hello", [](Collector& c) { c.hello("gpu-1"), c.hello("gpu-1"); }},
       {"a batch before Hello", [](Collector& c) { c.batch(1, make_batch(1)); }},
-      {"a message without content", [](Collector& c) { c.hello("gpu-1"), c.send({}); }},
+      {"an empty message", [](Collector& c) { c.hello("gpu-1"), c.send({}); }},
       {"batch 7 came after 7",
        [](Collector& c) { c.hello("gpu-1"), c.batch(7, make_batch(1)), c.batch(7, make_batch(1)); }},
       {"batch 0 came after 0", [](Collector& c) { c.hello("gpu-1"), c.batch(0, make_batch(1)); }},
       {"batch: ", [&](Collector& c) { c.hello("gpu-1"), c.send(garbage); }},
       {"a host's name", [](Collector& c) { c.hello("gpu\x01"); }},
-      {"a reply to no clock probe", [](Collector& c) { c.clock_reply(1, kNow); }},
+      {"a clock reply without a probe", [](Collector& c) { c.clock_reply(1, kNow); }},
       {"a clock reply without a time", [](Collector& c) { c.hello("gpu-1"), c.clock_reply(1, kNever); }},
   };
   for (const Case& one : cases) {
@@ -134,7 +134,7 @@ TEST_F(Telemetry, WhoNeverSaysHelloIsSentAway) {
   limits.hello_timeout = 20ms;
   start(limits);
   Collector silent(channel);
-  expect_refused(silent.end(), grpc::StatusCode::INVALID_ARGUMENT, "no Hello came in time");
+  expect_refused(silent.end(), grpc::StatusCode::INVALID_ARGUMENT, "no Hello in time");
   EXPECT_EQ(server->telemetry().refused, 1U);
   EXPECT_TRUE(sink.hellos.empty());
   EXPECT_EQ(sink.gones, 0U);
@@ -253,7 +253,7 @@ TEST_F(Telemetry, AReaderThatNeverReadsIsCutOffWhenItIsToEnd) {
     sink.streams[0]->acknowledge(sequence);
     std::this_thread::sleep_for(20us);  // or all but a few would be left out
   }
-  sink.streams[0]->end({ErrorCode::kAlreadyExists, "another collector speaks for gpu-1"});
+  sink.streams[0]->end({ErrorCode::kAlreadyExists, "another collector is connected for host gpu-1"});
   EXPECT_TRUE(sink.wait([&] { return sink.gones == 1; }));
   EXPECT_TRUE(wait_figures([](const TelemetryFigures& f) { return f.streams == 0; }));
   // What is said to a stream after its end does nothing.
@@ -269,10 +269,10 @@ TEST_F(Telemetry, WhatIsSaidAfterTheEndDoesNothing) {
   Collector collector(channel);
   ASSERT_TRUE(collector.hello("gpu-1"));
   ASSERT_TRUE(collector.next().has_welcome());
-  sink.streams[0]->end({ErrorCode::kAlreadyExists, "another collector speaks for gpu-1"});
+  sink.streams[0]->end({ErrorCode::kAlreadyExists, "another collector is connected for host gpu-1"});
   sink.streams[0]->end({ErrorCode::kInternal, "twice"});
   sink.streams[0]->acknowledge(5);
-  expect_refused(collector.end(), grpc::StatusCode::ALREADY_EXISTS, "another collector speaks for gpu-1");
+  expect_refused(collector.end(), grpc::StatusCode::ALREADY_EXISTS, "another collector is connected for host gpu-1");
   ASSERT_TRUE(sink.wait([&] { return sink.gones == 1; }));
   sink.streams[0]->acknowledge(6);
   sink.streams[0]->proceed();
@@ -330,7 +330,7 @@ TEST_F(Telemetry, ItIsProbedAgainAndAgainButNeverTwiceAtOnce) {
   }
   ASSERT_TRUE(collector.next().has_clock_probe());
   collector.clock_reply(5, kNow);
-  expect_refused(collector.end(), grpc::StatusCode::INVALID_ARGUMENT, "a reply to no clock probe");
+  expect_refused(collector.end(), grpc::StatusCode::INVALID_ARGUMENT, "a clock reply without a probe");
 }
 
 TEST_F(Telemetry, StoppingTellsEverybody) {

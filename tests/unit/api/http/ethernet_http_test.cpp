@@ -70,7 +70,7 @@ TEST_F(EthernetPages, PathsAndPortsHaveNames) {
   EXPECT_EQ(path["hops"][0]["share"], 1);
   EXPECT_EQ(path["hops"][2]["share"], 0);
   EXPECT_EQ(path["hops"][2]["from"]["name"], "swp50");
-  EXPECT_EQ(path["description"], "there is one way of 2: the other is cut by links that are down");
+  EXPECT_EQ(path["description"], "one path of 2: the other is cut by links that are down");
   const json ports = ask("/api/v1/ports?node=leaf01")["ports"];
   ASSERT_EQ(ports.size(), 3U) << "without a port 0";
   EXPECT_EQ(ports[0]["name"], "swp1");

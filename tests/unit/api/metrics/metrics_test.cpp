@@ -47,12 +47,11 @@ TEST(Exposition, PortSeriesAreSpelledAsPromised) {
   fabric.rates[1].utilization_ratio = 0.25;
   const std::string text = expose(make_snapshot(1, {fabric.build()}));
   EXPECT_EQ(about(text, "weft_port_up"),
-            "# HELP weft_port_up 1 when the port is logically active.\n"
-            "# TYPE weft_port_up gauge\n"
-            "weft_port_up{node=\"leaf-1\",guid=\"0x0000000000000010\",port=\"0\"} 1\n"
-            "weft_port_up{node=\"leaf-1\",guid=\"0x0000000000000010\",port=\"1\"} 1\n"
-            "weft_port_up{node=\"leaf-1\",guid=\"0x0000000000000010\",port=\"2\"} 0\n"
-            "weft_port_up{node=\"host-1 mlx5_0\",guid=\"0x0000000000000101\",port=\"1\"} 1\n");
+            "# HELP weft_port_up 1 if the port is logically active.\n# TYPE weft_port_up "
+            "gauge\nweft_port_up{node=\"leaf-1\",guid=\"0x0000000000000010\",port=\"0\"} "
+            "1\nweft_port_up{node=\"leaf-1\",guid=\"0x0000000000000010\",port=\"1\"} "
+            "1\nweft_port_up{node=\"leaf-1\",guid=\"0x0000000000000010\",port=\"2\"} 0\nweft_port_up{node=\"host-1 "
+            "mlx5_0\",guid=\"0x0000000000000101\",port=\"1\"} 1\n");
   EXPECT_EQ(about(text, "weft_port_symbol_errors_total"),
             "# HELP weft_port_symbol_errors_total Minor link errors seen on the physical lanes.\n"
             "# TYPE weft_port_symbol_errors_total counter\n"
@@ -185,10 +184,9 @@ TEST(Exposition, HealthOfASharedNameIsTheWorst) {
                     {make_health("a", 1, HealthVerdict::kHealthy), make_health("a", 2, HealthVerdict::kUnhealthy),
                      make_health("b", 3, HealthVerdict::kUnknown)});
   EXPECT_EQ(about(expose(snapshot), "weft_node_health"),
-            "# HELP weft_node_health 1 for the node's present verdict; no data is UNKNOWN.\n"
-            "# TYPE weft_node_health gauge\n"
-            "weft_node_health{node=\"a\",verdict=\"UNHEALTHY\"} 1\n"
-            "weft_node_health{node=\"b\",verdict=\"UNKNOWN\"} 1\n");
+            "# HELP weft_node_health 1 for the node's current verdict; UNKNOWN without data.\n# TYPE weft_node_health "
+            "gauge\nweft_node_health{node=\"a\",verdict=\"UNHEALTHY\"} "
+            "1\nweft_node_health{node=\"b\",verdict=\"UNKNOWN\"} 1\n");
 }
 
 TEST(Exposition, IncidentsAreCountedWhileOpen) {
@@ -240,13 +238,12 @@ TEST(Exposition, AnIncidentIsNamedWithBothEndsOfItsLink) {
   const std::string text =
       expose(make_snapshot(1, {fabric.build()}, {incident, make_incident(8, IncidentState::kResolved)}));
   EXPECT_EQ(about(text, "weft_incident_info"),
-            "# HELP weft_incident_info What each open incident is about, the worst of them; attention says who deals "
-            "with it.\n"
-            "# TYPE weft_incident_info gauge\n"
-            "weft_incident_info{incident=\"INC-7\",kind=\"LINK_DOWN\",severity=\"CRITICAL\",attention=\"unattended\","
-            "subnet=\"ib0\",entity=\"link\",cause=\"leaf-1 port 1 - host-1 mlx5_0 port 1\",node=\"leaf-1\","
-            "guid=\"0x0000000000000010\",port=\"1\",peer_node=\"host-1 mlx5_0\",peer_guid=\"0x0000000000000101\","
-            "peer_port=\"1\",host=\"host-1\"} 1\n");
+            "# HELP weft_incident_info Open incidents, the most severe first; the label attention is their handling "
+            "state.\n# TYPE weft_incident_info "
+            "gauge\nweft_incident_info{incident=\"INC-7\",kind=\"LINK_DOWN\",severity=\"CRITICAL\",attention="
+            "\"unattended\",subnet=\"ib0\",entity=\"link\",cause=\"leaf-1 port 1 - host-1 mlx5_0 port "
+            "1\",node=\"leaf-1\",guid=\"0x0000000000000010\",port=\"1\",peer_node=\"host-1 "
+            "mlx5_0\",peer_guid=\"0x0000000000000101\",peer_port=\"1\",host=\"host-1\"} 1\n");
   for (const char* line :
        {"affected{incident=\"INC-7\"} 2\n", "waiting_links{incident=\"INC-7\"} 5\n", "jobs{incident=\"INC-7\"} 1\n",
         "job_info{incident=\"INC-7\",job_id=\"slurm:\\\"9\\\"\"} 1\n"})
@@ -299,10 +296,9 @@ TEST(Exposition, JobsHoldTheHostsOfConnectedCollectors) {
   auto snapshot = make_snapshot(1, {});
   snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(hosts);
   EXPECT_EQ(about(expose(snapshot), "weft_job_info"),
-            "# HELP weft_job_info Which jobs hold which hosts, as collectors tell.\n"
-            "# TYPE weft_job_info gauge\n"
-            "weft_job_info{job_id=\"slurm:1\",node=\"gpu-1\"} 1\n"
-            "weft_job_info{job_id=\"slurm:2\",node=\"gpu-1\"} 1\n");
+            "# HELP weft_job_info Jobs on hosts, as reported by collectors.\n# TYPE weft_job_info "
+            "gauge\nweft_job_info{job_id=\"slurm:1\",node=\"gpu-1\"} "
+            "1\nweft_job_info{job_id=\"slurm:2\",node=\"gpu-1\"} 1\n");
 }
 
 TEST(Exposition, OpenMetricsNamesFamiliesWithoutSuffix) {

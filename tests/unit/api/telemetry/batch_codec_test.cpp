@@ -261,7 +261,7 @@ TEST(BatchCodec, EveryBodyThatIsCutShortIsRefused) {
   }
   std::vector<std::byte> longer = *body;
   longer.push_back(std::byte{0});
-  EXPECT_EQ(BatchDecoder().decode(longer).error().message, "batch: something follows its end");
+  EXPECT_EQ(BatchDecoder().decode(longer).error().message, "batch: it has data after its end");
 }
 
 TEST(BatchCodec, WhatGoesOverTheLimitsIsLeftOutByTheEncoder) {
@@ -315,12 +315,12 @@ TEST(BatchCodec, TheDecoderRefusesWhatGoesOverItsLimits) {
     const auto decoded = BatchDecoder(limits).decode(*body);
     return !decoded && decoded.error().code == ErrorCode::kInvalidArgument ? decoded.error().message : "taken";
   };
-  EXPECT_EQ(refused([](BatchLimits& l) { l.series = 29; }), "batch: 30 series are too many; allowed: 29");
-  EXPECT_EQ(refused([](BatchLimits& l) { l.ports = 2; }), "batch: 3 ports are too many; allowed: 2");
-  EXPECT_EQ(refused([](BatchLimits& l) { l.name_length = 5; }), "batch: a text of 6 bytes is too long; allowed: 5");
-  EXPECT_EQ(refused([](BatchLimits& l) { l.text_length = 9; }), "batch: a text of 19 bytes is too long; allowed: 9");
-  EXPECT_EQ(refused([](BatchLimits& l) { l.sources = 1; }), "batch: 2 sources are too many; allowed: 1");
-  EXPECT_EQ(refused([](BatchLimits& l) { l.jobs = 0; }), "batch: 1 jobs are too many; allowed: 0");
+  EXPECT_EQ(refused([](BatchLimits& l) { l.series = 29; }), "batch: 30 series exceed the limit of 29");
+  EXPECT_EQ(refused([](BatchLimits& l) { l.ports = 2; }), "batch: 3 ports exceed the limit of 2");
+  EXPECT_EQ(refused([](BatchLimits& l) { l.name_length = 5; }), "batch: a text of 6 bytes is too long; limit: 5");
+  EXPECT_EQ(refused([](BatchLimits& l) { l.text_length = 9; }), "batch: a text of 19 bytes is too long; limit: 9");
+  EXPECT_EQ(refused([](BatchLimits& l) { l.sources = 1; }), "batch: 2 sources exceed the limit of 1");
+  EXPECT_EQ(refused([](BatchLimits& l) { l.jobs = 0; }), "batch: 1 jobs exceed the limit of 0");
   EXPECT_NE(refused([&](BatchLimits& l) { l.bytes = body->size() - 1; }), "taken");
 }
 

@@ -80,17 +80,17 @@ TEST_F(PortSetting, ReadsWithoutSettingAnything) {
 
 TEST_F(PortSetting, AnotherPortThanTheOneMeantIsNotSet) {
   question.peer = {{0x300}, {2}};
-  expect_untouched(PortOutcome::kNotThat, "cabled anew");
+  expect_untouched(PortOutcome::kNotThat, "the cabling has changed");
   question.peer = {{0x300}, {3}};
   question.port.node = {0x201};
   expect_untouched(PortOutcome::kNotThat, "ends at");
   question.port = {{0x200}, {9}};
-  expect_untouched(PortOutcome::kNotThat, "no external port");
+  expect_untouched(PortOutcome::kNotThat, "not an external port");
   question.port = {{0x200}, {0}};
-  expect_untouched(PortOutcome::kNotThat, "no external port");
+  expect_untouched(PortOutcome::kNotThat, "not an external port");
   question.port = {{0x200}, {1}};
   question.peer = {{0x100}, {1}};
-  expect_untouched(PortOutcome::kNotThat, "our own way");
+  expect_untouched(PortOutcome::kNotThat, "by which the directed route enters");
   question.route = *question.route.then({2})->then({1});
   question.port = {{0x400}, {1}};
   expect_untouched(PortOutcome::kNotThat, "not a switch");
@@ -98,10 +98,10 @@ TEST_F(PortSetting, AnotherPortThanTheOneMeantIsNotSet) {
 
 TEST_F(PortSetting, SilenceBeforeTheSetMeansThatNothingWasDone) {
   port.node(left).silent = true;
-  expect_untouched(PortOutcome::kSilent, "nobody answers at the end");
+  expect_untouched(PortOutcome::kSilent, "no response at the end");
   port.node(left).silent = false;
   port.node(right).silent = true;
-  expect_untouched(PortOutcome::kSilent, "nobody answers behind");
+  expect_untouched(PortOutcome::kSilent, "no response from the peer");
 }
 
 TEST_F(PortSetting, ALinkThatIsDownIsDisabledWithoutALookBehindIt) {

@@ -171,25 +171,25 @@ TEST(TopologyFile, ReportsEveryFaultWithItsLine) {
       "switchguid=0x0\n"                // 17
       "colour=red\n"                    // 18
       "caguid=0x11223344556677889\n");  // 19
-  EXPECT_THAT(message, HasSubstr("line 1: a node has 1 to 254 ports"));
+  EXPECT_THAT(message, HasSubstr("line 1: a node must have 1 to 254 ports"));
   EXPECT_THAT(message, Not(HasSubstr("line 2:")));
-  EXPECT_THAT(message, HasSubstr("line 3: vendid is no hexadecimal number: 'tree'"));
-  EXPECT_THAT(message, HasSubstr("line 4: a port that belongs to no node"));
+  EXPECT_THAT(message, HasSubstr("line 3: vendid is not a hexadecimal number: 'tree'"));
+  EXPECT_THAT(message, HasSubstr("line 4: a port outside of a node"));
   EXPECT_THAT(message, Not(HasSubstr("line 5:")));
   EXPECT_THAT(message, HasSubstr("line 6: the peer 'S-404' is not described anywhere"));
   EXPECT_THAT(message, HasSubstr("line 7: 'S-2' has no port 5 to connect, it has 1 to 4"));
   EXPECT_THAT(message, HasSubstr("line 8: 'S-2' has no port 0"));
   EXPECT_THAT(message, HasSubstr("line 9: expected a port number from 1 to 254"));
-  EXPECT_THAT(message, HasSubstr("line 10: behind the port there is no peer's id"));
+  EXPECT_THAT(message, HasSubstr("line 10: after the port there must be the peer's id"));
   EXPECT_THAT(message, HasSubstr("line 11: the port is connected to itself"));
   EXPECT_THAT(message, HasSubstr("line 12: unexpected 'and'"));
   EXPECT_THAT(message, HasSubstr("line 13: 'Hca1' has no GUID"));
   EXPECT_THAT(message, HasSubstr("line 14: another node has the GUID 0x0000000000000002"));
-  EXPECT_THAT(message, HasSubstr("line 15: the node 'S-2' was described before"));
+  EXPECT_THAT(message, HasSubstr("line 15: the node 'S-2' is already described"));
   EXPECT_THAT(message, HasSubstr("line 16: expected a node, a port or a property"));
   EXPECT_THAT(message, HasSubstr("line 17: switchguid must not be zero"));
   EXPECT_THAT(message, HasSubstr("line 18: unknown property 'colour'"));
-  EXPECT_THAT(message, HasSubstr("line 19: caguid is no hexadecimal number"));
+  EXPECT_THAT(message, HasSubstr("line 19: caguid is not a hexadecimal number"));
 }
 
 TEST(TopologyFile, ReportsEndsThatContradictEachOther) {
@@ -197,14 +197,14 @@ TEST(TopologyFile, ReportsEndsThatContradictEachOther) {
               AllOf(HasSubstr("line 3:"), HasSubstr("but an earlier line connects it to 'S-1' port 1")));
   EXPECT_THAT(message_of("Switch 4 \"S-1\"\n[1] \"S-2\"[1]\nSwitch 4 \"S-2\"\n[1] \"S-1\"[3]\n"), HasSubstr("line 4:"));
   EXPECT_THAT(message_of("Switch 4 \"S-1\"\n[1] \"S-2\"[1]\n[1] \"S-2\"[1]\nSwitch 4 \"S-2\"\n"),
-              HasSubstr("line 3: port 1 stands in line 2 already"));
+              HasSubstr("line 3: port 1 is already in line 2 already"));
   EXPECT_THAT(message_of("Switch 4 \"S-1\"\n[1] \"H-2\"[1](22)\nCa 1 \"H-2\"\n[1](23) \"S-1\"[1]\n"),
               HasSubstr("line 2: 'H-2' port 1 has the GUID 0x0000000000000022 here"));
 }
 
 TEST(TopologyFile, IsBounded) {
-  EXPECT_THAT(message_of(""), HasSubstr("there is no node"));
-  EXPECT_THAT(message_of("# nothing\n\n"), HasSubstr("there is no node"));
+  EXPECT_THAT(message_of(""), HasSubstr("the file has no nodes"));
+  EXPECT_THAT(message_of("# nothing\n\n"), HasSubstr("the file has no nodes"));
   EXPECT_THAT(message_of("Switch 4 \"" + std::string(5000, 'x') + "\"\n"), HasSubstr("line 1: longer than 4096"));
   EXPECT_THAT(message_of("Switch 255 \"S-1\"\n"), HasSubstr("1 to 254"));
   std::string many;

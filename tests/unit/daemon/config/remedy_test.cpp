@@ -55,7 +55,7 @@ TEST(RemedyConfig, WhatIsWrongIsToldWithItsLine) {
               HasSubstr("weftd.toml:2: remedy.drain_node: \"always\" is not known; allowed: off, propose, auto"));
   EXPECT_THAT(errors_of("[remedy]\nallow = \"dgx-01\"\n"), HasSubstr("must be a list of texts"));
   EXPECT_THAT(errors_of("[remedy]\nallow = [1]\n"), HasSubstr("must be a list of texts"));
-  EXPECT_THAT(errors_of("[remedy]\nallow = [\"a\", \"a\"]\n"), HasSubstr("\"a\" stands there twice"));
+  EXPECT_THAT(errors_of("[remedy]\nallow = [\"a\", \"a\"]\n"), HasSubstr("\"a\" is listed twice"));
   EXPECT_THAT(errors_of("[remedy]\nallow = [\"\", \"a\"]\n"), HasSubstr("empty text"));
   EXPECT_THAT(errors_of("[remedy]\nwebhook.actions = [\"reboot\"]\n"), HasSubstr("\"reboot\" is not known"));
   EXPECT_THAT(errors_of("[remedy]\nslurm.timeout = \"31s\"\n"), HasSubstr("too large"));

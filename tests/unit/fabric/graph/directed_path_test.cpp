@@ -123,7 +123,7 @@ TEST_F(DirectedWayTest, RefusesWhatCouldNotBeUndone) {
   EXPECT_NE(error.message.find("access link"), std::string::npos) << error.message;
   error = why(fabric.link_of(fabric.port_of("host-0-0 mlx5_0", 1)));
   EXPECT_EQ(error.code, ErrorCode::kFailedPrecondition);
-  EXPECT_NE(error.message.find("we sit on"), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("that weftd uses"), std::string::npos) << error.message;
 
   error = why(make_link_key(link("leaf-1", "spine-0").low, link("leaf-2", "spine-1").high));
   EXPECT_EQ(error.code, ErrorCode::kFailedPrecondition);

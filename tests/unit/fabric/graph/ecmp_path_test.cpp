@@ -51,7 +51,7 @@ TEST_F(FlowPathTest, FourSpinesAreFourWays) {
   EXPECT_EQ(path.hops[1].stage, 2U);
   EXPECT_EQ(path.hops[5].stage, 3U);
   EXPECT_EQ(path.hops[9].stage, 4U);
-  EXPECT_EQ(text, "each flow takes one of 4 equal ways");
+  EXPECT_EQ(text, "4 ECMP paths");
 }
 
 TEST_F(FlowPathTest, WhatIsDownIsShownAndPassedByNobody) {
@@ -63,7 +63,7 @@ TEST_F(FlowPathTest, WhatIsDownIsShownAndPassedByNobody) {
   EXPECT_EQ(hop(path, 2), "leaf01 swp50 - spine02 swp1");
   EXPECT_EQ(path.hops[2].share, 0);
   EXPECT_DOUBLE_EQ(path.hops[1].share, 1.0 / 3);
-  EXPECT_EQ(text, "each flow takes one of 3 equal ways of 4: the other is cut by links that are down");
+  EXPECT_EQ(text, "3 ECMP paths of 4: the other is cut by links that are down");
 
   // What nobody reads is no fault.
   fabric.set_state("leaf01 swp50", PortState::kUnknown);
@@ -83,19 +83,19 @@ TEST_F(FlowPathTest, CutWaysAreSaidAndShown) {
     fabric.set_state(uplink, PortState::kDown);
   path = ask("gpu-01 eth2", "gpu-05 eth2");
   EXPECT_EQ(path.end, PathEnd::kNoRoute);
-  EXPECT_EQ(text, "every way from gpu-01 eth2 to gpu-05 eth2 is cut by links that are down");
+  EXPECT_EQ(text, "all paths from gpu-01 eth2 to gpu-05 eth2 are cut by links that are down");
   EXPECT_EQ(path.hops.size(), 10U);
   path = ask("gpu-01 eth2", "gpu-02 eth2");
   EXPECT_TRUE(path.arrived());
   EXPECT_EQ(path.hops.size(), 2U);
-  EXPECT_EQ(text, "there is one way");
+  EXPECT_EQ(text, "one path");
 }
 
 TEST_F(FlowPathTest, OtherIslandsAreNotReached) {
   fabric.cable("leaf09", "swp1", "gpu-09", "eth2");
   const EcmpPath path = ask("gpu-01 eth2", "gpu-09 eth2");
   EXPECT_EQ(path.end, PathEnd::kNoRoute);
-  EXPECT_EQ(text, "no cables lead from gpu-01 eth2 to gpu-09 eth2");
+  EXPECT_EQ(text, "no cables connect gpu-01 eth2 to gpu-09 eth2");
   EXPECT_TRUE(ask("gpu-09 eth2", "gpu-09 eth2").hops.empty());
 }
 
@@ -123,7 +123,7 @@ TEST_F(FlowPathTest, ALongerWayIsCalledSo) {
   const EcmpPath path = ask("gpu-01 eth2", "gpu-03 eth2");
   EXPECT_TRUE(path.detour);
   EXPECT_EQ(path.hops.size(), 11U) << "ten on the way, and the one that is down";
-  EXPECT_EQ(text, "each flow takes one of 4 equal ways, longer than those that are cut by links that are down");
+  EXPECT_EQ(text, "4 ECMP paths, longer than the paths cut by links that are down");
 }
 
 TEST(EcmpPath, SharesAreThoseOfTheWaysThemselves) {

@@ -50,7 +50,7 @@ TEST_F(PathTest, TellsWhereItEndsAndWhy) {
   EXPECT_EQ(way.end, PathEnd::kNoRoute);
   const Lid lid = fabric.lid_of(kFar);
   EXPECT_EQ(describe_end(*fabric.topology(), way, lid),
-            "leaf-0 has no route to LID " + std::to_string(lid.value) + " and drops what is sent there");
+            "leaf-0 has no route to LID " + std::to_string(lid.value) + " and drops its packets");
   const std::uint8_t up = number_towards("leaf-0", "spine-0");
   send(up);
   fabric.send(fabric.find("spine-0"), lid, PortNum{number_towards("spine-0", "leaf-0")});

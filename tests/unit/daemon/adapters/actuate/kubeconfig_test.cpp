@@ -86,13 +86,13 @@ TEST_F(Kubeconfig, WhatIsMissingOrUnsafeIsRefused) {
   expect_wrong(with("server: https://two", "server: https://two\n    insecure-skip-tls-verify: true"),
                "must be verified");
   expect_wrong(with("server: https://two", "server: https://two\n    proxy-url: http://p"), "proxy-url");
-  expect_wrong(with("Q0EgREFUQQ==", "_not_"), "no base64");
+  expect_wrong(with("Q0EgREFUQQ==", "_not_"), "not base64");
   expect_wrong(with(", client-key-data: S0VZ", ""), "without its key");
   expect_wrong(with("token: secret", "exec: {command: x}"), "exec", "a");
   expect_wrong(with("token: secret", "username: x"), "username", "a");
   expect_wrong(with("token: secret", "as: x"), "neither a token", "a");
-  expect_wrong("- a\n", "no YAML map");
-  expect_wrong("{", "no YAML");
+  expect_wrong("- a\n", "not a YAML map");
+  expect_wrong("{", "not YAML");
   expect_wrong("contexts: 7\ncurrent-context: a\n", "no context 'a'");
 }
 

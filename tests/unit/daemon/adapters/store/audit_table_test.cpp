@@ -149,7 +149,7 @@ TEST(Audit, WhateverWasChangedIsNamed) {
   for (const char* change : {"at = at + 1", "who = 'nobody'", "what = 'rejected'", "plan = 8", "incident = 0",
                              "detail = ''", "hash = (SELECT hash FROM audit WHERE sequence = 4)", "hash = ''"})
     EXPECT_EQ(complaint(std::string("UPDATE audit SET ") + change + " WHERE sequence = 5"),
-              "record 5 of the audit trail was changed, or is not from this place")
+              "record 5 of the audit trail was changed, or moved")
         << change;
 }
 
@@ -157,26 +157,26 @@ TEST(Audit, AMissingOneIsNamed) {
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence = 1"), "record 1 of the audit trail is missing");
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence IN (5, 6)"), "record 5 of the audit trail is missing");
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence = 5; UPDATE audit SET sequence = 5 WHERE sequence = 9"),
-            "record 5 of the audit trail was changed, or is not from this place");
+            "record 5 of the audit trail was changed, or moved");
 }
 
 TEST(Audit, TwoThatChangedPlacesAreNamed) {
   EXPECT_EQ(complaint("UPDATE audit SET sequence = 99 WHERE sequence = 4; UPDATE audit SET sequence = 4 WHERE sequence "
                       "= 6; UPDATE audit SET sequence = 6 WHERE sequence = 99"),
-            "record 4 of the audit trail was changed, or is not from this place");
+            "record 4 of the audit trail was changed, or moved");
 }
 
 TEST(Audit, AnEndThatWasCutOffIsNamed) {
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence >= 8"),
-            "record 8 of the audit trail is missing, and what came after it");
-  EXPECT_EQ(complaint("DELETE FROM audit"), "record 1 of the audit trail is missing, and what came after it");
+            "record 8 of the audit trail is missing, with all later records");
+  EXPECT_EQ(complaint("DELETE FROM audit"), "record 1 of the audit trail is missing, with all later records");
 }
 
 TEST(Audit, AnEndThatWasCutOffWithItsNoteHalfCorrectedIsNamed) {
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence >= 8; UPDATE audit_end SET records = 7"),
             "record 7 of the audit trail was changed, and its hash with it");
-  EXPECT_EQ(complaint("DELETE FROM audit_end"), "the end of the audit trail is not noted any more");
-  EXPECT_EQ(complaint("UPDATE audit_end SET hash = 'x'"), "what is noted as the end of the audit trail is no hash");
+  EXPECT_EQ(complaint("DELETE FROM audit_end"), "the stored end of the audit trail is missing");
+  EXPECT_EQ(complaint("UPDATE audit_end SET hash = 'x'"), "the stored end of the audit trail is not a hash");
 }
 
 TEST(Audit, OneThatWasPutInIsNamed) {
@@ -194,7 +194,7 @@ TEST(Audit, OneThatWasPutInIsNamed) {
                              store->save_plans({}, nullptr, {{make_record(5)}}).map([] { return 0; })}) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::kCorrupt);
-    EXPECT_NE(result.error().message.find("record 4 of the audit trail was put in"), std::string::npos)
+    EXPECT_NE(result.error().message.find("record 4 of the audit trail was inserted"), std::string::npos)
         << result.error().message;
   }
 }

@@ -52,9 +52,10 @@ TEST(Schema, ANewerDatabaseIsRefusedAndUntouched) {
   const std::string before = read_file(path);
   const Error error = refusal(path, schema_of(kFirst));
   EXPECT_EQ(error.code, ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(error.message, path.string() +
-                               " has schema version 2, and this weftd knows versions up to 1: a newer weftd wrote "
-                               "it; it is left as it is. Move it away to start anew");
+  EXPECT_EQ(error.message,
+            path.string() +
+                " has schema version 2, but this weftd supports versions up to 1: it is from a newer weftd; "
+                "weftd did not change it. Move it away to start with an empty database");
   EXPECT_EQ(read_file(path), before);
   EXPECT_FALSE(std::filesystem::exists(path.string() + "-wal"));
 }

@@ -25,7 +25,7 @@ TEST(Store, ASecondWeftdIsKeptOut) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kFailedPrecondition);
   EXPECT_EQ(second.error().message, "another weftd (process " + std::to_string(::getpid()) + ") works in " +
-                                        dir.path().string() + "; stop it, or give this one a state_dir of its own");
+                                        dir.path().string() + "; stop it, or set another state_dir");
   first.reset();
   EXPECT_TRUE(open_store(dir.path(), {}));
 }
@@ -41,7 +41,7 @@ TEST(Store, ADirectoryThatCannotBeUsedIsAnErrorWithItsReason) {
   const auto on_file = open_store(dir.path() / "file", {});
   ASSERT_FALSE(on_file);
   EXPECT_EQ(on_file.error().code, ErrorCode::kUnavailable);
-  EXPECT_NE(on_file.error().message.find("cannot be made"), std::string::npos);
+  EXPECT_NE(on_file.error().message.find("cannot be created"), std::string::npos);
   EXPECT_EQ(read_file(dir.path() / "file"), "x");
   const auto in_proc = open_store("/proc/weft", {});
   ASSERT_FALSE(in_proc);
@@ -73,7 +73,7 @@ void expect_degrades_and_recovers(SqliteStore& store, const std::function<void()
   EXPECT_FALSE(status.ok);
   EXPECT_EQ(status.incidents_waiting, 2U);
   EXPECT_EQ(status.history_dropped, 1U);
-  EXPECT_NE(status.message.find("2 incidents wait to be saved"), std::string::npos) << status.message;
+  EXPECT_NE(status.message.find("2 incidents are not stored yet"), std::string::npos) << status.message;
   EXPECT_NE(status.message.find("history is not written"), std::string::npos) << status.message;
   EXPECT_NE(status.message.find("full"), std::string::npos) << status.message;
   EXPECT_EQ(store.events(id - 1)->size(), 1U);  // it waits, and is shown

@@ -65,14 +65,14 @@ TEST(MetricsPage, ValuesHaveTheNamesAndUnitsOfTheCatalogue) {
   EXPECT_THAT(page, HasSubstr("priority=\"3\""));
   EXPECT_THAT(page, HasSubstr("rx_\\\"odd\\\""));
   EXPECT_THAT(page, Not(HasSubstr("weft_port_cnp_sent_total{"))) << "what was not read is absent";
-  EXPECT_THAT(page, HasSubstr("weft_collector_source_up{source=\"module\"} 0\n"));
-  EXPECT_THAT(page, HasSubstr("weft_collector_jobs 1\n"));
+  EXPECT_THAT(page, HasSubstr("weft_agent_source_up{source=\"module\"} 0\n"));
+  EXPECT_THAT(page, HasSubstr("weft_agent_jobs 1\n"));
 }
 
 TEST(MetricsPage, WithoutAnAnalyzerThereIsNeitherSpoolNorUplink) {
   const std::string page = metrics_page(make_view(), {}, kNow, api::MetricsFormat::kText);
   EXPECT_THAT(page, Not(HasSubstr("spool")));
-  EXPECT_THAT(page, Not(HasSubstr("weft_collector_connected")));
+  EXPECT_THAT(page, Not(HasSubstr("weft_agent_connected")));
   OwnFigures figures;
   figures.spool.emplace();
   figures.spool->dropped = 5;
@@ -80,9 +80,12 @@ TEST(MetricsPage, WithoutAnAnalyzerThereIsNeitherSpoolNorUplink) {
   figures.uplink.emplace();
   figures.uplink->connected = 1;
   const std::string more = metrics_page(make_view(), figures, kNow, api::MetricsFormat::kText);
-  EXPECT_THAT(more, HasSubstr("weft_collector_lost_batches_total{reason=\"bound\"} 5\n"));
-  EXPECT_THAT(more, HasSubstr("weft_collector_lost_batches_total{reason=\"disk\"} 6\n"));
-  EXPECT_THAT(more, HasSubstr("weft_collector_connected 1\n"));
+  EXPECT_THAT(more, HasSubstr("weft_agent_lost_batches_total{reason=\"bound\"} 5\n"));
+  EXPECT_THAT(more, HasSubstr("weft_agent_lost_batches_total{reason=\"disk\"} 6\n"));
+  EXPECT_THAT(more, HasSubstr("weft_agent_connected 1\n"));
+  EXPECT_THAT(more, HasSubstr("# TYPE weft_collector_connected gauge\nweft_collector_connected 1\n")) << "the old name";
+  EXPECT_THAT(more, Not(HasSubstr("weft_collector_lost_batches"))) << "weftd counts something else under it";
+  EXPECT_THAT(more, Not(HasSubstr("weft_collector_late_batches"))) << "weftd counts something else under it";
 }
 
 TEST(MetricsPage, BeforeTheFirstReadingItSpeaksOfItselfAlone) {
@@ -90,7 +93,7 @@ TEST(MetricsPage, BeforeTheFirstReadingItSpeaksOfItselfAlone) {
   view->reading = nullptr;
   const std::string page = metrics_page(view, {}, kNow, api::MetricsFormat::kOpenMetrics);
   EXPECT_THAT(page, Not(HasSubstr("weft_port_")));
-  EXPECT_THAT(page, HasSubstr("weft_collector_readings_total 0\n"));
+  EXPECT_THAT(page, HasSubstr("weft_agent_readings_total 0\n"));
   EXPECT_THAT(page, EndsWith("# EOF\n"));
 }
 

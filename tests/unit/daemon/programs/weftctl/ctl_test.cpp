@@ -96,12 +96,12 @@ TEST(Table, NarrowTerminalsWrapSentencesAndLeaveOutWhatCanBeSpared) {
             "NODE             PEER                WHAT\n"
             "gpu-0001 mlx5_0  leaf-01 port 12345  a cable that carries\n"
             "                                     nothing since noon\n"
-            "No room for GUID.\n");
+            "Columns left out: GUID.\n");
   EXPECT_EQ(at(56),
             "NODE             PEER           WHAT\n"
             "gpu-0001 mlx5_0  leaf-0..12345  a cable that carries\n"
             "                                nothing since noon\n"
-            "No room for GUID.\n");
+            "Columns left out: GUID.\n");
 }
 
 TEST(Table, ColourIsOnlyWhereItIsTaken) {
@@ -154,8 +154,8 @@ TEST(Mistakes, SayWhatMayHaveBeenMeant) {
   status.name = "status";
   status.options.emplace_back().names = {"--watch"};
   program.verbs = {incidents, status};
-  EXPECT_EQ(complaint(program, {}, {"incidnets"}), "there is no verb \"incidnets\"; did you mean \"incidents\"?");
-  EXPECT_EQ(complaint(program, {}, {"frobnicate"}), "there is no verb \"frobnicate\"; weftctl --help lists all");
+  EXPECT_EQ(complaint(program, {}, {"incidnets"}), "unknown verb \"incidnets\"; did you mean \"incidents\"?");
+  EXPECT_EQ(complaint(program, {}, {"frobnicate"}), "unknown verb \"frobnicate\"; weftctl --help lists all");
   EXPECT_EQ(complaint(program, {"status"}, {"--wacth"}),
             "weftctl status has no option --wacth; did you mean \"--watch\"?");
   EXPECT_EQ(usage::nearest("inc", std::vector<std::string>{"incident", "incidents"}), "");

@@ -36,26 +36,22 @@ class EthernetVerbs : public Verbs {
 
 TEST_F(EthernetVerbs, APathIsAllWaysStageByStage) {
   EXPECT_EQ(say(Exit::kGood, show_path, std::string(), std::string("gpu-01"), std::string("gpu-03")),
-            "gpu-01 eth2 to gpu-03 eth2: each flow takes one of 4 equal ways\n"
-            "STAGE  SHARE  SENDS         RECEIVES      STATE  RATE      BUSY  STALLED  INCIDENTS\n"
-            "    1  all    gpu-01 eth2   leaf01 swp1   up     400 Gb/s     -        -  -\n"
-            "    2  1/4    leaf01 swp49  spine01 swp1  up     400 Gb/s     -        -  -\n"
-            "    2  1/4    leaf01 swp50  spine02 swp1  up     400 Gb/s     -        -  -\n"
-            "    2  1/4    leaf01 swp51  spine03 swp1  up     400 Gb/s     -        -  -\n"
-            "    2  1/4    leaf01 swp52  spine04 swp1  up     400 Gb/s     -        -  -\n"
-            "    3  1/4    spine01 swp2  leaf02 swp49  up     400 Gb/s     -        -  -\n"
-            "    3  1/4    spine02 swp2  leaf02 swp50  up     400 Gb/s     -        -  -\n"
-            "    3  1/4    spine03 swp2  leaf02 swp51  up     400 Gb/s     -        -  -\n"
-            "    3  1/4    spine04 swp2  leaf02 swp52  up     400 Gb/s     -        -  -\n"
-            "    4  all    leaf02 swp1   gpu-03 eth2   up     400 Gb/s     -        -  -\n");
+            "gpu-01 eth2 to gpu-03 eth2: 4 ECMP paths\nSTAGE  SHARE  SENDS         RECEIVES      STATE  RATE      BUSY "
+            " STALLED  INCIDENTS\n    1  all    gpu-01 eth2   leaf01 swp1   up     400 Gb/s     -        -  -\n    2  "
+            "1/4    leaf01 swp49  spine01 swp1  up     400 Gb/s     -        -  -\n    2  1/4    leaf01 swp50  spine02 "
+            "swp1  up     400 Gb/s     -        -  -\n    2  1/4    leaf01 swp51  spine03 swp1  up     400 Gb/s     -  "
+            "      -  -\n    2  1/4    leaf01 swp52  spine04 swp1  up     400 Gb/s     -        -  -\n    3  1/4    "
+            "spine01 swp2  leaf02 swp49  up     400 Gb/s     -        -  -\n    3  1/4    spine02 swp2  leaf02 swp50  "
+            "up     400 Gb/s     -        -  -\n    3  1/4    spine03 swp2  leaf02 swp51  up     400 Gb/s     -        "
+            "-  -\n    3  1/4    spine04 swp2  leaf02 swp52  up     400 Gb/s     -        -  -\n    4  all    leaf02 "
+            "swp1   gpu-03 eth2   up     400 Gb/s     -        -  -\n");
 }
 
 TEST_F(EthernetVerbs, APathTellsWhatIsDownAndWhatNobodyReads) {
   fabric.set_state("leaf01 swp50", PortState::kDown);
   fabric.set_state("leaf01 swp51", PortState::kUnknown);
   const std::string text = say(Exit::kGood, show_path, std::string(), std::string("gpu-01"), std::string("leaf02"));
-  EXPECT_THAT(text, HasSubstr("gpu-01 eth2 to leaf02: each flow takes one of 3 equal ways of 4: the other is cut by "
-                              "links that are down\n"));
+  EXPECT_THAT(text, HasSubstr("gpu-01 eth2 to leaf02: 3 ECMP paths of 4: the other is cut by links that are down\n"));
   EXPECT_THAT(text, HasSubstr("2  none   leaf01 swp50  spine02 swp1  not up    -"));
   EXPECT_THAT(text, HasSubstr("2  1/3    leaf01 swp51  spine03 swp1  not read  -"));
   fabric.set_state("gpu-01 eth2", PortState::kDown);
@@ -67,11 +63,11 @@ TEST_F(EthernetVerbs, ManyEqualWaysAreShownInPart) {
   fabric = fakes::EthernetFabric::leaf_spine(20, 2, 1);
   fabric.set_state("leaf01 swp68", PortState::kDown);
   const std::string text = say(Exit::kGood, show_path, std::string(), std::string("gpu-01"), std::string("gpu-02"));
-  EXPECT_THAT(text, HasSubstr("one of 19 equal ways of 20"));
+  EXPECT_THAT(text, HasSubstr("19 ECMP paths of 20"));
   EXPECT_THAT(text, HasSubstr("leaf01 swp56"));
   EXPECT_THAT(text, Not(HasSubstr("leaf01 swp57")));
   EXPECT_THAT(text, HasSubstr("leaf01 swp68")) << "what is down is shown in any case";
-  EXPECT_THAT(text, HasSubstr("and 11 more cables of stage 2, none of them down or blamed; --json has all\n"));
+  EXPECT_THAT(text, HasSubstr("and 11 more cables of stage 2, none down or with an incident; --json lists all\n"));
 }
 
 TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {

@@ -71,7 +71,7 @@ v1::Incident slow_receiver() {
   add_waiting(incident, "h33 port 1", "leaf-2 port 1", 3, 0.25, 0.4);
   v1::Evidence& share = *incident.add_evidence();
   share.set_signal("contributor");
-  share.set_description("h33 port 1 sends towards it");
+  share.set_description("h33 port 1 contributes traffic");
   share.set_value(160);
   share.set_unit("Gb/s");
   share.mutable_window()->set_seconds(1);
@@ -106,11 +106,11 @@ TEST(IncidentDrawing, PlainIsAscii) {
 TEST(IncidentDrawing, TheWayIsOfAContributorAndEndsAtTheReceiver) {
   const std::vector<std::string> expected{"h33 port 1", "leaf-2 port 9", "spine-1 port 1", "leaf-0 port 2",
                                           "h0 port 1"};
-  EXPECT_EQ(way_of(slow_receiver()), expected);
+  EXPECT_EQ(path_of(slow_receiver()), expected);
   v1::Incident nobody_known = slow_receiver();
   nobody_known.clear_evidence();
-  EXPECT_EQ(way_of(nobody_known).front(), "h17 port 1");
-  EXPECT_TRUE(way_of(make(v1::Incident::SLOW_RECEIVER)).empty());
+  EXPECT_EQ(path_of(nobody_known).front(), "h17 port 1");
+  EXPECT_TRUE(path_of(make(v1::Incident::SLOW_RECEIVER)).empty());
 }
 
 TEST(IncidentDrawing, IsCutAndSaysBySoManyWhatIsLeftOut) {
@@ -121,7 +121,7 @@ TEST(IncidentDrawing, IsCutAndSaysBySoManyWhatIsLeftOut) {
   const auto lines = drawing_of(incident, Pen(true));
   ASSERT_EQ(lines.size(), 25U);
   EXPECT_TRUE(lines[23].starts_with("`- h22 port 1")) << lines[23];
-  EXPECT_EQ(lines[24], "and 37 more links that wait");
+  EXPECT_EQ(lines[24], "and 37 more waiting links");
 }
 
 TEST(IncidentDrawing, ACircleSaysThatItIsOne) {
@@ -131,7 +131,7 @@ TEST(IncidentDrawing, ACircleSaysThatItIsOne) {
   add_waiting(incident, "h1 port 1", "leaf-0 port 1", 0, 1, 0);
   const auto lines = drawing_of(incident, Pen(true));
   ASSERT_EQ(lines.size(), 6U) << joined(lines);
-  EXPECT_EQ(lines[0], "a circle: each waits for the next one, the last for the first");
+  EXPECT_EQ(lines[0], "cycle: each link waits for the next, the last for the first");
   EXPECT_TRUE(lines[2].starts_with("|  `- h1 port 1")) << lines[2];
 }
 
@@ -149,7 +149,7 @@ TEST(IncidentDrawing, ALinkShowsBothEndsAndWhatIsBehind) {
   set_node(*incident.add_affected(), "0x2", "h - 4 mlx5_0");
   EXPECT_EQ(joined(drawing_of(incident, Pen(false))),
             "leaf - 1 port 12 ──✗── h - 4 mlx5_0 port 1\n"
-            "└─ h - 4 mlx5_0  behind it\n");
+            "└─ h - 4 mlx5_0  cut off\n");
   incident.set_kind(v1::Incident::LINK_ERRORS);
   EXPECT_EQ(drawing_of(incident, Pen(true)).front(), "leaf - 1 port 12 --!-- h - 4 mlx5_0 port 1");
   incident.mutable_cause()->set_label("renamed");
@@ -167,7 +167,7 @@ TEST(IncidentDrawing, ASwitchShowsItsCablesFromItsOwnSide) {
             "* spine-1\n"
             "|- port 1 --x-- leaf-0 port 9\n"
             "|- port 2 --x-- h9 mlx5_0 port 1\n"
-            "`- far away  behind it\n");
+            "`- far away  cut off\n");
   for (int i = 0; i < 40; ++i)
     set_link(*incident.add_affected(), "spine-1 port 30 - x port 1", "0x5", 30, "0x" + std::to_string(100 + i), 1);
   const auto lines = drawing_of(incident, Pen(true));
@@ -207,7 +207,7 @@ TEST(IncidentStory, HasWhatAPersonAsksFor) {
   print_incident(out, incident, kNow, true);
   const std::string text = out.str();
   for (const char* part :
-       {"INC-7  WARNING  SLOW_RECEIVER  OPEN\n", "cause       h0 port 1\n", "how sure    80.0 %\n",
+       {"INC-7  WARNING  SLOW_RECEIVER  OPEN\n", "cause       h0 port 1\n", "confidence  80.0 %\n",
         "since       2023-11-14 22:13:20 UTC, 1 min ago\n", "host-6, host-7 and 3 more\n", "jobs        4711\n",
         "  leaf-0 port 2 has data and no credit 60 % of the time\n"
         "    transmit_wait = 0.6, threshold 0.05, over 500 ms, at leaf-0 port 2, 2023-11-14 22:14:48 UTC, 2 s ago\n",
@@ -222,7 +222,7 @@ TEST(IncidentStory, EveryKindHasAMeaning) {
     if (kinds->value(i)->number() == v1::Incident::KIND_UNSPECIFIED) continue;
     std::ostringstream out;
     print_incident(out, make(static_cast<v1::Incident::Kind>(kinds->value(i)->number())), kNow, true);
-    EXPECT_EQ(out.str().find("does not know"), std::string::npos) << kinds->value(i)->name();
+    EXPECT_EQ(out.str().find("unknown kind"), std::string::npos) << kinds->value(i)->name();
   }
 }
 

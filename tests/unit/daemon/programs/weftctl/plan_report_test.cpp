@@ -50,9 +50,9 @@ v1::Plan proposed() {
   drain.mutable_target()->set_label("dgx-04");
   drain.mutable_target()->set_identity("host dgx-04");
   drain.set_cost_ratio(0.5);
-  add_guard(plan, v1::GuardVerdict::HANDS_OFF, v1::GuardVerdict::PASSED, "nobody stopped automation");
+  add_guard(plan, v1::GuardVerdict::HANDS_OFF, v1::GuardVerdict::PASSED, "automation is not stopped");
   add_guard(plan, v1::GuardVerdict::LEAF_CAPACITY, v1::GuardVerdict::PASSED,
-            "leaf-1 keeps 31 of 32 ways up, and needs 29");
+            "leaf-1 keeps 31 of 32 uplink paths, and needs 29");
   add_guard(plan, v1::GuardVerdict::RAIL_CAPACITY, v1::GuardVerdict::NOT_NEEDED, "no rails are known");
   v1::PlanStep& step = *plan.add_steps();
   step.mutable_at()->set_seconds(kCreated);
@@ -69,37 +69,19 @@ std::string story(const v1::Plan& plan) {
 }
 
 TEST(PlanStory, OfAProposalIsAllThatOneDecidesOn) {
-  EXPECT_EQ(story(proposed()),
-            "PLAN-7  ISOLATE_LINK  PROPOSED\n"
-            "leaf-1 port 7 - spine-2 port 1\n"
-            "\n"
-            "what        take a cable out of service: one end is disabled, and the subnet manager routes round it\n"
-            "why         leaf-1 port 7 damages 1 of 1e9 bits\n"
-            "incident    INC-17\n"
-            "through     infiniband_port\n"
-            "jobs        slurm:17, slurm:18\n"
-            "asked by    weftd\n"
-            "created     2023-11-14 22:13:20 UTC, 1 min ago\n"
-            "expires     2023-11-14 23:13:20 UTC\n"
-            "revision    3\n"
-            "\n"
-            "what could be done, best first\n"
-            "> ISOLATE_LINK  0.7 % of the jobs' time lost: 0.7 % by it, 0.0 % after it\n"
-            "    1 of 32 uplinks of leaf-1\n"
-            "  NOTHING       20.0 % of the jobs' time lost: 0.0 % by it, 20.0 % after it\n"
-            "  DRAIN_NODE    50.0 % of the jobs' time lost: 50.0 % by it, 0.0 % after it; a guard refuses it\n"
-            "    dgx-04\n"
-            "\n"
-            "guards, in order\n"
-            "  HANDS_OFF      passed      nobody stopped automation\n"
-            "  LEAF_CAPACITY  passed      leaf-1 keeps 31 of 32 ways up, and needs 29\n"
-            "  RAIL_CAPACITY  not needed  no rails are known\n"
-            "\n"
-            "what happened\n"
-            "  2023-11-14 22:13:20 UTC  PROPOSED  weftd  proposed for INC-17\n"
-            "\n"
-            "to let it be done   weftctl approve PLAN-7 --revision 3\n"
-            "to say no           weftctl reject PLAN-7 --reason ...\n");
+  EXPECT_EQ(
+      story(proposed()),
+      "PLAN-7  ISOLATE_LINK  PROPOSED\nleaf-1 port 7 - spine-2 port 1\n\naction      disable one end of the link; "
+      "traffic is rerouted\nreason      leaf-1 port 7 damages 1 of 1e9 bits\nincident    INC-17\nactuator    "
+      "infiniband_port\njobs        slurm:17, slurm:18\nrequested by weftd\ncreated     2023-11-14 22:13:20 UTC, 1 min "
+      "ago\nexpires     2023-11-14 23:13:20 UTC\nrevision    3\n\nalternatives, best first\n> ISOLATE_LINK  0.7 % of "
+      "the jobs' time lost: 0.7 % by the action, 0.0 % by the remaining fault\n    1 of 32 uplinks of leaf-1\n  "
+      "NOTHING       20.0 % of the jobs' time lost: 0.0 % by the action, 20.0 % by the remaining fault\n  DRAIN_NODE   "
+      " 50.0 % of the jobs' time lost: 50.0 % by the action, 0.0 % by the remaining fault; refused by a guard\n    "
+      "dgx-04\n\nguards, in order of evaluation\n  HANDS_OFF      passed      automation is not stopped\n  "
+      "LEAF_CAPACITY  passed      leaf-1 keeps 31 of 32 uplink paths, and needs 29\n  RAIL_CAPACITY  not needed  no "
+      "rails are known\n\nhistory\n  2023-11-14 22:13:20 UTC  PROPOSED  weftd  proposed for INC-17\n\nto approve   "
+      "weftctl approve PLAN-7 --revision 3\nto reject    weftctl reject PLAN-7 --reason ...\n");
 }
 
 TEST(PlanStory, ARefusalStandsOut) {
@@ -126,14 +108,14 @@ TEST(PlanStory, WhatIsOverBeginsWithItsEnd) {
   for (const char* part :
        {"PLAN-7  ISOLATE_LINK  COMMITTED\n", "\n\noutcome     no errors in 5 sweeps, all routes go round it\n",
         "approved by ann@mgmt-1\n", "started     2023-11-14 22:13:30 UTC, 1 min ago\n",
-        "finished    2023-11-14 22:13:50 UTC, 1 min ago\n", "verified    5 of 5 sweeps found all well\n",
+        "finished    2023-11-14 22:13:50 UTC, 1 min ago\n", "verified    5 of 5 sweeps passed\n",
         "now         in force\n"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
   EXPECT_EQ(text.find("expires"), std::string::npos);
   EXPECT_EQ(text.find("weftctl approve"), std::string::npos);
   plan.set_in_force(false);
-  EXPECT_NE(story(plan).find("COMMITTED (taken back)\n"), std::string::npos);
-  EXPECT_NE(story(plan).find("now         taken back since\n"), std::string::npos);
+  EXPECT_NE(story(plan).find("COMMITTED (reverted)\n"), std::string::npos);
+  EXPECT_NE(story(plan).find("now         reverted since\n"), std::string::npos);
 }
 
 TEST(PlanStory, WhatNobodyKnowsIsSaid) {
@@ -142,8 +124,7 @@ TEST(PlanStory, WhatNobodyKnowsIsSaid) {
   plan.set_unresolved(true);
   plan.mutable_finished()->set_seconds(kCreated + 30);
   EXPECT_NE(story(plan).find("FAILED (unresolved)\n"), std::string::npos);
-  EXPECT_NE(story(plan).find("now         nobody knows whether it is in force: a person must look\n"),
-            std::string::npos);
+  EXPECT_NE(story(plan).find("now         unknown whether it is in force: check by hand\n"), std::string::npos);
   EXPECT_NE(story(plan).find("outcome     -\n"), std::string::npos);
   plan = proposed();
   plan.set_state(v1::Plan::VERIFYING);
@@ -157,7 +138,7 @@ TEST(PlanStory, EveryActionHasAMeaning) {
   for (int i = 0; i < actions->value_count(); ++i) {
     v1::Plan plan = proposed();
     plan.set_action(static_cast<v1::Plan::Action>(actions->value(i)->number()));
-    EXPECT_EQ(story(plan).find("does not know") != std::string::npos, plan.action() == v1::Plan::ACTION_UNSPECIFIED)
+    EXPECT_EQ(story(plan).find("unknown action") != std::string::npos, plan.action() == v1::Plan::ACTION_UNSPECIFIED)
         << actions->value(i)->name();
   }
 }
@@ -182,8 +163,9 @@ TEST(Automation, SaysWhatStopsIt) {
   status.set_actions_per_hour(4);
   std::ostringstream free;
   print_automation(free, status);
-  EXPECT_EQ(free.str(),
-            "Nothing stops automation.\n0 of 4 actions in this hour; 0 links and hosts out of service by plans.\n");
+  EXPECT_EQ(
+      free.str(),
+      "Automation is not stopped.\n0 of 4 actions in the last hour; 0 links and hosts out of service by plans.\n");
   status.set_hands_off(true);
   status.set_hands_off_reason("kim: a visitor");
   status.set_breaker_tripped(true);
@@ -192,9 +174,9 @@ TEST(Automation, SaysWhatStopsIt) {
   std::ostringstream stopped;
   print_stops(stopped, status);
   EXPECT_EQ(stopped.str(),
-            "Automation is stopped by hand: kim: a visitor\n"
-            "The breaker is tripped since 2023-11-14 22:13:20 UTC: 40 links in 5 min\n"
-            "  after a look: weftctl breaker reset --reason ...\n");
+            "Automation is stopped (hands-off): kim: a visitor\n"
+            "The circuit breaker is tripped since 2023-11-14 22:13:20 UTC: 40 links in 5 min\n"
+            "  after checking: weftctl breaker reset --reason ...\n");
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST_F(Verbs, PlansAreATable) {
-  EXPECT_EQ(say(Exit::kGood, show_plans, false, false), "No plans that are not over.\n");
+  EXPECT_EQ(say(Exit::kGood, show_plans, false, false), "No open plans.\n");
   Plan verifying = make_plan(2, PlanState::kVerifying);
   verifying.windows_good = 1;
   verifying.windows_needed = 5;
   Plan over = make_plan(3, PlanState::kExpired);
-  over.outcome = "nobody approved it in time";
+  over.outcome = "not approved in time";
   over.incident = 0;
   auto snapshot = with_plans(make_snapshot(1, {}), {make_plan(1), verifying, over});
   snapshot->remedy.hands_off = true;
@@ -30,14 +30,14 @@ TEST_F(Verbs, PlansAreATable) {
   publication.publish(snapshot);
   EXPECT_EQ(
       say(Exit::kGood, show_plans, false, false),
-      "Automation is stopped by hand: kim: a visitor\n"
-      "ID      ACTION        STATE          TARGET                                INCIDENT  UPDATED   WHY OR "
+      "Automation is stopped (hands-off): kim: a visitor\n"
+      "ID      ACTION        STATE          TARGET                                INCIDENT  UPDATED   REASON OR "
       "OUTCOME\n"
       "PLAN-1  ISOLATE_LINK  PROPOSED       leaf-1 port 1 - host-1 mlx5_0 port 1  INC-1     just now  INC-1: link "
       "of host-1 is down\n"
       "PLAN-2  ISOLATE_LINK  VERIFYING 1/5  leaf-1 port 1 - host-1 mlx5_0 port 1  INC-1     just now  INC-1: link "
       "of host-1 is down\n");
-  EXPECT_THAT(say(Exit::kGood, show_plans, true, false), HasSubstr("nobody approved it in time"));
+  EXPECT_THAT(say(Exit::kGood, show_plans, true, false), HasSubstr("not approved in time"));
   EXPECT_EQ(say(Exit::kGood, show_plans, true, true), "PLAN-1\nPLAN-2\nPLAN-3\n");
   EXPECT_EQ(json(Exit::kGood, show_plans, true, false)["plans"].size(), 3U);
 }
@@ -81,9 +81,9 @@ TEST_F(Verbs, WishesAreMade) {
 }
 
 TEST_F(Verbs, AutomationIsStoppedAndLooked) {
-  EXPECT_THAT(say(Exit::kGood, show_automation), HasSubstr("Nothing stops automation.\n"));
+  EXPECT_THAT(say(Exit::kGood, show_automation), HasSubstr("Automation is not stopped.\n"));
   EXPECT_THAT(say(Exit::kGood, set_hands_off, true, "a visitor", "kim"),
-              HasSubstr("Automation is stopped by hand: kim: a visitor\n"));
+              HasSubstr("Automation is stopped (hands-off): kim: a visitor\n"));
   EXPECT_EQ(json(Exit::kGood, set_hands_off, false, "gone", "kim")["handsOff"], false);
   EXPECT_EQ(fails(reset_breaker, "looked", "kim").exit, Exit::kRefused) << "it is not tripped";
   auto snapshot = make_snapshot(1, {});
@@ -93,11 +93,11 @@ TEST_F(Verbs, AutomationIsStoppedAndLooked) {
 }
 
 TEST_F(Verbs, TheTrailIsReadFromItsEnd) {
-  EXPECT_EQ(say(Exit::kGood, show_audit, 10U), "Nothing was done yet.\n");
+  EXPECT_EQ(say(Exit::kGood, show_audit, 10U), "The audit trail is empty.\n");
   for (std::uint64_t sequence = 1; sequence <= 2500; ++sequence)
     remedies.trail.push_back({sequence, api::kNow, "kim\x1b", "approved", 7, 0, "", "ab"});
   EXPECT_EQ(say(Exit::kGood, show_audit, 2U),
-            "LINE  WHEN                     WHO   WHAT      PLAN    INCIDENT  DETAIL\n"
+            "LINE  TIME                     USER  ACTION    PLAN    INCIDENT  DETAIL\n"
             "2499  2023-11-14 22:13:20 UTC  kim?  approved  PLAN-7  -         -\n"
             "2500  2023-11-14 22:13:20 UTC  kim?  approved  PLAN-7  -         -\n");
   const auto records = json(Exit::kGood, show_audit, 0U)["records"];

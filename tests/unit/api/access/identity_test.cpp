@@ -44,15 +44,15 @@ TEST(Tokens, ThatAreWrongSayInWhichLine) {
       {"ann viewer " + std::string(63, '1') + "+", "SHA-256"},
       {"a=b viewer " + hash, "a name"},
       {std::string(256, 'a') + " viewer " + hash, "a name"},
-      {"ann viewer " + hash + " soon", "neither"},
+      {"ann viewer " + hash + " soon", "must be node=NAME"},
       {"ann viewer " + hash + " expires=tomorrow", "2027-01-31"},
       {"ann viewer " + hash + " expires=2027-02-30T00:00:00Z", "2027-01-31"},
       {"ann viewer " + hash + " expires=2027-01-01T24:00:00Z", "2027-01-31"},
       {"ann viewer " + hash + " expires=9999-01-01T00:00:00Z", "2027-01-31"},
       {"ann viewer " + hash + " node=x", "only a collector"},
       {"ann collector " + hash, "needs its node"},
-      {"ann collector " + hash + " node=", "neither"},
-      {"ann collector " + hash + " node=a node=b", "neither"},
+      {"ann collector " + hash + " node=", "must be node=NAME"},
+      {"ann collector " + hash + " node=a node=b", "must be node=NAME"},
   };
   for (const auto& [text, why] : wrong) {
     const auto tokens = parse_tokens("# first\n" + text + "\n");
@@ -62,7 +62,7 @@ TEST(Tokens, ThatAreWrongSayInWhichLine) {
     EXPECT_THAT(tokens.error().message, ::testing::StartsWith("line 2: ")) << text;
   }
   EXPECT_THAT(parse_tokens(line("viewer " + hash) + line("admin " + hash, "bob")).error().message,
-              HasSubstr("another's"));
+              HasSubstr("another name's"));
   EXPECT_THAT(parse_tokens(line("viewer " + hash) + line("admin " + std::string(64, '1'))).error().message,
               HasSubstr("twice"));
 }

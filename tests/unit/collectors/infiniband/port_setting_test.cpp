@@ -164,7 +164,7 @@ TEST_F(PortSetting, TheManagementKeyIsAskedForNotTriedOut) {
     port.node(left).key_protection = protection;
     expect_untouched(PortOutcome::kNeedsKey, "none was given");
     question.management_key = 0x9999;
-    expect_untouched(PortOutcome::kNeedsKey, "is another");
+    expect_untouched(PortOutcome::kNeedsKey, "is wrong");
     question.management_key = 0;
   }
   port.node(left).key_protection = 2;

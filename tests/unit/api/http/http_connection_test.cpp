@@ -12,7 +12,7 @@
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
 #include "tests/unit/api/small_fabric.hpp"
-#include "tests/unit/api/wire.hpp"
+#include "tests/unit/api/http/wire.hpp"
 
 namespace weft::api {
 namespace {

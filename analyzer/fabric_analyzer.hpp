@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // All rules over one subnet, sweep after sweep. One object for each fabric; not thread-safe, and needs no thread.
 

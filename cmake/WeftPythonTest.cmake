@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Debian's own Python sees the packages python3-grpcio and python3-protobuf; any other will do without them.
 find_program(WEFT_PYTHON3 NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 if(NOT WEFT_PYTHON3)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # weft_room(fabric SOURCES a.cpp LINKS tl::expected PRIVATE_LINKS spdlog::spdlog)
 #   makes the static library weft_<name> from the folder it is called in.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How programs that are built with the address sanitizer behave where nobody sets ASAN_OPTIONS.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_suppressions();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What an analyzer must remember across a restart, as plain values: it gives them, the store keeps them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How an Ethernet fabric is cabled, as people have planned it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Time as a value. Pure logic is handed `now`; only daemons read a clock.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The counter catalogue: one table that decoders, rates, metric names, help texts and documentation all read.
 

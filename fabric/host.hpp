@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a collector reads on its host, and what weftd knows of that host: devices, series of values, events.
 

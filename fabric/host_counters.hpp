@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The catalogue of what a host's collector reads: canonical names that driver tables, metric names and rules all use.
 // The counters of an InfiniBand port that sysfs also shows keep the names of fabric/counters.hpp and are found here

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Who is who on a fabric. Strong types: a LID never becomes a port number by accident.
 

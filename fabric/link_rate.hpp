@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Widths and speeds of a link, as PortInfo gives them (InfiniBand Architecture vol. 1, 14.2.5.6; bit positions also in
 // infiniband-diags' ibdiag_common and OpenSM's ib_types.h).

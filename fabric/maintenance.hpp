@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Planned work: what begins meanwhile on what it is about is expected, and pages nobody.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Where nodes and ports stand in a fabric, as people speak of it: tier, pod, rail.
 

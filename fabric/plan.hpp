@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What is to be done about trouble: a plan, why it is allowed or refused, and how far it has come.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Where the switches of one subnet send what is addressed to a LID: their linear forwarding tables (InfiniBand
 // Architecture Specification, vol. 1, 14.2.5.10), as last read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Readings of many ports, as flat arrays: a row is a port, a column is one instance of one counter.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The one immutable picture that scrapes, gRPC, JSON and the command line all read. Publishing replaces the pointer;
 // nobody who reads ever waits for a sweep, nor a sweep for a reader.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What one sweep of one subnet yields: the graph, the readings and how the asking went.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The graph of one subnet, or of one Ethernet fabric, as last seen: nodes, ports and cables. A value: built by
 // discovery or from a plan of the cables, then never changed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds what tests/runner.py runs, ahead of it: one thread builds part after part, as the class of processes that the scheduler gives
 only what nobody else wants, so that tests which wait for a simulated fabric leave their processors to the compiler."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds and runs the suites for tests/run, and adds up what every test said. See tests/README.md."""
 
 import argparse

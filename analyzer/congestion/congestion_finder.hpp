@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The congestion trees of one moment: which links are the roots, what kind each is, and who suffers.
 

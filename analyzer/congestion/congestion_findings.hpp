@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // CONGESTION_INCAST, CONGESTION_UNEVEN_LOAD, CONGESTION_OVERSUBSCRIBED, SLOW_RECEIVER, PFC_STORM, DEADLOCK in
 // words; and congestion that has a known fault for its cause, of the link itself or of one beside it, as part of what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What is known of a moment, by port, and what follows from it for one link.
 

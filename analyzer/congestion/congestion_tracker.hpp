@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Congestion over time: a root that stays is trouble, one that comes and goes with a phase is not.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The tree of links that wait for a congested one, as people are shown it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a root is called: where the stream that fills it comes from and goes to, and what stands beside it.
 #include <algorithm>
 

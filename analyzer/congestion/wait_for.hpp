@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Who waits for whom: the graph of held-back and saturated links of one moment.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // All rules over what collectors tell. One object for all hosts; not thread-safe, and needs no thread.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // SILENT_LOSS: what hosts on a watched subnet lost, the ways between them, and the packet counters of the subnet.
 

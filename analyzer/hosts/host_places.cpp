@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the ports of hosts stand on the fabrics that are watched.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a host's Ethernet port says of congestion, as shares: who pauses whom, how much was marked, what really arrived.
 

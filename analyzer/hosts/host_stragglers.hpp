@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // STRAGGLER: which host's port begins after the others of its job, again and again, so that all of them wait for it.
 

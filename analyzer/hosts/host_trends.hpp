@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // LINK_DEGRADED of a host's port, early: its light fades, or its error correction repairs ever more.
 

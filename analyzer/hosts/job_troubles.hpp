@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // RDMA_ERRORS of many ports of one job have one cause, and are one incident or none of their own.
 

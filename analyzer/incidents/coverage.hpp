@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a sweep really saw. An incident resolves only when its entity was observed and the finding was absent: a gap in
 // monitoring is neither down time nor recovery.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // May a scheduler place a job on this host? Worked out from the incidents and the age of what is known.
 

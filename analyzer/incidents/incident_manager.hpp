@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The life of incidents: findings of successive sweeps become one incident that opens, changes, resolves and re-opens.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // When much is said to go wrong at once, what says so is suspected first.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which findings announced work explains: those on what it is about, and those that follow from them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // LINK_DEGRADED: a link that runs narrower or slower than it could.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // LINK_ERRORS: is a link's error rate above the limit, and how sure is that?
 

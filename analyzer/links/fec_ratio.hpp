@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How much error correction repairs, as a figure that drifts: log10 of what was repaired per bit received. The same for
 // the sweep's symbols and a host's bits.

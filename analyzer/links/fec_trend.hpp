@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // LINK_DEGRADED, early: a link whose forward error correction has more and more to put right. Nothing is lost yet.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The damping of one link or port: penalties that grow with each time it goes down and decay with time, on two time
 // scales.

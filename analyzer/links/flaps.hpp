@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // LINK_FLAP: penalties that grow with each time a link goes down and decay with time, on two time scales.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // MISCABLED: what is cabled differs from the expected topology; and DUPLICATE_GUID: one identity at two places.
 

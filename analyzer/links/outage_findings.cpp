@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzer/links/outage_findings.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // LINK_DOWN, SWITCH_DOWN, NODE_DOWN and TELEMETRY_LOST in words.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Who is to blame when links are down and nodes do not answer: the nearest culprit, with all that it took along inside.
 

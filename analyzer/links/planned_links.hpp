@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which links announced work is done on now: what they do meanwhile is nobody's fault and counts nowhere.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // COUNTER_STUCK: a counter whose movement can no longer be seen.
 

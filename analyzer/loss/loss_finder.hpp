@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which links and devices lose packets without a counter of their own that says so: hosts that had to send again, and
 // hosts that received out of order, vote for what lies on the ways between them.

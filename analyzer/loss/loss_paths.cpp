@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzer/loss/loss_paths.hpp"
 #include "fabric/graph/multipath.hpp"
 

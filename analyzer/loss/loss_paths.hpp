@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What lies on the ways between two ends, as suspects: along forwarding tables, or over equal-cost ways.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Silent loss over time: windows of what hosts count, hypotheses that stay, and their end.
 

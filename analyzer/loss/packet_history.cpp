@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzer/loss/packet_history.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Where packets vanish, by the counters of the fabric itself: what one end of a cable sent and the other never
 // received, what a switch received and never sent. The two ends are read at different moments, so that at full load

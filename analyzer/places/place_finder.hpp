@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Recognises the tiers, pods and rails of a fat tree, from its cables or from names.
 

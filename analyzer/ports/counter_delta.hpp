@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How far a host's counter moved between two readings, whatever its driver makes of the top.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How nodes, ports and links are named in findings, the same way by every rule.
 

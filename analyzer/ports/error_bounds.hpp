@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How sure can one be of an error rate after k errors? One-sided bounds of a Poisson count.
 

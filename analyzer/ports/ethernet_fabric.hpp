@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sweeps of an Ethernet fabric, put together from what collectors on its hosts, and on some of its switches, have read.
 

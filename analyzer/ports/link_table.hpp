@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Every node and link that was ever known, and what this sweep says of each: the ground all link rules stand on.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ports/plan_topology.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // From the plan of its cables to the graph of an Ethernet fabric.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a collector's reading says of one port of an Ethernet fabric, under the names of the fabric's counters.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // From readings to movement: deltas, rates, resets and saturation of all ports, in one pass over flat arrays.
 

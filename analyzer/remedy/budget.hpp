@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How much may be done at once, and when so much happens that nothing may be done at all.
 

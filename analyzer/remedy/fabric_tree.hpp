@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The tiers of a fat tree: which links lead up from which switch, and whose hosts depend on them.
 

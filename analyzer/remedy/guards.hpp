@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The checks that stand before every action, in one order, each with its reason in words.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How far remedies may go, and why each default is what it is. Each is bound to a config key.
 

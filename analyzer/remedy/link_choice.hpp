@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which of several bad links to take out, when not all of them may go (CorrOpt, SIGCOMM'17, sections 5.1 and 5.2).
 

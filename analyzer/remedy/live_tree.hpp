@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What is left of a fat tree when links are out, and whether that is enough.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // All plans, from proposal to outcome: what is to be done, whether it may be, and what to ask of the world next.
 

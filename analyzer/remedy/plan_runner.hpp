@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How one plan is carried out: the state machine, without the world and without a clock.
 //

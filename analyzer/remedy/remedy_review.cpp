@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How plans come about and are judged: proposals for incidents and for what may come back, the choice among bad links,
 // approval by ourselves, verification.
 

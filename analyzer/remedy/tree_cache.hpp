@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The trees of the fabrics, kept from sweep to sweep: cables change seldom, links go up and down often.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How the members of a collective began after a silence: who had begun and waited, and who came late.
 

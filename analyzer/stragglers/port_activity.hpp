@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // When a port was silent between two transfers, and when it began again: from its byte counters, reading by reading.
 

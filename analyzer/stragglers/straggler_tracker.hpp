@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Who keeps a cohort waiting: beginnings one after the other.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Every number that the congestion rules compare with. Each is bound to a config key, see
 // analyzer/thresholds/thresholds.hpp.

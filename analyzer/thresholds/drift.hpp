@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Numbers of the test for slow change (analyzer/ports/drift.hpp).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The numbers that SILENT_LOSS is judged by. Each is bound to a config key.
 

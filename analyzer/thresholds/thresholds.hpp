@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Every number that a rule compares with, its unit and why it has the default it has. Each is bound to a config key.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Who may do what: roles, the one table of rights, and the question itself. gRPC, JSON and the page all ask here.
 

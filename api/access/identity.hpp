@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // From what a caller shows to who he is: tokens and names of certificates.
 

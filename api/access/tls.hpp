@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a server needs for TLS, checked before it is used, and changed while it serves.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/client/channel.hpp"
 
 #include <grpcpp/create_channel.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A collector's stream to weftd: the client of TelemetryService. No gRPC to be seen, no waiting, no logic: what to send
 // and when to try again is the owner's matter.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What schedulers ask: many nodes at once, and all that a job uses. Pure: no I/O.
 

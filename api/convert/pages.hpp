@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Lists in pages: so many entries, and so many bytes that no message comes near gRPC's limit of 4 MB.
 

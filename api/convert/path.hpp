@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which way does it go? Answered from a snapshot. Pure: no I/O.
 

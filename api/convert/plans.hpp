@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Plans, how automation stands and the audit trail as messages, and the questions that are asked of a snapshot about
 // them. Pure: no I/O.

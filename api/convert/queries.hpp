@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The questions that gRPC, JSON and the page ask of a snapshot, answered as messages. Pure: no I/O, `now` passed in.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/grpc/callers.hpp"
 
 #include <grpc/grpc_security_constants.h>

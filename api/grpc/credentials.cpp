@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/grpc/credentials.hpp"
 
 #include <grpc/grpc_security.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The door of the gRPC server: TLS with certificates that change while it serves, and one look at every call before any
 // service sees it, those of gRPC itself included.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/grpc/fabric_feed.hpp"
 
 #include "api/convert/fabric.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a watcher is sent next: pure state, no gRPC, so that every slowness can be tested without waiting.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/grpc/incident_service.hpp"
 
 #include "api/convert/commands.hpp"

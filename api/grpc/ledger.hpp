@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What one watcher was told, so that the next message can be the next difference, however long it took to read the
 // last.

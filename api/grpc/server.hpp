@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The gRPC server: FabricService, HealthService, IncidentService, RemedyService, TelemetryService, grpc.health.v1 and
 // reflection.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What all streams of collectors share: limits, figures, and one thread that starts what the daemon's answers and the
 // passing of time ask for, so that the daemon's own thread never does gRPC's work.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One collector's stream: one message read at a time, one written at a time, nothing queued but the latest of each
 // kind of answer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/grpc/watch_dispatcher.hpp"
 
 #include <pthread.h>

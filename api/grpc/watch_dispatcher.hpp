@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Where watchers wait: one thread looks at the latest snapshot and gives each watcher that is ready its next message.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One Watch call: at most one message under way, the next made only when the reader took it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/http/api_replies.hpp"
 
 #include <cctype>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Files that are served as they are: the page. Values only; api/http/files.hpp serves them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The bytes of one connection, plain or under TLS. One class for both, and no template: its users are compiled once,
 // and the operations of Beast and asio::ssl in one file.

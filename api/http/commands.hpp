@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What users ask of the daemon over HTTP: the same commands as over gRPC, in JSON.
 

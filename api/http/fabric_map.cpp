@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/http/fabric_map.hpp"
 
 #include <google/protobuf/timestamp.pb.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The fabric in the few bytes that a drawing of it needs: /api/v1/map, what there is, and /api/v1/map/state, how it is.
 // Ten thousand adapters are read once and then watched for some kilobytes. Not messages: arrays by position, made for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Answers that a reader may have already: the page's files, and JSON with an entity tag.
 

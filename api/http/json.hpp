@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Messages as JSON: protobuf's own mapping, fields in lowerCamelCase, fields that hold zero printed too.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The page at "/": one file, no script, made on the server and loaded anew every few seconds.
 

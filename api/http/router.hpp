@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which answer a request gets: no sockets, no threads, one snapshot for the whole answer.
 

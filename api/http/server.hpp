@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The HTTP server: metrics, JSON, the page and the probes, on a thread of its own.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/http/tls_context.hpp"
 
 #include <openssl/ssl.h>

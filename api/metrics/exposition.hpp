@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A whole scrape, piece by piece, from one immutable snapshot: no second copy of series or text ever exists.
 

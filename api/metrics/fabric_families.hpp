@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The families that speak of subnets, nodes, incidents and sweeps rather than of ports.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Series of what collectors tell, written straight from the hosts' last readings.
 

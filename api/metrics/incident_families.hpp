@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A series for each open incident and for each job: what alerts, annotations and tables are made of.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Label text: escaping, and the labels every series of a port begins with.
 

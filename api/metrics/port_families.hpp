@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The families of port series: by far the most of an exposition, written straight from the sweep's tables, each
 // followed by what hosts tell in the same family.

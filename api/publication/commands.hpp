@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What users may ask of the daemon. The daemon implements it; the servers only pass on.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What all readers derive from a snapshot in the same way: readiness, staleness, names.
 

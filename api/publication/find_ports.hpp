@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Ports by the names that people call them by. Pure: no I/O.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Where the daemon puts its latest picture and where every reader takes it from.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How what collectors tell reaches the daemon, and how the daemon answers them. The daemon implements TelemetrySink;
 // the server of the streams implements CollectorStream.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/publication/utf8.hpp"
 
 namespace weft::api {

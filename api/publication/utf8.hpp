@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // UTF-8 as every format we serve demands it. Descriptions come valid from the decoder; a node map file or a peer may
 // not.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The body of a Batch (telemetry.proto) and of a record of the collector's spool: a HostBatch, packed. Sequence and
 // lateness are not in it: they are the envelope's.

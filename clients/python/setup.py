@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generates weft/v1 from the protos while the package is built: with protoc and grpc_python_plugin (Debian: protobuf-compiler,
 protobuf-compiler-grpc), or with grpc_tools where that is installed. Reads the version, which is Weft's. All else is in pyproject.toml."""
 

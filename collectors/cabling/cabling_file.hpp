@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Files that say how an Ethernet fabric is cabled: DOT, in the form that the Prescriptive Topology Manager of Cumulus
 // Linux reads (ptmd(8), /etc/ptm.d/topology.dot) and NVIDIA Air exports.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A DOT text as values: what libcgraph makes of it, and nothing of its own types.
 

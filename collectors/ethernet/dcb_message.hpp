@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What dcbnl says of priority flow control (linux/dcbnl.h, RTM_GETDCB). Pure.
 

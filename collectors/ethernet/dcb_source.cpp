@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/ethernet/dcb_source.hpp"
 
 #include <linux/dcbnl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // dcbnl: priority flow control, the same way for every driver that has it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/ethernet/driver_statistics.hpp"
 
 #include <linux/ethtool.h>

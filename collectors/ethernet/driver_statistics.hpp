@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The statistics strings of drivers (ioctl SIOCETHTOOL: GDRVINFO, GSSET_INFO, GSTRINGS, GSTATS) and what they mean.
 

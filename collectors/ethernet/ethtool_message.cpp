@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/ethernet/ethtool_message.hpp"
 
 #include <linux/ethtool.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What ethtool netlink says (Documentation/networking/ethtool-netlink.rst, linux/ethtool_netlink.h). Pure.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // ethtool netlink: why a link is down, FEC, pause and standard statistics.
 

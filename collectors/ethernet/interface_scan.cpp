@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/ethernet/interface_scan.hpp"
 
 #include <net/if_arp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which network interfaces are watched: those of hardware, and those that an RDMA device stands on.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A source that asks the kernel the same questions about each interface again and again: ethtool netlink, dcbnl.
 

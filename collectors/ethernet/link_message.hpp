@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What rtnetlink says of an interface (RTM_NEWLINK, RTM_DELLINK; linux/if_link.h). Pure.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/ethernet/link_source.hpp"
 
 #include <linux/if_link.h>

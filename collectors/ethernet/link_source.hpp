@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // rtnetlink: state, carrier counts and traffic of interfaces, and their changes as events.
 

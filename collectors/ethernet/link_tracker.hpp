@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // From what the kernel says of a link, again and again, to what happened to it. Pure.
 

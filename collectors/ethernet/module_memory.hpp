@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The memory of optical modules and cables, and what it says of temperature, supply, light and laser current: SFF-8472
 // (SFP), SFF-8636 (QSFP) and CMIS (QSFP-DD, OSFP). Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Optical modules through ethtool netlink. Their memory hangs on a slow bus (some 10 ms a page), so that one module is
 // read at a time, and each only once in an interval. Needs CAP_NET_ADMIN.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Everything a collector reads on its host, in one place: sources, hot-plug, link events.
 

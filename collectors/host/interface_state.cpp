@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/host/interface_state.hpp"
 
 namespace weft::host {

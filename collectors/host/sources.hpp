@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The sources of one host, wired: who is asked in which order, and what becomes of their answers.
 

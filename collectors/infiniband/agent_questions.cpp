@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What performance agents can do, what else they count, and the service levels of the paths to them.
 
 #include <algorithm>

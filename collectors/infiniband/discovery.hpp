@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Finds nodes and cables by directed routes: the whole subnet from nothing, or only what is behind given ports.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Fields of a datagram read fast: libibmad says once where each one lies, after that it is a load, a shift and a mask.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Keeps a copy of the switches' linear forwarding tables, read a share at a time so that the counters do not wait.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reading of line-oriented text files: what this room's file parsers share.
 

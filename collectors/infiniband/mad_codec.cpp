@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/infiniband/mad_codec.hpp"
 
 #include <infiniband/mad.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Management datagrams as bytes: requests written, replies checked and read. Pure functions; field places and widths
 // come from libibmad. Clauses are of the InfiniBand Architecture Specification, volume 1.

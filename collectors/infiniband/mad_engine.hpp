@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Keeps a window of requests outstanding: sends, matches answers, times out, retries and backs off, by node.
 

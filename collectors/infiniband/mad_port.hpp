@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One InfiniBand port of this machine through which management datagrams go out and come in.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // NodeDescription (InfiniBand Architecture vol. 1, 14.2.5.2): 64 bytes that anybody may have written, made fit for
 // people.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The node name map of opensm and infiniband-diags (ibnetdiscover(8), "NODE NAME MAP FILE FORMAT"): lines of
 //   <guid> "<name>"

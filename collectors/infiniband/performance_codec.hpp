@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Replies of a performance management agent (chapter 16) turned into readings: the one place where units change.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One external port of one switch, reached by directed route: read, and taken out of service or put back. The only
 // place that writes to a subnet. Clauses are of the InfiniBand Architecture Specification, volume 1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The askers of one sweep: who is there, how are its ports, what do their counters say.
 

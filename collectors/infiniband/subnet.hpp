@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The subnet as the sweeper knows it while it works: the graph plus how to reach each node and what its agents can do.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Watches one subnet through one port: discovers it, then reads all of it again and again.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Nodes and cables as a file lists them, before it is sure that they fit together. Inside of topology_file only.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Topology files: what ibnetdiscover(8) prints and ibsim reads. Used as the expected topology and in demonstrations.
 

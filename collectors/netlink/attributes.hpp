@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reading netlink attributes (linux/netlink.h, struct nlattr) out of bytes that may be anything. Pure.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/netlink/socket.hpp"
 
 #include <libmnl/libmnl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A netlink socket. The kernel answers before the send returns, so that nothing here ever waits.
 

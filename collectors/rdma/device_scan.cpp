@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/rdma/device_scan.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which RDMA devices a sysfs tree has, what they are and which interfaces belong to them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The counters of RDMA drivers under their exact names, and which driver a device has.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/rdma/nldev_message.hpp"
 
 #include <rdma/rdma_netlink.h>

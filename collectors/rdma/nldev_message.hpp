@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What RDMA netlink says (rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c). Pure.
 

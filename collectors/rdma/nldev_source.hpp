@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // RDMA netlink: all hw_counters of a port in one answer, optional ones included, without a privilege.
 

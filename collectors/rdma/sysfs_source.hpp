@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // RDMA devices as /sys/class/infiniband shows them: ports, their states, counters/ and hw_counters/. A reading costs
 // one pread for each value; files stay open between readings.

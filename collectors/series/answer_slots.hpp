@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The values that come in one answer of the kernel, answer after answer: learnt by their names once, then found where
 // they stood last time.

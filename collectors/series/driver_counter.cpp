@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/series/driver_counter.hpp"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a driver calls its counters, and what they are in the catalogue: one line of a table for each.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which value of a reading stands where. Sources enter their series once, when devices appear, and write values by
 // position ever after.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What files of sysfs say (most of them drivers/infiniband/core/sysfs.c). Pure; hostile text gives nullopt or
 // "unknown", never more.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Everything an operator can set for weft-collector, typed. Defaults stand here and nowhere else; the schema reads
 // them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The command line of a program that has a configuration. For mains alone: nothing else knows of CLI11.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Everything an operator can set for weftd, typed. Defaults stand here and nowhere else; the schema reads them.
 

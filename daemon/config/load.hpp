@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // From a file and flags to a configuration, or to all that is wrong with them at once.
 

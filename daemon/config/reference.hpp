@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Documents made from the schema; deploy/config holds copies that a test compares.
 

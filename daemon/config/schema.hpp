@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The one table of each program's keys. Parsing, bounds, flags, the reference document and the example all read it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/schema.hpp"
 
 // events.*: who is told of incidents by webhook.

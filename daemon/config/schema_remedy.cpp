@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/schema.hpp"
 
 // remedy.*: what may be done about trouble, and by whom.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/schema.hpp"
 
 // Every number of analyzer/remedy/limits.hpp as a key of its own name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Values as people write them in a configuration. Every parser gives the value or a sentence: what is wrong and what is
 // allowed. parse(format(x)) is x.

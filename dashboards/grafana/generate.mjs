@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // generate.mjs MODULES FOLDER: makes the dashboards from src/ with the packages of MODULES (a node_modules folder) and
 // writes them to FOLDER. dashboards/grafana/generate calls it.
 

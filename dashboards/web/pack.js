@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs a folder of files into page.bin and page_assets.cpp, which weftd is linked with: pack.js DIST OUTPUT
 import {createHash} from 'node:crypto';
 import {readFileSync, readdirSync, writeFileSync} from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import {defineConfig} from 'vite';
 
 // The page is served with a policy that allows nothing inline: neither scripts, nor styles, nor data: URLs.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs weftd and shows what it finds: on this host's InfiniBand adapters, or on a simulated subnet in which things are
 broken on a schedule. deploy/quickstart builds the programs and calls this."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes a rail-optimised fat tree as an ibnetdiscover file, for ibsim or as an expected topology.
 
 A host has one adapter on each rail; the adapters of one rail in a group of hosts meet at one leaf switch, so traffic

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the demonstration breaks, one thing after the other, and by which incident each should be known."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads and writes topology files as ibnetdiscover prints them and ibsim loads them.
 
 The graph is kept by node identifier ("S-<guid>", "H-<guid>", "R-<guid>"), which is also the name that ibsim's console

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """A simulated InfiniBand subnet: ibsim on a topology, real OpenSM on ibsim, and the environment in which any program of
 libibumad runs on it. Module for the demonstration and the tests; as a program it brings a subnet up and either runs a
 command on it or waits for Ctrl-C.

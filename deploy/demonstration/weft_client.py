@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A few lines of HTTP and JSON: what weftd says, for the demonstration and the tests. Standard library only."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the reference of all metrics that are no counters of the catalogue, made from the families that the sources declare.
 
     deploy/guide/metrics_reference.py > deploy/guide/reference/metrics.md

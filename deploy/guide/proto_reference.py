@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the reference of the gRPC API, made from the comments in api/proto: every service, method, message and value.
 
     deploy/guide/proto_reference.py > deploy/guide/reference/grpc.md

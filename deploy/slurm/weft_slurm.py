@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the hooks for Slurm share: their configuration, one question to weftd within a deadline, and nodes of Slurm as scontrol shows them.
 
 Standard library only, Python 3.6 and later: it runs on every compute node, whatever lives there.

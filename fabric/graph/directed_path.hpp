@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Ways through a subnet by directed route: out of this port, then that one (InfiniBand Architecture Specification,
 // vol. 1, 14.2.2). They need no LIDs and no forwarding tables. Which end of a link can be set, and undone later

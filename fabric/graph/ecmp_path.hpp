@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The ways that flows between two ends take through an Ethernet fabric, worked out from its equal-cost ways. Pure
 // functions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fabric/graph/job_health.hpp"
 #include "fabric/graph/multipath.hpp"
 

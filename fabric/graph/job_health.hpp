@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Is all that a job uses well: its nodes, and the links and switches between them? Pure functions of one snapshot.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The ways that packets may take through a routed Ethernet fabric, worked out from its cables alone.
 

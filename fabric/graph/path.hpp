@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The way of packets through a subnet, worked out from its graph and its forwarding tables. Pure functions.
 

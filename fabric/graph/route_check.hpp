@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Do forwarding tables bring everything where it belongs, without a circle of waiting? Pure functions, complete: every
 // pair of adapters is followed. InfiniBand Architecture Specification, vol. 1, 14.2.5.10 (tables).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which cables a group of ports uses among itself: along the forwarding tables of a subnet, or by the equal-cost ways
 // of an Ethernet fabric. Pure functions.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the public declarations of a C++ header and says which of them have a comment.
 
 A heuristic reader of the C++ that this tree uses, not a compiler: it needs no include and reads all headers in a few

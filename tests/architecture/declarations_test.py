@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Small headers of every construct that declarations.py must read, and the bounds on what has no comment."""
 
 import tempfile

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The pre-commit hook in a temporary git repository: refuses what is staged and bad, lets pass what is good."""
 
 import os

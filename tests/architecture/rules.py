@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of the house as pure functions: a tree of files or a link graph in, complaints out.
 
 A complaint is one line: "path:line: what is wrong". No complaint means that the rule holds.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Plants what each rule forbids in a temporary tree and demands that it is found: a check that cannot fail checks nothing."""
 
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """One analysis pass over two-level fat trees of 1,000 to 100,000 ports: seconds of one core, and memory. The limits, for
 48,000 ports × 40 counters: 0.2 s, 1 GB; time may grow with the ports, memory may not. Ends with how both grow. Then what hosts tell,
 judged for one job of 1,250 and 10,000 hosts with eight adapters each."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One analysis pass over a whole fabric: quiet, with some incasts, and with half of all links held back. Processor time
 // of one core, so that other work on the machine does not count; and the most memory that the process had until then.
 // Usage: analysis_pass SPINES LEAVES HOSTS_PER_LEAF. Prints lines of fabric, ports, counters, seconds, bytes, tab

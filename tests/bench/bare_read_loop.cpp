@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The floor under a collector's reading: files that stay open are read once in each interval, and nothing is made of
 // what they say.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peer of every sweep benchmark: the least that a program can do with libibumad to read PortCounters and
 // PortCountersExtended of many ports with a window of requests. No retries, no decoding, no book-keeping.
 //

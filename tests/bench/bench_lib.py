@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the InfiniBand benchmarks share: simulated subnets of fixed sizes, the peers' rates, and the table's lines.
 
 A line of the table is tab-separated: name, ours, peer, ratio. Remarks go to standard error. Every benchmark runs with

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """weft-collector beside Debian's prometheus-node-exporter (collectors infiniband and ethtool) on one sysfs tree with 8 adapters.
 
 A reading is a scrape of the node-exporter, and a beat of weft-collector; a scrape of its page is given apart. Both read ten times a

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Discovery of a whole subnet by directed routes, in seconds, on ibsim without a subnet manager.
 
 Peer: ibnetdiscover with the window that suits it best. Both are tried beside ibsim on CPU 0 and on CPU 1, the shorter time

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """One sweep of a subnet that is 200 microseconds away in each direction, in seconds.
 
 Peer: ibqueryerrors --counters --details, which reads the counters of every port one request at a time. The distance is made

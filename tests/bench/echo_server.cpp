@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gRPC with nothing behind it: sends every call's bytes back, until its standard input ends. Prints its port.
 
 #include <grpcpp/generic/async_generic_service.h>

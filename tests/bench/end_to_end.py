@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """weftd and its sweeper on a whole simulated subnet: seconds from the first request of a sweep to the published picture with
 every finding in it, and resident memory of both processes together.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Schedulers' questions to HealthService: 1,000 Get calls a second for a minute, while a tenth of 10,000 hosts change their state each second,
 and all 10,000 in one call, and jobs with the ways between their hosts; beside a gRPC server that only sends back what it gets, of the same size, asked in turn at the same rate by the
 same client. A call's time runs from when it was due.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks HealthService and an echo server in turn, at a fixed rate each, and then for many nodes at once.
 //
 //   health_client HEALTH_PORT ECHO_PORT LEAVES HOSTS_PER_LEAF RATE SECONDS BULKS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HealthService over a fabric of many hosts, a tenth of whose links begin or cease to flap with each publication, one a
 // second, as weftd makes and publishes them, until its standard input ends.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many simulated collectors on one machine: each a stream of its own that says Hello and then tells one reading each
 // interval, as weft-collector's would be. Prints what was sent and acknowledged as one line of JSON.
 //

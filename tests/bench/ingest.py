@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """weftd and ten thousand simulated collectors that tell 200 values each second, everything on this machine: its share of the
 CPU, its resident memory, and the time from a link event's being sent to an incident's arrival at a watcher.
 

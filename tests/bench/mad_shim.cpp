@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For benchmarks only: preloaded behind libumad2sim.so it stands between a program and ibsim.
 //
 //   WEFT_BENCH_DELAY_US=200      the simulator is that many microseconds away, in each direction

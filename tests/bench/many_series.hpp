@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A picture of a fabric that exposes as many series as one wants: leaf switches full of hosts.
 

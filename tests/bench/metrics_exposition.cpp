@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One million series: our exposition against prometheus-cpp's registry and serializer on the very same series.
 // Prints one line, tab separated: name, ours, peer, ratio. Details go to stderr.
 

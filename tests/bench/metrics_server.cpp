@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Serves a picture of many series on /metrics as weftd does, until its standard input ends, for scrapers to be measured
 // on.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The page on large fabrics, in headless Chromium without a graphics card: what it reads, how long until all is drawn, and how many frames a
 second it draws while the fabric is dragged about. The page is made for 60; below 20 a drag is no longer smooth."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Serves the page and a made-up fat tree of three levels as weftd does, a new picture each second, until its standard
 // input ends.
 //

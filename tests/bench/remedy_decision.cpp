@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long weftd takes to decide about one bad link on a large fat tree: from the incident to a plan with its
 // candidates, its guards and the capacity that would be left, and the same for several bad links at once. Processor
 // time of one core. Usage: remedy_decision PODS LEAVES AGGREGATIONS CORES LIMIT_SECONDS. Prints lines of name, ours,

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Deciding about bad links on three-level fat trees of 6,000 and 100,000 links, half of whose hosts run one job: seconds of one core.
 The limit is 10 ms for one link of 100,000."""
 

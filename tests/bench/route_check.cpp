@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long it takes to follow forwarding tables from everybody to everybody, and to look for credit loops. Processor
 // time of one core. Usage: route_check SPINES LEAVES HOSTS_PER_LEAF LIMIT_SECONDS. Prints lines of name, ours, limit,
 // ratio, tab separated; where it is not too long, also how long pair by pair takes.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Forwarding tables of two-level fat trees of 512, 10,000 and 37,500 hosts followed for every pair, and searched for credit loops:
 seconds of one core. The limit is 1 s for 500 hosts; a larger fabric may take as long as 10,000 hosts, 5 s."""
 

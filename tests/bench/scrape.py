@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """One million series scraped from the daemon's server by real Prometheus and VictoriaMetrics, in seconds.
 
 The limit is the scrape interval: a scrape that takes longer leaves holes. The first scrape creates all series and is slower

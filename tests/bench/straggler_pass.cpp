@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Judging the hosts of one job: HOSTS with RAILS adapters each, all of one job, a reading each second, one of them a
 // straggler. Processor time of one core. Usage: straggler_pass HOSTS RAILS LIMIT_SECONDS. Prints a line of name, ours,
 // limit, ratio, tab separated; what it found and how much memory it took go to the other output.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Sweeps of a whole subnet (states and counters of every port) in MADs a second, on ibsim.
 
 Peers: a bare libibumad loop with its best window, and OpenSM's PerfMgr with 64 or 500 outstanding, whichever is faster.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of weft-collector share: the program on a small sysfs tree, and an analyzer that remembers everything."""
 
 import concurrent.futures

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small sysfs tree as the kernel lays it out, with mlx5 adapters: for tests and benchmarks of weft-collector."""
 
 import os

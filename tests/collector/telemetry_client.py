@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A collector in Python: messages from the .proto file, batches packed by hand as api/telemetry/batch_codec.hpp says."""
 
 import importlib

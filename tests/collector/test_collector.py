@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """weft-collector by itself: its page, one reading, its command line and its configuration."""
 
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A leaf-spine fabric of network namespaces, collectors in its hosts and on one leaf, and one weftd that knows its cables."""
 
 import os

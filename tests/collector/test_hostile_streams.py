@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams that break the rules, from a gRPC client that is not ours: a clear error for each, memory within bounds, and the
 other collectors unharmed."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nothing is lost and nothing doubled, whoever dies: weft-collector, weft-uplink, the analyzer."""
 
 import os

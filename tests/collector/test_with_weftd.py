@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """weft-collector and the real weftd: what one tells, the other shows, whoever was killed in between."""
 
 import os

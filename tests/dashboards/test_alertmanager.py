@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a cable to a pager: weftd on a simulated subnet, Prometheus with our rules, Alertmanager with our example, and a webhook."""
 
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules for Prometheus and the runbooks: whole, tested, and about metrics that there are."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A made-up Ethernet fabric, as a plan of its cables gives it.
 

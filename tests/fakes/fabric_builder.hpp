@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A made-up subnet that can be broken on purpose, and read sweep by sweep in simulated time.
 

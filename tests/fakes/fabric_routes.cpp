@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subnet manager of made-up fabrics.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/fakes/fake_mad_port.hpp"
 
 #include <infiniband/mad.h>

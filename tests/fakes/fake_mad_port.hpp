@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A small InfiniBand subnet behind MadPort, in memory: it answers what real agents answer, unless a test makes it lie.
 

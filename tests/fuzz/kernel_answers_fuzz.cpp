@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attribute messages of rtnetlink, ethtool netlink, dcbnl and RDMA netlink. The first byte says which.
 #include "collectors/ethernet/dcb_message.hpp"
 #include "collectors/ethernet/driver_statistics.hpp"

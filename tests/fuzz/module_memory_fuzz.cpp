@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of a module: its parts one after the other, as many as there are.
 #include "collectors/ethernet/module_memory.hpp"
 

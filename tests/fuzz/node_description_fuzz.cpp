@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/infiniband/node_description.hpp"
 
 #include "fuzz.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dashboards as Grafana would ask them: panels, their queries, and variables put in."""
 
 import glob

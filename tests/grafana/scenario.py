@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fabric in trouble for the dashboards to show: weftd on ibsim with cables that are pulled, flap and take errors, links that wait for a
 slow receiver; hosts with RoCE whose collectors tell of pauses, marks, lost packets and optics; and a Prometheus that scrapes it all."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Grafana says its dashboards are, from the types that it publishes (@grafana/schema; queries from its Foundation SDK).
 // validate.mjs makes a JSON Schema of each type that is exported here.
 

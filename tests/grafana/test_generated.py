@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dashboards that are checked in are what their sources make, are as Grafana's published types say, and lead somewhere."""
 
 import json

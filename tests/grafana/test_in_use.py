@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dashboards in use, with a real Prometheus that scrapes a real weftd in trouble: every query of every panel has an answer, and
 time series are drawn with Grafana's own components. Not proven: Grafana's import, its variables and its transformations."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // validate.mjs MODULES FILE...: checks dashboards against the types that Grafana publishes; one line for each thing that is not
 // as they say, and then it ends with 1. The types' own defaults count as given: Grafana fills them in.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every link of every document leads somewhere, and every command that one names is one that there is."""
 
 import datetime

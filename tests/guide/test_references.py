@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Documents that are made from code say what the code says; manual pages are well-formed; what is installed is whole."""
 
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """weftctl as a person at a terminal has it: colour, narrow windows, --watch, completion in three shells."""
 
 import json

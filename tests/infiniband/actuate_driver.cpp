@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The actuators of an InfiniBand subnet, line by line, for test_actuate.py: sweeps the subnet itself, carries out what
 // a line says, answers each with one line of JSON.
 //

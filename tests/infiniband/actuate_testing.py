@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of actuators on a simulated subnet share: the driver, links by name, and waiting for real forwarding tables."""
 
 import json

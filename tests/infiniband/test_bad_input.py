@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """weftd given what it cannot use: it says everything that is wrong, where, and ends with the right code."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Congestion by what switches count: waits pushed into ibsim's counters, roots and victims found along OpenSM's routes."""
 
 import threading

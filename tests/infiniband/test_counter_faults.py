@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counters moved through ibsim's console: errors, tops, resets. And agents that answer late or not at all."""
 
 import re

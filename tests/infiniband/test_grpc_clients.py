@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gRPC as a client sees it that is not ours: Python's grpcio with code generated from the published protos."""
 
 import importlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links that stay up while OpenSM avoids them: its hop weights file and a reroute, by the console and by SIGHUP. What the tables say
 is read from the simulator."""
 

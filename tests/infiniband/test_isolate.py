@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links of a three-level fat tree of 512 hosts taken out of service and brought back by the state of one port; OpenSM routes round
 them by itself. What the tables say is read from the simulator, not only through our own eyes."""
 

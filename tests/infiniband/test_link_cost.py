@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A link that trained at a quarter of its width, from its incident to routes that avoid it: weftd's plan, OpenSM's hop weights and the
 tables that the simulator's switches really hold. Made costly, verified, kept so while it is slow, and given back once it is wide."""
 

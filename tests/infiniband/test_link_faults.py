@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links and nodes broken through ibsim's console: the right kind, the right name, within two sweeps, and an end."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The subnet manager, the fabric as a whole and weftd itself are killed and come back."""
 
 import sqlite3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The subnet manager's way into the fabric is never taken out: OpenSM sits behind a switch of its own that hangs by one cable, and the
 whole rest of the fabric would lose it."""
 

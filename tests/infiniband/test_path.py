@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paths by the forwarding tables that real OpenSM wrote: the same as ibtracert's, also after a cut and OpenSM's new routes."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scraped by real Prometheus and VictoriaMetrics; what is exposed is as promtool wants it."""
 
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deploy/quickstart on a simulated subnet: --once, any topology, Ctrl-C, and what it says when it cannot."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From an incident to a remedy that leaves the fabric better, on a three-level fat tree of 512 hosts with OpenSM: isolated, verified,
 restored, kept out after a relapse, rolled back where it does not help, and resolved after weftd was killed half-way."""
 

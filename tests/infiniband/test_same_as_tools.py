@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What weftd shows is what infiniband-diags show on the same subnet: nodes, ports, links and every counter of every port."""
 
 import os

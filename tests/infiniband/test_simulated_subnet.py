@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ground that the other tests stand on: topology files, the generator, the simulator and the subnet manager."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One weftd watches two subnets: each is its own fabric, and what befalls one leaves the other alone."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links that UFM is asked to keep out of its routing, against a stand-in for its list of unhealthy ports."""
 
 import os

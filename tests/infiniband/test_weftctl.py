@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line as people and scripts use it: tables, --json, exit codes."""
 
 import signal

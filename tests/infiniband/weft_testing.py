@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests on a simulated subnet share: a subnet of their own, weftd on it, waiting that counts sweeps. Each test file ends with
 `weft_testing.main()`."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our programs in a guest: started without any privilege, their logs kept, asked over loopback."""
 
 from machine import Dead, Machine

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The guest's root: an initramfs in cpio's newc format (Documentation/driver-api/early-userspace/buffer-format.rst)."""
 
 import os

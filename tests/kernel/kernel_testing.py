@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests in the guest share: a booted machine with our programs, what independent tools say, waiting. Each test file ends with
 `kernel_testing.main()`."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A virtual machine with Debian's kernel, driven command by command: no network card in it, nothing leaves it."""
 
 import base64

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Debian packages that the guest is made of, downloaded and unpacked beside the build, installed nowhere."""
 
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds module/ against the guest's kernel, outside of the source tree."""
 
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is played to the collector: the pair of soft-RoCE devices and the scripted adapter, and under which names of ours it must arrive.
 The names stand here a second time on purpose: a slip in the collector's tables must not change what is expected of it."""
 

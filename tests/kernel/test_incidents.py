@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """weft-collector streams to weftd over loopback in one guest: cables are pulled and flap, connections are given up, and weftd says so."""
 
 import re

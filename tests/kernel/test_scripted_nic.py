@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What soft-RoCE lacks - PFC, pause, FEC, CNP, ECN, PCIe, optics, vendor statistics - scripted by a kernel module, and what the collector
 makes of it. Each test first asks an independent tool, so that the kernel's interface stands between what was scripted and what is shown."""
 

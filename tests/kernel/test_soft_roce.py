@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real rdma_rxe devices under real traffic - clean, lossy, doubled, unplugged, given up - and what weft-collector makes of them."""
 
 import kernel_testing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The life of one plan that takes something out of service (analyzer/remedy/plan_runner.cpp), with everything that can go
  * wrong beside it: readings that fail, actions that are refused, replies that are lost, actions that land long after,
  * somebody else who takes the target or gives it back, and a process that is killed between any two steps.

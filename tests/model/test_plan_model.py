@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The model of a plan's life, plan.pml, checked by spin over every interleaving; and the same model with faults put in, each of which
 spin must find: a check that cannot fail shows nothing."""
 

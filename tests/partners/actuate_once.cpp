@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One actuator, made and called as weftd does it, for tests that stand real and made-up partners around it:
 //   actuate_once '{"actuator": "slurm", "options": {…}, "calls": ["observe", "apply"], "order": {…}}'
 // prints one JSON object for each call; the last line is the last call's.

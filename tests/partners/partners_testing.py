@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of partners share: actuators called as weftd calls them, through the program actuate_once."""
 
 import json

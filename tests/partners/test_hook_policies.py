@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the hooks for Slurm do with every kind of answer, and with none: run as Slurm runs them, between a made-up weftd and a scontrol that
 takes notes."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kubernetes: nodes that we take out of service and give back, and everything of others that stays as it is.
 
 Everyday against a stand-in. By test_kubernetes_real.py, with WEFT_KUBERNETES=real, against a real kube-apiserver on etcd: all but

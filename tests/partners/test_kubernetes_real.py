@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """test_kubernetes.py and test_node_conditions.py against a real kube-apiserver on etcd; see support/kube_apiserver.py. Only with
 WEFT_KUBERNETES=real, as tests/run --kubernetes sets it."""
 

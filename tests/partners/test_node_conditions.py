@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """weft-node-conditions between a real weftd on ibsim and an API server: the everyday stand-in, or with WEFT_KUBERNETES=real a real
 kube-apiserver (see test_kubernetes_real.py)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python client, installed as its README says, against a real weftd on ibsim."""
 
 import concurrent.futures

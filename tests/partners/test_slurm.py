@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real Slurm of Debian on loopback: what is drained, by whom, and what is left alone."""
 
 import os

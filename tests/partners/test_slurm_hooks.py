@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real Slurm with our hooks, and weftd on ibsim: a job does not begin on the node whose link flaps, and begins when that is over. Without
 weftd jobs begin all the same."""
 

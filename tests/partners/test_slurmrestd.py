@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Slurm over slurmrestd's API v0.0.39, shown on a stand-in."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The webhook: what it says and signs, and receivers that hang, fail, lie, close half-way or answer late."""
 
 import json

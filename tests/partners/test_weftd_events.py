@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Incidents told by webhook: receivers that hang, fail, lie, refuse and are away, and weftd killed in between."""
 
 import json

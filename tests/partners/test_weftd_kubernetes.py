@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole way, from a cable to Kubernetes: weftd on ibsim with OpenSM, and an API server whose nodes are its hosts."""
 
 import weftd_partners

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole way, from a cable to the scheduler: weftd on ibsim with OpenSM, and a real Slurm whose nodes are its hosts. A node whose
 adapter is dead is drained and comes back by itself; one that an operator drained stays as it was."""
 

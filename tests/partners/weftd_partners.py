@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of weftd with a scheduler share: hosts n1 to n4 on a small subnet, remedies turned on, and waiting for plans."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft_remedies: random sequences against the book of plans. See README.md.
 
 #include <CLI/CLI.hpp>

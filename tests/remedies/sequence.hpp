@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One random sequence of faults, repairs, lost replies, crashes and approvals, and what must hold all the way.
 

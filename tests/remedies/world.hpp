@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A small fabric with a scheduler, and everything that can go wrong between them and a book of plans. The state is the
 // truth; what the book is told of it is another matter.

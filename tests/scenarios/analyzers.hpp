@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What judges a simulated fabric: the analyzers of the fabric and of its hosts, and their incidents, put together as
 // weftd does it.

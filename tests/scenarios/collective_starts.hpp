@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // When the members of collectives really began, and whether anybody who reads counters could have told who was late.
 

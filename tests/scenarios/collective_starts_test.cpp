@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Members of a collective that compute each for its own time: what shows of it, and what cannot.
 #include "tests/scenarios/collective_starts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What collectors on the simulated hosts read of their adapters, on Ethernet of their interfaces, and those on switches
 // of their ports; and when weftd hears of it: each in its own time, a little unevenly, now and then late or not at all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What forward error correction repairs on each link: the detail counters, read once a minute.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ethernet fabrics of the simulator: which way flows take, what collectors tell, what sweeps show and what they hide.
 #include <gtest/gtest.h>
 

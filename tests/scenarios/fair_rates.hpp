@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What each flow gets on a lossless fabric, and which ports are kept waiting.
 

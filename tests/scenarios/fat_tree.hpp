@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The cabling of a cluster: fat trees of two and three levels, one adapter a host or rail-optimised; a subnet of
 // InfiniBand, or an Ethernet fabric with equal-cost ways.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Linear forwarding tables by destination, as OpenSM's engine updn computes them: with them, which flows meet on a link
 // is a fact and no chance. On Ethernet the hash of a flow's ends picks one of the equal-cost ways, and it stays there.

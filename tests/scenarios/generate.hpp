@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Scenarios by the thousand: from a group's name and a seed, always the same one.
 

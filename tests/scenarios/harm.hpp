@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Who really held up whom: kept from the simulator's own solution, never from what the analyzer saw.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hosts of a scenario on the second way in: for each one a sysfs tree as the kernel lays it out for mlx5 adapters, whose files say
 what the scenario says, and a weft-collector with its weft-uplink that read it and tell weftd. See real_path.py."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Shows a scenario to the analyzer and compares what it says with the truth.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What counts as found, as false and as neither.
 #include "tests/scenarios/judge.hpp"
 

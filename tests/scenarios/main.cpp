@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft_scenarios: runs scenarios and reports how well the analyzer judged them. See README.md; tests/scenarios/run
 // builds and starts it.
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The benchmark in small: the analyzer must find what it has rules for, and be quiet when nothing is wrong.
 #include <gtest/gtest.h>
 

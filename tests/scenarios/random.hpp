@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Chance that is the same everywhere: the engine is fixed by the standard, the distributions are ours, because the
 // standard library's differ from one implementation to the next.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The second way into the benchmark: scenarios shown to real daemons. ibsim holds the scenario's topology, OpenSM routes it,
 its cables are pulled and its counters set second by second as the scenario says, and weftd with its sweeper looks; where its hosts
 have collectors, they have real ones, which read trees of files (host_trees.py). What weftd opens must be what the analyzers say when

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The counters of all ports as the hardware holds them, and what a reading shows of them.
 

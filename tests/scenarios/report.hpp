@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The figures of many outcomes: a table for people, JSON for programs, a plot.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A scenario as a value: the fabric, what runs on it, what breaks and what a good judge says of it.
 

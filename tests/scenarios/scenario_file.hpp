@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Scenarios that somebody wrote down. The format is described in README.md; examples/ has some.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenario files: what they say, and what is said of bad ones.
 #include "tests/scenarios/scenario_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a scenario in simulated time and reads it, sweep by sweep, as weft-sweeper would; on Ethernet sweeps are put
 // together from what collectors read, as weftd does it. Pure: equal scenarios give equal sweeps.

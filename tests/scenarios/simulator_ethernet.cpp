@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What weftd makes of an Ethernet fabric: sweeps put together from the readings of collectors.
 #include <stdexcept>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What losses and stalls on the simulated fabric mean for its hosts.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the watcher sees of the simulated fabric: errors that occur meanwhile, readings node after node, sweeps.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulator alone: what flows, what waits, what counters show.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What real daemons say of a scenario is what the analyzer says when it is fed straight. See real_path.py."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A scenario written down second by second, for a driver that shows it to real daemons; and what the analyzers say of
 // it when they are fed straight.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the faults of a scenario ought to be called, by whom they are caused and who suffers.
 #include <algorithm>
 #include <optional>

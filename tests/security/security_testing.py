@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of security share: an authority made by deploy/certs, a weftd that asks for it, and clients that do as they like."""
 
 import json

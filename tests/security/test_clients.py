@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our own clients with certificates and tokens: weftctl, and weft-collector by way of weft-uplink."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests that want too much, take too long or are not what they seem."""
 
 import json

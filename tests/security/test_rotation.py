@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Certificates and tokens that change while weftd runs, and new ones that are no good."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Certificates for tests, by the program openssl."""
 
 import subprocess

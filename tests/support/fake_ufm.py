@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in for the one part of UFM Enterprise that an actuator asks: its list of unhealthy ports, as the REST API guide has it
 (GET and PUT /ufmRest/app/unhealthy_ports, basic authentication). What is asked for is done a moment later, as the guide warns."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real kube-apiserver 1.20 on etcd, on loopback. Debian 12 has no package of it, only the source: it is built from that once and
 kept in a cache folder.
 

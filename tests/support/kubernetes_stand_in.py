@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in for a Kubernetes API server, over TLS: Nodes and Events with what a careful client meets there.
 
  * every write makes a new resourceVersion; a PUT under an old one, and one that another write overtook, gives 409 with a Status

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of npm for tests: installed once for each content of a package-lock.json, by dashboards/npm-packages."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ibsim leaves out of a port that is disabled: the link. ibsim sets the physical state of one end only; neither that end's
 link state nor the other end changes, no trap is sent, nobody reroutes. Hardware takes both ends down. PhysicalLayer watches the
 simulator from outside and does the same; Snapshot is what the simulator itself knows, whatever a program under test says.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of programs share: where the programs are, weftd in a folder of its own, waiting, and results for tests/run. Each
 test file ends with `main()`."""
 

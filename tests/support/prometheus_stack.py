@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prometheus, Alertmanager and others that scrape and notify, each in a temporary folder on a free port; and where notifications end."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package weft-client, built by pip from a copy of clients/python, the protos and VERSION as a source distribution holds them, without
 the network; import it after install()."""
 

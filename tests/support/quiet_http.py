@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An HTTP server for stand-ins of partners: it says nothing on the terminal, whoever hangs up on it, and ends with the test."""
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real Slurm on loopback, in a folder of its own: munged, slurmctld and some slurmd as children of this process.
 
     with SlurmCluster(nodes=4) as slurm:

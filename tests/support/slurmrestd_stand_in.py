@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in for slurmrestd with API v0.0.39, whose nodes can be changed; Debian's 22.05 has v0.0.38, which cannot.
 
 Faithful to the published OpenAPI in what is used: GET nodes and node/{name} give v0.0.39_nodes_response, POST node/{name} takes

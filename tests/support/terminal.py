@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program on a terminal of its own, as a person would use it."""
 
 import fcntl

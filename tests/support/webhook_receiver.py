@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A receiver of webhooks that checks their signature, and can be told to hang, fail, close half-way or answer late."""
 
 import hashlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A browser that a test leads by lines of JSON: {"do": "click", "at": "text=Plans"} in, {"value": …} or {"error": "…"} out.
 // Whatever a page does that no page should is kept: see "problems".
 import {createRequire} from 'node:module';

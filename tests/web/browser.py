@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chromium, led from Python: browser.js does what it is told line by line."""
 
 import fcntl

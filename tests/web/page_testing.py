@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the page share: a subnet, a weftd on it, and a browser that looks at it. Pictures for a person are left in the folder of
 results. Each test file ends with `weft_testing.main()`."""
 

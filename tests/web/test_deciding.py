@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans approved and rejected on the page by those who may, with real tokens and a real weft-port behind it."""
 
 import os

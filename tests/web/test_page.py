@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of a weftd on a simulated subnet, in Chromium, while cables are pulled."""
 
 from page_testing import PageTest, weft_testing

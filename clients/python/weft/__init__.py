@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Client of weftd."""
 
 from weft.client import Client

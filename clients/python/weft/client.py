@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A connection to weftd, with a deadline on every call."""
 
 from __future__ import annotations

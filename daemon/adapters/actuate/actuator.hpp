@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What changes the world. One small interface; the InfiniBand port, subnet managers, Slurm, Kubernetes and a webhook
 // stand behind it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The bound of one call of an actuator, shared by all that the call asks of others.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // OpenSM's hop_weights_file as text: a line "<switch GUID> <port> <weight>" for each port that costs more than one hop
 // to send through (opensm(8), option -w; osm_ucast_mgr.c, set_hop_wf). Pure functions; lines of others stay as they

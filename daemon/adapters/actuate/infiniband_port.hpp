@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Links of an InfiniBand subnet taken out of service and brought back, by the physical state of one switch port.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How a Kubernetes API server is reached and who we are there: from a kubeconfig, or from the service account of the
 // pod that we run in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Kubernetes as an actuator: a host's Node is cordoned, tainted and annotated in one step, and an Event says so;
 // nothing but that is ever taken back.

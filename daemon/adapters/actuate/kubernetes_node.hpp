@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What our marks on a Kubernetes Node are and how they are put on and taken off. Pure: a Node's JSON in, a Node's JSON
 // out, with everything else of it as it was.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Links that stay up while OpenSM avoids them: hop weights, and a request to route anew.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Slurm as an actuator: drains a host's node with a reason that names plan and incident, and takes back no drain but
 // our own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The two ways to Slurm's controller: the command scontrol, and slurmrestd.
 

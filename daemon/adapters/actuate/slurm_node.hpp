@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A node as Slurm tells of it, and what that means for us. Pure: texts in, values out.
 

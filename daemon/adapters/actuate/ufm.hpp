@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Links that NVIDIA's UFM Enterprise keeps out of its routing while they stay up: its list of unhealthy ports.
 

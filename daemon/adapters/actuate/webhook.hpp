@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A webhook as an actuator: for every scheduler, ticket system or switch controller that has no actuator of its own.
 //

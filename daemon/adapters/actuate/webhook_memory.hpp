@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a receiver without a status address was told and what of it it acknowledged, over restarts.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What all webhooks have in common: how a message is signed and sent, and how an entity is written in it.
 //   Weft-Timestamp: 1790000000                 seconds since 1970, UTC

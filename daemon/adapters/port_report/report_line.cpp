@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/port_report/report_line.hpp"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The reading end of the spool: follows it while it is written, and needs nothing of the writer but its folder.
 

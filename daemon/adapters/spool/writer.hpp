@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The writing end of the spool: a bounded queue on disk between the process that reads the host and the one that sends.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The audit trail as rows, each bound to the one before by a hash. Failures stay in the Database (see sqlite.hpp).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How far each host's collector was heard, as rows. Failures stay in the Database (see sqlite.hpp); the caller has the
 // transaction.

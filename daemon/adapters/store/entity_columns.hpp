@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What tables have in common: words of enumerations, and the nine columns of an entity.
 

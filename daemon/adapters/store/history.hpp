@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Port history in a database of its own: a moment for each interval, and for each moment one chunk for every 256 ports.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One chunk of history: what the counters of up to 256 ports grew by in one interval, packed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Windows of planned work as rows. Failures stay in the Database (see sqlite.hpp); the caller has the transaction.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The inventory and what the analyzer remembers, as rows. Failures stay in the Database (see sqlite.hpp); the caller
 // has the transaction.

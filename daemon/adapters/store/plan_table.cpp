@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/plan_table.hpp"
 
 #include <string>

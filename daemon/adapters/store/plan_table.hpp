@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Plans and how automation stands, as rows. Failures stay in the Database (see sqlite.hpp); the caller has the
 // transaction.

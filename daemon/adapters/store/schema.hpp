@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The databases' schemas with their history, and the careful opening of a file that may be anything.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A thin layer over SQLite's C interface. The first failure is kept by the Database and everything after it does
 // nothing, so that a transaction reads as what it does and is judged once, at its end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The Store on two SQLite files: weft.db for what must not be lost, history.db for what may.
 

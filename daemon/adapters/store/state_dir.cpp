@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/state_dir.hpp"
 #include "fabric/result.hpp"
 

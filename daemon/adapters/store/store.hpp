@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What weftd remembers across restarts. One small interface; SQLite stands behind it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What one receiver was told of each incident, and so what it is still to be told. Pure.
 

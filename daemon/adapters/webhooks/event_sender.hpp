@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tells one receiver of incidents, and goes on until it has taken each: POST of JSON, signed as all webhooks are
 // (daemon/adapters/actuate/webhook_message.hpp), with the header Idempotency-Key.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A program's command line as values: what man pages, completion and suggestions are made of.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // From CLI11's picture of a command line to ours. For mains alone: nothing else knows of CLI11.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Manual pages made from a command line's own description, so that they say what the program does.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What somebody may have meant who wrote a word that there is not.
 

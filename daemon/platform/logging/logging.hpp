@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One named logger for each part of a program, to standard error: the journal adds the time.
 

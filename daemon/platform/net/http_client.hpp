@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One HTTP request and its answer, bounded in time and size, over libcurl. What schedulers' REST APIs and webhooks need
 // and nothing more: no redirects, no proxies, no cookies, no retries.

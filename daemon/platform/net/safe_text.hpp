@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What others wrote, made fit to be shown, logged and sent on.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Keys and tokens: only ever in files, never in the configuration itself.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A bounded queue between threads. What happens when it is full is said where it is made, and its depth is a metric.
 

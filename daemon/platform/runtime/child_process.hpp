@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A child of ours: started with one socket to talk through, watched through a pidfd, never left behind.
 

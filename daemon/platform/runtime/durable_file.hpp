@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A small file that is either as it was or as it shall be, whatever happens meanwhile.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A named thread that works off a bounded queue of jobs: where blocking work (SQLite, reading a child's frames) lives.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // When to do something next, as arithmetic; the waiting itself is the executor's timer.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writing on a lane what one thread decided, without that thread waiting: the batch goes to the lane, the outcome comes
 // back, and whoever waits for it is answered.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // weft-collector: reads its host on a beat and hears of links in between; shows it on /metrics; puts it into the spool,
 // from which weft-uplink sends it.

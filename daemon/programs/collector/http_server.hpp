@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The collector's small HTTP server: a page or two, on the thread that owns the io_context.
 

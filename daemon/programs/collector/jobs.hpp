@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which jobs hold this host, from what their schedulers leave on it. Names are those of HostReading::jobs.
 

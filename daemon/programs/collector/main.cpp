@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft-collector: reads its configuration, then runs, or prints one reading.
 
 #include <malloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The collector's own /metrics: its host's ports under the names that weftd gives them, and figures of itself.
 

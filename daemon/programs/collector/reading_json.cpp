@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/collector/reading_json.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One reading as JSON, for people and scripts that want to see what the collector sees.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Keeps weft-uplink running: starts it, starts it again, hears what it says.
 

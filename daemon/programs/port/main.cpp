@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft-port: reads one external port of one switch, or sets its physical state, by directed route; prints one line of
 // JSON and ends. weftd starts it for each step of a remedy, so that no right to write to a fabric lives longer.
 

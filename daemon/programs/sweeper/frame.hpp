@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What weft-sweeper tells weftd, over the stream socket between them. Both are of one build; the reader trusts nothing
 // all the same: every count is bounded and every graph is checked.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft-sweeper: the one process that talks to an InfiniBand port. weftd starts one for each port it watches.
 
 #include <poll.h>

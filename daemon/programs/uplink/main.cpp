@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft-uplink: sends what weft-collector spools. Started by it, with one end of a socket as descriptor 3; ends with it.
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What weft-uplink tells weft-collector through the socket between them: this struct, whenever something of it changed.
 // The other way goes one byte, of any value, for each time that the spool has something new. Both are of one build.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What to send next, and what is safe: the logic of weft-uplink between the spool and a stream. No sockets, no waiting.
 

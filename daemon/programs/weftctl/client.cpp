@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftctl/client.hpp"
 
 #include <grpcpp/support/channel_arguments.h>

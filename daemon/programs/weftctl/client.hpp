@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The connection to weftd, and what its answers mean for the exit status.
 

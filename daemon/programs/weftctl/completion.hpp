@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What may come next on a command line of weftctl, and the scripts by which shells ask for it. Everything that is known
 // of verbs and options comes from the program's own command line: no script names one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An incident as a small drawing: what is to blame, what waits for it or hangs from it.
 

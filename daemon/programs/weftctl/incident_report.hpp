@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // All of one incident, for a person: what is to blame and how that is known.
 

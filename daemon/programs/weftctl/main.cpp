@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weftctl: what weftd knows, for people and scripts.
 
 #include <langinfo.h>

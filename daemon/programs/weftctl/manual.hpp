@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What help and the manual page of weftctl say beside what the command line says of itself.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // All of one plan, and how automation stands, as a person reads them.
 

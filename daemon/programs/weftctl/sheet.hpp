@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What verbs print on: how wide it is, whether it takes colour, and what stood on it before.
 

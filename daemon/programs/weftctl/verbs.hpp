@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What weftctl can do. Each verb asks, prints to `out`, and says how it went; a call that fails throws Failure.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // weftd, put together: every lane, server and child is made, named and ended here.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What users ask for, on its way from the servers' threads to the main one.
 

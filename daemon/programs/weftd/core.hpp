@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The state of weftd: what every fabric looks like, what is wrong, what is shown. One thread owns it.
 

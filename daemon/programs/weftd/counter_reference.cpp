@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/counter_reference.hpp"
 
 #include "api/metrics/port_families.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Watches the Ethernet fabric whose cables are planned: puts what collectors read together, again and again.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Who is told of incidents by webhook: one sender for each receiver, each on a lane of its own, so that none waits for
 // another and nothing of weftd for any.

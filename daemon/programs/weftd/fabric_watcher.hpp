@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Keeps one weft-sweeper running for one port, whatever happens to it or to the adapter, and hands on what it says.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What weftd knows of every host that has a collector, and how far each collector was heard. One thread owns it.
 

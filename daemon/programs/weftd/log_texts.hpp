@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What weftd says of a subnet and of incidents, in logs and events.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weftd: reads its configuration, then runs.
 
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Planned work: what users announce, kept on disk before it counts. One thread owns it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which InfiniBand ports this machine has, asked of weft-sweeper: weftd itself never opens a device.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Where plans meet the world: what the book of plans decides is written down first, then carried out, then answered.
 

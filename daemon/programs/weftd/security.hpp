@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The files of [security]: read at start, looked at again and again, and taken anew without a restart.
 

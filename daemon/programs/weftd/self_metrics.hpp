@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // weftd's figures of itself, in a prometheus-cpp registry. (Those of ports come straight from the snapshot:
 // api/metrics.)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/telemetry_inbox.hpp"
 
 #include <boost/asio/post.hpp>

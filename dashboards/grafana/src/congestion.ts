@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who waits for whom.
 
 import { I, ON_INCIDENT, ON_PORT, STALL, SUBNET, UIDS, graph, heat, make, matrix, ranking, rows, variable } from './parts.ts';

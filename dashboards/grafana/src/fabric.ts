@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is the fabric well? The first one to look at.
 
 import { GOOD_IS_ZERO, I, SUBNET, UIDS, WARN_ABOVE_ZERO, figure, graph, incidents, make, ranking, STALL } from './parts.ts';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One job: all hosts that it holds, side by side. The one that differs is the one to look at.
 
 import { I, ON_INCIDENT, UIDS, figure, graph, heat, make, rows, variable } from './parts.ts';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cables, and what they carry their bits with.
 
 import { I, ON_PORT, SUBNET, UIDS, WARN_ABOVE_ZERO, figure, graph, incidents, make, mapped, ranking, rows, states, variable } from './parts.ts';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the dashboards as JSON: main.js FOLDER
 
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One host or switch. An adapter is called after its host ("gpu-0001 mlx5_0"), and links from elsewhere may name either.
 
 import { I, ON_PORT, UIDS, figure, graph, incidents, make, mapped, rows, states, variable } from './parts.ts';

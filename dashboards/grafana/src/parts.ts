@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all dashboards are put together from: variables, panels, links, annotations.
 
 import { Builder } from '@grafana/grafana-foundation-sdk/cog';

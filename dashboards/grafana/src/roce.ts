@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RDMA over Ethernet: who pauses whom, who marks, who slows down. All of it is told by collectors on hosts.
 
 import { I, UIDS, WARN_ABOVE_ZERO, figure, graph, heat, incidents, make, rows, variable } from './parts.ts';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does Weft itself do its work?
 
 import { GOOD_IS_ZERO, I, UIDS, WARN_ABOVE_ZERO, figure, graph, make } from './parts.ts';

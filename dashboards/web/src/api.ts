@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asking weftd. Every answer that was heard before is asked for with its entity tag, so that nothing is sent twice.
 
 const TOKEN = 'weft-token';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame: what is where, how fresh it is, and who asks.
 
 import {useEffect, useState} from 'preact/hooks';

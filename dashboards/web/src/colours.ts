@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What colour a node or a link gets: by state, by stall or by errors. The legend is made of the same tables. Pure.
 
 import {type Graph, isSwitch, linksOf} from './graph';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fabric as a graph by position: who is cabled to whom, and which rank each node has. Pure.
 
 import type {FabricMap} from './types';

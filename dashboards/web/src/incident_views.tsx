@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Incidents: the list of those that are open, and one with its evidence.
 
 import {useState} from 'preact/hooks';

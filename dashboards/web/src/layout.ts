@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where each node of a fabric is drawn: rank above rank, within a pod group beside group, within a group one row for each
 // leaf (in a rail-optimised fabric that is a rail) and one column for each host. Pure; lengths are those of the drawing.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page knows and how old it is. One question at a time, at most one a second; long answers are asked for less
 // often. A hidden page asks every ten seconds.
 

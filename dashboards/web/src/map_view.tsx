@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The drawing of the fabric: pan and zoom by mouse, finger or keyboard, colours to choose, a click leads on.
 
 import {quadtree, type Quadtree} from 'd3-quadtree';

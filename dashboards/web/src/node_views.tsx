@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One node with its ports, and one port with its counters.
 
 import {useEffect, useState} from 'preact/hooks';

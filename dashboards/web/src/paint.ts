@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the fabric on a canvas. Only what is in sight is drawn, sorted by colour, and cells that would be smaller than a
 // pixel become one block: the cost of a frame follows what can be seen.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans: what Weft would do, why, and the word of those who may decide.
 
 import {useEffect, useRef, useState} from 'preact/hooks';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the reader is, after the "#": what is open survives a reload and can be sent to somebody.
 
 import {useEffect, useState} from 'preact/hooks';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One field for nodes, incidents and plans: "/" goes there, arrows choose, Enter opens.
 
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages of /api/v1 as far as the page reads them; see api/proto/weft/v1. 64-bit numbers are strings in JSON.
 
 export interface Entity {

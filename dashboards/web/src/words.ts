@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and names for people.
 
 import {useEffect, useState} from 'preact/hooks';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bundle.mjs MODULES FOLDER: page.tsx with all that it needs as FOLDER/page.js, page.css and page.html.
 
 import { writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the time series panels of one dashboard with Grafana's own components and what Prometheus answers now. The test opens
 // it as page.html and calls draw(). Variables are put in by the test; imports, transformations and variables of Grafana are not
 // proven by it.

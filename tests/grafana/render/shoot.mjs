@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // shoot.mjs MODULES PAGE: opens PAGE in chromium for each dashboard of the JSON on its input ({prometheus, range, step, folder,
 // dashboards: [{uid, title, panels}]}), writes FOLDER/UID.png, and prints for each what was drawn.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes wrong on an Ethernet fabric, seen by collectors on its hosts alone unless said otherwise.
 #include <algorithm>
 #include <array>

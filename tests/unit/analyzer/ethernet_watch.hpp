@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A cabled Ethernet fabric with collectors, all rules over it and a book that remembers: what weftd does, in simulated
 // time.

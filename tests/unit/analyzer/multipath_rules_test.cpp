@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Equal-cost ways of an Ethernet fabric: who loses packets where nobody knows which way a flow takes, and who waits for
 // whom where nobody reads the switches.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An hour in which nothing is wrong gives nothing.
 #include <random>
 

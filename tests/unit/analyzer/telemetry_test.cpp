@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TELEMETRY_LOST: not seeing is neither up nor down.
 #include "tests/unit/analyzer/watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A subnet small enough to know by heart, and ways to make it larger or worse.
 

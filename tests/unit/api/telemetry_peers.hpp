@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Both ends of collectors' streams: a collector that does as it likes and a sink that does as it is told.
 

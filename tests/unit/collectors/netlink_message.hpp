@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Netlink messages made by hand, as the kernel would send them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A network namespace of the test's own with veth pairs in it, made with the machine's kernel.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A sysfs tree in a temporary folder, laid out as kernels do it: devices below devices/, links below class/.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Congestion trees on a fat tree of 4 spines and 4 leaves with 4 hosts each, judged sweep by sweep as weftd does it.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices of hosts that come, go and change their names.
 #include <gtest/gtest.h>
 

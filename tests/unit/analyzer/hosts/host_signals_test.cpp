@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a host's Ethernet port says of congestion.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Hosts with collectors that tell of themselves, and what becomes of it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers that fail together are one trouble.
 #include <gtest/gtest.h>
 

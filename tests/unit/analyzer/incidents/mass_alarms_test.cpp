@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many alarms at once point at the sensor first.
 #include "tests/unit/analyzer/watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MISCABLED and DUPLICATE_GUID.
 #include "tests/unit/analyzer/watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LINK_DOWN, SWITCH_DOWN, NODE_DOWN: the nearest culprit, once, with what it took along.
 #include <algorithm>
 

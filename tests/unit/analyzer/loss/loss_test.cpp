@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Silent loss: who lost what, on which ways, and where the fabric's own packet counters do not add up.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A made-up fabric whose flows lose packets on purpose, as its hosts and its counters show it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SILENT_LOSS from the readings of collectors and the sweeps of a subnet to the incident.
 #include <gtest/gtest.h>
 

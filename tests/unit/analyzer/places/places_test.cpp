@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiers, pods and rails of fabrics, by cables and by names.
 
 #include <gtest/gtest.h>

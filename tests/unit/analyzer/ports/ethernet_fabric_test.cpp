@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ports/ethernet_fabric.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A cabled Ethernet fabric whose hosts have collectors, in simulated time: what EthernetFabric is told.
 

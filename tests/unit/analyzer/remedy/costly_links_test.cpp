@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links that stay up while the subnet manager avoids them.
 
 #include <gtest/gtest.h>

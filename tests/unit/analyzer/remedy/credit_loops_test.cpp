@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the guards take for granted of routes, and what becomes of a plan when the subnet manager lays others.
 
 #include <gtest/gtest.h>

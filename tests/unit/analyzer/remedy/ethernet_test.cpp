@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Remedies for links of an Ethernet fabric: nothing of InfiniBand's is ever asked of them.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzer/remedy/link_choice.hpp"
 #include "analyzer/places/place_finder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzer/remedy/live_tree.hpp"
 
 #include <gtest/gtest.h>

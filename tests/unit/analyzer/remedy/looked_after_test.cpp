@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which incidents wait for nobody's decision, because a plan looks after them.
 
 #include <gtest/gtest.h>

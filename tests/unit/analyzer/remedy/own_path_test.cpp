@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Neither our own way into the fabric nor the subnet manager's is ever taken out.
 
 #include <gtest/gtest.h>

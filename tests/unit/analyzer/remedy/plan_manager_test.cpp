@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The book of plans, told step by step. What it promises in general: tests/remedies.
 
 #include <gtest/gtest.h>

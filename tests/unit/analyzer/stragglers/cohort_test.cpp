@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Silences of ports from their counters, and who was late in them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STRAGGLER from the readings of collectors to the incident: who is blamed, and who is not.
 #include <gtest/gtest.h>
 

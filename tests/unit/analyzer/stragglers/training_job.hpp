@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A made-up job: hosts that compute, each for its own time, and then communicate together; and what their collectors
 // tell of it, each in its own time.

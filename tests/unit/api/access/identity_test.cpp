@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/access/identity.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Paths through an Ethernet fabric: all equal ways at once.
 #include <gtest/gtest.h>
 

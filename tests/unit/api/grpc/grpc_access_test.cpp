@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who gets in over gRPC.
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>

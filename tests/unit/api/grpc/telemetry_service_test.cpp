@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectors' streams as gRPC carries them.
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/access/token_bucket.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page and scripts get of an Ethernet fabric.
 
 #include <gmock/gmock.h>

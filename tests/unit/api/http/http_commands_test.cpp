@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What users ask for over HTTP: plans and incidents, and who may.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

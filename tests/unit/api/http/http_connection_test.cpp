@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the HTTP server makes of the bytes of one connection: how requests are cut out of them, and what ends it.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page's files, entity tags, and the map that the page draws.
 
 #include <gmock/gmock.h>

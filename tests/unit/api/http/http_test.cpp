@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +10,8 @@
 #include "api/http/server.hpp"
 #include "api/http/target.hpp"
 #include "api/publication/publication.hpp"
-#include "tests/unit/api/small_fabric.hpp"
 #include "tests/unit/api/http/wire.hpp"
+#include "tests/unit/api/small_fabric.hpp"
 
 namespace weft::api {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans and automation as JSON and as metrics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is exposed of an Ethernet fabric, beside what its hosts' collectors tell.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

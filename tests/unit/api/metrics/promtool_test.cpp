@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole pages with every family of the catalogue, as promtool wants them: of weftd, with hosts and a subnet, and of
 // weft-collector.
 #include <gmock/gmock.h>

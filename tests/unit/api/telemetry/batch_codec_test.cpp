@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/telemetry/batch_codec.hpp"
 
 #include <gtest/gtest.h>

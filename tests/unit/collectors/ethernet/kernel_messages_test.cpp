@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers of ethtool netlink, dcbnl and RDMA netlink, made by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

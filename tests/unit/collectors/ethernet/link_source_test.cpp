@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rtnetlink against the machine's own kernel.
 #include <gtest/gtest.h>
 #include <net/if.h>

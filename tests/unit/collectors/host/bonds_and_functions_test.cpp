@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adapters that are more, or less, than one device with one port: bonds, virtual functions, subfunctions, representors.
 #include <gtest/gtest.h>
 

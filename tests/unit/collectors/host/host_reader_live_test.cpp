@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader on the machine's own kernel, whatever that has.
 #include <gtest/gtest.h>
 

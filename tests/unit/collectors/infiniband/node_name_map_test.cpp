@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/infiniband/node_name_map.hpp"
 
 #include <gmock/gmock.h>

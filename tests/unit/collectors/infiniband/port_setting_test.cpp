@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectors/infiniband/port_setting.hpp"
 
 #include "tests/unit/collectors/infiniband/small_subnet.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A subnet of two switches and two adapters in memory, and a sweeper on it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How performance agents are asked: where, at which service level, for what, and what is never done to them.
 
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/actuate/webhook.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The writer dies at any moment, as kill -9 has it, and the reader reads on.
 
 #include <sched.h>

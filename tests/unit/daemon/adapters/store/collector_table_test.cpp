@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kill -9 at any moment loses no incident and no plan whose save returned.
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/maintenance_table.hpp"
 
 #include <set>

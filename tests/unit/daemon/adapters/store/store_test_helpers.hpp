@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What the tests of the store share: a directory that goes away, and incidents and sweeps to store.
 

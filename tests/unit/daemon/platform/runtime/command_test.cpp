@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/platform/runtime/command.hpp"
 
 #include <gtest/gtest.h>

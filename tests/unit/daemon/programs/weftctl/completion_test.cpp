@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What shells are offered.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

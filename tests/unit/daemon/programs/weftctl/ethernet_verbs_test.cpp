@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weftctl's verbs about an Ethernet fabric, against a server that publishes a made-up one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

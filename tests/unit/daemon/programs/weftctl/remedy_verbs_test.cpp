@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weftctl's verbs about plans, against a server whose daemon is made up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

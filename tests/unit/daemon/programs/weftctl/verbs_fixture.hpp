@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // weftctl's verbs against a server whose daemon is made up.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What RemedyController promises: journal before act, answers after the write, and what follows when either fails. How
 // plans are judged is tested in tests/unit/analyzer/remedy.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A journal and a world for tests of RemedyController: both note what they are asked, and fail when a test says so.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A RemedyController between a journal, a world and a small fat tree, for tests that step through what it does.
 

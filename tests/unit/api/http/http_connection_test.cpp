@@ -12,8 +12,8 @@
 #include "api/http/server.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
-#include "tests/unit/api/small_fabric.hpp"
 #include "tests/unit/api/http/wire.hpp"
+#include "tests/unit/api/small_fabric.hpp"
 
 namespace weft::api {
 namespace {

@@ -49,6 +49,13 @@ function(weft_room)
   weft_include_root(${target})
 endfunction()
 
+# weft_sanitizer_options(program): for what runs on the simulated adapter, or is killed, under the address sanitizer.
+function(weft_sanitizer_options program)
+  if(WEFT_SANITIZE MATCHES "address")
+    target_sources(${program} PRIVATE "${CMAKE_SOURCE_DIR}/cmake/sanitizer_options.cpp")
+  endif()
+endfunction()
+
 # weft_program(weftd SOURCES main.cpp LINKS ... [MANUAL 8]): an executable in <build>/bin. What was not built is not installed.
 # MANUAL: the section of its manual page, which it prints itself when asked with --manual.
 function(weft_program program)
@@ -56,9 +63,7 @@ function(weft_program program)
   add_executable(${program} ${PROGRAM_SOURCES})
   target_link_libraries(${program} PRIVATE weft_options ${PROGRAM_LINKS})
   weft_unity(${program} 0)
-  if(WEFT_SANITIZE MATCHES "address")
-    target_sources(${program} PRIVATE "${CMAKE_SOURCE_DIR}/cmake/sanitizer_options.cpp")
-  endif()
+  weft_sanitizer_options(${program})
   weft_include_root(${program})
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
   install(TARGETS ${program} RUNTIME DESTINATION bin OPTIONAL)

@@ -6,7 +6,7 @@ extern "C" const char* __asan_default_suppressions();
 extern "C" const char* __asan_default_options() {
   // The simulated adapter is a preloaded library, and so comes before the sanitizer's. A daemon that is killed leaves
   // what it holds: leaks are looked for in the unit tests.
-  return "verify_asan_link_order=0:detect_leaks=0";
+  return "verify_asan_link_order=0:detect_leaks=0:quarantine_size_mb=64";
 }
 
 extern "C" const char* __asan_default_suppressions() {

@@ -110,7 +110,7 @@ def run_part(builder: Builder, suite: Suite, part: Part, only: str) -> Tally:
 
 
 # As cmake/sanitizer_options.cpp has it, for what is set in the environment takes its place.
-PROGRAMS_UNDER_ASAN = "verify_asan_link_order=0:detect_leaks=0"
+PROGRAMS_UNDER_ASAN = "verify_asan_link_order=0:detect_leaks=0:quarantine_size_mb=64"
 
 
 def sanitizer_reports(folder: str) -> list[str]:

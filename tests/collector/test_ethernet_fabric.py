@@ -139,7 +139,7 @@ class EthernetFabric(unittest.TestCase):
     def test_the_fabric_is_shown_with_its_tiers(self):
         [fabric] = self.status()["fabrics"]
         self.assertEqual(("ethernet", True), (fabric["name"], fabric["watching"]))
-        self.assertEqual("watching 4 switches, 4 interfaces", fabric["status"])
+        self.assertEqual("monitoring 4 switches, 4 interfaces", fabric["status"])
         self.assertTrue(self.client.ready())
         nodes = {node["name"]: node for node in self.client.json("/api/v1/nodes")["nodes"]}
         self.assertEqual({"leaf01", "leaf02", "spine01", "spine02", *(f"{host} eth2" for host in HOSTS)}, set(nodes))
@@ -191,7 +191,7 @@ class BadCabling(unittest.TestCase):
                       self.start_with('graph G {\n leaf:swp1 -- a:eth0\n leaf:swp1 -- b:eth0\n}\n'))
         self.assertIn("cannot read the cabling", self.start_with(None))
         many = "".join(f' leaf:swp{i} -- host{i}:eth0\n' for i in range(1, 256))
-        self.assertIn('switch "leaf" has cables at 255 ports; 254 are possible', self.start_with("graph G {\n" + many + "}\n"))
+        self.assertIn('switch "leaf" has cables at 255 ports; 254 is the maximum', self.start_with("graph G {\n" + many + "}\n"))
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class HostileStreams(unittest.TestCase):
         return found[0] if found else {}
 
     def test_hellos_that_break_the_rules(self):
-        for words, host, fields in (("protocol 2", "bad", {"protocol": 2}), ("255 octets", "x" * 256, {}), ("255 octets", "", {}),
+        for words, host, fields in (("protocol 2", "bad", {"protocol": 2}), ("255 bytes", "x" * 256, {}), ("255 bytes", "", {}),
                                     ("control characters", "a\nb", {}), ("spool", "bad", {"spool": 0}),
                                     ("interval", "bad", {"interval_milliseconds": 0}), ("version", "bad", {"version": "v" * 65}),
                                     ("sequence", "bad", {"oldest_sequence": 2**63})):

@@ -85,7 +85,7 @@ class HopWeights(actuate_testing.ActuateTest):
         self.expect_rerouted(ends, link)
         seen = self.act("observe", "RAISE_LINK_COST", link)
         self.assertEqual("ours", seen["state"])
-        self.assertIn("; 0 LIDs lead over it", seen["detail"])
+        self.assertIn("; 0 LIDs are routed over it", seen["detail"])
         self.assertEqual({"done": True}, self.act("apply", "RESTORE_LINK", link))
         self.expect_used(ends, link)
 

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds what tests/runner.py runs, ahead of it: one thread builds part after part, as the class of processes that the scheduler gives
-only what nobody else wants, so that tests which wait for a simulated fabric leave their processors to the compiler."""
+"""Builds what tests/runner.py runs, ahead of it: one thread builds part after part, at the lowest priority, so that tests which wait for a simulated fabric leave their processors to the compiler."""
 
 import os
-import shutil
 import signal
 import subprocess
 import threading
@@ -42,9 +40,8 @@ def wait_and_count(process: subprocess.Popen) -> tuple[int, float]:
     return process.returncode, used.ru_utime + used.ru_stime
 
 
-def _left_over() -> list[str]:
-    """What to put before a command so that it gets only the time that nobody else wants."""
-    return ["chrt", "--idle", "0"] if shutil.which("chrt") else ["nice", "-n", "19"]
+# What the tests leave over; not the scheduler's idle class, which gets nothing at all beside other work on the machine.
+LEFT_OVER = ("nice", "-n", "19")
 
 
 class Builder:
@@ -121,7 +118,7 @@ class Builder:
         log_path = os.path.join(self.folder(preset), f"{name}.log")
         began = time.monotonic()
         with open(log_path, "wb") as log:
-            self._process = subprocess.Popen([*_left_over(), *command], stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            self._process = subprocess.Popen([*LEFT_OVER, *command], stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                              cwd=ROOT, start_new_session=True)
             self._doing = (what, log_path, began)
             code, processors = wait_and_count(self._process)

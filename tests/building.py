@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds what tests/runner.py runs, ahead of it: one thread builds part after part, at the lowest priority, so that tests which wait for a simulated fabric leave their processors to the compiler."""
+"""Builds what tests/runner.py runs, ahead of it: one thread builds part after part, at the lowest priority, so that tests which wait
+for a simulated fabric leave their processors to the compiler."""
 
 import os
 import signal

@@ -8,7 +8,7 @@ import {chromium} from 'playwright-core';
 
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf-8');
-const PATIENCE = 30_000;
+const PATIENCE = 120_000;
 
 const browser = await chromium.launch({
   executablePath: process.argv[2],

@@ -98,6 +98,8 @@ task(60_000, async () => {
 
 let timer = 0;
 let asking = false;
+/** Counts the calls of refresh(): what was under way then is due again all the same. */
+let refreshed = 0;
 
 async function tick(): Promise<void> {
   if (asking) return;
@@ -105,6 +107,7 @@ async function tick(): Promise<void> {
   const now = performance.now();
   const next = tasks.filter((each) => each.due <= now).sort((a, b) => a.due - b.due)[0];
   const given = token();
+  const before = refreshed;
   if (next) {
     try {
       await next.run();
@@ -121,7 +124,7 @@ async function tick(): Promise<void> {
       if (status === 403 && given === token()) picture.refused = `Permission denied: ${(error as Failure).message}.`;
     }
     const took = performance.now() - now;
-    next.due = performance.now() + Math.max(next.every, took / SHARE);
+    if (before === refreshed) next.due = performance.now() + Math.max(next.every, took / SHARE);
     changed();
   }
   asking = false;
@@ -143,11 +146,12 @@ export function begin(): void {
 
 /** Asks everything anew, soon. */
 export function refresh(): void {
+  ++refreshed;
   for (const each of tasks) each.due = 0;
   plan(0);
 }
 
-/** Who is refused stays so until an answer says otherwise: the form must not vanish under somebody's fingers. */
+/** Stays in the refused state until a request succeeds: the form must not vanish while somebody types. */
 export function giveToken(text: string): void {
   setToken(text);
   refresh();

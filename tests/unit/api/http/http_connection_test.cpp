@@ -262,7 +262,7 @@ TEST_F(HttpConnection, IdleOnesAreClosedAndSlowOnesRefused) {
   EXPECT_THAT(statuses(ask(get("/"))), ElementsAre("200")) << "closed after a while of silence";
   EXPECT_THAT(refusals(), IsEmpty());
   EXPECT_THAT(statuses(ask(get("/") + "GET /")), ElementsAre("200"));
-  EXPECT_THAT(refusals_once_there_are(1), ElementsAre("an HTTP request: it did not come in time"));
+  EXPECT_THAT(refusals_once_there_are(1), ElementsAre("an HTTP request: timeout while reading it"));
   const Wire wire(server->port());
   wire.say(post_head("Content-Length: 50\r\n"));
   for (int i = 0; i < 12; ++i) {

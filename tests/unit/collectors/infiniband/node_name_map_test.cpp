@@ -47,7 +47,7 @@ TEST(NodeNameMap, ReportsEveryFaultWithItsLine) {
               AllOf(HasSubstr("line 1: 'switch-1' is no GUID"), HasSubstr("line 2:"),
                     HasSubstr("line 3: after the GUID"), HasSubstr("line 4:"), HasSubstr("line 5: the name is empty"),
                     HasSubstr("line 6: unexpected text after the name"), Not(HasSubstr("line 7:")),
-                    HasSubstr("line 8: 0x0000000000000005 was named 'a' before"), HasSubstr("line 9: longer than")));
+                    HasSubstr("line 8: 0x0000000000000005 is already named 'a'"), HasSubstr("line 9: longer than")));
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ TEST(TopologyFile, ReportsEndsThatContradictEachOther) {
               AllOf(HasSubstr("line 3:"), HasSubstr("but an earlier line connects it to 'S-1' port 1")));
   EXPECT_THAT(message_of("Switch 4 \"S-1\"\n[1] \"S-2\"[1]\nSwitch 4 \"S-2\"\n[1] \"S-1\"[3]\n"), HasSubstr("line 4:"));
   EXPECT_THAT(message_of("Switch 4 \"S-1\"\n[1] \"S-2\"[1]\n[1] \"S-2\"[1]\nSwitch 4 \"S-2\"\n"),
-              HasSubstr("line 3: port 1 is already in line 2 already"));
+              HasSubstr("line 3: port 1 is already in line 2"));
   EXPECT_THAT(message_of("Switch 4 \"S-1\"\n[1] \"H-2\"[1](22)\nCa 1 \"H-2\"\n[1](23) \"S-1\"[1]\n"),
               HasSubstr("line 2: 'H-2' port 1 has the GUID 0x0000000000000022 here"));
 }

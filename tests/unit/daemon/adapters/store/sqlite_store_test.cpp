@@ -25,7 +25,7 @@ TEST(Store, ASecondWeftdIsKeptOut) {
   const auto second = open_store(dir.path(), {});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(second.error().message, "another weftd (process " + std::to_string(::getpid()) + ") works in " +
+  EXPECT_EQ(second.error().message, "another weftd (process " + std::to_string(::getpid()) + ") uses " +
                                         dir.path().string() + "; stop it, or set another state_dir");
   first.reset();
   EXPECT_TRUE(open_store(dir.path(), {}));

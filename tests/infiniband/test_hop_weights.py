@@ -130,7 +130,7 @@ class HopWeights(actuate_testing.ActuateTest):
         with open(self.file, "w", encoding="ascii") as stream:
             stream.write("spine-1 3 7\n")
         answer = self.act("apply", "RAISE_LINK_COST", self.link(self.SPINE, 7))
-        self.assertIn(":1: no GUID", answer["message"])
+        self.assertIn(":1: not a GUID", answer["message"])
 
 
 if __name__ == "__main__":

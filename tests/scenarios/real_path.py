@@ -70,6 +70,12 @@ class CannotShow(Exception):
     """ibsim has no way to make it so."""
 
 
+def simulator(build: str) -> str:
+    """weft_scenarios: that of the optimised build beside `build` where there is one."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(build)), "bench", "tests", "weft_scenarios")
+    return beside if os.access(beside, os.X_OK) else os.path.join(build, "tests", "weft_scenarios")
+
+
 @dataclass
 class Timeline:
     """What `weft_scenarios --timeline` prints: the fabric, a frame for each sweep, and what the analyzers say."""
@@ -80,7 +86,7 @@ class Timeline:
 
     @staticmethod
     def of(path: str, build: str) -> "Timeline":
-        done = subprocess.run([os.path.join(build, "tests", "weft_scenarios"), "--timeline", "--file", path], stdin=subprocess.DEVNULL,
+        done = subprocess.run([simulator(build), "--timeline", "--file", path], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
         if done.returncode != 0:
             raise CannotShow(done.stderr.strip() or f"weft_scenarios gave {done.returncode}")

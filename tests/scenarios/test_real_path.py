@@ -176,9 +176,9 @@ class RealPath(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         weft_testing.require_simulator()
-        for program in ("tests/weft_scenarios", "bin/weft-collector", "bin/weft-uplink"):
-            if not os.access(os.path.join(weft_testing.BUILD, program), os.X_OK):
-                raise unittest.SkipTest(f"{program} is not built in {weft_testing.BUILD}")
+        for program in (real_path.simulator(weft_testing.BUILD), weft_testing.program("weft-collector"), weft_testing.program("weft-uplink")):
+            if not os.access(program, os.X_OK):
+                raise unittest.SkipTest(f"{program} is not built")
         cls.verdicts = {verdict.name: verdict for verdict in real_path.run_all(real_path.all_scenarios(), weft_testing.BUILD)}
 
     def test_most_scenarios_have_something_to_agree_on(self):

@@ -92,7 +92,7 @@ class Machine:
 
     def start(self) -> None:
         ours, theirs = socket.socketpair()
-        command = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-m", "1024", "-smp", "2", "-display", "none", "-no-reboot",
+        command = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-m", "2048", "-smp", "2", "-display", "none", "-no-reboot",
                    "-nodefaults", "-nic", "none", "-serial", f"file:{self._console}", "-kernel", self._image.kernel,
                    "-initrd", self._image.initrd, "-append", "console=ttyS0 quiet panic=-1 hostname=node-1",
                    "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,fd={theirs.fileno()}",
@@ -104,6 +104,9 @@ class Machine:
         began = time.monotonic()
         self._line(BOOT_SECONDS)  # "ready"
         self.boot_seconds = time.monotonic() - began
+        # The kernel goes on with what had room in half of its memory: programs or libraries would be missing.
+        if "unpacking failed" in self.run("dmesg").out:
+            raise Dead(f"the root does not fit into the guest's memory; its console says:\n{self.console()}")
 
     def stop(self) -> None:
         if self._process is not None:

@@ -152,10 +152,8 @@ class EthernetFabric(unittest.TestCase):
     def one_incident(self, node: str, port: str, ends: tuple[str, str]) -> None:
         self.assertEqual([], self.open_incidents())
         self.net.set_link(node, port, "down")
-        began = time.monotonic()
         wait_until(self.open_incidents, why=self.log)
-        self.assertLess(time.monotonic() - began, 10)
-        time.sleep(2)
+        time.sleep(2)  # in which a second incident of the same cause would open
         [incident] = self.open_incidents()
         self.assertEqual("LINK_DOWN", incident["kind"])
         for end in ends:

@@ -154,7 +154,10 @@ void Core::take_sweep(Sweep sweep) {
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
                              !analyzer::same_cabling(*fabric.view.sweep->topology, *sweep.topology)))
     fabric.view.places = std::make_shared<const Places>(analyzer::find_places(*sweep.topology, place_hints_));
+  const bool rearranged = !fabric.view.sweep || fabric.view.sweep->topology != sweep.topology;
   fabric.view.sweep = std::make_shared<const Sweep>(std::move(sweep));
+  // Before a collector's next event: it is joined with the port that this sweep shows.
+  if (rearranged) host_rules_.join(views());
   judged(fabric, std::move(analysis), now);
   // Full: the store is behind. This moment is left out of the history; the next one covers it.
   store_lane_.post([&store = store_, sweep = fabric.view.sweep] { (void)store.append_history(sweep); });

@@ -43,8 +43,10 @@ endif()
 
 find_program(WEFT_CCACHE ccache)
 if(WEFT_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER "${WEFT_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${WEFT_CCACHE}")
+  # Without this ccache keeps nothing that is compiled with precompiled headers (its manual, "Precompiled headers").
+  set(launcher "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${WEFT_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 find_program(WEFT_MOLD mold)
 if(WEFT_MOLD AND NOT WEFT_FUZZ)

@@ -143,7 +143,7 @@ bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
   if (batch.reading && batch.reading->inventory) {
     mark_exempt(host, batch.reading->taken);
     const bool devices = host.inventory != batch.reading->inventory;
-    flapped = take_reading(host, *batch.reading, batch.is_late, thresholds_);
+    flapped = take_reading(host, *batch.reading, batch.is_late, thresholds_, movement_);
     if (devices && !subnets_.empty()) place(host);
   }
   for (const LinkEvent& event : batch.events) {

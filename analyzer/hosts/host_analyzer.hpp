@@ -87,6 +87,7 @@ class HostAnalyzer {
   Thresholds thresholds_;
   TimePoint started_;
   Hosts hosts_;
+  HostMovement movement_;  ///< of the reading that is being taken
   MaintenanceListPtr windows_;
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   bool many_lost_ = false;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "analyzer/hosts/host_state.hpp"
-#include "analyzer/ports/counter_delta.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
@@ -96,43 +95,31 @@ std::optional<PortSignals::Pause> PortSignals::worst_pause_sent() const {
 }
 
 void follow_signals(HostWatch& host, const HostInventory& inventory) {
-  const std::vector<SignalCounter> before = std::exchange(host.signal_counters, {});
+  host.signal_counters.clear();
   for (std::uint32_t i = 0; i < inventory.series.size(); ++i) {
     const HostSeries& series = inventory.series[i];
     const auto what = what_of(series);
     if (!what) continue;
     const std::uint32_t port = port_of(host, series);
     if (port == kNoIndex) continue;
-    SignalCounter next{i, port, *what, {}};
-    for (const SignalCounter& old : before)
-      if (host.inventory && host.inventory->series[old.series] == series) next.last = old.last;
-    host.signal_counters.push_back(next);
+    host.signal_counters.push_back({i, port, *what});
   }
 }
 
-void take_signals(HostWatch& host, const HostReading& reading, const Thresholds& thresholds) {
-  const TimePoint before = std::exchange(host.signals_taken, reading.taken);
-  const double elapsed = before == kNever ? 0 : seconds(reading.taken - before);
+void take_signals(HostWatch& host, const HostMovement& movement, const Thresholds& thresholds) {
+  const double elapsed = seconds(movement.elapsed);
   const bool in_time =
-      elapsed > 0 && reading.taken - before <= kLongestGap * std::max<Duration>(host.interval, std::chrono::seconds(1));
+      elapsed > 0 && movement.elapsed <= kLongestGap * std::max<Duration>(host.interval, std::chrono::seconds(1));
   std::vector<Moved> moved(host.ports.size());
   std::vector<std::bitset<kWhatCount>> broken(host.ports.size());
-  for (SignalCounter& counter : host.signal_counters) {
-    if (!reading.present[counter.series]) {
-      counter.last.reset();
-      broken[counter.port].set(counter.what);
-      continue;
-    }
-    const std::uint64_t value = reading.values[counter.series];
-    const HostSeries& series = host.inventory->series[counter.series];
-    const auto last = std::exchange(counter.last, value);
-    const CounterDelta delta = last ? counter_delta(*last, value, series.bits, series.behaviour) : CounterDelta{};
-    if (!last || delta.was_reset || delta.at_least) {
+  for (const SignalCounter& counter : host.signal_counters) {
+    const SeriesMovement& row = movement.series[counter.series];
+    if (!row.present || !row.is_exact()) {
       broken[counter.port].set(counter.what);
       continue;
     }
     auto& sum = moved[counter.port][counter.what];
-    sum = sum.value_or(0) + static_cast<double>(delta.moved);
+    sum = sum.value_or(0) + static_cast<double>(row.delta.moved);
   }
   for (std::size_t i = 0; i < host.ports.size(); ++i) {
     for (std::size_t what = 0; what < kWhatCount; ++what)
@@ -140,11 +127,11 @@ void take_signals(HostWatch& host, const HostReading& reading, const Thresholds&
     PortWatch& port = host.ports[i];
     SignalWatch& watch = port.signals;
     watch.now = in_time ? signals_of(moved[i], elapsed) : PortSignals{};
-    watch.taken = reading.taken;
+    watch.taken = movement.taken;
     const auto pause = watch.now.worst_pause_sent();
-    raise(watch.pause_sent, pause ? std::optional(pause->share) : std::nullopt, reading.taken);
-    raise(watch.marked, watch.now.marked, reading.taken);
-    raise(watch.notified, watch.now.notified, reading.taken);
+    raise(watch.pause_sent, pause ? std::optional(pause->share) : std::nullopt, movement.taken);
+    raise(watch.marked, watch.now.marked, movement.taken);
+    raise(watch.notified, watch.now.notified, movement.taken);
     watch.slow <<= 1U;
     watch.slow[0] = pause && pause->share >= thresholds.congestion.harm_ratio;
     const double least = thresholds.congestion.deadlock_progress_ratio * static_cast<double>(port.rate);

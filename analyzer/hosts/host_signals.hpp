@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/ports/series_movement.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
@@ -64,14 +65,13 @@ struct SignalCounter {
   std::uint32_t series = 0;
   std::uint32_t port = 0;  ///< position in HostWatch::ports
   std::uint8_t what = 0;
-  std::optional<std::uint64_t> last;
 };
 
 /// Finds the counters again after the host's series or ports have changed.
 void follow_signals(HostWatch& host, const HostInventory& inventory);
-/// Makes signals of a reading and the one before. A gap of more than ten intervals, a counter that was reset or not
-/// read leaves out what it is part of.
-void take_signals(HostWatch& host, const HostReading& reading, const Thresholds& thresholds);
+/// Makes signals of what moved since the reading before. A gap of more than ten intervals, a counter that was reset or
+/// not read leaves out what it is part of.
+void take_signals(HostWatch& host, const HostMovement& movement, const Thresholds& thresholds);
 
 /// SLOW_RECEIVER and PFC_STORM of a port that stands on no watched fabric: there its own pauses are all that is known.
 void report_pauses(const HostWatch& host, const PortWatch& port, const Thresholds& thresholds, TimePoint now,

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/ports/counter_delta.hpp"
-
 namespace weft::analyzer {
 namespace {
 
@@ -65,12 +63,12 @@ constexpr StallCounter kStallCounters[] = {{"pcie_write_stall", &HostStall::pcie
                                            {"out_of_buffer", &HostStall::out_of_buffer}};
 
 void follow(HostWatch& host, const HostInventory& inventory) {
-  const std::vector<Followed> before = std::exchange(host.followed, {});
+  host.followed.clear();
   for (PortWatch& port : host.ports) port.transfers.kinds = 0;
   for (std::uint32_t i = 0; i < inventory.series.size(); ++i) {
     const HostSeries& series = inventory.series[i];
     if (series.is_raw) continue;
-    Followed next{i, 0, Followed::Use::kTrouble, RdmaTrouble::kCount, nullptr, nullptr, {}};
+    Followed next{i, 0, Followed::Use::kTrouble, RdmaTrouble::kCount, nullptr, nullptr};
     const auto transfer = std::ranges::find(kTransferCounters, series.name, &TransferCounter::name);
     const auto stall = std::ranges::find(kStallCounters, series.name, &StallCounter::name);
     const bool whole = series.priority == kNoPriority && series.lane == kNoLane;
@@ -97,13 +95,15 @@ void follow(HostWatch& host, const HostInventory& inventory) {
     next.port = port_of(host, series);
     if (next.port == kNoIndex) continue;
     if (next.total) host.ports[next.port].transfers.kinds |= transfer->kind;
-    const auto same = std::ranges::find_if(
-        before, [&](const Followed& old) { return host.inventory && host.inventory->series[old.series] == series; });
-    if (same != before.end()) next.last = same->last;
     host.followed.push_back(next);
   }
   follow_trends(host, inventory);
   follow_signals(host, inventory);
+  std::vector<std::uint32_t> series;
+  for (const Followed& followed : host.followed) series.push_back(followed.series);
+  for (const HostTrend& trend : host.trends) series.push_back(trend.series);
+  for (const SignalCounter& counter : host.signal_counters) series.push_back(counter.series);
+  host.memory.follow(inventory, std::move(series));
 }
 
 /// The port that bears another name since this inventory, or nullptr: an interface is called after its RDMA device as
@@ -180,50 +180,45 @@ void show(HostStall::Sign& sign, double amount, bool is_share, TimePoint at, con
   sign.value = is_share ? std::max(sign.value, amount) : sign.value + amount;
 }
 
-void take_counters(HostWatch& host, const HostReading& reading, const Thresholds& thresholds) {
-  const HostInventory& inventory = *host.inventory;
-  for (Followed& followed : host.followed) {
-    if (!reading.present[followed.series]) continue;
-    const HostSeries& series = inventory.series[followed.series];
-    const std::uint64_t value = reading.values[followed.series];
+void take_counters(HostWatch& host, const HostMovement& movement, const Thresholds& thresholds) {
+  for (const Followed& followed : host.followed) {
+    const SeriesMovement& row = movement.series[followed.series];
+    if (!row.present) continue;
+    const TimePoint taken = movement.taken;
+    const std::uint64_t value = row.value;
     PortWatch& port = host.ports[followed.port];
     if (followed.use == Followed::Use::kCarrier) {
       if (port.carrier_downs && value > *port.carrier_downs)
-        went_down(port, kByCarrier, value - *port.carrier_downs, reading.taken);
+        went_down(port, kByCarrier, value - *port.carrier_downs, taken);
       port.carrier_downs = value;
       continue;
     }
-    if (followed.use == Followed::Use::kStall && series.behaviour == CounterBehaviour::kGauge) {
-      show(port.stall.*followed.sign, static_cast<double>(value) / 100, true, reading.taken, thresholds);
+    if (followed.use == Followed::Use::kStall &&
+        host.inventory->series[followed.series].behaviour == CounterBehaviour::kGauge) {
+      show(port.stall.*followed.sign, static_cast<double>(value) / 100, true, taken, thresholds);
       continue;
     }
-    const CounterDelta delta =
-        followed.last ? counter_delta(*followed.last, value, series.bits, series.behaviour) : CounterDelta{};
-    const std::uint64_t moved = delta.moved;
+    const std::uint64_t moved = row.delta.moved;
     if (followed.use == Followed::Use::kSent || followed.use == Followed::Use::kReceived) {
       const bool sent = followed.use == Followed::Use::kSent;
       std::uint64_t& total = sent ? port.bytes.sent : port.bytes.received;
-      const bool is_new = !followed.last || delta.was_reset;
+      const bool is_new = !row.known || row.delta.was_reset;
       port.bytes.read |= sent ? Bytes::kSent : Bytes::kReceived;
       port.bytes.was_new = port.bytes.was_new || is_new;
       total = is_new ? value : total + moved;
-      followed.last = value;
       continue;
     }
-    followed.last = value;
     if (followed.use == Followed::Use::kTransfer) {
       port.transfers.totals.*followed.total += moved;
     } else if (followed.use == Followed::Use::kStall) {
-      show(port.stall.*followed.sign, static_cast<double>(moved), false, reading.taken, thresholds);
+      show(port.stall.*followed.sign, static_cast<double>(moved), false, taken, thresholds);
     } else if (followed.use == Followed::Use::kTrouble) {
       // A queue pair whose retries are used up is in error: one is trouble enough.
       const bool at_once =
           followed.trouble == RdmaTrouble::kRetries || followed.trouble == RdmaTrouble::kReceiverNotReady;
-      count_trouble(port.troubles[static_cast<std::size_t>(followed.trouble)], moved, at_once, reading.taken,
-                    thresholds);
+      count_trouble(port.troubles[static_cast<std::size_t>(followed.trouble)], moved, at_once, taken, thresholds);
     } else {
-      went_down(port, followed.use == Followed::Use::kLinkDowned ? kByLinkDowned : kByLinkDownEvents, moved,
-                reading.taken);
+      went_down(port, followed.use == Followed::Use::kLinkDowned ? kByLinkDowned : kByLinkDownEvents, moved, taken);
     }
   }
 }
@@ -275,19 +270,19 @@ Entity collector_of(const std::string& host) {
   return entity;
 }
 
-bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds) {
+bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds,
+                  HostMovement& movement) {
   if (host.inventory != reading.inventory) take_inventory(host, reading.inventory);
   if (!is_late) {
     take_states(host, reading);
     host.jobs = reading.jobs;
     host.has_reading = true;
   }
-  take_counters(host, reading, thresholds);
+  host.memory.take(reading, movement);
+  take_counters(host, movement, thresholds);
   take_activity(host, reading.taken, thresholds);
-  if (!is_late) {
-    take_trends(host, reading, thresholds);
-    take_signals(host, reading, thresholds);
-  }
+  take_trends(host, movement, is_late, thresholds);
+  if (!is_late) take_signals(host, movement, thresholds);
   bool flapped = false;
   for (PortWatch& port : host.ports) {
     const auto change = port.flaps ? port.flaps->settle(thresholds, reading.taken, true) : FlapRecord::Change{};

@@ -14,6 +14,7 @@
 #include "analyzer/hosts/host_trends.hpp"
 #include "analyzer/links/flap_record.hpp"
 #include "analyzer/loss/loss_tracker.hpp"
+#include "analyzer/ports/series_movement.hpp"
 #include "analyzer/stragglers/port_activity.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
@@ -148,7 +149,6 @@ struct Followed {
   RdmaTrouble trouble = RdmaTrouble::kCount;
   std::uint64_t TransferTotals::*total = nullptr;  ///< what it adds to
   HostStall::Sign HostStall::*sign = nullptr;      ///< what it shows
-  std::optional<std::uint64_t> last;
 };
 
 /// What the rules remember of one host.
@@ -167,7 +167,7 @@ struct HostWatch {
   std::vector<Followed> followed;
   std::vector<HostTrend> trends;
   std::vector<SignalCounter> signal_counters;
-  TimePoint signals_taken = kNever;  ///< when signals were last made
+  SeriesMemory memory;  ///< the last values of all that is followed
 };
 
 /// The port, or null.
@@ -187,8 +187,10 @@ inline bool is_swept(const PortWatch& port) {
 /// The collector of a host, as the cause of TELEMETRY_LOST.
 Entity collector_of(const std::string& host);
 
-/// Takes one reading: states (unless it is history), counters, jobs. True when a flap was counted.
-bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds);
+/// Takes one reading: states (unless it is history), counters, jobs. True when a flap was counted. `movement` is
+/// overwritten; one serves all hosts.
+bool take_reading(HostWatch& host, const HostReading& reading, bool is_late, const Thresholds& thresholds,
+                  HostMovement& movement);
 /// Forgets ports whose device was taken out for good: missing for `thresholds.host_port_forget_after`.
 void forget_missing(HostWatch& host, const Thresholds& thresholds, TimePoint now);
 /// Takes one event. `is_late`: it is history and counts, but says nothing of now. True when a flap was counted.

@@ -9,7 +9,6 @@
 
 #include "analyzer/hosts/host_state.hpp"
 #include "analyzer/links/fec_ratio.hpp"
-#include "analyzer/ports/counter_delta.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
@@ -33,8 +32,7 @@ double decibel_milliwatts(std::uint64_t nanowatts) {
   return 10 * std::log10(static_cast<double>(nanowatts) / 1e6);
 }
 
-void take(HostTrend& trend, const HostSeries& series, std::uint64_t value, const PortWatch& port, TimePoint at,
-          const Thresholds& thresholds) {
+void take(HostTrend& trend, std::uint64_t value, const PortWatch& port, TimePoint at, const Thresholds& thresholds) {
   // Another rate is another modulation; and whoever had it out for minutes may have put in another cable.
   const bool was_out = trend.taken != kNever && port.changed > trend.taken && at - trend.taken > kTimeForRepair;
   if (trend.rate != port.rate || was_out) trend.drift = {};
@@ -42,12 +40,12 @@ void take(HostTrend& trend, const HostSeries& series, std::uint64_t value, const
     if (value > 0)
       trend.drift.add(-decibel_milliwatts(value), kLeastDecibels, thresholds.drift);  // 0: no light, and no link
   } else if (trend.taken != kNever && trend.rate == port.rate) {
-    const CounterDelta delta = counter_delta(trend.last, value, series.bits, series.behaviour);
     const double bits = static_cast<double>(port.rate) * seconds(at - trend.taken);
-    if (value >= trend.last && bits > 0) add_fec_ratio(trend.drift, delta.moved, bits, thresholds);
+    if (!trend.was_reset && bits > 0) add_fec_ratio(trend.drift, trend.repaired, bits, thresholds);
   }
   trend.taken = at;
-  trend.last = value;
+  trend.repaired = 0;
+  trend.was_reset = false;
   trend.rate = port.rate;
 }
 
@@ -94,12 +92,17 @@ void follow_trends(HostWatch& host, const HostInventory& inventory) {
   }
 }
 
-void take_trends(HostWatch& host, const HostReading& reading, const Thresholds& thresholds) {
+void take_trends(HostWatch& host, const HostMovement& movement, bool is_late, const Thresholds& thresholds) {
+  const TimePoint taken = movement.taken;
   for (HostTrend& trend : host.trends) {
     const PortWatch& port = host.ports[trend.port];
-    if (!reading.present[trend.series] || !port.up) continue;
-    if (trend.taken != kNever && reading.taken >= trend.taken && reading.taken - trend.taken < kSpacing) continue;
-    take(trend, reading.inventory->series[trend.series], reading.values[trend.series], port, reading.taken, thresholds);
+    const SeriesMovement& row = movement.series[trend.series];
+    if (!row.present) continue;
+    trend.repaired += row.delta.moved;
+    trend.was_reset = trend.was_reset || row.delta.was_reset;
+    if (is_late || !port.up) continue;
+    if (trend.taken != kNever && taken >= trend.taken && taken - trend.taken < kSpacing) continue;
+    take(trend, row.value, port, taken, thresholds);
   }
 }
 

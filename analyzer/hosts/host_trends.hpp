@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/ports/drift.hpp"
+#include "analyzer/ports/series_movement.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
@@ -24,16 +25,17 @@ struct HostTrend {
   std::uint32_t series = 0;
   std::uint32_t port = 0;  ///< position in HostWatch::ports
   Kind kind = Kind::kReceivePower;
-  TimePoint taken = kNever;  ///< when `last` was
-  std::uint64_t last = 0;
-  std::uint64_t rate = 0;  ///< of the port then, bit/s
+  TimePoint taken = kNever;    ///< when the drift last got a figure
+  std::uint64_t repaired = 0;  ///< since then
+  bool was_reset = false;      ///< since then: nobody knows how much was repaired
+  std::uint64_t rate = 0;      ///< of the port then, bit/s
   Drift drift;
 };
 
 /// Finds the figures again after the host's series or ports have changed.
 void follow_trends(HostWatch& host, const HostInventory& inventory);
-/// Takes what a reading says of them, once a minute.
-void take_trends(HostWatch& host, const HostReading& reading, const Thresholds& thresholds);
+/// Adds up what moved, and takes what that says of them once a minute; of a reading that is late only the former.
+void take_trends(HostWatch& host, const HostMovement& movement, bool is_late, const Thresholds& thresholds);
 /// Adds to a LINK_DEGRADED that the port has already, or makes one. Ports that stand on a watched subnet are left to
 /// its sweeps.
 void report_trends(const HostWatch& host, const Thresholds& thresholds, TimePoint now, std::vector<Finding>& findings);

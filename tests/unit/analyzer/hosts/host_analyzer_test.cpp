@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "analyzer/incidents/health.hpp"
-#include "analyzer/ports/counter_delta.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 #include "tests/unit/analyzer/hosts/host_watching.hpp"
 
@@ -12,21 +11,6 @@ namespace weft::analyzer {
 namespace {
 
 using namespace std::chrono_literals;
-
-TEST(CounterDelta, WrapsResetsAndSticks) {
-  using enum CounterBehaviour;
-  EXPECT_EQ(counter_delta(5, 9, 64, kWraps).moved, 4U);
-  EXPECT_EQ(counter_delta(0xFFFF'FFF0, 0x10, 32, kWraps).moved, 0x20U);
-  const auto reset = counter_delta(1000, 3, 32, kWraps);
-  EXPECT_TRUE(reset.was_reset);
-  EXPECT_EQ(reset.moved, 0U);
-  EXPECT_TRUE(counter_delta(7, 3, 64, kWraps).was_reset);
-  EXPECT_TRUE(counter_delta(250, 255, 8, kSticks).at_least);
-  EXPECT_EQ(counter_delta(250, 255, 8, kSticks).moved, 5U);
-  EXPECT_TRUE(counter_delta(255, 2, 8, kSticks).was_reset);
-  EXPECT_EQ(counter_delta(3, 1, 64, kGauge).moved, 0U);
-  EXPECT_FALSE(counter_delta(3, 1, 64, kGauge).was_reset);
-}
 
 TEST(HostAnalyzer, SaysNothingOfAnUndisturbedHour) {
   HostWatching watching(3);

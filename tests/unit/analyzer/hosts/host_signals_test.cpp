@@ -113,7 +113,8 @@ TEST(PortSignals, AreSharesOfWhatMovedBetweenTwoReadings) {
     HostReading reading{
         .taken = now, .inventory = inventory, .values = std::move(values), .present = {}, .sources = {}, .jobs = {}};
     reading.present.assign(reading.values.size(), 1);
-    take_reading(host, reading, false, Thresholds{});
+    HostMovement movement;
+    take_reading(host, reading, false, Thresholds{}, movement);
     return host.ports.front().signals.now;
   };
   EXPECT_FALSE(read({0, 0, 0, 0, 0, 0}, 1s).goodput_bits_per_second) << "one reading is no rate";

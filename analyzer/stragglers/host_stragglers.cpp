@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/hosts/host_stragglers.hpp"
+#include "analyzer/stragglers/host_stragglers.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
 
-#include "analyzer/hosts/host_findings.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
@@ -51,24 +50,6 @@ bool slows(const Finding& finding) {
   }
 }
 
-Entity place_of(const HostWatch& host, const PortWatch& port) {
-  return port.place ? port.place->port : entity_of(host, port);
-}
-
-/// Could nobody send to it for a while since the last call?
-bool was_away(const HostWatch& host, PortWatch& port) {
-  return std::exchange(port.was_away, false) || host.lost || (port.known && !port.up) ||
-         (port.place && !port.place->is_up);
-}
-
-/// Has its host stalled it of late?
-bool is_stalled(const PortWatch& port, TimePoint now) {
-  const auto lately = [&](const HostStall::Sign& sign) {
-    return sign.seen != kNever && now - sign.seen <= kStallMemory;
-  };
-  return lately(port.stall.pcie_write) || lately(port.stall.pcie_read);
-}
-
 /// Did a link between switches go down or come up from one topology to the next?
 bool has_moved(const Topology& before, const Topology& after) {
   if (&before == &after) return false;
@@ -91,8 +72,46 @@ void add_route_churn(std::vector<RouteChurn>& all, const RouteChurn& route_churn
   all.push_back(route_churn);
 }
 
-void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) {
-  const Lateness& late = port.activity.lateness;
+}  // namespace
+
+void HostStragglers::follow(const HostWatch& host, std::vector<std::uint32_t>& followed) {
+  const auto direction_of = [](const HostSeries& series) -> std::optional<std::uint64_t Bytes::*> {
+    if (series.priority != kNoPriority || series.lane != kNoLane) return std::nullopt;
+    if (series.name == "transmit_bytes") return &Bytes::sent;
+    if (series.name == "receive_bytes") return &Bytes::received;
+    return std::nullopt;
+  };
+  for (const PortWatch& port : host.ports) ports_[port.slot].followed.clear();
+  follow_series(host, followed, direction_of,
+                [&](const PortWatch& port, const auto& way) { ports_[port.slot].followed.push_back(way); });
+}
+
+void HostStragglers::take(const HostWatch& host, const HostMovement& movement) {
+  for (const PortWatch& port : host.ports) {
+    Bytes& bytes = ports_[port.slot];
+    bool sent = false, received = false;
+    for (const auto& [series, total] : bytes.followed) {
+      const SeriesMovement& row = movement.series[series];
+      if (!row.present) continue;
+      const bool anew = !row.known || row.delta.was_reset;
+      bytes.*total = anew ? row.value : bytes.*total + row.delta.moved;
+      bytes.was_new = bytes.was_new || anew;
+      (total == &Bytes::sent ? sent : received) = true;
+    }
+    if (!sent || !received) continue;
+    if (std::exchange(bytes.was_new, false)) bytes.activity.interrupt();
+    bytes.activity.take({movement.taken, bytes.sent, bytes.received, false}, thresholds_);
+  }
+}
+
+/// Could nobody send to it for a while since the last call?
+bool HostStragglers::was_away(const HostWatch& host, const PortWatch& port) {
+  return std::exchange(ports_[port.slot].times_away, port.times_away) != port.times_away || host.lost ||
+         (port.known && !port.up) || (port.place && !port.place->is_up);
+}
+
+void HostStragglers::add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) const {
+  const Lateness& late = ports_[port.slot].activity.lateness;
   const Duration span = late.last - late.first;
   const Entity where = place_of(host, port);
   const auto note = [&](std::string signal, std::string text, double value, double threshold, const char* unit) {
@@ -118,9 +137,7 @@ void add_delays(const HostWatch& host, const PortWatch& port, Finding& finding) 
          std::min(1.0, late.total / (seconds(span) + late.total / late.late)), 0, "");
 }
 
-}  // namespace
-
-void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
+void HostStragglers::watch(std::span<const FabricView> fabrics, const Hosts& hosts) {
   std::vector<const Sweep*> fresh;  // by position among the watched
   bool any = false;
   for (const FabricView& view : fabrics) {
@@ -142,9 +159,11 @@ void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
     return std::ranges::none_of(fabrics, [&](const FabricView& view) { return view.name == entry.first; });
   });
   if (!any) return;
-  for (auto& [name, host] : hosts)
-    for (PortWatch& port : host.ports) {
-      if (!port.place || port.bytes.sent == 0 || port.place->subnet >= fresh.size()) continue;
+  for (const auto& [name, host] : hosts)
+    for (const PortWatch& port : host.ports) {
+      if (!port.place || port.place->subnet >= fresh.size()) continue;
+      Bytes& bytes = ports_[port.slot];
+      if (bytes.sent == 0) continue;
       const Sweep* const sweep = fresh[port.place->subnet];
       if (!sweep || port.place->index >= sweep->counters->rows()) continue;
       const SampleTable& table = *sweep->counters;
@@ -155,12 +174,11 @@ void HostStragglers::watch(std::span<const FabricView> fabrics, Hosts& hosts) {
           !table.present(row, sent) || !table.present(row, received) || table.saturated(row, sent) ||
           table.saturated(row, received))
         continue;
-      port.activity.take({table.read_at(row), table.value(row, sent), table.value(row, received), true},
-                         thresholds_.straggler);
+      bytes.activity.take({table.read_at(row), table.value(row, sent), table.value(row, received), true}, thresholds_);
     }
 }
 
-void HostStragglers::compare(Hosts& hosts, TimePoint now) {
+void HostStragglers::compare(const Hosts& hosts, const HostStalls& stalls, TimePoint now) {
   struct Cohort {
     std::vector<CohortMember> members;
     const std::string* fabric = nullptr;  ///< where they stand
@@ -171,21 +189,20 @@ void HostStragglers::compare(Hosts& hosts, TimePoint now) {
   };
   std::map<std::string_view, Job> jobs;
   Duration interval = std::chrono::seconds(1);
-  for (auto& [name, host] : hosts) {
+  for (const auto& [name, host] : hosts) {
     if (!host.has_reading || host.jobs.empty()) continue;
     interval = std::max(interval, host.interval);
     Job& job = jobs[host.jobs.front()];
     const bool has_rails = std::ranges::count_if(host.ports, [](const PortWatch& port) { return port.present; }) > 1;
-    for (PortWatch& port : host.ports) {
-      PortActivity& activity = port.activity;
-      activity.settle(now - kReadingsToWait * host.interval / 2, thresholds_.straggler);
+    for (const PortWatch& port : host.ports) {
+      PortActivity& activity = ports_[port.slot].activity;
+      activity.settle(now - kReadingsToWait * host.interval / 2, thresholds_);
       const auto lately = [&](TimePoint at) { return at != kNever && now - at <= kAtWork; };
       if (!port.present || port.is_virtual || !lately(activity.worked_at())) continue;
       job.is_complete = !was_away(host, port) && job.is_complete;
       if (!lately(activity.sent_at())) continue;
-      if (activity.id == 0) activity.id = ++last_id_;
       Cohort& cohort = job.rails[has_rails ? std::string_view(port.device) : std::string_view()];
-      cohort.members.push_back({activity.id, &activity, is_stalled(port, now)});
+      cohort.members.push_back({port.slot.id, &activity, stalls.is_stalled(port, now)});
       if (port.place) cohort.fabric = &port.place->port.fabric;
     }
   }
@@ -198,8 +215,7 @@ void HostStragglers::compare(Hosts& hosts, TimePoint now) {
       }
       const auto subnet = cohort.fabric ? subnets_.find(*cohort.fabric) : subnets_.end();
       tracker.take(cohort.members, now, kReadingsToWait * interval,
-                   subnet == subnets_.end() ? std::span<const RouteChurn>() : subnet->second.route_churn,
-                   thresholds_.straggler);
+                   subnet == subnets_.end() ? std::span<const RouteChurn>() : subnet->second.route_churn, thresholds_);
     }
   std::erase_if(cohorts_, [&](const auto& entry) { return now - entry.second.taken() > kForget; });
 }
@@ -214,9 +230,10 @@ bool HostStragglers::is_explained(const PortWatch& port, TimePoint now, const st
          std::ranges::any_of(findings, [&](const Finding& finding) { return slows(finding) && is_at(finding, node); });
 }
 
-void HostStragglers::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& findings) {
+void HostStragglers::judge(const Hosts& hosts, const HostStalls& stalls, TimePoint now,
+                           std::vector<Finding>& findings) {
   if (compared_ > now || now - compared_ >= std::chrono::seconds(2)) {
-    compare(hosts, now);
+    compare(hosts, stalls, now);
     compared_ = now;
   }
   std::vector<Finding> found;
@@ -224,7 +241,7 @@ void HostStragglers::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& fi
     if (host.lost || !host.has_reading || host.jobs.empty()) continue;
     Finding* finding = nullptr;
     for (const PortWatch& port : host.ports) {
-      const Lateness& lateness = port.activity.lateness;
+      const Lateness& lateness = std::as_const(ports_)[port.slot].activity.lateness;
       if (!lateness.is_straggler || !port.present || is_explained(port, now, findings)) continue;
       const Entity cause = place_of(host, port);
       const auto own = [&at = host.name](const Finding& other) {
@@ -245,7 +262,7 @@ void HostStragglers::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& fi
       finding->confidence =
           std::max(finding->confidence, std::min(kMostConfidence, kConfidence + kConfidenceEach * lateness.late));
       add_delays(host, port, *finding);
-      add_stalls(port, thresholds_, now, *finding);
+      stalls.add(port, now, *finding);
     }
   }
   std::ranges::move(found, std::back_inserter(findings));
@@ -270,7 +287,7 @@ void HostStragglers::explain(std::string_view fabric, const Hosts& hosts, std::v
   if (explained.nodes.empty()) return;
   for (const auto& [name, host] : hosts)
     for (const PortWatch& port : host.ports) {
-      if (!port.activity.lateness.is_straggler || !port.place) continue;
+      if (!port.place || !std::as_const(ports_)[port.slot].activity.lateness.is_straggler) continue;
       const NodeGuid node = port.place->port.port.node;
       if (!explained.nodes.contains(node)) continue;
       for (Finding& finding : findings)

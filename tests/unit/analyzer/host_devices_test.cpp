@@ -2,7 +2,7 @@
 // Devices of hosts that come, go and change their names.
 #include <gtest/gtest.h>
 
-#include "tests/unit/analyzer/hosts/host_watching.hpp"
+#include "tests/unit/analyzer/host_watching.hpp"
 
 namespace weft::analyzer {
 namespace {

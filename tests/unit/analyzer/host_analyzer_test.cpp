@@ -5,7 +5,7 @@
 
 #include "analyzer/incidents/health.hpp"
 #include "tests/fakes/fabric_builder.hpp"
-#include "tests/unit/analyzer/hosts/host_watching.hpp"
+#include "tests/unit/analyzer/host_watching.hpp"
 
 namespace weft::analyzer {
 namespace {

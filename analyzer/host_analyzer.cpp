@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "analyzer/hosts/host_findings.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
 namespace {
 
+/// Judgements in a row that heard nothing before a silence is believed: a clock that was set forward, or a process that
+/// stood still, makes everybody look silent once.
+constexpr unsigned kSilentJudgements = 3;
 /// A judgement that comes after so many times the usual time means that the clock was set, or this process stood still.
 constexpr int kLeap = 3;
 
@@ -19,7 +21,7 @@ Entity all_collectors() {
 }
 
 /// What hosts count that adapters do not break together. Hosts are judged each second, in windows of their own.
-MassAlarmScope mass_scope(const Thresholds& thresholds) {
+MassAlarmScope host_mass_scope(const Thresholds& thresholds) {
   return {.limits = {{IncidentKind::kRdmaErrors, thresholds.mass_minimum_links, thresholds.mass_alarm_share},
                      {IncidentKind::kSilentLoss, thresholds.loss.together, 0}},
           .together = 30,
@@ -45,39 +47,43 @@ bool is_congestion(IncidentKind kind) {
 HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
     : thresholds_(thresholds),
       started_(now),
+      links_(thresholds),
+      trends_(thresholds),
+      stalls_(thresholds),
+      signals_(thresholds.congestion),
+      rdma_errors_(thresholds),
       losses_(thresholds.loss),
-      stragglers_(thresholds),
+      stragglers_(thresholds.straggler),
       job_troubles_(thresholds),
-      mass_(mass_scope(thresholds)) {}
+      mass_(host_mass_scope(thresholds)) {}
+
+HostWatch& HostAnalyzer::add_host(const std::string& name) {
+  HostWatch& host = hosts_[name];
+  host.name = name;
+  return host;
+}
 
 void HostAnalyzer::remember(const Incident& incident) {
   const Entity& cause = incident.cause;
   if (!incident.is_open() || cause.kind != EntityKind::kHostPort) return;
-  HostWatch& host = hosts_[cause.host];
-  host.name = cause.host;
+  HostWatch& host = add_host(cause.host);
   if (find_port(host, cause.device, cause.port.port.value)) return;
-  PortWatch& port = host.ports.emplace_back();
-  port.device = cause.device;
-  port.number = cause.port.port.value;
+  PortWatch& port = add_port(host, cause.device, cause.port.port.value, slots_);
   port.label = cause.label;
   port.present = false;
   port.was_up = true;
-  port.down_reported = incident.kind == IncidentKind::kLinkDown;
+  if (incident.kind == IncidentKind::kLinkDown) links_.remember_down(port);
 }
 
 void HostAnalyzer::restore(const std::string& name, std::span<const HostFlapState> flaps) {
-  HostWatch& host = hosts_[name];
-  host.name = name;
+  HostWatch& host = add_host(name);
   for (const HostFlapState& known : flaps) {
     PortWatch* port = find_port(host, known.device, known.port);
     if (!port) {
-      port = &host.ports.emplace_back();
-      port->device = known.device;
-      port->number = known.port;
+      port = &add_port(host, known.device, known.port, slots_);
       port->present = false;
     }
-    port->flaps = std::make_unique<FlapRecord>();
-    port->flaps->restore(known.state, thresholds_);
+    links_.restore(*port, known.state);
   }
 }
 
@@ -86,7 +92,7 @@ std::vector<HostFlapState> HostAnalyzer::flaps(const std::string& name) const {
   const auto found = hosts_.find(name);
   if (found == hosts_.end()) return flaps;
   for (const PortWatch& port : found->second.ports)
-    if (port.flaps) flaps.push_back({port.device, port.number, port.flaps->state});
+    if (const FlapState* const state = links_.flaps(port)) flaps.push_back({port.device, port.number, *state});
   return flaps;
 }
 
@@ -114,13 +120,14 @@ void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint no
 }
 
 void HostAnalyzer::expect(const std::string& name, TimePoint heard) {
-  HostWatch& host = hosts_[name];
-  host.name = name;
-  host.heard = heard;
+  add_host(name).heard = heard;
 }
 
 void HostAnalyzer::forget(const std::string& name) {
-  hosts_.erase(name);
+  const auto host = hosts_.find(name);
+  if (host == hosts_.end()) return;
+  for (const PortWatch& port : host->second.ports) slots_.give_back(port.slot);
+  hosts_.erase(host);
   std::erase_if(host_of_node_, [&](const auto& entry) { return entry.second == name; });
 }
 
@@ -135,6 +142,41 @@ void HostAnalyzer::mark_exempt(HostWatch& host, TimePoint at) const {
                                            maintenance_of(*windows_, entity_of(host, port), at)));
 }
 
+/// Which counters the rules follow, after its series or ports have changed.
+void HostAnalyzer::follow(HostWatch& host) {
+  if (!host.inventory) return;
+  std::vector<std::uint32_t> followed;
+  links_.follow(host, followed);
+  trends_.follow(host, followed);
+  stalls_.follow(host, followed);
+  signals_.follow(host, followed);
+  rdma_errors_.follow(host, followed);
+  losses_.follow(host, followed);
+  stragglers_.follow(host, followed);
+  host.memory.follow(*host.inventory, std::move(followed));
+}
+
+/// True when a flap was counted.
+bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, bool is_late) {
+  if (host.inventory != reading.inventory) {
+    take_inventory(host, reading.inventory, slots_);
+    follow(host);
+  }
+  if (!is_late) {
+    take_states(host, reading);
+    host.jobs = reading.jobs;
+    host.has_reading = true;
+  }
+  host.memory.take(reading, movement_);
+  trends_.take(host, movement_, is_late);
+  stalls_.take(host, movement_);
+  if (!is_late) signals_.take(host, movement_);
+  rdma_errors_.take(host, movement_);
+  losses_.take(host, movement_);
+  stragglers_.take(host, movement_);
+  return links_.take(host, movement_, is_late);
+}
+
 bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
   const auto found = hosts_.find(name);
   if (found == hosts_.end()) return false;
@@ -143,15 +185,15 @@ bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
   if (batch.reading && batch.reading->inventory) {
     mark_exempt(host, batch.reading->taken);
     const bool devices = host.inventory != batch.reading->inventory;
-    flapped = take_reading(host, *batch.reading, batch.is_late, thresholds_, movement_);
+    flapped = take_reading(host, *batch.reading, batch.is_late);
     if (devices && !subnets_.empty()) place(host);
   }
   for (const LinkEvent& event : batch.events) {
     mark_exempt(host, event.at);
-    flapped = take_event(host, event, batch.is_late, thresholds_) || flapped;
+    if (const PortWatch* const port = take_event(host, event, batch.is_late))
+      flapped = links_.take_event(*port, event, batch.is_late) || flapped;
   }
-  const bool news = std::ranges::any_of(host.ports, &PortWatch::news);
-  if (news && (news_.empty() || news_.back() != name)) news_.push_back(name);
+  if (links_.has_news(host) && (news_.empty() || news_.back() != name)) news_.push_back(name);
   return flapped;
 }
 
@@ -159,9 +201,7 @@ std::vector<Finding> HostAnalyzer::news(TimePoint now) {
   std::vector<Finding> findings;
   for (const std::string& name : std::exchange(news_, {})) {
     const auto found = hosts_.find(name);
-    if (found == hosts_.end()) continue;
-    for (PortWatch& port : found->second.ports)
-      if (std::exchange(port.news, false)) report_link(found->second, port, true, thresholds_, now, findings);
+    if (found != hosts_.end()) links_.report_news(found->second, now, findings);
   }
   return findings;
 }
@@ -251,13 +291,14 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   for (auto& [name, host] : hosts_) {
     if (host.lost || !host.has_reading) continue;
     ports += host.ports.size();
-    if (host.unheard <= 1) forget_missing(host, thresholds_, now);  // it was heard just now
-    for (PortWatch& port : host.ports) {
-      report_link(host, port, std::exchange(port.news, false), thresholds_, now, analysis.findings);
-      report_troubles(host, port, thresholds_, now, troubles);
-      report_pauses(host, port, thresholds_, now, analysis.findings);
+    const bool is_heard = host.unheard <= 1;  // just now
+    if (is_heard && forget_missing(host, thresholds_.host_port_forget_after, now, slots_)) follow(host);
+    for (const PortWatch& port : host.ports) {
+      links_.report(host, port, now, analysis.findings);
+      rdma_errors_.report(host, port, now, troubles);
+      signals_.report(host, port, now, analysis.findings);
     }
-    report_trends(host, thresholds_, now, analysis.findings);
+    trends_.report(host, now, analysis.findings);
   }
   std::erase_if(troubles, [&](const Finding& trouble) { return losses_.absorb(trouble, lost); });
   add_jobs(lost);
@@ -270,7 +311,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   }
   mass_.hold_back(troubles, ports, all_collectors(), now);
   std::ranges::move(troubles, std::back_inserter(analysis.findings));
-  stragglers_.judge(hosts_, now, analysis.findings);
+  stragglers_.judge(hosts_, stalls_, now, analysis.findings);
   news_.clear();
   analysis.coverage =
       Coverage::of_hosts([this, now](IncidentKind kind, const Entity& cause) { return observed(kind, cause, now); });
@@ -323,8 +364,8 @@ void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findi
       for (const PortWatch& port : host->ports) {
         if (!port.place || port.place->port.port != end || port.place->port.fabric != fabric) continue;
         if (finding.kind == IncidentKind::kSlowReceiver && finding.cause.kind == EntityKind::kPort)
-          add_stalls(port, thresholds_, now, finding);
-        if (port.place->is_ethernet) add_signals(port, now, finding);
+          stalls_.add(port, now, finding);
+        if (port.place->is_ethernet) signals_.add(port, now, finding);
       }
     }
   }

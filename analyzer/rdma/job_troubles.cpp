@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/hosts/job_troubles.hpp"
+#include "analyzer/rdma/job_troubles.hpp"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "analyzer/hosts/host_state.hpp"
 #include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/host_watch.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <functional>
 
-#include "tests/unit/analyzer/hosts/host_watching.hpp"
+#include "tests/unit/analyzer/host_watching.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 // One host that tells the light of two lanes and what error correction repaired; a reading a minute.
-struct HostTrends : testing::Test {
-  HostTrends() {
+struct AgeingLink : testing::Test {
+  AgeingLink() {
     auto own = std::make_shared<HostInventory>(*watching.inventory);
     for (const std::uint8_t lane : {std::uint8_t{0}, std::uint8_t{1}}) {
       HostSeries power;
@@ -48,7 +48,7 @@ struct HostTrends : testing::Test {
   double exponent = -9;
 };
 
-TEST_F(HostTrends, FadingLightIsToldOf) {
+TEST_F(AgeingLink, FadingLightIsToldOf) {
   minutes(30);
   EXPECT_TRUE(watching.open().empty());
   minutes(60, [&] { decibel[1] = std::max(decibel[1] - 0.1, -5.0); });
@@ -64,14 +64,14 @@ TEST_F(HostTrends, FadingLightIsToldOf) {
   EXPECT_TRUE(watching.open().empty());
 }
 
-TEST_F(HostTrends, MoreAndMoreRepairsAreToldOf) {
+TEST_F(AgeingLink, MoreAndMoreRepairsAreToldOf) {
   minutes(30);
   minutes(60, [&] { exponent = std::min(exponent + 0.1, -4.0); });
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDegraded});
   EXPECT_EQ(watching.open().front().severity, Severity::kWarning);
 }
 
-TEST_F(HostTrends, AStepWithinTheBudgetAndAClearedCounterAreNone) {
+TEST_F(AgeingLink, AStepWithinTheBudgetAndAClearedCounterAreNone) {
   minutes(30);
   decibel[0] -= 0.8;
   watching.values[0][first + 2] = 0;
@@ -79,14 +79,14 @@ TEST_F(HostTrends, AStepWithinTheBudgetAndAClearedCounterAreNone) {
   EXPECT_TRUE(watching.open().empty());
 }
 
-TEST_F(HostTrends, ADarkLaneIsNoMeasurement) {
+TEST_F(AgeingLink, ADarkLaneIsNoMeasurement) {
   minutes(30);
   decibel[0] = -1000;
   minutes(40);
   EXPECT_TRUE(watching.open().empty());
 }
 
-TEST_F(HostTrends, AnotherModuleIsLearnedAnew) {
+TEST_F(AgeingLink, AnotherModuleIsLearnedAnew) {
   minutes(30);
   watching.set_up(false);
   minutes(5);
@@ -96,7 +96,7 @@ TEST_F(HostTrends, AnotherModuleIsLearnedAnew) {
   EXPECT_TRUE(watching.open().empty());
 }
 
-TEST_F(HostTrends, WhatIsKnownSurvivesANewInventory) {
+TEST_F(AgeingLink, WhatIsKnownSurvivesANewInventory) {
   minutes(30);
   minutes(30, [&] { decibel[1] = std::max(decibel[1] - 0.15, -5.0); });
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDegraded});

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/hosts/host_signals.hpp"
+#include "analyzer/congestion/host_signals.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "analyzer/hosts/host_state.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
@@ -74,12 +73,7 @@ PortSignals signals_of(const Moved& moved, double elapsed) {
   return signals;
 }
 
-void raise(SignalWatch::Peak& peak, const std::optional<double>& value, TimePoint at) {
-  if (at - peak.seen > kPeakMemory) peak = {};
-  if (value && *value > 0 && *value >= peak.value) peak = {*value, at};
-}
-
-std::string percent(double share) {
+std::string percent_of(double share) {
   return short_number(100 * share) + " %";
 }
 
@@ -94,60 +88,55 @@ std::optional<PortSignals::Pause> PortSignals::worst_pause_sent() const {
   return worst;
 }
 
-void follow_signals(HostWatch& host, const HostInventory& inventory) {
-  host.signal_counters.clear();
-  for (std::uint32_t i = 0; i < inventory.series.size(); ++i) {
-    const HostSeries& series = inventory.series[i];
-    const auto what = what_of(series);
-    if (!what) continue;
-    const std::uint32_t port = port_of(host, series);
-    if (port == kNoIndex) continue;
-    host.signal_counters.push_back({i, port, *what});
-  }
+void HostSignals::raise(Peak& peak, const std::optional<double>& value, TimePoint at) {
+  if (at - peak.seen > kPeakMemory) peak = {};
+  if (value && *value > 0 && *value >= peak.value) peak = {*value, at};
 }
 
-void take_signals(HostWatch& host, const HostMovement& movement, const Thresholds& thresholds) {
+void HostSignals::follow(const HostWatch& host, std::vector<std::uint32_t>& followed) {
+  for (const PortWatch& port : host.ports) ports_[port.slot].followed.clear();
+  follow_series(host, followed, what_of,
+                [&](const PortWatch& port, const auto& what) { ports_[port.slot].followed.push_back(what); });
+}
+
+void HostSignals::take(const HostWatch& host, const HostMovement& movement) {
   const double elapsed = seconds(movement.elapsed);
   const bool in_time =
       elapsed > 0 && movement.elapsed <= kLongestGap * std::max<Duration>(host.interval, std::chrono::seconds(1));
-  std::vector<Moved> moved(host.ports.size());
-  std::vector<std::bitset<kWhatCount>> broken(host.ports.size());
-  for (const SignalCounter& counter : host.signal_counters) {
-    const SeriesMovement& row = movement.series[counter.series];
-    if (!row.present || !row.is_exact()) {
-      broken[counter.port].set(counter.what);
-      continue;
+  for (const PortWatch& port : host.ports) {
+    Signals& signals = ports_[port.slot];
+    Moved moved;
+    std::bitset<kWhatCount> broken;
+    for (const auto& [series, what] : signals.followed) {
+      const SeriesMovement& row = movement.series[series];
+      if (row.present && row.is_exact())
+        moved[what] = moved[what].value_or(0) + static_cast<double>(row.delta.moved);
+      else
+        broken.set(what);
     }
-    auto& sum = moved[counter.port][counter.what];
-    sum = sum.value_or(0) + static_cast<double>(row.delta.moved);
-  }
-  for (std::size_t i = 0; i < host.ports.size(); ++i) {
     for (std::size_t what = 0; what < kWhatCount; ++what)
-      if (broken[i][what]) moved[i][what].reset();
-    PortWatch& port = host.ports[i];
-    SignalWatch& watch = port.signals;
-    watch.now = in_time ? signals_of(moved[i], elapsed) : PortSignals{};
-    watch.taken = movement.taken;
-    const auto pause = watch.now.worst_pause_sent();
-    raise(watch.pause_sent, pause ? std::optional(pause->share) : std::nullopt, movement.taken);
-    raise(watch.marked, watch.now.marked, movement.taken);
-    raise(watch.notified, watch.now.notified, movement.taken);
-    watch.slow <<= 1U;
-    watch.slow[0] = pause && pause->share >= thresholds.congestion.harm_ratio;
-    const double least = thresholds.congestion.deadlock_progress_ratio * static_cast<double>(port.rate);
-    const bool nothing = pause && pause->share >= thresholds.congestion.pfc_storm_stalled_ratio && port.rate > 0 &&
-                         watch.now.received_bits_per_second && *watch.now.received_bits_per_second < least;
-    watch.storm_readings = nothing ? watch.storm_readings + 1 : 0;
+      if (broken[what]) moved[what].reset();
+    signals.now = in_time ? signals_of(moved, elapsed) : PortSignals{};
+    signals.taken = movement.taken;
+    const auto pause = signals.now.worst_pause_sent();
+    raise(signals.pause_sent, pause ? std::optional(pause->share) : std::nullopt, movement.taken);
+    raise(signals.marked, signals.now.marked, movement.taken);
+    raise(signals.notified, signals.now.notified, movement.taken);
+    signals.slow <<= 1U;
+    signals.slow[0] = pause && pause->share >= thresholds_.harm_ratio;
+    const double least = thresholds_.deadlock_progress_ratio * static_cast<double>(port.rate);
+    const bool nothing = pause && pause->share >= thresholds_.pfc_storm_stalled_ratio && port.rate > 0 &&
+                         signals.now.received_bits_per_second && *signals.now.received_bits_per_second < least;
+    signals.storm_readings = nothing ? signals.storm_readings + 1 : 0;
   }
 }
 
-void report_pauses(const HostWatch& host, const PortWatch& port, const Thresholds& thresholds, TimePoint now,
-                   std::vector<Finding>& findings) {
-  const SignalWatch& watch = port.signals;
-  const bool storm = watch.storm_readings >= thresholds.congestion.pfc_storm_windows;
-  if (port.place || port.is_virtual || !port.up || !(storm || watch.slow.count() >= thresholds.congestion.windows))
-    return;
-  const bool severe = watch.pause_sent.value >= thresholds.congestion.severe_ratio;
+void HostSignals::report(const HostWatch& host, const PortWatch& port, TimePoint now,
+                         std::vector<Finding>& findings) const {
+  const Signals& watch = ports_[port.slot];
+  const bool storm = watch.storm_readings >= thresholds_.pfc_storm_windows;
+  if (port.place || port.is_virtual || !port.up || !(storm || watch.slow.count() >= thresholds_.windows)) return;
+  const bool severe = watch.pause_sent.value >= thresholds_.severe_ratio;
   Finding finding = make_finding(storm ? IncidentKind::kPfcStorm : IncidentKind::kSlowReceiver,
                                  storm    ? Severity::kCritical
                                  : severe ? Severity::kWarning
@@ -157,13 +146,13 @@ void report_pauses(const HostWatch& host, const PortWatch& port, const Threshold
   finding.jobs = host.jobs;
   finding.summary = storm ? port.label + " receives nothing and sends PFC pause frames to its switch continuously"
                           : port.label + " is a slow receiver: it sends PFC pause frames to its switch";
-  add_signals(port, now, finding);
+  add(port, now, finding);
   findings.push_back(std::move(finding));
 }
 
-void add_signals(const PortWatch& port, TimePoint now, Finding& finding) {
-  const SignalWatch& watch = port.signals;
-  const auto add = [&](const SignalWatch::Peak& peak, const char* signal, std::string text) {
+void HostSignals::add(const PortWatch& port, TimePoint now, Finding& finding) const {
+  const Signals& watch = ports_[port.slot];
+  const auto note = [&](const Peak& peak, const char* signal, std::string text) {
     if (peak.seen == kNever || now - peak.seen > kPeakMemory) return;
     finding.evidence.push_back({.signal = signal,
                                 .description = std::move(text),
@@ -177,17 +166,17 @@ void add_signals(const PortWatch& port, TimePoint now, Finding& finding) {
   const auto pause = watch.now.worst_pause_sent();
   const std::string which =
       pause && pause->priority ? " (priority " + std::to_string(*pause->priority) + ")" : std::string();
-  add(watch.pause_sent, "pfc_pause_sent",
-      port.label + which + " paused its switch for up to " + percent(watch.pause_sent.value) + " of the time");
-  add(watch.marked, "ecn_marked",
-      "up to " + percent(watch.marked.value) + " of the packets that " + port.label +
-          " received had an ECN mark: a queue on the path was long");
-  add(watch.notified, "cnp_handled",
-      port.label + " slowed down for up to " + short_number(watch.notified.value) +
-          " congestion notifications (CNP) per packet sent");
+  note(watch.pause_sent, "pfc_pause_sent",
+       port.label + which + " paused its switch for up to " + percent_of(watch.pause_sent.value) + " of the time");
+  note(watch.marked, "ecn_marked",
+       "up to " + percent_of(watch.marked.value) + " of the packets that " + port.label +
+           " received had an ECN mark: a queue on the path was long");
+  note(watch.notified, "cnp_handled",
+       port.label + " slowed down for up to " + short_number(watch.notified.value) +
+           " congestion notifications (CNP) per packet sent");
   if (watch.now.goodput_bits_per_second && now - watch.taken <= kPeakMemory && *watch.now.goodput_bits_per_second > 0)
-    add({*watch.now.goodput_bits_per_second / 1e9, watch.taken}, "goodput",
-        port.label + " sends " + short_number(*watch.now.goodput_bits_per_second / 1e9) + " Gb/s without retransmits");
+    note({*watch.now.goodput_bits_per_second / 1e9, watch.taken}, "goodput",
+         port.label + " sends " + short_number(*watch.now.goodput_bits_per_second / 1e9) + " Gb/s without retransmits");
 }
 
 }  // namespace weft::analyzer

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/unit/analyzer/hosts/host_watching.hpp"
+#include "tests/unit/analyzer/host_watching.hpp"
 
 namespace weft::analyzer {
 namespace {

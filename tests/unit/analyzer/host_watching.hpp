@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 #include "tests/fakes/open_incidents.hpp"
 

@@ -8,15 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/ports/series_movement.hpp"
-#include "analyzer/thresholds/thresholds.hpp"
-#include "fabric/host.hpp"
-#include "fabric/incident.hpp"
+#include "analyzer/ports/host_watch.hpp"
+#include "analyzer/thresholds/congestion.hpp"
 
 namespace weft::analyzer {
-
-struct HostWatch;
-struct PortWatch;
 
 inline constexpr std::size_t kPriorities = 8;  ///< IEEE 802.1Q priority code points
 
@@ -46,37 +41,45 @@ struct PortSignals {
   std::optional<Pause> worst_pause_sent() const;
 };
 
-/// The signals of one port, and what the last readings were.
-struct SignalWatch {
-  PortSignals now;
-  TimePoint taken = kNever;  ///< the reading of `now`
-  std::bitset<5> slow{};     ///< of the last five readings: the port made its peer wait for long; bit 0 is the last one
-  unsigned storm_readings = 0;  ///< in a row in which it took nothing at all
+/// The signals of all ports of hosts, and what a port that stands on no watched fabric says alone.
+class HostSignals {
+ public:
+  /// Keeps a copy of its limits.
+  explicit HostSignals(const CongestionThresholds& thresholds) : thresholds_(thresholds) {}
+
+  /// The host's series or ports are others; `followed` gets the positions of what is asked for.
+  void follow(const HostWatch& host, std::vector<std::uint32_t>& followed);
+  /// Makes signals of what moved since the reading before. A gap of more than ten intervals, a counter that was reset
+  /// or not read leaves out what it is part of. Not for readings that are history.
+  void take(const HostWatch& host, const HostMovement& movement);
+  /// The port's signals of the last reading.
+  const PortSignals& of(const PortWatch& port) const { return ports_[port.slot].now; }
+
+  /// SLOW_RECEIVER and PFC_STORM of a port that stands on no watched fabric: there its own pauses are all that is
+  /// known.
+  void report(const HostWatch& host, const PortWatch& port, TimePoint now, std::vector<Finding>& findings) const;
+  /// Adds to congestion of a fabric what the port where it ends tells of it.
+  void add(const PortWatch& port, TimePoint now, Finding& finding) const;
+
+ private:
   /// The greatest in half a minute, for explaining what a fabric's sweeps say, and when it was.
   struct Peak {
     double value = 0;
     TimePoint seen = kNever;
   };
-  Peak pause_sent, marked, notified;
+  struct Signals {
+    PortSignals now;
+    TimePoint taken = kNever;  ///< the reading of `now`
+    std::bitset<5> slow{};     ///< of the last five readings: the port made its peer wait for long; bit 0 is the last
+    unsigned storm_readings = 0;  ///< in a row in which it took nothing at all
+    Peak pause_sent, marked, notified;
+    std::vector<FollowedSeries<std::uint8_t>> followed;
+  };
+
+  static void raise(Peak& peak, const std::optional<double>& value, TimePoint at);
+
+  CongestionThresholds thresholds_;
+  PerPort<Signals> ports_;
 };
-
-/// A counter that signals are made of.
-struct SignalCounter {
-  std::uint32_t series = 0;
-  std::uint32_t port = 0;  ///< position in HostWatch::ports
-  std::uint8_t what = 0;
-};
-
-/// Finds the counters again after the host's series or ports have changed.
-void follow_signals(HostWatch& host, const HostInventory& inventory);
-/// Makes signals of what moved since the reading before. A gap of more than ten intervals, a counter that was reset or
-/// not read leaves out what it is part of.
-void take_signals(HostWatch& host, const HostMovement& movement, const Thresholds& thresholds);
-
-/// SLOW_RECEIVER and PFC_STORM of a port that stands on no watched fabric: there its own pauses are all that is known.
-void report_pauses(const HostWatch& host, const PortWatch& port, const Thresholds& thresholds, TimePoint now,
-                   std::vector<Finding>& findings);
-/// Adds to congestion of a fabric what the port where it ends tells of it.
-void add_signals(const PortWatch& port, TimePoint now, Finding& finding);
 
 }  // namespace weft::analyzer

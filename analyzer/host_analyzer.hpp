@@ -9,11 +9,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/congestion/host_signals.hpp"
 #include "analyzer/fabric_analyzer.hpp"
-#include "analyzer/hosts/host_losses.hpp"
-#include "analyzer/hosts/host_stragglers.hpp"
-#include "analyzer/hosts/job_troubles.hpp"
 #include "analyzer/incidents/mass_alarms.hpp"
+#include "analyzer/links/host_links.hpp"
+#include "analyzer/links/host_trends.hpp"
+#include "analyzer/loss/host_losses.hpp"
+#include "analyzer/ports/host_stalls.hpp"
+#include "analyzer/rdma/job_troubles.hpp"
+#include "analyzer/rdma/rdma_errors.hpp"
+#include "analyzer/stragglers/host_stragglers.hpp"
 
 namespace weft::analyzer {
 
@@ -63,13 +68,14 @@ class HostAnalyzer {
   void complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now);
 
  private:
-  using Hosts = HostLosses::Hosts;
-
   struct Subnet {
     std::string name;
     std::shared_ptr<const Topology> topology;
   };
 
+  HostWatch& add_host(const std::string& name);
+  void follow(HostWatch& host);
+  bool take_reading(HostWatch& host, const HostReading& reading, bool is_late);
   void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
   bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;
@@ -87,12 +93,18 @@ class HostAnalyzer {
   Thresholds thresholds_;
   TimePoint started_;
   Hosts hosts_;
+  PortSlots slots_;        ///< of the ports of all hosts
   HostMovement movement_;  ///< of the reading that is being taken
   MaintenanceListPtr windows_;
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   bool many_lost_ = false;
   TimePoint judged_ = kNever;  ///< the last judgement
   Duration step_{};            ///< from the one before to it
+  HostLinks links_;
+  HostTrends trends_;
+  HostStalls stalls_;
+  HostSignals signals_;
+  RdmaErrors rdma_errors_;
   HostLosses losses_;
   HostStragglers stragglers_;
   JobTroubles job_troubles_;

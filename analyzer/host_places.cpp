@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -69,7 +69,7 @@ void HostAnalyzer::place(HostWatch& host) {
     }
     const Port& there = topology->port(index);
     const bool is_up = there.is_up() && topology->node_of(there).reachable;
-    port.was_away = port.was_away || !is_up;
+    if (!is_up) ++port.times_away;
     port.place = SubnetPlace{.port = at,
                              .link = std::move(link),
                              .subnet = found.first,

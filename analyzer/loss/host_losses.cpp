@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/hosts/host_losses.hpp"
+#include "analyzer/loss/host_losses.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string_view>
 #include <utility>
 
-#include "analyzer/hosts/host_state.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
@@ -13,6 +15,22 @@ namespace {
 constexpr std::size_t kMostRivalsNamed = 3;
 /// A link stays blamed for errors so long after it last was: sweeps are apart, and windows reach back.
 constexpr Duration kErrorsHeeded = std::chrono::minutes(2);
+
+/// What a driver tells of transfers.
+enum TransferKind : std::uint8_t { kTellsSent = 1, kTellsReceived = 2, kTellsSentAgain = 4, kTellsOutOfSequence = 8 };
+
+struct TransferCounter {
+  std::string_view name;
+  TransferKind kind;
+  std::uint64_t TransferTotals::*total;
+};
+constexpr TransferCounter kTransferCounters[] = {
+    {"transmit_packets", kTellsSent, &TransferTotals::sent},
+    {"receive_packets", kTellsReceived, &TransferTotals::received},
+    {"sequence_nak", kTellsSentAgain, &TransferTotals::sent_again},
+    {"implied_nak", kTellsSentAgain, &TransferTotals::sent_again},
+    {"ack_timeout", kTellsSentAgain, &TransferTotals::sent_again},
+    {"out_of_sequence", kTellsOutOfSequence, &TransferTotals::out_of_sequence}};
 
 Entity entity_at(const std::string& fabric, const Topology& topology, PortIndex port) {
   return {.kind = EntityKind::kPort,
@@ -41,6 +59,34 @@ std::uint64_t whole(double packets) {
 }
 
 }  // namespace
+
+bool HostLosses::Transfers::complete() const {
+  return (kinds & kTellsSent) && (kinds & kTellsReceived) && (kinds & (kTellsSentAgain | kTellsOutOfSequence));
+}
+
+void HostLosses::follow(const HostWatch& host, std::vector<std::uint32_t>& followed) {
+  const auto counter_of = [](const HostSeries& series) -> std::optional<const TransferCounter*> {
+    const auto found = std::ranges::find(kTransferCounters, series.name, &TransferCounter::name);
+    return found == std::end(kTransferCounters) ? std::nullopt : std::optional(found);
+  };
+  for (const PortWatch& port : host.ports) {
+    transfers_[port.slot].kinds = 0;
+    transfers_[port.slot].followed.clear();
+  }
+  follow_series(host, followed, counter_of, [&](const PortWatch& port, const auto& counter) {
+    Transfers& transfers = transfers_[port.slot];
+    transfers.kinds |= counter.what->kind;
+    transfers.followed.push_back({counter.series, counter.what->total});
+  });
+}
+
+void HostLosses::take(const HostWatch& host, const HostMovement& movement) {
+  for (const PortWatch& port : host.ports) {
+    Transfers& transfers = transfers_[port.slot];
+    for (const auto& [series, total] : transfers.followed)
+      if (const SeriesMovement& row = movement.series[series]; row.present) transfers.totals.*total += row.delta.moved;
+  }
+}
 
 void HostLosses::watch(std::span<const FabricView> fabrics) {
   std::erase_if(subnets_, [&](const auto& entry) {
@@ -76,7 +122,7 @@ void HostLosses::end_window(const std::string& fabric, Subnet& subnet, const Hos
     for (const std::string& job : host.jobs)
       own.push_back(jobs.emplace(job, static_cast<std::uint32_t>(jobs.size())).first->second);
     const auto on_subnet = [&](const PortWatch& port) {
-      return port.present && port.transfers.complete() && port.place && port.place->port.fabric == fabric;
+      return port.present && transfers_[port.slot].complete() && port.place && port.place->port.fabric == fabric;
     };
     const bool has_rails = std::ranges::count_if(host.ports, on_subnet) > 1;
     for (const PortWatch& port : host.ports) {
@@ -86,7 +132,7 @@ void HostLosses::end_window(const std::string& fabric, Subnet& subnet, const Hos
       // Of hosts with several adapters the ones of the same name talk to each other, as libraries of collectives do it.
       const std::uint32_t rail =
           has_rails ? rails.emplace(port.device, static_cast<std::uint32_t>(rails.size() + 1)).first->second : 0;
-      ends.push_back({.port = index, .rail = rail, .totals = port.transfers.totals, .jobs = own});
+      ends.push_back({.port = index, .rail = rail, .totals = transfers_[port.slot].totals, .jobs = own});
     }
   }
   subnet.tracker->end_window(ends, now);

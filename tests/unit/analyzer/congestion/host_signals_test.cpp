@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "tests/unit/analyzer/hosts/host_watching.hpp"
+#include "analyzer/congestion/host_signals.hpp"
+#include "tests/unit/analyzer/host_watching.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// One port that is read once a second, with counters that are moved by hand.
-struct HostSignals : testing::Test {
+struct PausingHost : testing::Test {
   enum Counter {
     kPause3Sent,
     kPause3Received,
@@ -25,7 +26,7 @@ struct HostSignals : testing::Test {
     kNaks
   };
 
-  HostSignals() {
+  PausingHost() {
     auto inventory = std::make_shared<HostInventory>();
     inventory->ports.push_back(watching.inventory->ports.front());
     const auto add = [&](const char* name, Direction direction = Direction::kNone,
@@ -54,12 +55,12 @@ struct HostSignals : testing::Test {
   HostWatching watching;
 };
 
-TEST_F(HostSignals, PausesOfAFewPercentAreThePlayOfBuffers) {
+TEST_F(PausingHost, PausesOfAFewPercentAreThePlayOfBuffers) {
   paused(3600, 40'000);
   EXPECT_TRUE(watching.book.all()->empty());
 }
 
-TEST_F(HostSignals, AHostThatPausesItsSwitchIsSlow) {
+TEST_F(PausingHost, AHostThatPausesItsSwitchIsSlow) {
   paused(5, 0);
   paused(3, 300'000);
   EXPECT_TRUE(watching.open().empty()) << "a burst";
@@ -76,14 +77,14 @@ TEST_F(HostSignals, AHostThatPausesItsSwitchIsSlow) {
   EXPECT_TRUE(watching.open().empty());
 }
 
-TEST_F(HostSignals, AHostThatPausesAndTakesNothingIsAStorm) {
+TEST_F(PausingHost, AHostThatPausesAndTakesNothingIsAStorm) {
   paused(5, 0);
   paused(3, 1'000'000, 0);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kPfcStorm});
   EXPECT_EQ(watching.open().front().severity, Severity::kCritical);
 }
 
-TEST_F(HostSignals, WhatIsNotReadOrWasResetIsNoPause) {
+TEST_F(PausingHost, WhatIsNotReadOrWasResetIsNoPause) {
   paused(5, 0);
   for (int i = 0; i < 20; ++i) {
     counter(kPause3Sent) = i % 2 == 0 ? 5'000'000'000 : 0;  // a driver that is loaded again and again
@@ -108,14 +109,21 @@ TEST(PortSignals, AreSharesOfWhatMovedBetweenTwoReadings) {
        {"transmit_bytes", "transmit_packets", "sequence_nak", "receive_packets", "ecn_marked_packets", "cnp_handled"})
     inventory->series.push_back({.device = "mlx5_0", .port = 1, .name = name});
   TimePoint now{1'700'000'000s};
+  PortSlots slots;
+  take_inventory(host, inventory, slots);
+  HostSignals rule{CongestionThresholds{}};
+  std::vector<std::uint32_t> followed;
+  rule.follow(host, followed);
+  host.memory.follow(*inventory, followed);
   const auto read = [&](std::vector<std::uint64_t> values, Duration later) {
     now += later;
     HostReading reading{
         .taken = now, .inventory = inventory, .values = std::move(values), .present = {}, .sources = {}, .jobs = {}};
     reading.present.assign(reading.values.size(), 1);
     HostMovement movement;
-    take_reading(host, reading, false, Thresholds{}, movement);
-    return host.ports.front().signals.now;
+    host.memory.take(reading, movement);
+    rule.take(host, movement);
+    return rule.of(host.ports.front());
   };
   EXPECT_FALSE(read({0, 0, 0, 0, 0, 0}, 1s).goodput_bits_per_second) << "one reading is no rate";
   const PortSignals signals = read({4'000'000, 1000, 100, 2000, 500, 50}, 2s);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/links/link_findings.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
@@ -11,17 +12,10 @@ namespace {
 
 enum HostFlapSource : unsigned { kByState, kByCarrier, kByLinkDowned, kByLinkDownEvents };
 
-Finding finding_of(IncidentKind kind, Severity severity, const HostWatch& host, Entity cause) {
-  Finding finding = make_finding(kind, severity, std::move(cause));
-  finding.jobs = host.jobs;
-  finding.confidence = 0.95;
-  return finding;
-}
-
 void report_down(const HostWatch& host, const PortWatch& port, TimePoint now, std::vector<Finding>& findings) {
-  Finding finding = finding_of(IncidentKind::kLinkDown, Severity::kCritical, host,
-                               port.place ? port.place->link : entity_of(host, port));
-  finding.summary = "Link at " + port.label + (port.present ? " is down" : " is down: the device is gone");
+  const LinkDown::Sight sight = port.present ? LinkDown::Sight::kHost : LinkDown::Sight::kDeviceGone;
+  Finding finding = link_down(reported_link(host, port, port.place ? port.place->link : entity_of(host, port)),
+                              {.sight = sight, .where = {}, .behind = 0});
   const std::string why = port.reason.empty() ? std::string() : ": " + port.reason;
   finding.evidence.push_back(
       {.signal = "host_port_state",
@@ -128,11 +122,7 @@ bool HostLinks::is_down(const PortWatch& port, const Link& link, TimePoint now) 
   if (!port.was_up || port.is_virtual || port.set_down) return false;
   if (is_gone(port)) return true;
   if (!port.known) return false;
-  if (!port.up) {
-    // One that keeps flapping is down now and then: LINK_FLAP says so.
-    const bool flapping = link.flaps && link.flaps->is_flapping();
-    return !flapping || now - port.changed > thresholds_.flap_down_hold;
-  }
+  if (!port.up) return !link.flaps || !link.flaps->hides_down(port.changed, now, thresholds_);
   return link.down_reported && now - port.changed < thresholds_.host_port_hold;
 }
 
@@ -142,12 +132,10 @@ bool HostLinks::is_slow(const PortWatch& port, const Link& link) {
 
 void HostLinks::report_slow(const HostWatch& host, const PortWatch& port, const Link& link, TimePoint now,
                             std::vector<Finding>& findings) const {
-  Finding finding = finding_of(IncidentKind::kLinkDegraded, Severity::kWarning, host, cable_of(host, port));
   const double rate = static_cast<double>(port.rate) / 1e9;
   const double best = static_cast<double>(link.best_rate) / 1e9;
-  finding.confidence = 0.8;
-  finding.summary =
-      "Link at " + port.label + " runs at " + short_number(rate) + " Gb/s, before at " + short_number(best) + " Gb/s";
+  Finding finding = link_degraded(reported_link(host, port, cable_of(host, port)), Severity::kWarning, 0.8,
+                                  "runs at " + short_number(rate) + " Gb/s, before at " + short_number(best) + " Gb/s");
   finding.evidence.push_back({.signal = "rate",
                               .description = "the port's rate is " + short_number(rate) + " Gb/s; the best seen is " +
                                              short_number(best) + " Gb/s",
@@ -157,12 +145,7 @@ void HostLinks::report_slow(const HostWatch& host, const PortWatch& port, const 
                               .observed = now,
                               .where = place_of(host, port)});
   // The other end of an Ethernet cable may have told the same.
-  const auto known = std::ranges::find_if(
-      findings, [&](const Finding& other) { return other.kind == finding.kind && other.cause.same_as(finding.cause); });
-  if (known == findings.end())
-    findings.push_back(std::move(finding));
-  else
-    known->evidence.push_back(std::move(finding.evidence.front()));
+  add_degraded(std::move(finding), findings);
 }
 
 void HostLinks::report(const HostWatch& host, const PortWatch& port, TimePoint now, std::vector<Finding>& findings) {
@@ -180,12 +163,9 @@ void HostLinks::report(const HostWatch& host, const PortWatch& port, TimePoint n
   }
   link.down_reported = down;
   if (down) report_down(host, port, now, findings);
-  if (link.flaps && link.flaps->is_flapping()) {
-    Finding finding = finding_of(IncidentKind::kLinkFlap, Severity::kWarning, host, entity_of(host, port));
-    finding.summary = "Link at " + port.label + " " + link.flaps->habit(now);
-    link.flaps->add_evidence(thresholds_, finding.cause, now, finding.evidence);
-    findings.push_back(std::move(finding));
-  }
+  if (link.flaps && link.flaps->is_flapping())
+    findings.push_back(
+        link_flap(reported_link(host, port, entity_of(host, port)), *link.flaps, FlapWitness::kHost, thresholds_, now));
   if (is_slow(port, link)) report_slow(host, port, link, now, findings);
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/ports/drift.hpp"
+#include "analyzer/links/link_trend.hpp"
 #include "analyzer/ports/host_watch.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 
@@ -27,27 +27,12 @@ class HostTrends {
   void report(const HostWatch& host, TimePoint now, std::vector<Finding>& findings) const;
 
  private:
-  enum class Figure : std::uint8_t {
-    kReceivePower,   ///< of one lane; the drift is of −dBm
-    kCorrectedBits,  ///< of the port; the drift is of log10 of bits repaired per bit received
-  };
   struct Trend {
     std::uint32_t series = 0;
-    Figure figure = Figure::kReceivePower;
     std::uint8_t lane = kNoLane;
-    bool was_reset = false;      ///< since `taken`: nobody knows how much was repaired
-    TimePoint taken = kNever;    ///< when the drift last got a figure
-    std::uint64_t repaired = 0;  ///< since then
-    std::uint64_t rate = 0;      ///< of the port then, bit/s
-    Drift drift;
+    LinkTrend trend;
   };
   using Trends = std::vector<Trend>;
-
-  void take(Trend& trend, std::uint64_t value, const PortWatch& port, TimePoint at) const;
-  void report(const HostWatch& host, const PortWatch& port, const Trend& trend, TimePoint now,
-              std::vector<Finding>& findings) const;
-  bool is_worse(const Trend& trend) const;
-  Evidence power_evidence(const Trend& trend, const PortWatch& port, const Entity& where, TimePoint now) const;
 
   Thresholds thresholds_;
   PerPort<Trends> trends_;

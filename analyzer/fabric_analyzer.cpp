@@ -156,7 +156,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   Analysis analysis;
   analysis.rates = pass.rates;
   std::vector<Finding>& findings = analysis.findings;
-  report_outages(outages, self.describe, self.table, self.flaps, self.thresholds, sweep, findings);
+  report_outages(outages, self.describe, self.table, self.flaps, sweep, findings);
   if (outages.blind) return analysis;
   self.flaps.report(self.describe, self.table, now, findings);
   self.degraded.report(*sweep.topology, self.table, self.describe, now, findings);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/fabric_analyzer.hpp"
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 #include "analyzer/places/place_finder.hpp"
 #include "api/publication/commands.hpp"

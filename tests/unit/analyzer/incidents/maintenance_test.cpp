@@ -2,7 +2,7 @@
 #include "fabric/maintenance.hpp"
 
 #include "analyzer/incidents/health.hpp"
-#include "tests/unit/analyzer/hosts/host_watching.hpp"
+#include "tests/unit/analyzer/host_watching.hpp"
 #include "tests/unit/analyzer/watch.hpp"
 
 namespace weft::analyzer {

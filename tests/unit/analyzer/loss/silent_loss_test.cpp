@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 #include "tests/fakes/open_incidents.hpp"
 #include "tests/unit/analyzer/loss/lossy_fabric.hpp"

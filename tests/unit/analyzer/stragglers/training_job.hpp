@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 
 namespace weft::analyzer {

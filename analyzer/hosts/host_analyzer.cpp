@@ -51,7 +51,7 @@ HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
       mass_(mass_scope(thresholds)) {}
 
 void HostAnalyzer::remember(const Incident& incident) {
-  const Entity& cause = incident.cause;
+  const Entity& cause = incident.finding.cause;
   if (!incident.is_open() || cause.kind != EntityKind::kHostPort) return;
   HostWatch& host = hosts_[cause.host];
   host.name = cause.host;
@@ -62,7 +62,7 @@ void HostAnalyzer::remember(const Incident& incident) {
   port.label = cause.label;
   port.present = false;
   port.was_up = true;
-  port.down_reported = incident.kind == IncidentKind::kLinkDown;
+  port.down_reported = incident.finding.kind == IncidentKind::kLinkDown;
 }
 
 void HostAnalyzer::restore(const std::string& name, std::span<const HostFlapState> flaps) {

@@ -64,7 +64,7 @@ HostWatch& HostAnalyzer::add_host(const std::string& name) {
 }
 
 void HostAnalyzer::remember(const Incident& incident) {
-  const Entity& cause = incident.cause;
+  const Entity& cause = incident.finding.cause;
   if (!incident.is_open() || cause.kind != EntityKind::kHostPort) return;
   HostWatch& host = add_host(cause.host);
   if (find_port(host, cause.device, cause.port.port.value)) return;
@@ -72,7 +72,7 @@ void HostAnalyzer::remember(const Incident& incident) {
   port.label = cause.label;
   port.present = false;
   port.was_up = true;
-  if (incident.kind == IncidentKind::kLinkDown) links_.remember_down(port);
+  if (incident.finding.kind == IncidentKind::kLinkDown) links_.remember_down(port);
 }
 
 void HostAnalyzer::restore(const std::string& name, std::span<const HostFlapState> flaps) {

@@ -82,7 +82,8 @@ class IncidentManager {
   void reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
   void open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
             Changed& changed);
-  void begin(Incident& incident, TimePoint now);
+  void apply(Incident& incident, const Finding& finding) const;
+  void begin(Incident& incident, const Finding& finding, TimePoint now);
   std::string summary_of(const Finding& finding, const Incident& incident) const;
   void resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed, bool part_of_another = false);
   void close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,

@@ -191,9 +191,9 @@ class Judge {
 
   Verdict sensor() const {
     for (const auto& incident : in_.view.incidents)
-      if (incident->is_open() && incident->cause.kind == EntityKind::kFabric &&
-          (plan_.target.fabric.empty() || incident->cause.fabric == plan_.target.fabric))
-        return refused(incident_name(incident->id) + " makes the monitoring unreliable: " + incident->summary);
+      if (incident->is_open() && incident->finding.cause.kind == EntityKind::kFabric &&
+          (plan_.target.fabric.empty() || incident->finding.cause.fabric == plan_.target.fabric))
+        return refused(incident_name(incident->id) + " makes the monitoring unreliable: " + incident->finding.summary);
     return passed("no incident about the monitoring itself");
   }
 
@@ -202,9 +202,10 @@ class Judge {
     if (!takes_out_) return not_needed("it returns a target to service");
     const Incident* incident = in_.view.incident(plan_.incident);
     if (!incident) return refused("its incident no longer exists");
-    if (incident->confidence < limits_.confidence) return refused("the confidence in the cause is too low");
+    if (incident->finding.confidence < limits_.confidence) return refused("the confidence in the cause is too low");
     std::set<std::pair<std::string, std::string>> signals;
-    for (const Evidence& evidence : incident->evidence) signals.emplace(evidence.signal, evidence.where.identity());
+    for (const Evidence& evidence : incident->finding.evidence)
+      signals.emplace(evidence.signal, evidence.where.identity());
     if (signals.size() < 2) return refused("only one signal confirms it");
     return passed(std::to_string(signals.size()) + " signals confirm it");
   }

@@ -166,7 +166,7 @@ class EthernetFabric(unittest.TestCase):
         # The leaf that nobody reads: what is seen is the host's carrier.
         self.one_incident("leaf02", "swp1", ("leaf02 swp1", "gpu-03 eth2"))
 
-    def test_both_ends_tell_of_one_incident(self):
+    def test_reports_of_both_ends_are_one_incident(self):
         self.one_incident("leaf01", "swp2", ("leaf01 swp2", "gpu-02 eth2"))
 
 

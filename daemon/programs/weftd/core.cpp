@@ -127,8 +127,9 @@ void Core::give_up_what_nobody_watches(TimePoint now) {
   if (!passed(now, started_, kWaitForSubnets)) return;
   std::set<std::string> others;
   for (const auto& incident : *book_.all())
-    if (incident->is_open() && !incident->cause.fabric.empty() && !fabrics_.contains(incident->cause.fabric))
-      others.insert(incident->cause.fabric);
+    if (incident->is_open() && !incident->finding.cause.fabric.empty() &&
+        !fabrics_.contains(incident->finding.cause.fabric))
+      others.insert(incident->finding.cause.fabric);
   for (const std::string& fabric : others) give_up(fabric, now);
 }
 
@@ -237,10 +238,10 @@ void Core::note(std::vector<Incident> changed, TimePoint now, const std::string&
     const char* happened = what ? what : what_happened(incident, *shown_);
     if (happened != std::string_view("updated"))
       logger("incidents")
-          ->info("{} {} {} {}: {}", incident_name(incident.id), happened, to_string(incident.kind),
-                 to_string(incident.severity), incident.summary);
+          ->info("{} {} {} {}: {}", incident_name(incident.id), happened, to_string(incident.finding.kind),
+                 to_string(incident.finding.severity), incident.finding.summary);
     if (unsaved_events_.size() < kMostUnsavedEvents)
-      unsaved_events_.push_back({now, incident.id, happened, who, incident.summary});
+      unsaved_events_.push_back({now, incident.id, happened, who, incident.finding.summary});
     unsaved_[incident.id] = std::move(incident);
   }
   save();

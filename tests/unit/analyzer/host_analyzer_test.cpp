@@ -24,8 +24,8 @@ TEST(HostAnalyzer, ALinkThatGoesDownIsToldAtOnceAndEndsWhenItStaysUp) {
   watching.event(false);
   watching.set_up(false);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown}) << "without waiting for a reading";
-  EXPECT_EQ(watching.open().front().cause.kind, EntityKind::kHostPort);
-  EXPECT_EQ(watching.open().front().jobs, std::vector<std::string>{"slurm:0"});
+  EXPECT_EQ(watching.open().front().finding.cause.kind, EntityKind::kHostPort);
+  EXPECT_EQ(watching.open().front().finding.jobs, std::vector<std::string>{"slurm:0"});
   watching.seconds(30);
   EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
   watching.event(true);
@@ -66,8 +66,8 @@ TEST(HostAnalyzer, AFlapShorterThanAReadingCountsOnceAndThreeAreAFlappingLink) {
   }
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkFlap});
   const auto incident = watching.open().front();
-  const auto flaps = std::ranges::find(incident.evidence, "flaps", &Evidence::signal);
-  ASSERT_NE(flaps, incident.evidence.end());
+  const auto flaps = std::ranges::find(incident.finding.evidence, "flaps", &Evidence::signal);
+  ASSERT_NE(flaps, incident.finding.evidence.end());
   EXPECT_EQ(flaps->value, 3);
   watching.seconds(3600);
   EXPECT_TRUE(watching.open().empty()) << "its penalty has decayed";
@@ -116,7 +116,7 @@ TEST(HostAnalyzer, ManySilentCollectorsAreOneIncident) {
   std::ranges::fill(watching.silent, 1);
   watching.seconds(10);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
-  EXPECT_EQ(watching.open().front().cause.kind, EntityKind::kFabric);
+  EXPECT_EQ(watching.open().front().finding.cause.kind, EntityKind::kFabric);
   std::ranges::fill(watching.silent, 0);
   watching.seconds(10);
   EXPECT_TRUE(watching.open().empty());
@@ -238,8 +238,8 @@ TEST(HostAnalyzer, APortOfAWatchedSubnetIsNamedAsTheSubnetDoes) {
   watching.set_up(false);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
   const Incident told = watching.open().front();
-  EXPECT_EQ(told.cause.kind, EntityKind::kLink);
-  EXPECT_EQ(told.cause.fabric, fabric.name());
+  EXPECT_EQ(told.finding.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(told.finding.cause.fabric, fabric.name());
   watching.seconds(10);
   EXPECT_EQ(watching.open().size(), 1U) << "only sweeps of the subnet end it";
   std::vector<Finding> findings(1);
@@ -250,12 +250,12 @@ TEST(HostAnalyzer, APortOfAWatchedSubnetIsNamedAsTheSubnetDoes) {
   watching.values[0][2] += 1;
   watching.seconds(1);
   const auto open = watching.open();
-  const auto errors = std::ranges::find(open, IncidentKind::kRdmaErrors, &Incident::kind);
+  const auto errors = std::ranges::find(open, IncidentKind::kRdmaErrors, incident_kind);
   ASSERT_NE(errors, open.end());
-  EXPECT_EQ(errors->cause.kind, EntityKind::kPort);
+  EXPECT_EQ(errors->finding.cause.kind, EntityKind::kPort);
   // A sweep does not know of them, and does not resolve them.
   const Coverage coverage(view.sweep->topology, std::vector<std::uint8_t>(topology.ports().size(), 0xFF), true);
-  EXPECT_FALSE(coverage.observed(IncidentKind::kRdmaErrors, errors->cause));
+  EXPECT_FALSE(coverage.observed(IncidentKind::kRdmaErrors, errors->finding.cause));
   watching.seconds(70);
   EXPECT_EQ(watching.open().size(), 1U);
 }

@@ -74,7 +74,7 @@ TEST(HostDevices, ADeviceTakenOutForGoodIsForgottenAfterADay) {
   watching.values[0][0] += 1;
   watching.seconds(1);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kRdmaErrors});
-  EXPECT_EQ(watching.open().front().cause.device, "mlx5_1");
+  EXPECT_EQ(watching.open().front().finding.cause.device, "mlx5_1");
 }
 
 TEST(HostDevices, APortThatGotAnotherNameIsNotGone) {
@@ -93,12 +93,12 @@ TEST(HostDevices, APortThatGotAnotherNameIsNotGone) {
   watching.set_up(false);
   watching.seconds(3);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown}) << "it was up, under whatever name";
-  EXPECT_EQ(watching.open().front().cause.device, "mlx5_bond_0");
+  EXPECT_EQ(watching.open().front().finding.cause.device, "mlx5_bond_0");
   // While it is down it changes its name again: that is one incident at a time.
   watching.port().device = "mlx5_0";
   watching.seconds(10);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
-  EXPECT_EQ(watching.open().front().cause.device, "mlx5_0");
+  EXPECT_EQ(watching.open().front().finding.cause.device, "mlx5_0");
 }
 
 TEST(HostDevices, APortWithoutAnInterfaceIsKnownByItsGuid) {

@@ -89,7 +89,7 @@ struct HostWatching {
   std::vector<Incident> open() const { return open_incidents(book); }
   std::vector<IncidentKind> kinds() const {
     std::vector<IncidentKind> found;
-    for (const Incident& incident : open()) found.push_back(incident.kind);
+    for (const Incident& incident : open()) found.push_back(incident.finding.kind);
     return found;
   }
 

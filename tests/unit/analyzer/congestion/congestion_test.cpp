@@ -58,11 +58,11 @@ class CongestionTest : public ::testing::Test {
     }
   }
   bool affects(const Incident& incident, const std::string& name) {
-    return std::ranges::any_of(incident.affected, [&](const Entity& entity) { return entity.label == name; });
+    return std::ranges::any_of(incident.finding.affected, [&](const Entity& entity) { return entity.label == name; });
   }
   static const Evidence* find(const Incident& incident, const std::string& signal) {
-    const auto found = std::ranges::find(incident.evidence, signal, &Evidence::signal);
-    return found == incident.evidence.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(incident.finding.evidence, signal, &Evidence::signal);
+    return found == incident.finding.evidence.end() ? nullptr : &*found;
   }
   Watch watch;
   std::map<PortIndex, Load> quiet, loads;
@@ -77,9 +77,9 @@ TEST_F(CongestionTest, ManyToOneIsIncastAtTheReceiversLinkWithTheSendersAsVictim
   EXPECT_TRUE(watch.open().empty()) << "three windows may be a phase";
   run(1);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionIncast);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionIncast);
   EXPECT_EQ(link_of(incident), watch.link("leaf-0", to));
-  EXPECT_EQ(incident.severity, Severity::kWarning);
+  EXPECT_EQ(incident.finding.severity, Severity::kWarning);
   for (unsigned leaf = 1; leaf < 4; ++leaf) EXPECT_TRUE(affects(incident, host(leaf, 0))) << leaf;
   EXPECT_FALSE(affects(incident, host(1, 3))) << "who does not wait is no victim";
   ASSERT_NE(find(incident, "utilization"), nullptr);
@@ -91,7 +91,7 @@ TEST_F(CongestionTest, WhoWaitsForWhomIsTold) {
   const std::string to = host(0, 1);
   tree(to, 0.35, 0.6);
   run(5);
-  const WaitingTree waiting = watch.only().waiting;
+  const WaitingTree waiting = watch.only().finding.waiting;
   ASSERT_FALSE(waiting.links.empty());
   const auto key = [&](const std::string& from, const std::string& behind) {
     return watch.fabric.key_of(towards(from, behind));
@@ -136,9 +136,9 @@ TEST_F(CongestionTest, AReceiverThatDoesNotTakeWhatItIsSentIsToBlameNotTheLink) 
   tree(host(0, 1), 0.35, 0.6);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kSlowReceiver);
-  EXPECT_EQ(incident.cause.kind, EntityKind::kPort);
-  EXPECT_EQ(incident.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kSlowReceiver);
+  EXPECT_EQ(incident.finding.cause.kind, EntityKind::kPort);
+  EXPECT_EQ(incident.finding.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
   EXPECT_TRUE(affects(incident, host(2, 1)));
 }
 
@@ -148,9 +148,9 @@ TEST_F(CongestionTest, AHostThatTakesNothingIsAStormAndToldAtOnce) {
   EXPECT_TRUE(watch.open().empty());
   run(1);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kPfcStorm);
-  EXPECT_EQ(incident.severity, Severity::kCritical);
-  EXPECT_EQ(incident.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kPfcStorm);
+  EXPECT_EQ(incident.finding.severity, Severity::kCritical);
+  EXPECT_EQ(incident.finding.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
 }
 
 TEST_F(CongestionTest, OneWindowOfAnotherKindDoesNotRenameIt) {
@@ -161,11 +161,11 @@ TEST_F(CongestionTest, OneWindowOfAnotherKindDoesNotRenameIt) {
   tree(host(0, 1), 0.95, 0.02);
   run(4);
   EXPECT_EQ(watch.only().id, before.id);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kSlowReceiver);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSlowReceiver);
   run(1);
   const auto open = watch.open();
   EXPECT_TRUE(std::ranges::any_of(open, [](const Incident& incident) {
-    return incident.kind == IncidentKind::kCongestionIncast;
+    return incident.finding.kind == IncidentKind::kCongestionIncast;
   })) << watch.describe();
 }
 
@@ -174,10 +174,10 @@ TEST_F(CongestionTest, AFullUplinkBesideIdleOnesIsUnevenLoad) {
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.4, 0.4);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionUnevenLoad);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionUnevenLoad);
   EXPECT_EQ(link_of(incident), watch.link("leaf-1", "spine-2"));
   EXPECT_NEAR(find(incident, "sibling_utilization")->value, 0.3, 0.02);
-  EXPECT_GE(incident.confidence, 0.9);
+  EXPECT_GE(incident.finding.confidence, 0.9);
 }
 
 TEST_F(CongestionTest, AFullLinkDownwardsIsComparedWithTheOthersIntoThatLeaf) {
@@ -186,7 +186,7 @@ TEST_F(CongestionTest, AFullLinkDownwardsIsComparedWithTheOthersIntoThatLeaf) {
   set("leaf-3", "spine-2", 0.5, 0.4);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionUnevenLoad);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionUnevenLoad);
   EXPECT_EQ(link_of(incident), watch.link("leaf-1", "spine-2"));
 }
 
@@ -195,11 +195,11 @@ TEST_F(CongestionTest, AllUplinksFullIsOneOversubscription) {
   for (unsigned number = 0; number < 4; ++number) set(host(1, number), "leaf-1", 0.6, 0.3);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionOversubscribed);
-  EXPECT_EQ(incident.cause.label, "leaf-1");
-  EXPECT_EQ(incident.affected.size(), 4U);
-  EXPECT_EQ(incident.waiting.total, 4U) << "who waits for several is counted once";
-  EXPECT_EQ(incident.waiting.links.size(), 8U);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionOversubscribed);
+  EXPECT_EQ(incident.finding.cause.label, "leaf-1");
+  EXPECT_EQ(incident.finding.affected.size(), 4U);
+  EXPECT_EQ(incident.finding.waiting.total, 4U) << "who waits for several is counted once";
+  EXPECT_EQ(incident.finding.waiting.links.size(), 8U);
 }
 
 TEST_F(CongestionTest, LostUplinksAreNamedInTheOversubscriptionTheyMake) {
@@ -210,9 +210,9 @@ TEST_F(CongestionTest, LostUplinksAreNamedInTheOversubscriptionTheyMake) {
   for (unsigned number = 0; number < 4; ++number) set(host(1, number), "leaf-1", 0.45, 0.4);
   run(5);
   const auto open = watch.open();
-  const auto found = std::ranges::find(open, IncidentKind::kCongestionOversubscribed, &Incident::kind);
+  const auto found = std::ranges::find(open, IncidentKind::kCongestionOversubscribed, incident_kind);
   ASSERT_NE(found, open.end()) << watch.describe();
-  EXPECT_NE(found->summary.find("some of them are down"), std::string::npos) << found->summary;
+  EXPECT_NE(found->finding.summary.find("some of them are down"), std::string::npos) << found->finding.summary;
   EXPECT_EQ(open.size(), 3U) << "and the two links: " << watch.describe();
 }
 
@@ -223,8 +223,9 @@ TEST_F(CongestionTest, WhatFillsUpBecauseOfOneLostLinkBelongsToThatLink) {
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.4, 0.4);
   run(6);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kLinkDown);
-  EXPECT_NE(incident.summary.find("overloads the remaining links"), std::string::npos) << incident.summary;
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kLinkDown);
+  EXPECT_NE(incident.finding.summary.find("overloads the remaining links"), std::string::npos)
+      << incident.finding.summary;
   EXPECT_NE(find(incident, "victim_wait"), nullptr);
   EXPECT_FALSE(affects(incident, host(1, 0))) << "whom it affects would be taken for down";
 }
@@ -236,8 +237,8 @@ TEST_F(CongestionTest, ADegradedLinkThatFillsUpIsTheCauseItself) {
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.2, 0.5);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kLinkDegraded);
-  EXPECT_NE(incident.summary.find("is stalled"), std::string::npos) << incident.summary;
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kLinkDegraded);
+  EXPECT_NE(incident.finding.summary.find("is stalled"), std::string::npos) << incident.finding.summary;
   EXPECT_TRUE(affects(incident, host(1, 0)));
   EXPECT_NE(find(incident, "victim_wait"), nullptr);
 }
@@ -257,15 +258,15 @@ TEST_F(CongestionTest, LinksThatWaitForEachOtherAndDoNotMoveAreADeadlock) {
   EXPECT_TRUE(watch.open().empty());
   run(1);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kDeadlock);
-  EXPECT_EQ(incident.severity, Severity::kCritical);
-  EXPECT_EQ(incident.affected.size(), 4U) << "three other links and the host";
-  ASSERT_EQ(incident.waiting.links.size(), 5U);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kDeadlock);
+  EXPECT_EQ(incident.finding.severity, Severity::kCritical);
+  EXPECT_EQ(incident.finding.affected.size(), 4U) << "three other links and the host";
+  ASSERT_EQ(incident.finding.waiting.links.size(), 5U);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_FALSE(incident.waiting.links[i].waits_for) << i;
-    const std::string next = incident.waiting.links[(i + 1) % 4].sender.label;
-    EXPECT_TRUE(incident.waiting.links[i].towards.starts_with(next.substr(0, next.find(" port") + 5)))
-        << "each leads to the next: " << incident.waiting.links[i].towards << ", " << next;
+    EXPECT_FALSE(incident.finding.waiting.links[i].waits_for) << i;
+    const std::string next = incident.finding.waiting.links[(i + 1) % 4].sender.label;
+    EXPECT_TRUE(incident.finding.waiting.links[i].towards.starts_with(next.substr(0, next.find(" port") + 5)))
+        << "each leads to the next: " << incident.finding.waiting.links[i].towards << ", " << next;
   }
 }
 
@@ -282,7 +283,7 @@ TEST_F(CongestionTest, AStuckHostIsNoDeadlockEvenWhereRoutesAreNotKnown) {
   run(5);
   const auto open = watch.open();
   ASSERT_EQ(open.size(), 1U) << watch.describe();
-  EXPECT_EQ(open.front().kind, IncidentKind::kPfcStorm);
+  EXPECT_EQ(open.front().finding.kind, IncidentKind::kPfcStorm);
 }
 
 TEST_F(CongestionTest, TwoRootsAtOnceAreTwoIncidentsWithTheirOwnVictims) {
@@ -293,7 +294,7 @@ TEST_F(CongestionTest, TwoRootsAtOnceAreTwoIncidentsWithTheirOwnVictims) {
   run(5);
   const auto open = watch.open();
   ASSERT_EQ(open.size(), 2U) << watch.describe();
-  for (const Incident& incident : open) EXPECT_EQ(incident.kind, IncidentKind::kSlowReceiver);
+  for (const Incident& incident : open) EXPECT_EQ(incident.finding.kind, IncidentKind::kSlowReceiver);
 }
 
 TEST_F(CongestionTest, RoutesTellVictimsFromBystanders) {
@@ -307,9 +308,9 @@ TEST_F(CongestionTest, RoutesTellVictimsFromBystanders) {
   set("leaf-3", other, 0.3, 0.3);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kSlowReceiver);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kSlowReceiver);
   const LinkKey bystander = watch.link("leaf-3", other);
-  EXPECT_TRUE(std::ranges::none_of(incident.affected, [&](const Entity& entity) {
+  EXPECT_TRUE(std::ranges::none_of(incident.finding.affected, [&](const Entity& entity) {
     return entity.kind == EntityKind::kLink && LinkKey{entity.port, entity.peer} == bystander;
   }));
 }
@@ -323,7 +324,7 @@ TEST_F(CongestionTest, WhatHoldsUpInEachPhaseIsFoundFromItsHarmOverAll) {
     run(3);
   }
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kSlowReceiver);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kSlowReceiver);
   run(20);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
@@ -335,7 +336,7 @@ TEST_F(CongestionTest, ALinkThatIsFullOnlyWhileThereIsDataIsTheRootAllTheSame) {
   for (const char* spine : {"spine-0", "spine-1", "spine-3"}) set("leaf-1", spine, 0.05, 0.01);
   run(12);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionUnevenLoad);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionUnevenLoad);
   EXPECT_EQ(link_of(incident), watch.link("leaf-1", "spine-2"));
 }
 
@@ -391,8 +392,8 @@ TEST_F(CongestionTest, WhatWasLastSeenInAnotherDiscoveryIsNotLookedUpInThisOne) 
   const auto open = watch.open();
   const auto same = std::ranges::find(open, before.id, &Incident::id);
   ASSERT_NE(same, open.end()) << watch.describe();
-  EXPECT_EQ(same->waiting.links.at(0).sender.port, before.waiting.links.at(0).sender.port);
-  EXPECT_EQ(std::ranges::count(open, IncidentKind::kSlowReceiver, &Incident::kind), 1) << watch.describe();
+  EXPECT_EQ(same->finding.waiting.links.at(0).sender.port, before.finding.waiting.links.at(0).sender.port);
+  EXPECT_EQ(std::ranges::count(open, IncidentKind::kSlowReceiver, incident_kind), 1) << watch.describe();
 }
 
 }  // namespace

@@ -67,10 +67,10 @@ TEST_F(PausingHost, AHostThatPausesItsSwitchIsSlow) {
   paused(2, 300'000);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kSlowReceiver});
   const Incident slow = watching.open().front();
-  EXPECT_EQ(slow.cause.kind, EntityKind::kHostPort);
-  EXPECT_EQ(slow.severity, Severity::kWarning);
-  const auto pause = std::ranges::find(slow.evidence, "pfc_pause_sent", &Evidence::signal);
-  ASSERT_NE(pause, slow.evidence.end());
+  EXPECT_EQ(slow.finding.cause.kind, EntityKind::kHostPort);
+  EXPECT_EQ(slow.finding.severity, Severity::kWarning);
+  const auto pause = std::ranges::find(slow.finding.evidence, "pfc_pause_sent", &Evidence::signal);
+  ASSERT_NE(pause, slow.finding.evidence.end());
   EXPECT_NEAR(pause->value, 0.3, 1e-9);
   EXPECT_NE(pause->description.find("priority 3"), std::string::npos) << pause->description;
   paused(30, 0);
@@ -81,7 +81,7 @@ TEST_F(PausingHost, AHostThatPausesAndTakesNothingIsAStorm) {
   paused(5, 0);
   paused(3, 1'000'000, 0);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kPfcStorm});
-  EXPECT_EQ(watching.open().front().severity, Severity::kCritical);
+  EXPECT_EQ(watching.open().front().finding.severity, Severity::kCritical);
 }
 
 TEST_F(PausingHost, WhatIsNotReadOrWasResetIsNoPause) {

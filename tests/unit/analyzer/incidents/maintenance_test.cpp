@@ -48,7 +48,7 @@ struct Maintenance : Test {
   }
   std::vector<Incident> alarms() const {
     std::vector<Incident> found = watch.open();
-    std::erase_if(found, [](const Incident& incident) { return incident.maintenance != 0; });
+    std::erase_if(found, [](const Incident& incident) { return incident.finding.maintenance != 0; });
     return found;
   }
   NodeHealth health_of(const std::string& name) {
@@ -72,12 +72,13 @@ TEST_F(Maintenance, WhatBeginsWithinItIsShownAndAlarmsNobody) {
   watch.sweeps(10);
   EXPECT_TRUE(alarms().empty()) << watch.describe();
   const Incident shown = watch.only();
-  EXPECT_EQ(shown.kind, IncidentKind::kSwitchDown);
-  EXPECT_EQ(shown.severity, Severity::kInfo);
-  EXPECT_EQ(shown.maintenance, 7U);
-  EXPECT_EQ(shown.summary.rfind("Planned: Switch leaf-1", 0), 0U) << shown.summary;
-  EXPECT_NE(shown.summary.find("maintenance MW-7 until 2023-11-15"), std::string::npos) << shown.summary;
-  EXPECT_NE(shown.summary.find("new firmware"), std::string::npos) << shown.summary;
+  EXPECT_EQ(shown.finding.kind, IncidentKind::kSwitchDown);
+  EXPECT_EQ(shown.finding.severity, Severity::kInfo);
+  EXPECT_EQ(shown.finding.maintenance, 7U);
+  EXPECT_EQ(shown.finding.summary.rfind("Planned: Switch leaf-1", 0), 0U) << shown.finding.summary;
+  EXPECT_NE(shown.finding.summary.find("maintenance MW-7 until 2023-11-15"), std::string::npos)
+      << shown.finding.summary;
+  EXPECT_NE(shown.finding.summary.find("new firmware"), std::string::npos) << shown.finding.summary;
   EXPECT_EQ(watch.book.opened(IncidentKind::kSwitchDown), 0U) << "nothing that counts as opened";
   watch.fabric.power_on(watch.fabric.find("leaf-1"));
   watch.sweeps(30);
@@ -92,15 +93,15 @@ TEST_F(Maintenance, WhatIsStillWrongWhenItEndsAlarmsAsNew) {
   watch.sweeps(15);
   const Incident after = watch.only();
   EXPECT_NE(after.id, before.id);
-  EXPECT_EQ(after.kind, IncidentKind::kSwitchDown);
-  EXPECT_EQ(after.severity, Severity::kCritical);
-  EXPECT_EQ(after.maintenance, 0U);
+  EXPECT_EQ(after.finding.kind, IncidentKind::kSwitchDown);
+  EXPECT_EQ(after.finding.severity, Severity::kCritical);
+  EXPECT_EQ(after.finding.maintenance, 0U);
   EXPECT_GE(after.opened, planned.front().until);
   EXPECT_EQ(after.beginnings.size(), 1U);
   EXPECT_EQ(watch.book.opened(IncidentKind::kSwitchDown), 1U);
   const IncidentPtr planned_one = watch.book.find(before.id);
   EXPECT_FALSE(planned_one->is_open());
-  EXPECT_NE(planned_one->summary.find("continues as " + incident_name(after.id)), std::string::npos);
+  EXPECT_NE(planned_one->finding.summary.find("continues as " + incident_name(after.id)), std::string::npos);
 }
 
 TEST_F(Maintenance, AnEndBeforeItsTimeIsTheEnd) {
@@ -123,7 +124,7 @@ TEST_F(Maintenance, WhatWasWrongBeforeGoesOnAlarming) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), seconds(40))});
   watch.sweeps(5);
   EXPECT_EQ(watch.only().id, before.id);
-  EXPECT_EQ(watch.only().severity, Severity::kCritical);
+  EXPECT_EQ(watch.only().finding.severity, Severity::kCritical);
   // Then its switch goes down for the work: that is planned, and must not hide the link.
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
   watch.sweeps(10);
@@ -188,9 +189,9 @@ TEST_F(Maintenance, FlapsAndRepetitionsDoNotCount) {
   watch.fabric.unlink(end);
   watch.sweeps(3);
   const Incident real = watch.only();
-  EXPECT_EQ(real.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(real.finding.kind, IncidentKind::kLinkDown);
   EXPECT_EQ(real.beginnings.size(), 1U);
-  EXPECT_EQ(real.summary.find("time in"), std::string::npos) << real.summary;
+  EXPECT_EQ(real.finding.summary.find("time in"), std::string::npos) << real.finding.summary;
 }
 
 TEST_F(Maintenance, ErrorsOfCablesThatAreHandledCondemnNobody) {
@@ -262,7 +263,7 @@ TEST(HostMaintenance, AHostsPortsAndCollectorAreItsParts) {
   watching.seconds(30);
   unsigned expected = 0, alarming = 0;
   for (const IncidentPtr& incident : *watching.book.all())
-    if (incident->is_open()) ++(incident->maintenance != 0 ? expected : alarming);
+    if (incident->is_open()) ++(incident->finding.maintenance != 0 ? expected : alarming);
   EXPECT_EQ(expected, 1U) << "the port of node-0";
   EXPECT_EQ(alarming, 1U) << "the collector of node-1 is nobody's work";
 }
@@ -302,7 +303,7 @@ TEST_F(BringUp, TrainingUpAndDownIsNoFlapping) {
 TEST_F(BringUp, OnceItIsThereItFlapsAsAnyOther) {
   watch.sweeps(320);
   flap(6);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkFlap) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkFlap) << watch.describe();
 }
 
 TEST_F(BringUp, WhatIsStillDownWhenItIsOverIsReported) {
@@ -310,7 +311,7 @@ TEST_F(BringUp, WhatIsStillDownWhenItIsOverIsReported) {
   watch.sweeps(60);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   watch.sweeps(260);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown) << watch.describe();
 }
 
 TEST(Windows, Names) {

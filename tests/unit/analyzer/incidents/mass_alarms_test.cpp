@@ -25,7 +25,7 @@ struct MassAlarm : testing::Test {
   }
   std::size_t open_of(IncidentKind kind) const {
     std::size_t count = 0;
-    for (const Incident& incident : watch.open()) count += incident.kind == kind;
+    for (const Incident& incident : watch.open()) count += incident.finding.kind == kind;
     return count;
   }
   Watch watch;
@@ -34,12 +34,13 @@ struct MassAlarm : testing::Test {
 TEST_F(MassAlarm, OfErrorsIsOneAboutTheSensor) {
   errors_on(ends(60), 20);
   const Incident sensor = watch.only();
-  EXPECT_EQ(sensor.kind, IncidentKind::kCounterStuck) << watch.describe();
-  EXPECT_EQ(sensor.cause.kind, EntityKind::kFabric);
-  EXPECT_EQ(sensor.severity, Severity::kWarning);
-  EXPECT_NE(sensor.summary.find("LINK_ERRORS"), std::string::npos) << sensor.summary;
+  EXPECT_EQ(sensor.finding.kind, IncidentKind::kCounterStuck) << watch.describe();
+  EXPECT_EQ(sensor.finding.cause.kind, EntityKind::kFabric);
+  EXPECT_EQ(sensor.finding.severity, Severity::kWarning);
+  EXPECT_NE(sensor.finding.summary.find("LINK_ERRORS"), std::string::npos) << sensor.finding.summary;
   for (const IncidentPtr& incident : *watch.book.all())
-    EXPECT_NE(incident->kind, IncidentKind::kLinkErrors) << "not even for a moment: " << incident->summary;
+    EXPECT_NE(incident->finding.kind, IncidentKind::kLinkErrors)
+        << "not even for a moment: " << incident->finding.summary;
   watch.sweeps(120);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
@@ -66,8 +67,8 @@ TEST_F(MassAlarm, OfFlapsToo) {
     for (const PortIndex port : ends(60)) watch.fabric.add_counter(port, CounterId::kLinkDowned, 1);
   });
   EXPECT_EQ(open_of(IncidentKind::kLinkFlap), 0U) << watch.describe();
-  EXPECT_EQ(watch.only().kind, IncidentKind::kCounterStuck);
-  EXPECT_NE(watch.only().summary.find("LINK_FLAP"), std::string::npos);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kCounterStuck);
+  EXPECT_NE(watch.only().finding.summary.find("LINK_FLAP"), std::string::npos);
 }
 
 TEST_F(MassAlarm, WhatLastsIsToldOneByOne) {
@@ -86,7 +87,7 @@ TEST_F(MassAlarm, WhatLastsIsToldOneByOne) {
 TEST_F(MassAlarm, TroubleFromBeforeStaysItself) {
   const std::vector<PortIndex> all = ends(60);
   errors_on({all.front()}, 20);
-  ASSERT_EQ(watch.only().kind, IncidentKind::kLinkErrors);
+  ASSERT_EQ(watch.only().finding.kind, IncidentKind::kLinkErrors);
   const std::uint64_t id = watch.only().id;
   errors_on(all, 20);
   EXPECT_TRUE(watch.book.find(id)->is_open()) << watch.describe();

@@ -64,11 +64,11 @@ TEST_F(FecTrend, ALinkThatGetsWorseIsToldOfBeforeItLosesAnything) {
   sweeps(60, [&] { exponent[end] += 0.06; });
   ASSERT_EQ(open().size(), 1U);
   const Incident worse = open().front();
-  EXPECT_EQ(worse.kind, IncidentKind::kLinkDegraded);
-  EXPECT_EQ(worse.severity, Severity::kWarning) << "by now it is near what correction can bear";
-  EXPECT_EQ(make_link_key(worse.cause.port, worse.cause.peer), fabric.link_of(end));
-  ASSERT_FALSE(worse.evidence.empty());
-  EXPECT_EQ(worse.evidence.front().where.port, fabric.key_of(end)) << "the end that receives the errors";
+  EXPECT_EQ(worse.finding.kind, IncidentKind::kLinkDegraded);
+  EXPECT_EQ(worse.finding.severity, Severity::kWarning) << "by now it is near what correction can bear";
+  EXPECT_EQ(make_link_key(worse.finding.cause.port, worse.finding.cause.peer), fabric.link_of(end));
+  ASSERT_FALSE(worse.finding.evidence.empty());
+  EXPECT_EQ(worse.finding.evidence.front().where.port, fabric.key_of(end)) << "the end that receives the errors";
   exponent[end] = -8;
   sweeps(60);
   EXPECT_TRUE(open().empty()) << "as after a cleaning";
@@ -80,7 +80,7 @@ TEST_F(FecTrend, ADayOfWeatherIsNoTrend) {
     minute += 1;
     for (double& of : exponent) of = -8 + 0.25 * std::sin(minute / (24 * 60) * 6.2832);
   });
-  EXPECT_TRUE(open().empty()) << open().front().summary;
+  EXPECT_TRUE(open().empty()) << open().front().finding.summary;
   exponent[end] += 2;  // one bad minute
   sweeps(1);
   exponent[end] -= 2;
@@ -113,7 +113,7 @@ TEST_F(FecTrend, AnotherCableIsLearnedAnew) {
   fabric.relink(end);
   exponent[end] += 2;
   sweeps(60);
-  EXPECT_TRUE(open().empty()) << open().front().summary;
+  EXPECT_TRUE(open().empty()) << open().front().finding.summary;
 }
 
 TEST_F(FecTrend, AnotherSpeedIsLearnedAnew) {
@@ -124,7 +124,7 @@ TEST_F(FecTrend, AnotherSpeedIsLearnedAnew) {
   }
   exponent[end] += 2;
   sweeps(60);
-  EXPECT_TRUE(open().empty()) << open().front().summary;
+  EXPECT_TRUE(open().empty()) << open().front().finding.summary;
 }
 
 }  // namespace

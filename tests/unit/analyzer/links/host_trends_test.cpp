@@ -54,11 +54,11 @@ TEST_F(AgeingLink, FadingLightIsToldOf) {
   minutes(60, [&] { decibel[1] = std::max(decibel[1] - 0.1, -5.0); });
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDegraded});
   const Incident fading = watching.open().front();
-  EXPECT_EQ(fading.severity, Severity::kInfo);
-  ASSERT_EQ(fading.evidence.size(), 1U);
-  EXPECT_NE(fading.evidence.front().description.find("lane 1"), std::string::npos)
-      << fading.evidence.front().description;
-  EXPECT_LT(fading.evidence.front().value, -3.5) << "dBm";
+  EXPECT_EQ(fading.finding.severity, Severity::kInfo);
+  ASSERT_EQ(fading.finding.evidence.size(), 1U);
+  EXPECT_NE(fading.finding.evidence.front().description.find("lane 1"), std::string::npos)
+      << fading.finding.evidence.front().description;
+  EXPECT_LT(fading.finding.evidence.front().value, -3.5) << "dBm";
   decibel[1] = -1.6;
   minutes(60);
   EXPECT_TRUE(watching.open().empty());
@@ -68,7 +68,7 @@ TEST_F(AgeingLink, MoreAndMoreRepairsAreToldOf) {
   minutes(30);
   minutes(60, [&] { exponent = std::min(exponent + 0.1, -4.0); });
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDegraded});
-  EXPECT_EQ(watching.open().front().severity, Severity::kWarning);
+  EXPECT_EQ(watching.open().front().finding.severity, Severity::kWarning);
 }
 
 TEST_F(AgeingLink, AStepWithinTheBudgetAndAClearedCounterAreNone) {

@@ -20,10 +20,10 @@ TEST_F(Stuck, AnErrorCounterAtAllOnesIsNamedUntilItIsCleared) {
   watch.fabric.set_counter(port, CounterId::kTransmitDiscards, 0xFFFF, true);
   watch.sweeps(1);
   const Incident stuck = watch.only();
-  EXPECT_EQ(stuck.kind, IncidentKind::kCounterStuck);
-  EXPECT_EQ(stuck.cause.kind, EntityKind::kPort);
-  EXPECT_EQ(stuck.cause.port, watch.fabric.key_of(port));
-  EXPECT_NE(stuck.summary.find("transmit_discards"), std::string::npos) << stuck.summary;
+  EXPECT_EQ(stuck.finding.kind, IncidentKind::kCounterStuck);
+  EXPECT_EQ(stuck.finding.cause.kind, EntityKind::kPort);
+  EXPECT_EQ(stuck.finding.cause.port, watch.fabric.key_of(port));
+  EXPECT_NE(stuck.finding.summary.find("transmit_discards"), std::string::npos) << stuck.finding.summary;
   watch.restart();
   watch.sweeps(10);
   EXPECT_EQ(watch.only().id, stuck.id);
@@ -36,7 +36,7 @@ TEST_F(Stuck, SeveralCountersOfAPortAreOneIncident) {
   watch.fabric.set_counter(port, CounterId::kTransmitDiscards, 0xFFFF, true);
   watch.fabric.set_counter(port, CounterId::kLocalLinkIntegrityErrors, 15, true);
   watch.sweeps(1);
-  EXPECT_EQ(watch.only().evidence.size(), 2U);
+  EXPECT_EQ(watch.only().finding.evidence.size(), 2U);
 }
 
 TEST_F(Stuck, ATrafficCounterOfThirtyTwoBitsAtItsTopIsItsNature) {
@@ -51,8 +51,8 @@ TEST_F(Stuck, AReceiverThatStandsStillWhileItsPeerSends) {
   EXPECT_TRUE(watch.open().empty()) << "readings at different moments look like that too";
   watch.sweeps(1, send);
   const Incident stuck = watch.only();
-  EXPECT_EQ(stuck.kind, IncidentKind::kCounterStuck);
-  EXPECT_EQ(stuck.cause.port, watch.fabric.key_of(port));
+  EXPECT_EQ(stuck.finding.kind, IncidentKind::kCounterStuck);
+  EXPECT_EQ(stuck.finding.cause.port, watch.fabric.key_of(port));
   watch.sweeps(1, [&] { send(), watch.fabric.add_counter(port, CounterId::kReceivePackets, 50'000); });
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
@@ -63,7 +63,7 @@ TEST_F(Stuck, PausesOfTheSenderDoNotHideIt) {
     watch.sweeps(1, [&] { watch.fabric.add_counter(peer, CounterId::kTransmitPackets, 50'000); });
     watch.sweeps(2);
   }
-  EXPECT_EQ(watch.only().kind, IncidentKind::kCounterStuck);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kCounterStuck);
 }
 
 TEST_F(Stuck, OnALinkWithLittleTrafficItTakesLonger) {
@@ -71,7 +71,7 @@ TEST_F(Stuck, OnALinkWithLittleTrafficItTakesLonger) {
   watch.sweeps(10, trickle);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   watch.sweeps(3, trickle);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kCounterStuck);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kCounterStuck);
 }
 
 TEST_F(Stuck, CountersThatJumpAboutAreNotBelieved) {
@@ -87,8 +87,8 @@ TEST_F(Stuck, CountersThatJumpAboutAreNotBelieved) {
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
   watch.sweeps(10, jump);
   const Incident stuck = watch.only();
-  EXPECT_EQ(stuck.kind, IncidentKind::kCounterStuck) << "and neither flaps nor errors of the link";
-  EXPECT_EQ(stuck.cause.port, watch.fabric.key_of(port));
+  EXPECT_EQ(stuck.finding.kind, IncidentKind::kCounterStuck) << "and neither flaps nor errors of the link";
+  EXPECT_EQ(stuck.finding.cause.port, watch.fabric.key_of(port));
   watch.sweeps(150);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }

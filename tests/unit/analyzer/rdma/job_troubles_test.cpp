@@ -20,8 +20,8 @@ struct JobTroublesTest : testing::Test {
   }
   void fail(unsigned host) { ++watching.values[host][kRetriesExhausted]; }
   const Evidence* fact(const Incident& incident, std::string_view signal) {
-    const auto found = std::ranges::find(incident.evidence, signal, &Evidence::signal);
-    return found == incident.evidence.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(incident.finding.evidence, signal, &Evidence::signal);
+    return found == incident.finding.evidence.end() ? nullptr : &*found;
   }
   HostWatching watching;
 };
@@ -62,11 +62,11 @@ TEST_F(JobTroublesTest, WithoutAnOutageManyOfOneJobAreOne) {
   watching.seconds(10);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kRdmaErrors});
   const Incident whole = watching.open().front();
-  EXPECT_EQ(whole.cause.kind, EntityKind::kFabric);
-  EXPECT_EQ(whole.affected.size(), 8U);
-  EXPECT_EQ(whole.jobs, std::vector<std::string>{"slurm:77"});
-  EXPECT_NE(whole.summary.find("slurm:77"), std::string::npos) << whole.summary;
-  EXPECT_NE(whole.summary.find("retries_exhausted"), std::string::npos) << whole.summary;
+  EXPECT_EQ(whole.finding.cause.kind, EntityKind::kFabric);
+  EXPECT_EQ(whole.finding.affected.size(), 8U);
+  EXPECT_EQ(whole.finding.jobs, std::vector<std::string>{"slurm:77"});
+  EXPECT_NE(whole.finding.summary.find("slurm:77"), std::string::npos) << whole.finding.summary;
+  EXPECT_NE(whole.finding.summary.find("retries_exhausted"), std::string::npos) << whole.finding.summary;
   watching.seconds(120);
   EXPECT_TRUE(watching.open().empty());
 }
@@ -81,10 +81,10 @@ TEST_F(JobTroublesTest, ThoseToldBeforeTheOthersCameBecomePartOfTheWhole) {
   }
   const auto open = watching.open();
   ASSERT_EQ(open.size(), 1U);
-  EXPECT_EQ(open.front().cause.kind, EntityKind::kFabric);
+  EXPECT_EQ(open.front().finding.cause.kind, EntityKind::kFabric);
   for (const IncidentPtr& incident : *watching.book.all()) {
     if (incident->is_open()) continue;
-    EXPECT_NE(incident->summary.find("now part of"), std::string::npos) << incident->summary;
+    EXPECT_NE(incident->finding.summary.find("now part of"), std::string::npos) << incident->finding.summary;
   }
 }
 
@@ -94,8 +94,8 @@ TEST(HostMassAlarms, OfAllJobsAtOnceAreTheSensors) {
   for (unsigned host = 0; host < 10; ++host) ++watching.values[host][kRetriesExhausted];
   watching.seconds(10);
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kCounterStuck});
-  EXPECT_EQ(watching.open().front().cause.kind, EntityKind::kFabric);
-  EXPECT_EQ(watching.open().front().affected.size(), 10U);
+  EXPECT_EQ(watching.open().front().finding.cause.kind, EntityKind::kFabric);
+  EXPECT_EQ(watching.open().front().finding.affected.size(), 10U);
   watching.seconds(120);
   EXPECT_TRUE(watching.open().empty());
 }
@@ -104,7 +104,7 @@ TEST_F(JobTroublesTest, FewAreWhatTheyAre) {
   for (unsigned host = 0; host < 3; ++host) fail(host);
   watching.seconds(10);
   EXPECT_EQ(watching.open().size(), 3U);
-  for (const Incident& incident : watching.open()) EXPECT_EQ(incident.cause.kind, EntityKind::kHostPort);
+  for (const Incident& incident : watching.open()) EXPECT_EQ(incident.finding.cause.kind, EntityKind::kHostPort);
 }
 
 TEST_F(JobTroublesTest, OneAfterTheOtherAreWhatTheyAre) {

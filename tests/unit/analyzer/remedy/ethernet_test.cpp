@@ -35,19 +35,19 @@ struct Book {
     const PortIndex port = EthernetFabric::find(*topology, at);
     auto incident = std::make_shared<Incident>();
     incident->id = incidents.size() + 1;
-    incident->kind = kind;
-    incident->severity = Severity::kWarning;
-    incident->confidence = 0.9;
-    incident->cause = link_entity(fabric.name(), *topology, port);
+    incident->finding.kind = kind;
+    incident->finding.severity = Severity::kWarning;
+    incident->finding.confidence = 0.9;
+    incident->finding.cause = link_entity(fabric.name(), *topology, port);
     incident->opened = incident->updated = EthernetFabric::now();
     incident->beginnings = {EthernetFabric::now()};
-    for (const PortKey end : {incident->cause.port, incident->cause.peer}) {
+    for (const PortKey end : {incident->finding.cause.port, incident->finding.cause.peer}) {
       Evidence evidence;
       evidence.signal = "error_rate";
       evidence.unit = "errors/bit";
       evidence.value = 1e-8;
       evidence.where = {.kind = EntityKind::kPort, .fabric = fabric.name(), .port = end, .peer = {}, .label = ""};
-      incident->evidence.push_back(evidence);
+      incident->finding.evidence.push_back(evidence);
     }
     incidents.push_back(std::move(incident));
   }

@@ -213,7 +213,7 @@ TEST(PlanManager, ASlowLinkIsMadeCostlyWhereThatCanBeDone) {
   Book b(settings);
   b.errors("leaf-0", "spine-0");
   auto degraded = std::make_shared<Incident>(*b.incidents.back());
-  degraded->kind = IncidentKind::kLinkDegraded;
+  degraded->finding.kind = IncidentKind::kLinkDegraded;
   b.incidents.back() = degraded;
   b.book->review(b.look());
   EXPECT_EQ(b.plan(1).action, RemedyAction::kRaiseLinkCost);

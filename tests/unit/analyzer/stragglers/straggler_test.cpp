@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 const Evidence* evidence_of(const Incident& incident, std::string_view signal) {
-  const auto found = std::ranges::find(incident.evidence, signal, &Evidence::signal);
-  return found == incident.evidence.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(incident.finding.evidence, signal, &Evidence::signal);
+  return found == incident.finding.evidence.end() ? nullptr : &*found;
 }
 
 /// From `from` on, `member` computes `times` as long.
@@ -55,12 +55,12 @@ TEST(Straggler, IsTheHostThatBeginsAfterTheOthersAndNotOneThatWaits) {
   job.run(40);
   const auto open = job.open();
   ASSERT_EQ(open.size(), 1U);
-  EXPECT_EQ(open[0].kind, IncidentKind::kStraggler);
-  EXPECT_EQ(open[0].severity, Severity::kWarning);
-  EXPECT_EQ(open[0].cause.kind, EntityKind::kHostPort);
-  EXPECT_EQ(open[0].cause.host, "node-5");
-  EXPECT_EQ(open[0].jobs, std::vector<std::string>{"slurm:7"});
-  EXPECT_EQ(open[0].summary,
+  EXPECT_EQ(open[0].finding.kind, IncidentKind::kStraggler);
+  EXPECT_EQ(open[0].finding.severity, Severity::kWarning);
+  EXPECT_EQ(open[0].finding.cause.kind, EntityKind::kHostPort);
+  EXPECT_EQ(open[0].finding.cause.host, "node-5");
+  EXPECT_EQ(open[0].finding.jobs, std::vector<std::string>{"slurm:7"});
+  EXPECT_EQ(open[0].finding.summary,
             "node-5 is slower than the others of slurm:7: they wait for data from node-5 mlx5_0 port 1");
   const Evidence* const delay = evidence_of(open[0], "begins_late");
   ASSERT_TRUE(delay);
@@ -315,11 +315,11 @@ TEST(Straggler, IsPartOfWhatMakesTheHostSlow) {
   job.run(68);
   const auto open = job.open();
   ASSERT_EQ(open.size(), 1U);
-  EXPECT_EQ(open[0].cause.kind, EntityKind::kPort) << "named as on its subnet";
-  EXPECT_EQ(open[0].cause.fabric, subnet.fabric.name());
+  EXPECT_EQ(open[0].finding.cause.kind, EntityKind::kPort) << "named as on its subnet";
+  EXPECT_EQ(open[0].finding.cause.fabric, subnet.fabric.name());
   std::vector<Finding> slow_receiver(1);
   slow_receiver[0].kind = IncidentKind::kSlowReceiver;
-  slow_receiver[0].cause = open[0].cause;
+  slow_receiver[0].cause = open[0].finding.cause;
   job.analyzer.complete(subnet.fabric.name(), slow_receiver, job.clock(job.at));
   EXPECT_TRUE(std::ranges::any_of(slow_receiver[0].evidence,
                                   [](const Evidence& evidence) { return evidence.signal == "begins_late"; }));

@@ -392,8 +392,8 @@ TEST_F(CoreTest, WhatIsOpenInASubnetThatIsNotWatchedAnyMoreResolves) {
   Incident old;
   old.id = 7;
   old.revision = 1;
-  old.kind = IncidentKind::kTelemetryLost;
-  old.cause.fabric = "gone";
+  old.finding.kind = IncidentKind::kTelemetryLost;
+  old.finding.cause.fabric = "gone";
   old.opened = old.updated = clock.time - 1h;
   store::Restored restored;
   restored.incidents = {old};
@@ -449,7 +449,7 @@ TEST_F(CoreTest, AClockThatIsSetBackHidesNoSilence) {
     settle();
   }
   ASSERT_EQ(shown().size(), 1U);
-  EXPECT_EQ(shown().front().kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(shown().front().finding.kind, IncidentKind::kTelemetryLost);
   EXPECT_LE(clock.time - publication.load()->taken, 2s);
 }
 
@@ -460,7 +460,7 @@ TEST_F(CoreTest, SilenceIsTroubleAndEndsWithTheNextSweeps) {
   core->take_trouble("test", "mlx5_0 is gone");
   settle();
   ASSERT_EQ(shown().size(), 1U);
-  EXPECT_EQ(shown().front().kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(shown().front().finding.kind, IncidentKind::kTelemetryLost);
   EXPECT_FALSE(core->is_watching("test"));
   sweep(4);
   settle();

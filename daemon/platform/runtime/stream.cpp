@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/programs/sweeper/stream.hpp"
+#include "daemon/platform/runtime/stream.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-namespace weft::sweeper {
+namespace weft::runtime {
 
 bool write_all(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -28,4 +28,4 @@ bool read_all(int fd, std::span<std::byte> bytes) {
   return true;
 }
 
-}  // namespace weft::sweeper
+}  // namespace weft::runtime

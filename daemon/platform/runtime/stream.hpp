@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-namespace weft::sweeper {
+namespace weft::runtime {
 
 /// Writes all of `bytes`; false when the other side is gone. Never raises SIGPIPE on a socket.
 bool write_all(int fd, std::span<const std::byte> bytes);
@@ -13,4 +13,4 @@ bool write_all(int fd, std::span<const std::byte> bytes);
 /// Fills `bytes`; false at the end of the stream or on an error.
 bool read_all(int fd, std::span<std::byte> bytes);
 
-}  // namespace weft::sweeper
+}  // namespace weft::runtime

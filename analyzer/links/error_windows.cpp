@@ -189,7 +189,7 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
                            : link_finding(IncidentKind::kLinkErrors, Severity::kWarning, reported_link(describe, link));
       finding.confidence = 0.9;
       finding.summary = (link == kNoIndex ? "Port " : "Link ") + finding.cause.label +
-                        " has a bit error ratio above its limit of " + short_number(thresholds_.error_rate_limit) +
+                        " has a bit error rate above its limit of " + short_number(thresholds_.error_rate_limit) +
                         ", received at " + where.label;
       findings.push_back(std::move(finding));
     } else {

@@ -141,8 +141,8 @@ class Judge {
     const auto on = [&own](const std::vector<std::string>& list) {
       return std::ranges::find_first_of(list, own) != list.end();
     };
-    if (on(settings.deny)) return refused("it is on the deny list");
-    if (!settings.allow.empty() && !on(settings.allow)) return refused("it is not on the allow list");
+    if (on(settings.deny)) return refused("the target is on the deny list");
+    if (!settings.allow.empty() && !on(settings.allow)) return refused("the target is not on the allow list");
     return passed("the lists allow it");
   }
 
@@ -258,8 +258,8 @@ class Judge {
     const PortKey own = fabric_->sweep->local_port;
     const auto& manager = fabric_->sweep->subnet_manager;
     for (const PortKey end : {plan_.target.port, plan_.target.peer}) {
-      if (end == own) return refused("it is on weftd's own path into the fabric");
-      if (end == manager) return refused("it is on the subnet manager's path into the fabric");
+      if (end == own) return refused("the link is on weftd's own path into the fabric");
+      if (end == manager) return refused("the link is on the subnet manager's path into the fabric");
     }
     if (!manager) return refused("no subnet manager is known that could reroute");
     const PortIndex at = topology().find_port(*manager);

@@ -127,7 +127,8 @@ Result<v1::JobHealth> get_job_health(const Snapshot& snapshot, const v1::GetJobH
   if (names->empty()) {
     hosts = hosts_of_job(snapshot, request.job());
     if (hosts.empty())
-      return fail(ErrorCode::kNotFound, "no collector reports a job " + valid_utf8(request.job()) + ": give its nodes");
+      return fail(ErrorCode::kNotFound,
+                  "no collector reports a job " + valid_utf8(request.job()) + "; use weftctl health NODE...");
     names->assign(hosts.begin(), hosts.end());
   }
   const auto found = find_health(snapshot, *names);

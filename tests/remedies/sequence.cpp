@@ -177,7 +177,7 @@ class Sequence {
       case 15:
         if (dice_.one_in(3)) {
           const bool off = !saved_status_.hands_off;
-          say(off ? "hands off" : "hands on");
+          say(off ? "automation stopped" : "automation resumed");
           book_->set_hands_off(off, "", "bob", world_.now());
         }
         break;

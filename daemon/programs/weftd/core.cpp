@@ -238,8 +238,8 @@ void Core::note(std::vector<Incident> changed, TimePoint now, const std::string&
     const char* happened = what ? what : what_happened(incident, *shown_);
     if (happened != std::string_view("updated"))
       logger("incidents")
-          ->info("{} {} {} {}: {}", incident_name(incident.id), happened, to_string(incident.finding.kind),
-                 to_string(incident.finding.severity), incident.finding.summary);
+          ->info("{} {}{} {} {}: {}", incident_name(incident.id), happened, who.empty() ? "" : " by " + who + ':',
+                 to_string(incident.finding.kind), to_string(incident.finding.severity), incident.finding.summary);
     if (unsaved_events_.size() < kMostUnsavedEvents)
       unsaved_events_.push_back({now, incident.id, happened, who, incident.finding.summary});
     unsaved_[incident.id] = std::move(incident);

@@ -143,7 +143,7 @@ void RemedyController::saved(Batch batch, const runtime::WriteOutcome& outcome) 
   count(batch.changes);
   for (const AuditRecord& record : batch.changes.audit)
     logger("remedies")
-        ->info("{} {} by {}: {}", record.plan == 0 ? "automation" : plan_name(record.plan), record.what, record.who,
+        ->info("{}{} by {}: {}", record.plan == 0 ? "" : plan_name(record.plan) + ' ', record.what, record.who,
                record.detail);
   shown_ = std::move(batch.shown);
   status_ = std::move(batch.status);

@@ -11,6 +11,7 @@
 
 #include "analyzer/congestion/host_signals.hpp"
 #include "analyzer/fabric_analyzer.hpp"
+#include "analyzer/host_silence.hpp"
 #include "analyzer/incidents/mass_alarms.hpp"
 #include "analyzer/links/host_links.hpp"
 #include "analyzer/links/host_trends.hpp"
@@ -81,25 +82,17 @@ class HostAnalyzer {
   bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;
   void mark_exempt(HostWatch& host, TimePoint at) const;
   void add_jobs(std::vector<Finding>& findings) const;
-  /// When the clock was set forward, or this process stood still, nobody is more silent for it.
-  void tolerate_clock_jump(TimePoint now);
-  bool is_lost(const HostWatch& host, TimePoint now) const;
-  Duration patience(const HostWatch& host) const;
-  void report_lost(TimePoint now, std::vector<Finding>& findings);
   bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
   bool is_degradable(const Entity& cause) const;
   const HostWatch* host_at(NodeGuid node) const;
 
   Thresholds thresholds_;
-  TimePoint started_;
   Hosts hosts_;
   PortSlots slots_;        ///< of the ports of all hosts
   HostMovement movement_;  ///< of the reading that is being taken
   MaintenanceListPtr windows_;
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
-  bool many_lost_ = false;
-  TimePoint judged_ = kNever;  ///< the last judgement
-  Duration step_{};            ///< from the one before to it
+  HostSilence silence_;
   HostLinks links_;
   HostTrends trends_;
   HostStalls stalls_;

@@ -40,13 +40,7 @@ void Writer::add_state(Finding& finding, LinkId id, bool high) const {
   const bool unread = table_.nodes()[high ? link.high_node : link.low_node].unread;
   if (unread || view == EndView::kUnseen || index == kNoIndex) {
     if (unread) return;  // nobody asked it
-    finding.evidence.push_back({.signal = "port_unreadable",
-                                .description = where.label + " does not respond",
-                                .value = 0,
-                                .threshold = 0,
-                                .unit = "",
-                                .observed = sweep_.finished,
-                                .where = where});
+    finding.evidence.push_back(fact("port_unreadable", where.label + " does not respond", sweep_.finished, where));
     return;
   }
   const Port& port = sweep_.topology->port(index);
@@ -144,13 +138,8 @@ void Writer::silent(const Outage& outage) {
     finding.summary += "; " + std::to_string(outage.nodes.size()) + " nodes behind it are unreachable";
   add_nodes(finding, outage.nodes);
   if (counters_only) {
-    finding.evidence.push_back({.signal = "counters_read_at",
-                                .description = "the last successful reading of its counters is stale",
-                                .value = 0,
-                                .threshold = 0,
-                                .unit = "",
-                                .observed = sweep_.finished,
-                                .where = finding.cause});
+    finding.evidence.push_back(fact("counters_read_at", "the last successful reading of its counters is stale",
+                                    sweep_.finished, finding.cause));
   } else {
     std::size_t shown = 0;
     for (const LinkId id : table_.links_of(outage.node)) {

@@ -91,7 +91,7 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
   implementation_->errors.restore(state.errors);
 }
 
-void FabricAnalyzer::plan(MaintenanceListPtr windows) {
+void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
   implementation_->planned.set(std::move(windows));
 }
 

@@ -195,7 +195,7 @@ std::vector<std::pair<std::uint64_t, TimePoint>> IncidentManager::last_evidence(
   return all;
 }
 
-std::uint64_t IncidentManager::take(const Finding& finding, TimePoint now, Changed& changed) {
+std::uint64_t IncidentManager::ingest(const Finding& finding, TimePoint now, Changed& changed) {
   std::string key = key_of(finding);
   const auto known = newest_.find(key);
   const std::size_t at = known == newest_.end() ? entries_.size() : position(known->second);
@@ -280,7 +280,7 @@ std::vector<Incident> IncidentManager::update(std::string_view fabric, std::vect
   // What the greater troubles of this sweep contain: entity → incident.
   std::unordered_map<std::string, std::uint64_t> wholes;
   for (const Finding& finding : findings) {
-    const std::uint64_t id = take(finding, now, changed);
+    const std::uint64_t id = ingest(finding, now, changed);
     const bool whole = is_node_outage(finding.kind);
     if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
     if (whole || finding.kind == IncidentKind::kLinkDown)

@@ -40,7 +40,7 @@ class IncidentManager {
 
   /// The windows of planned work, from now on. What begins within one is kept apart from trouble: it is INFO, pages
   /// nobody and counts neither as opened nor as a beginning; what is still wrong when the window is over begins then.
-  void plan(MaintenanceListPtr windows) { windows_ = std::move(windows); }
+  void set_maintenance_windows(MaintenanceListPtr windows) { windows_ = std::move(windows); }
 
   /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
   std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
@@ -77,7 +77,7 @@ class IncidentManager {
 
   std::size_t position(std::uint64_t id) const;
   void change(Entry& entry, Incident next, TimePoint now, Changed& changed);
-  std::uint64_t take(const Finding& finding, TimePoint now, Changed& changed);
+  std::uint64_t ingest(const Finding& finding, TimePoint now, Changed& changed);
   void refresh(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
   void reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
   void open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,

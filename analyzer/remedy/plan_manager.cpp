@@ -223,7 +223,7 @@ Result<void> PlanManager::reset_breaker(const std::string& why, const std::strin
   return {};
 }
 
-RemedyBatch PlanManager::take(TimePoint now) {
+RemedyBatch PlanManager::drain_changes(TimePoint now) {
   RemedyBatch batch;
   batch.audit = std::exchange(unsaved_audit_, {});
   batch.status_changed = std::exchange(status_changed_, false);

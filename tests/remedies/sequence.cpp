@@ -228,7 +228,7 @@ class Sequence {
     for (unsigned i = 0; i < 4 && !broken(); ++i) {
       book_->review(world_.look());
       check_book();
-      RemedyBatch batch = book_->take(world_.now());
+      RemedyBatch batch = book_->drain_changes(world_.now());
       if (batch.empty()) return;
       if (trouble_ && dice_.one_in(40)) {  // the disk refuses
         ++tally_.unjournalled;

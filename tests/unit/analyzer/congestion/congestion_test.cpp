@@ -87,7 +87,7 @@ TEST_F(CongestionTest, ManyToOneIsIncastAtTheReceiversLinkWithTheSendersAsVictim
   ASSERT_NE(find(incident, "contributor"), nullptr);
 }
 
-TEST_F(CongestionTest, WhoWaitsForWhomIsTold) {
+TEST_F(CongestionTest, ReportsTheTreeOfWaitingLinks) {
   const std::string to = host(0, 1);
   tree(to, 0.35, 0.6);
   run(5);
@@ -121,7 +121,7 @@ TEST_F(CongestionTest, WhoWaitsForWhomIsTold) {
   EXPECT_EQ(waiting.links.size(), waiting.total + 1);
 }
 
-TEST_F(CongestionTest, ItEndsWhenTheTrafficDoes) {
+TEST_F(CongestionTest, ResolvesWhenTheTrafficEnds) {
   const std::string to = host(0, 1);
   tree(to, 0.97, 0.02);
   set(host(0, 2), "leaf-0", 0.4, 0.4);
@@ -132,7 +132,7 @@ TEST_F(CongestionTest, ItEndsWhenTheTrafficDoes) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(CongestionTest, AReceiverThatDoesNotTakeWhatItIsSentIsToBlameNotTheLink) {
+TEST_F(CongestionTest, BlamesASlowReceiverNotItsLink) {
   tree(host(0, 1), 0.35, 0.6);
   run(5);
   const Incident incident = watch.only();
@@ -142,7 +142,7 @@ TEST_F(CongestionTest, AReceiverThatDoesNotTakeWhatItIsSentIsToBlameNotTheLink) 
   EXPECT_TRUE(affects(incident, host(2, 1)));
 }
 
-TEST_F(CongestionTest, AHostThatTakesNothingIsAStormAndToldAtOnce) {
+TEST_F(CongestionTest, ReportsAPfcStormAtOnceWhenAHostReceivesNothing) {
   tree(host(0, 1), 0, 1);
   run(1);
   EXPECT_TRUE(watch.open().empty());
@@ -153,7 +153,7 @@ TEST_F(CongestionTest, AHostThatTakesNothingIsAStormAndToldAtOnce) {
   EXPECT_EQ(incident.finding.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
 }
 
-TEST_F(CongestionTest, OneWindowOfAnotherKindDoesNotRenameIt) {
+TEST_F(CongestionTest, KeepsItsKindAfterOneWindowOfAnother) {
   tree(host(0, 1), 0.35, 0.6);
   set(host(0, 2), "leaf-0", 0.4, 0.4);
   run(5);
@@ -180,7 +180,7 @@ TEST_F(CongestionTest, AFullUplinkBesideIdleOnesIsUnevenLoad) {
   EXPECT_GE(incident.finding.confidence, 0.9);
 }
 
-TEST_F(CongestionTest, AFullLinkDownwardsIsComparedWithTheOthersIntoThatLeaf) {
+TEST_F(CongestionTest, ComparesAFullDownlinkWithTheOtherDownlinksOfThatLeaf) {
   set("spine-2", "leaf-1", 0.98, 0.02);
   set("leaf-0", "spine-2", 0.5, 0.4);
   set("leaf-3", "spine-2", 0.5, 0.4);
@@ -216,7 +216,7 @@ TEST_F(CongestionTest, LostUplinksAreNamedInTheOversubscriptionTheyMake) {
   EXPECT_EQ(open.size(), 3U) << "and the two links: " << watch.describe();
 }
 
-TEST_F(CongestionTest, WhatFillsUpBecauseOfOneLostLinkBelongsToThatLink) {
+TEST_F(CongestionTest, FoldsCongestionThatALostLinkCausesIntoThatLinksIncident) {
   watch.fabric.unlink(towards("leaf-1", "spine-0"));
   watch.fabric.route();
   set("leaf-1", "spine-2", 0.98, 0.02);
@@ -230,7 +230,7 @@ TEST_F(CongestionTest, WhatFillsUpBecauseOfOneLostLinkBelongsToThatLink) {
   EXPECT_FALSE(affects(incident, host(1, 0))) << "whom it affects would be taken for down";
 }
 
-TEST_F(CongestionTest, ADegradedLinkThatFillsUpIsTheCauseItself) {
+TEST_F(CongestionTest, BlamesADegradedLinkThatIsOverloaded) {
   for (const PortIndex end : {towards("leaf-1", "spine-2"), towards("spine-2", "leaf-1")})
     watch.fabric.port(end).width_active = 1;
   set("leaf-1", "spine-2", 0.99, 0.02);
@@ -243,7 +243,7 @@ TEST_F(CongestionTest, ADegradedLinkThatFillsUpIsTheCauseItself) {
   EXPECT_NE(find(incident, "victim_wait"), nullptr);
 }
 
-TEST_F(CongestionTest, LinksThatWaitForEachOtherAndDoNotMoveAreADeadlock) {
+TEST_F(CongestionTest, ReportsADeadlockWhenLinksWaitInACycleWithoutTraffic) {
   // leaf-0 → spine-0 → leaf-1 → spine-1 → leaf-0: no up/down routing would do this.
   const std::string circle[] = {"leaf-0", "spine-0", "leaf-1", "spine-1"};
   for (std::size_t i = 0; i < 4; ++i) {
@@ -270,7 +270,7 @@ TEST_F(CongestionTest, LinksThatWaitForEachOtherAndDoNotMoveAreADeadlock) {
   }
 }
 
-TEST_F(CongestionTest, AStuckHostIsNoDeadlockEvenWhereRoutesAreNotKnown) {
+TEST_F(CongestionTest, ReportsNoDeadlockForAStuckHostWithoutKnownRoutes) {
   watch.fabric = FabricBuilder::fat_tree(4, 4, 4);  // the same, without tables
   const std::string to = host(0, 1);
   set("leaf-0", to, 0, 1);
@@ -297,7 +297,7 @@ TEST_F(CongestionTest, TwoRootsAtOnceAreTwoIncidentsWithTheirOwnVictims) {
   for (const Incident& incident : open) EXPECT_EQ(incident.finding.kind, IncidentKind::kSlowReceiver);
 }
 
-TEST_F(CongestionTest, RoutesTellVictimsFromBystanders) {
+TEST_F(CongestionTest, UsesRoutesToLeaveUnaffectedHostsOutOfTheVictims) {
   // spine-0 is stalled into leaf-0; leaf-3 sends nothing there by its tables, whatever it waits for.
   const std::string to = host(0, 1);
   const std::string spine = spine_for("leaf-1", to);
@@ -315,7 +315,7 @@ TEST_F(CongestionTest, RoutesTellVictimsFromBystanders) {
   }));
 }
 
-TEST_F(CongestionTest, WhatHoldsUpInEachPhaseIsFoundFromItsHarmOverAll) {
+TEST_F(CongestionTest, FindsTheRootOfPhasedTrafficFromItsTotalHarm) {
   // Two sweeps of five: never four of five.
   for (int phase = 0; phase < 3; ++phase) {
     tree(host(0, 1), 0.2, 0.6);
@@ -329,7 +329,7 @@ TEST_F(CongestionTest, WhatHoldsUpInEachPhaseIsFoundFromItsHarmOverAll) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(CongestionTest, ALinkThatIsFullOnlyWhileThereIsDataIsTheRootAllTheSame) {
+TEST_F(CongestionTest, FindsARootThatIsFullOnlyDuringBursts) {
   // Two thirds of the time there is nothing to send; in the third that is left the uplink is full.
   set("leaf-1", "spine-2", 0.34, 0.02);
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.06, 0.27);
@@ -340,7 +340,7 @@ TEST_F(CongestionTest, ALinkThatIsFullOnlyWhileThereIsDataIsTheRootAllTheSame) {
   EXPECT_EQ(link_of(incident), watch.link("leaf-1", "spine-2"));
 }
 
-TEST_F(CongestionTest, WhoWaitsForTwoWaitsForTheWorseOfThem) {
+TEST_F(CongestionTest, AssignsAVictimOfTwoRootsToTheWorseOne) {
   set("leaf-1", "spine-2", 0.98, 0.02);
   set("leaf-1", "spine-3", 0.92, 0.02);
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.4, 0.4);
@@ -348,13 +348,13 @@ TEST_F(CongestionTest, WhoWaitsForTwoWaitsForTheWorseOfThem) {
   EXPECT_EQ(link_of(watch.only()), watch.link("leaf-1", "spine-2"));
 }
 
-TEST_F(CongestionTest, BusyLinksThatHoldNobodyUpAreNoTrouble) {
+TEST_F(CongestionTest, ReportsNothingForBusyLinksWithoutStalls) {
   for (auto& [port, load] : loads) load = {0.95, 0.03};
   run(20);
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
 }
 
-TEST_F(CongestionTest, PhasesAreNoTrouble) {
+TEST_F(CongestionTest, ReportsNothingForCongestionThatKeepsMoving) {
   for (int round = 0; round < 10; ++round) {
     tree(host(0, static_cast<unsigned>(round) % 4), round % 2 ? 0.97 : 0.3, round % 2 ? 0.02 : 0.6);
     run(3);
@@ -364,7 +364,7 @@ TEST_F(CongestionTest, PhasesAreNoTrouble) {
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
 }
 
-TEST_F(CongestionTest, ItsIdentityOutlivesANewDiscoveryAndABadWindow) {
+TEST_F(CongestionTest, KeepsItsIdentityOverANewDiscoveryAndABadWindow) {
   tree(host(0, 1), 0.35, 0.6);
   run(5);
   const Incident before = watch.only();
@@ -377,7 +377,7 @@ TEST_F(CongestionTest, ItsIdentityOutlivesANewDiscoveryAndABadWindow) {
   EXPECT_EQ(watch.only().id, before.id);
 }
 
-TEST_F(CongestionTest, WhatWasLastSeenInAnotherDiscoveryIsNotLookedUpInThisOne) {
+TEST_F(CongestionTest, DoesNotLookUpPortsOfAnEarlierDiscovery) {
   tree(host(0, 1), 0.35, 0.6);
   run(5);
   const Incident before = watch.only();

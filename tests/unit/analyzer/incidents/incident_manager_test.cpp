@@ -59,7 +59,7 @@ TEST_F(Book, OpensOnceAndShowsOnlyWhatAPersonShouldSee) {
   EXPECT_EQ(book.find(1)->revision, 2U);
 }
 
-TEST_F(Book, ANumberThatDoublesIsShownOnceAMinute) {
+TEST_F(Book, ShowsNewNumbersAtMostOnceAMinute) {
   update({down()});
   Finding moved = down();
   unsigned shown = 0;
@@ -70,7 +70,7 @@ TEST_F(Book, ANumberThatDoublesIsShownOnceAMinute) {
   EXPECT_EQ(shown, 3U);
 }
 
-TEST_F(Book, WhatComesBackAgainAndAgainIsSaidToDoSo) {
+TEST_F(Book, SummaryCountsRepetitions) {
   update({down()});
   resolve();
   EXPECT_EQ(update({down()})[0].finding.summary, down().summary) << "twice may be chance";
@@ -92,7 +92,7 @@ TEST_F(Book, WhatComesBackAgainAndAgainIsSaidToDoSo) {
   EXPECT_EQ(update({down()})[0].finding.summary, down().summary) << "the first three are too long ago";
 }
 
-TEST_F(Book, WhatWasPartOfAGreaterTroubleIsNoRepetition) {
+TEST_F(Book, DoesNotCountARepetitionThatWasPartOfAnotherIncident) {
   for (unsigned i = 0; i < 2; ++i) {
     update({down()});
     resolve();
@@ -126,7 +126,7 @@ TEST_F(Book, BeginningsOutliveARestartAndAreBounded) {
   EXPECT_EQ(update({down()})[0].beginnings.size(), 2U) << "one that was stored without counts once";
 }
 
-TEST_F(Book, WhoWaitsIsKeptAndShownAnewOnceAMinute) {
+TEST_F(Book, UpdatesTheWaitingTreeAtMostOnceAMinute) {
   const auto waiting = [&](const std::string& label, std::uint8_t port) {
     Finding finding = down();
     finding.waiting.links = {{{EntityKind::kPort, "test", {NodeGuid{9}, PortNum{port}}, {}, label}, "x port 1"}};
@@ -143,7 +143,7 @@ TEST_F(Book, WhoWaitsIsKeptAndShownAnewOnceAMinute) {
   EXPECT_TRUE(book.find(1)->finding.waiting.links.empty()) << "nobody waits any more";
 }
 
-TEST_F(Book, ResolvesAfterCleanSweepsThatReallyLooked) {
+TEST_F(Book, ResolvesAfterCleanSweepsThatObservedTheCause) {
   update({down()});
   update({});
   update({});
@@ -161,7 +161,7 @@ TEST_F(Book, ResolvesAfterCleanSweepsThatReallyLooked) {
   EXPECT_FALSE(book.find(1)->is_open());
 }
 
-TEST_F(Book, ReopensRatherThanMultiplies) {
+TEST_F(Book, ReopensTheSameIncident) {
   update({down()});
   const TimePoint opened = now;
   resolve();
@@ -186,7 +186,7 @@ TEST_F(Book, SameTroubleTwiceInOneSweepIsOne) {
   EXPECT_EQ(book.all()->size(), 1U);
 }
 
-TEST_F(Book, FoldsALinkIntoTheSwitchThatTookItAlong) {
+TEST_F(Book, FoldsALinkIntoTheOutageOfItsSwitch) {
   update({down(), down("leaf-1", "spine-1")});
   Finding whole;
   whole.kind = IncidentKind::kSwitchDown;

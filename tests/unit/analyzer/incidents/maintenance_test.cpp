@@ -35,8 +35,8 @@ struct Maintenance : Test {
   void plan(MaintenanceList windows) {
     const auto list = list_of(std::move(windows));
     planned = *list;
-    watch.book.plan(list);
-    watch.analyzer.plan(list);
+    watch.book.set_maintenance_windows(list);
+    watch.analyzer.set_maintenance_windows(list);
   }
   Entity node(const std::string& name) const {
     const Node& found = watch.fabric.nodes()[watch.fabric.find(name)];
@@ -66,7 +66,7 @@ struct Maintenance : Test {
   MaintenanceList planned;
 };
 
-TEST_F(Maintenance, WhatBeginsWithinItIsShownAndAlarmsNobody) {
+TEST_F(Maintenance, AnIncidentThatBeginsInTheWindowPagesNobody) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), hours(2), 7)});
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
   watch.sweeps(10);
@@ -85,7 +85,7 @@ TEST_F(Maintenance, WhatBeginsWithinItIsShownAndAlarmsNobody) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(Maintenance, WhatIsStillWrongWhenItEndsAlarmsAsNew) {
+TEST_F(Maintenance, AFaultThatOutlastsTheWindowIsANewIncident) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), seconds(20))});
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
   watch.sweeps(10);
@@ -104,7 +104,7 @@ TEST_F(Maintenance, WhatIsStillWrongWhenItEndsAlarmsAsNew) {
   EXPECT_NE(planned_one->finding.summary.find("continues as " + incident_name(after.id)), std::string::npos);
 }
 
-TEST_F(Maintenance, AnEndBeforeItsTimeIsTheEnd) {
+TEST_F(Maintenance, AWindowThatIsEndedEarlyIsOver) {
   MaintenanceWindow window = window_on(node("leaf-1"), watch.fabric.now(), hours(2));
   plan({window});
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
@@ -116,7 +116,7 @@ TEST_F(Maintenance, AnEndBeforeItsTimeIsTheEnd) {
   EXPECT_EQ(alarms().size(), 1U) << watch.describe();
 }
 
-TEST_F(Maintenance, WhatWasWrongBeforeGoesOnAlarming) {
+TEST_F(Maintenance, AnIncidentFromBeforeTheWindowStillAlarms) {
   const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
   watch.fabric.unlink(end);
   watch.sweeps(3);
@@ -135,14 +135,14 @@ TEST_F(Maintenance, WhatWasWrongBeforeGoesOnAlarming) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(Maintenance, OtherTroubleMeanwhileAlarms) {
+TEST_F(Maintenance, AnIncidentElsewhereStillAlarms) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), hours(2))});
   watch.fabric.unlink(watch.fabric.port_towards("leaf-2", "spine-0"));
   watch.sweeps(5);
   EXPECT_EQ(alarms().size(), 1U) << watch.describe();
 }
 
-TEST_F(Maintenance, APortAndALinkAreEnough) {
+TEST_F(Maintenance, AWindowMayCoverAPortOrALink) {
   const PortIndex end = watch.fabric.port_towards("leaf-2", "spine-1");
   Entity port{.kind = EntityKind::kPort, .fabric = "test", .port = watch.fabric.key_of(end), .peer = {}, .label = "p"};
   for (const Entity& entity : {port, link(end)}) {
@@ -159,7 +159,7 @@ TEST_F(Maintenance, APortAndALinkAreEnough) {
   EXPECT_EQ(watch.book.all()->front()->occurrences, 2U);
 }
 
-TEST_F(Maintenance, TheWholeFabricAndSight) {
+TEST_F(Maintenance, AWindowMayCoverAFabricAndItsTelemetry) {
   Entity fabric{.kind = EntityKind::kFabric, .fabric = "test", .port = {}, .peer = {}, .label = "test"};
   plan({window_on(fabric, watch.fabric.now(), hours(1))});
   watch.fabric.power_off(watch.fabric.find("spine-0"));
@@ -194,7 +194,7 @@ TEST_F(Maintenance, FlapsAndRepetitionsDoNotCount) {
   EXPECT_EQ(real.finding.summary.find("time in"), std::string::npos) << real.finding.summary;
 }
 
-TEST_F(Maintenance, ErrorsOfCablesThatAreHandledCondemnNobody) {
+TEST_F(Maintenance, ErrorsInTheWindowDoNotCountAgainstTheLink) {
   const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
   plan({window_on(link(end), watch.fabric.now(), seconds(60))});
   for (int i = 0; i < 50; ++i) {
@@ -206,7 +206,7 @@ TEST_F(Maintenance, ErrorsOfCablesThatAreHandledCondemnNobody) {
   EXPECT_TRUE(watch.open().empty()) << "nothing is left of it when the work is done: " << watch.describe();
 }
 
-TEST_F(Maintenance, ItSurvivesARestartOfTheBook) {
+TEST_F(Maintenance, PlannedIncidentsSurviveARestart) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), hours(2))});
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
   watch.sweeps(10);
@@ -218,7 +218,7 @@ TEST_F(Maintenance, ItSurvivesARestartOfTheBook) {
   EXPECT_TRUE(watch.only().beginnings.empty());
 }
 
-TEST_F(Maintenance, HealthSaysSoAndIsNoWorseForIt) {
+TEST_F(Maintenance, HealthNamesTheWindowAndStaysHealthy) {
   watch.sweeps(3);
   ASSERT_EQ(health_of("host-1-0").verdict, HealthVerdict::kHealthy);
   const PortIndex access = watch.fabric.port_towards("leaf-1", "host-1-0 mlx5_0");
@@ -241,7 +241,7 @@ TEST_F(Maintenance, HealthSaysSoAndIsNoWorseForIt) {
   EXPECT_EQ(health_of("host-2-0").action, RecommendedAction::kNone);
 }
 
-TEST(HostMaintenance, AHostsPortsAndCollectorAreItsParts) {
+TEST(HostMaintenance, AWindowOfAHostCoversItsPortsAndCollector) {
   HostWatching watching(2);
   watching.seconds(5);
   MaintenanceWindow window = window_on(
@@ -249,7 +249,7 @@ TEST(HostMaintenance, AHostsPortsAndCollectorAreItsParts) {
       watching.now, minutes(10));
   window.host = "node-0";
   const auto list = list_of({window});
-  watching.book.plan(list);
+  watching.book.set_maintenance_windows(list);
   watching.analyzer.plan(list);
   for (int i = 0; i < 5; ++i) {
     watching.set_up(false);
@@ -300,7 +300,7 @@ TEST_F(BringUp, TrainingUpAndDownIsNoFlapping) {
   EXPECT_TRUE(watch.book.all()->empty()) << "nor was it ever called down: " << watch.describe();
 }
 
-TEST_F(BringUp, OnceItIsThereItFlapsAsAnyOther) {
+TEST_F(BringUp, AnActivatedLinkFlapsAsAnyOther) {
   watch.sweeps(320);
   flap(6);
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkFlap) << watch.describe();

@@ -31,7 +31,7 @@ struct MassAlarm : testing::Test {
   Watch watch;
 };
 
-TEST_F(MassAlarm, OfErrorsIsOneAboutTheSensor) {
+TEST_F(MassAlarm, ManyErrorsAtOnceAreOneCounterStuck) {
   errors_on(ends(60), 20);
   const Incident sensor = watch.only();
   EXPECT_EQ(sensor.finding.kind, IncidentKind::kCounterStuck) << watch.describe();
@@ -45,13 +45,13 @@ TEST_F(MassAlarm, OfErrorsIsOneAboutTheSensor) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(MassAlarm, FewAreWhatTheyAre) {
+TEST_F(MassAlarm, FewErrorsStaySeparateIncidents) {
   errors_on(ends(6), 20);
   EXPECT_EQ(open_of(IncidentKind::kLinkErrors), 6U) << watch.describe();
   EXPECT_EQ(open_of(IncidentKind::kCounterStuck), 0U);
 }
 
-TEST_F(MassAlarm, OneAfterTheOtherAreWhatTheyAre) {
+TEST_F(MassAlarm, ErrorsOneAfterAnotherStaySeparateIncidents) {
   std::vector<PortIndex> bad;
   for (const PortIndex port : ends(30)) {
     bad.push_back(port);
@@ -61,7 +61,7 @@ TEST_F(MassAlarm, OneAfterTheOtherAreWhatTheyAre) {
   EXPECT_EQ(open_of(IncidentKind::kCounterStuck), 0U);
 }
 
-TEST_F(MassAlarm, OfFlapsToo) {
+TEST_F(MassAlarm, ManyFlapsAtOnceAreOneCounterStuck) {
   watch.sweeps(30, [&, sweep = 0]() mutable {
     if (sweep++ % 5 != 0) return;
     for (const PortIndex port : ends(60)) watch.fabric.add_counter(port, CounterId::kLinkDowned, 1);
@@ -71,7 +71,7 @@ TEST_F(MassAlarm, OfFlapsToo) {
   EXPECT_NE(watch.only().finding.summary.find("LINK_FLAP"), std::string::npos);
 }
 
-TEST_F(MassAlarm, WhatLastsIsToldOneByOne) {
+TEST_F(MassAlarm, ErrorsThatLastBecomeSeparateIncidents) {
   watch.thresholds.mass_hold = std::chrono::seconds(60);
   watch.restart();  // with the shorter time
   watch.sweeps(15);
@@ -84,7 +84,7 @@ TEST_F(MassAlarm, WhatLastsIsToldOneByOne) {
   EXPECT_EQ(open_of(IncidentKind::kLinkErrors), 60U) << "what a restart finds is no wave";
 }
 
-TEST_F(MassAlarm, TroubleFromBeforeStaysItself) {
+TEST_F(MassAlarm, EarlierIncidentsStaySeparate) {
   const std::vector<PortIndex> all = ends(60);
   errors_on({all.front()}, 20);
   ASSERT_EQ(watch.only().finding.kind, IncidentKind::kLinkErrors);

@@ -38,14 +38,14 @@ TEST_F(Degraded, ASlowLinkNamesItsSpeeds) {
   EXPECT_NE(watch.only().finding.summary.find("EDR of HDR"), std::string::npos) << watch.only().finding.summary;
 }
 
-TEST_F(Degraded, AnEndThatCannotDoMoreIsNone) {
+TEST_F(Degraded, TheMaximumOfOneEndIsNotDegraded) {
   for (const PortIndex port : {end, peer}) watch.fabric.port(port).speed_active = kSpeedEdr;
   watch.fabric.port(peer).speed_supported = kSpeedSdr | kSpeedEdr;
   watch.sweeps(5);
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
 }
 
-TEST_F(Degraded, ASpeedThatSomebodyChoseIsNone) {
+TEST_F(Degraded, AConfiguredSpeedIsNotDegraded) {
   for (const PortIndex port : {end, peer}) watch.fabric.port(port).speed_active = kSpeedEdr;
   watch.fabric.port(end).speed_enabled = kSpeedSdr | kSpeedEdr;
   watch.sweeps(5);
@@ -68,7 +68,7 @@ TEST_F(Degraded, ALinkHeldToOneLaneAmongWideOnesIsReportedAsSuch) {
   EXPECT_LT(slow.finding.confidence, 0.9);
 }
 
-TEST_F(Degraded, AWholeFabricOfNarrowLinksIsItsCustom) {
+TEST_F(Degraded, ReportsNothingWhereAllLinksAreNarrow) {
   for (PortIndex port = 0; port < watch.fabric.ports().size(); ++port)
     watch.fabric.port(port).width_active = watch.fabric.port(port).width_enabled = k1X;
   watch.sweeps(5);

@@ -58,7 +58,7 @@ struct FecTrend : testing::Test {
   bool silent = false;
 };
 
-TEST_F(FecTrend, ALinkThatGetsWorseIsToldOfBeforeItLosesAnything) {
+TEST_F(FecTrend, ReportsARisingFecRateBeforeDataIsLost) {
   sweeps(30);
   EXPECT_TRUE(open().empty());
   sweeps(60, [&] { exponent[end] += 0.06; });
@@ -74,7 +74,7 @@ TEST_F(FecTrend, ALinkThatGetsWorseIsToldOfBeforeItLosesAnything) {
   EXPECT_TRUE(open().empty()) << "as after a cleaning";
 }
 
-TEST_F(FecTrend, ADayOfWeatherIsNoTrend) {
+TEST_F(FecTrend, ADailyCycleIsNoTrend) {
   double minute = 0;
   sweeps(24 * 60, [&] {
     minute += 1;
@@ -88,7 +88,7 @@ TEST_F(FecTrend, ADayOfWeatherIsNoTrend) {
   EXPECT_TRUE(open().empty());
 }
 
-TEST_F(FecTrend, WhatIsFarFromHurtingIsLeftAlone) {
+TEST_F(FecTrend, ATrendFarBelowTheLimitIsNotReported) {
   for (double& of : exponent) of = -14;
   sweeps(30);
   sweeps(60, [&] { exponent[end] = std::min(exponent[end] + 0.1, -9.5); });

@@ -144,7 +144,7 @@ TEST_F(Flapping, PlannedWorkDoesNotCount) {
   EXPECT_TRUE(flaps().empty());
 }
 
-TEST_F(Flapping, ARebootingSwitchIsNotSixtyFourFlappingLinks) {
+TEST_F(Flapping, OfARebootingSwitchIsNoFlapOfItsLinks) {
   const NodeIndex spine = watch.fabric.find("spine-1");
   for (int i = 0; i < 5; ++i) {
     watch.fabric.power_off(spine);

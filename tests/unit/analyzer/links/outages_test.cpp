@@ -78,7 +78,7 @@ TEST(LinkDown, WaitsForTheSubnetManagerToActivateAPort) {
   EXPECT_TRUE(watch.open().empty());
 }
 
-TEST(LinkDown, ThatIsSomebodysDecisionIsNoAlarm) {
+TEST(LinkDown, ThatIsAdministrativelyDisabledIsNotCritical) {
   Watch watch(FabricBuilder::fat_tree(2, 3, 4));
   watch.sweeps(3);
   const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
@@ -125,7 +125,7 @@ TEST(LinkDown, SurvivesARestartAndIsSeenWhenItHappenedMeanwhile) {
       << "named although it is in no graph any more";
 }
 
-TEST(LinkDown, OfARecabledPortGoesAway) {
+TEST(LinkDown, ResolvesWhenThePortIsRecabled) {
   Watch watch(FabricBuilder::fat_tree(2, 3, 4));
   watch.sweeps(3);
   const PortIndex end = watch.fabric.port_towards("leaf-1", "host-1-0 mlx5_0");
@@ -169,7 +169,7 @@ TEST(SwitchDown, TakesInTheLinksThatWereReportedBeforeIt) {
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
 }
 
-TEST(SwitchDown, WhoseLinksComeBackOneByOneLeavesNoCrumbs) {
+TEST(SwitchDown, LeavesNoLinkIncidentsWhenLinksReturnOneByOne) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);
   const NodeIndex spine = watch.fabric.find("spine-2");

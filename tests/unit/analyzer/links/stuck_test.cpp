@@ -39,7 +39,7 @@ TEST_F(Stuck, SeveralCountersOfAPortAreOneIncident) {
   EXPECT_EQ(watch.only().finding.evidence.size(), 2U);
 }
 
-TEST_F(Stuck, ATrafficCounterOfThirtyTwoBitsAtItsTopIsItsNature) {
+TEST_F(Stuck, A32BitTrafficCounterAtItsMaximumIsNotStuck) {
   watch.fabric.set_counter(port, CounterId::kTransmitBytes, 0xFFFF'FFFFULL * 4, true);
   watch.sweeps(5);
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
@@ -58,7 +58,7 @@ TEST_F(Stuck, AReceiverThatStandsStillWhileItsPeerSends) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(Stuck, PausesOfTheSenderDoNotHideIt) {
+TEST_F(Stuck, IsFoundDespitePauseOfTheSender) {
   for (int burst = 0; burst < 5; ++burst) {
     watch.sweeps(1, [&] { watch.fabric.add_counter(peer, CounterId::kTransmitPackets, 50'000); });
     watch.sweeps(2);
@@ -74,7 +74,7 @@ TEST_F(Stuck, OnALinkWithLittleTrafficItTakesLonger) {
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kCounterStuck);
 }
 
-TEST_F(Stuck, CountersThatJumpAboutAreNotBelieved) {
+TEST_F(Stuck, CountersThatJumpBackAndForthAreStuck) {
   // A broken agent: now more than any link carries, now less than before; and errors with it.
   bool high = false;
   const auto jump = [&] {
@@ -93,7 +93,7 @@ TEST_F(Stuck, CountersThatJumpAboutAreNotBelieved) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(Stuck, ClearingNowAndThenIsNoTrouble) {
+TEST_F(Stuck, CountersClearedNowAndThenAreNotStuck) {
   for (int hour = 0; hour < 20; ++hour) {
     watch.fabric.reset_counters(port);
     watch.sweeps(60, [&] { watch.fabric.add_counter(port, CounterId::kTransmitBytes, 1'000'000); });

@@ -64,7 +64,7 @@ struct Book {
   const GuardVerdict& verdict(const Plan& of, Guard guard) const { return of.guards[static_cast<std::size_t>(guard)]; }
 
   /// Orders of one kind, taken out of what the book asks now.
-  std::vector<RemedyOrder> orders() { return book->take(fabric.now()).orders; }
+  std::vector<RemedyOrder> orders() { return book->drain_changes(fabric.now()).orders; }
 
   fakes::FabricBuilder fabric;
   RemedySettings settings;

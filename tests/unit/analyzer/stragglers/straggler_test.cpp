@@ -109,7 +109,7 @@ TEST(Straggler, OfAHostWithSeveralSlowPortsIsOneIncident) {
   EXPECT_EQ(job.open().size(), 1U);
 }
 
-TEST(Straggler, IsNobodyWhereAllTakeEquallyLong) {
+TEST(Straggler, IsNotReportedWhereAllTakeEquallyLong) {
   TrainingJob job(32);
   std::mt19937 random(3);
   std::normal_distribution<double> noise(0, 0.01);
@@ -118,7 +118,7 @@ TEST(Straggler, IsNobodyWhereAllTakeEquallyLong) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhereNowThisAndNowThatMemberIsLate) {
+TEST(Straggler, IsNotReportedWhereTheLateMemberChanges) {
   TrainingJob job(16);
   std::mt19937 random(5);
   unsigned late = 0;
@@ -161,7 +161,7 @@ TEST(Straggler, IsNotAHostThatWritesToStorageMeanwhile) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyAfterCheckpointsThatOneHostWritesForAll) {
+TEST(Straggler, IsNotReportedForTheWriterOfCheckpoints) {
   TrainingJob job(16);
   job.pause = [](unsigned iteration) { return iteration % 10 == 0 ? 8.0 : 0.0; };
   job.computing = [](unsigned member, unsigned iteration) {
@@ -183,7 +183,7 @@ TEST(Straggler, IsNotAHostWhoseCollectorIsLateOrLosesReadings) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsFoundThoughAClockWasSetAndNobodyIsForThat) {
+TEST(Straggler, IsFoundDespiteAClockThatWasSet) {
   TrainingJob job(16);
   job.run(30);
   for (const double set : {2.0, -2.0, 3600.0, -7200.0, 0.7}) {
@@ -197,7 +197,7 @@ TEST(Straggler, IsFoundThoughAClockWasSetAndNobodyIsForThat) {
   EXPECT_FALSE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhenAJobStartsOrEnds) {
+TEST(Straggler, IsNotReportedWhenAJobStartsOrEnds) {
   TrainingJob job(16);
   job.computing = [](unsigned member, unsigned iteration) {
     return iteration <= 1 ? 5.0 + 2.0 * member : 1.5;  // one after the other they come up
@@ -262,7 +262,7 @@ TEST(Straggler, IsNotTheNeighbourOfAPortThatFlaps) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhileAnotherHostOfTheJobStalls) {
+TEST(Straggler, IsNotReportedWhileAnotherHostOfTheJobStalls) {
   TrainingJob job(16);
   job.computing = slow(5, 2);
   job.stalled = "node-9";
@@ -270,7 +270,7 @@ TEST(Straggler, IsNobodyWhileAnotherHostOfTheJobStalls) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhileADeadlockStands) {
+TEST(Straggler, IsNotReportedDuringADeadlock) {
   TrainingJob job(16);
   Subnet subnet(job);
   job.run(4);
@@ -285,7 +285,7 @@ TEST(Straggler, IsNobodyWhileADeadlockStands) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhileLinksBetweenSwitchesMove) {
+TEST(Straggler, IsNotReportedWhileSwitchLinksChange) {
   TrainingJob job(16);
   Subnet subnet(job);
   job.run(4);

@@ -14,7 +14,6 @@
 
 #include "fabric/clock.hpp"
 #include "fabric/counters.hpp"
-#include "fabric/host_counters.hpp"
 #include "fabric/ids.hpp"
 #include "fabric/topology.hpp"
 

@@ -72,7 +72,7 @@ PortSeries PortSeries::find(const HostInventory& inventory, const HostPort& port
     }
     const CounterInfo* const info = find_counter(series.name);
     // Ticks of an InfiniBand port are no microseconds.
-    if (!info || info->instances != 1 || info->group != CounterGroup::kEverySweep ||
+    if (!info || !info->is_swept() || info->instances != 1 || info->group != CounterGroup::kEverySweep ||
         info->id == CounterId::kTransmitWait)
       continue;
     source.counter = info->id;

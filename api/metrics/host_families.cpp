@@ -11,7 +11,7 @@
 
 #include "api/metrics/labels.hpp"
 #include "api/publication/utf8.hpp"
-#include "fabric/host_counters.hpp"
+#include "fabric/counters.hpp"
 
 namespace weft::api {
 namespace {
@@ -97,11 +97,12 @@ HostFamilies::HostFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   add("weft_port_stale", "1 if the port's last reading is stale.", MetricType::kGauge, Source::kStale);
   add("weft_port_info", "Properties of the port.", MetricType::kInfo, Source::kInfo);
   add("weft_port_rate_bytes_per_second", "Active data rate of the port.", MetricType::kGauge, Source::kByteRate);
-  for (const HostCounterInfo& info : host_counter_catalogue()) {
-    std::string name = host_metric_name(info);
+  for (const CounterInfo& info : counter_catalogue()) {
+    if (!info.on_hosts) continue;
+    std::string name = metric_name(info);
     // All errors of RDMA are one family, told apart by a label.
     if (entries.back().family.name == name) continue;
-    const bool errors = info.family == HostFamily::kRdmaError;
+    const bool errors = info.family == CounterFamily::kRdmaError;
     add(std::move(name), errors ? "Errors of the RDMA transport, by canonical name." : info.help,
         info.is_gauge ? MetricType::kGauge : MetricType::kCounter, Source::kCounter);
   }
@@ -128,10 +129,10 @@ void HostFamilies::index_series() {
   std::unordered_map<std::string_view, std::uint16_t> by_counter;
   std::unordered_map<std::string_view, std::uint16_t> by_name;
   for (std::size_t i = 0; i < families_.size(); ++i) by_name.emplace(families_[i].name, static_cast<std::uint16_t>(i));
-  for (const HostCounterInfo& info : host_counter_catalogue()) {
+  for (const CounterInfo& info : counter_catalogue()) {
     // Ticks have no length here: only the subnet's sweep knows the port's.
-    const bool shown = info.unit != HostUnit::kTicks;
-    by_counter.emplace(info.name, shown ? by_name.at(host_metric_name(info)) : kNotShown);
+    const bool shown = info.on_hosts && info.unit != CounterUnit::kTicks;
+    by_counter.emplace(info.name, shown ? by_name.at(metric_name(info)) : kNotShown);
   }
   const auto raw = static_cast<std::uint16_t>(families_.size() - 1);
   std::vector<std::pair<std::uint16_t, std::uint16_t>> sorted;  // family, position
@@ -234,9 +235,9 @@ void HostFamilies::write_series(std::string_view name, const HostView& host, std
   const HostSeries& series = series_of(host)[position];
   const std::uint64_t value = host.reading->values[position];
   line.begin(name, host.host, series.device, series.port);
-  const HostCounterInfo* const info = series.is_raw ? nullptr : find_host_counter(series.name);
+  const CounterInfo* const info = series.is_raw ? nullptr : find_counter(series.name);
   if (series.is_raw) line.label("counter", series.name);
-  if (info && info->family == HostFamily::kRdmaError) line.label("error", series.name);
+  if (info && info->family == CounterFamily::kRdmaError) line.label("error", series.name);
   if (series.priority != kNoPriority) {
     line.put("\",priority=\"");
     line.number(unsigned{series.priority});
@@ -246,11 +247,10 @@ void HostFamilies::write_series(std::string_view name, const HostView& host, std
     line.put("\",lane=\"");
     line.number(unsigned{series.lane});
   }
-  const bool whole = !info || host_metric_value(info->unit, 1) == 1.0;
-  if (whole && !(info && info->unit == HostUnit::kMilliCelsius))
+  if (!info || base_value(info->unit, 1) == 1.0)
     line.end(value);
   else
-    line.end(host_metric_value(info->unit, value));
+    line.end(base_value(info->unit, value));
 }
 
 void append_collector_states(std::string& out, const Snapshot& snapshot, MetricsFormat format) {

@@ -38,13 +38,6 @@ std::vector<std::uint8_t> told_by_hosts(const Topology& topology, const Snapshot
 
 }  // namespace
 
-std::string port_metric_name(const CounterInfo& info) {
-  std::string name = "weft_port_" + std::string(info.name);
-  if (info.unit == CounterUnit::kTicks) name += "_seconds";
-  if (info.behaviour != CounterBehaviour::kGauge) name += "_total";
-  return name;
-}
-
 /// One subnet, made ready for a scrape.
 struct PortFamilies::View {
   const FabricView* fabric;
@@ -128,11 +121,10 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
   // In bytes: "promtool check metrics" objects to bits, whatever the name says besides.
   gauge("weft_port_rate_bytes_per_second", "Active data rate of the port after line coding.", Source::kByteRate);
   gauge("weft_port_width_lanes", "Active lanes of the port.", Source::kLanes);
-  for (const CounterInfo& info : counter_catalogue()) {
-    const bool gauge_counter = info.behaviour == CounterBehaviour::kGauge;
+  for (const CounterInfo& info : swept_counters()) {
     // Ticks change their length with the link's rate: their sum in seconds is kept with the rates.
     const bool summed = info.id == CounterId::kTransmitWait;
-    families_.push_back({port_metric_name(info), info.help, gauge_counter ? MetricType::kGauge : MetricType::kCounter,
+    families_.push_back({metric_name(info), info.help, info.is_gauge ? MetricType::kGauge : MetricType::kCounter,
                          summed ? Source::kRate : Source::kCounter, info.id,
                          summed ? &PortRates::transmit_wait_seconds_total : nullptr, kNoFamily});
   }

@@ -15,9 +15,6 @@
 
 namespace weft::api {
 
-/// "weft_port_symbol_errors_total", "weft_port_transmit_wait_seconds_total".
-std::string port_metric_name(const CounterInfo& info);
-
 /// Writes family after family (the formats want a family's series together), port after port, some 128 KiB at a time.
 /// It allocates per scrape and per family, not per series.
 class PortFamilies {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "collectors/host/host_reader.hpp"
-#include "fabric/host_counters.hpp"
+#include "fabric/counters.hpp"
 
 namespace weft {
 namespace {
@@ -32,7 +32,7 @@ TEST(HostReaderLive, KeepsWhatItPromisesOnThisMachine) {
                                series.priority, series.lane)
                       .second)
           << series.device << ' ' << series.name;
-      EXPECT_TRUE(series.is_raw || find_host_counter(series.name) != nullptr) << series.name;
+      EXPECT_TRUE(series.is_raw || find_counter(series.name) != nullptr) << series.name;
     }
     EXPECT_EQ(reader.read(kLiveStart + std::chrono::seconds(1)).inventory->ports.size(), ports.size());
   }

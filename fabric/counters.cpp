@@ -32,6 +32,12 @@ constexpr CounterInfo both(CounterInfo info) {
   info.on_hosts = true;
   return info;
 }
+/// The RDMA device and the network interface count it too, each what it sees. (Of traffic the most trusted source is
+/// shown alone: everybody adds traffic up.)
+constexpr CounterInfo by_source(CounterInfo info) {
+  info.by_source = true;
+  return info;
+}
 constexpr CounterInfo counter(std::string_view name, CounterUnit unit, bool is_error, std::string_view help) {
   return {.name = name, .unit = unit, .is_error = is_error, .on_hosts = true, .help = help};
 }
@@ -90,14 +96,14 @@ constexpr auto kCatalogue = std::to_array<CounterInfo>({
                "Times the link completed the error recovery process.")),
     both(
         swept(kLinkDowned, "link_downed", kEvents, 8, 64, true, "Times the link failed error recovery and went down.")),
-    both(swept(kReceiveErrors, "receive_errors", kEvents, 16, 64, true,
-               "Packets received with an error, such as a bad CRC.")),
+    by_source(both(swept(kReceiveErrors, "receive_errors", kEvents, 16, 64, true,
+                         "Packets received with an error, such as a bad CRC."))),
     both(swept(kReceiveRemotePhysicalErrors, "receive_remote_physical_errors", kEvents, 16, 64, true,
                "Packets received that were already marked bad (EBP): the fault is upstream of the peer.")),
     both(swept(kReceiveSwitchRelayErrors, "receive_switch_relay_errors", kEvents, 16, 64, true,
                "Packets the switch could not forward (unknown DLID, VL mapping, looping).")),
-    both(swept(kTransmitDiscards, "transmit_discards", kEvents, 16, 64, true,
-               "Packets dropped before they were sent: the port was down or congested.")),
+    by_source(both(swept(kTransmitDiscards, "transmit_discards", kEvents, 16, 64, true,
+                         "Packets dropped before they were sent: the port was down or congested."))),
     both(swept(kTransmitConstraintErrors, "transmit_constraint_errors", kEvents, 8, 64, true,
                "Packets not sent by partition or raw filters.")),
     both(swept(kReceiveConstraintErrors, "receive_constraint_errors", kEvents, 8, 64, true,
@@ -262,6 +268,20 @@ double base_value(CounterUnit unit, std::uint64_t value) {
   const UnitInfo& info = unit_info(unit);
   return (info.is_signed ? static_cast<double>(static_cast<std::int64_t>(value)) : static_cast<double>(value)) /
          info.of_base;
+}
+
+const char* to_string(CounterSource source) {
+  switch (source) {
+    case CounterSource::kUnknown:
+      break;
+    case CounterSource::kSweep:
+      return "sweep";
+    case CounterSource::kRdma:
+      return "rdma";
+    case CounterSource::kNetdev:
+      return "netdev";
+  }
+  return "";
 }
 
 std::span<const CounterInfo> counter_catalogue() {

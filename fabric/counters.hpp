@@ -107,6 +107,16 @@ enum class CounterFamily : std::uint8_t {
   kRdmaError,  ///< weft_rdma_errors_total{error="<name>"}
 };
 
+/// Who counts a quantity of a port, where several do so at different places. Labels tell them apart; they are no parts
+/// of one sum.
+enum class CounterSource : std::uint8_t {
+  kUnknown,  ///< one source alone counts it, or the collector is of a version that does not tell
+  kSweep,    ///< the port itself, read in-band
+  kRdma,     ///< the RDMA device, read on its host: sysfs, RDMA netlink
+  kNetdev,   ///< the network interface, read on its host: statistics of its driver and of the kernel
+};
+const char* to_string(CounterSource source);  ///< "", "sweep", "rdma", "netdev": the value of the label source
+
 /// One row of the catalogue: name, meaning, and how it is read.
 struct CounterInfo {
   std::string_view name;  ///< canonical: "symbol_errors", "pfc_frames"
@@ -114,6 +124,7 @@ struct CounterInfo {
   CounterFamily family = CounterFamily::kPort;
   bool is_error = false;  ///< any movement is worth a look (discards and errors; not traffic, not waits)
   bool is_gauge = false;
+  bool by_source = false;  ///< has the label source: no source hides another
 
   // Where a collector reads it on a host.
   bool on_hosts = false;      ///< a collector may read it

@@ -76,6 +76,8 @@ PortSeries PortSeries::find(const HostInventory& inventory, const HostPort& port
         info->id == CounterId::kTransmitWait)
       continue;
     source.counter = info->id;
+    // Of several sources the first is the most trusted.
+    if (std::ranges::find(found.sources_, info->id, &Source::counter) != found.sources_.end()) continue;
     counts_downs = counts_downs || info->id == CounterId::kLinkDowned;
     found.sources_.push_back(source);
   }

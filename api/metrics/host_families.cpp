@@ -183,7 +183,8 @@ bool HostFamilies::write(std::size_t family, char*& at, const char* full, bool& 
         if (at >= full) return false;
         const std::size_t position = order_[cursor];
         const HostSeries& series = series_of(host)[position];
-        if (is_swept_family_[family] && is_swept(host, series.device, series.port)) continue;
+        const bool is_twin = series.source == CounterSource::kUnknown;
+        if (is_twin && is_swept_family_[family] && is_swept(host, series.device, series.port)) continue;
         before_line();
         write_series(name, host, position, line);
       }
@@ -247,6 +248,7 @@ void HostFamilies::write_series(std::string_view name, const HostView& host, std
     line.put("\",lane=\"");
     line.number(unsigned{series.lane});
   }
+  if (series.source != CounterSource::kUnknown) line.label("source", to_string(series.source));
   if (!info || base_value(info->unit, 1) == 1.0)
     line.end(value);
   else

@@ -345,6 +345,7 @@ void PortFamilies::write_counter() {
         line.put("=\"");
         line.number(instance);
       }
+      if (info.by_source) line.put("\",source=\"sweep");
       const std::uint64_t value = table->value(index, column);
       if (ticks) {
         line.end(static_cast<double>(value) * static_cast<double>(port.wait_tick_seconds));

@@ -42,6 +42,7 @@ Json of(const HostSeries& series, std::uint64_t value) {
   put(object, "direction", to_string(series.direction));
   if (series.priority != kNoPriority) object["priority"] = series.priority;
   if (series.lane != kNoLane) object["lane"] = series.lane;
+  put(object, "source", to_string(series.source));
   const CounterInfo* info = series.is_raw ? nullptr : find_counter(series.name);
   if (info != nullptr && is_signed(info->unit))
     object["value"] = static_cast<std::int64_t>(value);

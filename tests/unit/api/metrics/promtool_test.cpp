@@ -82,6 +82,11 @@ std::vector<HostSeries> every_series(const HostPort& port) {
           series.direction = direction;
           series.priority = priority;
           series.lane = lane;
+          if (!info.by_source) continue;
+          series.source = CounterSource::kRdma;
+          HostSeries other = series;
+          other.source = CounterSource::kNetdev;
+          all.push_back(std::move(other));
         }
   for (const char* name : {"rx_prio0_odd", "with \"quotes\", a \\ and\na line end", "\xC3\xA4\xFF"}) {
     HostSeries& series = all.emplace_back();

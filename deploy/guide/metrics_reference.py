@@ -31,7 +31,7 @@ A value that was not read has no series. `promtool check metrics` accepts all of
 
 # Where families are declared, and what they are about.
 PARTS = (
-    ("weftd: ports, fabrics, incidents, plans, hosts", ("api/metrics/port_families.cpp", "api/metrics/*.cpp")),
+    ("weftd: ports, fabrics, incidents, plans, hosts", ("api/metrics/*.cpp",)),
     ("weftd: of itself", ("daemon/programs/weftd/*.cpp", "api/grpc/*.cpp", "api/http/*.cpp")),
     ("weft-collector: of itself, beside the ports of its host", ("daemon/programs/collector/*.cpp",)),
 )

@@ -1,116 +1,295 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/counters.hpp"
 
+#include <algorithm>
+
 namespace weft {
 namespace {
 
 using enum CounterId;
 using enum CounterUnit;
-using enum CounterGroup;
-constexpr auto kStick = CounterBehaviour::kSticks;
+
+/// A row of PortCounters and PortCountersExtended.
+constexpr CounterInfo swept(CounterId id, std::string_view name, CounterUnit unit, std::uint8_t narrow_bits,
+                            std::uint8_t wide_bits, bool is_error, std::string_view help) {
+  CounterInfo info{.name = name, .unit = unit, .is_error = is_error, .id = id, .help = help};
+  info.group = CounterGroup::kEverySweep;
+  info.narrow_bits = narrow_bits;
+  info.wide_bits = wide_bits;
+  return info;
+}
+/// A row of an optional attribute.
+constexpr CounterInfo detail(CounterId id, std::string_view name, CounterUnit unit, std::uint8_t bits, bool is_error,
+                             std::string_view help, std::uint8_t instances = 1, std::string_view instance_label = "") {
+  CounterInfo info = swept(id, name, unit, bits, 0, is_error, help);
+  info.group = CounterGroup::kDetail;
+  info.instances = instances;
+  info.instance_label = instance_label;
+  return info;
+}
+/// Collectors read it as well as the sweep.
+constexpr CounterInfo both(CounterInfo info) {
+  info.on_hosts = true;
+  return info;
+}
+/// The RDMA device and the network interface count it too, each what it sees. (Of traffic the most trusted source is
+/// shown alone: everybody adds traffic up.)
+constexpr CounterInfo by_source(CounterInfo info) {
+  info.by_source = true;
+  return info;
+}
+constexpr CounterInfo counter(std::string_view name, CounterUnit unit, bool is_error, std::string_view help) {
+  return {.name = name, .unit = unit, .is_error = is_error, .on_hosts = true, .help = help};
+}
+constexpr CounterInfo gauge(CounterInfo info) {
+  info.is_gauge = true;
+  return info;
+}
+constexpr CounterInfo by_priority(std::string_view name, CounterUnit unit, bool is_error, std::string_view help) {
+  CounterInfo info = counter(name, unit, is_error, help);
+  info.by_priority = true;
+  return info;
+}
+constexpr CounterInfo by_direction(std::string_view name, CounterUnit unit, std::string_view help) {
+  CounterInfo info = counter(name, unit, false, help);
+  info.by_direction = true;
+  return info;
+}
+constexpr CounterInfo by_priority_and_direction(std::string_view name, CounterUnit unit, std::string_view help) {
+  CounterInfo info = by_direction(name, unit, help);
+  info.by_priority = true;
+  return info;
+}
+constexpr CounterInfo by_lane(std::string_view name, CounterUnit unit, std::string_view help) {
+  CounterInfo info = counter(name, unit, false, help);
+  info.by_lane = true;
+  return info;
+}
+constexpr CounterInfo rdma(std::string_view name, std::string_view help) {
+  CounterInfo info = counter(name, kEvents, true, help);
+  info.family = CounterFamily::kRdmaError;
+  return info;
+}
 
 // Widths: vol. 1, tables of 16.1.3.5 (PortCounters), 16.1.4 (optional attributes); infiniband/mad.h names the same
-// fields.
-constexpr std::array<CounterInfo, kCounterCount> kCatalogue{{
-    {kTransmitBytes, "transmit_bytes", kBytes, 32, 64, kStick, kEverySweep, 1, "", false,
-     "Bytes sent on all virtual lanes, link packets not included."},
-    {kReceiveBytes, "receive_bytes", kBytes, 32, 64, kStick, kEverySweep, 1, "", false,
-     "Bytes received on all virtual lanes, link packets not included."},
-    {kTransmitPackets, "transmit_packets", kPackets, 32, 64, kStick, kEverySweep, 1, "", false,
-     "Packets sent on all virtual lanes."},
-    {kReceivePackets, "receive_packets", kPackets, 32, 64, kStick, kEverySweep, 1, "", false,
-     "Packets received on all virtual lanes, packets with errors included."},
-    {kUnicastTransmitPackets, "unicast_transmit_packets", kPackets, 0, 64, kStick, kEverySweep, 1, "", false,
-     "Unicast packets sent."},
-    {kUnicastReceivePackets, "unicast_receive_packets", kPackets, 0, 64, kStick, kEverySweep, 1, "", false,
-     "Unicast packets received."},
-    {kMulticastTransmitPackets, "multicast_transmit_packets", kPackets, 0, 64, kStick, kEverySweep, 1, "", false,
-     "Multicast packets sent."},
-    {kMulticastReceivePackets, "multicast_receive_packets", kPackets, 0, 64, kStick, kEverySweep, 1, "", false,
-     "Multicast packets received."},
-    {kTransmitWait, "transmit_wait", kTicks, 32, 64, kStick, kEverySweep, 1, "", false,
-     "Time during which the port had data to send but no credit."},
-    {kSymbolErrors, "symbol_errors", kEvents, 16, 64, kStick, kEverySweep, 1, "", true,
-     "Minor link errors seen on the physical lanes."},
-    {kLinkErrorRecovery, "link_error_recovery", kEvents, 8, 64, kStick, kEverySweep, 1, "", true,
-     "Times the link completed the error recovery process."},
-    {kLinkDowned, "link_downed", kEvents, 8, 64, kStick, kEverySweep, 1, "", true,
-     "Times the link failed error recovery and went down."},
-    {kReceiveErrors, "receive_errors", kEvents, 16, 64, kStick, kEverySweep, 1, "", true,
-     "Packets received with an error (CRC, malformed, buffer overrun)."},
-    {kReceiveRemotePhysicalErrors, "receive_remote_physical_errors", kEvents, 16, 64, kStick, kEverySweep, 1, "", true,
-     "Packets received that were already marked bad (EBP): the fault is upstream of the peer."},
-    {kReceiveSwitchRelayErrors, "receive_switch_relay_errors", kEvents, 16, 64, kStick, kEverySweep, 1, "", true,
-     "Packets the switch could not forward (unknown DLID, VL mapping, looping)."},
-    {kTransmitDiscards, "transmit_discards", kEvents, 16, 64, kStick, kEverySweep, 1, "", true,
-     "Packets discarded because the port was down or congested."},
-    {kTransmitConstraintErrors, "transmit_constraint_errors", kEvents, 8, 64, kStick, kEverySweep, 1, "", true,
-     "Packets not sent by partition or raw filters."},
-    {kReceiveConstraintErrors, "receive_constraint_errors", kEvents, 8, 64, kStick, kEverySweep, 1, "", true,
-     "Packets discarded on arrival by partition or raw filters."},
-    {kLocalLinkIntegrityErrors, "local_link_integrity_errors", kEvents, 4, 64, kStick, kEverySweep, 1, "", true,
-     "Times local physical errors exceeded the port's threshold."},
-    {kExcessiveBufferOverrunErrors, "excessive_buffer_overrun_errors", kEvents, 4, 64, kStick, kEverySweep, 1, "", true,
-     "Times buffer overruns persisted over several flow control periods."},
-    {kQp1Dropped, "qp1_dropped", kEvents, 16, 64, kStick, kEverySweep, 1, "", true,
-     "Management packets for queue pair 1 that were dropped."},
-    {kVl15Dropped, "vl15_dropped", kEvents, 16, 64, kStick, kEverySweep, 1, "", true,
-     "Subnet management packets dropped for lack of buffers."},
-    {kLocalPhysicalErrors, "local_physical_errors", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets received with a physical error such as a bad CRC (part of receive_errors)."},
-    {kMalformedPacketErrors, "malformed_packet_errors", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets received malformed (part of receive_errors)."},
-    {kBufferOverrunErrors, "buffer_overrun_errors", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets lost to input buffer overruns (part of receive_errors)."},
-    {kDlidMappingErrors, "dlid_mapping_errors", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets whose destination LID has no forwarding entry (part of receive_switch_relay_errors)."},
-    {kVlMappingErrors, "vl_mapping_errors", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets whose virtual lane could not be mapped (part of receive_switch_relay_errors)."},
-    {kLoopingErrors, "looping_errors", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets whose output port is their input port (part of receive_switch_relay_errors)."},
-    {kInactiveDiscards, "inactive_discards", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets discarded because the port was not active (part of transmit_discards)."},
-    {kNeighborMtuDiscards, "neighbor_mtu_discards", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets larger than the neighbour accepts (part of transmit_discards)."},
-    {kSwitchLifetimeDiscards, "switch_lifetime_discards", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets that exceeded the switch lifetime limit (part of transmit_discards)."},
-    {kHeadOfQueueLifetimeDiscards, "head_of_queue_lifetime_discards", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Packets that exceeded the head-of-queue lifetime limit (part of transmit_discards)."},
-    {kTransmitFlowControlPackets, "transmit_flow_control_packets", kPackets, 32, 0, kStick, kDetail, 1, "", false,
-     "Flow control packets sent."},
-    {kReceiveFlowControlPackets, "receive_flow_control_packets", kPackets, 32, 0, kStick, kDetail, 1, "", false,
-     "Flow control packets received."},
-    {kVirtualLaneTransmitWait, "virtual_lane_transmit_wait", kTicks, 16, 0, kStick, kDetail, 16, "vl", false,
-     "Time during which this virtual lane had data to send but no credit."},
-    {kSyncHeaderErrors, "sync_header_errors", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Blocks received with a bad synchronisation header on an extended-speed link."},
-    {kUnknownBlocks, "unknown_blocks", kEvents, 16, 0, kStick, kDetail, 1, "", true,
-     "Blocks received with an unknown block type on an extended-speed link."},
-    {kLaneErrorsDetected, "lane_errors_detected", kEvents, 16, 0, kStick, kDetail, 12, "lane", true,
-     "Errors detected on this lane of an extended-speed link."},
-    {kFecCorrectableBlocks, "fec_correctable_blocks", kEvents, 32, 0, kStick, kDetail, 12, "lane", false,
-     "Blocks corrected by forward error correction on this lane."},
-    {kFecUncorrectableBlocks, "fec_uncorrectable_blocks", kEvents, 32, 0, kStick, kDetail, 12, "lane", true,
-     "Blocks that forward error correction could not correct on this lane."},
-    {kRsFecCorrectableBlocks, "rs_fec_correctable_blocks", kEvents, 32, 0, kStick, kDetail, 1, "", false,
-     "Code words corrected by Reed-Solomon forward error correction."},
-    {kRsFecUncorrectableBlocks, "rs_fec_uncorrectable_blocks", kEvents, 32, 0, kStick, kDetail, 1, "", true,
-     "Code words that Reed-Solomon forward error correction could not correct."},
-    {kRsFecCorrectedSymbols, "rs_fec_corrected_symbols", kEvents, 32, 0, kStick, kDetail, 12, "lane", false,
-     "Symbols corrected by Reed-Solomon forward error correction on this lane."},
-}};
+// fields. Meanings on hosts: Documentation/ABI/stable/sysfs-class-infiniband for counters/, the drivers' counter
+// documents for the rest (NVIDIA "Understanding mlx5 ethtool counters", Documentation/networking/ethtool-netlink.rst,
+// linux/dcbnl.h).
+constexpr auto kCatalogue = std::to_array<CounterInfo>({
+    both(swept(kTransmitBytes, "transmit_bytes", kBytes, 32, 64, false,
+               "Bytes sent, without the link packets of InfiniBand.")),
+    both(swept(kReceiveBytes, "receive_bytes", kBytes, 32, 64, false,
+               "Bytes received, without the link packets of InfiniBand.")),
+    both(swept(kTransmitPackets, "transmit_packets", kPackets, 32, 64, false, "Packets sent.")),
+    both(swept(kReceivePackets, "receive_packets", kPackets, 32, 64, false,
+               "Packets received; on InfiniBand also those with errors.")),
+    both(swept(kUnicastTransmitPackets, "unicast_transmit_packets", kPackets, 0, 64, false, "Unicast packets sent.")),
+    both(swept(kUnicastReceivePackets, "unicast_receive_packets", kPackets, 0, 64, false, "Unicast packets received.")),
+    both(swept(kMulticastTransmitPackets, "multicast_transmit_packets", kPackets, 0, 64, false,
+               "Multicast packets sent.")),
+    both(swept(kMulticastReceivePackets, "multicast_receive_packets", kPackets, 0, 64, false,
+               "Multicast packets received.")),
+    both(swept(kTransmitWait, "transmit_wait", kTicks, 32, 64, false,
+               "Time during which the port had data to send but no credit.")),
+    both(swept(kSymbolErrors, "symbol_errors", kEvents, 16, 64, true, "Minor link errors seen on the physical lanes.")),
+    both(swept(kLinkErrorRecovery, "link_error_recovery", kEvents, 8, 64, true,
+               "Times the link completed the error recovery process.")),
+    both(
+        swept(kLinkDowned, "link_downed", kEvents, 8, 64, true, "Times the link failed error recovery and went down.")),
+    by_source(both(swept(kReceiveErrors, "receive_errors", kEvents, 16, 64, true,
+                         "Packets received with an error, such as a bad CRC."))),
+    both(swept(kReceiveRemotePhysicalErrors, "receive_remote_physical_errors", kEvents, 16, 64, true,
+               "Packets received that were already marked bad (EBP): the fault is upstream of the peer.")),
+    both(swept(kReceiveSwitchRelayErrors, "receive_switch_relay_errors", kEvents, 16, 64, true,
+               "Packets the switch could not forward (unknown DLID, VL mapping, looping).")),
+    by_source(both(swept(kTransmitDiscards, "transmit_discards", kEvents, 16, 64, true,
+                         "Packets dropped before they were sent: the port was down or congested."))),
+    both(swept(kTransmitConstraintErrors, "transmit_constraint_errors", kEvents, 8, 64, true,
+               "Packets not sent by partition or raw filters.")),
+    both(swept(kReceiveConstraintErrors, "receive_constraint_errors", kEvents, 8, 64, true,
+               "Packets discarded on arrival by partition or raw filters.")),
+    both(swept(kLocalLinkIntegrityErrors, "local_link_integrity_errors", kEvents, 4, 64, true,
+               "Times local physical errors exceeded the port's threshold.")),
+    both(swept(kExcessiveBufferOverrunErrors, "excessive_buffer_overrun_errors", kEvents, 4, 64, true,
+               "Times buffer overruns persisted over several flow control periods.")),
+    swept(kQp1Dropped, "qp1_dropped", kEvents, 16, 64, true, "Management packets for queue pair 1 that were dropped."),
+    both(swept(kVl15Dropped, "vl15_dropped", kEvents, 16, 64, true,
+               "Subnet management packets dropped for lack of buffers.")),
+    detail(kLocalPhysicalErrors, "local_physical_errors", kEvents, 16, true,
+           "Packets received with a physical error such as a bad CRC (part of receive_errors)."),
+    detail(kMalformedPacketErrors, "malformed_packet_errors", kEvents, 16, true,
+           "Packets received malformed (part of receive_errors)."),
+    detail(kBufferOverrunErrors, "buffer_overrun_errors", kEvents, 16, true,
+           "Packets lost to input buffer overruns (part of receive_errors)."),
+    detail(kDlidMappingErrors, "dlid_mapping_errors", kEvents, 16, true,
+           "Packets whose destination LID has no forwarding entry (part of receive_switch_relay_errors)."),
+    detail(kVlMappingErrors, "vl_mapping_errors", kEvents, 16, true,
+           "Packets whose virtual lane could not be mapped (part of receive_switch_relay_errors)."),
+    detail(kLoopingErrors, "looping_errors", kEvents, 16, true,
+           "Packets whose output port is their input port (part of receive_switch_relay_errors)."),
+    detail(kInactiveDiscards, "inactive_discards", kEvents, 16, true,
+           "Packets discarded because the port was not active (part of transmit_discards)."),
+    detail(kNeighborMtuDiscards, "neighbor_mtu_discards", kEvents, 16, true,
+           "Packets larger than the neighbour accepts (part of transmit_discards)."),
+    detail(kSwitchLifetimeDiscards, "switch_lifetime_discards", kEvents, 16, true,
+           "Packets that exceeded the switch lifetime limit (part of transmit_discards)."),
+    detail(kHeadOfQueueLifetimeDiscards, "head_of_queue_lifetime_discards", kEvents, 16, true,
+           "Packets that exceeded the head-of-queue lifetime limit (part of transmit_discards)."),
+    detail(kTransmitFlowControlPackets, "transmit_flow_control_packets", kPackets, 32, false,
+           "Flow control packets sent."),
+    detail(kReceiveFlowControlPackets, "receive_flow_control_packets", kPackets, 32, false,
+           "Flow control packets received."),
+    detail(kVirtualLaneTransmitWait, "virtual_lane_transmit_wait", kTicks, 16, false,
+           "Time during which this virtual lane had data to send but no credit.", 16, "vl"),
+    detail(kSyncHeaderErrors, "sync_header_errors", kEvents, 16, true,
+           "Blocks received with a bad synchronisation header on an extended-speed link."),
+    detail(kUnknownBlocks, "unknown_blocks", kEvents, 16, true,
+           "Blocks received with an unknown block type on an extended-speed link."),
+    detail(kLaneErrorsDetected, "lane_errors_detected", kEvents, 16, true,
+           "Errors detected on this lane of an extended-speed link.", 12, "lane"),
+    detail(kFecCorrectableBlocks, "fec_correctable_blocks", kEvents, 32, false,
+           "Blocks corrected by forward error correction on this lane.", 12, "lane"),
+    both(detail(kFecUncorrectableBlocks, "fec_uncorrectable_blocks", kEvents, 32, true,
+                "Blocks that forward error correction could not correct, of one lane where a lane is named.", 12,
+                "lane")),
+    detail(kRsFecCorrectableBlocks, "rs_fec_correctable_blocks", kEvents, 32, false,
+           "Code words corrected by Reed-Solomon forward error correction."),
+    detail(kRsFecUncorrectableBlocks, "rs_fec_uncorrectable_blocks", kEvents, 32, true,
+           "Code words that Reed-Solomon forward error correction could not correct."),
+    detail(kRsFecCorrectedSymbols, "rs_fec_corrected_symbols", kEvents, 32, false,
+           "Symbols corrected by Reed-Solomon forward error correction on this lane.", 12, "lane"),
+
+    // Only collectors read what follows.
+    counter("transmit_errors", kEvents, true, "Packets that could not be sent because of an error."),
+    counter("receive_discards", kPackets, true, "Packets dropped on arrival for lack of buffers."),
+    by_priority("priority_receive_discards", kPackets, true, "Packets of one priority dropped on arrival."),
+    counter("carrier_up", kEvents, false, "Times the interface gained its carrier."),
+    counter("carrier_down", kEvents, true, "Times the interface lost its carrier."),
+    counter("link_down_events", kEvents, true, "Times the physical link went down, as the adapter counts."),
+    counter("crc_errors", kFrames, true, "Frames received with a bad check sequence."),
+    counter("physical_symbol_errors", kEvents, true, "Symbols received that are not valid code."),
+    // Not "bits": promtool wants what is counted in bits to be counted in bytes.
+    counter("fec_corrected_bit_errors", kBits, false, "Bits corrected by forward error correction: normal with PAM4."),
+    counter("fec_corrected_blocks", kEvents, false, "Blocks corrected by forward error correction."),
+    by_lane("fec_lane_corrected_bit_errors", kBits, "Bits of one lane corrected by forward error correction."),
+    counter("cnp_sent", kPackets, false,
+            "Congestion notification packets sent, after packets with an ECN mark arrived."),
+    counter("cnp_handled", kPackets, false, "Congestion notification packets received and obeyed."),
+    counter("cnp_ignored", kPackets, true, "Congestion notification packets received and not obeyed."),
+    counter("ecn_marked_packets", kPackets, false, "RoCE packets received with the congestion experienced mark."),
+    by_priority_and_direction("pfc_frames", kFrames, "Priority flow control frames (IEEE 802.1Qbb)."),
+    gauge(by_priority("pfc_enabled", kState, false, "1 for a priority with priority flow control enabled.")),
+    by_priority_and_direction("pfc_pause", kMicroseconds, "Time that a priority was paused."),
+    by_direction("pause_frames", kFrames, "Pause frames of the whole link (IEEE 802.3x)."),
+    by_direction("pause", kMicroseconds, "Time that the whole link was paused."),
+    counter("pause_storm_warnings", kEvents, true, "Times the adapter stalled beyond its warning limit."),
+    counter("pause_storm_errors", kEvents, true, "Times the adapter stalled so long that it stopped pausing."),
+    gauge(counter("pcie_read_stall", kPercent, false, "Share of the last second in which PCIe reads were stalled.")),
+    gauge(counter("pcie_write_stall", kPercent, false, "Share of the last second in which PCIe writes were stalled.")),
+    counter("pcie_read_stall_events", kEvents, true, "Seconds in which PCIe reads stalled beyond the limit."),
+    counter("pcie_write_stall_events", kEvents, true, "Seconds in which PCIe writes stalled beyond the limit."),
+    counter("pcie_buffer_overflows", kPackets, true, "Packets dropped because PCIe did not drain the buffer."),
+    gauge(counter("signal_quality_index", kState, false,
+                  "Signal quality index of the link from its PHY, from 0 to the PHY's maximum.")),
+    gauge(counter("module_temperature", kMilliCelsius, false, "Temperature of the optical module or cable.")),
+    gauge(counter("module_supply", kMicrovolts, false, "Supply voltage of the module.")),
+    gauge(by_lane("module_transmit_power", kNanowatts, "Optical power sent on one lane.")),
+    gauge(by_lane("module_receive_power", kNanowatts, "Optical power received on one lane.")),
+    gauge(by_lane("module_bias", kMicroamperes, "Laser bias current of one lane.")),
+
+    // All errors of RDMA are one metric: they stay together at the end.
+    rdma("out_of_sequence", "Packets that arrived out of order: something before them was lost."),
+    rdma("sequence_nak", "Sequence NAKs received: the peer missed a packet."),
+    rdma("implied_nak", "Acknowledgements that implied a lost packet."),
+    rdma("ack_timeout", "Acknowledgement timeouts."),
+    rdma("retransmit", "Packets or requests retransmitted."),
+    rdma("retries_exhausted", "Times the retries of a queue pair were used up: it went into error."),
+    rdma("rnr_nak", "Receiver-not-ready NAKs received: the peer had no receive request posted."),
+    rdma("rnr_retries_exhausted", "Times the receiver-not-ready retries of a queue pair were used up."),
+    rdma("out_of_buffer", "Packets dropped because no receive request was posted."),
+    rdma("duplicate_request", "Duplicate requests received."),
+    rdma("adaptive_retransmit", "Retransmissions by the adapter's adaptive rule."),
+    rdma("slow_restart", "Times a queue pair restarted slowly after a loss."),
+    rdma("request_completion_error", "Requests that ended with an error."),
+    rdma("response_completion_error", "Responses that ended with an error."),
+    rdma("remote_access_error", "Requests refused by the peer's memory protection."),
+    rdma("local_length_error", "Requests whose length did not fit."),
+    rdma("remote_invalid_request", "Requests that the peer found invalid."),
+    rdma("send_error", "Packets that the driver could not send."),
+    rdma("receive_drop", "RDMA packets dropped on arrival."),
+    rdma("read_write_error", "RDMA reads or writes that failed."),
+});
 
 constexpr bool in_order() {
-  for (std::size_t i = 0; i < kCounterCount; ++i)
-    if (static_cast<std::size_t>(kCatalogue[i].id) != i) return false;
+  for (std::size_t i = 0; i < kCatalogue.size(); ++i)
+    if (static_cast<std::size_t>(kCatalogue[i].id) != std::min(i, kCounterCount)) return false;
   return true;
 }
-static_assert(in_order(), "the catalogue is read by position");
+static_assert(in_order(), "swept counters are read by position");
+
+/// What tells the units apart: the ending of a metric's name, and how many of the unit are one of the base unit.
+struct UnitInfo {
+  const char* name;
+  std::string_view suffix;
+  double of_base = 1;
+  bool is_signed = false;
+};
+constexpr std::array<UnitInfo, static_cast<std::size_t>(kState) + 1> kUnits{{
+    {"events", ""},
+    {"packets", ""},
+    {"frames", ""},
+    {"bytes", ""},
+    {"bits", ""},
+    {"microseconds", "_seconds", 1e6},
+    {"ticks", "_seconds"},
+    {"percent", "_ratio", 100},
+    {"thousandths of a degree Celsius", "_celsius", 1e3, true},
+    {"nanowatts", "_watts", 1e9},
+    {"microamperes", "_amperes", 1e6},
+    {"microvolts", "_volts", 1e6, true},
+    {"state", ""},
+}};
+
+constexpr const UnitInfo& unit_info(CounterUnit unit) {
+  return kUnits[static_cast<std::size_t>(unit)];
+}
 
 }  // namespace
 
-std::span<const CounterInfo, kCounterCount> counter_catalogue() {
+const char* to_string(CounterUnit unit) {
+  return unit_info(unit).name;
+}
+
+bool is_signed(CounterUnit unit) {
+  return unit_info(unit).is_signed;
+}
+
+double base_value(CounterUnit unit, std::uint64_t value) {
+  const UnitInfo& info = unit_info(unit);
+  return (info.is_signed ? static_cast<double>(static_cast<std::int64_t>(value)) : static_cast<double>(value)) /
+         info.of_base;
+}
+
+const char* to_string(CounterSource source) {
+  switch (source) {
+    case CounterSource::kUnknown:
+      break;
+    case CounterSource::kSweep:
+      return "sweep";
+    case CounterSource::kRdma:
+      return "rdma";
+    case CounterSource::kNetdev:
+      return "netdev";
+  }
+  return "";
+}
+
+std::span<const CounterInfo> counter_catalogue() {
   return kCatalogue;
+}
+
+std::span<const CounterInfo, kCounterCount> swept_counters() {
+  return std::span(kCatalogue).first<kCounterCount>();
 }
 
 const CounterInfo& counter_info(CounterId id) {
@@ -118,9 +297,16 @@ const CounterInfo& counter_info(CounterId id) {
 }
 
 const CounterInfo* find_counter(std::string_view name) {
-  for (const CounterInfo& info : kCatalogue)
-    if (info.name == name) return &info;
-  return nullptr;
+  const auto found = std::ranges::find(kCatalogue, name, &CounterInfo::name);
+  return found == kCatalogue.end() ? nullptr : &*found;
+}
+
+std::string metric_name(const CounterInfo& info) {
+  if (info.family == CounterFamily::kRdmaError) return "weft_rdma_errors_total";
+  std::string name = "weft_port_" + std::string(info.name);
+  name += unit_info(info.unit).suffix;
+  if (!info.is_gauge) name += "_total";
+  return name;
 }
 
 }  // namespace weft

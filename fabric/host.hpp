@@ -14,7 +14,6 @@
 
 #include "fabric/clock.hpp"
 #include "fabric/counters.hpp"
-#include "fabric/host_counters.hpp"
 #include "fabric/ids.hpp"
 #include "fabric/topology.hpp"
 
@@ -51,7 +50,8 @@ const char* to_string(Direction direction);  ///< "", "transmit", "receive": the
 inline constexpr std::uint8_t kNoPriority = 0xFF;
 inline constexpr std::uint8_t kNoLane = 0xFF;
 
-/// What one value of a reading means. Identity is all of (device, port, name, direction, priority, lane).
+/// What one value of a reading means. Identity is all of (device, port, name, direction, priority, lane, source). Of
+/// series that differ in their source alone the most trusted comes first in a list: take that one where one is wanted.
 struct HostSeries {
   std::string device;     ///< as HostPort::device
   std::uint8_t port = 0;  ///< as HostPort::number; 0 also for what belongs to a whole RDMA device
@@ -62,6 +62,7 @@ struct HostSeries {
   std::uint8_t lane = kNoLane;
   std::uint8_t bits = 64;  ///< width of the driver's counter: where it wraps or sticks
   CounterBehaviour behaviour = CounterBehaviour::kWraps;
+  CounterSource source = CounterSource::kUnknown;  ///< where the catalogue's row is `by_source`
 
   bool operator==(const HostSeries&) const = default;
 };

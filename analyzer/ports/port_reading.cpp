@@ -72,10 +72,12 @@ PortSeries PortSeries::find(const HostInventory& inventory, const HostPort& port
     }
     const CounterInfo* const info = find_counter(series.name);
     // Ticks of an InfiniBand port are no microseconds.
-    if (!info || info->instances != 1 || info->group != CounterGroup::kEverySweep ||
+    if (!info || !info->is_swept() || info->instances != 1 || info->group != CounterGroup::kEverySweep ||
         info->id == CounterId::kTransmitWait)
       continue;
     source.counter = info->id;
+    // Of several sources the first is the most trusted.
+    if (std::ranges::find(found.sources_, info->id, &Source::counter) != found.sources_.end()) continue;
     counts_downs = counts_downs || info->id == CounterId::kLinkDowned;
     found.sources_.push_back(source);
   }

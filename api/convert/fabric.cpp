@@ -16,20 +16,6 @@ static_assert(v1::Node::ROUTER == static_cast<int>(NodeType::kRouter));
 static_assert(v1::Port::ACTIVE == static_cast<int>(PortState::kActive));
 static_assert(v1::Port::PHY_TEST == static_cast<int>(PortPhysicalState::kPhyTest));
 
-const char* unit_name(CounterUnit unit) {
-  switch (unit) {
-    case CounterUnit::kBytes:
-      return "bytes";
-    case CounterUnit::kPackets:
-      return "packets";
-    case CounterUnit::kEvents:
-      return "events";
-    case CounterUnit::kTicks:
-      return "ticks";
-  }
-  return "";
-}
-
 std::string hexadecimal(std::uint64_t guid) {
   return to_string(NodeGuid{guid});
 }
@@ -48,7 +34,7 @@ void add_counters(const SampleTable* table, PortIndex index, v1::Port& to) {
       v1::Counter& counter = *to.add_counters();
       counter.set_name(std::string(info.name));
       counter.set_value(table->value(index, column));
-      counter.set_unit(unit_name(info.unit));
+      counter.set_unit(to_string(info.unit));
       counter.set_saturated(table->saturated(index, column));
       if (info.instances > 1) counter.set_instance(instance);
     }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "api/metrics/collector_families.hpp"
 #include "api/metrics/fabric_families.hpp"
 #include "api/metrics/incident_families.hpp"
 #include "api/metrics/remedy_families.hpp"

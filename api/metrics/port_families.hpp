@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The families of port series: by far the most of an exposition, written straight from the sweep's tables, each
-// followed by what hosts tell in the same family.
+// followed by what collectors read in the same family.
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/metrics/family.hpp"
-#include "api/metrics/host_families.hpp"
+#include "api/metrics/host_rows.hpp"
 #include "api/metrics/labels.hpp"
-#include "fabric/counters.hpp"
+#include "api/metrics/port_family_table.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {
 
-/// "weft_port_symbol_errors_total", "weft_port_transmit_wait_seconds_total".
-std::string port_metric_name(const CounterInfo& info);
-
-/// Writes family after family (the formats want a family's series together), port after port, some 128 KiB at a time.
-/// It allocates per scrape and per family, not per series.
+/// Writes the families of port_family_table() one after the other (the formats want a family's series together), port
+/// after port, some 128 KiB at a time. It allocates per scrape and per family, not per series.
 class PortFamilies {
  public:
   /// `now` tells what is stale.
@@ -32,10 +30,9 @@ class PortFamilies {
 
  private:
   struct View;
-  struct Family;
   struct Line;
 
-  void add_host_families();
+  const PortFamily& family() const;
   void begin_family();
   void write_family();
   template <typename Row>
@@ -49,7 +46,6 @@ class PortFamilies {
   TimePoint now_;
   MetricsFormat format_;
   std::vector<View> views_;
-  std::vector<Family> families_;
   std::vector<char> buffer_;
   char* at_ = nullptr;
   const char* full_ = nullptr;  ///< beyond it there is still room for the series of one port
@@ -61,7 +57,7 @@ class PortFamilies {
   bool begun_ = false;
   bool headed_ = false;
   std::string head_;
-  HostFamilies hosts_;
+  HostRows hosts_;
 };
 
 }  // namespace weft::api

@@ -20,8 +20,9 @@
 //                                  somebody), 8 bytes node GUID, 8 bytes port GUID (lowest first), varint LID,
 //                                  byte state, byte physical state, varint bit/s, text why it is down
 //   series    count, and for each  text device, byte port, text name, byte flags (bit 0 raw, 1-2 direction, 3-4
-//                                  behaviour, 5 has a priority, 6 has a lane), byte bits, [byte priority],
-//                                  [byte lane]. What follows refers to values of 0 that are absent
+//                                  behaviour, 5 has a priority, 6 has a lane, 7 has a source), byte bits,
+//                                  [byte priority], [byte lane], [byte source: 2 RDMA, 3 netdev]. What follows refers
+//                                  to values of 0 that are absent
 //   reading                        difference of `taken` in ns from the last reading's (0 without one); then runs over
 //                                  all series in order, each a varint (length - 1) * 4 + kind. Kind 0: as in the last
 //                                  reading. Kind 1: absent (and 0 for whoever refers to it). Kind 2: present, and for

@@ -18,7 +18,8 @@ TimePoint moment(std::uint64_t nanoseconds) {
 }
 
 auto identity(const HostSeries& series) {
-  return std::tie(series.device, series.port, series.name, series.direction, series.priority, series.lane);
+  return std::tie(series.device, series.port, series.name, series.direction, series.priority, series.lane,
+                  series.source);
 }
 
 /// Reads the parts of one body. After the first thing that is wrong everything reads as 0, and error() says what it
@@ -216,7 +217,7 @@ class Reader {
     series.device = given_name();
     series.port = byte();
     series.name = given_name();
-    const std::uint8_t flags = at_most(0x7F, "set of flags");
+    const std::uint8_t flags = byte();
     const unsigned direction = flags >> kDirectionShift & 3U;
     const unsigned behaviour = flags >> kBehaviourShift & 3U;
     if (direction > static_cast<unsigned>(Direction::kReceive) ||
@@ -228,6 +229,11 @@ class Reader {
     series.bits = at_most(64, "width");
     if (flags & kHasPriority) series.priority = at_most(7, "priority");
     if (flags & kHasLane) series.lane = at_most(kNoLane - 1, "lane");
+    if (flags & kHasSource) {
+      series.source = static_cast<CounterSource>(byte());
+      if (series.source != CounterSource::kRdma && series.source != CounterSource::kNetdev)
+        wrong(ErrorCode::kInvalidArgument, "a series has an unknown source");
+    }
   }
   void read(LinkEvent& event) {
     event.device = given_name();

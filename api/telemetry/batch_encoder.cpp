@@ -138,10 +138,12 @@ class Writer {
     byte(static_cast<std::uint8_t>(
         (series.is_raw ? kRaw : 0U) | static_cast<unsigned>(series.direction) << kDirectionShift |
         static_cast<unsigned>(series.behaviour) << kBehaviourShift |
-        (series.priority != kNoPriority ? kHasPriority : 0U) | (series.lane != kNoLane ? kHasLane : 0U)));
+        (series.priority != kNoPriority ? kHasPriority : 0U) | (series.lane != kNoLane ? kHasLane : 0U) |
+        (series.source != CounterSource::kUnknown ? kHasSource : 0U)));
     byte(series.bits);
     if (series.priority != kNoPriority) byte(series.priority);
     if (series.lane != kNoLane) byte(series.lane);
+    if (series.source != CounterSource::kUnknown) byte(static_cast<std::uint8_t>(series.source));
   }
   void event(const LinkEvent& event) {
     name(event.device);

@@ -28,6 +28,7 @@ inline constexpr unsigned kDirectionShift = 1;
 inline constexpr unsigned kBehaviourShift = 3;
 inline constexpr std::uint8_t kHasPriority = 1U << 5;
 inline constexpr std::uint8_t kHasLane = 1U << 6;
+inline constexpr std::uint8_t kHasSource = 1U << 7;
 
 // Of an event.
 inline constexpr std::uint8_t kUp = 1U << 0;

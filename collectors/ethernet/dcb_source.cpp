@@ -34,7 +34,7 @@ void DcbSource::watch(std::span<const Interface> interfaces) {
 }
 
 void DcbSource::enter(SeriesRegistry& book) {
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   answers_.enter(book);
 }
 

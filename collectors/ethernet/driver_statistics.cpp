@@ -112,7 +112,7 @@ void DriverStatistics::watch(std::span<const Interface> interfaces) {
 }
 
 void DriverStatistics::enter(SeriesRegistry& book) {
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   for (Watched& watched : watched_) {
     const Interface& interface = watched.interface;
     const std::span<const DriverCounter> table = ethtool_table(watched.driver);

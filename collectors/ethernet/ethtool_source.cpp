@@ -78,12 +78,12 @@ void EthtoolSource::watch(std::span<const Interface> interfaces) {
 }
 
 void EthtoolSource::enter_fec(SeriesRegistry& book) {
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   fec_.enter(book);
 }
 
 void EthtoolSource::enter(SeriesRegistry& book) {
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   answers_.enter(book);
 }
 

@@ -53,7 +53,7 @@ void LinkSource::watch(std::span<const Interface> interfaces) {
 }
 
 void LinkSource::enter(SeriesRegistry& book) {
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   for (std::size_t i = 0; i < interfaces_.size(); ++i) {
     const Interface& interface = interfaces_[i];
     Places& places = places_[i];

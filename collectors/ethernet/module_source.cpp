@@ -28,7 +28,7 @@ void ModuleSource::watch(std::span<const Interface> interfaces, EthtoolSource& e
 }
 
 void ModuleSource::enter(SeriesRegistry& book) {
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   for (Module& module : modules_) module.slots.enter(book);
 }
 

@@ -144,7 +144,8 @@ void Sources::watch_interfaces(TimePoint now) {
 
 void Sources::enter_series() {
   // In order of trust: the first one to know a series keeps it. A driver's own statistics tell the most of a port, but
-  // for FEC some drivers name there what is none exactly; RDMA counters see only RDMA's part of a port.
+  // for FEC some drivers name there what is none exactly; RDMA counters see only RDMA's part of a port. Counters that
+  // the catalogue tells apart by source keep a series of each, in this order.
   book_ = SeriesRegistry();
   if (ethtool_) ethtool_->enter_fec(book_);
   if (statistics_) statistics_->enter(book_);

@@ -84,7 +84,7 @@ void NldevSource::add_netdevs(std::span<ScannedDevice> devices) {
 }
 
 void NldevSource::enter(SeriesRegistry& book) {
-  book.begin_source();
+  book.begin_source(CounterSource::kRdma);
   for (Port& port : ports_) port.slots.enter(book);
 }
 

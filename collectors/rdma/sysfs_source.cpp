@@ -55,7 +55,7 @@ bool SysfsSource::refresh(TimePoint now) {
 }
 
 void SysfsSource::enter(SeriesRegistry& book) {
-  book.begin_source();
+  book.begin_source(CounterSource::kRdma);
   values_.clear();
   ports_.clear();
   not_opened_ = 0;

@@ -20,7 +20,7 @@ enum class NameIndex : std::uint8_t { kNone, kPriority, kLane, kSummed };
 /// the priority or the lane. Two lines of one table that say the same are parts of one figure and are added up.
 struct DriverCounter {
   std::string_view driver_name;
-  std::string_view name;  ///< canonical: an entry of fabric/host_counters.hpp
+  std::string_view name;  ///< canonical: a row of fabric/counters.hpp that is `on_hosts`
   Direction direction = Direction::kNone;
   NameIndex index = NameIndex::kNone;
   std::uint8_t bits = 64;

@@ -10,7 +10,8 @@ namespace {
 std::string identity(const HostSeries& series) {
   std::string text = series.device + '\n' + series.name + '\n';
   for (const unsigned field : {static_cast<unsigned>(series.port), static_cast<unsigned>(series.direction),
-                               static_cast<unsigned>(series.priority), static_cast<unsigned>(series.lane)})
+                               static_cast<unsigned>(series.priority), static_cast<unsigned>(series.lane),
+                               static_cast<unsigned>(series.source)})
     text += static_cast<char>(field);
   return text;
 }
@@ -18,6 +19,8 @@ std::string identity(const HostSeries& series) {
 }  // namespace
 
 std::optional<SeriesPosition> SeriesRegistry::enter(HostSeries series) {
+  const CounterInfo* const info = series.is_raw ? nullptr : find_counter(series.name);
+  if (info != nullptr && info->by_source) series.source = kind_;
   std::string key = identity(series);
   if (const auto known = owners_.find(key); known != owners_.end()) {
     const auto [position, source] = known->second;

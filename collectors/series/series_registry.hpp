@@ -16,13 +16,17 @@ namespace weft {
 /// Place of a value in HostReading::values.
 using SeriesPosition = std::uint32_t;
 
-/// Entered in order of trust: where two sources know the same series, the one that comes first keeps it.
+/// Entered in order of trust: where two sources know the same series, the one that comes first keeps it. Of a counter
+/// that the catalogue tells apart by source each kind of source has a series of its own; the most trusted stands first.
 class SeriesRegistry {
  public:
   static constexpr std::size_t kMostSeries = 65'536;
 
-  /// The next entries are of another source.
-  void begin_source() { ++source_; }
+  /// The next entries are of another source, which is of that kind.
+  void begin_source(CounterSource kind) {
+    ++source_;
+    kind_ = kind;
+  }
   /// The position of `series`; nullopt when a source before has it, when a raw name repeats, or when the book is full.
   /// The same source entering a series again enters a further part of it: parts are added up (see ValueSink).
   std::optional<SeriesPosition> enter(HostSeries series);
@@ -40,6 +44,7 @@ class SeriesRegistry {
   };
 
   std::uint32_t source_ = 0;
+  CounterSource kind_ = CounterSource::kUnknown;
   std::vector<HostSeries> series_;
   std::vector<std::uint8_t> parts_;
   std::unordered_map<std::string, Owner> owners_;

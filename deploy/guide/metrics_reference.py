@@ -19,7 +19,8 @@ Generated from the sources by `deploy/guide/metrics_reference.py`. Counters of p
 all others are here. Alerts on them: [weft.rules.yml](../../../dashboards/prometheus/weft.rules.yml).
 
 Labels of the series of a port: `node`, `guid`, `port` in a subnet or an Ethernet fabric; `node`, `device`, `port` if only a collector reports
-it ([details](../ethernet.md#metrics)). Join further properties of the port from `weft_port_info`:
+it ([details](../ethernet.md#metrics)). Counters that several sources count have the label `source`: see [counters.md](counters.md). Join further
+properties of the port from `weft_port_info`:
 
 ```
 weft_link_stall_ratio * on (node, guid, port) group_left (peer_node, rail) weft_port_info
@@ -30,7 +31,7 @@ A value that was not read has no series. `promtool check metrics` accepts all of
 
 # Where families are declared, and what they are about.
 PARTS = (
-    ("weftd: ports, fabrics, incidents, plans, hosts", ("api/metrics/port_families.cpp", "api/metrics/*.cpp")),
+    ("weftd: ports, fabrics, incidents, plans, hosts", ("api/metrics/*.cpp",)),
     ("weftd: of itself", ("daemon/programs/weftd/*.cpp", "api/grpc/*.cpp", "api/http/*.cpp")),
     ("weft-collector: of itself, beside the ports of its host", ("daemon/programs/collector/*.cpp",)),
 )

@@ -49,7 +49,7 @@ std::shared_ptr<const weft::HostInventory> make_inventory(unsigned values) {
     port.rate_bits_per_second = 400'000'000'000;
     inventory->ports.push_back(port);
   }
-  const auto catalogue = weft::host_counter_catalogue();
+  const auto catalogue = weft::counter_catalogue();
   for (unsigned i = 0; i < values; ++i) {
     weft::HostSeries series;
     series.device = inventory->ports[i % kPorts].device;

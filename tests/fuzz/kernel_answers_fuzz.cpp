@@ -5,7 +5,7 @@
 #include "collectors/ethernet/ethtool_message.hpp"
 #include "collectors/ethernet/link_message.hpp"
 #include "collectors/rdma/nldev_message.hpp"
-#include "fabric/host_counters.hpp"
+#include "fabric/counters.hpp"
 #include "fuzz.hpp"
 
 namespace {
@@ -16,8 +16,8 @@ using weft::fuzz::demand;
 void check(const Figures& figures, std::size_t size) {
   demand(figures.size() <= size, "no more values than bytes");
   for (const weft::ethernet::Figure& figure : figures) {
-    const weft::HostCounterInfo* info = weft::find_host_counter(figure.name);
-    demand(info != nullptr, "every value is in the catalogue");
+    const weft::CounterInfo* info = weft::find_counter(figure.name);
+    demand(info != nullptr && info->on_hosts, "every value is in the catalogue");
     demand(figure.priority < 8 || figure.priority == weft::kNoPriority, "a priority is one");
     demand(figure.lane < 32 || figure.lane == weft::kNoLane, "a lane is one");
   }

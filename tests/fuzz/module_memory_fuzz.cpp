@@ -2,7 +2,7 @@
 // The memory of a module: its parts one after the other, as many as there are.
 #include "collectors/ethernet/module_memory.hpp"
 
-#include "fabric/host_counters.hpp"
+#include "fabric/counters.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ethernet::parse_module(memory, figures);
   fuzz::demand(figures.size() <= 2 + 3 * 8, "eight lanes at most");
   for (const ethernet::Figure& figure : figures) {
-    const HostCounterInfo* info = find_host_counter(figure.name);
+    const CounterInfo* info = find_counter(figure.name);
     fuzz::demand(info != nullptr && info->is_gauge, "what a module measures is a gauge of the catalogue");
     fuzz::demand(info->by_lane == (figure.lane != kNoLane), "lanes where the catalogue has them");
   }

@@ -56,8 +56,8 @@ SeriesList series_of_host(const Plan& plan, std::uint32_t first) {
     const std::string device = device_of(plan, plan.adapters[first + rail]);
     for (const char* name : kSeries) {
       HostSeries series{.device = device, .port = 1, .name = name};
-      const HostCounterInfo& info = *find_host_counter(name);
-      if (info.family == HostFamily::kRdmaError) series.bits = kQueueCounterBits;
+      const CounterInfo& info = *find_counter(name);
+      if (info.family == CounterFamily::kRdmaError) series.bits = kQueueCounterBits;
       if (info.is_gauge) series.behaviour = CounterBehaviour::kGauge;
       list.push_back(std::move(series));
     }
@@ -325,7 +325,7 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
     // One source of the collector did not answer: what it tells is absent.
     if (random_.chance(scenario_.noise.lost_readings))
       for (std::size_t i = 0; i < reading.present.size(); ++i)
-        if (find_host_counter(host.inventory->series[i].name)->family == HostFamily::kRdmaError) reading.present[i] = 0;
+        if (find_counter(host.inventory->series[i].name)->family == CounterFamily::kRdmaError) reading.present[i] = 0;
     if (random_.chance(scenario_.noise.late_readings)) {
       delivery.heard += interval() * random_.uniform(0.3, 1.5);
       delivery.batch.is_late = delivery.heard > now + interval();

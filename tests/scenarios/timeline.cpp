@@ -73,7 +73,7 @@ json errors_read(const HostReading& reading) {
   json devices = json::object();
   const SeriesList& series = reading.inventory->series;
   for (std::size_t i = 0; i < series.size(); ++i)
-    if (reading.present[i] && find_host_counter(series[i].name)->family == HostFamily::kRdmaError)
+    if (reading.present[i] && find_counter(series[i].name)->family == CounterFamily::kRdmaError)
       devices[series[i].device][series[i].name] = reading.values[i];
   return devices;
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "api/metrics/family.hpp"
-#include "api/metrics/host_families.hpp"
 #include "api/metrics/labels.hpp"
+#include "api/metrics/port_families.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::collector {
@@ -18,8 +18,6 @@ namespace {
 using api::MetricFamily;
 using api::MetricsFormat;
 using api::MetricType;
-
-constexpr std::size_t kPiece = 16 * 1024;
 
 template <typename Number>
 void append_number(std::string& out, Number value) {
@@ -41,20 +39,8 @@ void append_host(std::string& out, std::shared_ptr<const HostView> host, TimePoi
   auto hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>();
   hosts->push_back(std::move(host));
   snapshot->hosts = std::move(hosts);
-  api::HostFamilies families(std::move(snapshot), now, {});
-  std::vector<char> piece(kPiece + api::HostFamilies::kLongestLine);
-  std::string head;
-  for (std::size_t i = 0; i < families.families().size(); ++i) {
-    const auto& family = families.families()[i];
-    head.clear();
-    append_head(head, {family.name, family.type, family.help}, format);
-    bool headed = false;
-    for (bool done = false; !done;) {
-      char* at = piece.data();
-      done = families.write(i, at, piece.data() + kPiece, headed, head);
-      out.append(piece.data(), at);
-    }
-  }
+  api::PortFamilies families(std::move(snapshot), now, format);
+  for (std::string_view piece = families.next(); !piece.empty(); piece = families.next()) out += piece;
 }
 
 void append_sources(std::string& out, const HostReading& reading, MetricsFormat format) {

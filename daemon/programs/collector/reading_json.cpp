@@ -42,10 +42,9 @@ Json of(const HostSeries& series, std::uint64_t value) {
   put(object, "direction", to_string(series.direction));
   if (series.priority != kNoPriority) object["priority"] = series.priority;
   if (series.lane != kNoLane) object["lane"] = series.lane;
-  const HostCounterInfo* info = series.is_raw ? nullptr : find_host_counter(series.name);
-  const bool has_sign =
-      info != nullptr && (info->unit == HostUnit::kMilliCelsius || info->unit == HostUnit::kMicrovolts);
-  if (has_sign)
+  put(object, "source", to_string(series.source));
+  const CounterInfo* info = series.is_raw ? nullptr : find_counter(series.name);
+  if (info != nullptr && is_signed(info->unit))
     object["value"] = static_cast<std::int64_t>(value);
   else
     object["value"] = value;

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/counter_reference.hpp"
 
-#include "api/metrics/port_families.hpp"
 #include "fabric/counters.hpp"
-#include "fabric/host_counters.hpp"
 
 namespace weft::daemon {
 namespace {
 
 constexpr const char* kHead = R"(# Counters
 
-Generated from the catalogues by `weftd --counter-reference`: the name of each counter in `weftctl ports --counters` and in the API, and its metric
+Generated from the catalogue by `weftd --counter-reference`: the name of each counter in `weftctl ports --counters` and in the API, and its metric
 on `/metrics`.
 
 A counter that was not read is absent, not zero. InfiniBand's counters saturate at all ones: such a value is a minimum, and
-`weft_port_saturated{counter="..."}` is 1. A counter that decreased was reset; only that interval is lost.
+`weft_port_saturated{counter="..."}` is 1. A counter that decreased was reset; only that interval is lost. Ticks are of the port
+(`wait_tick_seconds` in the API); their metrics are in seconds.
+
+A counter with the label `source` has one series for each source that counts it: `sweep` (the port itself, read in-band), `rdma` (the RDMA
+device, read on its host), `netdev` (the network interface: its driver and the kernel). They count the same quantity at different places. Never
+add them up: choose one before a sum, such as `{source="sweep"}`. Of a host's port that is not swept,
+`max without (source) (rate(weft_port_receive_errors_total{source!="sweep"}[5m]))` leaves one series. For its verdicts Weft takes the sweep's
+for ports of a subnet; else of `receive_errors` first `rdma`, then `netdev`, and of `transmit_discards` first `netdev` (the driver's count),
+then `rdma`. A collector older than weftd may send no source: its series have no such label.
 
 ## Ports of an InfiniBand subnet
 
@@ -29,60 +35,12 @@ of the classic attribute, then of the extended one. Error counters are **bold**.
 constexpr const char* kHosts = R"(
 ## Ports of a host, by its collector
 
-Read on the host from sysfs, RDMA netlink, rtnetlink, ethtool and DCB. Counters that a sweep also reads are shown once. The driver
-determines which of these exist; drivers count in 64 bits unless their table states otherwise.
+Read on the host from sysfs, RDMA netlink, rtnetlink, ethtool and DCB. A counter that a sweep also reads is shown once, unless it has
+the label `source`. The driver determines which of these exist; drivers count in 64 bits unless their table states otherwise.
 
 | counter | unit | kind | labels | metric | meaning |
 | --- | --- | --- | --- | --- | --- |
 )";
-
-const char* unit_of(CounterUnit unit) {
-  switch (unit) {
-    case CounterUnit::kBytes:
-      return "bytes";
-    case CounterUnit::kPackets:
-      return "packets";
-    case CounterUnit::kEvents:
-      return "events";
-    case CounterUnit::kTicks:
-      return "ticks of the port";
-  }
-  return "";
-}
-
-const char* unit_of(HostUnit unit) {
-  switch (unit) {
-    case HostUnit::kEvents:
-      return "events";
-    case HostUnit::kPackets:
-      return "packets";
-    case HostUnit::kFrames:
-      return "frames";
-    case HostUnit::kBytes:
-      return "bytes";
-    case HostUnit::kBits:
-      return "bits";
-    case HostUnit::kBlocks:
-      return "blocks";
-    case HostUnit::kMicroseconds:
-      return "microseconds";
-    case HostUnit::kTicks:
-      return "ticks of the port";
-    case HostUnit::kPercent:
-      return "percent";
-    case HostUnit::kMilliCelsius:
-      return "thousandths of a degree Celsius";
-    case HostUnit::kNanowatts:
-      return "nanowatts";
-    case HostUnit::kMicroamperes:
-      return "microamperes";
-    case HostUnit::kMicrovolts:
-      return "microvolts";
-    case HostUnit::kState:
-      return "0 or 1";
-  }
-  return "";
-}
 
 std::string named(std::string_view name, bool is_error) {
   const std::string code = '`' + std::string(name) + '`';
@@ -94,15 +52,24 @@ std::string widths_of(const CounterInfo& info) {
   return bits(info.narrow_bits) + " / " + bits(info.wide_bits);
 }
 
-std::string labels_of(const HostCounterInfo& info) {
+void add_label(std::string& labels, bool there, std::string_view label) {
+  if (there) labels += (labels.empty() ? "`" : ", `") + std::string(label) + '`';
+}
+
+std::string sweep_labels(const CounterInfo& info) {
   std::string labels;
-  const auto add = [&labels](bool there, const char* label) {
-    if (there) labels += (labels.empty() ? "`" : ", `") + std::string(label) + '`';
-  };
-  add(info.family == HostFamily::kRdmaError, "error");
-  add(info.by_priority, "priority");
-  add(info.by_direction, "direction");
-  add(info.by_lane, "lane");
+  add_label(labels, !info.instance_label.empty(), info.instance_label);
+  add_label(labels, info.by_source, "source");
+  return labels;
+}
+
+std::string host_labels(const CounterInfo& info) {
+  std::string labels;
+  add_label(labels, info.family == CounterFamily::kRdmaError, "error");
+  add_label(labels, info.by_priority, "priority");
+  add_label(labels, info.by_direction, "direction");
+  add_label(labels, info.by_lane, "lane");
+  add_label(labels, info.by_source, "source");
   return labels;
 }
 
@@ -110,17 +77,18 @@ std::string labels_of(const HostCounterInfo& info) {
 
 std::string counter_reference() {
   std::string text = kHead;
-  for (const CounterInfo& info : counter_catalogue())
-    text += "| " + named(info.name, info.is_error) + " | " + unit_of(info.unit) + " | " + widths_of(info) + " | " +
-            (info.group == CounterGroup::kEverySweep ? "every sweep" : "details") + " | " +
-            (info.instance_label.empty() ? std::string() : '`' + std::string(info.instance_label) + '`') + " | `" +
-            api::port_metric_name(info) + "` | " + std::string(info.help) + " |\n";
+  for (const CounterInfo& info : swept_counters())
+    text += "| " + named(info.name, info.is_error) + " | " + to_string(info.unit) + " | " + widths_of(info) + " | " +
+            (info.group == CounterGroup::kEverySweep ? "every sweep" : "details") + " | " + sweep_labels(info) +
+            " | `" + metric_name(info) + "` | " + std::string(info.help) + " |\n";
   text += kHosts;
-  for (const HostCounterInfo& info : host_counter_catalogue())
-    text += "| " + named(info.name, info.is_error) + " | " + unit_of(info.unit) + " | " +
-            (info.is_gauge ? "gauge" : "counter") + " | " + labels_of(info) + " | " +
-            (info.unit == HostUnit::kTicks ? std::string("-") : '`' + host_metric_name(info) + '`') + " | " +
+  for (const CounterInfo& info : counter_catalogue()) {
+    if (!info.on_hosts) continue;
+    text += "| " + named(info.name, info.is_error) + " | " + to_string(info.unit) + " | " +
+            (info.is_gauge ? "gauge" : "counter") + " | " + host_labels(info) + " | " +
+            (info.unit == CounterUnit::kTicks ? std::string("-") : '`' + metric_name(info) + '`') + " | " +
             std::string(info.help) + " |\n";
+  }
   return text;
 }
 

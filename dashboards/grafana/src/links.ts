@@ -5,6 +5,8 @@ import { I, ON_PORT, SUBNET, UIDS, WARN_ABOVE_ZERO, figure, graph, incidents, ma
 
 const AT = `${I}, node=~"$node"`;
 const rate = (metric: string) => `topk(10, rate(${metric}{${AT}}[$__rate_interval]) > 0)`;
+/** Of a counter that several sources count: no sum of them. */
+const largest = (metric: string) => `topk(10, max without (source) (rate(${metric}{${AT}}[$__rate_interval])) > 0)`;
 const PORT = '{{node}} {{device}} port {{port}}';
 const open = (kind: string) => ({ expr: `sum(weft_incidents{${I}, kind="${kind}"})` });
 /** dBm of a metric in watts; a dark receiver has none. */
@@ -33,7 +35,7 @@ export const links = () =>
     ]],
     ['Errors', [
       graph({ title: 'Symbol errors', help: 'Minor errors on the lanes.', queries: { expr: rate('weft_port_symbol_errors_total'), legend: PORT }, min: 0, unit: 'cps', toNode: true }),
-      graph({ title: 'Receive errors', help: 'Packets received with an error.', queries: { expr: rate('weft_port_receive_errors_total'), legend: PORT }, min: 0, unit: 'pps', toNode: true }),
+      graph({ title: 'Receive errors', help: 'Packets received with an error.', queries: { expr: largest('weft_port_receive_errors_total'), legend: PORT }, min: 0, unit: 'pps', toNode: true }),
       graph({ title: 'Bit errors', help: 'Errors per bit over the error window, as LINK_ERRORS judges them; a logarithmic scale.', queries: { expr: `topk(10, weft_link_error_rate{${AT}} > 0)`, legend: PORT }, log: true, unit: 'sci', toNode: true }),
       graph({ title: 'Frames with a bad check sequence, at hosts', help: 'CRC errors of Ethernet ports.', queries: { expr: rate('weft_port_crc_errors_total'), legend: PORT }, min: 0, unit: 'cps', toNode: true }),
       graph({ title: 'Uncorrectable FEC blocks', help: 'Each one is lost data.', queries: [

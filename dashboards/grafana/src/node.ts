@@ -8,7 +8,8 @@ const named = (label: string) => `${label}=~` + '`${machine:regex}( .+)?`';
 const AT = `${I}, ${named('node')}`;
 const PORT = '{{node}} {{device}} port {{port}}';
 const bits = (metric: string) => `8 * rate(weft_port_${metric}_bytes_total{${AT}}[$__rate_interval])`;
-const errors = (metric: string, word: string) => ({ expr: `rate(weft_port_${metric}_total{${AT}}[$__rate_interval]) > 0`, legend: `${PORT} ${word}` });
+/** Some errors have several sources: no sum of them. */
+const errors = (metric: string, word: string) => ({ expr: `max without (source) (rate(weft_port_${metric}_total{${AT}}[$__rate_interval])) > 0`, legend: `${PORT} ${word}` });
 const VERDICTS = mapped({ HEALTHY: { text: 'HEALTHY', color: 'green' }, DEGRADED: { text: 'DEGRADED', color: 'orange' }, UNHEALTHY: { text: 'UNHEALTHY', color: 'red' }, UNKNOWN: { text: 'UNKNOWN', color: 'text' } });
 
 export const node = () =>

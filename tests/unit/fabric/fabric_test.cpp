@@ -33,6 +33,10 @@ TEST(LinkRate, TwoLanesAreTheFifthBit) {
 TEST(Catalogue, NamesAreUniqueAndWidthsAreOnesTheStandardHas) {
   for (const CounterInfo& info : counter_catalogue()) {
     EXPECT_EQ(find_counter(info.name), &info);
+    EXPECT_TRUE(info.is_swept() || info.on_hosts) << info.name;
+  }
+  for (const CounterInfo& info : swept_counters()) {
+    EXPECT_EQ(&counter_info(info.id), &info);
     EXPECT_TRUE(info.narrow_bits == 0 || info.narrow_bits == 4 || info.narrow_bits == 8 || info.narrow_bits == 16 ||
                 info.narrow_bits == 32);
     EXPECT_TRUE(info.narrow_bits != 0 || info.wide_bits == 64);

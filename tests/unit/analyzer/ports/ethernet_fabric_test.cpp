@@ -57,6 +57,16 @@ TEST(EthernetFabric, InfersCountersOfAnUnreadPortFromItsPeer) {
   EXPECT_FLOAT_EQ(told.port("leaf01 swp1").wait_tick_seconds, 1e-6F);
 }
 
+TEST(EthernetFabric, OfSeveralSourcesTheFirstIsTaken) {
+  ToldFabric told;
+  ToldHost& gpu = told.host("gpu-01");
+  gpu.add_series("receive_errors", "eth2", CounterSource::kNetdev);
+  gpu.values().back() = 100;
+  gpu.value("receive_errors", "eth2") = 7;
+  told.step();
+  EXPECT_EQ(told.counter("gpu-01 eth2", kReceiveErrors), 7) << "neither the other one nor their sum";
+}
+
 TEST(EthernetFabric, ACounterThatWasNotReadIsAbsent) {
   ToldFabric told;
   ToldHost& gpu = told.host("gpu-01");

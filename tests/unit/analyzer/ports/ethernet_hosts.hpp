@@ -86,8 +86,9 @@ class ToldHost {
   void add_port(const HostPort& port) { changed_ = true, inventory_.ports.push_back(port); }
   void take_interface_away() { changed_ = true, inventory_.ports.clear(), inventory_.series = {}; }
   HostView& view() { return view_; }
-  void add_series(const char* name, const std::string& interface) {
+  void add_series(const char* name, const std::string& interface, CounterSource source = CounterSource::kUnknown) {
     HostSeries series;
+    series.source = source;
     series.device = interface;
     series.name = name;
     inventory_.series.push_back(series);
@@ -99,6 +100,7 @@ class ToldHost {
                        std::uint8_t priority = kNoPriority) {
     return values_[find(series, interface, direction, priority)];
   }
+  std::vector<std::uint64_t>& values() { return values_; }
   void hide(std::string_view series, const std::string& interface, bool hidden = true) {
     for (std::size_t i = 0; i < inventory_.series.size(); ++i)
       if (inventory_.series[i].name == series && inventory_.series[i].device == interface) present_[i] = hidden ? 0 : 1;

@@ -142,6 +142,43 @@ TEST(Exposition, HostsBesideASubnetTellEverything) {
     EXPECT_THAT(text, HasSubstr("weft_port_" + std::string(line)));
 }
 
+TEST(Exposition, NoSourceOfReceiveErrorsHidesAnother) {
+  auto inventory = std::make_shared<HostInventory>();
+  HostPort& port = inventory->ports.emplace_back();
+  port.device = "mlx5_0";
+  port.number = 1;
+  port.port_guid = {0x201};  // host-1's in the subnet
+  std::vector<HostSeries> series(3, HostSeries{.device = "mlx5_0", .port = 1, .name = "receive_errors"});
+  series[0].source = CounterSource::kRdma;
+  series[1].source = CounterSource::kNetdev;
+  series[2].name = "symbol_errors";
+  inventory->series = series;
+  auto reading = std::make_shared<HostReading>();
+  reading->taken = kNow;
+  reading->inventory = inventory;
+  reading->values = {20, 30, 40};
+  reading->present.assign(3, 1);
+  auto host = std::make_shared<HostView>();
+  host->host = "host-1";
+  host->reading = reading;
+  SmallFabric fabric(1);
+  const PortIndex swept = 3;  // host-1's
+  fabric.set(swept, CounterId::kReceiveErrors, 10);
+  fabric.set(swept, CounterId::kSymbolErrors, 4);
+  auto snapshot = make_snapshot(1, {fabric.build()});
+  snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(1, host);
+  const std::string text = expose(snapshot);
+  const std::string sweep = "{node=\"host-1 mlx5_0\",guid=\"0x0000000000000101\",port=\"1\"";
+  EXPECT_THAT(
+      about(text, "weft_port_receive_errors_total"),
+      HasSubstr("counter\nweft_port_receive_errors_total" + sweep + ",source=\"sweep\"} 10\n" +
+                "weft_port_receive_errors_total{node=\"host-1\",device=\"mlx5_0\",port=\"1\",source=\"rdma\"} 20\n"
+                "weft_port_receive_errors_total{node=\"host-1\",device=\"mlx5_0\",port=\"1\",source=\"netdev\"} 30\n"));
+  EXPECT_THAT(about(text, "weft_port_symbol_errors_total"), HasSubstr(sweep + "} 4\n"));
+  EXPECT_THAT(about(text, "weft_port_symbol_errors_total"), Not(HasSubstr("mlx5_0\",port")))
+      << "one register, read twice: told once";
+}
+
 TEST(Exposition, StaleIsByAgeOfWhatMatters) {
   SmallFabric fabric(2);
   fabric.state_read_at[1] = kNow - std::chrono::seconds(10);

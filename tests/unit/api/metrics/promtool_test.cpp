@@ -12,11 +12,12 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <ranges>
 #include <sstream>
 
 #include "api/metrics/exposition.hpp"
 #include "daemon/programs/collector/metrics_page.hpp"
-#include "fabric/host_counters.hpp"
+#include "fabric/counters.hpp"
 #include "tests/fakes/ethernet_fabric.hpp"
 #include "tests/unit/api/small_plans.hpp"
 
@@ -67,7 +68,7 @@ HostPort make_port(const char* device, std::uint8_t number, const char* netdev, 
 /// Everything of the catalogue on the first port, with all of its labels, and what has no place there.
 std::vector<HostSeries> every_series(const HostPort& port) {
   std::vector<HostSeries> all;
-  for (const HostCounterInfo& info : host_counter_catalogue())
+  for (const CounterInfo& info : counter_catalogue() | std::views::filter(&CounterInfo::on_hosts))
     for (const Direction direction : {Direction::kNone, Direction::kTransmit, Direction::kReceive})
       for (const std::uint8_t priority : {std::uint8_t{0}, std::uint8_t{7}, kNoPriority})
         for (const std::uint8_t lane : {std::uint8_t{0}, std::uint8_t{3}, kNoLane}) {
@@ -81,6 +82,11 @@ std::vector<HostSeries> every_series(const HostPort& port) {
           series.direction = direction;
           series.priority = priority;
           series.lane = lane;
+          if (!info.by_source) continue;
+          series.source = CounterSource::kRdma;
+          HostSeries other = series;
+          other.source = CounterSource::kNetdev;
+          all.push_back(std::move(other));
         }
   for (const char* name : {"rx_prio0_odd", "with \"quotes\", a \\ and\na line end", "\xC3\xA4\xFF"}) {
     HostSeries& series = all.emplace_back();
@@ -124,9 +130,9 @@ std::string page_with(std::shared_ptr<Snapshot> snapshot, std::vector<std::share
 }
 
 void expect_whole(const std::string& page) {
-  for (const HostCounterInfo& info : host_counter_catalogue()) {
-    if (info.unit == HostUnit::kTicks) continue;
-    EXPECT_THAT(page, HasSubstr("\n# TYPE " + host_metric_name(info) + (info.is_gauge ? " gauge\n" : " counter\n")));
+  for (const CounterInfo& info : counter_catalogue()) {
+    if (!info.on_hosts || info.unit == CounterUnit::kTicks) continue;
+    EXPECT_THAT(page, HasSubstr("\n# TYPE " + metric_name(info) + (info.is_gauge ? " gauge\n" : " counter\n")));
   }
   EXPECT_THAT(page, HasSubstr("\nweft_port_raw{"));
 }

@@ -325,6 +325,25 @@ TEST(BatchCodec, TheDecoderRefusesWhatGoesOverItsLimits) {
   EXPECT_NE(refused([&](BatchLimits& l) { l.bytes = body->size() - 1; }), "taken");
 }
 
+TEST(BatchCodec, SeriesThatDifferInTheirSourceAreNoTwins) {
+  HostBatch batch = make_batch(make_inventory(1, 3), 5);
+  auto inventory = std::make_shared<HostInventory>(*batch.reading->inventory);
+  std::vector<HostSeries> list(3, inventory->series[0]);
+  list[1].source = CounterSource::kRdma;
+  list[2].source = CounterSource::kNetdev;
+  inventory->series = list;
+  batch.reading->inventory = inventory;
+  const auto decoded = BatchDecoder().decode(*BatchEncoder().encode(batch));
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  expect_same(batch, *decoded);
+  list[2].source = CounterSource::kSweep;  // which no collector is
+  inventory = std::make_shared<HostInventory>(*inventory);
+  inventory->series = list;
+  batch.reading->inventory = inventory;
+  EXPECT_EQ(BatchDecoder().decode(*BatchEncoder().encode(batch)).error().message,
+            "batch: a series has an unknown source");
+}
+
 TEST(BatchCodec, TwinsAndUnsortedPortsAreRefused) {
   HostBatch batch = make_batch(make_inventory(2, 3), 5);
   auto twins = std::make_shared<HostInventory>(*batch.reading->inventory);

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "collectors/host/host_reader.hpp"
-#include "fabric/host_counters.hpp"
+#include "fabric/counters.hpp"
 
 namespace weft {
 namespace {
@@ -26,13 +26,13 @@ TEST(HostReaderLive, KeepsWhatItPromisesOnThisMachine) {
     const std::vector<HostPort>& ports = first.inventory->ports;
     for (std::size_t i = 1; i < ports.size(); ++i)
       EXPECT_LT(std::tie(ports[i - 1].device, ports[i - 1].number), std::tie(ports[i].device, ports[i].number));
-    std::set<std::tuple<std::string, int, std::string, int, int, int>> seen;
+    std::set<std::tuple<std::string, int, std::string, int, int, int, int>> seen;
     for (const HostSeries& series : first.inventory->series) {
       EXPECT_TRUE(seen.emplace(series.device, series.port, series.name, static_cast<int>(series.direction),
-                               series.priority, series.lane)
+                               series.priority, series.lane, static_cast<int>(series.source))
                       .second)
           << series.device << ' ' << series.name;
-      EXPECT_TRUE(series.is_raw || find_host_counter(series.name) != nullptr) << series.name;
+      EXPECT_TRUE(series.is_raw || find_counter(series.name) != nullptr) << series.name;
     }
     EXPECT_EQ(reader.read(kLiveStart + std::chrono::seconds(1)).inventory->ports.size(), ports.size());
   }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "collectors/ethernet/driver_statistics.hpp"
-#include "fabric/host_counters.hpp"
+#include "fabric/counters.hpp"
 
 namespace weft::rdma {
 namespace {
@@ -15,8 +15,8 @@ constexpr const char* kDrivers[] = {"mlx5", "mlx4",  "bnxt_re", "irdma", "ionic"
 TEST(DriverTables, SayOnlyWhatTheCatalogueHas) {
   const auto check = [](std::span<const DriverCounter> table) {
     for (const DriverCounter& counter : table) {
-      const HostCounterInfo* info = find_host_counter(counter.name);
-      ASSERT_NE(info, nullptr) << counter.driver_name << " → " << counter.name;
+      const CounterInfo* info = find_counter(counter.name);
+      ASSERT_TRUE(info && info->on_hosts) << counter.driver_name << " → " << counter.name;
       EXPECT_EQ(info->by_direction, counter.direction != Direction::kNone) << counter.driver_name;
       EXPECT_TRUE(info->by_priority || counter.index != NameIndex::kPriority) << counter.driver_name;
       EXPECT_TRUE(info->by_lane || counter.index != NameIndex::kLane) << counter.driver_name;

@@ -19,17 +19,33 @@ HostSeries series(const char* name, bool is_raw = false) {
 
 TEST(SeriesRegistry, LeavesASeriesToTheFirstSource) {
   SeriesRegistry book;
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   EXPECT_EQ(book.enter(series("cnp_sent")), 0U);
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   EXPECT_EQ(book.enter(series("cnp_sent")), std::nullopt);
   EXPECT_EQ(book.enter(series("cnp_handled")), 1U);
   EXPECT_EQ(book.series().size(), 2U);
 }
 
+TEST(SeriesRegistry, KeepsASeriesOfEachSourceWhereTheCatalogueTellsThemApart) {
+  SeriesRegistry book;
+  book.begin_source(CounterSource::kRdma);
+  EXPECT_EQ(book.enter(series("receive_errors")), 0U);
+  EXPECT_EQ(book.enter(series("receive_bytes")), 1U);
+  book.begin_source(CounterSource::kNetdev);
+  EXPECT_EQ(book.enter(series("receive_errors")), 2U);
+  EXPECT_EQ(book.enter(series("receive_bytes")), std::nullopt) << "traffic is told once";
+  book.begin_source(CounterSource::kNetdev);
+  EXPECT_EQ(book.enter(series("receive_errors")), std::nullopt) << "the interface told it already";
+  ASSERT_EQ(book.series().size(), 3U);
+  EXPECT_EQ(book.series()[0].source, CounterSource::kRdma);
+  EXPECT_EQ(book.series()[1].source, CounterSource::kUnknown);
+  EXPECT_EQ(book.series()[2].source, CounterSource::kNetdev);
+}
+
 TEST(SeriesRegistry, AddsUpPartsOfOneSource) {
   SeriesRegistry book;
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   EXPECT_EQ(book.enter(series("retransmit")), 0U);
   EXPECT_EQ(book.enter(series("retransmit")), 0U);
   EXPECT_EQ(book.parts()[0], 2);
@@ -45,7 +61,7 @@ TEST(SeriesRegistry, AddsUpPartsOfOneSource) {
 
 TEST(SeriesRegistry, TakesARepeatedRawNameOnce) {
   SeriesRegistry book;
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   EXPECT_TRUE(book.enter(series("rx_0", true)));
   EXPECT_FALSE(book.enter(series("rx_0", true)));
 }
@@ -75,7 +91,7 @@ TEST(AnswerSlots, LearnOnceAndFindAgain) {
   answer(nullptr, {"a", "no", "b"});
   EXPECT_TRUE(slots.has_new());
   SeriesRegistry book;
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   slots.enter(book);
   EXPECT_FALSE(slots.has_new());
   ASSERT_EQ(book.series().size(), 2U);
@@ -94,7 +110,7 @@ TEST(AnswerSlots, LearnOnceAndFindAgain) {
 
 TEST(SeriesRegistry, IsBounded) {
   SeriesRegistry book;
-  book.begin_source();
+  book.begin_source(CounterSource::kNetdev);
   for (std::size_t i = 0; i < SeriesRegistry::kMostSeries; ++i)
     ASSERT_TRUE(book.enter(series(std::to_string(i).c_str())));
   EXPECT_TRUE(book.is_full());

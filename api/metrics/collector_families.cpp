@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/metrics/collector_families.hpp"
+
+#include <array>
+#include <charconv>
+#include <memory>
+#include <vector>
+
+#include "api/metrics/family.hpp"
+#include "api/metrics/labels.hpp"
+#include "fabric/clock.hpp"
+
+namespace weft::api {
+
+void append_collector_states(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+  if (!snapshot.hosts) return;
+  std::array<std::size_t, 3> counts{};
+  for (const auto& host : *snapshot.hosts) ++counts[static_cast<std::size_t>(host->state) % counts.size()];
+  append_head(out, {"weft_collectors", MetricType::kGauge, "Hosts with a collector, by its state."}, format);
+  for (const auto state : {CollectorState::kConnected, CollectorState::kSilent, CollectorState::kDisconnected})
+    out += std::string("weft_collectors{state=\"") + to_string(state) + "\"} " +
+           std::to_string(counts[static_cast<std::size_t>(state)]) + '\n';
+}
+
+bool append_collectors(std::string& out, const Snapshot& snapshot, MetricsFormat format, std::size_t& position) {
+  struct Kind {
+    MetricFamily family;
+    std::uint64_t HostView::*field;
+  };
+  constexpr std::array kKinds{
+      Kind{{"weft_collector_batches_total", MetricType::kCounter, "Batches received from the host's collector."},
+           &HostView::batches},
+      Kind{{"weft_collector_late_batches_total", MetricType::kCounter,
+            "Batches that arrived late, from the collector's spool."},
+           &HostView::late_batches},
+      Kind{{"weft_collector_lost_batches_total", MetricType::kCounter,
+            "Batches of the collector that never arrived: its spool was full or deleted."},
+           &HostView::lost_batches},
+      Kind{{"weft_collector_clock_offset_seconds", MetricType::kGauge, "weftd's clock minus the host's."}, nullptr}};
+  static const std::vector<std::shared_ptr<const HostView>> kNone;
+  const auto& hosts = snapshot.hosts ? *snapshot.hosts : kNone;
+  for (; position < kKinds.size() * hosts.size() && out.size() < kChunk; ++position) {
+    const Kind& kind = kKinds[position / hosts.size()];
+    const HostView& host = *hosts[position % hosts.size()];
+    if (position % hosts.size() == 0) append_head(out, kind.family, format);
+    out.append(kind.family.name).append("{node=\"");
+    append_label_value(out, host.host);
+    out += "\"} ";
+    std::array<char, kLongestNumber> digits;
+    char* const last = digits.data() + digits.size();
+    out.append(digits.data(), kind.field ? std::to_chars(digits.data(), last, host.*kind.field).ptr
+                                         : std::to_chars(digits.data(), last, seconds(host.clock_offset)).ptr);
+    out += '\n';
+  }
+  return !out.empty();
+}
+
+}  // namespace weft::api

@@ -124,7 +124,7 @@ def include_complaints(root, table, relative, number, name, quoted):
 
 
 def check_links(graph, table):
-    """`graph` maps a target to (its folder, the targets it links). Links keep to the table of sub-rooms; there is no ring."""
+    """Links keep to the table of sub-rooms; there is no ring. `graph`: as rooms.read_link_graph() returns it."""
     complaints = rooms.check_links(graph, table)
     ring = find_ring(graph)
     if ring:
@@ -141,7 +141,7 @@ def find_ring(graph):
         if target in done or target not in graph:
             return None
         path.append(target)
-        for link in graph[target][1]:
+        for link in graph[target].links:
             ring = visit(link)
             if ring:
                 return ring
@@ -154,18 +154,6 @@ def find_ring(graph):
         if ring:
             return ring
     return None
-
-
-def read_link_graph(text):
-    """Lines of `target|folder|link;link`, as CMakeLists.txt beside this file writes them."""
-    graph = {}
-    for line in text.splitlines():
-        if line.strip():
-            target, folder, links = line.split("|", 2)
-            # $<LINK_ONLY:x> is how CMake writes a private link of a static library.
-            names = [re.sub(r"^\$<LINK_ONLY:(.*)>$", r"\1", link) for link in links.split(";")]
-            graph[target] = (folder, [name for name in names if name])
-    return graph
 
 
 def check_files(root, files=None):

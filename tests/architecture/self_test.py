@@ -44,11 +44,11 @@ daemon/programs/weftd:
 }
 
 GRAPH = """weft_fabric|fabric|tl::expected
-weft_collectors_infiniband|collectors/infiniband|weft_fabric;$<LINK_ONLY:ibumad>
+weft_collectors_infiniband|collectors/infiniband|weft_fabric;$<LINK_ONLY:PkgConfig::IBUMAD>
 weft_analyzer|analyzer/detect|weft_fabric
-weft_api_proto|api/proto|protobuf
+weft_api_proto|api/proto|protobuf::libprotobuf
 weft_api_http|api/http|weft_fabric;$<LINK_ONLY:weft_api_proto>
-weft_daemon_adapters_store|daemon/adapters/store|weft_fabric;sqlite3
+weft_daemon_adapters_store|daemon/adapters/store|weft_fabric;SQLite::SQLite3
 weftd|daemon/programs/weftd|weft_collectors_infiniband;weft_analyzer;weft_api_http
 """
 
@@ -188,50 +188,6 @@ class Rows(Planted):
     def test_missing_table(self):
         (self.root / rooms.TABLE).unlink()
         self.assertIn(f"{rooms.TABLE}: missing", rules.check_includes(self.root))
-
-
-class Links(unittest.TestCase):
-    def complaints(self, graph):
-        return rules.check_links(rules.read_link_graph(graph), rooms.Table(GOOD[rooms.TABLE]))
-
-    def assert_only(self, complaints, *parts):
-        self.assertEqual(len(complaints), 1, complaints)
-        for part in parts:
-            self.assertIn(part, complaints[0])
-
-    def test_good_graph(self):
-        self.assertEqual(self.complaints(GRAPH), [])
-
-    def test_upward(self):
-        self.assert_only(self.complaints(GRAPH + "weft_fabric_more|fabric|weftd\n"), "must not link weftd", "daemon/programs/weftd")
-        self.assert_only(self.complaints(GRAPH + "weft_more|daemon/adapters/store|weftd\n"), "must not link weftd")
-
-    def test_sideways(self):
-        self.assert_only(self.complaints(GRAPH + "weft_api|api/http|$<LINK_ONLY:weft_collectors_infiniband>\n"),
-                         "api/http/CMakeLists.txt", "must not link weft_collectors_infiniband")
-
-    def test_link_that_no_include_needs(self):
-        self.assert_only(self.complaints(GRAPH + "weft-more|daemon/programs/weftd|weft_daemon_adapters_store\n"),
-                         "must not link weft_daemon_adapters_store", "daemon/adapters/store is not in the row")
-
-    def test_include_without_a_link(self):
-        self.assert_only(self.complaints(GRAPH.replace(";$<LINK_ONLY:weft_api_proto>", "")),
-                         "api/http includes api/proto, but none of its targets links that")
-
-    def test_link_through_another_is_enough(self):
-        self.assertEqual(self.complaints(GRAPH.replace("|daemon/programs/weftd|", "|daemon/programs/weftd|weftd_parts;")
-                                         + "weftd_parts|daemon/programs/weftd|weft_fabric\n"), [])
-
-    def test_folder_without_a_row(self):
-        self.assert_only(self.complaints(GRAPH + "weft_analyzer_links|analyzer/links|weft_fabric\n"),
-                         "weft_analyzer_links is built in a folder that has no row")
-
-    def test_link_into_tests(self):
-        self.assert_only(self.complaints(GRAPH + "fakes|tests/fakes|\nweft_api|api/http|fakes\n"), "must not link fakes")
-
-    def test_ring(self):
-        more = "weft_api_a|api/http|weft_api_b\nweft_api_b|api/http|weft_api_a\n"
-        self.assert_only(self.complaints(GRAPH + more), "weft_api_a -> weft_api_b -> weft_api_a")
 
 
 class Files(Planted):

@@ -31,7 +31,7 @@ class Hook(unittest.TestCase):
             self.plant(name, LICENSED + text if name.endswith((".hpp", ".cpp")) else text)
         self.plant("fabric/commented.hpp", COMMENTED)
         self.plant(".clang-format", "BasedOnStyle: Google\n")
-        for name in ("check", "rooms.py", "rules.py", "declarations.py"):
+        for name in ("check", "tree.py", "rooms.py", "includes.py", "rules.py", "declarations.py"):
             self.copy(HERE / name, f"tests/architecture/{name}")
         self.plant("tests/README.md", "# tests\n")
         self.copy(ROOT / ".githooks" / "pre-commit", ".githooks/pre-commit")

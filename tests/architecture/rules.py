@@ -10,6 +10,7 @@ from pathlib import Path
 import rooms
 from declarations import read_declarations
 from rooms import MAY_KNOW
+from tree import all_files, is_script, read
 
 ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")
 README_LINES = 80
@@ -18,19 +19,6 @@ FILE_LINES = 500
 UNCOMMENTED = 111
 UNCOMMENTED_SHARE = 0.10
 WORST_FILES = 10  # how many files a complaint about comments lists
-
-# What a room must not touch, by include. The pattern is matched against the text between <> or "".
-SYSTEM_CALLS = r"(sys/|netinet/|arpa/|linux/|unistd\.h|fcntl\.h|poll\.h|signal\.h|netdb\.h|pthread\.h)"
-LIBRARIES_OF_OTHERS = r"(boost/(?!math/)|spdlog/|grpc|google/|sqlite3|nlohmann/|toml|CLI/|prometheus/|infiniband/)"
-MUST_NOT_INCLUDE = {
-    "fabric": rf"({SYSTEM_CALLS}|{LIBRARIES_OF_OTHERS}|fstream$|iostream$|filesystem$|thread$|mutex$|future$)",
-    "analyzer": rf"({SYSTEM_CALLS}|{LIBRARIES_OF_OTHERS}|fstream$|iostream$|filesystem$|thread$|mutex$|shared_mutex$"
-                r"|condition_variable$|future$|semaphore$)",
-    "collectors": r"(grpc|google/|sqlite3|prometheus/|nlohmann/|CLI/|toml)",
-    "api": r"(sqlite3|infiniband/|CLI/)",
-}
-# The analyzer is given `now`: thirty simulated days must pass in a second.
-MUST_NOT_SAY = {"analyzer": re.compile(r"(system_clock|steady_clock|high_resolution_clock)::now|sleep_for|sleep_until")}
 
 # Spelt in two halves, so that this file passes its own check.
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "X" "XX", "HA" "CK", "TB" "D")) + r")\b")
@@ -51,76 +39,10 @@ OTHER_LICENSES = {"tests/kernel/module": "GPL-2.0"}  # the kernel's symbols that
 LICENSED_SUFFIXES = CODE_SUFFIXES | {".ts", ".tsx", ".mjs", ".css", ".pml"}
 LICENSE_LINES = 5  # the line must be among so many at the top
 NOT_WRITTEN_BY_HAND = ("tests/fuzz/seeds",)
-SKIPPED_FOLDERS = {"build", ".git", "__pycache__", ".cache", "node_modules"}
-INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
-
-
-def all_files(root):
-    """Every file of the tree that a person wrote, sorted."""
-    found = []
-    for path in sorted(Path(root).rglob("*")):
-        relative = path.relative_to(root)
-        if not SKIPPED_FOLDERS.intersection(relative.parts) and path.is_file() and not path.is_symlink():
-            found.append(relative)
-    return found
-
-
-def read(root, relative):
-    return (Path(root) / relative).read_text(encoding="utf-8", errors="replace")
-
-
-def is_script(root, relative):
-    if relative.suffix:
-        return False
-    with open(Path(root) / relative, "rb") as file:
-        return file.read(2) == b"#!"
 
 
 def is_code(root, relative):
     return relative.suffix in CODE_SUFFIXES or relative.name == "CMakeLists.txt" or is_script(root, relative)
-
-
-def check_includes(root):
-    """Includes keep to the table of sub-rooms, are by place, and exist; rooms keep off what they must."""
-    table = rooms.read_table(root)
-    complaints, arrows, folders = [], set(), set()
-    for relative in all_files(root):
-        room = relative.parts[0]
-        if relative.suffix not in CPP_SUFFIXES or room not in MAY_KNOW:
-            continue
-        folder = relative.parent.as_posix()
-        folders.add(folder)
-        text = read(root, relative)
-        for number, line in enumerate(text.splitlines(), start=1):
-            include = INCLUDE.match(line)
-            if include:
-                name = include.group(1) or include.group(2)
-                arrows.add((folder, rooms.sub_room_of_include(name)))
-                complaints += include_complaints(root, table, relative, number, name, include.group(1) is not None)
-            elif room in MUST_NOT_SAY and MUST_NOT_SAY[room].search(line.split("//")[0]):
-                complaints.append(f"{relative}:{number}: {room} must not read a clock nor sleep")
-    return complaints + rooms.check_table(root, table, arrows, folders)
-
-
-def include_complaints(root, table, relative, number, name, quoted):
-    room, folder = relative.parts[0], relative.parent.as_posix()
-    here = f"{relative}:{number}"
-    generated = name.endswith(".pb.h")
-    first = "api" if generated else Path(name).parts[0]
-    forbidden = MUST_NOT_INCLUDE.get(room)
-    if forbidden and not generated and first not in MAY_KNOW and re.match(forbidden, name):
-        return [f"{here}: {room} must not include {name}"]
-    if quoted and first not in MAY_KNOW:
-        return [f"{here}: \"{name}\" is not by place (\"room/part.hpp\")"]
-    if not generated and first in MAY_KNOW and not (Path(root) / name).is_file():
-        # prometheus-cpp and others may have folders of such names, in angle brackets only.
-        return [f"{here}: \"{name}\" does not exist"] if quoted else []
-    target = rooms.sub_room_of_include(name)
-    if first not in MAY_KNOW or target == folder or folder not in table.rows or target in table.rows[folder]:
-        return []  # check_table says once which folders have no row
-    if not rooms.may_point(folder, target):
-        return [f"{here}: {folder} must not know {target} ({name}): move the code, or pass the value in; {rooms.TABLE} has the arrows"]
-    return [f"{here}: {folder} does not know {target} ({name}): do without, or write it into its row in {rooms.TABLE}"]
 
 
 def check_links(graph, table):

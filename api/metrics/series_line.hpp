@@ -32,6 +32,7 @@ struct SeriesLine {
     append_label_value(safe, text);
     put(safe);
   }
+  /// In decimal, with at most kLongestNumber characters.
   template <typename Number>
   void number(Number value) {
     at = std::to_chars(at, at + kLongestNumber, value).ptr;

@@ -27,13 +27,19 @@ TOKEN = re.compile(r"""
   | (?P<sign>::|->|\.\.\.|&&|\|\||<=>|[=!]=|\[\[|\]\]|[^\s\w])
 """, re.VERBOSE | re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
-NO_COMMENT = re.compile(r"^(//[/!]?<?|/\*+<?)\s*((NOLINT|clang-format|SPDX-License-Identifier).*)?(\*/)?$", re.DOTALL)
+# Marks for tools and rulers say nothing, nor does code that is out of use: a plain comment that ends as code does.
+NO_COMMENT = re.compile(r"^(//[/!]?<?|/\*+<?)\s*((NOLINT|clang-format|SPDX-License-Identifier|IWYU pragma).*|[^\w]*)(\*/)?$"
+                        r"|^(//(?![/!])|/\*(?![*!])).*[;{}]\s*(\*/)?$", re.DOTALL)
 
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">", "[[": "]]"}
 TYPES = {"class", "struct", "union", "enum"}
 ACCESS = {"public", "private", "protected"}
 # A parenthesis behind one of these does not start a list of parameters.
 NO_PARAMETERS = {"decltype", "noexcept", "explicit", "alignas", "requires", "sizeof", "__attribute__"}
+
+
+class NotUnderstood(Exception):
+    """The reader has lost its way: what follows would not be counted."""
 
 
 class Token(NamedTuple):
@@ -89,18 +95,26 @@ class Header:
 
     def behind(self, index):
         """The index behind the bracket that closes the one at `index`."""
-        opened, closed, depth = self[index], CLOSING[self[index]], 0
+        opened, start, depth = self[index], index, 0
+        if opened not in CLOSING:
+            raise NotUnderstood(f"{self.line(index)}: a bracket is expected here")
         while index < len(self):
-            depth += (self[index] == opened) - (self[index] == closed)
+            if opened == "<" and self[index] in ("(", "{", "["):  # a sign within is no bracket
+                index = self.behind(index)
+                continue
+            depth += (self[index] == opened) - (self[index] == CLOSING[opened])
             index += 1
             if depth == 0:
-                break
-        return index
+                return index
+        raise NotUnderstood(f"{self.line(start)}: the bracket '{opened}' is not closed")
 
     def behind_statement(self, index):
         """The index behind the next `;` that is in no bracket."""
+        start = index
         while index < len(self) and self[index] != ";":
             index = self.behind(index) if self[index] in ("(", "{", "[") else index + 1
+        if index >= len(self):
+            raise NotUnderstood(f"{self.line(start)}: there is no ';' behind this")
         return index + 1
 
 
@@ -123,16 +137,20 @@ class Reader:
 
         `counts`: whether its public declarations do. `is_hidden`: it begins as a class does, with private members.
         """
-        header, visible = self.header, counts and not is_hidden
+        header, visible, start = self.header, counts and not is_hidden, index
         while index < len(header):
             word = header[index]
             if word == "}":
+                if start == 0:
+                    raise NotUnderstood(f"{header.line(index)}: this '}}' closes nothing")
                 return index + 1
             if word in ACCESS and header[index + 1] == ":":
                 visible = counts and word == "public"
                 index += 2
-            elif word in (";", ")", "]", ">"):  # the last three: left over from something not understood
+            elif word == ";":
                 index += 1
+            elif word in (")", "]", ">"):
+                raise NotUnderstood(f"{header.line(index)}: this '{word}' closes nothing")
             elif word == "namespace" or (word == "inline" and header[index + 1] == "namespace"):
                 index = self.read_namespace(index, counts)
             elif word == "extern" and header[index + 1].endswith('"') and header[index + 2] == "{":
@@ -141,6 +159,8 @@ class Reader:
                 index = header.behind_statement(index)
             else:
                 index = self.read_declaration(index, visible, class_name, counts_data)
+        if start:
+            raise NotUnderstood(f"{header.line(start - 1)}: the bracket '{{' is not closed")
         return index
 
     def read_namespace(self, index, counts):
@@ -360,7 +380,7 @@ class Reader:
 
 
 def read_declarations(text):
-    """The public declarations of a header, in the order of its lines."""
+    """The public declarations of a header, in the order of its lines. Raises NotUnderstood ("line: what") where it cannot tell."""
     reader = Reader(text)
     reader.read_scope(0, True)
     return reader.found

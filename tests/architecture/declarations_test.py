@@ -44,9 +44,15 @@ class Comments(unittest.TestCase):
 
     def test_empty_comments_and_marks_for_tools_say_nothing(self):
         for comment in ("///", "//", "// NOLINT(bugprone-x)", "// NOLINTNEXTLINE", "// clang-format off", "/** */",
-                        "// SPDX-License-Identifier: Apache-2.0"):
+                        "// SPDX-License-Identifier: Apache-2.0", "// int old();", "// struct Old {", "// }", "/* int old(); */", "// -----",
+                        "// ===", "/*****/", "// IWYU pragma: keep", "// int one();\n// int two();"):
             with self.subTest(comment=comment):
                 self.assertEqual(read(f"{comment}\nint a();\n"), ["-a"])
+
+    def test_comment_that_shows_code_is_one(self):
+        for comment in ('/// {"code": 1}', "// As in\n//   f();", "// In bytes; of f()"):
+            with self.subTest(comment=comment):
+                self.assertEqual(read(f"{comment}\nint a();\n"), ["+a"])
 
     def test_comment_inside_of_a_text_is_none(self):
         self.assertEqual(read('const char* a(const char* x = "// no");\nint b(char x = \'"\', const char* y = R"(\n// no)");\n'),
@@ -118,6 +124,20 @@ class Functions(unittest.TestCase):
 
     def test_macros_are_not_counted(self):
         self.assertEqual(read("#define A(x) \\\n  int x();\nMACRO(int y)\nint b();\nOTHER(c);\nint d();\n"), ["-b", "-d"])
+
+
+class Brackets(unittest.TestCase):
+    def test_signs_among_brackets(self):
+        self.assertEqual(read("template <bool B = (1 < 2)>\nint f();\nint g();\ntemplate <int N = sizeof(int[2 > 1])>\nint h();\n"), ["-f", "-g", "-h"])
+
+    def test_what_is_not_closed_is_not_passed_over(self):
+        for text, line in (("int a();\ntemplate <bool B = 1 < 2> int f();\nint g();\n", 2), ("int f(int x;\nint g();\n", 1), ("class A {\nint g();\n", 1),
+                           ("namespace a {\nint g();\n", 1), ("}\nint g();\n", 1), (")\nint g();\n", 1), ("using A = int\n", 1),
+                           ("struct A { int x[2; };\nint g();\n", 1)):
+            with self.subTest(text=text):
+                with self.assertRaises(declarations.NotUnderstood) as raised:
+                    read(text)
+                self.assertTrue(str(raised.exception).startswith(f"{line}: "), raised.exception)
 
 
 class Types(unittest.TestCase):
@@ -286,9 +306,17 @@ class Bounds(unittest.TestCase):
 
     def test_fewer_than_the_number(self):
         self.plant("api/a.hpp", 50, 1)
-        complaints, summary = rules.check_comments(self.root, allowed=3)
-        self.assertEqual(complaints, [])
-        self.assertIn("lower UNCOMMENTED to 1", "\n".join(summary))
+        complaints, _ = rules.check_comments(self.root, allowed=3)
+        self.assertEqual(len(complaints), 1, complaints)
+        self.assertIn("write UNCOMMENTED = 1", complaints[0])
+
+    def test_header_that_is_not_understood(self):
+        self.plant("api/a.hpp", 50, 1)
+        for others in (1, 0):
+            (self.root / "api/b.hpp").write_text("int a();  // commented\ntemplate <bool B = 1 < 2> int f();\n", encoding="utf-8")
+            complaints, _ = rules.check_comments(self.root, allowed=others)
+            self.assertEqual(len(complaints), 1, complaints)
+            self.assertIn("api/b.hpp:2: the bracket '<' is not closed", complaints[0])
 
     def test_nothing_read_is_no_proof(self):
         self.assertEqual(len(rules.check_comments(self.root, allowed=3)[0]), 1)

@@ -3,6 +3,7 @@
 """The pre-commit hook in a temporary git repository: refuses what is staged and bad, lets pass what is good."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,10 +32,13 @@ class Hook(unittest.TestCase):
             self.plant(name, LICENSED + text if name.endswith((".hpp", ".cpp")) else text)
         self.plant("fabric/commented.hpp", COMMENTED)
         self.plant(".clang-format", "BasedOnStyle: Google\n")
-        for name in ("check", "tree.py", "rooms.py", "includes.py", "rules.py", "declarations.py"):
+        for name in ("check", "tree.py", "rooms.py", "includes.py", "declarations.py"):
             self.copy(HERE / name, f"tests/architecture/{name}")
+        text = (HERE / "rules.py").read_text(encoding="utf-8")
+        self.plant("tests/architecture/rules.py", re.sub(r"^UNCOMMENTED = \d+$", "UNCOMMENTED = 0", text, flags=re.MULTILINE))
         self.plant("tests/README.md", "# tests\n")
-        self.copy(ROOT / ".githooks" / "pre-commit", ".githooks/pre-commit")
+        for name in ("pre-commit", "pre-merge-commit"):
+            self.copy(ROOT / ".githooks" / name, f".githooks/{name}")
         self.git("init", "--quiet")
         self.git("config", "user.name", "Somebody")
         self.git("config", "user.email", "somebody@example.org")
@@ -127,6 +131,25 @@ class Hook(unittest.TestCase):
         self.plant("fabric/commented.hpp", COMMENTED + "\nint g();\n")
         self.git("add", "--all")
         self.assert_refused(self.commit(), "fabric/commented.hpp: 1: g")
+
+    def test_merge_without_a_conflict(self):
+        self.git("checkout", "--quiet", "-b", "side")
+        self.plant("fabric/ids.cpp", LICENSED + '#include "fabric/commented.hpp"\n')
+        self.git("add", "--all")
+        self.assert_passes(self.commit())
+        self.git("checkout", "--quiet", "-")
+        self.plant("fabric/more.hpp", COMMENTED)
+        self.git("add", "--all")
+        self.assert_passes(self.commit())
+        self.assert_passes(self.merge())
+        self.git("reset", "--quiet", "--hard", "HEAD^")
+        self.git("rm", "--quiet", "fabric/commented.hpp")
+        self.assert_passes(self.commit())
+        self.assert_refused(self.merge(), "fabric/ids.cpp:2", "does not exist")
+
+    def merge(self):
+        return subprocess.run(["git", "merge", "--no-edit", "side"], cwd=self.root, text=True, check=False, env=self.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def test_nothing_staged(self):
         self.assert_passes(self.commit("--allow-empty"))

@@ -8,14 +8,14 @@ import re
 from pathlib import Path
 
 import rooms
-from declarations import read_declarations
+from declarations import NotUnderstood, read_declarations
 from rooms import MAY_KNOW
 from tree import all_files, is_script, read
 
 ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashboards", "deploy", "tests")
 README_LINES = 80
 FILE_LINES = 500
-# Public declarations without a comment, of all rooms together. Lower it when there are fewer; never raise it.
+# Public declarations without a comment, of all rooms together. The check wants the exact number, so that it only shrinks.
 UNCOMMENTED = 111
 UNCOMMENTED_SHARE = 0.10
 WORST_FILES = 10  # how many files a complaint about comments lists
@@ -154,22 +154,27 @@ def check_comments(root, allowed=UNCOMMENTED, changed=frozenset()):
     """Public declarations have comments, but for a number that only shrinks. Complaints, those of `changed` files first, and a summary
     by room."""
     total, bare = dict.fromkeys(MAY_KNOW, 0), dict.fromkeys(MAY_KNOW, 0)
-    files = []
+    files, complaints = [], []
     for relative in all_files(root):
         if relative.suffix != ".hpp" or relative.parts[0] not in MAY_KNOW:
             continue
-        found = read_declarations(read(root, relative))
+        try:
+            found = read_declarations(read(root, relative))
+        except NotUnderstood as error:
+            complaints.append(f"{relative}:{error}, as tests/architecture/declarations.py reads it: write it simpler, or teach it")
+            continue
         without = [each for each in found if not each.commented]
         total[relative.parts[0]] += len(found)
         bare[relative.parts[0]] += len(without)
         if without:
             files.append((relative, without))
     count, everything = sum(bare.values()), sum(total.values())
-    if everything == 0:
+    if everything == 0 and not complaints:
         return ["no public declarations found: is this the top of the tree?"], []
     summary = [f"{room}: {bare[room]} of {total[room]} public declarations have no comment" for room in MAY_KNOW]
-    summary.append(f"all: {count} of {everything} ({100 * count / everything:.1f} %)")
-    complaints = []
+    summary.append(f"all: {count} of {everything} ({100 * count / max(everything, 1):.1f} %)")
+    if complaints:
+        return complaints, summary
     if count > allowed:
         complaints.append(f"{count} public declarations without a comment, at most {allowed} are allowed: "
                           "add a line of comment above each new one")
@@ -181,5 +186,6 @@ def check_comments(root, allowed=UNCOMMENTED, changed=frozenset()):
         complaints += [f"{relative}: {len(without)}: " + ", ".join(f"{each.name} ({each.line})" for each in without)
                        for relative, without in files[:WORST_FILES]]
     elif count < allowed:
-        summary.append(f"there are fewer than allowed: lower UNCOMMENTED to {count} in tests/architecture/rules.py")
+        complaints.append(f"{count} public declarations without a comment, fewer than allowed: write UNCOMMENTED = {count} into "
+                          "tests/architecture/rules.py")
     return complaints, summary

@@ -91,7 +91,7 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
   implementation_->errors.restore(state.errors);
 }
 
-void FabricAnalyzer::plan(MaintenanceListPtr windows) {
+void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
   implementation_->planned.set(std::move(windows));
 }
 
@@ -156,7 +156,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   Analysis analysis;
   analysis.rates = pass.rates;
   std::vector<Finding>& findings = analysis.findings;
-  report_outages(outages, self.describe, self.table, self.flaps, self.thresholds, sweep, findings);
+  report_outages(outages, self.describe, self.table, self.flaps, sweep, findings);
   if (outages.blind) return analysis;
   self.flaps.report(self.describe, self.table, now, findings);
   self.degraded.report(*sweep.topology, self.table, self.describe, now, findings);

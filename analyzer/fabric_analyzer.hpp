@@ -39,8 +39,8 @@ class FabricAnalyzer {
   void restore(const AnalyzerState& state);
 
   /// The windows of planned work, from now on: what links do meanwhile counts neither as flaps nor as errors. (That it
-  /// does not alarm is the incident book's matter.)
-  void plan(MaintenanceListPtr windows);
+  /// does not alarm is decided by IncidentManager.)
+  void set_maintenance_windows(MaintenanceListPtr windows);
 
   /// Judges one sweep. `now` is the time of judging (normally sweep.finished or a little later). A sweep without
   /// topology or with tables of the wrong size is treated as no sweep at all.

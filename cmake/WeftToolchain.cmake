@@ -17,6 +17,8 @@ target_compile_options(weft_options INTERFACE
 # Boost.Asio's coroutines make g++ 12 report false positives in headers that are not ours.
 target_compile_definitions(weft_options INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ERROR_CODE_HEADER_ONLY)
 target_link_libraries(weft_options INTERFACE Threads::Threads)
+# For all alike: what pkg-config gives for gRPC has it, and a precompiled header is only for those with the same options.
+target_compile_options(weft_options INTERFACE -pthread)
 # Lines of a stack trace are all that is wanted of debug information; more of it, and -O1 under the address sanitizer, double
 # the time of a build.
 if(WEFT_SANITIZE)
@@ -43,8 +45,10 @@ endif()
 
 find_program(WEFT_CCACHE ccache)
 if(WEFT_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER "${WEFT_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${WEFT_CCACHE}")
+  # Without this ccache keeps nothing that is compiled with precompiled headers (its manual, "Precompiled headers").
+  set(launcher "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${WEFT_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 find_program(WEFT_MOLD mold)
 if(WEFT_MOLD AND NOT WEFT_FUZZ)

@@ -145,16 +145,10 @@ struct Finding {
 struct Incident {
   std::uint64_t id = 0;
   std::uint64_t revision = 0;  ///< grows by one with each change that is shown
-  IncidentKind kind = IncidentKind::kLinkDown;
-  Severity severity = Severity::kWarning;
+  /// The newest finding; its evidence and jobs are merged with those of earlier ones. With `maintenance` set, the
+  /// incident began within that window and pages nobody.
+  Finding finding;
   IncidentState state = IncidentState::kOpen;
-  Entity cause;
-  std::vector<Entity> affected;
-  std::vector<Evidence> evidence;
-  WaitingTree waiting;
-  std::vector<std::string> jobs;
-  double confidence = 0;
-  std::string summary;
   TimePoint opened = kNever;  ///< first opened; a re-opening keeps it
   TimePoint updated = kNever;
   TimePoint resolved = kNever;    ///< kNever while not resolved
@@ -164,8 +158,6 @@ struct Incident {
   std::vector<TimePoint> beginnings;
   std::string acknowledged_by;  ///< who acknowledged it, empty if nobody
   TimePoint silenced_until = kNever;
-  /// It began within this window of planned work (MaintenanceWindow::id) and pages nobody; 0: it is no planned work.
-  std::uint64_t maintenance = 0;
 
   /// True until the incident is resolved, also while it is acknowledged.
   bool is_open() const { return state != IncidentState::kResolved; }

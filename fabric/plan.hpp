@@ -251,7 +251,7 @@ struct AuditRecord {
   std::uint64_t sequence = 0;  ///< from 1, without gaps
   TimePoint at = kNever;
   std::string who;
-  std::string what;            ///< "proposed", "approved", "executing", "hands off", …
+  std::string what;            ///< "proposed", "approved", "executing", "automation stopped", …
   std::uint64_t plan = 0;      ///< 0: none
   std::uint64_t incident = 0;  ///< 0: none
   std::string detail;          ///< before, after, why

@@ -29,14 +29,14 @@ class Suite:
 LONG_SEQUENCES = 1_000_000
 
 SUITES = (
-    Suite("architecture", "the rooms' one rule and the house's habits", (Part("asan-ubsan", "architecture"),)),
+    Suite("architecture", "includes, links, comments, file lengths, formatting", (Part("asan-ubsan", "architecture"),)),
     Suite("infiniband", "weftd on ibsim with real OpenSM, compared with infiniband-diags", (Part("asan-ubsan", "infiniband"),),
           ("ibsim", "opensm", "ibnetdiscover")),
     Suite("scenarios", "simulated fabrics with known faults: what the analyzer makes of them", (Part("bench", "scenarios"), Part("asan-ubsan", "scenarios_real"))),
     Suite("collector", "weft-collector and weft-uplink on made sysfs trees, killed and cut off", (Part("asan-ubsan", "collector"),)),
-    Suite("remedies", "plans: random sequences that try to break their promises, and a model of their life for spin",
+    Suite("remedies", "plans: random sequences that check what plans guarantee, and a model of their life for spin",
           (Part("bench", "remedies"),)),
-    Suite("partners", "what acts on schedulers: a real Slurm, and receivers that hang, refuse and lie", (Part("asan-ubsan", "partners"),)),
+    Suite("partners", "what acts on schedulers: a real Slurm, and receivers that hang, refuse and answer wrongly", (Part("asan-ubsan", "partners"),)),
     Suite("kubernetes", "on request: the same as in partners, against a real kube-apiserver", (Part("asan-ubsan", "kubernetes"),),
           ("etcd", "go", "rsync", "dpkg-source"), True, (("WEFT_KUBERNETES", "real"),)),
     Suite("security", "who gets into weftd and who does not: certificates, tokens, roles, hostile requests", (Part("asan-ubsan", "security"),), ("openssl",)),

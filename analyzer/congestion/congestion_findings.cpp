@@ -57,7 +57,7 @@ class Story {
                           node_name(topology_.port(egress.peer).node) + " over " + cable.label;
         break;
       case IncidentKind::kCongestionUnevenLoad:
-        finding.summary = "Uneven ECMP load: " + cable.label + " is saturated, its parallel links are not";
+        finding.summary = "Uneven load: " + cable.label + " is saturated, its parallel links are not";
         break;
       case IncidentKind::kCongestionOversubscribed: {
         const NodeId node = table_.find_node(topology_.node(root_.node).guid);

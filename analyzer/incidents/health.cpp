@@ -125,7 +125,8 @@ void Assessment::add_reason(Subject& subject, const Incident& incident, PortKey 
   std::vector<HealthReason>& reasons = subject.health.reasons;
   // Incidents come one after the other: the reason that this one made is the last.
   if (reasons.empty() || reasons.back().incident != incident.id)
-    reasons.push_back({incident.id, incident.kind, incident.severity, incident.opened, incident.summary, {}});
+    reasons.push_back(
+        {incident.id, incident.finding.kind, incident.finding.severity, incident.opened, incident.finding.summary, {}});
   std::vector<PortKey>& ports = reasons.back().ports;
   if (port.port.value != 0 && std::ranges::find(ports, port) == ports.end()) ports.push_back(port);
 }
@@ -139,7 +140,7 @@ void Assessment::mark_down(const FabricView& view, const Incident& incident, Por
 }
 
 void Assessment::blame(const FabricView& view, const Incident& incident, const Entity& entity, bool is_cause) {
-  const bool outage = is_outage(incident.kind);
+  const bool outage = is_outage(incident.finding.kind);
   if (entity.kind == EntityKind::kLink) {
     for (const PortKey& end : {entity.port, entity.peer}) {
       if (outage) {
@@ -150,7 +151,8 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
       if (!of || of->is_switch) continue;
       add_reason(*of, incident, end);
       // Whom many send to at once is no worse a host for it.
-      if (incident.kind == IncidentKind::kCongestionIncast || incident.kind == IncidentKind::kCongestionUnevenLoad)
+      if (incident.finding.kind == IncidentKind::kCongestionIncast ||
+          incident.finding.kind == IncidentKind::kCongestionUnevenLoad)
         worsen(of->health, HealthVerdict::kHealthy, RecommendedAction::kWatch);
       else
         worsen(of->health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
@@ -161,11 +163,11 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
   Subject* of = subject_of(view, entity.port.node);
   if (!of) {
     // A host that is not even in the graph any more: it is known by what took it down.
-    if (!is_cause || incident.kind != IncidentKind::kNodeDown || entity.label.empty()) return;
+    if (!is_cause || incident.finding.kind != IncidentKind::kNodeDown || entity.label.empty()) return;
     of = &subject(entity.label, false, view.name);
     if (of->health.guids.empty()) of->health.guids.push_back(entity.port.node);
   }
-  if (is_node_outage(incident.kind)) {
+  if (is_node_outage(incident.finding.kind)) {
     add_reason(*of, incident, entity.port);
     if (is_cause) return worsen(of->health, HealthVerdict::kUnhealthy, RecommendedAction::kDrain);
   }
@@ -173,23 +175,23 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
     // Out of reach behind it: all ports of that adapter are cut off. The adapter at the cable itself loses one port
     // only.
     const bool at_the_cable =
-        incident.kind == IncidentKind::kLinkDown &&
-        (entity.port.node == incident.cause.port.node || entity.port.node == incident.cause.peer.node);
+        incident.finding.kind == IncidentKind::kLinkDown &&
+        (entity.port.node == incident.finding.cause.port.node || entity.port.node == incident.finding.cause.peer.node);
     const NodeIndex index = view.sweep->topology->find_node(entity.port.node);
     if (of->is_switch || at_the_cable || index == kNoIndex) return;
-    const bool behind_switch = incident.kind == IncidentKind::kSwitchDown;
+    const bool behind_switch = incident.finding.kind == IncidentKind::kSwitchDown;
     for (const Port& port : view.sweep->topology->ports_of(view.sweep->topology->node(index))) {
       if (port.peer == kNoIndex) continue;
       const Node& peer = view.sweep->topology->node_of(view.sweep->topology->port(port.peer));
       // Of an adapter at the switch itself, the links to it are listed one by one.
-      const bool other_switch = behind_switch && peer.reachable && peer.guid != incident.cause.port.node;
+      const bool other_switch = behind_switch && peer.reachable && peer.guid != incident.finding.cause.port.node;
       if (!other_switch) mark_down(view, incident, {entity.port.node, port.number});
     }
     return;
   }
   if (!is_cause) return;
   add_reason(*of, incident, entity.port);
-  switch (incident.kind) {
+  switch (incident.finding.kind) {
     case IncidentKind::kTelemetryLost:
       worsen(of->health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
       break;
@@ -206,8 +208,8 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
 }
 
 void Assessment::read(const FabricView& view, const Incident& incident) {
-  if (incident.cause.kind == EntityKind::kFabric) {
-    if (incident.kind != IncidentKind::kTelemetryLost) return;
+  if (incident.finding.cause.kind == EntityKind::kFabric) {
+    if (incident.finding.kind != IncidentKind::kTelemetryLost) return;
     for (const std::uint32_t of : by_node_) {
       if (of == kNoIndex) continue;
       add_reason(subjects_[of], incident, {});
@@ -215,9 +217,9 @@ void Assessment::read(const FabricView& view, const Incident& incident) {
     }
     return;
   }
-  blame(view, incident, incident.cause, true);
-  if (is_outage(incident.kind))
-    for (const Entity& entity : incident.affected) blame(view, incident, entity, false);
+  blame(view, incident, incident.finding.cause, true);
+  if (is_outage(incident.finding.kind))
+    for (const Entity& entity : incident.finding.affected) blame(view, incident, entity, false);
 }
 
 void Assessment::look_at(const FabricView& view, const IncidentList& incidents) {
@@ -230,7 +232,8 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
   }
   read_ages(view);
   for (const IncidentPtr& incident : incidents)
-    if (incident->is_open() && incident->maintenance == 0 && incident->cause.fabric == view.name) read(view, *incident);
+    if (incident->is_open() && incident->finding.maintenance == 0 && incident->finding.cause.fabric == view.name)
+      read(view, *incident);
   for (Subject& subject : subjects_)
     for (const NodeIndex adapter : subject.unreachable)
       if (!explained(view, subject, adapter))
@@ -265,8 +268,8 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
     worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
   }
   for (const IncidentPtr& incident : incidents) {
-    const Entity& cause = incident->cause;
-    if (!incident->is_open() || incident->maintenance != 0 || !cause.fabric.empty()) continue;
+    const Entity& cause = incident->finding.cause;
+    if (!incident->is_open() || incident->finding.maintenance != 0 || !cause.fabric.empty()) continue;
     if (cause.kind == EntityKind::kFabric) {
       for (const auto& [name, host] : silent) add_reason(subject(name, false, {}), *incident, {});
       continue;
@@ -276,7 +279,7 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
     add_reason(subjects_[of->second], *incident, {});
     if (cause.kind == EntityKind::kCollector) continue;
     worsen(subjects_[of->second].health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
-    if (incident->kind == IncidentKind::kLinkDown) ++links_down[cause.host];
+    if (incident->finding.kind == IncidentKind::kLinkDown) ++links_down[cause.host];
   }
   for (const auto& host : hosts) {
     const auto down = links_down.find(host->host);

@@ -19,8 +19,8 @@ std::string key_of(IncidentKind kind, const Entity& cause) {
 }
 
 /// Planned work is never the same incident as trouble of the same kind: neither re-opens the other.
-std::string key_of(IncidentKind kind, const Entity& cause, std::uint64_t maintenance) {
-  return key_of(kind, cause) + (maintenance != 0 ? "|planned" : "");
+std::string key_of(const Finding& finding) {
+  return key_of(finding.kind, finding.cause) + (finding.maintenance != 0 ? "|planned" : "");
 }
 
 /// "1st", "2nd", "11th".
@@ -53,9 +53,9 @@ IncidentManager::IncidentManager(IncidentPolicy policy, std::vector<Incident> re
   for (Incident& incident : restored) {
     next_id_ = std::max(next_id_, incident.id + 1);
     Entry entry;
-    entry.key = key_of(incident.kind, incident.cause, incident.maintenance);
+    entry.key = key_of(incident.finding);
     // One that was stored before beginnings were noted.
-    if (incident.beginnings.empty() && incident.opened != kNever && incident.maintenance == 0)
+    if (incident.beginnings.empty() && incident.opened != kNever && incident.finding.maintenance == 0)
       incident.beginnings.push_back(incident.opened);
     entry.incident = std::make_shared<const Incident>(std::move(incident));
     newest_[entry.key] = entry.incident->id;
@@ -96,14 +96,33 @@ void IncidentManager::change(Entry& entry, Incident next, TimePoint now, Changed
     changed.push_back(*entry.incident);
 }
 
-/// Notes that it begins now, and says so where it does so again and again.
-void IncidentManager::begin(Incident& incident, TimePoint now) {
-  if (incident.maintenance != 0) return;  // nobody repeats an offence by being worked on
-  ++opened_[static_cast<std::size_t>(incident.kind)];
+std::string IncidentManager::summary_of(const Finding& finding, const Incident& incident) const {
+  const std::size_t count = incident.beginnings.size();
+  if (count < policy_.repeat_count) return finding.summary;
+  return finding.summary + "; the " + ordinal(count) + " time" + (count < kMostBeginnings ? "" : " or more") + " in " +
+         in_words(policy_.repeat_window);
+}
+
+/// The finding as the newest one of the incident; evidence and jobs add up.
+void IncidentManager::apply(Incident& incident, const Finding& finding) const {
+  Finding before = std::exchange(incident.finding, finding);
+  merge_evidence(before.evidence, finding.evidence, policy_.evidence_limit);
+  merge_jobs(before.jobs, finding.jobs);
+  incident.finding.evidence = std::move(before.evidence);
+  incident.finding.jobs = std::move(before.jobs);
+  incident.finding.summary = summary_of(finding, incident);
+}
+
+/// Applies the finding with which it begins now, and says so where it does so again and again.
+void IncidentManager::begin(Incident& incident, const Finding& finding, TimePoint now) {
+  apply(incident, finding);
+  if (finding.maintenance != 0) return;  // maintenance is no repetition
+  ++opened_[static_cast<std::size_t>(finding.kind)];
   // A clock that was set back makes a past that lies ahead.
   std::erase_if(incident.beginnings, [&](TimePoint at) { return at > now || now - at > policy_.repeat_window; });
   incident.beginnings.push_back(now);
   if (incident.beginnings.size() > kMostBeginnings) incident.beginnings.erase(incident.beginnings.begin());
+  incident.finding.summary = summary_of(finding, incident);
   const std::size_t count = incident.beginnings.size();
   if (count < policy_.repeat_count) return;
   const Evidence repeated{.signal = "beginnings",
@@ -114,35 +133,18 @@ void IncidentManager::begin(Incident& incident, TimePoint now) {
                           .threshold = static_cast<double>(policy_.repeat_count),
                           .unit = "times",
                           .observed = now,
-                          .where = incident.cause,
+                          .where = finding.cause,
                           .window = policy_.repeat_window};
-  merge_evidence(incident.evidence, {repeated}, policy_.evidence_limit);
-}
-
-std::string IncidentManager::summary_of(const Finding& finding, const Incident& incident) const {
-  const std::size_t count = incident.beginnings.size();
-  if (count < policy_.repeat_count) return finding.summary;
-  return finding.summary + "; the " + ordinal(count) + " time" + (count < kMostBeginnings ? "" : " or more") + " in " +
-         in_words(policy_.repeat_window);
+  merge_evidence(incident.finding.evidence, {repeated}, policy_.evidence_limit);
 }
 
 void IncidentManager::open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
                            Changed& changed) {
   Incident incident;
-  incident.beginnings = std::move(beginnings);
   incident.id = next_id_++;
-  incident.kind = finding.kind;
-  incident.severity = finding.severity;
-  incident.cause = finding.cause;
-  incident.affected = finding.affected;
-  merge_evidence(incident.evidence, finding.evidence, policy_.evidence_limit);
-  incident.waiting = finding.waiting;
-  merge_jobs(incident.jobs, finding.jobs);
-  incident.confidence = finding.confidence;
-  incident.maintenance = finding.maintenance;
-  begin(incident, now);
-  incident.summary = summary_of(finding, incident);
   incident.opened = now;
+  incident.beginnings = std::move(beginnings);
+  begin(incident, finding, now);
   newest_[key] = incident.id;
   Entry& entry = entries_.emplace_back();
   entry.key = std::move(key);
@@ -154,30 +156,21 @@ void IncidentManager::open(const Finding& finding, std::string key, std::vector<
 void IncidentManager::reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed) {
   Incident next = *entry.incident;
   next.state = IncidentState::kOpen;
-  next.severity = finding.severity;
-  next.cause = finding.cause;
-  next.affected = finding.affected;
-  next.confidence = finding.confidence;
-  next.maintenance = finding.maintenance;
   next.resolved = kNever;
   next.acknowledged_by.clear();
   ++next.occurrences;
-  next.waiting = finding.waiting;
-  next.jobs.clear();
-  merge_jobs(next.jobs, finding.jobs);
-  merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
-  begin(next, now);
-  next.summary = summary_of(finding, next);
+  next.finding.jobs.clear();
+  begin(next, finding, now);
   entry.evidence_shown = now;
   change(entry, std::move(next), now, changed);
 }
 
 void IncidentManager::refresh(Entry& entry, const Finding& finding, TimePoint now, Changed& changed) {
-  const Incident& shown = *entry.incident;
+  const Finding& shown = entry.incident->finding;
   const EvidenceNews news = compare_evidence(shown.evidence, finding.evidence);
   std::vector<std::string> jobs = shown.jobs;
   const bool material = merge_jobs(jobs, finding.jobs) || shown.severity != finding.severity ||
-                        shown.summary != summary_of(finding, shown) ||
+                        shown.summary != summary_of(finding, *entry.incident) ||
                         std::abs(shown.confidence - finding.confidence) >= 0.1 ||
                         !std::ranges::equal(shown.affected, finding.affected,
                                             [](const Entity& a, const Entity& b) { return a.same_as(b); });
@@ -185,16 +178,8 @@ void IncidentManager::refresh(Entry& entry, const Finding& finding, TimePoint no
   const bool due = now - entry.evidence_shown >= policy_.evidence_refresh;
   const bool moved_on = news.fresh || news.numbers || !same_tree(shown.waiting, finding.waiting);
   if (!material && !(moved_on && due)) return;
-  Incident next = shown;
-  next.jobs = std::move(jobs);
-  next.severity = finding.severity;
-  next.cause = finding.cause;
-  next.affected = finding.affected;
-  next.confidence = finding.confidence;
-  next.maintenance = finding.maintenance;
-  next.summary = summary_of(finding, shown);
-  merge_evidence(next.evidence, finding.evidence, policy_.evidence_limit);
-  next.waiting = finding.waiting;
+  Incident next = *entry.incident;
+  apply(next, finding);
   entry.evidence_shown = now;
   change(entry, std::move(next), now, changed);
 }
@@ -204,14 +189,14 @@ std::vector<std::pair<std::uint64_t, TimePoint>> IncidentManager::last_evidence(
   for (const Entry& entry : entries_) {
     if (!entry.incident->is_open()) continue;
     TimePoint newest = entry.evidence_seen;
-    for (const Evidence& evidence : entry.incident->evidence) newest = std::max(newest, evidence.observed);
+    for (const Evidence& evidence : entry.incident->finding.evidence) newest = std::max(newest, evidence.observed);
     all.emplace_back(entry.incident->id, newest);
   }
   return all;
 }
 
-std::uint64_t IncidentManager::take(const Finding& finding, TimePoint now, Changed& changed) {
-  std::string key = key_of(finding.kind, finding.cause, finding.maintenance);
+std::uint64_t IncidentManager::ingest(const Finding& finding, TimePoint now, Changed& changed) {
+  std::string key = key_of(finding);
   const auto known = newest_.find(key);
   const std::size_t at = known == newest_.end() ? entries_.size() : position(known->second);
   if (at < entries_.size()) {
@@ -240,7 +225,7 @@ void IncidentManager::resolve(Entry& entry, const std::string& why, TimePoint no
   Incident next = *entry.incident;
   next.state = IncidentState::kResolved;
   next.resolved = now;
-  if (!why.empty()) next.summary += " (" + why + ")";
+  if (!why.empty()) next.finding.summary += " (" + why + ")";
   // A link is no repeated offender for having hung from a switch that went down.
   if (part_of_another && !next.beginnings.empty()) next.beginnings.pop_back();
   entry.clean_sweeps = 0;
@@ -249,7 +234,7 @@ void IncidentManager::resolve(Entry& entry, const std::string& why, TimePoint no
 
 /// The incident of the same trouble that alarms, where this update had it.
 IncidentPtr IncidentManager::seen_as_trouble(const Incident& planned) const {
-  const auto known = newest_.find(key_of(planned.kind, planned.cause));
+  const auto known = newest_.find(key_of(planned.finding.kind, planned.finding.cause));
   const std::size_t at = known == newest_.end() ? entries_.size() : position(known->second);
   return at < entries_.size() && entries_[at].seen_in == updates_ ? entries_[at].incident : nullptr;
 }
@@ -258,23 +243,24 @@ void IncidentManager::close(std::string_view fabric, const std::unordered_map<st
                             const Coverage& coverage, TimePoint now, Changed& changed) {
   for (Entry& entry : entries_) {
     const Incident& incident = *entry.incident;
-    if (!incident.is_open() || entry.seen_in == updates_ || !coverage.reaches(incident.cause.fabric, fabric)) continue;
-    if (const IncidentPtr alarm = incident.maintenance != 0 ? seen_as_trouble(incident) : nullptr) {
+    const Finding& known = incident.finding;
+    if (!incident.is_open() || entry.seen_in == updates_ || !coverage.reaches(known.cause.fabric, fabric)) continue;
+    if (const IncidentPtr alarm = known.maintenance != 0 ? seen_as_trouble(incident) : nullptr) {
       resolve(entry, "the maintenance window ended; it continues as " + incident_name(alarm->id), now, changed);
       continue;
     }
-    const bool foldable = is_outage_or_blindness(incident.kind);
-    if ((foldable || is_part(incident.kind)) && !wholes.empty()) {
-      auto whole = foldable ? wholes.find(incident.cause.identity()) : wholes.end();
-      if (whole == wholes.end()) whole = wholes.find(key_of(incident.kind, incident.cause));
+    const bool foldable = is_outage_or_blindness(known.kind);
+    if ((foldable || is_part(known.kind)) && !wholes.empty()) {
+      auto whole = foldable ? wholes.find(known.cause.identity()) : wholes.end();
+      if (whole == wholes.end()) whole = wholes.find(key_of(known.kind, known.cause));
       if (whole != wholes.end()) {
         // What alarms does not vanish in what does not: it waits until the work is done.
-        if (incident.maintenance == 0 && find(whole->second)->maintenance != 0) continue;
+        if (known.maintenance == 0 && find(whole->second)->finding.maintenance != 0) continue;
         resolve(entry, "now part of " + incident_name(whole->second), now, changed, true);
         continue;
       }
     }
-    if (!coverage.observed(incident.kind, incident.cause)) continue;
+    if (!coverage.observed(known.kind, known.cause)) continue;
     if (++entry.clean_sweeps >= policy_.resolve_sweeps) resolve(entry, {}, now, changed);
   }
 }
@@ -294,7 +280,7 @@ std::vector<Incident> IncidentManager::update(std::string_view fabric, std::vect
   // What the greater troubles of this sweep contain: entity → incident.
   std::unordered_map<std::string, std::uint64_t> wholes;
   for (const Finding& finding : findings) {
-    const std::uint64_t id = take(finding, now, changed);
+    const std::uint64_t id = ingest(finding, now, changed);
     const bool whole = is_node_outage(finding.kind);
     if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
     if (whole || finding.kind == IncidentKind::kLinkDown)
@@ -322,7 +308,7 @@ std::vector<Incident> IncidentManager::update(std::string_view fabric, std::vect
 std::vector<Incident> IncidentManager::give_up(std::string_view fabric, const std::string& why, TimePoint now) {
   Changed changed;
   for (Entry& entry : entries_)
-    if (entry.incident->is_open() && entry.incident->cause.fabric == fabric) resolve(entry, why, now, changed);
+    if (entry.incident->is_open() && entry.incident->finding.cause.fabric == fabric) resolve(entry, why, now, changed);
   return changed;
 }
 

@@ -40,7 +40,7 @@ class IncidentManager {
 
   /// The windows of planned work, from now on. What begins within one is kept apart from trouble: it is INFO, pages
   /// nobody and counts neither as opened nor as a beginning; what is still wrong when the window is over begins then.
-  void plan(MaintenanceListPtr windows) { windows_ = std::move(windows); }
+  void set_maintenance_windows(MaintenanceListPtr windows) { windows_ = std::move(windows); }
 
   /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
   std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
@@ -77,12 +77,13 @@ class IncidentManager {
 
   std::size_t position(std::uint64_t id) const;
   void change(Entry& entry, Incident next, TimePoint now, Changed& changed);
-  std::uint64_t take(const Finding& finding, TimePoint now, Changed& changed);
+  std::uint64_t ingest(const Finding& finding, TimePoint now, Changed& changed);
   void refresh(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
   void reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
   void open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
             Changed& changed);
-  void begin(Incident& incident, TimePoint now);
+  void apply(Incident& incident, const Finding& finding) const;
+  void begin(Incident& incident, const Finding& finding, TimePoint now);
   std::string summary_of(const Finding& finding, const Incident& incident) const;
   void resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed, bool part_of_another = false);
   void close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,

@@ -82,9 +82,10 @@ void mark_planned(std::vector<Finding>& findings, const MaintenanceList& windows
   if (active.empty()) return;
   Reach reach;
   for (const auto& incident : open) {
-    if (!incident->is_open() || incident->maintenance == 0 || !is_outage_or_blindness(incident->kind)) continue;
-    const auto window = std::ranges::find(active, incident->maintenance, &MaintenanceWindow::id);
-    if (window != active.end()) reach.add(incident->affected, *window);
+    if (!incident->is_open() || incident->finding.maintenance == 0 || !is_outage_or_blindness(incident->finding.kind))
+      continue;
+    const auto window = std::ranges::find(active, incident->finding.maintenance, &MaintenanceWindow::id);
+    if (window != active.end()) reach.add(incident->finding.affected, *window);
   }
   for (Finding& finding : findings) {
     const MaintenanceWindow* window = maintenance_of(active, finding.cause, now);

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "analyzer/links/link_findings.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -76,17 +78,14 @@ void DegradedLinks::report(const Topology& topology, const LinkTable& table, con
   for (const Degraded& degraded : degraded_) {
     const LinkState& link = table.links()[degraded.link];
     if (link.low_view != EndView::kUp || link.high_view != EndView::kUp) continue;
-    Finding finding = make_finding(IncidentKind::kLinkDegraded, Severity::kWarning, describe.link(degraded.link));
-    if (const NodeId adapter = describe.adapter_of(degraded.link); adapter != kNoIndex)
-      finding.affected.push_back(describe.node(adapter));
     const bool narrow = degraded.lanes < degraded.best_lanes;
     const bool slow = degraded.speed < degraded.best_speed;
-    std::string what;
-    if (narrow) what = std::to_string(degraded.lanes) + "X of " + std::to_string(degraded.best_lanes) + "X";
+    std::string what = "runs at ";
+    if (narrow) what += std::to_string(degraded.lanes) + "X of " + std::to_string(degraded.best_lanes) + "X";
     if (slow) what += (narrow ? " and " : "") + speed_name(degraded.speed) + " of " + speed_name(degraded.best_speed);
-    finding.summary = "Link " + finding.cause.label + " runs at " + what;
-    finding.confidence = degraded.by_configuration ? 0.7 : 0.97;
-    if (degraded.by_configuration) finding.summary += ": limited by its enabled widths, its neighbours run wider";
+    if (degraded.by_configuration) what += ": limited by its enabled widths, its neighbours run wider";
+    Finding finding = link_degraded(reported_link(describe, degraded.link), Severity::kWarning,
+                                    degraded.by_configuration ? 0.7 : 0.97, what);
     for (const PortIndex index : {link.low, link.high}) {
       const Port& port = topology.port(index);
       const Entity where = describe.port(topology.key_of(index));

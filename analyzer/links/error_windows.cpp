@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "analyzer/links/link_findings.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -183,13 +185,11 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
     if (link != kNoIndex) position = of_link.try_emplace(link, findings.size()).first->second;
     if (position == findings.size()) {
       Finding finding =
-          make_finding(IncidentKind::kLinkErrors, Severity::kWarning, link == kNoIndex ? where : describe.link(link));
-      if (link != kNoIndex)
-        if (const NodeId adapter = describe.adapter_of(link); adapter != kNoIndex)
-          finding.affected.push_back(describe.node(adapter));
+          link == kNoIndex ? make_finding(IncidentKind::kLinkErrors, Severity::kWarning, where)
+                           : link_finding(IncidentKind::kLinkErrors, Severity::kWarning, reported_link(describe, link));
       finding.confidence = 0.9;
       finding.summary = (link == kNoIndex ? "Port " : "Link ") + finding.cause.label +
-                        " has a bit error ratio above its limit of " + short_number(thresholds_.error_rate_limit) +
+                        " has a bit error rate above its limit of " + short_number(thresholds_.error_rate_limit) +
                         ", received at " + where.label;
       findings.push_back(std::move(finding));
     } else {

@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "analyzer/links/link_trend.hpp"
 #include "analyzer/ports/describe.hpp"
-#include "analyzer/ports/drift.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/sweep.hpp"
 
@@ -27,20 +28,18 @@ class FecTrends {
               std::vector<Finding>& findings) const;
 
  private:
-  struct Trend {
+  struct Receiver {
     TimePoint read_at = kNever;
-    std::uint64_t corrected = 0;  ///< symbols, at that reading
-    float line_rate = 0;
-    bool was_down = false;  ///< since that reading
-    Drift drift;            ///< of log10 of the ratio
+    std::optional<std::uint64_t> corrected;  ///< symbols, at the last reading that told them
+    LinkTrend trend;
   };
-  void read(PortIndex port, const SampleTable& details, float line_rate);
+  void read(Receiver& receiver, PortIndex port, const SampleTable& details, float line_rate);
 
   const Thresholds& thresholds_;
   std::uint64_t epoch_ = 0;
   std::vector<SampleTable::Column> columns_;
-  std::vector<Trend> trends_;     ///< by port; empty while nobody counts corrected symbols
-  std::vector<PortIndex> worse_;  ///< ascending
+  std::vector<Receiver> receivers_;  ///< by port; empty while nobody counts corrected symbols
+  std::vector<PortIndex> worse_;     ///< ascending
 };
 
 }  // namespace weft::analyzer

@@ -37,6 +37,11 @@ class FlapRecord {
   bool noticed_by(unsigned source) const { return seen_[source] > 0; }
   /// Over the limit of the fast or the slow layer, and not yet decayed below its lower one.
   bool is_flapping() const { return fast_suppressed_ || slow_suppressed_; }
+  /// One that keeps flapping is down now and then: LINK_FLAP says so, until it has been down for
+  /// Thresholds::flap_down_hold. `since` kNever: nobody knows how long.
+  bool hides_down(TimePoint since, TimePoint now, const Thresholds& thresholds) const {
+    return is_flapping() && since != kNever && now - since < thresholds.flap_down_hold;
+  }
   /// Its penalties are as good as none.
   bool is_forgotten() const;
   /// What it does, for a summary: it keeps going down, or it did and is listed until its penalties have decayed.

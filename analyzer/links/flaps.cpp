@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/links/link_findings.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -82,32 +84,21 @@ void FlapTracker::update(const LinkTable& table, const CounterPass& pass, const 
   revision_ += std::erase_if(records_, [](const auto& entry) { return entry.second.is_forgotten(); });
 }
 
-bool FlapTracker::is_flapping(LinkId link) const {
+bool FlapTracker::hides_down(LinkId link, TimePoint since, TimePoint now) const {
   const auto found = records_.find(link);
-  return found != records_.end() && found->second.is_flapping();
+  return found != records_.end() && found->second.hides_down(since, now, thresholds_);
 }
 
 void FlapTracker::report(const Describe& describe, const LinkTable& table, TimePoint now,
                          std::vector<Finding>& findings) const {
   for (const auto& [id, record] : records_) {
     if (!record.is_flapping()) continue;
-    const FlapState& state = record.state;
-    Finding finding = make_finding(IncidentKind::kLinkFlap, Severity::kWarning, describe.link(id));
-    if (const NodeId adapter = describe.adapter_of(id); adapter != kNoIndex)
-      finding.affected.push_back(describe.node(adapter));
-    finding.confidence = state.both_ends ? 0.98 : 0.75;
-    finding.summary = "Link " + finding.cause.label + " " + record.habit(now) +
-                      (state.both_ends ? "; reported by both ends" : "; reported by one end only");
-    record.add_evidence(thresholds_, finding.cause, now, finding.evidence);
+    Finding finding =
+        link_flap(reported_link(describe, id), record,
+                  record.state.both_ends ? FlapWitness::kBothEnds : FlapWitness::kOneEnd, thresholds_, now);
     const LinkState& link = table.links()[id];
     if (link.view == LinkView::kDown || link.view == LinkView::kDisagreement)
-      finding.evidence.push_back({.signal = "port_state",
-                                  .description = "the link is currently down",
-                                  .value = 0,
-                                  .threshold = 0,
-                                  .unit = "",
-                                  .observed = link.down_since,
-                                  .where = finding.cause});
+      finding.evidence.push_back(fact("port_state", "the link is currently down", link.down_since, finding.cause));
     findings.push_back(std::move(finding));
   }
 }

@@ -36,8 +36,8 @@ class FlapTracker {
   void update(const LinkTable& table, const CounterPass& pass, const PlannedLinks& planned, bool settling,
               TimePoint now);
 
-  /// True while LINK_FLAP is open for the link.
-  bool is_flapping(LinkId link) const;
+  /// Does LINK_FLAP say enough of the link, which has been down since then? See FlapRecord.
+  bool hides_down(LinkId link, TimePoint since, TimePoint now) const;
   /// Adds a LINK_FLAP for each flapping link.
   void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;
 

@@ -25,13 +25,8 @@ void add_end(Finding& finding, const Topology& expected, const Describe& describ
   const Entity where = describe.port(at);
   const std::string should = wanted ? name_of(expected, describe, *wanted) : std::string("nothing");
   finding.evidence.push_back(
-      {.signal = "expected_peer",
-       .description = where.label + " should be connected with " + should + ", found " + describe.port(found).label,
-       .value = 0,
-       .threshold = 0,
-       .unit = "",
-       .observed = now,
-       .where = where});
+      fact("expected_peer",
+           where.label + " should be connected with " + should + ", found " + describe.port(found).label, now, where));
 }
 
 }  // namespace
@@ -101,13 +96,8 @@ void report_duplicates(const Topology& topology, const LinkTable& table, const D
       for (const Evidence& evidence : finding.evidence) known = known || evidence.where.port == key;
       if (known) continue;
       finding.affected.push_back(where);
-      finding.evidence.push_back({.signal = "node_guid",
-                                  .description = to_string(duplicate.guid) + " answers at " + where.label,
-                                  .value = 0,
-                                  .threshold = 0,
-                                  .unit = "",
-                                  .observed = now,
-                                  .where = where});
+      finding.evidence.push_back(
+          fact("node_guid", to_string(duplicate.guid) + " answers at " + where.label, now, where));
     }
   }
   for (auto& [guid, finding] : by_guid) findings.push_back(std::move(finding));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/links/link_findings.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -38,13 +40,7 @@ void Writer::add_state(Finding& finding, LinkId id, bool high) const {
   const bool unread = table_.nodes()[high ? link.high_node : link.low_node].unread;
   if (unread || view == EndView::kUnseen || index == kNoIndex) {
     if (unread) return;  // nobody asked it
-    finding.evidence.push_back({.signal = "port_unreadable",
-                                .description = where.label + " does not respond",
-                                .value = 0,
-                                .threshold = 0,
-                                .unit = "",
-                                .observed = sweep_.finished,
-                                .where = where});
+    finding.evidence.push_back(fact("port_unreadable", where.label + " does not respond", sweep_.finished, where));
     return;
   }
   const Port& port = sweep_.topology->port(index);
@@ -67,46 +63,30 @@ void Writer::add_nodes(Finding& finding, const std::vector<NodeId>& nodes) const
 
 void Writer::link(const Outage& outage) {
   const LinkState& link = table_.links()[outage.link];
-  Finding finding = make_finding(IncidentKind::kLinkDown, Severity::kCritical, describe_.link(outage.link));
-  const NodeId adapter = describe_.adapter_of(outage.link);
-  if (adapter != kNoIndex) finding.affected.push_back(describe_.node(adapter));
   std::vector<NodeId> behind = outage.nodes;
-  std::erase(behind, adapter);
+  std::erase(behind, describe_.adapter_of(outage.link));
+  const auto either = [&](EndView view) { return link.low_view == view || link.high_view == view; };
+  const auto end = [&](bool high) { return describe_.end(outage.link, high).label; };
+  LinkDown down{.sight = LinkDown::Sight::kBothEnds, .where = {}, .behind = behind.size()};
+  if (either(EndView::kDisabled)) {
+    down.sight = LinkDown::Sight::kDisabled;
+    down.where = end(link.high_view == EndView::kDisabled);
+  } else if (link.view == LinkView::kTraining) {
+    down.sight = LinkDown::Sight::kTraining;
+  } else if (link.view == LinkView::kDisagreement) {
+    down.sight = LinkDown::Sight::kDisagreement;
+  } else if (either(EndView::kUnseen)) {
+    const bool ethernet = sweep_.topology->is_ethernet();
+    down.sight = ethernet ? LinkDown::Sight::kOneEnd : LinkDown::Sight::kNoResponse;
+    down.where = end(ethernet ? link.low_view == EndView::kUnseen : link.high_view == EndView::kUnseen);
+  } else if (either(EndView::kUp)) {
+    down.sight = LinkDown::Sight::kNotRead;
+    down.where = end(link.high_view == EndView::kUp);
+  }
+  Finding finding = link_down(reported_link(describe_, outage.link), down);
   add_nodes(finding, behind);
   add_state(finding, outage.link, false);
   add_state(finding, outage.link, true);
-
-  const auto either = [&](EndView view) { return link.low_view == view || link.high_view == view; };
-  const std::string name = "Link " + finding.cause.label;
-  if (either(EndView::kDisabled)) {
-    finding.severity = Severity::kWarning;
-    finding.confidence = 0.99;
-    finding.summary = name + " is down: administratively disabled at " +
-                      describe_.end(outage.link, link.high_view == EndView::kDisabled).label;
-  } else if (link.view == LinkView::kTraining) {
-    finding.severity = Severity::kWarning;
-    finding.confidence = 0.8;
-    finding.summary = name + " is trained, but the subnet manager has not activated it";
-  } else if (link.view == LinkView::kDisagreement) {
-    finding.confidence = 0.6;
-    finding.summary = name + " is down at one end while the other still reports Active";
-  } else if (either(EndView::kUnseen) && sweep_.topology->is_ethernet()) {
-    const bool low_tells = link.low_view != EndView::kUnseen;
-    finding.confidence = 0.9;
-    finding.summary = name + " is down, reported by " + describe_.end(outage.link, !low_tells).label;
-  } else if (either(EndView::kUnseen)) {
-    finding.confidence = behind.empty() ? 0.85 : 0.7;
-    finding.summary = name + " is down; " + describe_.end(outage.link, link.high_view == EndView::kUnseen).label +
-                      " does not respond";
-    if (!behind.empty()) finding.summary += ", " + std::to_string(behind.size()) + " nodes behind it are unreachable";
-  } else if (either(EndView::kUp)) {
-    finding.confidence = 0.85;
-    finding.summary = name + " is down; " + describe_.end(outage.link, link.high_view == EndView::kUp).label +
-                      " has not been read since";
-  } else {
-    finding.confidence = 0.99;
-    finding.summary = name + " is down, reported by both ends";
-  }
   findings_.push_back(std::move(finding));
 }
 
@@ -158,13 +138,8 @@ void Writer::silent(const Outage& outage) {
     finding.summary += "; " + std::to_string(outage.nodes.size()) + " nodes behind it are unreachable";
   add_nodes(finding, outage.nodes);
   if (counters_only) {
-    finding.evidence.push_back({.signal = "counters_read_at",
-                                .description = "the last successful reading of its counters is stale",
-                                .value = 0,
-                                .threshold = 0,
-                                .unit = "",
-                                .observed = sweep_.finished,
-                                .where = finding.cause});
+    finding.evidence.push_back(fact("counters_read_at", "the last successful reading of its counters is stale",
+                                    sweep_.finished, finding.cause));
   } else {
     std::size_t shown = 0;
     for (const LinkId id : table_.links_of(outage.node)) {
@@ -193,16 +168,13 @@ void Writer::fabric(const Outage& outage) {
 }  // namespace
 
 void report_outages(const OutageReport& report, const Describe& describe, const LinkTable& table,
-                    const FlapTracker& flaps, const Thresholds& thresholds, const Sweep& sweep,
-                    std::vector<Finding>& findings) {
+                    const FlapTracker& flaps, const Sweep& sweep, std::vector<Finding>& findings) {
   Writer writer(describe, table, sweep, findings);
   for (const Outage& outage : report.outages) {
     switch (outage.kind) {
       case OutageKind::kLink: {
         const TimePoint since = table.links()[outage.link].down_since;
-        if (flaps.is_flapping(outage.link) && since != kNever && sweep.finished - since < thresholds.flap_down_hold)
-          break;
-        writer.link(outage);
+        if (!flaps.hides_down(outage.link, since, sweep.finished)) writer.link(outage);
         break;
       }
       case OutageKind::kSwitch:

@@ -13,7 +13,6 @@ namespace weft::analyzer {
 /// One finding for each outage. A link that is known to flap is not reported as down before it has been down for
 /// Thresholds::flap_down_hold.
 void report_outages(const OutageReport& report, const Describe& describe, const LinkTable& table,
-                    const FlapTracker& flaps, const Thresholds& thresholds, const Sweep& sweep,
-                    std::vector<Finding>& findings);
+                    const FlapTracker& flaps, const Sweep& sweep, std::vector<Finding>& findings);
 
 }  // namespace weft::analyzer

@@ -66,6 +66,16 @@ Finding make_finding(IncidentKind kind, Severity severity, Entity cause) {
   return finding;
 }
 
+Evidence fact(std::string signal, std::string description, TimePoint observed, Entity where) {
+  return {.signal = std::move(signal),
+          .description = std::move(description),
+          .value = 0,
+          .threshold = 0,
+          .unit = {},
+          .observed = observed,
+          .where = std::move(where)};
+}
+
 std::string short_number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", value);

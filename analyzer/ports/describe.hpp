@@ -39,6 +39,9 @@ class Describe {
 /// A finding with nothing in it yet but what it is about.
 Finding make_finding(IncidentKind kind, Severity severity, Entity cause);
 
+/// Evidence that is no number.
+Evidence fact(std::string signal, std::string description, TimePoint observed, Entity where);
+
 /// "3.2e-11": three significant digits.
 std::string short_number(double value);
 /// "2 h 5 min", "12 s": the two largest units.

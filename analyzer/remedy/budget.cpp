@@ -119,7 +119,7 @@ std::optional<std::string> must_trip(std::size_t wanted, Plans plans, const Reme
   const auto most =
       std::max<std::size_t>(limits.minimum, static_cast<std::size_t>(limits.share * static_cast<double>(nodes)));
   if (wanted > most)
-    return std::to_string(wanted) + " targets needed remediation within " +
+    return std::to_string(wanted) + " targets needed a remedy within " +
            std::to_string(std::chrono::duration_cast<std::chrono::minutes>(limits.window).count()) +
            " min, more than " + std::to_string(most) + ": a common cause outside any plan is likely";
   const std::uint32_t day = actions_within(plans, view.now, 24h);

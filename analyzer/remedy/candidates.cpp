@@ -64,8 +64,8 @@ std::optional<Remedy> drain(std::string host) {
 }
 
 const Evidence* evidence_in(const Incident& incident, std::string_view unit) {
-  const auto found = std::ranges::find(incident.evidence, unit, &Evidence::unit);
-  return found == incident.evidence.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(incident.finding.evidence, unit, &Evidence::unit);
+  return found == incident.finding.evidence.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -103,8 +103,8 @@ Entity link_entity(std::string fabric, const Topology& topology, PortIndex port)
 }
 
 std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view) {
-  const Entity& cause = incident.cause;
-  if (!is_trouble_of_a_host(incident.kind)) return std::nullopt;
+  const Entity& cause = incident.finding.cause;
+  if (!is_trouble_of_a_host(incident.finding.kind)) return std::nullopt;
   if (cause.kind == EntityKind::kHostPort || cause.kind == EntityKind::kHost) return drain(cause.host);
   const FabricView* fabric = view.fabric(cause.fabric);
   if (!fabric || !fabric->sweep) return std::nullopt;
@@ -122,13 +122,13 @@ std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& vie
   }
   if (link.kind != EntityKind::kLink) return std::nullopt;
   if (std::string host = host_behind(topology, link); !host.empty()) return drain(std::move(host));
-  if (!is_trouble_of_a_link(incident.kind)) return std::nullopt;
+  if (!is_trouble_of_a_link(incident.finding.kind)) return std::nullopt;
   return Remedy{RemedyAction::kIsolateLink, std::move(link)};
 }
 
 Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimits& limits) {
   const double communication = limits.communication_share;
-  switch (incident.kind) {
+  switch (incident.finding.kind) {
     case IncidentKind::kLinkFlap: {
       // At least as often as it took to call it flapping; the beginnings of the last day where there were more.
       const double restart = seconds(limits.restart_cost);
@@ -150,8 +150,8 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
     case IncidentKind::kLinkErrors: {
       const Evidence* errors = evidence_in(incident, "errors/bit");
       double rate = 100e9;
-      if (const FabricView* fabric = view.fabric(incident.cause.fabric); fabric && fabric->sweep) {
-        const PortIndex port = fabric->sweep->topology->find_port(incident.cause.port);
+      if (const FabricView* fabric = view.fabric(incident.finding.cause.fabric); fabric && fabric->sweep) {
+        const PortIndex port = fabric->sweep->topology->find_port(incident.finding.cause.port);
         if (port != kNoIndex) {
           const Port& end = fabric->sweep->topology->port(port);
           if (const double active = end.bits_per_second(); active > 0) rate = active;
@@ -200,7 +200,7 @@ std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& re
                                       LiveTree* tree, const RemedyLimits& limits) {
   std::vector<Candidate> candidates;
   const Harm harm = harm_of(incident, view, limits);
-  candidates.push_back({RemedyAction::kNothing, incident.cause, 0, harm.ratio, true, harm.explanation});
+  candidates.push_back({RemedyAction::kNothing, incident.finding.cause, 0, harm.ratio, true, harm.explanation});
   if (remedy.action == RemedyAction::kIsolateLink || remedy.action == RemedyAction::kRaiseLinkCost) {
     Harm cost{1, "the cabling there is unknown"};
     const FabricView* fabric = view.fabric(remedy.target.fabric);

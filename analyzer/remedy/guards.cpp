@@ -141,8 +141,8 @@ class Judge {
     const auto on = [&own](const std::vector<std::string>& list) {
       return std::ranges::find_first_of(list, own) != list.end();
     };
-    if (on(settings.deny)) return refused("it is on the deny list");
-    if (!settings.allow.empty() && !on(settings.allow)) return refused("it is not on the allow list");
+    if (on(settings.deny)) return refused("the target is on the deny list");
+    if (!settings.allow.empty() && !on(settings.allow)) return refused("the target is not on the allow list");
     return passed("the lists allow it");
   }
 
@@ -191,9 +191,9 @@ class Judge {
 
   Verdict sensor() const {
     for (const auto& incident : in_.view.incidents)
-      if (incident->is_open() && incident->cause.kind == EntityKind::kFabric &&
-          (plan_.target.fabric.empty() || incident->cause.fabric == plan_.target.fabric))
-        return refused(incident_name(incident->id) + " makes the monitoring unreliable: " + incident->summary);
+      if (incident->is_open() && incident->finding.cause.kind == EntityKind::kFabric &&
+          (plan_.target.fabric.empty() || incident->finding.cause.fabric == plan_.target.fabric))
+        return refused(incident_name(incident->id) + " makes the monitoring unreliable: " + incident->finding.summary);
     return passed("no incident about the monitoring itself");
   }
 
@@ -202,9 +202,10 @@ class Judge {
     if (!takes_out_) return not_needed("it returns a target to service");
     const Incident* incident = in_.view.incident(plan_.incident);
     if (!incident) return refused("its incident no longer exists");
-    if (incident->confidence < limits_.confidence) return refused("the confidence in the cause is too low");
+    if (incident->finding.confidence < limits_.confidence) return refused("the confidence in the cause is too low");
     std::set<std::pair<std::string, std::string>> signals;
-    for (const Evidence& evidence : incident->evidence) signals.emplace(evidence.signal, evidence.where.identity());
+    for (const Evidence& evidence : incident->finding.evidence)
+      signals.emplace(evidence.signal, evidence.where.identity());
     if (signals.size() < 2) return refused("only one signal confirms it");
     return passed(std::to_string(signals.size()) + " signals confirm it");
   }
@@ -257,8 +258,8 @@ class Judge {
     const PortKey own = fabric_->sweep->local_port;
     const auto& manager = fabric_->sweep->subnet_manager;
     for (const PortKey end : {plan_.target.port, plan_.target.peer}) {
-      if (end == own) return refused("it is on weftd's own path into the fabric");
-      if (end == manager) return refused("it is on the subnet manager's path into the fabric");
+      if (end == own) return refused("the link is on weftd's own path into the fabric");
+      if (end == manager) return refused("the link is on the subnet manager's path into the fabric");
     }
     if (!manager) return refused("no subnet manager is known that could reroute");
     const PortIndex at = topology().find_port(*manager);

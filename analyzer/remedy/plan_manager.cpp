@@ -209,7 +209,7 @@ void PlanManager::set_hands_off(bool hands_off, const std::string& why, const st
   status_.hands_off = hands_off;
   status_.hands_off_reason = hands_off ? who + (why.empty() ? "" : ": " + why) : "";
   status_changed_ = true;
-  audit(nullptr, who, hands_off ? "hands off" : "hands on", why, now);
+  audit(nullptr, who, hands_off ? "automation stopped" : "automation resumed", why, now);
 }
 
 Result<void> PlanManager::reset_breaker(const std::string& why, const std::string& who, TimePoint now) {
@@ -223,7 +223,7 @@ Result<void> PlanManager::reset_breaker(const std::string& why, const std::strin
   return {};
 }
 
-RemedyBatch PlanManager::take(TimePoint now) {
+RemedyBatch PlanManager::drain_changes(TimePoint now) {
   RemedyBatch batch;
   batch.audit = std::exchange(unsaved_audit_, {});
   batch.status_changed = std::exchange(status_changed_, false);

@@ -29,9 +29,9 @@ struct RemedyBatch {
   bool empty() const { return plans.empty() && audit.empty() && !status_changed && orders.empty(); }
 };
 
-/// Plans of all fabrics. What it decides it says in take(): the caller writes that down, then carries the orders out,
-/// and answers each. Nothing here acts by itself, so that a process killed at any point leaves a journal from which the
-/// next one knows what to read.
+/// Plans of all fabrics. What it decides it says in drain_changes(): the caller writes that down, then carries the
+/// orders out, and answers each. Nothing here acts by itself, so that a process killed at any point leaves a journal
+/// from which the next one knows what to read.
 class PlanManager {
  public:
   /// Continues with the plans of the process before.
@@ -54,7 +54,7 @@ class PlanManager {
   Result<void> reset_breaker(const std::string& why, const std::string& who, TimePoint now);
 
   /// What changed since the last call, and what is to be asked now.
-  RemedyBatch take(TimePoint now);
+  RemedyBatch drain_changes(TimePoint now);
   /// The batch did not reach the disk: its orders were not carried out, and its changes are told again. What was to be
   /// done is judged anew before it is ordered again.
   void take_back(RemedyBatch batch, TimePoint now);

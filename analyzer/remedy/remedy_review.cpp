@@ -90,11 +90,11 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
 void PlanManager::propose(const RemedyView& view) {
   wanted_ = 0;
   for (const auto& incident : view.incidents) {
-    if (!incident->is_open() || incident->severity < Severity::kWarning) continue;
+    if (!incident->is_open() || incident->finding.severity < Severity::kWarning) continue;
     auto remedy = remedy_for(*incident, view);
     if (!remedy) continue;
     // A slow link that can be kept as the last resort is.
-    if (remedy->action == RemedyAction::kIsolateLink && incident->kind == IncidentKind::kLinkDegraded &&
+    if (remedy->action == RemedyAction::kIsolateLink && incident->finding.kind == IncidentKind::kLinkDegraded &&
         settings_.mode(RemedyAction::kRaiseLinkCost) != RemedyMode::kOff &&
         !settings_.actuator(RemedyAction::kRaiseLinkCost, view.is_ethernet_link(remedy->target)).empty())
       remedy->action = RemedyAction::kRaiseLinkCost;
@@ -108,10 +108,10 @@ void PlanManager::propose(const RemedyView& view) {
     Entry& added = add(remedy->action, remedy->target, std::string(kOurselves), view);
     Plan& plan = added.plan;
     plan.incident = incident->id;
-    plan.reason = incident->summary;
+    plan.reason = incident->finding.summary;
     LiveTree* tree =
         remedy->target.kind == EntityKind::kLink ? trees_.tree(remedy->target.fabric, view, shown_) : nullptr;
-    plan.jobs = incident->jobs;
+    plan.jobs = incident->finding.jobs;
     if (tree && plan.jobs.empty()) {
       const PortIndex port = view.fabric(remedy->target.fabric)->sweep->topology->find_port(remedy->target.port);
       if (port != kNoIndex) plan.jobs = trees_.jobs_over(remedy->target.fabric, tree->tree().uplink_of(port));

@@ -29,7 +29,7 @@ std::vector<std::pair<PortIndex, PortIndex>> missing_cables(const std::string& f
     missing.emplace_back(a, b);
   };
   for (const auto& incident : view.incidents)
-    if (incident->is_open()) add(incident->cause);
+    if (incident->is_open()) add(incident->finding.cause);
   for (const auto& plan : plans)
     if (plan->in_force || plan->unresolved || is_under_way(plan->state)) add(plan->target);
   std::ranges::sort(missing);

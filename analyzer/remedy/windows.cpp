@@ -90,22 +90,23 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
   // Seen again after the routes had left it: it was something else.
   const TimePoint settled = since + seen.sweep->interval * 3;
   // A costly link stays up and as slow as it was: that nothing is sent over it is all that can be had.
-  const bool stays = plan.action == RemedyAction::kRaiseLinkCost && own && is_the_link(own->cause, plan.target);
+  const bool stays = plan.action == RemedyAction::kRaiseLinkCost && own && is_the_link(own->finding.cause, plan.target);
   if (own && own->is_open() && !stays && is_newer(view, *own, settled)) {
     window.why = "the symptom is still there";
     return window;
   }
   for (const auto& incident : view.incidents) {
-    if (!incident->is_open() || incident->severity < Severity::kWarning || incident->id == plan.incident) continue;
-    if (!hurts_traffic(incident->kind) || !is_newer(view, *incident, since) ||
-        is_the_link(incident->cause, plan.target))
+    if (!incident->is_open() || incident->finding.severity < Severity::kWarning || incident->id == plan.incident)
+      continue;
+    if (!hurts_traffic(incident->finding.kind) || !is_newer(view, *incident, since) ||
+        is_the_link(incident->finding.cause, plan.target))
       continue;
     const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
     if (began <= since || began > view.now) continue;
-    const bool same_kind = own && incident->kind == own->kind;
-    if (!touches(incident->cause, plan.target) && !same_kind) continue;
+    const bool same_kind = own && incident->finding.kind == own->finding.kind;
+    if (!touches(incident->finding.cause, plan.target) && !same_kind) continue;
     window.worse = true;
-    window.why = "since then " + incident_name(incident->id) + ": " + incident->summary;
+    window.why = "since then " + incident_name(incident->id) + ": " + incident->finding.summary;
     return window;
   }
   window.good = true;
@@ -125,12 +126,12 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
     return window;
   }
   for (const auto& incident : view.incidents) {
-    if (!incident->is_open() || !is_the_link(incident->cause, plan.target)) continue;
+    if (!incident->is_open() || !is_the_link(incident->finding.cause, plan.target)) continue;
     // That it was down while it was out is no relapse; that it goes down again is.
-    const TimePoint from = incident->kind == IncidentKind::kLinkDown ? since + seen.sweep->interval * 3 : since;
-    if (incident->severity < Severity::kWarning || !is_newer(view, *incident, from)) continue;
+    const TimePoint from = incident->finding.kind == IncidentKind::kLinkDown ? since + seen.sweep->interval * 3 : since;
+    if (incident->finding.severity < Severity::kWarning || !is_newer(view, *incident, from)) continue;
     window.unbearable = true;
-    window.why = "it failed again: " + incident_name(incident->id) + ": " + incident->summary;
+    window.why = "it failed again: " + incident_name(incident->id) + ": " + incident->finding.summary;
     return window;
   }
   window.good = true;
@@ -161,7 +162,7 @@ bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since)
   const auto is_new = [&](TimePoint at) { return at > since && at <= view.now; };
   if (seen != view.last_evidence.end() && seen->first == incident.id && is_new(seen->second)) return true;
   if (!incident.beginnings.empty() && is_new(incident.beginnings.back())) return true;
-  return std::ranges::any_of(incident.evidence, is_new, &Evidence::observed);
+  return std::ranges::any_of(incident.finding.evidence, is_new, &Evidence::observed);
 }
 
 bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts) {

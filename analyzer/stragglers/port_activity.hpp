@@ -70,7 +70,6 @@ class PortActivity {
   TimePoint worked_at() const { return worked_at_; }
 
   Lateness lateness;
-  std::uint64_t id = 0;  ///< for the caller
 
  private:
   static constexpr std::size_t kMostWaiting = 10;  ///< readings to be put in order

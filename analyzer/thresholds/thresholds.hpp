@@ -60,7 +60,7 @@ struct Thresholds {
   Duration bring_up = std::chrono::minutes(5);
 
   // --- LINK_ERRORS
-  /// Errors per bit that a link may have. The InfiniBand specification asks for a bit error ratio of at most 1e-12
+  /// Errors per bit that a link may have. The InfiniBand specification asks for a bit error rate of at most 1e-12
   /// (vol. 2, 6.4); 1e-12 at 400 Gb/s is one error in 2.5 s.
   double error_rate_limit = 1e-12;
   /// Confidence (0..1) of the one-sided bounds on the error rate.

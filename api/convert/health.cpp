@@ -65,11 +65,11 @@ class Lines {
 v1::HealthReason reason_of(const Incident& incident) {
   v1::HealthReason reason;
   reason.set_incident_id(incident_name(incident.id));
-  reason.set_kind(to_proto(incident.kind));
-  reason.set_severity(to_proto(incident.severity));
+  reason.set_kind(to_proto(incident.finding.kind));
+  reason.set_severity(to_proto(incident.finding.severity));
   if (incident.opened != kNever) set_timestamp(*reason.mutable_since(), incident.opened);
-  reason.set_message(valid_utf8(incident.summary));
-  if (incident.maintenance != 0) reason.set_maintenance_id(maintenance_name(incident.maintenance));
+  reason.set_message(valid_utf8(incident.finding.summary));
+  if (incident.finding.maintenance != 0) reason.set_maintenance_id(maintenance_name(incident.finding.maintenance));
   return reason;
 }
 
@@ -127,7 +127,8 @@ Result<v1::JobHealth> get_job_health(const Snapshot& snapshot, const v1::GetJobH
   if (names->empty()) {
     hosts = hosts_of_job(snapshot, request.job());
     if (hosts.empty())
-      return fail(ErrorCode::kNotFound, "no collector reports a job " + valid_utf8(request.job()) + ": give its nodes");
+      return fail(ErrorCode::kNotFound,
+                  "no collector reports a job " + valid_utf8(request.job()) + "; use weftctl health NODE...");
     names->assign(hosts.begin(), hosts.end());
   }
   const auto found = find_health(snapshot, *names);

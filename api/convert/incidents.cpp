@@ -55,13 +55,13 @@ void to_proto(const Entity& from, v1::Entity& to) {
 void to_proto(const Incident& from, v1::Incident& to) {
   to.set_id(incident_name(from.id));
   to.set_revision(from.revision);
-  to.set_kind(to_proto(from.kind));
-  to.set_severity(to_proto(from.severity));
+  to.set_kind(to_proto(from.finding.kind));
+  to.set_severity(to_proto(from.finding.severity));
   to.set_state(to_proto(from.state));
-  to.set_summary(valid_utf8(from.summary));
-  to_proto(from.cause, *to.mutable_cause());
-  for (const Entity& victim : from.affected) to_proto(victim, *to.add_affected());
-  for (const Evidence& fact : from.evidence) {
+  to.set_summary(valid_utf8(from.finding.summary));
+  to_proto(from.finding.cause, *to.mutable_cause());
+  for (const Entity& victim : from.finding.affected) to_proto(victim, *to.add_affected());
+  for (const Evidence& fact : from.finding.evidence) {
     v1::Evidence& evidence = *to.add_evidence();
     evidence.set_signal(valid_utf8(fact.signal));
     evidence.set_description(valid_utf8(fact.description));
@@ -72,7 +72,7 @@ void to_proto(const Incident& from, v1::Incident& to) {
     to_proto(fact.where, *evidence.mutable_where());
     if (fact.window > Duration::zero()) set_duration(*evidence.mutable_window(), fact.window);
   }
-  for (const WaitingLink& link : from.waiting.links) {
+  for (const WaitingLink& link : from.finding.waiting.links) {
     v1::WaitingLink& waiting = *to.add_waiting();
     to_proto(link.sender, *waiting.mutable_sender());
     waiting.set_towards(valid_utf8(link.towards));
@@ -80,17 +80,17 @@ void to_proto(const Incident& from, v1::Incident& to) {
     waiting.set_stall_ratio(link.stall_ratio);
     waiting.set_utilization_ratio(link.utilization_ratio);
   }
-  to.set_waiting_total(from.waiting.total);
+  to.set_waiting_total(from.finding.waiting.total);
   for (const TimePoint at : from.beginnings) set_timestamp(*to.add_beginnings(), at);
-  for (const std::string& job : from.jobs) to.add_jobs(valid_utf8(job));
-  to.set_confidence(from.confidence);
+  for (const std::string& job : from.finding.jobs) to.add_jobs(valid_utf8(job));
+  to.set_confidence(from.finding.confidence);
   if (from.opened != kNever) set_timestamp(*to.mutable_opened(), from.opened);
   if (from.updated != kNever) set_timestamp(*to.mutable_updated(), from.updated);
   if (from.resolved != kNever) set_timestamp(*to.mutable_resolved(), from.resolved);
   to.set_occurrences(from.occurrences);
   to.set_acknowledged_by(valid_utf8(from.acknowledged_by));
   if (from.silenced_until != kNever) set_timestamp(*to.mutable_silenced_until(), from.silenced_until);
-  if (from.maintenance != 0) to.set_maintenance_id(maintenance_name(from.maintenance));
+  if (from.finding.maintenance != 0) to.set_maintenance_id(maintenance_name(from.finding.maintenance));
 }
 
 void to_proto(const HealthReason& from, v1::HealthReason& to) {

@@ -161,7 +161,8 @@ void hop_to_proto(const Snapshot& snapshot, const FabricView& fabric, const Path
   if (!snapshot.incidents) return;
   const PortKey from = topology.key_of(hop.from), peer = topology.key_of(hop.to);
   for (const auto& incident : *snapshot.incidents)
-    if (incident->is_open() && incident->cause.fabric == fabric.name && blames(incident->cause, from, peer))
+    if (incident->is_open() && incident->finding.cause.fabric == fabric.name &&
+        blames(incident->finding.cause, from, peer))
       to.add_incident_ids(incident_name(incident->id));
 }
 

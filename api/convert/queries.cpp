@@ -56,7 +56,7 @@ v1::Status status(const Snapshot& snapshot) {
   std::uint32_t by_severity[3] = {};
   if (snapshot.incidents)
     for (const auto& incident : *snapshot.incidents)
-      if (incident->is_open()) ++by_severity[static_cast<std::size_t>(incident->severity) % 3];
+      if (incident->is_open()) ++by_severity[static_cast<std::size_t>(incident->finding.severity) % 3];
   v1::Status::Incidents& open = *status.mutable_open_incidents();
   open.set_info(by_severity[0]);
   open.set_warning(by_severity[1]);
@@ -138,7 +138,7 @@ Result<v1::ListIncidentsResponse> list_incidents(const Snapshot& snapshot, const
   std::uint64_t last = after;
   for (const auto& incident : *snapshot.incidents) {
     if (incident->id <= after || !wanted(request.states(), to_proto(incident->state)) ||
-        !wanted(request.kinds(), to_proto(incident->kind)))
+        !wanted(request.kinds(), to_proto(incident->finding.kind)))
       continue;
     if (budget.full()) {
       response.set_next_page_token(incident_name(last));

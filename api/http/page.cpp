@@ -88,7 +88,7 @@ void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now
     for (const auto& incident : *snapshot.incidents)
       if (incident->is_open()) open.push_back(incident.get());
   std::stable_sort(open.begin(), open.end(), [](const Incident* a, const Incident* b) {
-    return a->severity != b->severity ? a->severity > b->severity : a->id > b->id;
+    return a->finding.severity != b->finding.severity ? a->finding.severity > b->finding.severity : a->id > b->id;
   });
   page += "<h2>Open incidents: " + std::to_string(open.size()) + "</h2>";
   if (open.empty()) {
@@ -100,11 +100,11 @@ void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now
   for (std::size_t i = 0; i < open.size() && i < kMostIncidents; ++i) {
     const Incident& incident = *open[i];
     const std::string name = incident_name(incident.id);
-    const std::string severity = to_string(incident.severity);
+    const std::string severity = to_string(incident.finding.severity);
     page += "<tr>" + cell("<a href=\"/api/v1/incidents/" + name + "\">" + name + "</a>") +
-            cell("<span class=\"" + severity + "\">" + severity + "</span>") + cell(to_string(incident.kind)) +
-            cell(escaped(incident.summary)) + cell(age_text(now - incident.opened)) + cell(to_string(incident.state)) +
-            "</tr>";
+            cell("<span class=\"" + severity + "\">" + severity + "</span>") + cell(to_string(incident.finding.kind)) +
+            cell(escaped(incident.finding.summary)) + cell(age_text(now - incident.opened)) +
+            cell(to_string(incident.state)) + "</tr>";
   }
   page += "</table>";
   if (open.size() > kMostIncidents)

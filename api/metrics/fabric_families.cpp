@@ -131,12 +131,12 @@ void append_incidents(std::string& out, const Snapshot& snapshot, TimePoint now,
   IncidentCounts open{}, unattended{};
   if (snapshot.incidents)
     for (const auto& incident : *snapshot.incidents) {
-      if (!incident->is_open() || incident->kind >= IncidentKind::kCount) continue;
-      const auto kind = static_cast<std::size_t>(incident->kind);
-      const std::size_t severity = static_cast<std::size_t>(incident->severity) % kSeverities;
+      if (!incident->is_open() || incident->finding.kind >= IncidentKind::kCount) continue;
+      const auto kind = static_cast<std::size_t>(incident->finding.kind);
+      const std::size_t severity = static_cast<std::size_t>(incident->finding.severity) % kSeverities;
       ++open[kind][severity];
-      unattended[kind][severity] +=
-          incident->state == IncidentState::kOpen && incident->silenced_until <= now && incident->maintenance == 0;
+      unattended[kind][severity] += incident->state == IncidentState::kOpen && incident->silenced_until <= now &&
+                                    incident->finding.maintenance == 0;
     }
   append_counts(out, {"weft_incidents", MetricType::kGauge, "Incidents that are not resolved."}, open, format);
   append_counts(out,

@@ -21,7 +21,7 @@ Shown open_incidents(const Snapshot& snapshot) {
   Shown shown;
   if (snapshot.incidents)
     for (const auto& incident : *snapshot.incidents)
-      if (incident->is_open() && incident->kind < IncidentKind::kCount) shown.push_back(incident);
+      if (incident->is_open() && incident->finding.kind < IncidentKind::kCount) shown.push_back(incident);
   return shown;
 }
 
@@ -29,7 +29,7 @@ Shown open_incidents(const Snapshot& snapshot) {
 std::size_t keep_worst(Shown& incidents) {
   if (incidents.size() <= kMostIncidentsShown) return 0;
   std::ranges::stable_sort(incidents, [](const auto& a, const auto& b) {
-    return std::pair(b->severity, a->id) < std::pair(a->severity, b->id);
+    return std::pair(b->finding.severity, a->id) < std::pair(a->finding.severity, b->id);
   });
   const std::size_t left_out = incidents.size() - kMostIncidentsShown;
   incidents.resize(kMostIncidentsShown);
@@ -37,7 +37,7 @@ std::size_t keep_worst(Shown& incidents) {
 }
 
 std::string_view attention_of(const Incident& incident, TimePoint now) {
-  if (incident.maintenance != 0) return "planned";
+  if (incident.finding.maintenance != 0) return "planned";
   if (incident.state == IncidentState::kAcknowledged) return "acknowledged";
   return incident.silenced_until > now ? "silenced" : "unattended";
 }
@@ -90,13 +90,13 @@ void append_info(std::string& out, const Snapshot& snapshot, const Shown& incide
                                "Open incidents, the most severe first; the label attention is their handling state."};
   append_head(out, kInfo, format);
   for (const auto& incident : incidents) {
-    const Entity& cause = incident->cause;
+    const Entity& cause = incident->finding.cause;
     const End near = end_of(snapshot, cause, cause.port);
     const End far = end_of(snapshot, cause, cause.peer);
     Line line(out, kInfo.name);
     line.label("incident", incident_name(incident->id));
-    line.label("kind", to_string(incident->kind));
-    line.label("severity", to_string(incident->severity));
+    line.label("kind", to_string(incident->finding.kind));
+    line.label("severity", to_string(incident->finding.severity));
     line.label("attention", attention_of(*incident, now));
     line.label("subnet", cause.fabric);
     line.label("entity", to_string(cause.kind));
@@ -139,19 +139,19 @@ void append_incident_families(std::string& out, const Snapshot& snapshot, TimePo
                [](const Incident& incident) { return seconds(incident.opened.time_since_epoch()); });
   per_incident(out, incidents, format,
                {"weft_incident_affected", MetricType::kGauge, "Nodes, links and ports affected by the incident."},
-               [](const Incident& incident) { return incident.affected.size(); });
+               [](const Incident& incident) { return incident.finding.affected.size(); });
   per_incident(out, incidents, format,
                {"weft_incident_waiting_links", MetricType::kGauge, "Links that wait for the incident's cause."},
-               [](const Incident& incident) { return incident.waiting.total; });
+               [](const Incident& incident) { return incident.finding.waiting.total; });
   per_incident(out, incidents, format, {"weft_incident_jobs", MetricType::kGauge, "Jobs affected by the incident."},
-               [](const Incident& incident) { return incident.jobs.size(); });
+               [](const Incident& incident) { return incident.finding.jobs.size(); });
   constexpr MetricFamily kJobs{"weft_incident_job_info", MetricType::kInfo, "The jobs affected by the incident."};
   std::string samples;
   for (const auto& incident : incidents)
-    for (std::size_t i = 0; i < std::min(incident->jobs.size(), kMostJobsShown); ++i) {
+    for (std::size_t i = 0; i < std::min(incident->finding.jobs.size(), kMostJobsShown); ++i) {
       Line line(samples, kJobs.name);
       line.label("incident", incident_name(incident->id));
-      line.label("job_id", incident->jobs[i]);
+      line.label("job_id", incident->finding.jobs[i]);
       line.end();
     }
   if (samples.empty()) return;

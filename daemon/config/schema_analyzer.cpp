@@ -131,7 +131,7 @@ std::vector<Key> error_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.error_rate_limit; },
        {1e-20, 1e-3},
        "errors/bit",
-       "Maximum bit error ratio of a link. InfiniBand requires a bit error ratio of at most 1e-12 (vol. 2, 6.4): at "
+       "Maximum bit error rate of a link. InfiniBand requires a bit error rate of at most 1e-12 (vol. 2, 6.4): at "
        "400 Gb/s one error in 2.5 s."},
       {"analyzer.error_confidence",
        [](WeftdConfig& c) -> Field { return &c.analyzer.error_confidence; },

@@ -47,7 +47,7 @@ std::vector<Key> remedy_limits_schema() {
        "fault."},
       {"remedy.limits.breaker.share", [](WeftdConfig& c) -> Field { return &c.remedy.limits.breaker.share; }, kShare,
        "share",
-       "The circuit breaker trips if more targets than this share of all nodes need remediation within breaker.window: "
+       "The circuit breaker trips if more targets than this share of all nodes need a remedy within breaker.window: "
        "so many at once have a common cause outside any plan. It is reset only by hand."},
       {"remedy.limits.breaker.minimum", [](WeftdConfig& c) -> Field { return &c.remedy.limits.breaker.minimum; },
        Bounds{1, 1e6}, "", "Fewer targets than this never trip the circuit breaker."},

@@ -4,6 +4,7 @@
 broken on a schedule. deploy/quickstart builds the programs and calls this."""
 
 import argparse
+import itertools
 import os
 import shutil
 import signal
@@ -72,7 +73,7 @@ class Programs:
                 with open(log_path, encoding="utf-8", errors="replace") as log:
                     raise Failure(f"weftd ended with {process.returncode}:\n" + "".join(log.readlines()[-12:]))
             if time.monotonic() > deadline:
-                raise Failure(f"weftd has no complete picture after {READY_WITHIN} s; its log is {log_path}")
+                raise Failure(f"weftd has no complete sweep after {READY_WITHIN} s; its log is {log_path}")
             if time.monotonic() - said > 10:
                 said = time.monotonic()
                 say("weftd waits for its first complete sweep …")
@@ -92,11 +93,12 @@ class Programs:
     def addresses(self) -> str:
         return "\n".join((
             "",
+            f"    page        http://{self.http}/",
             f"    incidents   http://{self.http}/api/v1/incidents?state=open",
             f"    topology    http://{self.http}/api/v1/topology",
             f"    metrics     http://{self.http}/metrics",
             f"    gRPC        {self.grpc} (reflection and health are on)",
-            f"    by hand     {os.path.relpath(self.weftctl)} --server {self.grpc} status",
+            f"    command     {os.path.relpath(self.weftctl)} --server {self.grpc} status",
             ""))
 
 
@@ -121,7 +123,7 @@ def wait_for(what, within: float, stop: threading.Event, every: float = 0.2, eac
 
 
 def play(fault: faults.Fault, client: WeftClient, stop: threading.Event) -> str:
-    """Breaks, waits for the incident, mends, waits for the end of the incident. Empty, or what did not happen."""
+    """Breaks, waits for the incident, repairs, waits for the end of the incident. Empty, or what did not happen."""
     say(f"demonstration: {fault.title}")
     began = time.monotonic()
     fault.begin()
@@ -134,7 +136,7 @@ def play(fault: faults.Fault, client: WeftClient, stop: threading.Event) -> str:
         stop.wait(max(0.0, FAULT_LASTS_AT_LEAST - (time.monotonic() - began)))
     finally:
         fault.end()
-    say("demonstration: mended")
+    say("demonstration: repaired")
     if fault.damped:
         say(f"demonstration: {incident['id']} stays open until the link has been quiet for long enough")
         return ""
@@ -150,8 +152,11 @@ def play(fault: faults.Fault, client: WeftClient, stop: threading.Event) -> str:
 
 
 def play_all(subnet, watcher_host: str, client: WeftClient, stop: threading.Event) -> None:
-    while not stop.is_set():
-        for fault in faults.schedule(subnet, {subnet.manager_host, watcher_host}):
+    for round_number in itertools.count():
+        plan = faults.schedule(subnet, {subnet.manager_host, watcher_host}, round_number)
+        if not plan or stop.is_set():
+            return
+        for fault in plan:
             if stop.wait(BETWEEN_FAULTS):
                 return
             try:
@@ -184,9 +189,12 @@ def demonstrate(options) -> int:
         if subnet.small_buffers:
             extra += ["--infiniband.window", str(simulated_subnet.WINDOW_WITH_SMALL_BUFFERS)]
         process = programs.start_weftd(state_dir, subnet.environment(watcher), extra, os.path.join(place, "weftd.log"))
-        say(f"weftd watches (process {process.pid}, log {os.path.join(place, 'weftd.log')})")
+        say(f"weftd is running (process {process.pid}, log {os.path.join(place, 'weftd.log')})")
         print(programs.addresses(), flush=True)
-        print(f"    break something yourself: echo 'Unlink \"{network.switches[0].identity}\"[1]' > {subnet.console_path}\n", flush=True)
+        switch = network.switches[0].identity
+        print(f"    break something yourself: echo 'Unlink \"{switch}\"[1]' > {subnet.console_path}\n"
+              f"    and repair it:            echo 'ReLink \"{switch}\"[1]' > {subnet.console_path}\n"
+              "    The simulator keeps a disabled link up: a plan that isolates a link can be approved, but not verified here.\n", flush=True)
         if options.once:
             plan = faults.schedule(subnet, {subnet.manager_host, watcher})
             if not plan:

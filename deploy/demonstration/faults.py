@@ -40,8 +40,9 @@ def _link(network: netfile.Network, node: netfile.Node, port: int) -> tuple[set[
             f"{node.name} port {port} - {peer.name} port {end.port}")
 
 
-def schedule(subnet: SimulatedSubnet, keep_away: set[str]) -> list[Fault]:
-    """Faults that the subnet's shape allows, the plainest first; none cuts off the nodes in `keep_away`."""
+def schedule(subnet: SimulatedSubnet, keep_away: set[str], round_number: int = 0) -> list[Fault]:
+    """Faults that the subnet's shape allows, the plainest first; none cuts off the nodes in `keep_away`. Each round takes
+    other links: one that goes down again and again flaps."""
     network = subnet.network
     near = {end.node for name in keep_away for end in network.nodes[name].ports.values()} | keep_away
     trunks = [trunk for trunk in network.trunks() if trunk[0].identity not in near and trunk[2].identity not in near]
@@ -50,7 +51,7 @@ def schedule(subnet: SimulatedSubnet, keep_away: set[str]) -> list[Fault]:
     found: list[Fault] = []
 
     def pick(things, number):
-        return things[(number * 7919) % len(things)]
+        return things[((number + round_number) * 7919) % len(things)]
 
     def unplugged(node, port):
         ends, words = _link(network, node, port)
@@ -88,7 +89,7 @@ def schedule(subnet: SimulatedSubnet, keep_away: set[str]) -> list[Fault]:
         return Fault(f"flapping {words}", ("LINK_FLAP",), ends, lambda: None, up, flap, damped=True)
 
     def silent(node):
-        return Fault(f"{node.name} answers no more", ("TELEMETRY_LOST", "NODE_DOWN"), {(guid_text(node.guid), 0)},
+        return Fault(f"{node.name} does not answer", ("TELEMETRY_LOST", "NODE_DOWN"), {(guid_text(node.guid), 0)},
                      lambda: subnet.drop_requests(node.identity, 100), lambda: subnet.drop_requests(node.identity, 0))
 
     def cut_off(node):

@@ -26,16 +26,16 @@ ACTIONS = ("NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN")
 
 
 class NoAnswer(Exception):
-    """weftd said nothing in time, or nothing of use."""
+    """weftd did not answer in time, or its answer is not usable."""
 
 
 class Trouble(Exception):
-    """Slurm did not do what it was asked for."""
+    """A command of Slurm failed."""
 
 
 class Configuration:
-    """What the file says; a key that is missing has its default. A value that is wrong is said and its default taken: a slip of the pen
-    must not stop a cluster."""
+    """What the file says; a key that is missing has its default. A wrong value is logged and its default used: a mistake
+    there must not stop a cluster."""
 
     def __init__(self, path=None):
         self.path = path or os.environ.get("WEFT_SLURM_CONFIG", CONFIGURATION)

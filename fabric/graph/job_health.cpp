@@ -30,8 +30,8 @@ struct Effect {
 
 /// What an incident that blames a link says of a job whose packets use it. A way that is cut is a broken path besides.
 Effect effect_of(const Incident& incident) {
-  if (incident.maintenance != 0) return {HealthVerdict::kHealthy, RecommendedAction::kAvoidNewJobs};
-  switch (incident.kind) {
+  if (incident.finding.maintenance != 0) return {HealthVerdict::kHealthy, RecommendedAction::kAvoidNewJobs};
+  switch (incident.finding.kind) {
     // Whom many send to at once, or where load is uneven, is no worse a link for it.
     case IncidentKind::kCongestionIncast:
     case IncidentKind::kCongestionUnevenLoad:
@@ -140,7 +140,7 @@ void Question::look_at_links(const FabricView& fabric, const std::vector<PortInd
   const Topology& topology = *fabric.sweep->topology;
   std::map<PortIndex, JobHealth::Link> links;
   for (const auto& incident : *snapshot_.incidents) {
-    const Entity& cause = incident->cause;
+    const Entity& cause = incident->finding.cause;
     if (!incident->is_open() || cause.fabric != fabric.name ||
         (cause.kind != EntityKind::kLink && cause.kind != EntityKind::kPort))
       continue;

@@ -45,9 +45,9 @@ class World {
       auto incident = std::make_shared<Incident>();
       const LinkKey link = fabric_.link_of(hosts_[host]);
       incident->id = revision * hosts_.size() + host + 1;
-      incident->kind = IncidentKind::kLinkFlap;
-      incident->cause = {EntityKind::kLink, fabric_.name(), link.low, link.high, "a cable of a host"};
-      incident->summary = "Link of a host is flapping, three times in a quarter of an hour";
+      incident->finding.kind = IncidentKind::kLinkFlap;
+      incident->finding.cause = {EntityKind::kLink, fabric_.name(), link.low, link.high, "a cable of a host"};
+      incident->finding.summary = "Link of a host is flapping, three times in a quarter of an hour";
       incident->opened = fabric_.now();
       incidents->push_back(std::move(incident));
     }

@@ -30,17 +30,17 @@ std::shared_ptr<const Incident> errors_on(const Topology& topology, const Uplink
                                           TimePoint now) {
   auto incident = std::make_shared<Incident>();
   incident->id = id;
-  incident->kind = IncidentKind::kLinkErrors;
-  incident->severity = Severity::kWarning;
-  incident->confidence = 0.9;
+  incident->finding.kind = IncidentKind::kLinkErrors;
+  incident->finding.severity = Severity::kWarning;
+  incident->finding.confidence = 0.9;
   incident->opened = incident->updated = now;
   incident->beginnings = {now};
   const auto key = *topology.link_of(uplink.port);
-  incident->cause = {.kind = EntityKind::kLink,
-                     .fabric = "f",
-                     .port = key.low,
-                     .peer = key.high,
-                     .label = "link " + std::to_string(id)};
+  incident->finding.cause = {.kind = EntityKind::kLink,
+                             .fabric = "f",
+                             .port = key.low,
+                             .peer = key.high,
+                             .label = "link " + std::to_string(id)};
   for (const PortKey end : {key.low, key.high}) {
     Evidence evidence;
     evidence.signal = "error_rate";
@@ -48,9 +48,9 @@ std::shared_ptr<const Incident> errors_on(const Topology& topology, const Uplink
     evidence.value = 1e-9;
     evidence.observed = now;
     evidence.where = {.kind = EntityKind::kPort, .fabric = "f", .port = end, .peer = {}, .label = ""};
-    incident->evidence.push_back(evidence);
+    incident->finding.evidence.push_back(evidence);
   }
-  incident->summary = "errors";
+  incident->finding.summary = "errors";
   return incident;
 }
 

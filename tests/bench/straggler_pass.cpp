@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 
 namespace weft {
 namespace {

@@ -100,7 +100,7 @@ class Page(collector_testing.CollectorTest):
         wait_until(lambda: "mlx5_1" not in self.running.text("/metrics"), why="it stays")
         self.assertIn("mlx5_0", self.running.text("/metrics"))
 
-    def test_promtool_has_nothing_to_say(self):
+    def test_promtool_accepts_the_metrics(self):
         if not shutil.which("promtool"):
             raise unittest.SkipTest("promtool is not installed")
         done = subprocess.run(["promtool", "check", "metrics"], input=self.running.text("/metrics"), stdout=subprocess.PIPE,

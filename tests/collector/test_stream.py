@@ -85,7 +85,7 @@ class Stream(collector_testing.CollectorTest):
         self.assertEqual(3, collector.metric("weft_agent_refused_batches_total"))
         self.assertIn("batch 60 is skipped because weftd refused it: batch 60 is wrong", collector.log())
 
-    def test_hello_says_who_speaks_and_the_clock_is_told(self):
+    def test_hello_names_the_node_and_the_clock_is_measured(self):
         analyzer = self.analyzer().start()
         collector = self.collector(analyzer.address).start()
         wait_until(lambda: analyzer.last() > 0 and analyzer.clock_replies, why=collector.log)

@@ -123,7 +123,7 @@ class Inhibition(unittest.TestCase):
         self.send({"incident": "INC-1", **dead}, *low, *high, elsewhere, other_subnet, silent)
         self.told("INC-1", "INC-60", "INC-61")
 
-    def test_a_link_that_flaps_and_a_host_that_is_down_speak_for_what_follows(self):
+    def test_a_flapping_link_and_a_host_that_is_down_inhibit_what_follows(self):
         ends = {"entity": "link", "guid": "0x1", "port": "9", "peer_guid": "0x2", "peer_port": "3"}
         self.send({"incident": "INC-1", "kind": "LINK_FLAP", "severity": "ticket", **ends}, {"incident": "INC-2", "kind": "LINK_DOWN", **ends},
                   {"incident": "INC-3", "kind": "LINK_DOWN", **ends, "port": "10"},

@@ -18,12 +18,17 @@ inline std::vector<Incident> open_incidents(const IncidentManager& book) {
   return found;
 }
 
+/// A projection for std::ranges.
+inline IncidentKind incident_kind(const Incident& incident) {
+  return incident.finding.kind;
+}
+
 /// All that it knows, a line each.
 inline std::string describe_incidents(const IncidentManager& book) {
   std::string text;
   for (const IncidentPtr& incident : *book.all())
-    text += incident_name(incident->id) + " " + to_string(incident->kind) + " " + to_string(incident->state) + ": " +
-            incident->summary + "\n";
+    text += incident_name(incident->id) + " " + to_string(incident->finding.kind) + " " + to_string(incident->state) +
+            ": " + incident->finding.summary + "\n";
   return text;
 }
 

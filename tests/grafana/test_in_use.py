@@ -19,8 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Empty under this scenario, and why that is no fault of the query.
 MAY_BE_EMPTY = {
     ("weft-congestion", "Wait by virtual lane"): "ibsim counts no waits by virtual lane",
-    ("weft-links", "Blocks that FEC could not put right", "B"): "ibsim has no counters of forward error correction",
-    ("weft-links", "Blocks that FEC put right", "B"): "ibsim has no counters of forward error correction",
+    ("weft-links", "Uncorrectable FEC blocks", "B"): "ibsim has no counters of forward error correction",
+    ("weft-links", "Corrected FEC blocks", "B"): "ibsim has no counters of forward error correction",
     ("weft-self", "Actions of remedies"): "nothing is approved, so no plan ends",
 }
 

@@ -92,7 +92,7 @@ class Manuals(unittest.TestCase):
     def test_mandoc(self):
         self.lint("mandoc", "mandoc", "-T", "lint", "-W", "warning")
 
-    def test_they_say_all(self):
+    def test_they_name_every_verb_flag_and_section(self):
         def plain(name: str) -> str:
             return self.pages[name].replace("\\-", "-")
         for verb in re.findall(r"^  ([a-z-]+) {2,}", output(program("weftctl"), "--help").split("Subcommands:")[1].split("Examples:")[0], re.MULTILINE):

@@ -81,8 +81,8 @@ class OnATerminal(weft_testing.SubnetTest):
 
     def test_watching(self):
         terminal = self.terminal("weftctl", "links", "--down", "--watch", "0.3", lines=12)
-        terminal.expect(r"\x1b\[\?1049h.*Every 300 ms: weftctl links --down")
-        self.assertNotIn(">", terminal.said.split("ONE END")[-1])
+        terminal.expect(r"\x1b\[\?1049h.*Every 300 ms: weftctl links --down.*No links are down\.")
+        self.assertNotIn(">", terminal.said)
         self.subnet.unlink("leaf-r1-p01", 9)
         self.addCleanup(self.subnet.relink, "leaf-r1-p01", 9)
         terminal.expect(r">\x1b\[0m [^\n]*leaf-r1-p01 port 9")
@@ -128,6 +128,8 @@ class OnATerminal(weft_testing.SubnetTest):
         for arguments, meant in ((("incidnets",), "incidents"), (("satus",), "status"), (("ports", "--conters"), "--counters")):
             done = weftctl(self.weftd, *arguments)
             self.assertEqual((2, True), (done.returncode, f'did you mean "{meant}"' in done.stderr), done.stderr)
+        done = weftctl(self.weftd, "incident")
+        self.assertEqual((2, "", "weftctl: ID is required; weftctl incident --help has details\n"), (done.returncode, done.stdout, done.stderr))
 
     # -- completion
 

@@ -136,7 +136,7 @@ class Isolate(actuate_testing.ActuateTest):
                             f'Link "{second[0][0]}"[{second[0][1]}] "{second[1][0]}"[{second[1][1]}]')
         self.expect_used(first, link)
 
-    def test_lost_datagrams_are_asked_again_or_told(self):
+    def test_lost_datagrams_are_repeated_or_reported(self):
         ends, link = self.ends(self.SPINE, 2), self.link(self.SPINE, 2)
         outcomes = {"done": 0, "unclear": 0, "refused": 0}
         self.addCleanup(self.subnet.drop_requests, self.SPINE, 0)

@@ -78,7 +78,7 @@ class WeftdKilled(weft_testing.SubnetTest):
         self.subnet.relink("leaf-r1-p02", 14)
         self.expect_resolved(incident)
 
-    def test_shown_means_stored(self):
+    def test_once_shown_an_incident_is_stored(self):
         """Killed the moment an incident is first seen: it is in the database."""
         for port in (10, 11, 12):
             self.subnet.unlink("leaf-r0-p02", port)

@@ -11,7 +11,7 @@ from prometheus_stack import Scraper, prometheus, which
 
 
 class Exposition(weft_testing.SubnetTest):
-    def test_promtool_finds_nothing_to_say(self):
+    def test_promtool_accepts_the_metrics(self):
         if not which("promtool"):
             self.skipTest("not installed: promtool")
         done = subprocess.run(["promtool", "check", "metrics"], input=self.weftd.metrics(), capture_output=True, text=True,

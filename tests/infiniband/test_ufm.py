@@ -88,7 +88,7 @@ class Ufm(actuate_testing.ActuateTest):
             self.ufm.mark(self.name(end), None)
         self.assertEqual([], self.ufm.changes)
 
-    def test_an_answer_that_never_came_is_doubted_and_read(self):
+    def test_an_unanswered_action_is_resolved_by_reading(self):
         _, _, link = self.leaf_link(12)
         self.ufm.trouble = "drop"
         answer = self.act("apply", "ISOLATE_LINK", link)
@@ -113,7 +113,7 @@ class Ufm(actuate_testing.ActuateTest):
         driver.ask("sweep")
         return driver
 
-    def test_who_is_who(self):
+    def test_wrong_credentials_and_certificates_are_refused(self):
         _, _, link = self.leaf_link(14)
         wrong = self.other_driver(ufm_credentials=self.write("wrong", "weft:guess"))
         self.assertIn("401", self.act("observe", "ISOLATE_LINK", link, wrong)["message"])

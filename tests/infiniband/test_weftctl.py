@@ -85,7 +85,7 @@ class Weftctl(weft_testing.SubnetTest):
         self.assertEqual(2, weftctl(self.weftd, "maintenance", "add", "leaf-r0-p01", "--for", "1h").returncode, "no reason")
         self.assertNotEqual(0, weftctl(self.weftd, "maintenance", "add", "nobody", "--reason", "x").returncode)
 
-    def test_watch_tells_what_happens(self):
+    def test_watch_prints_changes(self):
         watching = subprocess.Popen([program("weftctl"), "--server", self.weftd.grpc, "watch"], stdout=subprocess.PIPE, text=True,
                                     stdin=subprocess.DEVNULL)
         self.addCleanup(watching.stdout.close)

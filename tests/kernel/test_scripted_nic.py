@@ -54,7 +54,7 @@ module_interval = "1s"
                              "link_layer": "Ethernet"}.items():
             self.assertEqual([value], [series.get(label) for series in page.series("weft_port_info") if series["device"] == "mlx5_0"])
 
-    def test_2_what_was_not_told_is_absent(self):
+    def test_2_values_not_reported_are_absent(self):
         """FEC, pause and the standard groups say nothing yet; PFC and counters by name are 0, for the kernel knows no absence there."""
         self.expect_port(fec_corrected_blocks_total=None, fec_uncorrectable_blocks_total=None, module_temperature_celsius=None,
                          cnp_sent_total=0)

@@ -225,7 +225,7 @@ class Prolog(WithHooks):
         self.assertEqual(0, self.run_hook("weft-prolog", weft=f"ca_file = {authority[0]}"))
         self.assertIn("CERTIFICATE_VERIFY_FAILED", self.read("log"))
 
-    def test_a_slip_in_the_configuration_stops_no_job(self):
+    def test_a_mistake_in_the_configuration_stops_no_job(self):
         self.assertTrue(self.judge(refuse_at="ALWAYS", no_answer="perhaps"))
         self.assertIn("policy.refuse_at is one of AVOID_NEW_JOBS, DRAIN, never, not ALWAYS", self.read("log"))
 

@@ -127,7 +127,7 @@ class WithServer(unittest.TestCase):
 
 
 class Draining(WithServer):
-    def test_a_node_is_cordoned_tainted_annotated_and_told_of(self):
+    def test_a_node_is_cordoned_tainted_annotated_and_gets_an_event(self):
         self.create("dgx-01", taints=[GPU])
         before = self.node("dgx-01")
         self.stands("dgx-01", "clear")
@@ -341,7 +341,7 @@ class Faults(WithServer):
         self.assertEqual(len(conflicts), 2)
         self.assertEqual({taint["key"] for taint in self.taints("dgx-01")}, {"nvidia.com/gpu", "late-1", "late-2", "weft.dev/unhealthy"})
 
-    def test_who_is_overtaken_by_an_operator_stands_back(self):
+    def test_the_change_of_an_operator_wins(self):
         self.server.before_put = lambda name: self.change(name, {"spec": {"unschedulable": True}})
         self.refused(self.partner.drain("dgx-01"))
         self.assertEqual(self.taints("dgx-01"), [GPU])

@@ -83,7 +83,7 @@ class NodeConditions(WithServer, weftd_partners.WithScheduler):
         self.assertEqual(first["lastTransitionTime"], later["lastTransitionTime"])
         datetime.datetime.strptime(later["lastHeartbeatTime"], "%Y-%m-%dT%H:%M:%SZ")
 
-    def test_no_lies_without_weftd(self):
+    def test_it_is_unknown_without_weftd(self):
         self.wait_for("n1", "True")
         self.weftd.process.send_signal(signal.SIGSTOP)  # it takes connections and says nothing
         try:

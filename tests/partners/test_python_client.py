@@ -127,7 +127,7 @@ class PythonClient(weftd_partners.WithScheduler):
 class OverTls(unittest.TestCase):
     """Certificates of both sides and a token, as a server of gRPC's own sees them."""
 
-    def test_who_we_are_is_told_to_whom_we_trust(self):
+    def test_credentials_are_sent_to_trusted_servers_only(self):
         python_client.install(type(self))
         import grpc
         from weft import Client

@@ -128,13 +128,13 @@ class Draining(WithSlurm):
         self.assertTrue(self.partner.undrain("n3")["ok"])
         self.assertEqual(self.slurm.state("n3") & {"DOWN", "DRAIN"}, {"DOWN"})
 
-    def test_words_of_a_reason_are_only_words(self):
+    def test_words_of_a_reason_are_not_interpreted(self):
         nasty = "it's \"bad\" $(touch /tmp/x) `id` state=resume\nState=IDLE"
         self.assertTrue(self.partner.drain("n2", reason=nasty)["ok"])
         self.assertEqual(self.slurm.node("n2")["Reason"], "weft PLAN-7 INC-17: " + nasty.replace("\n", " "))
         self.stands("n2", "ours")
 
-    def test_names_that_stand_for_many_or_nobody_drain_nobody(self):
+    def test_names_of_several_or_no_hosts_are_refused(self):
         for host, code in (("nope", "not_found"), ("n[1-3]", "invalid_argument"), ("n1,n2", "invalid_argument"), ("ALL", "not_found"),
                            ("", "invalid_argument"), ("-h", "invalid_argument")):
             self.refused(self.partner.drain(host), code)

@@ -100,7 +100,7 @@ class Orders(WithReceiver):
             self.assertEqual(self.partner.observe("dgx-07")["state"], "clear", mood)
         self.assertEqual(self.receiver.orders, [])
 
-    def test_no_answer_is_a_doubt_until_a_later_answer_tells(self):
+    def test_no_answer_is_unclear_until_a_later_answer(self):
         for plan, (mood, code) in enumerate((("hang", "timeout"), ("fail", "unavailable"), ("half", "unavailable"), ("drop", "unavailable"), ("late", "timeout"),
                            ("flood", "unavailable"), ("noise", "unavailable")), 100):
             with self.subTest(mood):
@@ -113,7 +113,7 @@ class Orders(WithReceiver):
                 self.assertEqual(self.partner.observe(host, plan=plan)["state"], "ours")
                 self.assertEqual(len([order for order in self.receiver.orders if order["target"]["host"] == host]), 1, "done twice")
 
-    def test_a_doubt_can_be_taken_back(self):
+    def test_a_doubtful_drain_can_be_undrained(self):
         self.receiver.mood = "half"
         self.refused(self.partner.drain("dgx-07"), "unavailable")
         self.receiver.mood = "well"

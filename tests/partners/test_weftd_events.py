@@ -80,7 +80,7 @@ class Events(weft_testing.SubnetTest):
         line, = [line for line in self.teller.metrics().splitlines() if line.startswith(f'{name}{{receiver="127.0.0.1:{receiver.port}"}}')]
         return float(line.split()[-1])
 
-    def test_an_incident_is_told_from_its_beginning_to_its_end(self):
+    def test_an_incident_is_delivered_from_open_to_resolved(self):
         self.start()
         incident = self.pull()
         wait_until(lambda: self.first.told(incident) == ["opened"], why=lambda: str(self.first.taken))
@@ -101,7 +101,7 @@ class Events(weft_testing.SubnetTest):
         wait_until(lambda: self.metric("weft_events_delivered_total", self.first) == len(self.first.taken), why=self.teller.metrics)
         self.assertEqual(0, self.metric("weft_events_waiting", self.first))
 
-    def test_a_receiver_in_a_bad_mood_holds_up_nobody_and_is_told_in_the_end(self):
+    def test_a_failing_receiver_delays_no_other_and_gets_the_last_state(self):
         self.start(self.first.url, self.second.url)
         self.first.mood = "hang"
         incident = self.pull()
@@ -125,7 +125,7 @@ class Events(weft_testing.SubnetTest):
         self.assertEqual(1, len(set(self.first.keys)), "under the same key")
         self.assertGreaterEqual(self.metric("weft_events_failed_total", self.first), 6)
 
-    def test_what_nobody_took_is_told_after_a_restart_and_what_was_taken_is_not(self):
+    def test_undelivered_events_alone_are_sent_after_a_restart(self):
         self.start()
         self.first.mood = "fail"
         incident = self.pull()
@@ -147,7 +147,7 @@ class Events(weft_testing.SubnetTest):
         self.teller.start()
         wait_until(lambda: self.first.told(incident) == ["opened", "resolved"], why=lambda: str(self.first.taken))
 
-    def test_what_a_receiver_can_never_take_does_not_stop_the_rest(self):
+    def test_permanently_rejected_events_do_not_stop_the_rest(self):
         self.start(self.first.url, self.second.url, more='kinds = ["LINK_DOWN"]')
         self.first.mood = "refuse"
         incident = self.pull()

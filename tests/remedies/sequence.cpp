@@ -177,7 +177,7 @@ class Sequence {
       case 15:
         if (dice_.one_in(3)) {
           const bool off = !saved_status_.hands_off;
-          say(off ? "hands off" : "hands on");
+          say(off ? "automation stopped" : "automation resumed");
           book_->set_hands_off(off, "", "bob", world_.now());
         }
         break;
@@ -228,7 +228,7 @@ class Sequence {
     for (unsigned i = 0; i < 4 && !broken(); ++i) {
       book_->review(world_.look());
       check_book();
-      RemedyBatch batch = book_->take(world_.now());
+      RemedyBatch batch = book_->drain_changes(world_.now());
       if (batch.empty()) return;
       if (trouble_ && dice_.one_in(40)) {  // the disk refuses
         ++tally_.unjournalled;

@@ -150,9 +150,9 @@ void World::pass(Duration time) {
 std::uint64_t World::open(IncidentKind kind, Entity cause, bool two_signals) {
   auto incident = std::make_shared<Incident>();
   incident->id = next_incident_++;
-  incident->kind = kind;
-  incident->severity = Severity::kWarning;
-  incident->confidence = 0.9;
+  incident->finding.kind = kind;
+  incident->finding.severity = Severity::kWarning;
+  incident->finding.confidence = 0.9;
   incident->opened = incident->updated = now_;
   incident->beginnings = {now_};
   Evidence evidence;
@@ -160,14 +160,14 @@ std::uint64_t World::open(IncidentKind kind, Entity cause, bool two_signals) {
   evidence.observed = now_;
   evidence.where.kind = EntityKind::kPort;
   evidence.where.port = cause.port;
-  incident->evidence.push_back(evidence);
+  incident->finding.evidence.push_back(evidence);
   if (two_signals) {
     evidence.where.port = cause.peer;
     evidence.signal = "link_downed";
-    incident->evidence.push_back(evidence);
+    incident->finding.evidence.push_back(evidence);
   }
-  incident->summary = std::string(to_string(kind)) + " at " + cause.label;
-  incident->cause = std::move(cause);
+  incident->finding.summary = std::string(to_string(kind)) + " at " + cause.label;
+  incident->finding.cause = std::move(cause);
   incidents_.push_back(std::move(incident));
   return incidents_.back()->id;
 }

@@ -156,11 +156,11 @@ class AlarmHistory {
       Alarm& alarm = outcome_.alarms.emplace_back();
       alarm.at = tick.at;
       alarm.sweep = beat;
-      alarm.kind = incident.kind;
-      alarm.cause = place_of(incident.cause);
-      alarm.summary = incident.summary;
+      alarm.kind = incident.finding.kind;
+      alarm.cause = place_of(incident.finding.cause);
+      alarm.summary = incident.finding.summary;
       alarm.justified =
-          incident.kind == IncidentKind::kCounterStuck && tick.sweep && is_saturated(*tick.sweep, alarm.cause);
+          incident.finding.kind == IncidentKind::kCounterStuck && tick.sweep && is_saturated(*tick.sweep, alarm.cause);
     }
   }
 

@@ -159,20 +159,20 @@ class Writer {
 json incident_line(const analyzer::IncidentManager& book) {
   const auto signals = [](const Incident& incident) {
     json list = json::array();
-    for (const Evidence& evidence : incident.evidence) list.push_back(evidence.signal);
+    for (const Evidence& evidence : incident.finding.evidence) list.push_back(evidence.signal);
     return list;
   };
   json incidents = json::array();
   for (const auto& incident : *book.all())
-    incidents.push_back({{"kind", to_string(incident->kind)},
-                         {"entity", to_string(incident->cause.kind)},
-                         {"guid", incident->cause.port.node.value},
-                         {"port", incident->cause.port.port.value},
-                         {"peer_guid", incident->cause.peer.node.value},
-                         {"peer_port", incident->cause.peer.port.value},
-                         {"label", incident->cause.label},
+    incidents.push_back({{"kind", to_string(incident->finding.kind)},
+                         {"entity", to_string(incident->finding.cause.kind)},
+                         {"guid", incident->finding.cause.port.node.value},
+                         {"port", incident->finding.cause.port.port.value},
+                         {"peer_guid", incident->finding.cause.peer.node.value},
+                         {"peer_port", incident->finding.cause.peer.port.value},
+                         {"label", incident->finding.cause.label},
                          {"signals", signals(*incident)},
-                         {"summary", incident->summary}});
+                         {"summary", incident->finding.summary}});
   return {{"incidents", std::move(incidents)}};
 }
 

@@ -66,7 +66,7 @@ class Deciding(PageTest):
     def state(self, plan: dict) -> dict:
         return self.weftd.client.json(f"/api/v1/plans/{plan['id']}")
 
-    def test_those_who_may_decide(self):
+    def test_only_roles_with_the_right_may_decide(self):
         first = self.plan_of(*self.BAD[0])
         # Without a token there is nothing to see, and a field for one.
         self.do("open", url=f"http://{self.weftd.http}/")

@@ -97,7 +97,7 @@ class Watching(PageTest):
         self.assertNotEqual(before, self.do("evaluate", script="location.hash"))
         self.expect_clean()
 
-    def test_on_a_phone_at_night(self):
+    def test_dark_page_on_a_narrow_screen(self):
         incident = self.pull("leaf-r0-p02", 11)
         self.open(**PHONE)
         self.do("wait", at=f"a.entry:has-text('{incident['id']}')")

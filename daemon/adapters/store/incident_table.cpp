@@ -42,26 +42,27 @@ struct IncidentWriter {
     const std::int64_t before = previous.next() ? previous.integer(0) : 0;
     previous.next();  // to its end, or it would hold the transaction open
     clear.run(i.id);  // its entities, evidence and jobs go with it
-    incident.run(i.id, i.revision, to_string(i.kind), to_string(i.severity), to_string(i.state), i.confidence,
-                 i.summary, i.opened, i.updated, i.resolved, i.occurrences, i.acknowledged_by, i.silenced_until,
-                 i.waiting.total, i.maintenance);
-    write_entity(i.id, kCause, 0, i.cause);
-    for (std::size_t n = 0; n < i.affected.size(); ++n) write_entity(i.id, kAffected, n, i.affected[n]);
-    for (std::size_t n = 0; n < i.evidence.size(); ++n) {
-      const Evidence& e = i.evidence[n];
+    incident.run(i.id, i.revision, to_string(i.finding.kind), to_string(i.finding.severity), to_string(i.state),
+                 i.finding.confidence, i.finding.summary, i.opened, i.updated, i.resolved, i.occurrences,
+                 i.acknowledged_by, i.silenced_until, i.finding.waiting.total, i.finding.maintenance);
+    write_entity(i.id, kCause, 0, i.finding.cause);
+    for (std::size_t n = 0; n < i.finding.affected.size(); ++n) write_entity(i.id, kAffected, n, i.finding.affected[n]);
+    for (std::size_t n = 0; n < i.finding.evidence.size(); ++n) {
+      const Evidence& e = i.finding.evidence[n];
       evidence.run(i.id, n, e.signal, e.description, e.value, e.threshold, e.unit, e.observed, e.window.count());
       write_entity(i.id, kEvidence, n, e.where);
     }
-    for (std::size_t n = 0; n < i.waiting.links.size(); ++n) {
-      const WaitingLink& link = i.waiting.links[n];
+    for (std::size_t n = 0; n < i.finding.waiting.links.size(); ++n) {
+      const WaitingLink& link = i.finding.waiting.links[n];
       waiting.run(i.id, n, link.towards, link.waits_for ? std::int64_t{*link.waits_for} : kNobody, link.stall_ratio,
                   link.utilization_ratio);
       write_entity(i.id, kWaiting, n, link.sender);
     }
-    for (std::size_t n = 0; n < i.jobs.size(); ++n) job.run(i.id, n, i.jobs[n]);
+    for (std::size_t n = 0; n < i.finding.jobs.size(); ++n) job.run(i.id, n, i.finding.jobs[n]);
     for (const TimePoint at : i.beginnings) beginning.run(i.id, at);
     next_id.run(i.id + 1);
-    if (i.occurrences > before && i.maintenance == 0) opened.run(to_string(i.kind), i.occurrences - before);
+    if (i.occurrences > before && i.finding.maintenance == 0)
+      opened.run(to_string(i.finding.kind), i.occurrences - before);
   }
 
   Statement previous, incident, clear, entity, evidence, waiting, job, beginning, next_id, opened;
@@ -71,19 +72,19 @@ Incident read_incident_row(Database& database, const Statement& row) {
   Incident incident;
   incident.id = row.bits(0);
   incident.revision = row.bits(1);
-  incident.kind = named(database, row.text(2), parse_incident_kind);
-  incident.severity = named(database, row.text(3), parse_severity);
+  incident.finding.kind = named(database, row.text(2), parse_incident_kind);
+  incident.finding.severity = named(database, row.text(3), parse_severity);
   incident.state = named(database, row.text(4), parse_incident_state);
-  incident.confidence = row.real(5);
-  incident.summary = row.text(6);
+  incident.finding.confidence = row.real(5);
+  incident.finding.summary = row.text(6);
   incident.opened = row.time(7);
   incident.updated = row.time(8);
   incident.resolved = row.time(9);
   incident.occurrences = static_cast<std::uint32_t>(row.integer(10));
   incident.acknowledged_by = row.text(11);
   incident.silenced_until = row.time(12);
-  incident.waiting.total = row.bits(13);
-  incident.maintenance = row.bits(14);
+  incident.finding.waiting.total = row.bits(13);
+  incident.finding.maintenance = row.bits(14);
   return incident;
 }
 
@@ -104,17 +105,17 @@ struct IncidentPartsReader {
   void read(Incident& incident) {
     evidence.query(incident.id);
     while (evidence.next())
-      incident.evidence.push_back({evidence.text(0),
-                                   evidence.text(1),
-                                   evidence.real(2),
-                                   evidence.real(3),
-                                   evidence.text(4),
-                                   evidence.time(5),
-                                   {},
-                                   Duration(evidence.integer(6))});
+      incident.finding.evidence.push_back({evidence.text(0),
+                                           evidence.text(1),
+                                           evidence.real(2),
+                                           evidence.real(3),
+                                           evidence.text(4),
+                                           evidence.time(5),
+                                           {},
+                                           Duration(evidence.integer(6))});
     waiting.query(incident.id);
     while (waiting.next()) {
-      WaitingLink& link = incident.waiting.links.emplace_back();
+      WaitingLink& link = incident.finding.waiting.links.emplace_back();
       link.towards = waiting.text(0);
       if (const std::int64_t on = waiting.integer(1); on != kNobody) link.waits_for = static_cast<std::uint32_t>(on);
       link.stall_ratio = waiting.real(2);
@@ -124,15 +125,15 @@ struct IncidentPartsReader {
     while (entity.next()) {
       const std::string role = entity.text(0);
       const auto position = static_cast<std::size_t>(entity.integer(1));
-      if (role == kCause) incident.cause = read_entity(database, entity, 2);
-      if (role == kAffected) incident.affected.push_back(read_entity(database, entity, 2));
-      if (role == kEvidence && position < incident.evidence.size())
-        incident.evidence[position].where = read_entity(database, entity, 2);
-      if (role == kWaiting && position < incident.waiting.links.size())
-        incident.waiting.links[position].sender = read_entity(database, entity, 2);
+      if (role == kCause) incident.finding.cause = read_entity(database, entity, 2);
+      if (role == kAffected) incident.finding.affected.push_back(read_entity(database, entity, 2));
+      if (role == kEvidence && position < incident.finding.evidence.size())
+        incident.finding.evidence[position].where = read_entity(database, entity, 2);
+      if (role == kWaiting && position < incident.finding.waiting.links.size())
+        incident.finding.waiting.links[position].sender = read_entity(database, entity, 2);
     }
     job.query(incident.id);
-    while (job.next()) incident.jobs.push_back(job.text(0));
+    while (job.next()) incident.finding.jobs.push_back(job.text(0));
     beginning.query(incident.id);
     while (beginning.next()) incident.beginnings.push_back(beginning.time(0));
   }

@@ -41,7 +41,7 @@ std::optional<Told> told_from(const nlohmann::json& json) {
 }  // namespace
 
 bool EventFilter::wants(const Incident& incident) const {
-  return among(kinds, incident.kind) && among(severities, incident.severity);
+  return among(kinds, incident.finding.kind) && among(severities, incident.finding.severity);
 }
 
 Told told_of(const Incident& incident) {
@@ -49,7 +49,7 @@ Told told_of(const Incident& incident) {
       incident.silenced_until == kNever
           ? 0
           : std::chrono::floor<std::chrono::seconds>(incident.silenced_until.time_since_epoch()).count();
-  return {incident.revision, incident.state, incident.severity, incident.occurrences, silenced};
+  return {incident.revision, incident.state, incident.finding.severity, incident.occurrences, silenced};
 }
 
 const char* event_of(const Incident& incident, const std::optional<Told>& before) {

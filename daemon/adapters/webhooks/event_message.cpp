@@ -26,26 +26,26 @@ std::string event_body(const Incident& incident, std::string_view event, std::st
                       {"event", event},
                       {"incident", incident_name(incident.id)},
                       {"revision", incident.revision},
-                      {"kind", to_string(incident.kind)},
-                      {"severity", to_string(incident.severity)},
+                      {"kind", to_string(incident.finding.kind)},
+                      {"severity", to_string(incident.finding.severity)},
                       {"state", to_string(incident.state)},
-                      {"summary", one_line(incident.summary)},
-                      {"confidence", incident.confidence},
+                      {"summary", one_line(incident.finding.summary)},
+                      {"confidence", incident.finding.confidence},
                       {"occurrences", incident.occurrences},
-                      {"cause", actuate::webhook_entity(incident.cause)},
+                      {"cause", actuate::webhook_entity(incident.finding.cause)},
                       {"affected", nlohmann::json::array()},
-                      {"affected_count", incident.affected.size()},
+                      {"affected_count", incident.finding.affected.size()},
                       {"jobs", nlohmann::json::array()},
                       {"opened", net::utc_text(incident.opened)},
                       {"updated", net::utc_text(incident.updated)}};
-  for (std::size_t i = 0; i < std::min(incident.affected.size(), kMostListed); ++i)
-    body["affected"].push_back(actuate::webhook_entity(incident.affected[i]));
-  for (std::size_t i = 0; i < std::min(incident.jobs.size(), kMostListed); ++i)
-    body["jobs"].push_back(one_line(incident.jobs[i]));
+  for (std::size_t i = 0; i < std::min(incident.finding.affected.size(), kMostListed); ++i)
+    body["affected"].push_back(actuate::webhook_entity(incident.finding.affected[i]));
+  for (std::size_t i = 0; i < std::min(incident.finding.jobs.size(), kMostListed); ++i)
+    body["jobs"].push_back(one_line(incident.finding.jobs[i]));
   if (incident.resolved != kNever) body["resolved"] = net::utc_text(incident.resolved);
   if (incident.silenced_until != kNever) body["silenced_until"] = net::utc_text(incident.silenced_until);
   if (!incident.acknowledged_by.empty()) body["acknowledged_by"] = one_line(incident.acknowledged_by);
-  if (incident.maintenance != 0) body["planned_work"] = true;
+  if (incident.finding.maintenance != 0) body["planned_work"] = true;
   if (!page.empty()) body["url"] = std::string(page) + "/#/incident/" + incident_name(incident.id);
   return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -139,31 +139,18 @@ Result<void> Application::open_uplink() {
   if (stats.corrupt != 0) log()->warn("removed {} damaged segments of the spool", stats.corrupt);
   const config::Peer& peer = config_.analyzer.address;
   const bool v6 = peer.host.find(':') != std::string::npos;
-  const auto milliseconds = [](Duration duration) {
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
-  };
-  runtime::ChildSpec spec;
-  spec.program = uplink_program(config_.analyzer);
-  spec.arguments = {"--spool",
-                    (config_.state_dir / "spool").string(),
-                    "--analyzer",
-                    (v6 ? '[' + peer.host + ']' : peer.host) + ':' + std::to_string(peer.port),
-                    "--node-name",
-                    node_,
-                    "--interval-ms",
-                    milliseconds(config_.reading.interval),
-                    "--reconnect-limit-ms",
-                    milliseconds(config_.analyzer.reconnect_limit),
-                    "--log-level",
-                    config_.log_level};
-  const auto add = [&spec](const char* flag, const std::filesystem::path& file) {
-    if (!file.empty()) spec.arguments.insert(spec.arguments.end(), {flag, file.string()});
-  };
-  add("--ca", config_.analyzer.authorities);
-  add("--cert", config_.analyzer.certificate);
-  add("--key", config_.analyzer.key);
-  add("--token-file", config_.analyzer.token_file);
-  uplink_.emplace(context_, std::move(spec), [this](const uplink::UplinkReport& report) { heard(report); });
+  const uplink::Options options{.spool = config_.state_dir / "spool",
+                                .analyzer = (v6 ? '[' + peer.host + ']' : peer.host) + ':' + std::to_string(peer.port),
+                                .node_name = node_,
+                                .interval = config_.reading.interval,
+                                .reconnect_limit = config_.analyzer.reconnect_limit,
+                                .log_level = config_.log_level,
+                                .authorities = config_.analyzer.authorities,
+                                .certificate = config_.analyzer.certificate,
+                                .key = config_.analyzer.key,
+                                .token_file = config_.analyzer.token_file};
+  uplink_.emplace(context_, uplink_program(config_.analyzer), options,
+                  [this](const uplink::UplinkReport& report) { heard(report); });
   uplink_->start();
   return {};
 }

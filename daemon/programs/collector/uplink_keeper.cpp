@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/child_options.hpp"
 
 namespace weft::collector {
 namespace {
@@ -40,9 +41,11 @@ UplinkReport sum(UplinkReport a, const UplinkReport& b) {
 
 }  // namespace
 
-UplinkKeeper::UplinkKeeper(asio::io_context& context, runtime::ChildSpec spec, Heard heard)
+UplinkKeeper::UplinkKeeper(asio::io_context& context, std::filesystem::path program, uplink::Options options,
+                           Heard heard)
     : context_(context),
-      spec_(std::move(spec)),
+      program_(std::move(program)),
+      options_(std::move(options)),
       heard_(std::move(heard)),
       timer_(context),
       backoff_(500ms, 30s),
@@ -55,9 +58,13 @@ UplinkReport UplinkKeeper::totals() const {
 
 void UplinkKeeper::start() {
   if (stopping_) return;
-  auto child = runtime::ChildProcess::spawn(spec_);
+  auto child = runtime::ChildProcess::spawn({.program = program_});
   if (!child) {
     uplink_log()->error("{}", child.error().message);
+    return try_again();
+  }
+  if (const auto sent = runtime::send_options(child->socket(), options_); !sent) {
+    uplink_log()->error("{}: {}", program_.string(), sent.error().message);
     return try_again();
   }
   ++starts_;

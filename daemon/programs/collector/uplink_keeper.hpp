@@ -7,11 +7,13 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 
 #include "daemon/platform/runtime/child_process.hpp"
 #include "daemon/platform/runtime/schedule.hpp"
+#include "daemon/programs/uplink/options.hpp"
 #include "daemon/programs/uplink/report.hpp"
 
 namespace weft::collector {
@@ -22,8 +24,9 @@ class UplinkKeeper {
   /// Takes a report of the uplink.
   using Heard = std::function<void(const uplink::UplinkReport&)>;
 
-  /// `heard` is called for every report of the uplink that runs.
-  UplinkKeeper(boost::asio::io_context& context, runtime::ChildSpec spec, Heard heard);
+  /// `heard` is called for every report of the uplink that runs. `program` is the path of weft-uplink; each one that is
+  /// started gets `options`.
+  UplinkKeeper(boost::asio::io_context& context, std::filesystem::path program, uplink::Options options, Heard heard);
   UplinkKeeper(const UplinkKeeper&) = delete;
   UplinkKeeper& operator=(const UplinkKeeper&) = delete;
 
@@ -47,7 +50,8 @@ class UplinkKeeper {
   void ended();
 
   boost::asio::io_context& context_;
-  runtime::ChildSpec spec_;
+  std::filesystem::path program_;
+  uplink::Options options_;
   Heard heard_;
   boost::asio::steady_timer timer_;
   runtime::Backoff backoff_;

@@ -18,8 +18,11 @@
 #include "collectors/infiniband/node_name_map.hpp"
 #include "collectors/infiniband/sweeper.hpp"
 #include "daemon/platform/runtime/bounded_exit.hpp"
+#include "daemon/platform/runtime/child_options.hpp"
+#include "daemon/platform/runtime/child_process.hpp"
+#include "daemon/platform/runtime/stream.hpp"
 #include "daemon/programs/sweeper/frame.hpp"
-#include "daemon/programs/sweeper/stream.hpp"
+#include "daemon/programs/sweeper/options.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"
@@ -30,7 +33,6 @@ namespace {
 using namespace weft;
 using namespace std::chrono_literals;
 
-constexpr int kParentSocket = 3;  // where weftd leaves our end (daemon/platform/runtime, kChildSocket)
 constexpr int kExitTrouble = 3;
 
 std::atomic<bool> stop_asked{false};
@@ -39,49 +41,32 @@ extern "C" void ask_to_stop(int) {
   stop_asked = true;
 }
 
-struct Options {
-  std::string adapter;
-  int port = 0;
-  std::string fabric = "fabric";
-  std::int64_t interval_ms = 1000, detail_interval_ms = 60000, timeout_ms = 200;
-  std::uint32_t window = 256, per_node = 8, retries = 2;
-  int service_level = -1, pkey_index = -1;
-  bool clear_saturated = false;
-  std::string node_name_map;
-  std::uint64_t first_epoch = 1;
+/// What a person asks for by hand.
+struct ByHand {
   bool list = false;
   unsigned benchmark_sweeps = 0;
 };
 
-int parse(int argc, char** argv, Options& options) {
+/// Reads the flags; those that are not given leave `options` alone. An exit code, or -1 to go on.
+int parse(int argc, char** argv, sweeper::Options& options, ByHand& by_hand) {
   CLI::App app{
-      "Reads one InfiniBand subnet through one port, for weftd. By hand it is of use with --list and "
-      "--benchmark-sweeps."};
+      "Reads one InfiniBand subnet through one port, for weftd, which sends the options in a message. By hand it is of "
+      "use with --list and --benchmark-sweeps. A flag overrides the message."};
   app.set_version_flag("--version", WEFT_VERSION);
-  app.add_flag("--list", options.list, "Print the InfiniBand ports of this machine and exit");
-  app.add_option("--benchmark-sweeps", options.benchmark_sweeps,
+  app.add_flag("--list", by_hand.list, "Print the InfiniBand ports of this machine and exit");
+  app.add_option("--benchmark-sweeps", by_hand.benchmark_sweeps,
                  "Discover, run this many sweeps as fast as possible, print a line of JSON for each, and exit");
+  app.add_option("--fabric", options.sweep.fabric, "Name of the subnet in the output");
   app.add_option("--adapter", options.adapter, "Channel adapter, such as mlx5_0 (default: the first)");
   app.add_option("--port", options.port, "Port of the adapter (default: the first one that is up)");
-  app.add_option("--fabric", options.fabric, "Name of the subnet in the output");
-  app.add_option("--interval-ms", options.interval_ms, "Time from the start of one sweep to the next")
-      ->check(CLI::Range(10, 3600000));
-  app.add_option("--detail-interval-ms", options.detail_interval_ms,
-                 "Interval for the optional attributes of each port")
-      ->check(CLI::Range(10, 86400000));
-  app.add_option("--timeout-ms", options.timeout_ms, "Timeout of one attempt of a request")
-      ->check(CLI::Range(1, 60000));
-  app.add_option("--retries", options.retries, "Retries of a request")->check(CLI::Range(0, 10));
-  app.add_option("--window", options.window, "Maximum of outstanding requests")->check(CLI::Range(1, 4096));
-  app.add_option("--per-node", options.per_node, "Maximum of outstanding requests per node")->check(CLI::Range(1, 255));
-  app.add_option("--service-level", options.service_level, "0..15; default: from the subnet administrator")
-      ->check(CLI::Range(0, 15));
-  app.add_option("--pkey-index", options.pkey_index, "Default: index of the default partition")
-      ->check(CLI::Range(0, 65535));
-  app.add_option("--node-name-map", options.node_name_map,
-                 "File with names by GUID, in the format of infiniband-diags");
-  app.add_option("--first-epoch", options.first_epoch, "Number given to the first discovery");
-  app.add_flag("--clear-saturated-counters", options.clear_saturated, "Clear counters that are saturated (all ones)");
+  app.add_option_function<std::int64_t>(
+      "--timeout-ms", [&](std::int64_t value) { options.sweep.engine.timeout = std::chrono::milliseconds(value); },
+      "Timeout of one attempt of a request");
+  app.add_option("--retries", options.sweep.engine.retries, "Retries of a request");
+  app.add_option("--window", options.sweep.engine.window, "Maximum of outstanding requests");
+  app.add_option("--per-node", options.sweep.engine.per_node_outstanding, "Maximum of outstanding requests per node");
+  app.add_option("--service-level", options.sweep.service_level, "0..15; default: from the subnet administrator");
+  app.add_option("--pkey-index", options.sweep.pkey_index, "Default: index of the default partition");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -90,7 +75,7 @@ int parse(int argc, char** argv, Options& options) {
   return -1;
 }
 
-Result<infiniband::LocalPort> choose_port(const Options& options) {
+Result<infiniband::LocalPort> choose_port(const sweeper::Options& options) {
   auto ports = infiniband::list_local_ports();
   if (!ports) return tl::unexpected(ports.error());
   const infiniband::LocalPort* chosen = nullptr;
@@ -120,26 +105,16 @@ int list_ports() {
   return 0;
 }
 
-Result<infiniband::SweeperOptions> sweeper_options(const Options& options) {
-  infiniband::SweeperOptions result;
-  result.fabric = options.fabric;
-  result.engine = {options.window, options.per_node, std::chrono::milliseconds(options.timeout_ms), options.retries};
-  result.interval = std::chrono::milliseconds(options.interval_ms);
-  result.detail_interval = std::chrono::milliseconds(options.detail_interval_ms);
-  if (options.service_level >= 0) result.service_level = static_cast<std::uint8_t>(options.service_level);
-  if (options.pkey_index >= 0) result.pkey_index = static_cast<std::uint16_t>(options.pkey_index);
-  result.clear_saturated_counters = options.clear_saturated;
-  result.first_epoch = options.first_epoch;
-  if (!options.node_name_map.empty()) {
-    std::ifstream file(options.node_name_map);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf()))
-      return fail(ErrorCode::kInvalidArgument, "cannot read the node name map " + options.node_name_map);
-    auto names = infiniband::parse_node_name_map(text.str());
-    if (!names) return fail(names.error().code, options.node_name_map + ": " + names.error().message);
-    result.names = std::move(*names);
-  }
-  return result;
+Result<void> read_names(const std::filesystem::path& path, infiniband::NodeNameMap& names) {
+  if (path.empty()) return {};
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return fail(ErrorCode::kInvalidArgument, "cannot read the node name map " + path.string());
+  auto parsed = infiniband::parse_node_name_map(text.str());
+  if (!parsed) return fail(parsed.error().code, path.string() + ": " + parsed.error().message);
+  names = std::move(*parsed);
+  return {};
 }
 
 int benchmark(infiniband::Sweeper& sweeper, unsigned sweeps) {
@@ -173,14 +148,14 @@ bool wait_until(std::chrono::steady_clock::time_point until) {
   while (!stop_asked) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     if (left <= 0ms) return true;
-    pollfd parent{kParentSocket, POLLRDHUP, 0};
+    pollfd parent{runtime::kChildSocket, POLLRDHUP, 0};
     ::poll(&parent, 1, static_cast<int>(std::min(left, std::chrono::milliseconds(1000)).count()));
     if (parent.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) return false;
   }
   return false;
 }
 
-int sweep_for_parent(infiniband::Sweeper& sweeper, const Options& options, sweeper::FrameWriter& writer) {
+int sweep_for_parent(infiniband::Sweeper& sweeper, Duration interval, sweeper::FrameWriter& writer) {
   auto due = std::chrono::steady_clock::now();
   while (!stop_asked) {
     const auto sweep = sweeper.sweep();
@@ -189,7 +164,7 @@ int sweep_for_parent(infiniband::Sweeper& sweeper, const Options& options, sweep
       return kExitTrouble;
     }
     if (!writer.write(*sweep)) return 0;  // weftd is gone: nobody to sweep for
-    due = std::max(due + std::chrono::milliseconds(options.interval_ms), std::chrono::steady_clock::now());
+    due = std::max(due + interval, std::chrono::steady_clock::now());
     if (!wait_until(due)) return 0;
   }
   return 0;
@@ -198,20 +173,27 @@ int sweep_for_parent(infiniband::Sweeper& sweeper, const Options& options, sweep
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
-  if (const int code = parse(argc, argv, options); code >= 0) return code;
-  if (options.list) return runtime::leave(list_ports());
+  sweeper::Options options;
+  ByHand by_hand;
+  if (const int code = parse(argc, argv, options, by_hand); code >= 0) return code;
+  if (by_hand.list) return runtime::leave(list_ports());
 
-  const bool by_hand = options.benchmark_sweeps > 0;
+  const bool benchmarks = by_hand.benchmark_sweeps > 0;
   sweeper::FrameWriter writer(
-      [](std::span<const std::byte> bytes) { return sweeper::write_all(kParentSocket, bytes); });
+      [](std::span<const std::byte> bytes) { return runtime::write_all(runtime::kChildSocket, bytes); });
   const auto give_up = [&](const Error& error) {
-    if (by_hand || !writer.write(sweeper::Trouble{error.message}))
+    if (benchmarks || !writer.write(sweeper::Trouble{error.message}))
       std::cerr << "weft-sweeper: " << error.message << '\n';
     return runtime::leave(kExitTrouble);
   };
-  auto prepared = sweeper_options(options);
-  if (!prepared) return give_up(prepared.error());
+  if (!benchmarks) {
+    auto received = runtime::receive_options<sweeper::Options>(runtime::kChildSocket);
+    if (!received) return give_up(received.error());
+    options = std::move(*received);
+    parse(argc, argv, options, by_hand);
+  }
+  if (const auto checked = options.check(); !checked) return give_up(checked.error());
+  if (const auto read = read_names(options.node_name_map, options.sweep.names); !read) return give_up(read.error());
   const auto chosen = choose_port(options);
   if (!chosen) return give_up(chosen.error());
   const auto port = infiniband::open_umad_port(chosen->adapter, chosen->number);
@@ -222,7 +204,7 @@ int main(int argc, char** argv) {
   action.sa_handler = ask_to_stop;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
-  infiniband::Sweeper sweeper(**port, std::move(*prepared));
-  return runtime::leave(by_hand ? benchmark(sweeper, options.benchmark_sweeps)
-                                : sweep_for_parent(sweeper, options, writer));
+  infiniband::Sweeper sweeper(**port, options.sweep);
+  return runtime::leave(benchmarks ? benchmark(sweeper, by_hand.benchmark_sweeps)
+                                   : sweep_for_parent(sweeper, options.sweep.interval, writer));
 }

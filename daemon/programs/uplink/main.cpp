@@ -18,9 +18,11 @@
 #include "api/client/telemetry_client.hpp"
 #include "daemon/adapters/spool/reader.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/child_options.hpp"
 #include "daemon/platform/runtime/child_process.hpp"
 #include "daemon/platform/runtime/schedule.hpp"
 #include "daemon/platform/runtime/unique_fd.hpp"
+#include "daemon/programs/uplink/options.hpp"
 #include "daemon/programs/uplink/shipper.hpp"
 
 #ifndef WEFT_VERSION
@@ -37,16 +39,6 @@ constexpr auto kFirstRetry = 200ms;
 constexpr auto kWelcomePatience = 20s;
 constexpr std::size_t kMostQueued = 16;
 
-struct Options {
-  std::string spool;
-  std::string analyzer;
-  std::string node_name;
-  std::int64_t interval_ms = 1000;
-  std::int64_t reconnect_limit_ms = 30'000;
-  std::string log_level = "info";
-  api::ClientSecurity security;
-};
-
 std::shared_ptr<spdlog::logger> log() {
   return daemon::logger("uplink");
 }
@@ -54,20 +46,19 @@ std::shared_ptr<spdlog::logger> log() {
 /// The whole program, on one thread; gRPC's threads only ring.
 class Uplink {
  public:
-  Uplink(const Options& options, spool::SpoolReader spool)
+  Uplink(const uplink::Options& options, spool::SpoolReader spool)
       : options_(options),
         bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         spool_(std::move(spool)),
-        shipper_(spool_, {std::chrono::milliseconds(options.interval_ms)}),
-        backoff_(kFirstRetry, std::chrono::milliseconds(options.reconnect_limit_ms)),
+        shipper_(spool_, {options.interval}),
+        backoff_(kFirstRetry, options.reconnect_limit),
         random_(std::random_device{}()),
-        client_(
-            options.analyzer,
-            [bell = bell_.get()] {
-              const std::uint64_t one = 1;
-              [[maybe_unused]] const auto written = ::write(bell, &one, sizeof one);
-            },
-            options.security) {}
+        client_(options.analyzer,
+                [bell = bell_.get()] {
+                  const std::uint64_t one = 1;
+                  [[maybe_unused]] const auto written = ::write(bell, &one, sizeof one);
+                },
+                {options.authorities, options.certificate, options.key, options.token_file, {}}) {}
 
   /// Until the collector is gone.
   void run() {
@@ -136,8 +127,8 @@ class Uplink {
     is_open_ = true;
     opened_ = now;
     shipper_.begin(SystemClock().now());
-    client_.open({options_.node_name, spool_.id(), WEFT_VERSION, std::chrono::milliseconds(options_.interval_ms),
-                  spool_.oldest()});
+    client_.open({options_.node_name, spool_.id(), WEFT_VERSION,
+                  std::chrono::ceil<std::chrono::milliseconds>(options_.interval), spool_.oldest()});
   }
 
   /// Sends what the window and gRPC take: first all of it is put on disk, then it goes.
@@ -166,7 +157,7 @@ class Uplink {
     if (::send(runtime::kChildSocket, &now, sizeof now, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof now) reported_ = now;
   }
 
-  const Options& options_;
+  const uplink::Options& options_;
   runtime::UniqueFd bell_;
   spool::SpoolReader spool_;
   uplink::Shipper shipper_;
@@ -187,27 +178,21 @@ class Uplink {
 
 int main(int argc, char** argv) {
   ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong with a connection is said by us, once
-  Options options;
-  CLI::App app{"Sends the batches in weft-collector's spool to weftd. Started by weft-collector, not by hand."};
+  CLI::App app{
+      "Sends the batches in weft-collector's spool to weftd. Started by weft-collector, which sends the options."};
   app.set_version_flag("--version", WEFT_VERSION);
-  app.add_option("--spool", options.spool, "Directory of the spool")->required();
-  app.add_option("--analyzer", options.analyzer, "HOST:PORT of weftd")->required();
-  app.add_option("--node-name", options.node_name, "Name of this host")->required();
-  app.add_option("--interval-ms", options.interval_ms, "Time between readings")->check(CLI::Range(1, 3'600'000));
-  app.add_option("--reconnect-limit-ms", options.reconnect_limit_ms, "Longest wait between two connection attempts")
-      ->check(CLI::Range(1, 3'600'000));
-  app.add_option("--ca", options.security.authorities, "CA of weftd's certificate (PEM); without it no TLS");
-  app.add_option("--cert", options.security.certificate, "Client certificate (PEM)");
-  app.add_option("--key", options.security.key, "Private key of --cert (PEM)");
-  app.add_option("--token-file", options.security.token_file, "File with a bearer token");
-  app.add_option("--log-level", options.log_level, "Minimum log level");
   CLI11_PARSE(app, argc, argv);
-  daemon::set_log_level(options.log_level);
-  auto spool = spool::SpoolReader::open(options.spool);
+  const auto options = runtime::receive_options<uplink::Options>(runtime::kChildSocket);
+  if (!options) {
+    log()->error("{}; weft-uplink is started by weft-collector, not by hand", options.error().message);
+    return 1;
+  }
+  daemon::set_log_level(options->log_level);
+  auto spool = spool::SpoolReader::open(options->spool);
   if (!spool) {
     log()->error("{}", spool.error().message);
     return 1;
   }
-  Uplink(options, std::move(*spool)).run();
+  Uplink(*options, std::move(*spool)).run();
   return 0;
 }

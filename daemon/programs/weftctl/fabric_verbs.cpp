@@ -186,18 +186,28 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
   v1::ListLinksRequest request;
   request.set_fabric(fabric);
   auto links = all_pages(session, session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
+  const int known = links.links_size();
+  int unread = 0;
   if (down_only) {
     v1::ListLinksResponse down;
-    for (const v1::Link& link : links.links())
+    for (const v1::Link& link : links.links()) {
+      unread += link.state_unknown();
       if (!link.up() && !link.state_unknown()) *down.add_links() = link;
+    }
     links = std::move(down);
   }
   if (session.json) {
     session.out << json_text(links, false) << '\n';
     return Exit::kGood;
   }
+  if (links.links().empty()) {
+    session.out << (known == 0 ? "No links are known" : "No links are down");
+    if (unread > 0) session.out << "; not read: " << unread;
+    session.out << ".\n";
+    return Exit::kGood;
+  }
   Table table(
-      {key("ONE END"), key("OTHER END"), judged("STATE"), spare("RATE"), spare(number("DATA RATE")), spare("FABRIC")});
+      {key("ONE END"), key("OTHER END"), judged("STATE"), spare("LINK"), spare(number("RATE")), spare("FABRIC")});
   for (const v1::Link& link : links.links())
     table.add({end_text(link.a()), end_text(link.b()), state_text(link), link_text(link.width(), link.speed(), 0),
                bits_per_second_text(link.rate_bits_per_second()), link.fabric()});

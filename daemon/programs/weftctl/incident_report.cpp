@@ -20,7 +20,7 @@ constexpr const char* kIndent = "            ";
 const char* meaning_of(v1::Incident::Kind kind) {
   switch (kind) {
     case v1::Incident::LINK_DOWN:
-      return "link down";
+      return "a cable that carried traffic is down";
     case v1::Incident::LINK_FLAP:
       return "link flapping: it goes down and up repeatedly";
     case v1::Incident::LINK_DEGRADED:
@@ -34,7 +34,7 @@ const char* meaning_of(v1::Incident::Kind kind) {
     case v1::Incident::CONGESTION_INCAST:
       return "incast: many senders saturate the link of one receiver";
     case v1::Incident::CONGESTION_UNEVEN_LOAD:
-      return "uneven load: one ECMP link is saturated, the others are not";
+      return "uneven load: one of several parallel links is saturated, the others are not";
     case v1::Incident::CONGESTION_OVERSUBSCRIBED:
       return "oversubscription: the offered load exceeds a switch's uplinks";
     case v1::Incident::SLOW_RECEIVER:
@@ -54,7 +54,7 @@ const char* meaning_of(v1::Incident::Kind kind) {
     case v1::Incident::DUPLICATE_GUID:
       return "duplicate GUID on two devices";
     case v1::Incident::COUNTER_STUCK:
-      return "counter stuck at its maximum";
+      return "a counter of a port cannot be trusted";
     case v1::Incident::TELEMETRY_LOST:
       return "no telemetry from a part of the fabric";
     default:

@@ -3,6 +3,7 @@
 
 #include <langinfo.h>
 #include <locale.h>
+#include <pwd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ Client connect(const Arguments& given) {
 
 std::string user_name() {
   const char* user = std::getenv("USER");
+  if (const passwd* entry = user ? nullptr : getpwuid(getuid())) user = entry->pw_name;
   char host[256] = {};
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   return std::string(user ? user : "uid " + std::to_string(getuid())) + '@' + host;
@@ -53,19 +55,19 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* status = app.add_subcommand("status", "Monitoring status: fabrics, sweeps, open incidents");
   status->callback([&] { chosen = show_status; });
   CLI::App* nodes = app.add_subcommand("nodes", "Adapters, switches and routers");
-  nodes->add_option("--fabric", given.fabric, "Only this subnet");
+  nodes->add_option("--fabric", given.fabric, "Only this fabric");
   nodes->add_flag("--names", given.names, "Only the names of hosts and switches, one per line");
   nodes->callback(
       [&] { chosen = [&](const Session& session) { return show_nodes(session, given.fabric, given.names); }; });
   CLI::App* ports = app.add_subcommand("ports", "States, rates and errors of ports");
   ports->add_option("NODE", given.node, "Host name, node name or GUID; default: all ports");
-  ports->add_option("--fabric", given.fabric, "Only this subnet");
+  ports->add_option("--fabric", given.fabric, "Only this fabric");
   ports->add_flag("--counters", given.counters, "One line per counter");
   ports->callback([&] {
     chosen = [&](const Session& session) { return show_ports(session, given.fabric, given.node, given.counters); };
   });
   CLI::App* links = app.add_subcommand("links", "Cables and both their ends");
-  links->add_option("--fabric", given.fabric, "Only this subnet");
+  links->add_option("--fabric", given.fabric, "Only this fabric");
   links->add_flag("--down", given.down, "Only links that are not up");
   links->callback(
       [&] { chosen = [&](const Session& session) { return show_links(session, given.fabric, given.down); }; });
@@ -77,11 +79,11 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
                    "Host name, node name, GUID, \"leaf-1 port 12\", on Ethernet \"leaf01 swp12\", or \"lid 17\"")
       ->required();
   path->add_option("TO", given.to, "Same forms as FROM")->required();
-  path->add_option("--fabric", given.fabric, "Only this subnet");
+  path->add_option("--fabric", given.fabric, "Only this fabric");
   path->callback(
       [&] { chosen = [&](const Session& session) { return show_path(session, given.fabric, given.from, given.to); }; });
   CLI::App* topology = app.add_subcommand("topology", "Nodes and the peer of each port");
-  topology->add_option("--fabric", given.fabric, "Only this subnet");
+  topology->add_option("--fabric", given.fabric, "Only this fabric");
   topology->callback([&] { chosen = [&](const Session& session) { return show_topology(session, given.fabric); }; });
 }
 
@@ -98,7 +100,7 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   incidents->add_flag("--ids", given.ids, "Only the IDs, one per line");
   incidents->callback(
       [&] { chosen = [&](const Session& session) { return show_incidents(session, given.all, given.ids); }; });
-  CLI::App* incident = app.add_subcommand("incident", "One incident in full: cause, waiting links, victims, evidence");
+  CLI::App* incident = app.add_subcommand("incident", "One incident in full: cause, waiting links, affected, evidence");
   incident->add_option("ID", given.id, "INC-17 or 17")->required();
   incident->callback([&] { chosen = [&](const Session& session) { return show_incident(session, given.id); }; });
   CLI::App* health = app.add_subcommand("health", "Whether hosts can run a job. Exit status 1 unless all are healthy");
@@ -117,12 +119,12 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   live->callback([&] { chosen = watch; });
   CLI::App* seen = app.add_subcommand("acknowledge", "Acknowledge an incident: no more paging for it");
   seen->add_option("ID", given.id, "INC-17 or 17")->required();
-  seen->add_option("--who", given.who, "Name for the audit trail; default: user@host");
+  seen->add_option("--who", given.who, "Your name, kept with the change; default: user@host");
   seen->callback([&] { chosen = [&](const Session& session) { return acknowledge(session, given.id, given.who); }; });
   CLI::App* quiet = app.add_subcommand("silence", "Suppress paging for an incident for some time");
   quiet->add_option("ID", given.id, "INC-17 or 17")->required();
   quiet->add_option("--for", given.how_long, "Duration: 30m, 2h, 1d")->required();
-  quiet->add_option("--who", given.who, "Name for the audit trail; default: user@host");
+  quiet->add_option("--who", given.who, "Your name, kept with the change; default: user@host");
   quiet->callback([&] {
     chosen = [&](const Session& session) { return silence(session, given.id, wanted_time(given.how_long), given.who); };
   });
@@ -160,11 +162,11 @@ void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   given.how_long = "2h";
   add->add_option("--for", given.how_long, "Duration: 30m, 2h, 1d")->capture_default_str();
   add->add_option("--reason", given.reason, "Reason, shown with the window")->required();
-  add->add_option("--fabric", given.fabric, "With \"fabric\": only this subnet");
-  add->add_option("--who", given.who, "Name for the audit trail; default: user@host");
+  add->add_option("--fabric", given.fabric, "With \"fabric\": only this fabric");
+  add->add_option("--who", given.who, "Your name, kept with the change; default: user@host");
   CLI::App* end = windows->add_subcommand("end", "End a window early, or cancel it");
   end->add_option("ID", given.id, "MW-3 or 3")->required();
-  end->add_option("--who", given.who, "Name for the audit trail; default: user@host");
+  end->add_option("--who", given.who, "Your name, kept with the change; default: user@host");
   windows->require_subcommand(0, 1);
   windows->callback([&given, &chosen, add, end] {
     if (add->parsed()) {
@@ -264,7 +266,7 @@ Exit print_candidates(const std::vector<std::string>& words) {
     line = words_of(line.empty() ? "" : line.front());
     line.erase(line.begin());  // the program's name
   }
-  CLI::App app("Show the fabric's state and incidents, and control remediation.", "weftctl");
+  CLI::App app("Show the fabric's state and incidents, and control remedies.", "weftctl");
   Arguments given;
   Verb chosen;
   add_all(app, given, chosen);
@@ -290,7 +292,7 @@ Exit print_candidates(const std::vector<std::string>& words) {
 Exit command(int argc, char** argv) {
   const std::vector<std::string> words = with_interval({argv, argv + argc});
   if (words.size() > 1 && words[1] == "__complete") return print_candidates({words.begin() + 2, words.end()});
-  CLI::App app("Show the fabric's state and incidents, and control remediation.", "weftctl");
+  CLI::App app("Show the fabric's state and incidents, and control remedies.", "weftctl");
   Arguments given;
   given.who = user_name();
   Verb chosen;
@@ -303,13 +305,18 @@ Exit command(int argc, char** argv) {
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {  // --help, --version
+      app.exit(error);
+      return Exit::kGood;
+    }
     std::vector<std::string> verbs;
-    for (const CLI::App* verb = &app; !verb->get_subcommands().empty(); verbs.push_back(verb->get_name()))
+    std::string name = "weftctl";
+    for (const CLI::App* verb = &app; !verb->get_subcommands().empty(); name += ' ' + verbs.back()) {
       verb = verb->get_subcommands().front();
-    if (error.get_exit_code() != 0)
-      if (const std::string why = complaint(usage::describe(app), verbs, app.remaining(true)); !why.empty())
-        throw Failure(Exit::kWrongUsage, why);
-    return app.exit(error) == 0 ? Exit::kGood : Exit::kWrongUsage;
+      verbs.push_back(verb->get_name());
+    }
+    const std::string why = complaint(usage::describe(app), verbs, app.remaining(true));
+    throw Failure(Exit::kWrongUsage, why.empty() ? error.what() + ("; " + name + " --help has details") : why);
   }
   if (app.got_subcommand("completion")) {
     std::cout << completion_script(given.shell).value_or("");

@@ -31,7 +31,7 @@ constexpr std::array kExamples{
     Examples{"incidents", R"(  weftctl incidents                    open incidents
   weftctl incidents --all              resolved ones and planned work too
   weftctl incidents --watch            open incidents, updated live)"},
-    Examples{"incident", R"(  weftctl incident INC-17              cause, victims, evidence, drawing)"},
+    Examples{"incident", R"(  weftctl incident INC-17              cause, affected, evidence, drawing)"},
     Examples{"health", R"(  weftctl health                       every host that is not healthy
   weftctl health dgx-04                exit status 0 if a job may run there
   weftctl health --job slurm:1234      a job's nodes and the links between them)"},
@@ -65,10 +65,12 @@ constexpr std::array kExamples{
 };
 
 constexpr const char* kExit = R"(  0   good
-  1   bad news: a node is not healthy, a path is incomplete, no such incident
+  1   bad news: a node is not healthy, a path is incomplete, automation is stopped,
+      no such incident
   2   wrong usage
   3   weftd cannot be reached, or is too busy
-  4   refused: by a guard, by a missing permission, by the state of a plan or an incident)";
+  4   refused: by a guard, by a missing permission, by a limit, by the state of a plan
+      or an incident)";
 
 constexpr const char* kDescription =
     R"(Tables are for people. Scripts should use --json (protobuf's JSON mapping of the API's messages) and the exit
@@ -91,7 +93,7 @@ NO_COLOR: if set and not empty: no colours, unless --color always is given.
 
 LANG, LC_ALL, LC_CTYPE: drawings are in ASCII unless the locale is UTF-8.
 
-USER: with the host's name the default of --who.)";
+USER: with the host's name the default of --who; without it the name of the user id.)";
 
 }  // namespace
 
@@ -112,8 +114,9 @@ Examples:
   weftctl drain dgx-04 --reason "new cable"
   weftctl hands-off on --reason "work on the spines"
 
-weftctl VERB --help has details. Exit status: 0 good; 1 bad news (a node is not healthy, a path is
-incomplete); 2 wrong usage; 3 weftd cannot be reached; 4 refused (by a guard, by the state of a plan or an incident).
+weftctl VERB --help has details. Exit status: 0 good; 1 bad news (a node is not healthy, a path is incomplete, automation
+is stopped); 2 wrong usage; 3 weftd cannot be reached, or is too busy; 4 refused (by a guard, by a missing permission, by
+a limit, by the state of a plan or an incident).
 Environment: WEFT_SERVER, WEFT_CA, WEFT_CERT, WEFT_KEY and WEFT_TOKEN_FILE are the defaults of flags; WEFT_TOKEN is a bearer
 token; NO_COLOR turns colours off.)";
 
@@ -125,7 +128,7 @@ std::string examples_of(std::string_view verb) {
 usage::ManPage manual(const std::string& version) {
   return {.section = 1,
           .version = version,
-          .one_line = "show the fabric's state and incidents, and control remediation",
+          .one_line = "show the fabric's state and incidents, and control remedies",
           .describes = kDescription,
           .more = {{"EXIT STATUS", kExit}, {"ENVIRONMENT", kEnvironment}},
           .see_also = {"weftd(8)", "weft-collector(8)"}};

@@ -177,6 +177,7 @@ void print_stops(std::ostream& out, const v1::RemedyStatus& status) {
 void print_automation(std::ostream& out, const v1::RemedyStatus& status) {
   print_stops(out, status);
   if (!status.hands_off() && !status.breaker_tripped()) out << "Automation is not stopped.\n";
+  if (!status.breaker_tripped()) out << "The circuit breaker is not tripped.\n";
   out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in the last hour; "
       << status.out_of_service() << " links and hosts out of service by plans.\n";
 }

@@ -25,7 +25,7 @@ CLI::App* add_wish(CLI::App& app, Arguments& given, Verb& chosen, const char* na
 }  // namespace
 
 void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
-  CLI::App* plans = app.add_subcommand("plans", "Remediation plans, proposed or under way");
+  CLI::App* plans = app.add_subcommand("plans", "Plans of remedies, proposed or under way");
   plans->add_flag("--all", given.all, "Include finished ones");
   plans->add_flag("--ids", given.ids, "Only the IDs, one per line");
   plans->callback([&] { chosen = [&](const Session& session) { return show_plans(session, given.all, given.ids); }; });

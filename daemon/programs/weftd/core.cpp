@@ -48,11 +48,11 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
       host_rules_(config.analyzer, clock.now()),
       hosts_(config.telemetry, std::move(restored.collectors), restored.incidents, host_rules_, store, store_lane,
              clock, post_),
-      book_(config.incidents, std::move(restored.incidents), restored.next_incident_id),
+      incidents_(config.incidents, std::move(restored.incidents), restored.next_incident_id),
       maintenance_(config.maintenance, config.incidents.retention, std::move(restored.maintenance),
                    restored.next_maintenance_id, store, store_lane, clock, post_,
                    [this] {
-                     plan();
+                     set_maintenance_windows();
                      publish();
                    }),
       opened_before_(restored.opened),
@@ -60,10 +60,10 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
           store_lane, post_,
           [&store](const Batch& batch) { return store.save_incidents(batch.incidents, batch.events); },
           [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }),
-      shown_(book_.all()),
+      shown_(incidents_.all()),
       started_(clock.now()) {
   for (store::FabricMemory& memory : restored.fabrics) memories_[memory.fabric] = std::move(memory.state);
-  plan();
+  set_maintenance_windows();
   publish();
 }
 
@@ -75,7 +75,7 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   fabric.saved_links = fabric.analyzer.links_revision();
   fabric.saved_history = fabric.analyzer.history_revision();
-  fabric.analyzer.plan(planned_);
+  fabric.analyzer.set_maintenance_windows(planned_);
   fabric.view.name = name;
   fabric.view.status = is_ethernet ? "waiting for the first sweep" : "discovering the subnet";
   fabrics_.emplace(name, std::move(fabric));
@@ -90,20 +90,20 @@ void Core::remove_fabric(const std::string& name) {
 }
 
 // What people announced, and what our own plans hold: nobody is to be woken for either.
-void Core::plan() {
+void Core::set_maintenance_windows() {
   MaintenanceList held = remedies_.windows();
   planned_ = maintenance_.windows();
   if (!held.empty()) {
     held.insert(held.begin(), planned_->begin(), planned_->end());
     planned_ = std::make_shared<const MaintenanceList>(std::move(held));
   }
-  book_.plan(planned_);
+  incidents_.set_maintenance_windows(planned_);
   host_rules_.plan(planned_);
-  for (auto& [name, fabric] : fabrics_) fabric.analyzer.plan(planned_);
+  for (auto& [name, fabric] : fabrics_) fabric.analyzer.set_maintenance_windows(planned_);
 }
 
 void Core::take_plans() {
-  plan();
+  set_maintenance_windows();
   look_after();
   publish();
 }
@@ -111,24 +111,25 @@ void Core::take_plans() {
 void Core::look_after() {
   const TimePoint now = clock_.now();
   for (const auto& [incident, plan] : remedies_.looked_after()) {
-    const auto before = book_.find(incident);
+    const auto before = incidents_.find(incident);
     if (!before || before->state != IncidentState::kOpen) continue;
     const std::string who = "weftd (" + plan_name(plan) + ')';
-    if (auto acknowledged = book_.acknowledge(incident, who, now))
+    if (auto acknowledged = incidents_.acknowledge(incident, who, now))
       note({std::move(*acknowledged)}, now, who, "acknowledged");
   }
 }
 
 void Core::give_up(const std::string& fabric, TimePoint now) {
-  note(book_.give_up(fabric, "its subnet is no longer monitored under this name", now), now, {}, nullptr);
+  note(incidents_.give_up(fabric, "its subnet is no longer monitored under this name", now), now, {}, nullptr);
 }
 
 void Core::give_up_what_nobody_watches(TimePoint now) {
   if (!passed(now, started_, kWaitForSubnets)) return;
   std::set<std::string> others;
-  for (const auto& incident : *book_.all())
-    if (incident->is_open() && !incident->cause.fabric.empty() && !fabrics_.contains(incident->cause.fabric))
-      others.insert(incident->cause.fabric);
+  for (const auto& incident : *incidents_.all())
+    if (incident->is_open() && !incident->finding.cause.fabric.empty() &&
+        !fabrics_.contains(incident->finding.cause.fabric))
+      others.insert(incident->finding.cause.fabric);
   for (const std::string& fabric : others) give_up(fabric, now);
 }
 
@@ -154,7 +155,10 @@ void Core::take_sweep(Sweep sweep) {
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
                              !analyzer::same_cabling(*fabric.view.sweep->topology, *sweep.topology)))
     fabric.view.places = std::make_shared<const Places>(analyzer::find_places(*sweep.topology, place_hints_));
+  const bool rearranged = !fabric.view.sweep || fabric.view.sweep->topology != sweep.topology;
   fabric.view.sweep = std::make_shared<const Sweep>(std::move(sweep));
+  // Before a collector's next event: it is joined with the port that this sweep shows.
+  if (rearranged) host_rules_.join(views());
   judged(fabric, std::move(analysis), now);
   // Full: the store is behind. This moment is left out of the history; the next one covers it.
   store_lane_.post([&store = store_, sweep = fabric.view.sweep] { (void)store.append_history(sweep); });
@@ -166,7 +170,8 @@ void Core::take_sweep(Sweep sweep) {
 void Core::take_hosts() {
   if (!host_rules_.has_news()) return;
   const TimePoint now = clock_.now();
-  note(book_.update(analyzer::kHostsFabric, host_rules_.news(now), analyzer::Coverage::blind(), now), now, {}, nullptr);
+  note(incidents_.update(analyzer::kHostsFabric, host_rules_.news(now), analyzer::Coverage::blind(), now), now, {},
+       nullptr);
 }
 
 void Core::judge_hosts(TimePoint now) {
@@ -174,7 +179,8 @@ void Core::judge_hosts(TimePoint now) {
   hosts_judged_ = now;
   host_rules_.join(views());
   auto analysis = host_rules_.judge(now);
-  note(book_.update(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
+  note(incidents_.update(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now), now, {},
+       nullptr);
 }
 
 void Core::take_trouble(const std::string& name, const std::string& why) {
@@ -226,7 +232,7 @@ void Core::tick() {
 
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
   host_rules_.complete(fabric.view.name, analysis.findings, now);
-  note(book_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
+  note(incidents_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
 }
 
 void Core::note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what) {
@@ -234,10 +240,10 @@ void Core::note(std::vector<Incident> changed, TimePoint now, const std::string&
     const char* happened = what ? what : what_happened(incident, *shown_);
     if (happened != std::string_view("updated"))
       logger("incidents")
-          ->info("{} {} {} {}: {}", incident_name(incident.id), happened, to_string(incident.kind),
-                 to_string(incident.severity), incident.summary);
+          ->info("{} {}{} {} {}: {}", incident_name(incident.id), happened, who.empty() ? "" : " by " + who + ':',
+                 to_string(incident.finding.kind), to_string(incident.finding.severity), incident.finding.summary);
     if (unsaved_events_.size() < kMostUnsavedEvents)
-      unsaved_events_.push_back({now, incident.id, happened, who, incident.summary});
+      unsaved_events_.push_back({now, incident.id, happened, who, incident.finding.summary});
     unsaved_[incident.id] = std::move(incident);
   }
   save();
@@ -249,7 +255,7 @@ void Core::save() {
   for (auto& [id, incident] : unsaved_) batch.incidents.push_back(std::move(incident));
   unsaved_.clear();
   batch.events.swap(unsaved_events_);
-  batch.shown = book_.all();
+  batch.shown = incidents_.all();
   if (auto back = writes_.write(std::move(batch))) take_back(std::move(*back));  // no room: until the next call
 }
 
@@ -278,7 +284,7 @@ void Core::answer_when_saved(std::uint64_t incident, api::Commands::Callback cal
   writes_.wait([this, incident, callback = std::move(callback)](const runtime::WriteOutcome& outcome) {
     if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
     if (!outcome) return callback(fail(ErrorCode::kResourceExhausted, "the change is in force, but not stored yet"));
-    const auto found = book_.find(incident);
+    const auto found = incidents_.find(incident);
     callback(found ? Result<Incident>(*found) : fail(ErrorCode::kNotFound, "no incident " + incident_name(incident)));
   });
 }
@@ -338,8 +344,8 @@ bool Core::is_watching(const std::string& name) const {
 void Core::acknowledge(std::uint64_t id, std::string who, api::Commands::Callback callback) {
   if (stopped_) return callback(stopping());
   const TimePoint now = clock_.now();
-  const auto before = book_.find(id);
-  auto incident = book_.acknowledge(id, who, now);
+  const auto before = incidents_.find(id);
+  auto incident = incidents_.acknowledge(id, who, now);
   if (!incident) return callback(tl::unexpected(incident.error()));
   answer_when_saved(id, std::move(callback));
   // Said once already: a client that repeats itself must not fill the record and the log.
@@ -350,7 +356,7 @@ void Core::acknowledge(std::uint64_t id, std::string who, api::Commands::Callbac
 void Core::silence(std::uint64_t id, TimePoint until, std::string who, api::Commands::Callback callback) {
   if (stopped_) return callback(stopping());
   const TimePoint now = clock_.now();
-  auto incident = book_.silence(id, until, now);
+  auto incident = incidents_.silence(id, until, now);
   if (!incident) return callback(tl::unexpected(incident.error()));
   answer_when_saved(id, std::move(callback));
   note({std::move(*incident)}, now, who, "silenced");
@@ -370,7 +376,7 @@ void Core::publish() {
   snapshot->fabrics = views();
   snapshot->watches_subnets = config_.infiniband.enabled || config_.ethernet.is_watched();
   if (!writes_.is_writing() && unsaved_.empty())
-    shown_ = book_.all();  // without those that have become too old to be kept
+    shown_ = incidents_.all();  // without those that have become too old to be kept
   snapshot->hosts = hosts_.views();
   const std::span<const std::shared_ptr<const HostView>> hosts =
       snapshot->hosts ? *snapshot->hosts : std::span<const std::shared_ptr<const HostView>>{};
@@ -379,11 +385,12 @@ void Core::publish() {
   snapshot->health = std::make_shared<const std::vector<NodeHealth>>(
       analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now));
   for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)
-    snapshot->figures.incidents_opened[kind] = opened_before_[kind] + book_.opened(static_cast<IncidentKind>(kind));
+    snapshot->figures.incidents_opened[kind] =
+        opened_before_[kind] + incidents_.opened(static_cast<IncidentKind>(kind));
   const store::StoreStatus status = store_.status();
   snapshot->figures.store_ok = status.ok;
   snapshot->figures.store_status = status.message;
-  remedies_.complete(*snapshot, book_.last_evidence());
+  remedies_.complete(*snapshot, incidents_.last_evidence());
   publication_.publish(std::move(snapshot));
   published_ = now;
 }

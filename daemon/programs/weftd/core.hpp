@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/fabric_analyzer.hpp"
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 #include "analyzer/places/place_finder.hpp"
 #include "api/publication/commands.hpp"
@@ -101,7 +101,7 @@ class Core {
   void saved(Batch batch, const runtime::WriteOutcome& outcome);
   void answer_when_saved(std::uint64_t incident, api::Commands::Callback callback);
   void remember(Fabric& fabric, TimePoint now);
-  void plan();
+  void set_maintenance_windows();
   void look_after();
   void publish();
 
@@ -116,7 +116,7 @@ class Core {
   Post post_;
   analyzer::HostAnalyzer host_rules_;
   HostSessions hosts_;
-  analyzer::IncidentManager book_;
+  analyzer::IncidentManager incidents_;
   MaintenanceService maintenance_;
   MaintenanceListPtr planned_;  ///< what was announced, and what our plans hold
   std::map<std::string, AnalyzerState> memories_;

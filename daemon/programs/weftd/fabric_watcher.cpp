@@ -7,8 +7,9 @@
 #include <boost/asio/post.hpp>
 
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/child_options.hpp"
 #include "daemon/platform/runtime/lane.hpp"
-#include "daemon/programs/sweeper/stream.hpp"
+#include "daemon/platform/runtime/stream.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -18,10 +19,6 @@ using namespace std::chrono_literals;
 // A sweeper that says nothing for so long hangs; the largest fabrics are discovered in a tenth of it.
 constexpr auto kLongestSilence = std::chrono::seconds(60);
 constexpr auto kStopGrace = std::chrono::seconds(2);
-
-std::string milliseconds(Duration duration) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
 
 }  // namespace
 
@@ -39,38 +36,21 @@ FabricWatcher::~FabricWatcher() {
   stop();
 }
 
-std::vector<std::string> FabricWatcher::arguments() const {
+sweeper::Options FabricWatcher::child_options() const {
   const config::Infiniband& ib = options_.infiniband;
+  sweeper::Options result;
+  result.adapter = options_.port.device;
+  result.port = options_.port.port;
+  if (!ib.node_name_map.empty()) result.node_name_map = std::filesystem::absolute(ib.node_name_map);
+  result.sweep.engine = {ib.window, ib.per_node_outstanding,
+                         std::chrono::duration_cast<std::chrono::milliseconds>(ib.timeout), ib.retries};
+  result.sweep.interval = ib.sweep_interval;
+  result.sweep.detail_interval = ib.detail_interval;
+  result.sweep.service_level = ib.service_level;
+  result.sweep.pkey_index = ib.pkey_index;
+  result.sweep.clear_saturated_counters = ib.clear_saturated_counters;
   // Indices of one sweeper mean nothing to the next: epochs never repeat, over restarts of weftd included.
-  const auto epoch = std::to_string(SystemClock{}.now().time_since_epoch().count());
-  std::vector<std::string> result{"--adapter",
-                                  options_.port.device,
-                                  "--port",
-                                  std::to_string(options_.port.port),
-                                  "--fabric",
-                                  options_.port.fabric,
-                                  "--interval-ms",
-                                  milliseconds(ib.sweep_interval),
-                                  "--detail-interval-ms",
-                                  milliseconds(ib.detail_interval),
-                                  "--window",
-                                  std::to_string(ib.window),
-                                  "--per-node",
-                                  std::to_string(ib.per_node_outstanding),
-                                  "--timeout-ms",
-                                  milliseconds(ib.timeout),
-                                  "--retries",
-                                  std::to_string(ib.retries),
-                                  "--first-epoch",
-                                  epoch};
-  const auto add = [&result](const char* flag, std::string value) {
-    result.emplace_back(flag);
-    result.push_back(std::move(value));
-  };
-  if (ib.service_level) add("--service-level", std::to_string(*ib.service_level));
-  if (ib.pkey_index) add("--pkey-index", std::to_string(*ib.pkey_index));
-  if (!ib.node_name_map.empty()) add("--node-name-map", std::filesystem::absolute(ib.node_name_map).string());
-  if (ib.clear_saturated_counters) result.emplace_back("--clear-saturated-counters");
+  result.sweep.first_epoch = static_cast<std::uint64_t>(SystemClock{}.now().time_since_epoch().count());
   return result;
 }
 
@@ -83,14 +63,19 @@ void FabricWatcher::spawn() {
   std::error_code ignored;
   std::filesystem::remove_all(options_.directory, ignored);
   std::filesystem::create_directories(options_.directory, ignored);
+  // The name of the fabric is a flag, so that ps shows which sweeper is whose.
   auto child = runtime::ChildProcess::spawn(
-      {.program = options_.sweeper, .arguments = arguments(), .directory = options_.directory});
+      {.program = options_.sweeper, .arguments = {"--fabric", options_.port.fabric}, .directory = options_.directory});
   if (!child) {
     ended("cannot start " + options_.sweeper.string() + ": " + child.error().message);
     return;
   }
   child_.emplace(std::move(*child));
   socket_ = child_->take_socket();
+  if (const auto sent = runtime::send_options(socket_.get(), child_options()); !sent) {
+    ended(options_.sweeper.string() + ": " + sent.error().message);
+    return;
+  }
   trouble_.clear();
   const std::uint64_t generation = ++generation_;
   if (inbox_) skipped_before_ += inbox_->figures().dropped;
@@ -99,7 +84,7 @@ void FabricWatcher::spawn() {
                                    [this, generation] { drain_later(generation); });
   reader_ = std::thread([inbox = inbox_, fd = socket_.get(), name = fabric()] {
     runtime::name_this_thread("ib-" + name);
-    sweeper::FrameReader frames([fd](std::span<std::byte> bytes) { return sweeper::read_all(fd, bytes); });
+    sweeper::FrameReader frames([fd](std::span<std::byte> bytes) { return runtime::read_all(fd, bytes); });
     while (true) {
       auto message = frames.read();
       if (!message) {

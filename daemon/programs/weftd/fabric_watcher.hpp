@@ -11,13 +11,13 @@
 #include <string>
 #include <thread>
 #include <variant>
-#include <vector>
 
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/channel.hpp"
 #include "daemon/platform/runtime/child_process.hpp"
 #include "daemon/platform/runtime/schedule.hpp"
 #include "daemon/programs/sweeper/frame.hpp"
+#include "daemon/programs/sweeper/options.hpp"
 
 namespace weft::daemon {
 
@@ -61,7 +61,7 @@ class FabricWatcher {
   using Message = std::variant<Sweep, sweeper::Trouble, Ended>;
   using Inbox = runtime::Channel<Message>;
 
-  std::vector<std::string> arguments() const;
+  sweeper::Options child_options() const;
   void spawn();
   void drain();
   void drain_later(std::uint64_t generation);

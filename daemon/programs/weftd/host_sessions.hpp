@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 #include "api/publication/telemetry_sink.hpp"
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"

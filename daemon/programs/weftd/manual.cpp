@@ -29,7 +29,7 @@ constexpr const char* kExit = R"(  0   it was stopped
 usage::ManPage manual(const std::string& version) {
   return {.section = 8,
           .version = version,
-          .one_line = "monitor a fabric, report incidents and plan remediation",
+          .one_line = "monitor a fabric, report incidents and plan remedies",
           .describes = kDescription,
           .more = {{"EXIT STATUS", kExit}, {"FILES", kFiles}},
           .see_also = {"weftctl(1)", "weft-collector(8)", "opensm(8)", "ibnetdiscover(8)"}};

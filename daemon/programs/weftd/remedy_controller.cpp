@@ -28,7 +28,7 @@ constexpr const char* kNotWritten = "not done because it could not be stored";
 RemedyController::RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
                                    runtime::Lane& store_lane, runtime::Lane& actuate_lane, const Clock& clock,
                                    Post post)
-    : book_(std::move(options.settings), restored, clock.now()),
+    : plans_(std::move(options.settings), restored, clock.now()),
       hands_off_file_(std::move(options.hands_off_file)),
       store_(store),
       store_lane_(store_lane),
@@ -39,8 +39,8 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
           store_lane, post_, [this](const Batch& batch) { return write(batch); },
           [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }),
       ended_(restored.ended),
-      shown_(book_.all()),
-      status_(book_.status(clock.now())) {
+      shown_(plans_.all()),
+      status_(plans_.status(clock.now())) {
   for (auto& actuator : options.actuators) {
     std::string name = actuator->name();
     actuators_.emplace(std::move(name), std::move(actuator));
@@ -75,9 +75,9 @@ void RemedyController::tick() {
     const bool exists = std::filesystem::exists(hands_off_file_, ignored);
     // Taking the file away lets go on what the file stopped, and nothing else.
     const std::string there = hands_off_file_.string() + " exists";
-    const bool by_file = book_.status(clock_.now()).hands_off_reason == kFile + (": " + there);
-    if (exists) book_.set_hands_off(true, there, kFile, clock_.now());
-    if (!exists && by_file) book_.set_hands_off(false, hands_off_file_.string() + " was removed", kFile, clock_.now());
+    const bool by_file = plans_.status(clock_.now()).hands_off_reason == kFile + (": " + there);
+    if (exists) plans_.set_hands_off(true, there, kFile, clock_.now());
+    if (!exists && by_file) plans_.set_hands_off(false, hands_off_file_.string() + " was removed", kFile, clock_.now());
   }
   work();
 }
@@ -102,19 +102,19 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyController::looked_af
 
 void RemedyController::work() {
   if (stopped_ || !has_seen_) return;
-  book_.review(view());
+  plans_.review(view());
   save();
 }
 
 void RemedyController::save() {
   if (writes_.is_writing() || stopped_) return;
   Batch batch;
-  batch.changes = book_.take(clock_.now());
+  batch.changes = plans_.drain_changes(clock_.now());
   if (batch.changes.empty() && !writes_.is_awaited()) return;
-  batch.shown = book_.all();
-  batch.status = book_.status(clock_.now());
+  batch.shown = plans_.all();
+  batch.status = plans_.status(clock_.now());
   if (auto back = writes_.write(std::move(batch)))
-    book_.take_back(std::move(back->changes), clock_.now());  // the lane has no room: with the next call
+    plans_.take_back(std::move(back->changes), clock_.now());  // the lane has no room: with the next call
 }
 
 Result<void> RemedyController::write(const Batch& batch) const {
@@ -137,13 +137,13 @@ void RemedyController::count(const analyzer::RemedyBatch& batch) {
 void RemedyController::saved(Batch batch, const runtime::WriteOutcome& outcome) {
   if (!outcome) {
     logger("store")->error("plans could not be stored, so no action is taken: {}", outcome.error.message);
-    book_.take_back(std::move(batch.changes), clock_.now());  // tried again with the next tick
+    plans_.take_back(std::move(batch.changes), clock_.now());  // tried again with the next tick
     return;
   }
   count(batch.changes);
   for (const AuditRecord& record : batch.changes.audit)
     logger("remedies")
-        ->info("{} {} by {}: {}", record.plan == 0 ? "automation" : plan_name(record.plan), record.what, record.who,
+        ->info("{}{} by {}: {}", record.plan == 0 ? "" : plan_name(record.plan) + ' ', record.what, record.who,
                record.detail);
   shown_ = std::move(batch.shown);
   status_ = std::move(batch.status);
@@ -158,9 +158,9 @@ void RemedyController::carry_out(const RemedyOrder& order) {
   const auto answer = [this](std::uint64_t number, OrderKind kind, Result<TargetReading> reading,
                              const Result<void>& done) {
     if (kind == OrderKind::kRead)
-      book_.answer_reading(number, reading, clock_.now());
+      plans_.answer_reading(number, reading, clock_.now());
     else
-      book_.answer_action(number, done, clock_.now());
+      plans_.answer_action(number, done, clock_.now());
     work();
   };
   const auto refuse = [&](ErrorCode code, const std::string& why) {
@@ -202,9 +202,9 @@ void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
       if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
       if (!outcome) {
         callback(fail(ErrorCode::kResourceExhausted, kNotWritten));
-        return book_.withdraw(id, clock_.now());
+        return plans_.withdraw(id, clock_.now());
       }
-      const PlanPtr now = book_.find(id);
+      const PlanPtr now = plans_.find(id);
       callback(now ? Result<Plan>(*now) : fail(ErrorCode::kNotFound, "no " + plan_name(id)));
     });
   }
@@ -222,13 +222,13 @@ void RemedyController::answer_when_saved(StatusCallback callback) {
 void RemedyController::approve(std::uint64_t plan, std::uint64_t revision, const std::string& who,
                                PlanCallback callback) {
   if (stopped_) return callback(stopping());
-  settle(book_.approve(plan, revision, who, view()), std::move(callback));
+  settle(plans_.approve(plan, revision, who, view()), std::move(callback));
 }
 
 void RemedyController::reject(std::uint64_t plan, const std::string& why, const std::string& who,
                               PlanCallback callback) {
   if (stopped_) return callback(stopping());
-  settle(book_.reject(plan, why, who, clock_.now()), std::move(callback));
+  settle(plans_.reject(plan, why, who, clock_.now()), std::move(callback));
 }
 
 Result<Entity> RemedyController::find_target(RemedyAction action, const std::string& text) const {
@@ -273,20 +273,20 @@ void RemedyController::request(RemedyAction action, const std::string& target, c
   if (stopped_) return callback(stopping());
   auto entity = find_target(action, target);
   if (!entity) return callback(tl::unexpected(entity.error()));
-  settle(book_.request(action, *entity, why, who, view()), std::move(callback));
+  settle(plans_.request(action, *entity, why, who, view()), std::move(callback));
 }
 
 void RemedyController::set_hands_off(bool hands_off, const std::string& why, const std::string& who,
                                      StatusCallback callback) {
   if (stopped_) return callback(stopping());
-  book_.set_hands_off(hands_off, why, who, clock_.now());
+  plans_.set_hands_off(hands_off, why, who, clock_.now());
   answer_when_saved(std::move(callback));
   work();
 }
 
 void RemedyController::reset_breaker(const std::string& why, const std::string& who, StatusCallback callback) {
   if (stopped_) return callback(stopping());
-  if (auto reset = book_.reset_breaker(why, who, clock_.now()); !reset) return callback(tl::unexpected(reset.error()));
+  if (auto reset = plans_.reset_breaker(why, who, clock_.now()); !reset) return callback(tl::unexpected(reset.error()));
   answer_when_saved(std::move(callback));
   work();
 }

@@ -93,7 +93,7 @@ class RemedyController {
   void answer_when_saved(StatusCallback callback);
   Result<Entity> find_target(RemedyAction action, const std::string& text) const;
 
-  analyzer::PlanManager book_;
+  analyzer::PlanManager plans_;
   std::map<std::string, std::unique_ptr<actuate::Actuator>> actuators_;
   std::filesystem::path hands_off_file_;
   store::Store& store_;

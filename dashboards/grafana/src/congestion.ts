@@ -25,7 +25,7 @@ export const congestion = () =>
              columns: [['incident', 'Incident'], ['kind', 'Kind'], ['severity', 'Severity'], ['cause', 'Cause'], ['host', 'Host'], ['Value', 'Links that wait']], valueUnit: 'short', node: 'host', width: 12 }),
       graph({ title: 'Incidents of congestion', help: 'Open, by kind.', queries: { expr: `sum by (kind) (weft_incidents{${I}, kind=~"${KINDS}"}) > 0`, legend: '{{kind}}' }, stack: true, min: 0, unit: 'short', height: 9 }),
       ranking({ title: 'Fullest links', help: 'A link that is full and not stalled is where the waiting ends.', queries: { expr: `topk(15, weft_link_utilization_ratio{${AT}})`, legend: '{{node}} port {{port}}' }, max: 1, unit: 'percentunit' }),
-      graph({ title: 'Packets given up', help: 'Discarded before they were sent: they waited too long.', queries: { expr: `topk(10, max without (source) (rate(weft_port_transmit_discards_total{${AT}}[$__rate_interval])) > 0)`, legend: '{{node}} port {{port}}' }, min: 0, unit: 'pps', toNode: true }),
+      graph({ title: 'Transmit discards', help: 'Packets that were discarded before transmission: they waited too long.', queries: { expr: `topk(10, max without (source) (rate(weft_port_transmit_discards_total{${AT}}[$__rate_interval])) > 0)`, legend: '{{node}} port {{port}}' }, min: 0, unit: 'pps', toNode: true }),
     ]],
     ['Victims', [
       rows({ title: 'Top victims', help: 'Ports that wait most now, and who is at the other end of their cable.', queries: { expr: `topk(15, weft_link_stall_ratio{${I}} > 0) * ${ON_PORT} group_left (peer_node, peer_port, host) weft_port_info{${I}}` },

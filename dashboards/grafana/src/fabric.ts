@@ -11,9 +11,9 @@ export const fabric = () =>
       figure({ title: 'Critical, unattended', help: 'Critical incidents that nobody acknowledged, silenced or planned.', queries: { expr: `sum(weft_incidents_unattended{${I}, severity="CRITICAL"})` }, steps: GOOD_IS_ZERO }),
       figure({ title: 'Warnings, unattended', help: 'The same of warnings.', queries: { expr: `sum(weft_incidents_unattended{${I}, severity="WARNING"})` }, steps: WARN_ABOVE_ZERO }),
       figure({ title: 'Links down', help: 'Cables seen before of which an end is not active.', queries: { expr: `sum(weft_fabric_links{${S}, state="down"})` }, steps: WARN_ABOVE_ZERO, to: UIDS.links }),
-      figure({ title: 'Nodes out of reach', help: 'Nodes that did not answer the last sweep that asked them.', queries: { expr: `sum(weft_fabric_unreachable_nodes{${S}})` }, steps: WARN_ABOVE_ZERO }),
+      figure({ title: 'Unreachable nodes', help: 'Nodes that did not answer the last sweep that asked them.', queries: { expr: `sum(weft_fabric_unreachable_nodes{${S}})` }, steps: WARN_ABOVE_ZERO }),
       figure({ title: 'Unhealthy hosts', help: 'Hosts and switches on which no job should be placed.', queries: { expr: `count(weft_node_health{${I}, verdict="UNHEALTHY"}) or vector(0)` }, steps: GOOD_IS_ZERO }),
-      figure({ title: 'Subnets not swept', help: 'Subnets that weftd has no way into.', queries: { expr: `count(weft_fabric_watching{${S}} == 0) or vector(0)` }, steps: GOOD_IS_ZERO, to: UIDS.self }),
+      figure({ title: 'Subnets not swept', help: 'Subnets that weftd cannot reach: adapter, port or subnet manager.', queries: { expr: `count(weft_fabric_watching{${S}} == 0) or vector(0)` }, steps: GOOD_IS_ZERO, to: UIDS.self }),
       incidents('Open incidents', 'The incident leads to its page in Weft, the host to its dashboard.', ''),
     ]],
     ['What led to it', [

@@ -23,7 +23,7 @@ export const links = () =>
       figure({ title: 'With errors', help: 'Open incidents LINK_ERRORS.', queries: open('LINK_ERRORS'), steps: WARN_ABOVE_ZERO }),
       figure({ title: 'Degraded', help: 'Open incidents LINK_DEGRADED: narrower or slower than both ends can, or fading.', queries: open('LINK_DEGRADED'), steps: WARN_ABOVE_ZERO }),
       figure({ title: 'Miscabled', help: 'Open incidents MISCABLED.', queries: open('MISCABLED'), steps: WARN_ABOVE_ZERO }),
-      figure({ title: 'Silent loss', help: 'Open incidents SILENT_LOSS: packets vanish without a counter.', queries: open('SILENT_LOSS'), steps: WARN_ABOVE_ZERO }),
+      figure({ title: 'Silent loss', help: 'Open incidents SILENT_LOSS: retransmits without drop counters.', queries: open('SILENT_LOSS'), steps: WARN_ABOVE_ZERO }),
       incidents('Open incidents of links', 'The incident leads to its page in Weft.', 'entity=~"link|port|host_port"'),
     ]],
     ['Flaps', [
@@ -38,16 +38,16 @@ export const links = () =>
       graph({ title: 'Receive errors', help: 'Packets received with an error.', queries: { expr: largest('weft_port_receive_errors_total'), legend: PORT }, min: 0, unit: 'pps', toNode: true }),
       graph({ title: 'Bit errors', help: 'Errors per bit over the error window, as LINK_ERRORS judges them; a logarithmic scale.', queries: { expr: `topk(10, weft_link_error_rate{${AT}} > 0)`, legend: PORT }, log: true, unit: 'sci', toNode: true }),
       graph({ title: 'Frames with a bad check sequence, at hosts', help: 'CRC errors of Ethernet ports.', queries: { expr: rate('weft_port_crc_errors_total'), legend: PORT }, min: 0, unit: 'cps', toNode: true }),
-      graph({ title: 'Blocks that FEC could not put right', help: 'Each one is lost data.', queries: [
+      graph({ title: 'Uncorrectable FEC blocks', help: 'Each one is lost data.', queries: [
         { expr: `topk(10, sum by (node, device, port) (rate(weft_port_fec_uncorrectable_blocks_total{${AT}}[$__rate_interval])) > 0)`, legend: PORT },
         { expr: rate('weft_port_rs_fec_uncorrectable_blocks_total'), legend: `${PORT} (RS)` }], min: 0, unit: 'cps', toNode: true }),
-      graph({ title: 'Blocks that FEC put right', help: 'Normal with PAM4; watch the trend.', queries: [
+      graph({ title: 'Corrected FEC blocks', help: 'Normal with PAM4; watch the trend.', queries: [
         { expr: rate('weft_port_fec_corrected_blocks_total'), legend: PORT },
         { expr: rate('weft_port_rs_fec_correctable_blocks_total'), legend: `${PORT} (RS)` }], min: 0, unit: 'cps', toNode: true }),
     ]],
     ['Optics', [
-      graph({ title: 'Light received', help: 'The ten darkest lanes. Below the module\'s limit the link takes errors; a slow fall is dirt or age.', queries: { expr: `bottomk(10, ${dbm('receive')})`, legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
-      graph({ title: 'Light sent', help: 'The ten darkest lanes.', queries: { expr: `bottomk(10, ${dbm('transmit')})`, legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
+      graph({ title: 'Received optical power', help: 'The ten lanes with the least. Below the module\'s limit the link has errors; a slow decrease is dirt or age.', queries: { expr: `bottomk(10, ${dbm('receive')})`, legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
+      graph({ title: 'Transmitted optical power', help: 'The ten lanes with the least.', queries: { expr: `bottomk(10, ${dbm('transmit')})`, legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
       graph({ title: 'Laser bias current', help: 'A laser that ages needs more.', queries: { expr: `topk(10, weft_port_module_bias_amperes{${AT}})`, legend: `${PORT} lane {{lane}}` }, min: 0, unit: 'amp', toNode: true }),
       graph({ title: 'Temperature of modules', help: 'The ten hottest.', queries: { expr: `topk(10, weft_port_module_temperature_celsius{${AT}})`, legend: PORT }, unit: 'celsius', toNode: true }),
       ranking({ title: 'Supply voltage of modules', help: 'The ten lowest.', queries: { expr: `bottomk(10, weft_port_module_supply_volts{${AT}})`, legend: PORT }, unit: 'volt' }),

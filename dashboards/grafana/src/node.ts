@@ -22,7 +22,7 @@ export const node = () =>
       figure({ title: 'Ports up', help: 'Logically active.', queries: { expr: `sum(weft_port_up{${AT}})` } }),
       figure({ title: 'Ports with old readings', help: 'Not read for three intervals.', queries: { expr: `sum(weft_port_stale{${AT}})` }, steps: [[null, 'green'], [1, 'orange']] }),
       figure({ title: 'Incidents', help: 'Open ones of which this node is the cause, or one end of the cause.', queries: { expr: `count(weft_incident_info{${AT}} or weft_incident_info{${I}, ${named('peer_node')}} or weft_incident_info{${I}, ${named('host')}}) or vector(0)` }, steps: [[null, 'green'], [1, 'orange']] }),
-      figure({ title: 'Jobs', help: 'That hold this host, as its collector tells.', queries: { expr: `count(weft_job_info{${AT}}) or vector(0)` } }),
+      figure({ title: 'Jobs', help: 'Jobs on this host, as its collector reports.', queries: { expr: `count(weft_job_info{${AT}}) or vector(0)` } }),
       figure({ title: 'Worst stall', help: 'Share of time that a port of it had data and no credit.', queries: { expr: `max(weft_link_stall_ratio{${AT}})` }, unit: 'percentunit', steps: [[null, 'green'], [0.05, 'yellow'], [0.2, 'red']] }),
       incidents('Open incidents of which it is an end', 'The incident leads to its page in Weft.', named('host')),
       rows({ title: 'Ports', help: 'What is at the other ends; 1 is up.', queries: { expr: `weft_port_up{${AT}} * ${ON_PORT} group_left (peer_node, peer_port, subnet, link_layer, netdev, driver, firmware) weft_port_info{${AT}}` },
@@ -40,9 +40,9 @@ export const node = () =>
       graph({ title: 'RDMA errors', help: 'By canonical name.', queries: { expr: `sum by (error) (rate(weft_rdma_errors_total{${AT}}[$__rate_interval])) > 0`, legend: '{{error}}' }, min: 0, unit: 'cps' }),
     ]],
     ['Host', [
-      graph({ title: 'Paused, by priority', help: 'Share of time; receive: it was told to stop.', queries: { expr: `sum by (device, priority, direction) (rate(weft_port_pfc_pause_seconds_total{${AT}}[$__rate_interval])) > 0`, legend: '{{device}} priority {{priority}} {{direction}}' }, min: 0, unit: 'percentunit' }),
+      graph({ title: 'Paused, by priority', help: 'Share of time; receive: the peer paused it.', queries: { expr: `sum by (device, priority, direction) (rate(weft_port_pfc_pause_seconds_total{${AT}}[$__rate_interval])) > 0`, legend: '{{device}} priority {{priority}} {{direction}}' }, min: 0, unit: 'percentunit' }),
       graph({ title: 'PCIe stalls', help: 'Share of the last second in which reads or writes of the adapter waited: a slow host.', queries: [{ expr: `weft_port_pcie_read_stall_ratio{${AT}}`, legend: '{{device}} reads' }, { expr: `weft_port_pcie_write_stall_ratio{${AT}}`, legend: '{{device}} writes' }], min: 0, unit: 'percentunit' }),
       graph({ title: 'Temperature of modules', help: 'Optics and cables, as they say.', queries: { expr: `weft_port_module_temperature_celsius{${AT}}`, legend: '{{device}} port {{port}}' }, unit: 'celsius' }),
-      graph({ title: 'Batches of its collector', help: 'Taken from it, of those late ones, and lost ones.', queries: [{ expr: `rate(weft_collector_batches_total{${AT}}[$__rate_interval])`, legend: 'taken' }, { expr: `rate(weft_collector_late_batches_total{${AT}}[$__rate_interval])`, legend: 'late' }, { expr: `rate(weft_collector_lost_batches_total{${AT}}[$__rate_interval])`, legend: 'lost' }], min: 0, unit: 'cps' }),
+      graph({ title: 'Batches of its collector', help: 'Accepted, of those late ones, and lost ones.', queries: [{ expr: `rate(weft_collector_batches_total{${AT}}[$__rate_interval])`, legend: 'taken' }, { expr: `rate(weft_collector_late_batches_total{${AT}}[$__rate_interval])`, legend: 'late' }, { expr: `rate(weft_collector_lost_batches_total{${AT}}[$__rate_interval])`, legend: 'lost' }], min: 0, unit: 'cps' }),
     ]],
   ]);

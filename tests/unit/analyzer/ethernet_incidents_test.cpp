@@ -35,13 +35,13 @@ TEST(EthernetIncidents, APulledCableIsOneIncidentThatNamesBothEnds) {
   watch.told.host("gpu-01").port().state = PortState::kDown;
   watch.seconds(1);
   const Incident down = watch.only();
-  EXPECT_EQ(down.kind, IncidentKind::kLinkDown);
-  EXPECT_EQ(down.cause.kind, EntityKind::kLink);
-  EXPECT_EQ(down.cause.fabric, "ethernet");
-  EXPECT_NE(down.cause.label.find("leaf01 swp1"), std::string::npos) << down.cause.label;
-  EXPECT_NE(down.cause.label.find("gpu-01 eth2"), std::string::npos) << down.cause.label;
-  EXPECT_EQ(down.severity, Severity::kCritical);
-  for (const Evidence& evidence : down.evidence) EXPECT_NE(evidence.signal, "port_unreadable");
+  EXPECT_EQ(down.finding.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(down.finding.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(down.finding.cause.fabric, "ethernet");
+  EXPECT_NE(down.finding.cause.label.find("leaf01 swp1"), std::string::npos) << down.finding.cause.label;
+  EXPECT_NE(down.finding.cause.label.find("gpu-01 eth2"), std::string::npos) << down.finding.cause.label;
+  EXPECT_EQ(down.finding.severity, Severity::kCritical);
+  for (const Evidence& evidence : down.finding.evidence) EXPECT_NE(evidence.signal, "port_unreadable");
   watch.seconds(10);
   EXPECT_EQ(watch.only().id, down.id);
   watch.told.host("gpu-01").port().state = PortState::kActive;
@@ -59,7 +59,7 @@ TEST(EthernetIncidents, ALinkThatWasReadLateIsNoNewLink) {
   watch.seconds(30);
   watch.told.host("gpu-01").port().state = PortState::kDown;
   watch.seconds(60);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown);
   EXPECT_EQ(watch.only().occurrences, 1U) << watch.describe();
 }
 
@@ -74,7 +74,7 @@ TEST(EthernetIncidents, AHostsEventOpensTheSameIncidentAtOnce) {
   watch.host_rules.take("gpu-01", batch);
   watch.book.update(kHostsFabric, watch.host_rules.news(watch.told.now), Coverage::blind(), watch.told.now);
   const Incident told = watch.only();
-  EXPECT_EQ(told.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(told.finding.cause.kind, EntityKind::kLink);
   watch.told.host("gpu-01").port().state = PortState::kDown;
   watch.seconds(10);
   EXPECT_EQ(watch.only().id, told.id) << watch.describe();
@@ -88,9 +88,9 @@ TEST(EthernetIncidents, ASilentCollectorIsTheOnlyTrouble) {
     watch.told.host("gpu-01").view().state = CollectorState::kSilent;
     watch.seconds(120);
     const Incident lost = watch.only();
-    EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost);
-    EXPECT_EQ(lost.cause.kind, EntityKind::kCollector);
-    EXPECT_EQ(lost.cause.host, "gpu-01");
+    EXPECT_EQ(lost.finding.kind, IncidentKind::kTelemetryLost);
+    EXPECT_EQ(lost.finding.cause.kind, EntityKind::kCollector);
+    EXPECT_EQ(lost.finding.cause.host, "gpu-01");
     EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
   }
 }
@@ -101,7 +101,7 @@ TEST(EthernetIncidents, ASwitchesCollectorThatFallsSilentIsTheOnlyTrouble) {
   watch.seconds(10);
   watch.told.host("leaf01").view().state = CollectorState::kSilent;
   watch.seconds(120);
-  EXPECT_EQ(watch.only().cause.host, "leaf01");
+  EXPECT_EQ(watch.only().finding.cause.host, "leaf01");
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
 }
 
@@ -111,8 +111,8 @@ TEST(EthernetIncidents, ASwitchNobodyReadsIsDownWhenAllItsHostsSaySo) {
   for (const char* host : {"gpu-01", "gpu-02"}) watch.told.host(host).port().state = PortState::kDown;
   watch.seconds(5);
   const Incident down = watch.only();
-  EXPECT_EQ(down.kind, IncidentKind::kSwitchDown) << watch.describe();
-  EXPECT_EQ(down.cause.label, "leaf01");
+  EXPECT_EQ(down.finding.kind, IncidentKind::kSwitchDown) << watch.describe();
+  EXPECT_EQ(down.finding.cause.label, "leaf01");
 }
 
 TEST(EthernetIncidents, AHostThatDiesUnderASwitchThatTellsIsALinkDownAndACollectorLost) {
@@ -123,7 +123,7 @@ TEST(EthernetIncidents, AHostThatDiesUnderASwitchThatTellsIsALinkDownAndACollect
   leaf.port(0).state = PortState::kDown;  // swp1
   watch.seconds(120);
   std::vector<IncidentKind> kinds;
-  for (const Incident& incident : watch.open()) kinds.push_back(incident.kind);
+  for (const Incident& incident : watch.open()) kinds.push_back(incident.finding.kind);
   std::ranges::sort(kinds);
   std::vector<IncidentKind> expected{IncidentKind::kLinkDown, IncidentKind::kTelemetryLost};
   std::ranges::sort(expected);
@@ -140,8 +140,8 @@ TEST(EthernetIncidents, AHostThatPausesItsSwitchIsASlowReceiver) {
     watch.step();
   }
   const Incident slow = watch.only();
-  EXPECT_EQ(slow.kind, IncidentKind::kSlowReceiver) << watch.describe();
-  EXPECT_EQ(slow.cause.label, "gpu-02 eth2");
+  EXPECT_EQ(slow.finding.kind, IncidentKind::kSlowReceiver) << watch.describe();
+  EXPECT_EQ(slow.finding.cause.label, "gpu-02 eth2");
 }
 
 TEST(EthernetIncidents, AHostThatTakesNothingAtAllIsAPfcStorm) {
@@ -153,8 +153,8 @@ TEST(EthernetIncidents, AHostThatTakesNothingAtAllIsAPfcStorm) {
     watch.step();
   }
   const Incident storm = watch.only();
-  EXPECT_EQ(storm.kind, IncidentKind::kPfcStorm) << watch.describe();
-  EXPECT_EQ(storm.cause.label, "gpu-02 eth2");
+  EXPECT_EQ(storm.finding.kind, IncidentKind::kPfcStorm) << watch.describe();
+  EXPECT_EQ(storm.finding.cause.label, "gpu-02 eth2");
 }
 
 TEST(EthernetIncidents, SeveralSendersIntoOneInterfaceAreAnIncast) {
@@ -169,8 +169,8 @@ TEST(EthernetIncidents, SeveralSendersIntoOneInterfaceAreAnIncast) {
     watch.step();
   }
   const Incident incast = watch.only();
-  EXPECT_EQ(incast.kind, IncidentKind::kCongestionIncast) << watch.describe();
-  EXPECT_NE(incast.cause.label.find("gpu-04 eth2"), std::string::npos) << incast.cause.label;
+  EXPECT_EQ(incast.finding.kind, IncidentKind::kCongestionIncast) << watch.describe();
+  EXPECT_NE(incast.finding.cause.label.find("gpu-04 eth2"), std::string::npos) << incast.finding.cause.label;
 }
 
 TEST(EthernetIncidents, ALinkThatComesAndGoesIsOneFlap) {
@@ -184,9 +184,9 @@ TEST(EthernetIncidents, ALinkThatComesAndGoesIsOneFlap) {
     watch.seconds(4);
   }
   const Incident flap = watch.only();
-  EXPECT_EQ(flap.kind, IncidentKind::kLinkFlap) << watch.describe();
-  EXPECT_EQ(flap.cause.kind, EntityKind::kLink);
-  EXPECT_NE(flap.summary.find("reported by one end only"), std::string::npos) << flap.summary;
+  EXPECT_EQ(flap.finding.kind, IncidentKind::kLinkFlap) << watch.describe();
+  EXPECT_EQ(flap.finding.cause.kind, EntityKind::kLink);
+  EXPECT_NE(flap.finding.summary.find("reported by one end only"), std::string::npos) << flap.finding.summary;
 }
 
 TEST(EthernetIncidents, ALinkSlowerThanItWasIsOneIncidentOfTheCable) {
@@ -197,9 +197,9 @@ TEST(EthernetIncidents, ALinkSlowerThanItWasIsOneIncidentOfTheCable) {
   watch.told.host("gpu-01").port().rate_bits_per_second = 100'000'000'000;
   watch.seconds(10);
   const Incident slow = watch.only();
-  EXPECT_EQ(slow.kind, IncidentKind::kLinkDegraded) << watch.describe();
-  EXPECT_EQ(slow.cause.kind, EntityKind::kLink);
-  EXPECT_EQ(slow.evidence.size(), 2U) << "both ends tell";
+  EXPECT_EQ(slow.finding.kind, IncidentKind::kLinkDegraded) << watch.describe();
+  EXPECT_EQ(slow.finding.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(slow.finding.evidence.size(), 2U) << "both ends tell";
   leaf.port(0).rate_bits_per_second = ToldHost::kRate;
   watch.told.host("gpu-01").port().rate_bits_per_second = ToldHost::kRate;
   watch.seconds(30);
@@ -223,7 +223,7 @@ TEST(EthernetIncidents, AfterARestartNothingIsClaimedBeforeCollectorsSpeak) {
   watch.told.hosts = std::move(hosts);
   watch.seconds(3);
   std::size_t down = 0;
-  for (const Incident& incident : watch.open()) down += incident.kind == IncidentKind::kLinkDown;
+  for (const Incident& incident : watch.open()) down += incident.finding.kind == IncidentKind::kLinkDown;
   EXPECT_EQ(down, 2U) << watch.describe();
   EXPECT_EQ(watch.open().size(), 2U) << watch.describe();
 }
@@ -235,10 +235,10 @@ TEST(EthernetIncidents, FailedTransfersAreThePortsOnTheFabric) {
   watch.told.host("gpu-01").value("retries_exhausted", "eth2") = 3;
   watch.seconds(3);
   const Incident failed = watch.only();
-  EXPECT_EQ(failed.kind, IncidentKind::kRdmaErrors) << watch.describe();
-  EXPECT_EQ(failed.cause.kind, EntityKind::kPort);
-  EXPECT_EQ(failed.cause.fabric, "ethernet");
-  EXPECT_EQ(failed.cause.label, "gpu-01 eth2");
+  EXPECT_EQ(failed.finding.kind, IncidentKind::kRdmaErrors) << watch.describe();
+  EXPECT_EQ(failed.finding.cause.kind, EntityKind::kPort);
+  EXPECT_EQ(failed.finding.cause.fabric, "ethernet");
+  EXPECT_EQ(failed.finding.cause.label, "gpu-01 eth2");
 }
 
 TEST(EthernetIncidents, HealthIsOfWhatIsReadAndElseUnknown) {

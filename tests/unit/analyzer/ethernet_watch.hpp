@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyzer/fabric_analyzer.hpp"
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 #include "tests/fakes/open_incidents.hpp"
 #include "tests/unit/analyzer/ports/ethernet_hosts.hpp"

@@ -23,8 +23,8 @@ TEST(TelemetryLost, ASwitchThatDoesNotAnswerWhileItsLinksAreUpIsNotDown) {
   EXPECT_TRUE(watch.open().empty()) << "one sweep may fail";
   watch.sweeps(1);
   const Incident lost = watch.only();
-  EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost);
-  EXPECT_EQ(lost.cause.port.node, watch.fabric.nodes()[spine].guid);
+  EXPECT_EQ(lost.finding.kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(lost.finding.cause.port.node, watch.fabric.nodes()[spine].guid);
   watch.restart();
   watch.sweeps(5);
   EXPECT_EQ(watch.only().id, lost.id);
@@ -40,8 +40,8 @@ TEST(TelemetryLost, ASilentLeafHidesItsHosts) {
   for (int h = 0; h < 8; ++h) watch.fabric.silence(watch.fabric.find("host-2-" + std::to_string(h) + " mlx5_0"));
   watch.sweeps(3);
   const Incident lost = watch.only();
-  EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost) << watch.describe();
-  EXPECT_EQ(lost.affected.size(), 8U);
+  EXPECT_EQ(lost.finding.kind, IncidentKind::kTelemetryLost) << watch.describe();
+  EXPECT_EQ(lost.finding.affected.size(), 8U);
 }
 
 TEST(TelemetryLost, ASilentSwitchIsBlamedForTheNeighboursBehindIt) {
@@ -56,8 +56,8 @@ TEST(TelemetryLost, ASilentSwitchIsBlamedForTheNeighboursBehindIt) {
   watch.fabric.silence(spine);
   watch.sweeps(2);
   const Incident lost = watch.only();
-  EXPECT_EQ(lost.cause.port.node, watch.fabric.nodes()[spine].guid) << watch.describe();
-  EXPECT_EQ(lost.affected.size(), 3U);
+  EXPECT_EQ(lost.finding.cause.port.node, watch.fabric.nodes()[spine].guid) << watch.describe();
+  EXPECT_EQ(lost.finding.affected.size(), 3U);
   for (const std::string& leaf : leaves) watch.fabric.silence(watch.fabric.find(leaf), false);
   watch.fabric.silence(spine, false);
   watch.sweeps(3);
@@ -72,7 +72,7 @@ TEST(TelemetryLost, ThatTurnsOutToBeAPowerCutIsFoldedIn) {
   watch.sweeps(3);
   watch.fabric.power_off(spine);
   watch.sweeps(2);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
 }
 
 TEST(TelemetryLost, CountersThatCanNoLongerBeRead) {
@@ -84,8 +84,8 @@ TEST(TelemetryLost, CountersThatCanNoLongerBeRead) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   watch.sweeps(1);
   const Incident lost = watch.only();
-  EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost);
-  EXPECT_NE(lost.summary.find("counters"), std::string::npos);
+  EXPECT_EQ(lost.finding.kind, IncidentKind::kTelemetryLost);
+  EXPECT_NE(lost.finding.summary.find("counters"), std::string::npos);
   watch.fabric.freeze_counters(leaf, false);
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty());
@@ -97,14 +97,14 @@ TEST(TelemetryLost, CountersOfASwitchThatCameBackMayTakeAMoment) {
   const NodeIndex spine = watch.fabric.find("spine-1");
   watch.fabric.power_off(spine);
   watch.sweeps(6);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
   // It answers by directed route at once; its counters can be read when the subnet manager has given it a LID again.
   watch.fabric.power_on(spine);
   watch.fabric.freeze_counters(spine);
   watch.sweeps(9);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   watch.sweeps(9);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kTelemetryLost) << "but not for ever";
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kTelemetryLost) << "but not for ever";
 }
 
 TEST(TelemetryLost, OneLostAnswerAfterAGapOfOurOwnIsNotTheNodes) {
@@ -125,8 +125,8 @@ TEST(TelemetryLost, OfManyNodesAtOnceIsOneIncident) {
   for (int h = 0; h < 8; ++h) watch.fabric.silence(watch.fabric.find("host-2-" + std::to_string(h) + " mlx5_0"));
   watch.sweeps(3);
   const Incident lost = watch.only();
-  EXPECT_EQ(lost.cause.kind, EntityKind::kFabric) << watch.describe();
-  EXPECT_EQ(lost.affected.size(), 8U);
+  EXPECT_EQ(lost.finding.cause.kind, EntityKind::kFabric) << watch.describe();
+  EXPECT_EQ(lost.finding.affected.size(), 8U);
 }
 
 TEST(TelemetryLost, NoSweepForThreeIntervals) {
@@ -140,8 +140,8 @@ TEST(TelemetryLost, NoSweepForThreeIntervals) {
   EXPECT_EQ(watch.open().size(), 1U);
   silence(watch, "");
   ASSERT_EQ(watch.open().size(), 2U);
-  EXPECT_EQ(watch.open()[1].kind, IncidentKind::kTelemetryLost);
-  EXPECT_EQ(watch.open()[1].severity, Severity::kCritical);
+  EXPECT_EQ(watch.open()[1].finding.kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(watch.open()[1].finding.severity, Severity::kCritical);
   const std::uint64_t revision = watch.open()[1].revision;
   for (int i = 0; i < 50; ++i) silence(watch, "");
   ASSERT_EQ(watch.open().size(), 2U) << "nothing resolves while nobody looks";
@@ -154,7 +154,7 @@ TEST(TelemetryLost, NoSweepForThreeIntervals) {
 TEST(TelemetryLost, AnAdapterThatIsGoneIsSaidAtOnce) {
   Watch watch(FabricBuilder::fat_tree(2, 3, 4));
   silence(watch, "adapter mlx5_0 is gone");
-  EXPECT_NE(watch.only().summary.find("adapter mlx5_0 is gone"), std::string::npos);
+  EXPECT_NE(watch.only().finding.summary.find("adapter mlx5_0 is gone"), std::string::npos);
 }
 
 TEST(TelemetryLost, AFirstDiscoveryMayTakeItsTime) {
@@ -162,7 +162,7 @@ TEST(TelemetryLost, AFirstDiscoveryMayTakeItsTime) {
   for (int i = 0; i < 60; ++i) silence(watch, "");
   EXPECT_TRUE(watch.open().empty());
   silence(watch, "");
-  EXPECT_EQ(watch.only().kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kTelemetryLost);
 }
 
 TEST(TelemetryLost, ASweepThatTakesLongerThanItsIntervalIsNotStale) {

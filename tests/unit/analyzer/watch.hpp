@@ -62,7 +62,7 @@ struct Watch {
 };
 
 inline LinkKey link_of(const Incident& incident) {
-  return {incident.cause.port, incident.cause.peer};
+  return {incident.finding.cause.port, incident.finding.cause.peer};
 }
 
 }  // namespace weft::analyzer

@@ -117,13 +117,14 @@ inline Incident make_incident(std::uint64_t id, IncidentState state = IncidentSt
   Incident incident;
   incident.id = id;
   incident.revision = revision;
-  incident.kind = IncidentKind::kLinkDown;
-  incident.severity = Severity::kCritical;
+  incident.finding.kind = IncidentKind::kLinkDown;
+  incident.finding.severity = Severity::kCritical;
   incident.state = state;
-  incident.cause = {EntityKind::kLink, "ib0", {{kLeaf}, {1}}, {{0x101}, {1}}, "leaf-1 port 1 - host-1 mlx5_0 port 1"};
-  incident.evidence.push_back({"port_state", "port is Down", 1, 0, "", kNow, incident.cause});
-  incident.confidence = 0.9;
-  incident.summary = "link of host-1 is down";
+  incident.finding.cause = {
+      EntityKind::kLink, "ib0", {{kLeaf}, {1}}, {{0x101}, {1}}, "leaf-1 port 1 - host-1 mlx5_0 port 1"};
+  incident.finding.evidence.push_back({"port_state", "port is Down", 1, 0, "", kNow, incident.finding.cause});
+  incident.finding.confidence = 0.9;
+  incident.finding.summary = "link of host-1 is down";
   incident.opened = kNow - std::chrono::seconds(90);
   incident.updated = kNow;
   if (state == IncidentState::kResolved) incident.resolved = kNow;

@@ -58,11 +58,11 @@ class CongestionTest : public ::testing::Test {
     }
   }
   bool affects(const Incident& incident, const std::string& name) {
-    return std::ranges::any_of(incident.affected, [&](const Entity& entity) { return entity.label == name; });
+    return std::ranges::any_of(incident.finding.affected, [&](const Entity& entity) { return entity.label == name; });
   }
   static const Evidence* find(const Incident& incident, const std::string& signal) {
-    const auto found = std::ranges::find(incident.evidence, signal, &Evidence::signal);
-    return found == incident.evidence.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(incident.finding.evidence, signal, &Evidence::signal);
+    return found == incident.finding.evidence.end() ? nullptr : &*found;
   }
   Watch watch;
   std::map<PortIndex, Load> quiet, loads;
@@ -77,9 +77,9 @@ TEST_F(CongestionTest, ManyToOneIsIncastAtTheReceiversLinkWithTheSendersAsVictim
   EXPECT_TRUE(watch.open().empty()) << "three windows may be a phase";
   run(1);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionIncast);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionIncast);
   EXPECT_EQ(link_of(incident), watch.link("leaf-0", to));
-  EXPECT_EQ(incident.severity, Severity::kWarning);
+  EXPECT_EQ(incident.finding.severity, Severity::kWarning);
   for (unsigned leaf = 1; leaf < 4; ++leaf) EXPECT_TRUE(affects(incident, host(leaf, 0))) << leaf;
   EXPECT_FALSE(affects(incident, host(1, 3))) << "who does not wait is no victim";
   ASSERT_NE(find(incident, "utilization"), nullptr);
@@ -87,11 +87,11 @@ TEST_F(CongestionTest, ManyToOneIsIncastAtTheReceiversLinkWithTheSendersAsVictim
   ASSERT_NE(find(incident, "contributor"), nullptr);
 }
 
-TEST_F(CongestionTest, WhoWaitsForWhomIsTold) {
+TEST_F(CongestionTest, ReportsTheTreeOfWaitingLinks) {
   const std::string to = host(0, 1);
   tree(to, 0.35, 0.6);
   run(5);
-  const WaitingTree waiting = watch.only().waiting;
+  const WaitingTree waiting = watch.only().finding.waiting;
   ASSERT_FALSE(waiting.links.empty());
   const auto key = [&](const std::string& from, const std::string& behind) {
     return watch.fabric.key_of(towards(from, behind));
@@ -121,7 +121,7 @@ TEST_F(CongestionTest, WhoWaitsForWhomIsTold) {
   EXPECT_EQ(waiting.links.size(), waiting.total + 1);
 }
 
-TEST_F(CongestionTest, ItEndsWhenTheTrafficDoes) {
+TEST_F(CongestionTest, ResolvesWhenTheTrafficEnds) {
   const std::string to = host(0, 1);
   tree(to, 0.97, 0.02);
   set(host(0, 2), "leaf-0", 0.4, 0.4);
@@ -132,28 +132,28 @@ TEST_F(CongestionTest, ItEndsWhenTheTrafficDoes) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(CongestionTest, AReceiverThatDoesNotTakeWhatItIsSentIsToBlameNotTheLink) {
+TEST_F(CongestionTest, BlamesASlowReceiverNotItsLink) {
   tree(host(0, 1), 0.35, 0.6);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kSlowReceiver);
-  EXPECT_EQ(incident.cause.kind, EntityKind::kPort);
-  EXPECT_EQ(incident.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kSlowReceiver);
+  EXPECT_EQ(incident.finding.cause.kind, EntityKind::kPort);
+  EXPECT_EQ(incident.finding.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
   EXPECT_TRUE(affects(incident, host(2, 1)));
 }
 
-TEST_F(CongestionTest, AHostThatTakesNothingIsAStormAndToldAtOnce) {
+TEST_F(CongestionTest, ReportsAPfcStormAtOnceWhenAHostReceivesNothing) {
   tree(host(0, 1), 0, 1);
   run(1);
   EXPECT_TRUE(watch.open().empty());
   run(1);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kPfcStorm);
-  EXPECT_EQ(incident.severity, Severity::kCritical);
-  EXPECT_EQ(incident.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kPfcStorm);
+  EXPECT_EQ(incident.finding.severity, Severity::kCritical);
+  EXPECT_EQ(incident.finding.cause.port, watch.fabric.key_of(watch.fabric.port_of(host(0, 1), 1)));
 }
 
-TEST_F(CongestionTest, OneWindowOfAnotherKindDoesNotRenameIt) {
+TEST_F(CongestionTest, KeepsItsKindAfterOneWindowOfAnother) {
   tree(host(0, 1), 0.35, 0.6);
   set(host(0, 2), "leaf-0", 0.4, 0.4);
   run(5);
@@ -161,11 +161,11 @@ TEST_F(CongestionTest, OneWindowOfAnotherKindDoesNotRenameIt) {
   tree(host(0, 1), 0.95, 0.02);
   run(4);
   EXPECT_EQ(watch.only().id, before.id);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kSlowReceiver);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSlowReceiver);
   run(1);
   const auto open = watch.open();
   EXPECT_TRUE(std::ranges::any_of(open, [](const Incident& incident) {
-    return incident.kind == IncidentKind::kCongestionIncast;
+    return incident.finding.kind == IncidentKind::kCongestionIncast;
   })) << watch.describe();
 }
 
@@ -174,19 +174,19 @@ TEST_F(CongestionTest, AFullUplinkBesideIdleOnesIsUnevenLoad) {
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.4, 0.4);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionUnevenLoad);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionUnevenLoad);
   EXPECT_EQ(link_of(incident), watch.link("leaf-1", "spine-2"));
   EXPECT_NEAR(find(incident, "sibling_utilization")->value, 0.3, 0.02);
-  EXPECT_GE(incident.confidence, 0.9);
+  EXPECT_GE(incident.finding.confidence, 0.9);
 }
 
-TEST_F(CongestionTest, AFullLinkDownwardsIsComparedWithTheOthersIntoThatLeaf) {
+TEST_F(CongestionTest, ComparesAFullDownlinkWithTheOtherDownlinksOfThatLeaf) {
   set("spine-2", "leaf-1", 0.98, 0.02);
   set("leaf-0", "spine-2", 0.5, 0.4);
   set("leaf-3", "spine-2", 0.5, 0.4);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionUnevenLoad);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionUnevenLoad);
   EXPECT_EQ(link_of(incident), watch.link("leaf-1", "spine-2"));
 }
 
@@ -195,11 +195,11 @@ TEST_F(CongestionTest, AllUplinksFullIsOneOversubscription) {
   for (unsigned number = 0; number < 4; ++number) set(host(1, number), "leaf-1", 0.6, 0.3);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionOversubscribed);
-  EXPECT_EQ(incident.cause.label, "leaf-1");
-  EXPECT_EQ(incident.affected.size(), 4U);
-  EXPECT_EQ(incident.waiting.total, 4U) << "who waits for several is counted once";
-  EXPECT_EQ(incident.waiting.links.size(), 8U);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionOversubscribed);
+  EXPECT_EQ(incident.finding.cause.label, "leaf-1");
+  EXPECT_EQ(incident.finding.affected.size(), 4U);
+  EXPECT_EQ(incident.finding.waiting.total, 4U) << "who waits for several is counted once";
+  EXPECT_EQ(incident.finding.waiting.links.size(), 8U);
 }
 
 TEST_F(CongestionTest, LostUplinksAreNamedInTheOversubscriptionTheyMake) {
@@ -210,39 +210,40 @@ TEST_F(CongestionTest, LostUplinksAreNamedInTheOversubscriptionTheyMake) {
   for (unsigned number = 0; number < 4; ++number) set(host(1, number), "leaf-1", 0.45, 0.4);
   run(5);
   const auto open = watch.open();
-  const auto found = std::ranges::find(open, IncidentKind::kCongestionOversubscribed, &Incident::kind);
+  const auto found = std::ranges::find(open, IncidentKind::kCongestionOversubscribed, incident_kind);
   ASSERT_NE(found, open.end()) << watch.describe();
-  EXPECT_NE(found->summary.find("some of them are down"), std::string::npos) << found->summary;
+  EXPECT_NE(found->finding.summary.find("some of them are down"), std::string::npos) << found->finding.summary;
   EXPECT_EQ(open.size(), 3U) << "and the two links: " << watch.describe();
 }
 
-TEST_F(CongestionTest, WhatFillsUpBecauseOfOneLostLinkBelongsToThatLink) {
+TEST_F(CongestionTest, FoldsCongestionThatALostLinkCausesIntoThatLinksIncident) {
   watch.fabric.unlink(towards("leaf-1", "spine-0"));
   watch.fabric.route();
   set("leaf-1", "spine-2", 0.98, 0.02);
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.4, 0.4);
   run(6);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kLinkDown);
-  EXPECT_NE(incident.summary.find("overloads the remaining links"), std::string::npos) << incident.summary;
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kLinkDown);
+  EXPECT_NE(incident.finding.summary.find("overloads the remaining links"), std::string::npos)
+      << incident.finding.summary;
   EXPECT_NE(find(incident, "victim_wait"), nullptr);
   EXPECT_FALSE(affects(incident, host(1, 0))) << "whom it affects would be taken for down";
 }
 
-TEST_F(CongestionTest, ADegradedLinkThatFillsUpIsTheCauseItself) {
+TEST_F(CongestionTest, BlamesADegradedLinkThatIsOverloaded) {
   for (const PortIndex end : {towards("leaf-1", "spine-2"), towards("spine-2", "leaf-1")})
     watch.fabric.port(end).width_active = 1;
   set("leaf-1", "spine-2", 0.99, 0.02);
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.2, 0.5);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kLinkDegraded);
-  EXPECT_NE(incident.summary.find("is stalled"), std::string::npos) << incident.summary;
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kLinkDegraded);
+  EXPECT_NE(incident.finding.summary.find("is stalled"), std::string::npos) << incident.finding.summary;
   EXPECT_TRUE(affects(incident, host(1, 0)));
   EXPECT_NE(find(incident, "victim_wait"), nullptr);
 }
 
-TEST_F(CongestionTest, LinksThatWaitForEachOtherAndDoNotMoveAreADeadlock) {
+TEST_F(CongestionTest, ReportsADeadlockWhenLinksWaitInACycleWithoutTraffic) {
   // leaf-0 → spine-0 → leaf-1 → spine-1 → leaf-0: no up/down routing would do this.
   const std::string circle[] = {"leaf-0", "spine-0", "leaf-1", "spine-1"};
   for (std::size_t i = 0; i < 4; ++i) {
@@ -257,19 +258,19 @@ TEST_F(CongestionTest, LinksThatWaitForEachOtherAndDoNotMoveAreADeadlock) {
   EXPECT_TRUE(watch.open().empty());
   run(1);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kDeadlock);
-  EXPECT_EQ(incident.severity, Severity::kCritical);
-  EXPECT_EQ(incident.affected.size(), 4U) << "three other links and the host";
-  ASSERT_EQ(incident.waiting.links.size(), 5U);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kDeadlock);
+  EXPECT_EQ(incident.finding.severity, Severity::kCritical);
+  EXPECT_EQ(incident.finding.affected.size(), 4U) << "three other links and the host";
+  ASSERT_EQ(incident.finding.waiting.links.size(), 5U);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_FALSE(incident.waiting.links[i].waits_for) << i;
-    const std::string next = incident.waiting.links[(i + 1) % 4].sender.label;
-    EXPECT_TRUE(incident.waiting.links[i].towards.starts_with(next.substr(0, next.find(" port") + 5)))
-        << "each leads to the next: " << incident.waiting.links[i].towards << ", " << next;
+    EXPECT_FALSE(incident.finding.waiting.links[i].waits_for) << i;
+    const std::string next = incident.finding.waiting.links[(i + 1) % 4].sender.label;
+    EXPECT_TRUE(incident.finding.waiting.links[i].towards.starts_with(next.substr(0, next.find(" port") + 5)))
+        << "each leads to the next: " << incident.finding.waiting.links[i].towards << ", " << next;
   }
 }
 
-TEST_F(CongestionTest, AStuckHostIsNoDeadlockEvenWhereRoutesAreNotKnown) {
+TEST_F(CongestionTest, ReportsNoDeadlockForAStuckHostWithoutKnownRoutes) {
   watch.fabric = FabricBuilder::fat_tree(4, 4, 4);  // the same, without tables
   const std::string to = host(0, 1);
   set("leaf-0", to, 0, 1);
@@ -282,7 +283,7 @@ TEST_F(CongestionTest, AStuckHostIsNoDeadlockEvenWhereRoutesAreNotKnown) {
   run(5);
   const auto open = watch.open();
   ASSERT_EQ(open.size(), 1U) << watch.describe();
-  EXPECT_EQ(open.front().kind, IncidentKind::kPfcStorm);
+  EXPECT_EQ(open.front().finding.kind, IncidentKind::kPfcStorm);
 }
 
 TEST_F(CongestionTest, TwoRootsAtOnceAreTwoIncidentsWithTheirOwnVictims) {
@@ -293,10 +294,10 @@ TEST_F(CongestionTest, TwoRootsAtOnceAreTwoIncidentsWithTheirOwnVictims) {
   run(5);
   const auto open = watch.open();
   ASSERT_EQ(open.size(), 2U) << watch.describe();
-  for (const Incident& incident : open) EXPECT_EQ(incident.kind, IncidentKind::kSlowReceiver);
+  for (const Incident& incident : open) EXPECT_EQ(incident.finding.kind, IncidentKind::kSlowReceiver);
 }
 
-TEST_F(CongestionTest, RoutesTellVictimsFromBystanders) {
+TEST_F(CongestionTest, UsesRoutesToLeaveUnaffectedHostsOutOfTheVictims) {
   // spine-0 is stalled into leaf-0; leaf-3 sends nothing there by its tables, whatever it waits for.
   const std::string to = host(0, 1);
   const std::string spine = spine_for("leaf-1", to);
@@ -307,14 +308,14 @@ TEST_F(CongestionTest, RoutesTellVictimsFromBystanders) {
   set("leaf-3", other, 0.3, 0.3);
   run(5);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kSlowReceiver);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kSlowReceiver);
   const LinkKey bystander = watch.link("leaf-3", other);
-  EXPECT_TRUE(std::ranges::none_of(incident.affected, [&](const Entity& entity) {
+  EXPECT_TRUE(std::ranges::none_of(incident.finding.affected, [&](const Entity& entity) {
     return entity.kind == EntityKind::kLink && LinkKey{entity.port, entity.peer} == bystander;
   }));
 }
 
-TEST_F(CongestionTest, WhatHoldsUpInEachPhaseIsFoundFromItsHarmOverAll) {
+TEST_F(CongestionTest, FindsTheRootOfPhasedTrafficFromItsTotalHarm) {
   // Two sweeps of five: never four of five.
   for (int phase = 0; phase < 3; ++phase) {
     tree(host(0, 1), 0.2, 0.6);
@@ -323,23 +324,23 @@ TEST_F(CongestionTest, WhatHoldsUpInEachPhaseIsFoundFromItsHarmOverAll) {
     run(3);
   }
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kSlowReceiver);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kSlowReceiver);
   run(20);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(CongestionTest, ALinkThatIsFullOnlyWhileThereIsDataIsTheRootAllTheSame) {
+TEST_F(CongestionTest, FindsARootThatIsFullOnlyDuringBursts) {
   // Two thirds of the time there is nothing to send; in the third that is left the uplink is full.
   set("leaf-1", "spine-2", 0.34, 0.02);
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.06, 0.27);
   for (const char* spine : {"spine-0", "spine-1", "spine-3"}) set("leaf-1", spine, 0.05, 0.01);
   run(12);
   const Incident incident = watch.only();
-  EXPECT_EQ(incident.kind, IncidentKind::kCongestionUnevenLoad);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionUnevenLoad);
   EXPECT_EQ(link_of(incident), watch.link("leaf-1", "spine-2"));
 }
 
-TEST_F(CongestionTest, WhoWaitsForTwoWaitsForTheWorseOfThem) {
+TEST_F(CongestionTest, AssignsAVictimOfTwoRootsToTheWorseOne) {
   set("leaf-1", "spine-2", 0.98, 0.02);
   set("leaf-1", "spine-3", 0.92, 0.02);
   for (unsigned number = 0; number < 3; ++number) set(host(1, number), "leaf-1", 0.4, 0.4);
@@ -347,13 +348,13 @@ TEST_F(CongestionTest, WhoWaitsForTwoWaitsForTheWorseOfThem) {
   EXPECT_EQ(link_of(watch.only()), watch.link("leaf-1", "spine-2"));
 }
 
-TEST_F(CongestionTest, BusyLinksThatHoldNobodyUpAreNoTrouble) {
+TEST_F(CongestionTest, ReportsNothingForBusyLinksWithoutStalls) {
   for (auto& [port, load] : loads) load = {0.95, 0.03};
   run(20);
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
 }
 
-TEST_F(CongestionTest, PhasesAreNoTrouble) {
+TEST_F(CongestionTest, ReportsNothingForCongestionThatKeepsMoving) {
   for (int round = 0; round < 10; ++round) {
     tree(host(0, static_cast<unsigned>(round) % 4), round % 2 ? 0.97 : 0.3, round % 2 ? 0.02 : 0.6);
     run(3);
@@ -363,7 +364,7 @@ TEST_F(CongestionTest, PhasesAreNoTrouble) {
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
 }
 
-TEST_F(CongestionTest, ItsIdentityOutlivesANewDiscoveryAndABadWindow) {
+TEST_F(CongestionTest, KeepsItsIdentityOverANewDiscoveryAndABadWindow) {
   tree(host(0, 1), 0.35, 0.6);
   run(5);
   const Incident before = watch.only();
@@ -376,7 +377,7 @@ TEST_F(CongestionTest, ItsIdentityOutlivesANewDiscoveryAndABadWindow) {
   EXPECT_EQ(watch.only().id, before.id);
 }
 
-TEST_F(CongestionTest, WhatWasLastSeenInAnotherDiscoveryIsNotLookedUpInThisOne) {
+TEST_F(CongestionTest, DoesNotLookUpPortsOfAnEarlierDiscovery) {
   tree(host(0, 1), 0.35, 0.6);
   run(5);
   const Incident before = watch.only();
@@ -391,8 +392,8 @@ TEST_F(CongestionTest, WhatWasLastSeenInAnotherDiscoveryIsNotLookedUpInThisOne) 
   const auto open = watch.open();
   const auto same = std::ranges::find(open, before.id, &Incident::id);
   ASSERT_NE(same, open.end()) << watch.describe();
-  EXPECT_EQ(same->waiting.links.at(0).sender.port, before.waiting.links.at(0).sender.port);
-  EXPECT_EQ(std::ranges::count(open, IncidentKind::kSlowReceiver, &Incident::kind), 1) << watch.describe();
+  EXPECT_EQ(same->finding.waiting.links.at(0).sender.port, before.finding.waiting.links.at(0).sender.port);
+  EXPECT_EQ(std::ranges::count(open, IncidentKind::kSlowReceiver, incident_kind), 1) << watch.describe();
 }
 
 }  // namespace

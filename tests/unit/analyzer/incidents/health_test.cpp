@@ -99,7 +99,7 @@ TEST_F(Health, ADeadLeafTakesItsHostsAlong) {
   watch.fabric.power_off(watch.fabric.find("leaf-3"));
   for (int h = 0; h < 4; ++h) watch.fabric.silence(watch.fabric.find("host-3-" + std::to_string(h) + " mlx5_0"));
   watch.sweeps(2);
-  ASSERT_EQ(watch.only().kind, IncidentKind::kSwitchDown);
+  ASSERT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown);
   EXPECT_EQ(of("leaf-3").verdict, HealthVerdict::kUnhealthy);
   EXPECT_EQ(of("host-3-2").verdict, HealthVerdict::kUnhealthy);
   EXPECT_EQ(of("host-2-2").verdict, HealthVerdict::kHealthy);
@@ -108,7 +108,7 @@ TEST_F(Health, ADeadLeafTakesItsHostsAlong) {
 TEST_F(Health, OneRailLostIsDegradedForAllOnIt) {
   watch.fabric.power_off(watch.fabric.find("rail-1"));
   watch.sweeps(2);
-  ASSERT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+  ASSERT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
   for (int h = 0; h < 4; ++h) EXPECT_EQ(of("dgx-" + std::to_string(h)).verdict, HealthVerdict::kDegraded);
 }
 

@@ -59,7 +59,7 @@ TEST_F(Book, OpensOnceAndShowsOnlyWhatAPersonShouldSee) {
   EXPECT_EQ(book.find(1)->revision, 2U);
 }
 
-TEST_F(Book, ANumberThatDoublesIsShownOnceAMinute) {
+TEST_F(Book, ShowsNewNumbersAtMostOnceAMinute) {
   update({down()});
   Finding moved = down();
   unsigned shown = 0;
@@ -70,15 +70,15 @@ TEST_F(Book, ANumberThatDoublesIsShownOnceAMinute) {
   EXPECT_EQ(shown, 3U);
 }
 
-TEST_F(Book, WhatComesBackAgainAndAgainIsSaidToDoSo) {
+TEST_F(Book, SummaryCountsRepetitions) {
   update({down()});
   resolve();
-  EXPECT_EQ(update({down()})[0].summary, down().summary) << "twice may be chance";
+  EXPECT_EQ(update({down()})[0].finding.summary, down().summary) << "twice may be chance";
   resolve();
   const std::vector<Incident> third = update({down()});
-  EXPECT_EQ(third[0].summary, down().summary + "; the 3rd time in 7 days");
-  const auto evidence = std::ranges::find(third[0].evidence, "beginnings", &Evidence::signal);
-  ASSERT_NE(evidence, third[0].evidence.end());
+  EXPECT_EQ(third[0].finding.summary, down().summary + "; the 3rd time in 7 days");
+  const auto evidence = std::ranges::find(third[0].finding.evidence, "beginnings", &Evidence::signal);
+  ASSERT_NE(evidence, third[0].finding.evidence.end());
   EXPECT_EQ(evidence->value, 3);
   EXPECT_EQ(evidence->window, Duration(hours(7 * 24)));
   EXPECT_TRUE(update({down()}).empty()) << "and is not said anew while it lasts";
@@ -86,13 +86,13 @@ TEST_F(Book, WhatComesBackAgainAndAgainIsSaidToDoSo) {
   now += hours(30);
   const std::vector<Incident> fourth = update({down()});
   EXPECT_NE(fourth[0].id, third[0].id) << "another incident";
-  EXPECT_EQ(fourth[0].summary, down().summary + "; the 4th time in 7 days") << "of the same trouble";
+  EXPECT_EQ(fourth[0].finding.summary, down().summary + "; the 4th time in 7 days") << "of the same trouble";
   resolve();
   now += hours(6 * 24);
-  EXPECT_EQ(update({down()})[0].summary, down().summary) << "the first three are too long ago";
+  EXPECT_EQ(update({down()})[0].finding.summary, down().summary) << "the first three are too long ago";
 }
 
-TEST_F(Book, WhatWasPartOfAGreaterTroubleIsNoRepetition) {
+TEST_F(Book, DoesNotCountARepetitionThatWasPartOfAnotherIncident) {
   for (unsigned i = 0; i < 2; ++i) {
     update({down()});
     resolve();
@@ -106,7 +106,7 @@ TEST_F(Book, WhatWasPartOfAGreaterTroubleIsNoRepetition) {
   EXPECT_FALSE(book.find(1)->is_open());
   EXPECT_EQ(book.find(1)->beginnings.size(), 2U);
   resolve();
-  EXPECT_NE(update({down()})[0].summary.find("the 3rd time"), std::string::npos);
+  EXPECT_NE(update({down()})[0].finding.summary.find("the 3rd time"), std::string::npos);
 }
 
 TEST_F(Book, BeginningsOutliveARestartAndAreBounded) {
@@ -116,7 +116,7 @@ TEST_F(Book, BeginningsOutliveARestartAndAreBounded) {
   }
   EXPECT_EQ(book.find(1)->beginnings.size(), kMostBeginnings);
   book = IncidentManager(IncidentPolicy{}, {*book.find(1)}, 2);
-  EXPECT_EQ(update({down()})[0].summary, down().summary + "; the 32nd time or more in 7 days");
+  EXPECT_EQ(update({down()})[0].finding.summary, down().summary + "; the 32nd time or more in 7 days");
   Incident old = *book.find(1);
   old.state = IncidentState::kResolved;
   old.resolved = now;
@@ -126,24 +126,24 @@ TEST_F(Book, BeginningsOutliveARestartAndAreBounded) {
   EXPECT_EQ(update({down()})[0].beginnings.size(), 2U) << "one that was stored without counts once";
 }
 
-TEST_F(Book, WhoWaitsIsKeptAndShownAnewOnceAMinute) {
+TEST_F(Book, UpdatesTheWaitingTreeAtMostOnceAMinute) {
   const auto waiting = [&](const std::string& label, std::uint8_t port) {
     Finding finding = down();
     finding.waiting.links = {{{EntityKind::kPort, "test", {NodeGuid{9}, PortNum{port}}, {}, label}, "x port 1"}};
     finding.waiting.total = port;
     return finding;
   };
-  EXPECT_EQ(update({waiting("a", 1)})[0].waiting.links.at(0).sender.label, "a");
+  EXPECT_EQ(update({waiting("a", 1)})[0].finding.waiting.links.at(0).sender.label, "a");
   unsigned shown = 0;
   for (unsigned i = 1; i <= 180; ++i)
     shown += static_cast<unsigned>(update({waiting("b", static_cast<std::uint8_t>(1 + i))}).size());
   EXPECT_EQ(shown, 3U);
-  EXPECT_EQ(book.find(1)->waiting.links.at(0).sender.label, "b");
+  EXPECT_EQ(book.find(1)->finding.waiting.links.at(0).sender.label, "b");
   for (unsigned i = 0; i < 60; ++i) update({down()});
-  EXPECT_TRUE(book.find(1)->waiting.links.empty()) << "nobody waits any more";
+  EXPECT_TRUE(book.find(1)->finding.waiting.links.empty()) << "nobody waits any more";
 }
 
-TEST_F(Book, ResolvesAfterCleanSweepsThatReallyLooked) {
+TEST_F(Book, ResolvesAfterCleanSweepsThatObservedTheCause) {
   update({down()});
   update({});
   update({});
@@ -161,7 +161,7 @@ TEST_F(Book, ResolvesAfterCleanSweepsThatReallyLooked) {
   EXPECT_FALSE(book.find(1)->is_open());
 }
 
-TEST_F(Book, ReopensRatherThanMultiplies) {
+TEST_F(Book, ReopensTheSameIncident) {
   update({down()});
   const TimePoint opened = now;
   resolve();
@@ -186,7 +186,7 @@ TEST_F(Book, SameTroubleTwiceInOneSweepIsOne) {
   EXPECT_EQ(book.all()->size(), 1U);
 }
 
-TEST_F(Book, FoldsALinkIntoTheSwitchThatTookItAlong) {
+TEST_F(Book, FoldsALinkIntoTheOutageOfItsSwitch) {
   update({down(), down("leaf-1", "spine-1")});
   Finding whole;
   whole.kind = IncidentKind::kSwitchDown;
@@ -194,7 +194,7 @@ TEST_F(Book, FoldsALinkIntoTheSwitchThatTookItAlong) {
   whole.affected = {down().cause};
   update({whole, down("leaf-1", "spine-1")});
   EXPECT_FALSE(book.find(1)->is_open());
-  EXPECT_NE(book.find(1)->summary.find("INC-3"), std::string::npos) << book.find(1)->summary;
+  EXPECT_NE(book.find(1)->finding.summary.find("INC-3"), std::string::npos) << book.find(1)->finding.summary;
   EXPECT_TRUE(book.find(2)->is_open()) << "not part of it";
   update({down()});
   EXPECT_EQ(book.find(1)->occurrences, 2U);
@@ -265,9 +265,9 @@ TEST_F(Book, EvidenceIsBoundedAndKeepsItsBeginning) {
     update({finding});
   }
   const Incident& incident = *book.find(1);
-  EXPECT_EQ(incident.evidence.size(), IncidentPolicy{}.evidence_limit);
-  EXPECT_EQ(incident.evidence.front().signal, "signal_0");
-  EXPECT_EQ(incident.evidence.back().signal, "signal_49");
+  EXPECT_EQ(incident.finding.evidence.size(), IncidentPolicy{}.evidence_limit);
+  EXPECT_EQ(incident.finding.evidence.front().signal, "signal_0");
+  EXPECT_EQ(incident.finding.evidence.back().signal, "signal_49");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "fabric/maintenance.hpp"
 
 #include "analyzer/incidents/health.hpp"
-#include "tests/unit/analyzer/hosts/host_watching.hpp"
+#include "tests/unit/analyzer/host_watching.hpp"
 #include "tests/unit/analyzer/watch.hpp"
 
 namespace weft::analyzer {
@@ -35,8 +35,8 @@ struct Maintenance : Test {
   void plan(MaintenanceList windows) {
     const auto list = list_of(std::move(windows));
     planned = *list;
-    watch.book.plan(list);
-    watch.analyzer.plan(list);
+    watch.book.set_maintenance_windows(list);
+    watch.analyzer.set_maintenance_windows(list);
   }
   Entity node(const std::string& name) const {
     const Node& found = watch.fabric.nodes()[watch.fabric.find(name)];
@@ -48,7 +48,7 @@ struct Maintenance : Test {
   }
   std::vector<Incident> alarms() const {
     std::vector<Incident> found = watch.open();
-    std::erase_if(found, [](const Incident& incident) { return incident.maintenance != 0; });
+    std::erase_if(found, [](const Incident& incident) { return incident.finding.maintenance != 0; });
     return found;
   }
   NodeHealth health_of(const std::string& name) {
@@ -66,25 +66,26 @@ struct Maintenance : Test {
   MaintenanceList planned;
 };
 
-TEST_F(Maintenance, WhatBeginsWithinItIsShownAndAlarmsNobody) {
+TEST_F(Maintenance, AnIncidentThatBeginsInTheWindowPagesNobody) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), hours(2), 7)});
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
   watch.sweeps(10);
   EXPECT_TRUE(alarms().empty()) << watch.describe();
   const Incident shown = watch.only();
-  EXPECT_EQ(shown.kind, IncidentKind::kSwitchDown);
-  EXPECT_EQ(shown.severity, Severity::kInfo);
-  EXPECT_EQ(shown.maintenance, 7U);
-  EXPECT_EQ(shown.summary.rfind("Planned: Switch leaf-1", 0), 0U) << shown.summary;
-  EXPECT_NE(shown.summary.find("maintenance MW-7 until 2023-11-15"), std::string::npos) << shown.summary;
-  EXPECT_NE(shown.summary.find("new firmware"), std::string::npos) << shown.summary;
+  EXPECT_EQ(shown.finding.kind, IncidentKind::kSwitchDown);
+  EXPECT_EQ(shown.finding.severity, Severity::kInfo);
+  EXPECT_EQ(shown.finding.maintenance, 7U);
+  EXPECT_EQ(shown.finding.summary.rfind("Planned: Switch leaf-1", 0), 0U) << shown.finding.summary;
+  EXPECT_NE(shown.finding.summary.find("maintenance MW-7 until 2023-11-15"), std::string::npos)
+      << shown.finding.summary;
+  EXPECT_NE(shown.finding.summary.find("new firmware"), std::string::npos) << shown.finding.summary;
   EXPECT_EQ(watch.book.opened(IncidentKind::kSwitchDown), 0U) << "nothing that counts as opened";
   watch.fabric.power_on(watch.fabric.find("leaf-1"));
   watch.sweeps(30);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(Maintenance, WhatIsStillWrongWhenItEndsAlarmsAsNew) {
+TEST_F(Maintenance, AFaultThatOutlastsTheWindowIsANewIncident) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), seconds(20))});
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
   watch.sweeps(10);
@@ -92,18 +93,18 @@ TEST_F(Maintenance, WhatIsStillWrongWhenItEndsAlarmsAsNew) {
   watch.sweeps(15);
   const Incident after = watch.only();
   EXPECT_NE(after.id, before.id);
-  EXPECT_EQ(after.kind, IncidentKind::kSwitchDown);
-  EXPECT_EQ(after.severity, Severity::kCritical);
-  EXPECT_EQ(after.maintenance, 0U);
+  EXPECT_EQ(after.finding.kind, IncidentKind::kSwitchDown);
+  EXPECT_EQ(after.finding.severity, Severity::kCritical);
+  EXPECT_EQ(after.finding.maintenance, 0U);
   EXPECT_GE(after.opened, planned.front().until);
   EXPECT_EQ(after.beginnings.size(), 1U);
   EXPECT_EQ(watch.book.opened(IncidentKind::kSwitchDown), 1U);
   const IncidentPtr planned_one = watch.book.find(before.id);
   EXPECT_FALSE(planned_one->is_open());
-  EXPECT_NE(planned_one->summary.find("continues as " + incident_name(after.id)), std::string::npos);
+  EXPECT_NE(planned_one->finding.summary.find("continues as " + incident_name(after.id)), std::string::npos);
 }
 
-TEST_F(Maintenance, AnEndBeforeItsTimeIsTheEnd) {
+TEST_F(Maintenance, AWindowThatIsEndedEarlyIsOver) {
   MaintenanceWindow window = window_on(node("leaf-1"), watch.fabric.now(), hours(2));
   plan({window});
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
@@ -115,7 +116,7 @@ TEST_F(Maintenance, AnEndBeforeItsTimeIsTheEnd) {
   EXPECT_EQ(alarms().size(), 1U) << watch.describe();
 }
 
-TEST_F(Maintenance, WhatWasWrongBeforeGoesOnAlarming) {
+TEST_F(Maintenance, AnIncidentFromBeforeTheWindowStillAlarms) {
   const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
   watch.fabric.unlink(end);
   watch.sweeps(3);
@@ -123,7 +124,7 @@ TEST_F(Maintenance, WhatWasWrongBeforeGoesOnAlarming) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), seconds(40))});
   watch.sweeps(5);
   EXPECT_EQ(watch.only().id, before.id);
-  EXPECT_EQ(watch.only().severity, Severity::kCritical);
+  EXPECT_EQ(watch.only().finding.severity, Severity::kCritical);
   // Then its switch goes down for the work: that is planned, and must not hide the link.
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
   watch.sweeps(10);
@@ -134,14 +135,14 @@ TEST_F(Maintenance, WhatWasWrongBeforeGoesOnAlarming) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(Maintenance, OtherTroubleMeanwhileAlarms) {
+TEST_F(Maintenance, AnIncidentElsewhereStillAlarms) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), hours(2))});
   watch.fabric.unlink(watch.fabric.port_towards("leaf-2", "spine-0"));
   watch.sweeps(5);
   EXPECT_EQ(alarms().size(), 1U) << watch.describe();
 }
 
-TEST_F(Maintenance, APortAndALinkAreEnough) {
+TEST_F(Maintenance, AWindowMayCoverAPortOrALink) {
   const PortIndex end = watch.fabric.port_towards("leaf-2", "spine-1");
   Entity port{.kind = EntityKind::kPort, .fabric = "test", .port = watch.fabric.key_of(end), .peer = {}, .label = "p"};
   for (const Entity& entity : {port, link(end)}) {
@@ -158,7 +159,7 @@ TEST_F(Maintenance, APortAndALinkAreEnough) {
   EXPECT_EQ(watch.book.all()->front()->occurrences, 2U);
 }
 
-TEST_F(Maintenance, TheWholeFabricAndSight) {
+TEST_F(Maintenance, AWindowMayCoverAFabricAndItsTelemetry) {
   Entity fabric{.kind = EntityKind::kFabric, .fabric = "test", .port = {}, .peer = {}, .label = "test"};
   plan({window_on(fabric, watch.fabric.now(), hours(1))});
   watch.fabric.power_off(watch.fabric.find("spine-0"));
@@ -188,12 +189,12 @@ TEST_F(Maintenance, FlapsAndRepetitionsDoNotCount) {
   watch.fabric.unlink(end);
   watch.sweeps(3);
   const Incident real = watch.only();
-  EXPECT_EQ(real.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(real.finding.kind, IncidentKind::kLinkDown);
   EXPECT_EQ(real.beginnings.size(), 1U);
-  EXPECT_EQ(real.summary.find("time in"), std::string::npos) << real.summary;
+  EXPECT_EQ(real.finding.summary.find("time in"), std::string::npos) << real.finding.summary;
 }
 
-TEST_F(Maintenance, ErrorsOfCablesThatAreHandledCondemnNobody) {
+TEST_F(Maintenance, ErrorsInTheWindowDoNotCountAgainstTheLink) {
   const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
   plan({window_on(link(end), watch.fabric.now(), seconds(60))});
   for (int i = 0; i < 50; ++i) {
@@ -205,7 +206,7 @@ TEST_F(Maintenance, ErrorsOfCablesThatAreHandledCondemnNobody) {
   EXPECT_TRUE(watch.open().empty()) << "nothing is left of it when the work is done: " << watch.describe();
 }
 
-TEST_F(Maintenance, ItSurvivesARestartOfTheBook) {
+TEST_F(Maintenance, PlannedIncidentsSurviveARestart) {
   plan({window_on(node("leaf-1"), watch.fabric.now(), hours(2))});
   watch.fabric.power_off(watch.fabric.find("leaf-1"));
   watch.sweeps(10);
@@ -217,7 +218,7 @@ TEST_F(Maintenance, ItSurvivesARestartOfTheBook) {
   EXPECT_TRUE(watch.only().beginnings.empty());
 }
 
-TEST_F(Maintenance, HealthSaysSoAndIsNoWorseForIt) {
+TEST_F(Maintenance, HealthNamesTheWindowAndStaysHealthy) {
   watch.sweeps(3);
   ASSERT_EQ(health_of("host-1-0").verdict, HealthVerdict::kHealthy);
   const PortIndex access = watch.fabric.port_towards("leaf-1", "host-1-0 mlx5_0");
@@ -240,7 +241,7 @@ TEST_F(Maintenance, HealthSaysSoAndIsNoWorseForIt) {
   EXPECT_EQ(health_of("host-2-0").action, RecommendedAction::kNone);
 }
 
-TEST(HostMaintenance, AHostsPortsAndCollectorAreItsParts) {
+TEST(HostMaintenance, AWindowOfAHostCoversItsPortsAndCollector) {
   HostWatching watching(2);
   watching.seconds(5);
   MaintenanceWindow window = window_on(
@@ -248,7 +249,7 @@ TEST(HostMaintenance, AHostsPortsAndCollectorAreItsParts) {
       watching.now, minutes(10));
   window.host = "node-0";
   const auto list = list_of({window});
-  watching.book.plan(list);
+  watching.book.set_maintenance_windows(list);
   watching.analyzer.plan(list);
   for (int i = 0; i < 5; ++i) {
     watching.set_up(false);
@@ -262,7 +263,7 @@ TEST(HostMaintenance, AHostsPortsAndCollectorAreItsParts) {
   watching.seconds(30);
   unsigned expected = 0, alarming = 0;
   for (const IncidentPtr& incident : *watching.book.all())
-    if (incident->is_open()) ++(incident->maintenance != 0 ? expected : alarming);
+    if (incident->is_open()) ++(incident->finding.maintenance != 0 ? expected : alarming);
   EXPECT_EQ(expected, 1U) << "the port of node-0";
   EXPECT_EQ(alarming, 1U) << "the collector of node-1 is nobody's work";
 }
@@ -299,10 +300,10 @@ TEST_F(BringUp, TrainingUpAndDownIsNoFlapping) {
   EXPECT_TRUE(watch.book.all()->empty()) << "nor was it ever called down: " << watch.describe();
 }
 
-TEST_F(BringUp, OnceItIsThereItFlapsAsAnyOther) {
+TEST_F(BringUp, AnActivatedLinkFlapsAsAnyOther) {
   watch.sweeps(320);
   flap(6);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkFlap) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkFlap) << watch.describe();
 }
 
 TEST_F(BringUp, WhatIsStillDownWhenItIsOverIsReported) {
@@ -310,7 +311,7 @@ TEST_F(BringUp, WhatIsStillDownWhenItIsOverIsReported) {
   watch.sweeps(60);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   watch.sweeps(260);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown) << watch.describe();
 }
 
 TEST(Windows, Names) {

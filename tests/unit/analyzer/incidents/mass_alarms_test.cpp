@@ -25,32 +25,33 @@ struct MassAlarm : testing::Test {
   }
   std::size_t open_of(IncidentKind kind) const {
     std::size_t count = 0;
-    for (const Incident& incident : watch.open()) count += incident.kind == kind;
+    for (const Incident& incident : watch.open()) count += incident.finding.kind == kind;
     return count;
   }
   Watch watch;
 };
 
-TEST_F(MassAlarm, OfErrorsIsOneAboutTheSensor) {
+TEST_F(MassAlarm, ManyErrorsAtOnceAreOneCounterStuck) {
   errors_on(ends(60), 20);
   const Incident sensor = watch.only();
-  EXPECT_EQ(sensor.kind, IncidentKind::kCounterStuck) << watch.describe();
-  EXPECT_EQ(sensor.cause.kind, EntityKind::kFabric);
-  EXPECT_EQ(sensor.severity, Severity::kWarning);
-  EXPECT_NE(sensor.summary.find("LINK_ERRORS"), std::string::npos) << sensor.summary;
+  EXPECT_EQ(sensor.finding.kind, IncidentKind::kCounterStuck) << watch.describe();
+  EXPECT_EQ(sensor.finding.cause.kind, EntityKind::kFabric);
+  EXPECT_EQ(sensor.finding.severity, Severity::kWarning);
+  EXPECT_NE(sensor.finding.summary.find("LINK_ERRORS"), std::string::npos) << sensor.finding.summary;
   for (const IncidentPtr& incident : *watch.book.all())
-    EXPECT_NE(incident->kind, IncidentKind::kLinkErrors) << "not even for a moment: " << incident->summary;
+    EXPECT_NE(incident->finding.kind, IncidentKind::kLinkErrors)
+        << "not even for a moment: " << incident->finding.summary;
   watch.sweeps(120);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST_F(MassAlarm, FewAreWhatTheyAre) {
+TEST_F(MassAlarm, FewErrorsStaySeparateIncidents) {
   errors_on(ends(6), 20);
   EXPECT_EQ(open_of(IncidentKind::kLinkErrors), 6U) << watch.describe();
   EXPECT_EQ(open_of(IncidentKind::kCounterStuck), 0U);
 }
 
-TEST_F(MassAlarm, OneAfterTheOtherAreWhatTheyAre) {
+TEST_F(MassAlarm, ErrorsOneAfterAnotherStaySeparateIncidents) {
   std::vector<PortIndex> bad;
   for (const PortIndex port : ends(30)) {
     bad.push_back(port);
@@ -60,17 +61,17 @@ TEST_F(MassAlarm, OneAfterTheOtherAreWhatTheyAre) {
   EXPECT_EQ(open_of(IncidentKind::kCounterStuck), 0U);
 }
 
-TEST_F(MassAlarm, OfFlapsToo) {
+TEST_F(MassAlarm, ManyFlapsAtOnceAreOneCounterStuck) {
   watch.sweeps(30, [&, sweep = 0]() mutable {
     if (sweep++ % 5 != 0) return;
     for (const PortIndex port : ends(60)) watch.fabric.add_counter(port, CounterId::kLinkDowned, 1);
   });
   EXPECT_EQ(open_of(IncidentKind::kLinkFlap), 0U) << watch.describe();
-  EXPECT_EQ(watch.only().kind, IncidentKind::kCounterStuck);
-  EXPECT_NE(watch.only().summary.find("LINK_FLAP"), std::string::npos);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kCounterStuck);
+  EXPECT_NE(watch.only().finding.summary.find("LINK_FLAP"), std::string::npos);
 }
 
-TEST_F(MassAlarm, WhatLastsIsToldOneByOne) {
+TEST_F(MassAlarm, ErrorsThatLastBecomeSeparateIncidents) {
   watch.thresholds.mass_hold = std::chrono::seconds(60);
   watch.restart();  // with the shorter time
   watch.sweeps(15);
@@ -83,10 +84,10 @@ TEST_F(MassAlarm, WhatLastsIsToldOneByOne) {
   EXPECT_EQ(open_of(IncidentKind::kLinkErrors), 60U) << "what a restart finds is no wave";
 }
 
-TEST_F(MassAlarm, TroubleFromBeforeStaysItself) {
+TEST_F(MassAlarm, EarlierIncidentsStaySeparate) {
   const std::vector<PortIndex> all = ends(60);
   errors_on({all.front()}, 20);
-  ASSERT_EQ(watch.only().kind, IncidentKind::kLinkErrors);
+  ASSERT_EQ(watch.only().finding.kind, IncidentKind::kLinkErrors);
   const std::uint64_t id = watch.only().id;
   errors_on(all, 20);
   EXPECT_TRUE(watch.book.find(id)->is_open()) << watch.describe();

@@ -25,11 +25,12 @@ TEST(Miscabled, CrossedCablesNameWhereTheyShouldGo) {
   watch.sweeps(2);
   const std::vector<Incident> open = watch.open();
   ASSERT_EQ(open.size(), 2U) << watch.describe();
-  for (const Incident& incident : open) EXPECT_EQ(incident.kind, IncidentKind::kMiscabled);
+  for (const Incident& incident : open) EXPECT_EQ(incident.finding.kind, IncidentKind::kMiscabled);
   EXPECT_EQ(link_of(open[0]), watch.fabric.link_of(a));
-  EXPECT_NE(open[0].evidence[0].description.find("should be connected with host-1-0 mlx5_0 port 1"), std::string::npos)
-      << open[0].evidence[0].description;
-  EXPECT_NE(open[0].evidence[0].description.find("found host-2-3 mlx5_0 port 1"), std::string::npos);
+  EXPECT_NE(open[0].finding.evidence[0].description.find("should be connected with host-1-0 mlx5_0 port 1"),
+            std::string::npos)
+      << open[0].finding.evidence[0].description;
+  EXPECT_NE(open[0].finding.evidence[0].description.find("found host-2-3 mlx5_0 port 1"), std::string::npos);
   watch.restart();
   watch.sweeps(4);
   EXPECT_EQ(watch.open().size(), 2U);
@@ -47,8 +48,8 @@ TEST(Miscabled, ALinkThatNobodyPlannedIsExtra) {
   fabric.connect(fabric.nodes()[leaf].first_port + 1, fabric.nodes()[host].first_port);
   Watch watch(std::move(fabric), {}, expected);
   watch.sweeps(1);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kMiscabled);
-  EXPECT_EQ(watch.only().severity, Severity::kInfo);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kMiscabled);
+  EXPECT_EQ(watch.only().finding.severity, Severity::kInfo);
 }
 
 TEST(Miscabled, AnExpectedLinkThatIsDownIsLinkDownEvenIfItNeverWasUp) {
@@ -60,7 +61,7 @@ TEST(Miscabled, AnExpectedLinkThatIsDownIsLinkDownEvenIfItNeverWasUp) {
   fabric.rediscover();
   Watch watch(std::move(fabric), {}, expected);
   watch.sweeps(2);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown) << watch.describe();
   EXPECT_EQ(link_of(watch.only()), link);
 }
 
@@ -71,8 +72,8 @@ TEST(Miscabled, AHostThatIsExpectedAndMissingIsNamed) {
   fabric.rediscover();
   Watch watch(std::move(fabric), {}, expected);
   watch.sweeps(2);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown);
-  EXPECT_NE(watch.only().summary.find("host-2-2"), std::string::npos) << watch.only().summary;
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown);
+  EXPECT_NE(watch.only().finding.summary.find("host-2-2"), std::string::npos) << watch.only().finding.summary;
 }
 
 TEST(Miscabled, TheWrongFileIsOneIncident) {
@@ -84,7 +85,7 @@ TEST(Miscabled, TheWrongFileIsOneIncident) {
           fabric.port_towards("leaf-2", "host-2-" + std::to_string(h) + " mlx5_0"));
   Watch watch(std::move(fabric), {}, expected);
   watch.sweeps(2);
-  EXPECT_EQ(watch.only().cause.kind, EntityKind::kFabric) << watch.describe();
+  EXPECT_EQ(watch.only().finding.cause.kind, EntityKind::kFabric) << watch.describe();
 }
 
 TEST(Miscabled, WhatIsAsPlannedIsNone) {
@@ -105,10 +106,10 @@ TEST(DuplicateGuid, IsShownWithBothPlacesUntilItIsGone) {
   watch.fabric.duplicates().push_back({watch.fabric.nodes()[host].guid, first, second, "clone mlx5_0"});
   watch.sweeps(1);
   const Incident twice = watch.only();
-  EXPECT_EQ(twice.kind, IncidentKind::kDuplicateGuid);
-  EXPECT_EQ(twice.cause.port.node, watch.fabric.nodes()[host].guid);
-  EXPECT_EQ(twice.affected.size(), 2U);
-  EXPECT_NE(twice.summary.find("leaf-2 port 6"), std::string::npos) << twice.summary;
+  EXPECT_EQ(twice.finding.kind, IncidentKind::kDuplicateGuid);
+  EXPECT_EQ(twice.finding.cause.port.node, watch.fabric.nodes()[host].guid);
+  EXPECT_EQ(twice.finding.affected.size(), 2U);
+  EXPECT_NE(twice.finding.summary.find("leaf-2 port 6"), std::string::npos) << twice.finding.summary;
   watch.fabric.duplicates().clear();
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty());

@@ -21,9 +21,9 @@ TEST_F(Degraded, ANarrowLinkNamesItsWidths) {
   watch.fabric.port(end).width_active = watch.fabric.port(peer).width_active = k1X;
   watch.sweeps(1);
   const Incident slow = watch.only();
-  EXPECT_EQ(slow.kind, IncidentKind::kLinkDegraded);
+  EXPECT_EQ(slow.finding.kind, IncidentKind::kLinkDegraded);
   EXPECT_EQ(link_of(slow), watch.fabric.link_of(end));
-  EXPECT_NE(slow.summary.find("1X of 4X"), std::string::npos) << slow.summary;
+  EXPECT_NE(slow.finding.summary.find("1X of 4X"), std::string::npos) << slow.finding.summary;
   watch.restart();
   watch.sweeps(5);
   EXPECT_EQ(watch.only().id, slow.id);
@@ -35,17 +35,17 @@ TEST_F(Degraded, ANarrowLinkNamesItsWidths) {
 TEST_F(Degraded, ASlowLinkNamesItsSpeeds) {
   watch.fabric.port(end).speed_active = watch.fabric.port(peer).speed_active = kSpeedEdr;
   watch.sweeps(1);
-  EXPECT_NE(watch.only().summary.find("EDR of HDR"), std::string::npos) << watch.only().summary;
+  EXPECT_NE(watch.only().finding.summary.find("EDR of HDR"), std::string::npos) << watch.only().finding.summary;
 }
 
-TEST_F(Degraded, AnEndThatCannotDoMoreIsNone) {
+TEST_F(Degraded, TheMaximumOfOneEndIsNotDegraded) {
   for (const PortIndex port : {end, peer}) watch.fabric.port(port).speed_active = kSpeedEdr;
   watch.fabric.port(peer).speed_supported = kSpeedSdr | kSpeedEdr;
   watch.sweeps(5);
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
 }
 
-TEST_F(Degraded, ASpeedThatSomebodyChoseIsNone) {
+TEST_F(Degraded, AConfiguredSpeedIsNotDegraded) {
   for (const PortIndex port : {end, peer}) watch.fabric.port(port).speed_active = kSpeedEdr;
   watch.fabric.port(end).speed_enabled = kSpeedSdr | kSpeedEdr;
   watch.sweeps(5);
@@ -63,12 +63,12 @@ TEST_F(Degraded, ALinkHeldToOneLaneAmongWideOnesIsReportedAsSuch) {
     watch.fabric.port(port).width_active = watch.fabric.port(port).width_enabled = k1X;
   watch.sweeps(1);
   const Incident slow = watch.only();
-  EXPECT_EQ(slow.kind, IncidentKind::kLinkDegraded);
-  EXPECT_NE(slow.summary.find("enabled widths"), std::string::npos) << slow.summary;
-  EXPECT_LT(slow.confidence, 0.9);
+  EXPECT_EQ(slow.finding.kind, IncidentKind::kLinkDegraded);
+  EXPECT_NE(slow.finding.summary.find("enabled widths"), std::string::npos) << slow.finding.summary;
+  EXPECT_LT(slow.finding.confidence, 0.9);
 }
 
-TEST_F(Degraded, AWholeFabricOfNarrowLinksIsItsCustom) {
+TEST_F(Degraded, ReportsNothingWhereAllLinksAreNarrow) {
   for (PortIndex port = 0; port < watch.fabric.ports().size(); ++port)
     watch.fabric.port(port).width_active = watch.fabric.port(port).width_enabled = k1X;
   watch.sweeps(5);
@@ -81,8 +81,8 @@ TEST_F(Degraded, BeingDownIsNoRecovery) {
   watch.fabric.unlink(end);
   watch.sweeps(10);
   ASSERT_EQ(watch.open().size(), 2U) << watch.describe();
-  EXPECT_EQ(watch.open()[0].kind, IncidentKind::kLinkDegraded);
-  EXPECT_EQ(watch.open()[1].kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(watch.open()[0].finding.kind, IncidentKind::kLinkDegraded);
+  EXPECT_EQ(watch.open()[1].finding.kind, IncidentKind::kLinkDown);
 }
 
 }  // namespace

@@ -58,29 +58,29 @@ struct FecTrend : testing::Test {
   bool silent = false;
 };
 
-TEST_F(FecTrend, ALinkThatGetsWorseIsToldOfBeforeItLosesAnything) {
+TEST_F(FecTrend, ReportsARisingFecRateBeforeDataIsLost) {
   sweeps(30);
   EXPECT_TRUE(open().empty());
   sweeps(60, [&] { exponent[end] += 0.06; });
   ASSERT_EQ(open().size(), 1U);
   const Incident worse = open().front();
-  EXPECT_EQ(worse.kind, IncidentKind::kLinkDegraded);
-  EXPECT_EQ(worse.severity, Severity::kWarning) << "by now it is near what correction can bear";
-  EXPECT_EQ(make_link_key(worse.cause.port, worse.cause.peer), fabric.link_of(end));
-  ASSERT_FALSE(worse.evidence.empty());
-  EXPECT_EQ(worse.evidence.front().where.port, fabric.key_of(end)) << "the end that receives the errors";
+  EXPECT_EQ(worse.finding.kind, IncidentKind::kLinkDegraded);
+  EXPECT_EQ(worse.finding.severity, Severity::kWarning) << "by now it is near what correction can bear";
+  EXPECT_EQ(make_link_key(worse.finding.cause.port, worse.finding.cause.peer), fabric.link_of(end));
+  ASSERT_FALSE(worse.finding.evidence.empty());
+  EXPECT_EQ(worse.finding.evidence.front().where.port, fabric.key_of(end)) << "the end that receives the errors";
   exponent[end] = -8;
   sweeps(60);
   EXPECT_TRUE(open().empty()) << "as after a cleaning";
 }
 
-TEST_F(FecTrend, ADayOfWeatherIsNoTrend) {
+TEST_F(FecTrend, ADailyCycleIsNoTrend) {
   double minute = 0;
   sweeps(24 * 60, [&] {
     minute += 1;
     for (double& of : exponent) of = -8 + 0.25 * std::sin(minute / (24 * 60) * 6.2832);
   });
-  EXPECT_TRUE(open().empty()) << open().front().summary;
+  EXPECT_TRUE(open().empty()) << open().front().finding.summary;
   exponent[end] += 2;  // one bad minute
   sweeps(1);
   exponent[end] -= 2;
@@ -88,7 +88,7 @@ TEST_F(FecTrend, ADayOfWeatherIsNoTrend) {
   EXPECT_TRUE(open().empty());
 }
 
-TEST_F(FecTrend, WhatIsFarFromHurtingIsLeftAlone) {
+TEST_F(FecTrend, ATrendFarBelowTheLimitIsNotReported) {
   for (double& of : exponent) of = -14;
   sweeps(30);
   sweeps(60, [&] { exponent[end] = std::min(exponent[end] + 0.1, -9.5); });
@@ -113,7 +113,7 @@ TEST_F(FecTrend, AnotherCableIsLearnedAnew) {
   fabric.relink(end);
   exponent[end] += 2;
   sweeps(60);
-  EXPECT_TRUE(open().empty()) << open().front().summary;
+  EXPECT_TRUE(open().empty()) << open().front().finding.summary;
 }
 
 TEST_F(FecTrend, AnotherSpeedIsLearnedAnew) {
@@ -124,7 +124,7 @@ TEST_F(FecTrend, AnotherSpeedIsLearnedAnew) {
   }
   exponent[end] += 2;
   sweeps(60);
-  EXPECT_TRUE(open().empty()) << open().front().summary;
+  EXPECT_TRUE(open().empty()) << open().front().finding.summary;
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Flapping : testing::Test {
   std::vector<Incident> flaps() const {
     std::vector<Incident> found;
     for (const Incident& incident : watch.open())
-      if (incident.kind == IncidentKind::kLinkFlap) found.push_back(incident);
+      if (incident.finding.kind == IncidentKind::kLinkFlap) found.push_back(incident);
     return found;
   }
 
@@ -48,12 +48,12 @@ TEST_F(Flapping, OneUnplugIsNone) {
 TEST_F(Flapping, FiveTimesIsOneWithinTwoSweepsAndTheDownsAreInside) {
   flap(5);
   const Incident flapping = watch.only();
-  EXPECT_EQ(flapping.kind, IncidentKind::kLinkFlap) << watch.describe();
+  EXPECT_EQ(flapping.finding.kind, IncidentKind::kLinkFlap) << watch.describe();
   EXPECT_EQ(link_of(flapping), watch.fabric.link_of(end));
-  EXPECT_GT(flapping.confidence, 0.9) << "both ends saw it";
-  EXPECT_NE(flapping.summary.find("is flapping"), std::string::npos) << flapping.summary;
+  EXPECT_GT(flapping.finding.confidence, 0.9) << "both ends saw it";
+  EXPECT_NE(flapping.finding.summary.find("is flapping"), std::string::npos) << flapping.finding.summary;
   wait(minutes(10));
-  EXPECT_NE(watch.only().summary.find("now quiet"), std::string::npos) << watch.only().summary;
+  EXPECT_NE(watch.only().finding.summary.find("now quiet"), std::string::npos) << watch.only().finding.summary;
   wait(hours(1));
   EXPECT_TRUE(watch.open().empty()) << "a bad minute is forgotten by both layers: " << watch.describe();
 }
@@ -86,15 +86,15 @@ TEST_F(Flapping, ShorterThanASweepIsSeenByTheLinkDownedCounter) {
     watch.sweeps(2);
   }
   const Incident flapping = watch.only();
-  EXPECT_EQ(flapping.kind, IncidentKind::kLinkFlap);
+  EXPECT_EQ(flapping.finding.kind, IncidentKind::kLinkFlap);
   EXPECT_EQ(link_of(flapping), watch.fabric.link_of(end));
-  EXPECT_GT(flapping.confidence, 0.9);
+  EXPECT_GT(flapping.finding.confidence, 0.9);
 }
 
 TEST_F(Flapping, SeenAtOneEndOnlyIsLessSure) {
   watch.fabric.add_counter(end, CounterId::kLinkDowned, 4);
   watch.sweeps(2);
-  EXPECT_LT(watch.only().confidence, 0.8);
+  EXPECT_LT(watch.only().finding.confidence, 0.8);
 }
 
 TEST_F(Flapping, StatesAndCountersOfBothEndsAreOneFlapNotFour) {
@@ -144,7 +144,7 @@ TEST_F(Flapping, PlannedWorkDoesNotCount) {
   EXPECT_TRUE(flaps().empty());
 }
 
-TEST_F(Flapping, ARebootingSwitchIsNotSixtyFourFlappingLinks) {
+TEST_F(Flapping, OfARebootingSwitchIsNoFlapOfItsLinks) {
   const NodeIndex spine = watch.fabric.find("spine-1");
   for (int i = 0; i < 5; ++i) {
     watch.fabric.power_off(spine);
@@ -186,10 +186,10 @@ TEST_F(Flapping, ThatStaysDownIsDownAsWell) {
   flap(5);
   watch.fabric.unlink(end);
   watch.sweeps(30);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkFlap);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkFlap);
   watch.sweeps(40);
   ASSERT_EQ(watch.open().size(), 2U) << watch.describe();
-  EXPECT_EQ(watch.open()[0].kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(watch.open()[0].finding.kind, IncidentKind::kLinkDown);
 }
 
 }  // namespace

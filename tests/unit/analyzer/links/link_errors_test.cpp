@@ -24,12 +24,12 @@ TEST_F(LinkErrors, AboveTheLimitCondemnTheLinkAndABetterTimeReinstatesIt) {
   EXPECT_TRUE(watch.open().empty()) << "one window is not enough";
   errors(20, CounterId::kSymbolErrors, 5);
   const Incident bad = watch.only();
-  EXPECT_EQ(bad.kind, IncidentKind::kLinkErrors);
+  EXPECT_EQ(bad.finding.kind, IncidentKind::kLinkErrors);
   EXPECT_EQ(link_of(bad), watch.fabric.link_of(port));
-  ASSERT_FALSE(bad.evidence.empty());
-  EXPECT_EQ(bad.evidence[0].signal, "error_rate");
-  EXPECT_NEAR(bad.evidence[0].value, 2.5e-11, 1e-12);
-  EXPECT_EQ(bad.evidence[0].threshold, 1e-12);
+  ASSERT_FALSE(bad.finding.evidence.empty());
+  EXPECT_EQ(bad.finding.evidence[0].signal, "error_rate");
+  EXPECT_NEAR(bad.finding.evidence[0].value, 2.5e-11, 1e-12);
+  EXPECT_EQ(bad.finding.evidence[0].threshold, 1e-12);
   EXPECT_NEAR((*watch.analysis.rates)[port].error_rate, 2.5e-11, 5e-12);
   watch.sweeps(40);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
@@ -37,7 +37,7 @@ TEST_F(LinkErrors, AboveTheLimitCondemnTheLinkAndABetterTimeReinstatesIt) {
 
 TEST_F(LinkErrors, FarAboveTheLimitTakeTwoSweeps) {
   errors(2, CounterId::kSymbolErrors, 100'000);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkErrors);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkErrors);
 }
 
 TEST_F(LinkErrors, BelowTheLimitAreNone) {
@@ -63,7 +63,7 @@ TEST_F(LinkErrors, LostPacketsOnAnAlmostIdleLinkCount) {
     watch.fabric.add_counter(port, CounterId::kReceiveBytes, 2880);
   });
   const Incident bad = watch.only();
-  EXPECT_EQ(bad.kind, IncidentKind::kLinkErrors);
+  EXPECT_EQ(bad.finding.kind, IncidentKind::kLinkErrors);
   EXPECT_EQ(link_of(bad), watch.fabric.link_of(port)) << "the receiving end blames its link";
   watch.sweeps(40);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
@@ -83,7 +83,7 @@ TEST_F(LinkErrors, WhileALinkTrainsDoNotCount) {
     watch.fabric.add_counter(port, CounterId::kSymbolErrors, 50'000);
     watch.sweeps(6);
   }
-  for (const IncidentPtr& incident : *watch.book.all()) EXPECT_NE(incident->kind, IncidentKind::kLinkErrors);
+  for (const IncidentPtr& incident : *watch.book.all()) EXPECT_NE(incident->finding.kind, IncidentKind::kLinkErrors);
 }
 
 TEST_F(LinkErrors, AreStillKnownAfterARestart) {
@@ -105,7 +105,7 @@ TEST_F(LinkErrors, AtBothEndsAreOneIncident) {
     watch.fabric.add_counter(port, CounterId::kSymbolErrors, 5);
     watch.fabric.add_counter(far, CounterId::kSymbolErrors, 9);
   });
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkErrors);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkErrors);
 }
 
 TEST_F(LinkErrors, AlreadyAtAllOnesAtFirstSightAreNoRate) {
@@ -114,7 +114,7 @@ TEST_F(LinkErrors, AlreadyAtAllOnesAtFirstSightAreNoRate) {
   fabric.set_counter(old, CounterId::kSymbolErrors, 65535, true);
   Watch fresh(std::move(fabric));
   fresh.sweeps(60);
-  EXPECT_EQ(fresh.only().kind, IncidentKind::kCounterStuck);
+  EXPECT_EQ(fresh.only().finding.kind, IncidentKind::kCounterStuck);
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace {
 using fakes::FabricBuilder;
 
 bool affects(const Incident& incident, EntityKind kind, PortKey key) {
-  return std::ranges::any_of(incident.affected, [&](const Entity& e) { return e.kind == kind && e.port == key; });
+  return std::ranges::any_of(incident.finding.affected,
+                             [&](const Entity& e) { return e.kind == kind && e.port == key; });
 }
 
 TEST(LinkDown, NamesBothEndsWithinTwoSweepsAndResolves) {
@@ -21,13 +22,13 @@ TEST(LinkDown, NamesBothEndsWithinTwoSweepsAndResolves) {
   watch.fabric.unlink(end);
   watch.sweeps(1);
   const Incident down = watch.only();
-  EXPECT_EQ(down.kind, IncidentKind::kLinkDown);
-  EXPECT_EQ(down.severity, Severity::kCritical);
+  EXPECT_EQ(down.finding.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(down.finding.severity, Severity::kCritical);
   EXPECT_EQ(link_of(down), watch.fabric.link_of(end));
-  EXPECT_NE(down.cause.label.find("leaf-1 port 1"), std::string::npos) << down.cause.label;
-  EXPECT_NE(down.cause.label.find("spine-0 port 2"), std::string::npos) << down.cause.label;
-  EXPECT_GT(down.confidence, 0.95);
-  EXPECT_EQ(down.evidence.size(), 2U);
+  EXPECT_NE(down.finding.cause.label.find("leaf-1 port 1"), std::string::npos) << down.finding.cause.label;
+  EXPECT_NE(down.finding.cause.label.find("spine-0 port 2"), std::string::npos) << down.finding.cause.label;
+  EXPECT_GT(down.finding.confidence, 0.95);
+  EXPECT_EQ(down.finding.evidence.size(), 2U);
   watch.sweeps(10);
   EXPECT_EQ(watch.only().revision, down.revision) << "nothing a person sees has changed";
   watch.fabric.relink(end);
@@ -43,10 +44,10 @@ TEST(LinkDown, OfAHostAffectsTheHost) {
   watch.fabric.power_off(host);
   watch.sweeps(2);
   const Incident down = watch.only();
-  EXPECT_EQ(down.kind, IncidentKind::kLinkDown) << "one link: cable or host, nobody can tell";
+  EXPECT_EQ(down.finding.kind, IncidentKind::kLinkDown) << "one link: cable or host, nobody can tell";
   EXPECT_EQ(link_of(down), watch.link("leaf-1", "host-1-2 mlx5_0"));
   EXPECT_TRUE(affects(down, EntityKind::kNode, {watch.fabric.nodes()[host].guid, {}}));
-  EXPECT_LT(down.confidence, 0.95) << "only one end was seen";
+  EXPECT_LT(down.finding.confidence, 0.95) << "only one end was seen";
 }
 
 TEST(LinkDown, IsNotAPortThatWasNeverUp) {
@@ -69,15 +70,15 @@ TEST(LinkDown, WaitsForTheSubnetManagerToActivateAPort) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   watch.sweeps(1);
   const Incident down = watch.only();
-  EXPECT_EQ(down.kind, IncidentKind::kLinkDown);
-  EXPECT_EQ(down.severity, Severity::kWarning);
-  EXPECT_NE(down.summary.find("subnet manager"), std::string::npos) << down.summary;
+  EXPECT_EQ(down.finding.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(down.finding.severity, Severity::kWarning);
+  EXPECT_NE(down.finding.summary.find("subnet manager"), std::string::npos) << down.finding.summary;
   watch.fabric.relink(end);
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty());
 }
 
-TEST(LinkDown, ThatIsSomebodysDecisionIsNoAlarm) {
+TEST(LinkDown, ThatIsAdministrativelyDisabledIsNotCritical) {
   Watch watch(FabricBuilder::fat_tree(2, 3, 4));
   watch.sweeps(3);
   const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
@@ -85,8 +86,9 @@ TEST(LinkDown, ThatIsSomebodysDecisionIsNoAlarm) {
   watch.fabric.port(end).physical_state = PortPhysicalState::kDisabled;
   watch.sweeps(2);
   const Incident down = watch.only();
-  EXPECT_LT(down.severity, Severity::kCritical);
-  EXPECT_NE(down.summary.find("administratively disabled at leaf-1 port 1"), std::string::npos) << down.summary;
+  EXPECT_LT(down.finding.severity, Severity::kCritical);
+  EXPECT_NE(down.finding.summary.find("administratively disabled at leaf-1 port 1"), std::string::npos)
+      << down.finding.summary;
 }
 
 TEST(LinkDown, EndsThatDisagreeAreGivenASweepAndThenLessConfidence) {
@@ -97,7 +99,7 @@ TEST(LinkDown, EndsThatDisagreeAreGivenASweepAndThenLessConfidence) {
   watch.sweeps(1);
   EXPECT_TRUE(watch.open().empty()) << "the two ends were read at different moments";
   watch.sweeps(1);
-  EXPECT_LT(watch.only().confidence, 0.7);
+  EXPECT_LT(watch.only().finding.confidence, 0.7);
   EXPECT_EQ(link_of(watch.only()), watch.fabric.link_of(end));
 }
 
@@ -119,10 +121,11 @@ TEST(LinkDown, SurvivesARestartAndIsSeenWhenItHappenedMeanwhile) {
   EXPECT_EQ(open[0].occurrences, 1U);
   EXPECT_EQ(link_of(open[0]), first);
   EXPECT_EQ(link_of(open[1]), second);
-  EXPECT_NE(open[1].cause.label.find("host-2-1"), std::string::npos) << "named although it is in no graph any more";
+  EXPECT_NE(open[1].finding.cause.label.find("host-2-1"), std::string::npos)
+      << "named although it is in no graph any more";
 }
 
-TEST(LinkDown, OfARecabledPortGoesAway) {
+TEST(LinkDown, ResolvesWhenThePortIsRecabled) {
   Watch watch(FabricBuilder::fat_tree(2, 3, 4));
   watch.sweeps(3);
   const PortIndex end = watch.fabric.port_towards("leaf-1", "host-1-0 mlx5_0");
@@ -145,10 +148,10 @@ TEST(SwitchDown, IsOneIncidentWithItsLinksAndHostsInside) {
   for (int h = 0; h < 8; ++h) watch.fabric.silence(watch.fabric.find("host-3-" + std::to_string(h) + " mlx5_0"));
   watch.sweeps(2);
   const Incident down = watch.only();
-  EXPECT_EQ(down.kind, IncidentKind::kSwitchDown);
-  EXPECT_EQ(down.cause.port.node, watch.fabric.nodes()[leaf].guid);
-  EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kLink, &Entity::kind), 12);
-  EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kNode, &Entity::kind), 8);
+  EXPECT_EQ(down.finding.kind, IncidentKind::kSwitchDown);
+  EXPECT_EQ(down.finding.cause.port.node, watch.fabric.nodes()[leaf].guid);
+  EXPECT_EQ(std::ranges::count(down.finding.affected, EntityKind::kLink, &Entity::kind), 12);
+  EXPECT_EQ(std::ranges::count(down.finding.affected, EntityKind::kNode, &Entity::kind), 8);
   watch.fabric.power_on(leaf);
   for (int h = 0; h < 8; ++h) watch.fabric.silence(watch.fabric.find("host-3-" + std::to_string(h) + " mlx5_0"), false);
   watch.sweeps(3);
@@ -160,19 +163,19 @@ TEST(SwitchDown, TakesInTheLinksThatWereReportedBeforeIt) {
   watch.sweeps(3);
   watch.fabric.unlink(watch.fabric.port_towards("leaf-3", "spine-1"));
   watch.sweeps(5);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown);
   watch.fabric.power_off(watch.fabric.find("leaf-3"));
   watch.sweeps(2);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
 }
 
-TEST(SwitchDown, WhoseLinksComeBackOneByOneLeavesNoCrumbs) {
+TEST(SwitchDown, LeavesNoLinkIncidentsWhenLinksReturnOneByOne) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);
   const NodeIndex spine = watch.fabric.find("spine-2");
   watch.fabric.power_off(spine);
   watch.sweeps(4);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown);
   watch.fabric.power_on(spine);
   for (int l = 1; l < 6; ++l) watch.fabric.unlink(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)));
   watch.sweeps(1);
@@ -193,7 +196,7 @@ TEST(SwitchDown, ReadBeforeItsNeighboursIsNotTakenForItsLinks) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   watch.fabric.silence(spine);
   watch.sweeps(1);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
 }
 
 TEST(LinkDown, InFrontOfAPodIsTheOnlyCulprit) {
@@ -221,9 +224,9 @@ TEST(LinkDown, InFrontOfAPodIsTheOnlyCulprit) {
   for (int h = 0; h < 4; ++h) watch.fabric.silence(watch.fabric.find("edge-host-" + std::to_string(h) + " mlx5_0"));
   watch.sweeps(4);
   const Incident down = watch.only();
-  EXPECT_EQ(down.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(down.finding.kind, IncidentKind::kLinkDown);
   EXPECT_EQ(link_of(down), cut);
-  EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kNode, &Entity::kind), 5);
+  EXPECT_EQ(std::ranges::count(down.finding.affected, EntityKind::kNode, &Entity::kind), 5);
 }
 
 FabricBuilder two_rails() {
@@ -245,13 +248,13 @@ TEST(NodeDown, IsAHostWithAllOfItsLinksDownAtOnce) {
   watch.sweeps(3);
   watch.fabric.power_off(watch.fabric.find("dgx-04 mlx5_0"));
   watch.sweeps(2);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown);
   watch.fabric.power_off(watch.fabric.find("dgx-04 mlx5_1"));
   watch.sweeps(2);
   const Incident down = watch.only();
-  EXPECT_EQ(down.kind, IncidentKind::kNodeDown) << watch.describe();
-  EXPECT_EQ(down.cause.label, "dgx-04");
-  EXPECT_EQ(std::ranges::count(down.affected, EntityKind::kLink, &Entity::kind), 2);
+  EXPECT_EQ(down.finding.kind, IncidentKind::kNodeDown) << watch.describe();
+  EXPECT_EQ(down.finding.cause.label, "dgx-04");
+  EXPECT_EQ(std::ranges::count(down.finding.affected, EntityKind::kLink, &Entity::kind), 2);
   for (int sweep = 0; sweep < 10; ++sweep) {
     watch.sweeps(1);
     ASSERT_EQ(watch.analysis.findings.size(), 1U) << "as long as it lasts it is said in each sweep";
@@ -261,7 +264,8 @@ TEST(NodeDown, IsAHostWithAllOfItsLinksDownAtOnce) {
   watch.sweeps(8);
   EXPECT_TRUE(watch.open().empty()) << "adapters of a host that starts come up one by one: " << watch.describe();
   watch.sweeps(8);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown) << "the host lives, one adapter does not: " << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown)
+      << "the host lives, one adapter does not: " << watch.describe();
   EXPECT_EQ(link_of(watch.only()), watch.link("rail-0", "dgx-04 mlx5_0"));
 }
 
@@ -274,11 +278,11 @@ TEST(MassGuard, AHalfThatIsReallyGoneIsReportedInTheEnd) {
     if (name.starts_with("host-") && !name.starts_with("host-0-")) watch.fabric.silence(i);
   }
   watch.sweeps(10);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kTelemetryLost) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kTelemetryLost) << watch.describe();
   watch.sweeps(600);
   const std::vector<Incident> open = watch.open();
   EXPECT_EQ(open.size(), 5U) << watch.describe();
-  for (const Incident& incident : open) EXPECT_EQ(incident.kind, IncidentKind::kSwitchDown);
+  for (const Incident& incident : open) EXPECT_EQ(incident.finding.kind, IncidentKind::kSwitchDown);
 }
 
 TEST(MassGuard, LosingMostOfTheFabricAtOnceIsLossOfSight) {
@@ -298,8 +302,8 @@ TEST(MassGuard, LosingMostOfTheFabricAtOnceIsLossOfSight) {
   ASSERT_EQ(open.size(), 2U) << watch.describe();
   EXPECT_EQ(open[0].id, before.id) << "blindness is no recovery";
   EXPECT_EQ(open[0].revision, before.revision);
-  EXPECT_EQ(open[1].kind, IncidentKind::kTelemetryLost);
-  EXPECT_EQ(open[1].cause.kind, EntityKind::kFabric);
+  EXPECT_EQ(open[1].finding.kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(open[1].finding.cause.kind, EntityKind::kFabric);
   for (NodeIndex i = 0; i < watch.fabric.nodes().size(); ++i) watch.fabric.silence(i, false);
   for (int s = 0; s < 4; ++s) watch.fabric.relink(watch.fabric.port_towards("leaf-0", "spine-" + std::to_string(s)));
   watch.sweeps(3);
@@ -314,8 +318,8 @@ TEST(MassGuard, OwnLinkDownIsLossOfSightToo) {
     if (watch.fabric.nodes()[i].name != "host-0-0 mlx5_0") watch.fabric.silence(i);
   watch.sweeps(5);
   const Incident lost = watch.only();
-  EXPECT_EQ(lost.kind, IncidentKind::kTelemetryLost);
-  EXPECT_TRUE(affects(lost, EntityKind::kLink, watch.link("leaf-0", "host-0-0 mlx5_0").low)) << lost.summary;
+  EXPECT_EQ(lost.finding.kind, IncidentKind::kTelemetryLost);
+  EXPECT_TRUE(affects(lost, EntityKind::kLink, watch.link("leaf-0", "host-0-0 mlx5_0").low)) << lost.finding.summary;
 }
 
 TEST(MassGuard, AFabricThatIsBeingActivatedIsNotThousandsOfLinks) {
@@ -324,7 +328,7 @@ TEST(MassGuard, AFabricThatIsBeingActivatedIsNotThousandsOfLinks) {
   for (PortIndex port = 0; port < watch.fabric.ports().size(); ++port)
     if (watch.fabric.ports()[port].peer != kNoIndex) watch.fabric.relink(port, PortState::kInitialize);
   watch.sweeps(10);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kTelemetryLost) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kTelemetryLost) << watch.describe();
   for (PortIndex port = 0; port < watch.fabric.ports().size(); ++port)
     if (watch.fabric.ports()[port].peer != kNoIndex) watch.fabric.relink(port);
   watch.sweeps(3);
@@ -338,14 +342,14 @@ TEST(SwitchDown, IsOverWhenAllOfItIsUp) {
   const NodeIndex spine = watch.fabric.find("spine-1");
   watch.fabric.power_off(spine);
   watch.sweeps(4);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kSwitchDown) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
   watch.fabric.power_on(spine);
   watch.sweeps(5);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   // What happens now is no part of its coming back.
   watch.fabric.unlink(watch.fabric.port_towards("spine-1", "leaf-0"));
   watch.sweeps(2);
-  EXPECT_EQ(watch.only().kind, IncidentKind::kLinkDown) << watch.describe();
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown) << watch.describe();
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(FindLosses, ADeviceExplainsItsCables) {
   }
 }
 
-TEST(FindLosses, TwoCausesAreTwo) {
+TEST(FindLosses, FindsTwoCausesAtOnce) {
   LossyFabric lossy;
   lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"},
                  {"host-0-1 mlx5_0", "host-1-1 mlx5_0"},
@@ -61,7 +61,7 @@ TEST(FindLosses, TwoCausesAreTwo) {
   for (const LossHypothesis& cause : causes) EXPECT_EQ(cause.testimony.support, 10);
 }
 
-TEST(FindLosses, OneFlowAloneNamesItsWayAndIsHonestAboutIt) {
+TEST(FindLosses, NamesThePathOfASingleFlowWithLowConfidence) {
   LossyFabric lossy;
   lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}, {"host-2-0 mlx5_0", "host-3-0 mlx5_0"}};
   lossy.lost_on[lossy.cable("leaf-0", "spine-0").sender] = 1e-3;
@@ -74,7 +74,7 @@ TEST(FindLosses, OneFlowAloneNamesItsWayAndIsHonestAboutIt) {
   EXPECT_GE(rivals.size(), 4U) << "the cables of its way";
 }
 
-TEST(FindLosses, TimeoutsThatNobodyMissedAreNoLossOnTheWay) {
+TEST(FindLosses, TimeoutsWithoutMissingPacketsAreNoLossOnThePath) {
   LossyFabric lossy;
   lossy.all_to_all();
   lossy.second();
@@ -86,7 +86,7 @@ TEST(FindLosses, TimeoutsThatNobodyMissedAreNoLossOnTheWay) {
   EXPECT_TRUE(lossy.find().empty()) << "its own disorder";
 }
 
-TEST(FindLosses, WhoMayNotTalkDoesNotVote) {
+TEST(FindLosses, OnlyPairsOfOneRailAndJobMayCommunicate) {
   const LossEnd a{.port = 1, .rail = 1, .jobs = {1, 2}};
   EXPECT_TRUE(may_talk(a, {.port = 2, .rail = 1, .jobs = {2}}));
   EXPECT_FALSE(may_talk(a, {.port = 2, .rail = 1, .jobs = {3}}));
@@ -95,7 +95,7 @@ TEST(FindLosses, WhoMayNotTalkDoesNotVote) {
   EXPECT_FALSE(may_talk(a, a));
 }
 
-TEST(CountAgreeing, FindsTheLossAmongWhatIsUnderWay) {
+TEST(CountAgreeing, FindsLostPacketsDespitePacketsInFlight) {
   // 1e6 packets a second, one in 1000 lost, the receiver read 30 or 50 ms after the sender, every third time at rest.
   std::vector<double> in, missing, skew;
   for (int i = 0; i < 12; ++i) {
@@ -144,7 +144,7 @@ TEST(PacketHistory, ALinkWithTooFewPacketsCannotHaveLostThem) {
   EXPECT_LT(balance.history.of_link(balance.lossy.port("host-3-3 mlx5_0"), 5000, kNever).support, -5);
 }
 
-TEST(PacketHistory, ResetsAndPortsThatWereNotReadTellNothing) {
+TEST(PacketHistory, IgnoresResetsAndUnreadPorts) {
   Balance balance;
   const PortIndex sender = balance.lossy.port("host-0-0 mlx5_0");
   balance.lossy.lost_on[sender] = 1e-3;
@@ -162,7 +162,7 @@ TEST(PacketHistory, ResetsAndPortsThatWereNotReadTellNothing) {
   EXPECT_EQ(unread.history.of_switch(unread.lossy.fabric.find("leaf-0"), 18000, kNever).support, 0);
 }
 
-TEST(PacketHistory, ErrorsThatACounterOwnsUpToAreCounted) {
+TEST(PacketHistory, CountsPacketsThatErrorCountersExplain) {
   Balance balance;
   const PortIndex sender = balance.lossy.port("host-0-0 mlx5_0");
   balance.seconds(3);
@@ -211,7 +211,7 @@ TEST(LossTracker, OpensAfterTwoWindowsAndEndsAfterQuietOnes) {
   EXPECT_TRUE(tracking.tracker.losses().empty());
 }
 
-TEST(LossTracker, TwoBurstsOfDifferentHostsAreChance) {
+TEST(LossTracker, TwoBurstsOfDifferentHostsAreNoLoss) {
   Tracking tracking;
   tracking.lossy.all_to_all();
   tracking.windows(2);
@@ -254,7 +254,7 @@ TEST(LossTracker, WhatALinkCannotCountAnyMoreIsNotCalledSilentWithoutPacketsMiss
   EXPECT_EQ(tracking.tracker.losses()[0].suspect, tracking.lossy.cable("host-0-0 mlx5_0", "leaf-0"));
 }
 
-TEST(LossTracker, WithoutRoutesNothingIsSaid) {
+TEST(LossTracker, ReportsNothingWithoutRoutes) {
   Tracking tracking;
   tracking.lossy.all_to_all();
   tracking.lossy.lost_on[tracking.lossy.cable("leaf-1", "spine-0").sender] = 1e-3;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 #include "tests/fakes/open_incidents.hpp"
 #include "tests/unit/analyzer/loss/lossy_fabric.hpp"
@@ -86,15 +86,16 @@ TEST(SilentLoss, IsOneIncidentWithItsCauseItsHostsAndTheirJobs) {
   cluster.seconds(20);
   ASSERT_EQ(cluster.open().size(), 1U);
   const Incident incident = cluster.open()[0];
-  EXPECT_EQ(incident.kind, IncidentKind::kSilentLoss);
-  EXPECT_EQ(incident.cause.kind, EntityKind::kLink);
-  EXPECT_EQ(LinkKey(incident.cause.port, incident.cause.peer), cluster.lossy.fabric.link_of(cause.sender));
-  EXPECT_EQ(incident.cause.fabric, cluster.lossy.fabric.name());
-  EXPECT_EQ(incident.jobs, std::vector<std::string>{"slurm:7"});
-  EXPECT_GE(incident.affected.size(), 8U);
-  EXPECT_GT(incident.confidence, 0.9);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kSilentLoss);
+  EXPECT_EQ(incident.finding.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(LinkKey(incident.finding.cause.port, incident.finding.cause.peer),
+            cluster.lossy.fabric.link_of(cause.sender));
+  EXPECT_EQ(incident.finding.cause.fabric, cluster.lossy.fabric.name());
+  EXPECT_EQ(incident.finding.jobs, std::vector<std::string>{"slurm:7"});
+  EXPECT_GE(incident.finding.affected.size(), 8U);
+  EXPECT_GT(incident.finding.confidence, 0.9);
   const auto has = [&](std::string_view signal) {
-    return std::ranges::any_of(incident.evidence, [&](const Evidence& fact) { return fact.signal == signal; });
+    return std::ranges::any_of(incident.finding.evidence, [&](const Evidence& fact) { return fact.signal == signal; });
   };
   EXPECT_TRUE(has("lost_share"));
   EXPECT_TRUE(has("packet_balance"));
@@ -122,12 +123,12 @@ TEST(SilentLoss, IsNoneOnALinkThatIsBlamedForItsErrors) {
   for (int i = 0; i < 40; ++i) {
     cluster.analyzer.complete(cluster.lossy.fabric.name(), findings, cluster.lossy.fabric.now());
     cluster.seconds(1);
-    ASSERT_TRUE(cluster.open().empty()) << i << ": " << cluster.open()[0].summary;
+    ASSERT_TRUE(cluster.open().empty()) << i << ": " << cluster.open()[0].finding.summary;
   }
   // And it is one again when nobody else blames it any more.
   cluster.seconds(180);
   ASSERT_EQ(cluster.open().size(), 1U);
-  EXPECT_EQ(cluster.open()[0].kind, IncidentKind::kSilentLoss);
+  EXPECT_EQ(cluster.open()[0].finding.kind, IncidentKind::kSilentLoss);
 }
 
 TEST(SilentLoss, StaysOpenAcrossARestart) {
@@ -160,17 +161,18 @@ TEST(SilentLoss, TakesInTheFailedTransfersThatItExplainsAndNoOthers) {
   cluster.seconds(20);
   const auto open = cluster.open();
   ASSERT_EQ(open.size(), 2U);
-  const auto loss = std::ranges::find(open, IncidentKind::kSilentLoss, &Incident::kind);
+  const auto loss = std::ranges::find(open, IncidentKind::kSilentLoss, incident_kind);
   ASSERT_NE(loss, open.end());
-  EXPECT_TRUE(
-      std::ranges::any_of(loss->evidence, [](const Evidence& fact) { return fact.signal == "retries_exhausted"; }));
-  const auto errors = std::ranges::find(open, IncidentKind::kRdmaErrors, &Incident::kind);
+  EXPECT_TRUE(std::ranges::any_of(loss->finding.evidence,
+                                  [](const Evidence& fact) { return fact.signal == "retries_exhausted"; }));
+  const auto errors = std::ranges::find(open, IncidentKind::kRdmaErrors, incident_kind);
   ASSERT_NE(errors, open.end());
   const PortIndex other = cluster.lossy.port("host-3-0 mlx5_0");
-  EXPECT_EQ(errors->cause.port, cluster.lossy.fabric.key_of(other));
+  EXPECT_EQ(errors->finding.cause.port, cluster.lossy.fabric.key_of(other));
   for (const IncidentPtr& incident : *cluster.book.all()) {
     if (incident->is_open()) continue;
-    EXPECT_NE(incident->summary.find("now part of " + incident_name(loss->id)), std::string::npos) << incident->summary;
+    EXPECT_NE(incident->finding.summary.find("now part of " + incident_name(loss->id)), std::string::npos)
+        << incident->finding.summary;
   }
 }
 
@@ -188,11 +190,12 @@ TEST(SilentLoss, OfManyLinksAtOnceIsTheCountersOfHosts) {
     }
     cluster.seconds(1);
     for (const Incident& incident : cluster.open())
-      EXPECT_EQ(incident.kind, IncidentKind::kCounterStuck) << incident.summary;
+      EXPECT_EQ(incident.finding.kind, IncidentKind::kCounterStuck) << incident.finding.summary;
   }
   ASSERT_EQ(cluster.open().size(), 1U);
-  EXPECT_EQ(cluster.open()[0].cause.kind, EntityKind::kFabric);
-  EXPECT_NE(cluster.open()[0].summary.find("SILENT_LOSS"), std::string::npos) << cluster.open()[0].summary;
+  EXPECT_EQ(cluster.open()[0].finding.cause.kind, EntityKind::kFabric);
+  EXPECT_NE(cluster.open()[0].finding.summary.find("SILENT_LOSS"), std::string::npos)
+      << cluster.open()[0].finding.summary;
 }
 
 TEST(SlowReceiver, IsExplainedByItsHostsOwnStalls) {

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using enum CounterId;
 
-TEST(EthernetFabric, ShowsWhatCollectorsTellAndMirrorsItAtTheOtherEnd) {
+TEST(EthernetFabric, ShowsReportedStatesAndMirrorsThemAtTheOtherEnd) {
   ToldFabric told;
   told.step();
   EXPECT_EQ(told.port("gpu-01 eth2").state, PortState::kActive);
@@ -36,7 +36,7 @@ TEST(EthernetFabric, ShowsWhatCollectorsTellAndMirrorsItAtTheOtherEnd) {
   EXPECT_EQ(told.last.routes, nullptr);
 }
 
-TEST(EthernetFabric, CountersOfAPortNobodyReadsAreThoseOfItsPeerTurnedRound) {
+TEST(EthernetFabric, InfersCountersOfAnUnreadPortFromItsPeer) {
   ToldFabric told;
   ToldHost& gpu = told.host("gpu-01");
   gpu.value("transmit_bytes", "eth2") = 1000;
@@ -107,7 +107,7 @@ TEST(EthernetFabric, TheTopologyIsTheSameObjectUntilAStateChanges) {
   EXPECT_EQ(told.step().topology, down);
 }
 
-TEST(EthernetFabric, WhoeverIsDisabledDidNotDisableTheOtherEnd) {
+TEST(EthernetFabric, DisablingOneEndDoesNotMarkTheOtherAsDisabled) {
   ToldFabric told;
   told.host("gpu-01").port().administratively_down = true;
   told.step();
@@ -117,7 +117,7 @@ TEST(EthernetFabric, WhoeverIsDisabledDidNotDisableTheOtherEnd) {
   EXPECT_EQ(told.port("leaf01 swp1").physical_state, PortPhysicalState::kUnknown);
 }
 
-TEST(EthernetFabric, ASilentCollectorLeavesItsLastWordWithItsTime) {
+TEST(EthernetFabric, KeepsTheLastReportOfASilentCollectorWithItsTime) {
   ToldFabric told;
   told.step();
   const TimePoint last = told.now;
@@ -129,7 +129,7 @@ TEST(EthernetFabric, ASilentCollectorLeavesItsLastWordWithItsTime) {
   EXPECT_EQ(told.last.state_read_at[told.index("gpu-02 eth2")], told.now);
 }
 
-TEST(EthernetFabric, ASwitchWithACollectorTellsOfItsOwnPorts) {
+TEST(EthernetFabric, UsesTheCollectorOfASwitchForItsPorts) {
   ToldFabric told;
   ToldHost& leaf = told.add(small_plan(), "leaf01");
   leaf.value("receive_bytes", "swp1") = 4321;
@@ -141,7 +141,7 @@ TEST(EthernetFabric, ASwitchWithACollectorTellsOfItsOwnPorts) {
   EXPECT_EQ(told.port("spine01 swp2").state, PortState::kUnknown);
 }
 
-TEST(EthernetFabric, TheOtherEndTakesOverWhereACollectorFallsSilent) {
+TEST(EthernetFabric, UsesThePeerAfterACollectorFallsSilent) {
   ToldFabric told;
   ToldHost& leaf = told.add(small_plan(), "leaf01");
   leaf.value("receive_bytes", "swp1") = 5'000'000;
@@ -168,7 +168,7 @@ TEST(EthernetFabric, TheOtherEndTakesOverWhereACollectorFallsSilent) {
   EXPECT_EQ(told.counter("leaf01 swp1", kReceiveBytes), 5'000'000);
 }
 
-TEST(EthernetFabric, AnInterfaceThatIsTakenAwayIsDownOneThatNeverWasIsUnknown) {
+TEST(EthernetFabric, ARemovedInterfaceIsDownAnUnseenOneIsUnknown) {
   ToldFabric told;
   told.host("gpu-02").take_interface_away();
   told.step();
@@ -191,7 +191,7 @@ TEST(EthernetFabric, ASlowCollectorMakesTheSweepsInterval) {
   EXPECT_EQ(told.step().interval, Duration(30s)) << "it is not heeded further";
 }
 
-TEST(EthernetFabric, StrangersAndInfiniBandPortsAreNoMatter) {
+TEST(EthernetFabric, IgnoresUnplannedAndInfiniBandPorts) {
   ToldFabric told;
   told.hosts.try_emplace("stranger", "stranger", std::vector<std::string>{"eth2"});
   told.host("gpu-01").port().link_layer = LinkLayer::kInfiniBand;

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(PlanTopology, PeopleCountLikeThis) {
+TEST(PlanTopology, SortsPortNamesByTheirNumbers) {
   std::vector<std::string> names{"swp10", "swp2", "swp1", "swp1s3", "swp1s10", "Ethernet0", "swp", "swp02"};
   std::ranges::sort(names, comes_before);
   EXPECT_THAT(names, ElementsAre("Ethernet0", "swp", "swp1", "swp1s3", "swp1s10", "swp02", "swp2", "swp10"));

@@ -26,14 +26,14 @@ struct Slow : Book {
   std::uint64_t slow(const std::string& a, const std::string& b) {
     const std::uint64_t id = errors(a, b);
     auto incident = std::make_shared<Incident>(*incidents.back());
-    incident->kind = IncidentKind::kLinkDegraded;
+    incident->finding.kind = IncidentKind::kLinkDegraded;
     incidents.back() = incident;
     return id;
   }
   // The link is as slow as before in every sweep that sees it.
   void seen_again() {
     auto incident = std::make_shared<Incident>(*incidents.back());
-    for (Evidence& evidence : incident->evidence) evidence.observed = fabric.now();
+    for (Evidence& evidence : incident->finding.evidence) evidence.observed = fabric.now();
     incidents.back() = incident;
   }
   // Its incident is over.

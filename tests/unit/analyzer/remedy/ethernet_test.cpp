@@ -35,19 +35,19 @@ struct Book {
     const PortIndex port = EthernetFabric::find(*topology, at);
     auto incident = std::make_shared<Incident>();
     incident->id = incidents.size() + 1;
-    incident->kind = kind;
-    incident->severity = Severity::kWarning;
-    incident->confidence = 0.9;
-    incident->cause = link_entity(fabric.name(), *topology, port);
+    incident->finding.kind = kind;
+    incident->finding.severity = Severity::kWarning;
+    incident->finding.confidence = 0.9;
+    incident->finding.cause = link_entity(fabric.name(), *topology, port);
     incident->opened = incident->updated = EthernetFabric::now();
     incident->beginnings = {EthernetFabric::now()};
-    for (const PortKey end : {incident->cause.port, incident->cause.peer}) {
+    for (const PortKey end : {incident->finding.cause.port, incident->finding.cause.peer}) {
       Evidence evidence;
       evidence.signal = "error_rate";
       evidence.unit = "errors/bit";
       evidence.value = 1e-8;
       evidence.where = {.kind = EntityKind::kPort, .fabric = fabric.name(), .port = end, .peer = {}, .label = ""};
-      incident->evidence.push_back(evidence);
+      incident->finding.evidence.push_back(evidence);
     }
     incidents.push_back(std::move(incident));
   }
@@ -73,7 +73,7 @@ TEST(EthernetRemedies, NobodySetsAnInfinibandPortThere) {
   EXPECT_TRUE(plan.refused());
   EXPECT_EQ(b.why(1, Guard::kEnabled), "refused: no actuator for Ethernet links, only a webhook can do ISOLATE_LINK");
   EXPECT_EQ(plan.target.label, "leaf01 swp49 - spine01 swp1");
-  EXPECT_TRUE(b.book->take(EthernetFabric::now()).orders.empty());
+  EXPECT_TRUE(b.book->drain_changes(EthernetFabric::now()).orders.empty());
   const auto asked = b.book->request(RemedyAction::kIsolateLink, plan.target, "", "ann", b.look());
   ASSERT_FALSE(asked);
   EXPECT_NE(asked.error().message.find("no actuator for Ethernet links"), std::string::npos);
@@ -105,7 +105,7 @@ TEST(EthernetRemedies, AWebhookMayBeToldAndTheGuardsLookAtTheCables) {
   EXPECT_EQ(b.book->find(1)->actuator, "webhook");
   EXPECT_FALSE(b.book->find(1)->refused());
   EXPECT_EQ(b.why(1, Guard::kLeafCapacity), "all leaves keep their share of uplink paths");
-  EXPECT_EQ(b.book->take(EthernetFabric::now()).orders.size(), 1U);
+  EXPECT_EQ(b.book->drain_changes(EthernetFabric::now()).orders.size(), 1U);
 
   // With all others down it is the last one, and no tables are needed to know that.
   Book last(true);

@@ -74,7 +74,7 @@ TEST(LinkChoice, EqualsAnExhaustiveSearchOnSmallFabrics) {
   EXPECT_GT(searched, 100U) << "most rounds ought to have needed a choice";
 }
 
-TEST(LinkChoice, SparesTheManyForTheOneThatHurtsMost) {
+TEST(LinkChoice, TakesOutTheMostHarmfulLinkWhereOnlyOneMayGo) {
   CapacityLimits limits;
   limits.leaf_share_idle = 0.75;
   auto fabric = fakes::FabricBuilder::fat_tree(4, 2, 1);
@@ -89,7 +89,7 @@ TEST(LinkChoice, SparesTheManyForTheOneThatHurtsMost) {
   EXPECT_DOUBLE_EQ(choice.harm_left, 4);
 }
 
-TEST(LinkChoice, ACutSearchSaysSo) {
+TEST(LinkChoice, ReportsThatTheSearchWasCutOff) {
   CapacityLimits limits;
   limits.leaf_share_idle = 0.5;
   auto fabric = fakes::FabricBuilder::fat_tree(16, 2, 1);

@@ -40,22 +40,22 @@ struct Book {
   std::uint64_t errors(const std::string& a, const std::string& b, double rate = 1e-8) {
     auto incident = std::make_shared<Incident>();
     incident->id = incidents.size() + 1;
-    incident->kind = IncidentKind::kLinkErrors;
-    incident->severity = Severity::kWarning;
-    incident->confidence = 0.9;
-    incident->cause = link(a, b);
+    incident->finding.kind = IncidentKind::kLinkErrors;
+    incident->finding.severity = Severity::kWarning;
+    incident->finding.confidence = 0.9;
+    incident->finding.cause = link(a, b);
     incident->opened = incident->updated = fabric.now();
     incident->beginnings = {fabric.now()};
-    for (const PortKey end : {incident->cause.port, incident->cause.peer}) {
+    for (const PortKey end : {incident->finding.cause.port, incident->finding.cause.peer}) {
       Evidence evidence;
       evidence.signal = "error_rate";
       evidence.unit = "errors/bit";
       evidence.value = rate;
       evidence.observed = fabric.now();
       evidence.where = {.kind = EntityKind::kPort, .fabric = fabric.name(), .port = end, .peer = {}, .label = ""};
-      incident->evidence.push_back(evidence);
+      incident->finding.evidence.push_back(evidence);
     }
-    incident->summary = "errors between " + a + " and " + b;
+    incident->finding.summary = "errors between " + a + " and " + b;
     incidents.push_back(std::move(incident));
     return incidents.back()->id;
   }
@@ -64,7 +64,7 @@ struct Book {
   const GuardVerdict& verdict(const Plan& of, Guard guard) const { return of.guards[static_cast<std::size_t>(guard)]; }
 
   /// Orders of one kind, taken out of what the book asks now.
-  std::vector<RemedyOrder> orders() { return book->take(fabric.now()).orders; }
+  std::vector<RemedyOrder> orders() { return book->drain_changes(fabric.now()).orders; }
 
   fakes::FabricBuilder fabric;
   RemedySettings settings;

@@ -16,8 +16,9 @@ std::string refusal(Book& b, const std::string& from, const std::string& to) {
 TEST(OwnPath, TheSubnetManagersOwnLinkStays) {
   Book b;
   b.fabric.set_subnet_manager(b.fabric.key_of(b.fabric.port_of("host-1-0 mlx5_0", 1)));
-  EXPECT_EQ(refusal(b, "leaf-1", "host-1-0 mlx5_0"), "OWN_PATH: it is on the subnet manager's path into the fabric");
-  EXPECT_EQ(refusal(b, "leaf-0", "host-0-0 mlx5_0"), "OWN_PATH: it is on weftd's own path into the fabric");
+  EXPECT_EQ(refusal(b, "leaf-1", "host-1-0 mlx5_0"),
+            "OWN_PATH: the link is on the subnet manager's path into the fabric");
+  EXPECT_EQ(refusal(b, "leaf-0", "host-0-0 mlx5_0"), "OWN_PATH: the link is on weftd's own path into the fabric");
   EXPECT_EQ(refusal(b, "leaf-1", "spine-0"), "");
 }
 

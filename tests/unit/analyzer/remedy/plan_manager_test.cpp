@@ -69,7 +69,7 @@ TEST(PlanManager, ReadsActsOnceReadsAgainAndVerifies) {
   b.book->answer_reading(orders[0].number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   EXPECT_TRUE(b.orders().empty()) << "the guards are asked once more";
   b.book->review(b.look());
-  RemedyBatch batch = b.book->take(b.fabric.now());
+  RemedyBatch batch = b.book->drain_changes(b.fabric.now());
   ASSERT_EQ(batch.orders.size(), 1U);
   EXPECT_EQ(batch.orders[0].kind, OrderKind::kAct);
   ASSERT_EQ(batch.plans.size(), 1U);
@@ -168,7 +168,7 @@ TEST(PlanManager, WhatTheDiskRefusedIsDecidedAnew) {
   b.book->review(b.look());
   b.book->answer_reading(b.orders().at(0).number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   b.book->review(b.look());
-  RemedyBatch batch = b.book->take(b.fabric.now());
+  RemedyBatch batch = b.book->drain_changes(b.fabric.now());
   ASSERT_EQ(batch.orders.at(0).kind, OrderKind::kAct);
   b.book->take_back(std::move(batch), b.fabric.now());
   b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-1"));
@@ -182,11 +182,11 @@ TEST(PlanManager, AnApprovalThatCouldNotBeWrittenDownIsNone) {
   Book b;
   b.errors("leaf-0", "spine-0");
   b.book->review(b.look());
-  (void)b.book->take(b.fabric.now());
+  (void)b.book->drain_changes(b.fabric.now());
   ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
   b.book->review(b.look());
   ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-1"), "looks bad", "bob", b.look()));
-  b.book->take_back(b.book->take(b.fabric.now()), b.fabric.now());
+  b.book->take_back(b.book->drain_changes(b.fabric.now()), b.fabric.now());
   for (const std::uint64_t id : {1U, 2U}) b.book->withdraw(id, b.fabric.now());
   EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
   EXPECT_EQ(b.plan(2).state, PlanState::kExpired);
@@ -213,7 +213,7 @@ TEST(PlanManager, ASlowLinkIsMadeCostlyWhereThatCanBeDone) {
   Book b(settings);
   b.errors("leaf-0", "spine-0");
   auto degraded = std::make_shared<Incident>(*b.incidents.back());
-  degraded->kind = IncidentKind::kLinkDegraded;
+  degraded->finding.kind = IncidentKind::kLinkDegraded;
   b.incidents.back() = degraded;
   b.book->review(b.look());
   EXPECT_EQ(b.plan(1).action, RemedyAction::kRaiseLinkCost);

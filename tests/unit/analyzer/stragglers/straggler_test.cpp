@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 const Evidence* evidence_of(const Incident& incident, std::string_view signal) {
-  const auto found = std::ranges::find(incident.evidence, signal, &Evidence::signal);
-  return found == incident.evidence.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(incident.finding.evidence, signal, &Evidence::signal);
+  return found == incident.finding.evidence.end() ? nullptr : &*found;
 }
 
 /// From `from` on, `member` computes `times` as long.
@@ -55,12 +55,12 @@ TEST(Straggler, IsTheHostThatBeginsAfterTheOthersAndNotOneThatWaits) {
   job.run(40);
   const auto open = job.open();
   ASSERT_EQ(open.size(), 1U);
-  EXPECT_EQ(open[0].kind, IncidentKind::kStraggler);
-  EXPECT_EQ(open[0].severity, Severity::kWarning);
-  EXPECT_EQ(open[0].cause.kind, EntityKind::kHostPort);
-  EXPECT_EQ(open[0].cause.host, "node-5");
-  EXPECT_EQ(open[0].jobs, std::vector<std::string>{"slurm:7"});
-  EXPECT_EQ(open[0].summary,
+  EXPECT_EQ(open[0].finding.kind, IncidentKind::kStraggler);
+  EXPECT_EQ(open[0].finding.severity, Severity::kWarning);
+  EXPECT_EQ(open[0].finding.cause.kind, EntityKind::kHostPort);
+  EXPECT_EQ(open[0].finding.cause.host, "node-5");
+  EXPECT_EQ(open[0].finding.jobs, std::vector<std::string>{"slurm:7"});
+  EXPECT_EQ(open[0].finding.summary,
             "node-5 is slower than the others of slurm:7: they wait for data from node-5 mlx5_0 port 1");
   const Evidence* const delay = evidence_of(open[0], "begins_late");
   ASSERT_TRUE(delay);
@@ -109,7 +109,7 @@ TEST(Straggler, OfAHostWithSeveralSlowPortsIsOneIncident) {
   EXPECT_EQ(job.open().size(), 1U);
 }
 
-TEST(Straggler, IsNobodyWhereAllTakeEquallyLong) {
+TEST(Straggler, IsNotReportedWhereAllTakeEquallyLong) {
   TrainingJob job(32);
   std::mt19937 random(3);
   std::normal_distribution<double> noise(0, 0.01);
@@ -118,7 +118,7 @@ TEST(Straggler, IsNobodyWhereAllTakeEquallyLong) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhereNowThisAndNowThatMemberIsLate) {
+TEST(Straggler, IsNotReportedWhereTheLateMemberChanges) {
   TrainingJob job(16);
   std::mt19937 random(5);
   unsigned late = 0;
@@ -161,7 +161,7 @@ TEST(Straggler, IsNotAHostThatWritesToStorageMeanwhile) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyAfterCheckpointsThatOneHostWritesForAll) {
+TEST(Straggler, IsNotReportedForTheWriterOfCheckpoints) {
   TrainingJob job(16);
   job.pause = [](unsigned iteration) { return iteration % 10 == 0 ? 8.0 : 0.0; };
   job.computing = [](unsigned member, unsigned iteration) {
@@ -183,7 +183,7 @@ TEST(Straggler, IsNotAHostWhoseCollectorIsLateOrLosesReadings) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsFoundThoughAClockWasSetAndNobodyIsForThat) {
+TEST(Straggler, IsFoundDespiteAClockThatWasSet) {
   TrainingJob job(16);
   job.run(30);
   for (const double set : {2.0, -2.0, 3600.0, -7200.0, 0.7}) {
@@ -197,7 +197,7 @@ TEST(Straggler, IsFoundThoughAClockWasSetAndNobodyIsForThat) {
   EXPECT_FALSE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhenAJobStartsOrEnds) {
+TEST(Straggler, IsNotReportedWhenAJobStartsOrEnds) {
   TrainingJob job(16);
   job.computing = [](unsigned member, unsigned iteration) {
     return iteration <= 1 ? 5.0 + 2.0 * member : 1.5;  // one after the other they come up
@@ -262,7 +262,7 @@ TEST(Straggler, IsNotTheNeighbourOfAPortThatFlaps) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhileAnotherHostOfTheJobStalls) {
+TEST(Straggler, IsNotReportedWhileAnotherHostOfTheJobStalls) {
   TrainingJob job(16);
   job.computing = slow(5, 2);
   job.stalled = "node-9";
@@ -270,7 +270,7 @@ TEST(Straggler, IsNobodyWhileAnotherHostOfTheJobStalls) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhileADeadlockStands) {
+TEST(Straggler, IsNotReportedDuringADeadlock) {
   TrainingJob job(16);
   Subnet subnet(job);
   job.run(4);
@@ -285,7 +285,7 @@ TEST(Straggler, IsNobodyWhileADeadlockStands) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
-TEST(Straggler, IsNobodyWhileLinksBetweenSwitchesMove) {
+TEST(Straggler, IsNotReportedWhileSwitchLinksChange) {
   TrainingJob job(16);
   Subnet subnet(job);
   job.run(4);
@@ -315,11 +315,11 @@ TEST(Straggler, IsPartOfWhatMakesTheHostSlow) {
   job.run(68);
   const auto open = job.open();
   ASSERT_EQ(open.size(), 1U);
-  EXPECT_EQ(open[0].cause.kind, EntityKind::kPort) << "named as on its subnet";
-  EXPECT_EQ(open[0].cause.fabric, subnet.fabric.name());
+  EXPECT_EQ(open[0].finding.cause.kind, EntityKind::kPort) << "named as on its subnet";
+  EXPECT_EQ(open[0].finding.cause.fabric, subnet.fabric.name());
   std::vector<Finding> slow_receiver(1);
   slow_receiver[0].kind = IncidentKind::kSlowReceiver;
-  slow_receiver[0].cause = open[0].cause;
+  slow_receiver[0].cause = open[0].finding.cause;
   job.analyzer.complete(subnet.fabric.name(), slow_receiver, job.clock(job.at));
   EXPECT_TRUE(std::ranges::any_of(slow_receiver[0].evidence,
                                   [](const Evidence& evidence) { return evidence.signal == "begins_late"; }));

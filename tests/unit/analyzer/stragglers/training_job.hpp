@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/hosts/host_analyzer.hpp"
+#include "analyzer/host_analyzer.hpp"
 #include "analyzer/incidents/incident_manager.hpp"
 
 namespace weft::analyzer {
@@ -141,7 +141,8 @@ struct TrainingJob {
     found = analysis.findings;
     for (const Incident& incident :
          book.update(kHostsFabric, std::move(analysis.findings), analysis.coverage, clock(at)))
-      if (incident.kind == IncidentKind::kStraggler && incident.is_open()) blamed.push_back(incident.cause.label);
+      if (incident.finding.kind == IncidentKind::kStraggler && incident.is_open())
+        blamed.push_back(incident.finding.cause.label);
   }
 
   std::vector<Incident> open() const {

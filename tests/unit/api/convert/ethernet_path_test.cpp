@@ -99,7 +99,7 @@ TEST_F(GetEthernetPath, MarksWhatIsDownUnreadOrBlamed) {
   auto incident = std::make_shared<Incident>();
   incident->id = 7;
   const LinkKey blamed = *topology->link_of(fakes::EthernetFabric::find(*topology, "leaf02 swp52"));
-  incident->cause = {EntityKind::kLink, fabric.name(), blamed.low, blamed.high, "it"};
+  incident->finding.cause = {EntityKind::kLink, fabric.name(), blamed.low, blamed.high, "it"};
   incidents.push_back(incident);
   const auto answer = ask("gpu-01", "gpu-03");
   ASSERT_TRUE(answer);

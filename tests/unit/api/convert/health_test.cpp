@@ -48,10 +48,10 @@ class Schedulers : public ::testing::Test {
     auto incident = std::make_shared<Incident>();
     const LinkKey link = fabric.link_of(end);
     incident->id = incidents.size() + 1;
-    incident->kind = kind;
-    incident->cause = {EntityKind::kLink, fabric.name(), link.low, link.high, "it"};
-    incident->summary = "a bad link";
-    incident->maintenance = maintenance;
+    incident->finding.kind = kind;
+    incident->finding.cause = {EntityKind::kLink, fabric.name(), link.low, link.high, "it"};
+    incident->finding.summary = "a bad link";
+    incident->finding.maintenance = maintenance;
     incidents.push_back(incident);
   }
   Result<v1::BatchGetHealthResponse> batch(const std::vector<std::string>& names) {

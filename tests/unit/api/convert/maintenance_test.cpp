@@ -55,7 +55,7 @@ TEST_F(WantedMaintenance, ASwitchAHostAPortALinkAndEverything) {
   for (const char* name : {"leaf-1 port 1 - host-1 mlx5_0 port 1", "host-1 mlx5_0 port 1 - leaf-1 port 1"}) {
     const Entity link = entity_of(name);
     EXPECT_EQ(link.kind, EntityKind::kLink) << name;
-    EXPECT_TRUE(link.same_as(make_incident(1).cause) || link.port < link.peer) << name;
+    EXPECT_TRUE(link.same_as(make_incident(1).finding.cause) || link.port < link.peer) << name;
   }
   EXPECT_EQ(entity_of("fabric").kind, EntityKind::kFabric);
   EXPECT_TRUE(entity_of("fabric").fabric.empty());

@@ -44,7 +44,7 @@ class GetPath : public ::testing::Test {
   void blame(EntityKind kind, PortKey port, PortKey peer = {}) {
     auto incident = std::make_shared<Incident>();
     incident->id = incidents.size() + 1;
-    incident->cause = {kind, fabric.name(), port, peer, "it"};
+    incident->finding.cause = {kind, fabric.name(), port, peer, "it"};
     incidents.push_back(incident);
   }
   fakes::FabricBuilder fabric;

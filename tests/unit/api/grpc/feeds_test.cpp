@@ -28,7 +28,7 @@ std::vector<typename Feed::Message> drain(Feed& feed, const Snapshot& snapshot) 
   return messages;
 }
 
-TEST(IncidentFeed, FirstWhatIsThenTheMarkThenChanges) {
+TEST(IncidentFeed, SendsTheStateThenTheMarkThenChanges) {
   IncidentFeed feed{v1::WatchIncidentsRequest()};
   EXPECT_TRUE(drain(feed, Snapshot{}).empty()) << "nothing is known yet, so nothing is complete";
   auto first = drain(feed, *make_snapshot(1, {}, {make_incident(1), make_incident(2, IncidentState::kResolved)}));
@@ -83,7 +83,7 @@ TEST(IncidentFeed, BusyIncidentsDoNotStarveTheOthers) {
   EXPECT_EQ(seen.size(), 10U);
 }
 
-TEST(PlanFeed, FirstWhatIsThenTheMarkThenChanges) {
+TEST(PlanFeed, SendsTheStateThenTheMarkThenChanges) {
   using Told = v1::WatchPlansResponse;
   PlanFeed feed{v1::WatchPlansRequest()};
   PlanFeed curious{[] {
@@ -120,7 +120,7 @@ TEST(PlanFeed, OfNoPlansIsCompleteAtOnce) {
   EXPECT_EQ(told[0].type(), v1::WatchPlansResponse::INITIAL_COMPLETE);
 }
 
-TEST(HealthFeed, TellsChangesOfVerdictNotOfAge) {
+TEST(HealthFeed, SendsChangesOfTheVerdictNotOfTheAge) {
   HealthFeed feed{v1::WatchHealthRequest()};
   std::vector<NodeHealth> health{make_health("a", 1, HealthVerdict::kHealthy),
                                  make_health("twin", 2, HealthVerdict::kHealthy),
@@ -149,7 +149,7 @@ TEST(HealthFeed, FollowsOnlyTheNodesAskedFor) {
   EXPECT_EQ(news[0].health().node(), "b");
 }
 
-TEST(FabricFeed, TellsSummariesAndDifferences) {
+TEST(FabricFeed, SendsSummariesAndDifferences) {
   SmallFabric fabric(2);
   FabricFeed feed{v1::WatchFabricRequest()};
   auto first = drain(feed, *make_snapshot(1, {fabric.build()}));

@@ -114,7 +114,7 @@ TEST_F(GrpcAccess, NoMethodIsServedToWhomItIsNotFor) {
   EXPECT_EQ(told.size(), gate.figures().unauthenticated + gate.figures().denied);
 }
 
-TEST_F(GrpcAccess, TwoTokensAreNone) {
+TEST_F(GrpcAccess, TwoTokensAreRefused) {
   for (const char* second : {"ops", "guessed"}) {
     grpc::ClientContext context;
     context.AddMetadata("authorization", "Bearer ops");

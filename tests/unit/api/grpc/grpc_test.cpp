@@ -234,7 +234,7 @@ TEST_F(Grpc, WatchGivesTheStateThenChanges) {
 
 TEST_F(Grpc, AReaderThatSleepsHoldsUpNobodyAndFindsTheEnd) {
   Incident incident = make_incident(1);
-  incident.summary = std::string(20'000, 'x');
+  incident.finding.summary = std::string(20'000, 'x');
   publication.publish(make_snapshot(1, {}, {incident}));
   start();
   const auto stub = v1::IncidentService::NewStub(channel);

@@ -23,7 +23,7 @@ TEST(HostClock, BeforeTheFirstMeasurementTimesAreTakenAsTheyAre) {
   EXPECT_EQ(clock.correct(kTestStart - 5s, kTestStart), kTestStart - 5s);
 }
 
-TEST(HostClock, TakesHalfOfTheRoundTripForTheWay) {
+TEST(HostClock, TakesHalfOfTheRoundTripAsTheDelay) {
   for (const Duration ahead : {Duration(90s), Duration(-90s), Duration(3ms), Duration::zero()}) {
     HostClock clock;
     measure(clock, ahead, 10ms, 10ms);
@@ -36,7 +36,7 @@ TEST(HostClock, TakesHalfOfTheRoundTripForTheWay) {
   EXPECT_EQ(clock.offset(), -15ms);
 }
 
-TEST(HostClock, TheShortestRoundTripHasTheWord) {
+TEST(HostClock, UsesTheShortestRoundTrip) {
   HostClock clock;
   measure(clock, 2s, 400ms, 0ms);
   measure(clock, 2s, 1ms, 1ms);
@@ -55,14 +55,14 @@ TEST(HostClock, ForgetsWhatIsEightMeasurementsOld) {
   EXPECT_EQ(clock.offset(), -50s);
 }
 
-TEST(HostClock, NothingIsLaterThanNow) {
+TEST(HostClock, TimesAreNeverLaterThanNow) {
   HostClock clock;
   EXPECT_EQ(clock.correct(kTestStart + 1s, kTestStart), kTestStart);
   measure(clock, -90s, 1ms, 1ms);
   EXPECT_EQ(clock.correct(kTestStart - 80s, kTestStart), kTestStart);
 }
 
-TEST(HostClock, WhatIsNoTimeMeasuresNothingAndBecomesNow) {
+TEST(HostClock, AnInvalidTimeIsNotMeasuredAndBecomesNow) {
   HostClock clock;
   measure(clock, 7s, 1ms, 1ms);
   const TimePoint never{Duration(0)};

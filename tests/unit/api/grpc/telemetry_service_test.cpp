@@ -99,7 +99,7 @@ TEST_F(Telemetry, BatchesArriveInOrderAndAreAcknowledgedWhenTheyAreSafe) {
   EXPECT_EQ(collector.next_acknowledgement(), 9U);
 }
 
-TEST_F(Telemetry, WhoBreaksTheRulesIsToldWhichAndLeavesNothing) {
+TEST_F(Telemetry, AProtocolErrorEndsTheStreamWithItsReason) {
   start();
   struct Case {
     const char* words;
@@ -130,7 +130,7 @@ TEST_F(Telemetry, WhoBreaksTheRulesIsToldWhichAndLeavesNothing) {
   EXPECT_TRUE(sink.wait([&] { return sink.gones == sink.hellos.size(); })) << "each hello has its end";
 }
 
-TEST_F(Telemetry, WhoNeverSaysHelloIsSentAway) {
+TEST_F(Telemetry, AStreamWithoutHelloIsEnded) {
   TelemetryLimits limits;
   limits.hello_timeout = 20ms;
   start(limits);
@@ -141,7 +141,7 @@ TEST_F(Telemetry, WhoNeverSaysHelloIsSentAway) {
   EXPECT_EQ(sink.gones, 0U);
 }
 
-TEST_F(Telemetry, WhoHasSaidHelloMayWaitForItsWelcomeAsLongAsItTakes) {
+TEST_F(Telemetry, AStreamMayWaitLongForItsWelcome) {
   TelemetryLimits limits;
   limits.hello_timeout = 2s;
   sink.welcome.reset();
@@ -204,7 +204,7 @@ TEST_F(Telemetry, ValuesOfAllTogetherAreLimitedAndComeBackWithTheirStreams) {
   EXPECT_TRUE(sink.wait([&] { return sink.taken.size() == 4; }));
 }
 
-TEST_F(Telemetry, WhoIsTooFastIsReadFromSlowlyAndLosesNothing) {
+TEST_F(Telemetry, AStreamBeyondItsRateIsSlowedWithoutLoss) {
   TelemetryLimits limits;
   limits.batches_per_second = 500;
   limits.batch_burst = 3;
@@ -218,7 +218,7 @@ TEST_F(Telemetry, WhoIsTooFastIsReadFromSlowlyAndLosesNothing) {
   EXPECT_EQ(server->telemetry().refused, 0U);
 }
 
-TEST_F(Telemetry, AReaderThatSleepsHoldsUpNobodyAndFindsTheLastWord) {
+TEST_F(Telemetry, ASlowReaderBlocksNobodyAndGetsTheLastMessage) {
   start();
   Collector sleeper(channel);
   ASSERT_TRUE(sleeper.hello("gpu-1"));
@@ -265,7 +265,7 @@ TEST_F(Telemetry, AReaderThatNeverReadsIsCutOffWhenItIsToEnd) {
   EXPECT_EQ(deaf.end().error_code(), grpc::StatusCode::CANCELLED);
 }
 
-TEST_F(Telemetry, WhatIsSaidAfterTheEndDoesNothing) {
+TEST_F(Telemetry, MessagesAfterTheEndAreIgnored) {
   start();
   Collector collector(channel);
   ASSERT_TRUE(collector.hello("gpu-1"));
@@ -334,7 +334,7 @@ TEST_F(Telemetry, ItIsProbedAgainAndAgainButNeverTwiceAtOnce) {
   expect_refused(collector.end(), grpc::StatusCode::INVALID_ARGUMENT, "a clock reply without a probe");
 }
 
-TEST_F(Telemetry, StoppingTellsEverybody) {
+TEST_F(Telemetry, StoppingEndsEveryStream) {
   start();
   Collector collector(channel);
   ASSERT_TRUE(collector.hello("gpu-1"));

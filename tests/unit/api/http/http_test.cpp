@@ -161,13 +161,13 @@ TEST_F(Http, JsonIsProtobufsMapping) {
 
 TEST_F(Http, AnIncidentSaysWhoWaitsForWhom) {
   Incident incident = make_incident(1);
-  incident.evidence[0].window = std::chrono::milliseconds(1500);
+  incident.finding.evidence[0].window = std::chrono::milliseconds(1500);
   const auto port = [](std::uint8_t number, const char* label) {
     return Entity{EntityKind::kPort, "ib0", {{kLeaf}, {number}}, {}, label};
   };
-  incident.waiting.links = {{port(1, "leaf-1 port 1"), "host-1 mlx5_0 port 1", std::nullopt, 0.5, 0.25},
-                            {port(2, "leaf-1 port 2"), "x", 0, 0.125, 1}};
-  incident.waiting.total = 38;
+  incident.finding.waiting.links = {{port(1, "leaf-1 port 1"), "host-1 mlx5_0 port 1", std::nullopt, 0.5, 0.25},
+                                    {port(2, "leaf-1 port 2"), "x", 0, 0.125, 1}};
+  incident.finding.waiting.total = 38;
   publication.publish(make_snapshot(1, {}, {incident}));
   const json told = json::parse(whole(route("/api/v1/incidents/INC-1")));
   EXPECT_EQ(told["evidence"][0]["window"], "1.500s");
@@ -260,7 +260,7 @@ TEST_F(Http, ThePageShowsWhatIsOpenAndEscapesIt) {
   publish_small();
   SmallFabric fabric(1);
   Incident incident = make_incident(9);
-  incident.summary = "<script>alert(1)</script>";
+  incident.finding.summary = "<script>alert(1)</script>";
   publication.publish(make_snapshot(2, {fabric.build()}, {incident}));
   const std::string page = route("/plain").body;
   EXPECT_THAT(page, HasSubstr("INC-9"));

@@ -251,8 +251,8 @@ TEST(Exposition, WhatIsAcknowledgedOrSilencedIsNotToBePagedFor) {
 
 TEST(Exposition, PlannedWorkIsNotToBePagedFor) {
   auto planned = make_incident(1);
-  planned.severity = Severity::kInfo;
-  planned.maintenance = 3;
+  planned.finding.severity = Severity::kInfo;
+  planned.finding.maintenance = 3;
   auto snapshot = make_snapshot(1, {}, {planned});
   auto windows = std::make_shared<MaintenanceList>(2);
   windows->front().from = kNow - std::chrono::hours(1);
@@ -270,9 +270,9 @@ TEST(Exposition, PlannedWorkIsNotToBePagedFor) {
 TEST(Exposition, AnIncidentIsNamedWithBothEndsOfItsLink) {
   SmallFabric fabric(1);
   auto incident = make_incident(7);
-  incident.affected.resize(2);
-  incident.waiting.total = 5;
-  incident.jobs = {"slurm:\"9\""};
+  incident.finding.affected.resize(2);
+  incident.finding.waiting.total = 5;
+  incident.finding.jobs = {"slurm:\"9\""};
   const std::string text =
       expose(make_snapshot(1, {fabric.build()}, {incident, make_incident(8, IncidentState::kResolved)}));
   EXPECT_EQ(about(text, "weft_incident_info"),
@@ -294,7 +294,7 @@ TEST(Exposition, WhoDealsWithAnIncidentIsALabel) {
   auto silenced = make_incident(2);
   silenced.silenced_until = kNow + std::chrono::seconds(1);
   auto planned = make_incident(4, IncidentState::kAcknowledged);
-  planned.maintenance = 1;
+  planned.finding.maintenance = 1;
   const std::string text = expose(
       make_snapshot(1, {}, {make_incident(1), silenced, make_incident(3, IncidentState::kAcknowledged), planned}));
   for (const char* labels : {"\"INC-1\",kind=\"LINK_DOWN\",severity=\"CRITICAL\",attention=\"unattended\"",
@@ -308,7 +308,7 @@ TEST(Exposition, OfTooManyIncidentsTheWorstAndOldestAreNamed) {
   std::vector<Incident> incidents;
   for (std::uint64_t id = 1; id <= kMostIncidentsShown + 10; ++id) {
     incidents.push_back(make_incident(id));
-    if (id <= 5) incidents.back().severity = Severity::kWarning;
+    if (id <= 5) incidents.back().finding.severity = Severity::kWarning;
   }
   const std::string text = expose(make_snapshot(1, {}, incidents));
   EXPECT_THAT(text, HasSubstr("weft_incidents_left_out 10\n"));

@@ -27,8 +27,8 @@ struct Saved {
     for (std::uint64_t revision = 1; revision <= 3; ++revision) {
       Incident incident = make_incident(id);
       incident.revision = revision;
-      incident.affected.assign(20, incident.cause);
-      incident.evidence.resize(revision);
+      incident.finding.affected.assign(20, incident.finding.cause);
+      incident.finding.evidence.resize(revision);
       if (!(*store)->save_incidents({{incident}}, {{{at_second(tick), id, "updated", "", std::to_string(revision)}}}))
         ::_exit(4);
       const Saved saved{id, revision};
@@ -71,8 +71,8 @@ TEST(Durability, KillLosesNoIncidentWhoseSaveReturned) {
     for (const auto& [id, revision] : promised) {
       ASSERT_TRUE(found.contains(id)) << "incident " << id << " is lost";
       ASSERT_GE(found[id]->revision, revision);
-      ASSERT_EQ(found[id]->evidence.size(), found[id]->revision);
-      ASSERT_EQ(found[id]->affected.size(), 20U);
+      ASSERT_EQ(found[id]->finding.evidence.size(), found[id]->revision);
+      ASSERT_EQ(found[id]->finding.affected.size(), 20U);
       ASSERT_GE(store->events(id)->size(), revision);
     }
     ASSERT_GE(restored->next_incident_id, promised.empty() ? 1 : promised.rbegin()->first + 1);

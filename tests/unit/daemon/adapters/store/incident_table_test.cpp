@@ -20,16 +20,16 @@ void expect_same(const Entity& a, const Entity& b) {
 void expect_same(const Incident& a, const Incident& b) {
   EXPECT_EQ(a.id, b.id);
   EXPECT_EQ(a.revision, b.revision);
-  EXPECT_EQ(a.kind, b.kind);
-  EXPECT_EQ(a.severity, b.severity);
+  EXPECT_EQ(a.finding.kind, b.finding.kind);
+  EXPECT_EQ(a.finding.severity, b.finding.severity);
   EXPECT_EQ(a.state, b.state);
-  expect_same(a.cause, b.cause);
-  ASSERT_EQ(a.affected.size(), b.affected.size());
-  for (std::size_t i = 0; i < a.affected.size(); ++i) expect_same(a.affected[i], b.affected[i]);
-  ASSERT_EQ(a.evidence.size(), b.evidence.size());
-  for (std::size_t i = 0; i < a.evidence.size(); ++i) {
-    const Evidence& x = a.evidence[i];
-    const Evidence& y = b.evidence[i];
+  expect_same(a.finding.cause, b.finding.cause);
+  ASSERT_EQ(a.finding.affected.size(), b.finding.affected.size());
+  for (std::size_t i = 0; i < a.finding.affected.size(); ++i) expect_same(a.finding.affected[i], b.finding.affected[i]);
+  ASSERT_EQ(a.finding.evidence.size(), b.finding.evidence.size());
+  for (std::size_t i = 0; i < a.finding.evidence.size(); ++i) {
+    const Evidence& x = a.finding.evidence[i];
+    const Evidence& y = b.finding.evidence[i];
     EXPECT_EQ(x.signal, y.signal);
     EXPECT_EQ(x.description, y.description);
     EXPECT_TRUE(x.value == y.value || (std::isnan(x.value) && std::isnan(y.value)));
@@ -39,49 +39,49 @@ void expect_same(const Incident& a, const Incident& b) {
     expect_same(x.where, y.where);
     EXPECT_EQ(x.window, y.window);
   }
-  EXPECT_EQ(a.waiting.total, b.waiting.total);
-  ASSERT_EQ(a.waiting.links.size(), b.waiting.links.size());
-  for (std::size_t i = 0; i < a.waiting.links.size(); ++i) {
-    const WaitingLink& x = a.waiting.links[i];
-    const WaitingLink& y = b.waiting.links[i];
+  EXPECT_EQ(a.finding.waiting.total, b.finding.waiting.total);
+  ASSERT_EQ(a.finding.waiting.links.size(), b.finding.waiting.links.size());
+  for (std::size_t i = 0; i < a.finding.waiting.links.size(); ++i) {
+    const WaitingLink& x = a.finding.waiting.links[i];
+    const WaitingLink& y = b.finding.waiting.links[i];
     expect_same(x.sender, y.sender);
     EXPECT_EQ(x.towards, y.towards);
     EXPECT_EQ(x.waits_for, y.waits_for);
     EXPECT_EQ(x.stall_ratio, y.stall_ratio);
     EXPECT_EQ(x.utilization_ratio, y.utilization_ratio);
   }
-  EXPECT_EQ(a.jobs, b.jobs);
+  EXPECT_EQ(a.finding.jobs, b.finding.jobs);
   EXPECT_EQ(a.beginnings, b.beginnings);
-  EXPECT_EQ(a.confidence, b.confidence);
-  EXPECT_EQ(a.summary, b.summary);
+  EXPECT_EQ(a.finding.confidence, b.finding.confidence);
+  EXPECT_EQ(a.finding.summary, b.finding.summary);
   EXPECT_EQ(a.opened, b.opened);
   EXPECT_EQ(a.updated, b.updated);
   EXPECT_EQ(a.resolved, b.resolved);
   EXPECT_EQ(a.occurrences, b.occurrences);
   EXPECT_EQ(a.acknowledged_by, b.acknowledged_by);
   EXPECT_EQ(a.silenced_until, b.silenced_until);
-  EXPECT_EQ(a.maintenance, b.maintenance);
+  EXPECT_EQ(a.finding.maintenance, b.finding.maintenance);
 }
 
 Incident full_incident() {
   Incident incident = make_incident(17);
   incident.revision = 5;
-  incident.kind = IncidentKind::kSwitchDown;
-  incident.severity = Severity::kCritical;
+  incident.finding.kind = IncidentKind::kSwitchDown;
+  incident.finding.severity = Severity::kCritical;
   incident.state = IncidentState::kAcknowledged;
-  incident.summary = "switch \"leaf-é\"; DROP TABLE incident; --";
-  incident.confidence = 0.1 + 0.2;
+  incident.finding.summary = "switch \"leaf-é\"; DROP TABLE incident; --";
+  incident.finding.confidence = 0.1 + 0.2;
   incident.resolved = TimePoint(Duration(1'700'000'000'123'456'789));
   incident.occurrences = 3;
   incident.acknowledged_by = "åsa";
   incident.silenced_until = at_second(99);
-  incident.maintenance = 7;
-  incident.jobs = {"train-1", "", "train-2"};
+  incident.finding.maintenance = 7;
+  incident.finding.jobs = {"train-1", "", "train-2"};
   for (std::uint8_t i = 0; i < 12; ++i)  // more than ten: positions sort as numbers
-    incident.affected.push_back(
+    incident.finding.affected.push_back(
         {EntityKind::kPort, "compute", {NodeGuid{i}, PortNum{i}}, {}, "port " + std::to_string(i)});
-  incident.affected.push_back({EntityKind::kCollector, "", {}, {}, "the collector of dgx-04", "dgx-04"});
-  incident.evidence = {
+  incident.finding.affected.push_back({EntityKind::kCollector, "", {}, {}, "the collector of dgx-04", "dgx-04"});
+  incident.finding.evidence = {
       {"port_state",
        "was Active",
        4,
@@ -92,14 +92,14 @@ Incident full_incident() {
       {"error_rate", "", 1e-300, 1e-12, "errors/bit", kNever, {}, std::chrono::milliseconds(1500)},
       {"nan", "", std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), "", kNever, {}}};
   for (std::uint8_t i = 0; i < 12; ++i) {
-    WaitingLink& link = incident.waiting.links.emplace_back();
+    WaitingLink& link = incident.finding.waiting.links.emplace_back();
     link.sender = {EntityKind::kPort, "compute", {NodeGuid{20U + i}, PortNum{i}}, {}, "sender " + std::to_string(i)};
     link.towards = "leaf-1 port " + std::to_string(i);
     if (i > 0) link.waits_for = i / 2U;
     link.stall_ratio = 0.1 * i;
     link.utilization_ratio = 1 - 0.05 * i;
   }
-  incident.waiting.total = 49;
+  incident.finding.waiting.total = 49;
   incident.beginnings = {at_second(1), at_second(20), at_second(300)};
   return incident;
 }
@@ -129,10 +129,10 @@ TEST(Incidents, OfADatabaseThatKnewNothingOfWaitingAreKept) {
   const auto restored = must_open(dir.path())->restore(kNever);
   ASSERT_TRUE(restored) << restored.error().message;
   ASSERT_EQ(restored->incidents.size(), 1U);
-  EXPECT_EQ(restored->incidents[0].summary, "a");
-  EXPECT_TRUE(restored->incidents[0].waiting.links.empty());
-  ASSERT_EQ(restored->incidents[0].evidence.size(), 1U);
-  EXPECT_EQ(restored->incidents[0].evidence[0].window, Duration::zero());
+  EXPECT_EQ(restored->incidents[0].finding.summary, "a");
+  EXPECT_TRUE(restored->incidents[0].finding.waiting.links.empty());
+  ASSERT_EQ(restored->incidents[0].finding.evidence.size(), 1U);
+  EXPECT_EQ(restored->incidents[0].finding.evidence[0].window, Duration::zero());
 }
 
 TEST(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
@@ -141,10 +141,10 @@ TEST(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   Incident incident = full_incident();
   ASSERT_TRUE(store->save_incidents({{incident}}, {}));
   incident.revision = 6;
-  incident.evidence.resize(1);
-  incident.affected.clear();
-  incident.jobs = {"other"};
-  incident.waiting.links.resize(1);
+  incident.finding.evidence.resize(1);
+  incident.finding.affected.clear();
+  incident.finding.jobs = {"other"};
+  incident.finding.waiting.links.resize(1);
   ASSERT_TRUE(store->save_incidents({{incident}}, {}));
   const auto restored = store->restore(kNever);
   ASSERT_EQ(restored->incidents.size(), 1U);

@@ -12,7 +12,7 @@ Plan make_plan(std::uint64_t id, PlanState state = PlanState::kProposed) {
   plan.id = id;
   plan.revision = 1;
   plan.state = state;
-  plan.target = make_incident(1).cause;
+  plan.target = make_incident(1).finding.cause;
   plan.actuator = "infiniband_port";
   plan.reason = "INC-1: link down";
   plan.created = at_second(1);
@@ -291,7 +291,7 @@ TEST(Plans, TheIncidentThatAPlanIsForIsOnDiskBeforeIt) {
   auto store = must_open(dir.path());
   store->limit_growth(1);
   Incident incident = make_incident(5);
-  incident.summary = std::string(20'000, 'x');
+  incident.finding.summary = std::string(20'000, 'x');
   ASSERT_FALSE(store->save_incidents({{incident}}, {}));
   EXPECT_FALSE(store->save_plans({{make_plan(1)}}, nullptr, {})) << "its incident's id could be given to another one";
   store->limit_growth(0);

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 Incident large_incident(std::uint64_t id) {
   Incident incident = make_incident(id);
-  incident.summary = std::string(20'000, 'x');
+  incident.finding.summary = std::string(20'000, 'x');
   return incident;
 }
 

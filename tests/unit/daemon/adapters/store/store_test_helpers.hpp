@@ -65,9 +65,9 @@ inline Incident make_incident(std::uint64_t id) {
   Incident incident;
   incident.id = id;
   incident.revision = 1;
-  incident.cause = {
+  incident.finding.cause = {
       EntityKind::kLink, "compute", {NodeGuid{0xFFFFFFFFFFFFFFF0}, PortNum{12}}, {NodeGuid{2}, PortNum{1}}, "a - b"};
-  incident.summary = "link down";
+  incident.finding.summary = "link down";
   incident.opened = at_second(1);
   incident.updated = at_second(2);
   return incident;

@@ -17,8 +17,8 @@ std::shared_ptr<Incident> make(std::uint64_t id, IncidentState state = IncidentS
   auto incident = std::make_shared<Incident>();
   incident->id = id;
   incident->revision = 1;
-  incident->kind = IncidentKind::kLinkDown;
-  incident->severity = severity;
+  incident->finding.kind = IncidentKind::kLinkDown;
+  incident->finding.severity = severity;
   incident->state = state;
   incident->opened = TimePoint(1'700'000'000s);
   incident->updated = incident->opened;
@@ -53,7 +53,7 @@ TEST(DeliveryLog, TellsEachStateOnce) {
   incident->silenced_until = TimePoint(1'800'000'000s);
   EXPECT_STREQ(event_of(*incident, book.find(7)), "silenced");
   book.tell(*incident);
-  incident->severity = Severity::kWarning;
+  incident->finding.severity = Severity::kWarning;
   EXPECT_EQ(book.due({incident}).size(), 1U);
   EXPECT_STREQ(event_of(*incident, book.find(7)), "changed");
   book.tell(*incident);
@@ -112,9 +112,9 @@ TEST(DeliveryLog, WhatIsDamagedIsNotTakenForEmpty) {
 
 TEST(EventMessage, IsBoundedAndOnOneLine) {
   auto incident = make(5);
-  incident->summary = "a\nb\xFF";
-  incident->affected.resize(1000);
-  incident->jobs.assign(1000, "slurm:1");
+  incident->finding.summary = "a\nb\xFF";
+  incident->finding.affected.resize(1000);
+  incident->finding.jobs.assign(1000, "slurm:1");
   const std::string body = event_body(*incident, "opened", "https://weft.example");
   EXPECT_LT(body.size(), 16U * 1024);
   EXPECT_NE(body.find(R"("affected_count":1000)"), std::string::npos);

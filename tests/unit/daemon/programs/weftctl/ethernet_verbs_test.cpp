@@ -81,15 +81,18 @@ TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {
   EXPECT_THAT(ports, Not(HasSubstr(" port ")));
   EXPECT_THAT(ports, Not(HasSubstr("leaf01      0"))) << "port 0 is InfiniBand's";
   const std::string links = say(Exit::kGood, show_links, std::string(), false);
-  EXPECT_THAT(links, HasSubstr("leaf01 swp1   gpu-01 eth2   up        -      400 Gb/s"));
+  EXPECT_THAT(links, HasSubstr("leaf01 swp1   gpu-01 eth2   up        -     400 Gb/s"));
   EXPECT_THAT(links, HasSubstr("leaf01 swp49  spine01 swp1  not read"));
   const std::string down = say(Exit::kGood, show_links, std::string(), true);
   EXPECT_THAT(down, HasSubstr("leaf01 swp2"));
   EXPECT_THAT(down, Not(HasSubstr("swp49"))) << "nobody knows that it is down";
+  EXPECT_THAT(down, HasSubstr("STATE  LINK  RATE  FABRIC\n"));
   const std::string walk = say(Exit::kGood, show_topology, std::string());
   EXPECT_THAT(walk, HasSubstr("  swp1  400 Gb/s  gpu-01 eth2\n"));
   EXPECT_THAT(walk, HasSubstr("  swp49  [not read] "));
   EXPECT_THAT(say(Exit::kGood, show_status), HasSubstr("10 of 12, 1 not read"));
+  fabric.set_state("leaf01 swp2", PortState::kActive);
+  EXPECT_EQ(say(Exit::kGood, show_links, std::string(), true), "No links are down; not read: 1.\n");
 }
 
 }  // namespace

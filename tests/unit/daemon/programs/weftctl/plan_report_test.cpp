@@ -164,9 +164,9 @@ TEST(Automation, SaysWhatStopsIt) {
   status.set_actions_per_hour(4);
   std::ostringstream free;
   print_automation(free, status);
-  EXPECT_EQ(
-      free.str(),
-      "Automation is not stopped.\n0 of 4 actions in the last hour; 0 links and hosts out of service by plans.\n");
+  EXPECT_EQ(free.str(),
+            "Automation is not stopped.\nThe circuit breaker is not tripped.\n"
+            "0 of 4 actions in the last hour; 0 links and hosts out of service by plans.\n");
   status.set_hands_off(true);
   status.set_hands_off_reason("kim: a visitor");
   status.set_breaker_tripped(true);

@@ -82,7 +82,8 @@ TEST_F(Verbs, WishesAreMade) {
 }
 
 TEST_F(Verbs, AutomationIsStoppedAndLooked) {
-  EXPECT_THAT(say(Exit::kGood, show_automation), HasSubstr("Automation is not stopped.\n"));
+  EXPECT_THAT(say(Exit::kGood, show_automation),
+              HasSubstr("Automation is not stopped.\nThe circuit breaker is not tripped.\n"));
   EXPECT_THAT(say(Exit::kGood, set_hands_off, true, "a visitor", "kim"),
               HasSubstr("Automation is stopped (hands-off): kim: a visitor\n"));
   EXPECT_EQ(json(Exit::kGood, set_hands_off, false, "gone", "kim")["handsOff"], false);

@@ -278,6 +278,42 @@ TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
   EXPECT_EQ(stream->acknowledged, 2U);
 }
 
+// A collector may tell of a port in the moment after the first sweep that knows it: both are one port, and one
+// incident.
+TEST_F(CoreTest, AnEventRightAfterTheFirstSweepBlamesTheSweptLink) {
+  start();
+  core->add_fabric("test");
+  const PortIndex adapter = fabric.port_of("host-1-0 mlx5_0", 1);
+  const auto stream = std::make_shared<FakeStream>();
+  core->hosts().hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
+  HostBatch reading;
+  reading.sequence = 1;
+  auto inventory = std::make_shared<HostInventory>();
+  HostPort& port = inventory->ports.emplace_back();
+  port.device = "mlx5_0";
+  port.number = 1;
+  port.port_guid = fabric.ports()[adapter].guid;
+  port.state = PortState::kActive;
+  reading.reading.emplace();
+  reading.reading->taken = clock.time;
+  reading.reading->inventory = inventory;
+  core->hosts().batch(stream, std::move(reading), 0s);
+  core->tick();
+  sweep(1);
+  HostBatch event;
+  event.sequence = 2;
+  LinkEvent& down = event.events.emplace_back();
+  down.at = clock.time;
+  down.device = "mlx5_0";
+  down.port = 1;
+  core->hosts().batch(stream, std::move(event), 0s);
+  core->take_hosts();
+  settle();
+  ASSERT_EQ(shown().size(), 1U);
+  EXPECT_EQ(shown().front().cause.kind, EntityKind::kLink);
+  EXPECT_EQ(shown().front().cause.fabric, fabric.name());
+}
+
 TEST_F(CoreTest, AFullLaneIsTriedAgain) {
   lane.emplace(runtime::LaneOptions{.name = "store", .capacity = 1, .when_full = runtime::WhenFull::kRefuse});
   start();
@@ -356,8 +392,8 @@ TEST_F(CoreTest, WhatIsOpenInASubnetThatIsNotWatchedAnyMoreResolves) {
   Incident old;
   old.id = 7;
   old.revision = 1;
-  old.kind = IncidentKind::kTelemetryLost;
-  old.cause.fabric = "gone";
+  old.finding.kind = IncidentKind::kTelemetryLost;
+  old.finding.cause.fabric = "gone";
   old.opened = old.updated = clock.time - 1h;
   store::Restored restored;
   restored.incidents = {old};
@@ -413,7 +449,7 @@ TEST_F(CoreTest, AClockThatIsSetBackHidesNoSilence) {
     settle();
   }
   ASSERT_EQ(shown().size(), 1U);
-  EXPECT_EQ(shown().front().kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(shown().front().finding.kind, IncidentKind::kTelemetryLost);
   EXPECT_LE(clock.time - publication.load()->taken, 2s);
 }
 
@@ -424,7 +460,7 @@ TEST_F(CoreTest, SilenceIsTroubleAndEndsWithTheNextSweeps) {
   core->take_trouble("test", "mlx5_0 is gone");
   settle();
   ASSERT_EQ(shown().size(), 1U);
-  EXPECT_EQ(shown().front().kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(shown().front().finding.kind, IncidentKind::kTelemetryLost);
   EXPECT_FALSE(core->is_watching("test"));
   sweep(4);
   settle();

@@ -85,7 +85,7 @@ TEST_F(RemedyControllerTest, WritesWhatWasRefusedLaterInOrderAndOnce) {
   const auto audit = journal.audit();
   ASSERT_EQ(audit.size(), 2U);
   EXPECT_EQ(audit[0].what, "PROPOSED");
-  EXPECT_EQ(audit[1].what, "hands off");
+  EXPECT_EQ(audit[1].what, "automation stopped");
 }
 
 TEST_F(RemedyControllerTest, WithdrawsAnApprovalThatTheDiskRefused) {

@@ -135,20 +135,20 @@ class RemedyControllerTest : public ::testing::Test {
   void open_incident(const std::string& a, const std::string& b) {
     auto incident = std::make_shared<Incident>();
     incident->id = incidents.size() + 1;
-    incident->kind = IncidentKind::kLinkErrors;
-    incident->severity = Severity::kWarning;
-    incident->confidence = 0.9;
-    incident->cause = link(a, b);
+    incident->finding.kind = IncidentKind::kLinkErrors;
+    incident->finding.severity = Severity::kWarning;
+    incident->finding.confidence = 0.9;
+    incident->finding.cause = link(a, b);
     incident->opened = incident->updated = fabric.now();
     incident->beginnings = {fabric.now()};
-    for (const PortKey end : {incident->cause.port, incident->cause.peer}) {
+    for (const PortKey end : {incident->finding.cause.port, incident->finding.cause.peer}) {
       Evidence evidence;
       evidence.signal = "error_rate";
       evidence.unit = "errors/bit";
       evidence.value = 1e-8;
       evidence.observed = fabric.now();
       evidence.where = {.kind = EntityKind::kPort, .fabric = fabric.name(), .port = end, .peer = {}, .label = ""};
-      incident->evidence.push_back(evidence);
+      incident->finding.evidence.push_back(evidence);
     }
     incidents.push_back(std::move(incident));
   }

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/host_analyzer.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "analyzer/ports/describe.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+/// What hosts count that adapters do not break together. Hosts are judged each second, in windows of their own.
+MassAlarmScope host_mass_scope(const Thresholds& thresholds) {
+  return {.limits = {{IncidentKind::kRdmaErrors, thresholds.mass_minimum_links, thresholds.mass_alarm_share},
+                     {IncidentKind::kSilentLoss, thresholds.loss.together, 0}},
+          .together = 30,
+          .hold = thresholds.mass_hold,
+          .what = "ports"};
+}
+
+bool is_congestion(IncidentKind kind) {
+  switch (kind) {
+    case IncidentKind::kCongestionIncast:
+    case IncidentKind::kCongestionUnevenLoad:
+    case IncidentKind::kCongestionOversubscribed:
+    case IncidentKind::kSlowReceiver:
+    case IncidentKind::kPfcStorm:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
+    : thresholds_(thresholds),
+      silence_(thresholds, now),
+      links_(thresholds),
+      trends_(thresholds),
+      stalls_(thresholds),
+      signals_(thresholds.congestion),
+      rdma_errors_(thresholds),
+      losses_(thresholds.loss),
+      stragglers_(thresholds.straggler),
+      job_troubles_(thresholds),
+      mass_(host_mass_scope(thresholds)) {}
+
+HostWatch& HostAnalyzer::add_host(const std::string& name) {
+  HostWatch& host = hosts_[name];
+  host.name = name;
+  return host;
+}
+
+void HostAnalyzer::remember(const Incident& incident) {
+  const Entity& cause = incident.finding.cause;
+  if (!incident.is_open() || cause.kind != EntityKind::kHostPort) return;
+  HostWatch& host = add_host(cause.host);
+  if (find_port(host, cause.device, cause.port.port.value)) return;
+  PortWatch& port = add_port(host, cause.device, cause.port.port.value, slots_);
+  port.label = cause.label;
+  port.present = false;
+  port.was_up = true;
+  if (incident.finding.kind == IncidentKind::kLinkDown) links_.remember_down(port);
+}
+
+void HostAnalyzer::restore(const std::string& name, std::span<const HostFlapState> flaps) {
+  HostWatch& host = add_host(name);
+  for (const HostFlapState& known : flaps) {
+    PortWatch* port = find_port(host, known.device, known.port);
+    if (!port) {
+      port = &add_port(host, known.device, known.port, slots_);
+      port->present = false;
+    }
+    links_.restore(*port, known.state);
+  }
+}
+
+std::vector<HostFlapState> HostAnalyzer::flaps(const std::string& name) const {
+  std::vector<HostFlapState> flaps;
+  const auto found = hosts_.find(name);
+  if (found == hosts_.end()) return flaps;
+  for (const PortWatch& port : found->second.ports)
+    if (const FlapState* const state = links_.flaps(port)) flaps.push_back({port.device, port.number, *state});
+  return flaps;
+}
+
+void HostAnalyzer::join(std::span<const FabricView> fabrics) {
+  // Without a host that tells of its losses nobody asks where packets went.
+  losses_.watch(hosts_.empty() ? std::span<const FabricView>() : fabrics);
+  std::vector<Subnet> subnets;
+  for (const FabricView& view : fabrics)
+    if (view.watching && view.sweep && view.sweep->topology) subnets.push_back({view.name, view.sweep->topology});
+  const bool same = std::ranges::equal(
+      subnets, subnets_, [](const Subnet& a, const Subnet& b) { return a.topology == b.topology && a.name == b.name; });
+  if (!same && !(hosts_.empty() && subnets_.empty())) rearrange(std::move(subnets));
+  if (!subnets_.empty()) stragglers_.watch(fabrics, hosts_);
+}
+
+void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint now) {
+  const auto [found, added] = hosts_.try_emplace(name);
+  found->second.name = name;
+  silence_.hear(found->second, added, interval, now);
+}
+
+void HostAnalyzer::expect(const std::string& name, TimePoint heard) {
+  add_host(name).heard = heard;
+}
+
+void HostAnalyzer::forget(const std::string& name) {
+  const auto host = hosts_.find(name);
+  if (host == hosts_.end()) return;
+  for (const PortWatch& port : host->second.ports) slots_.give_back(port.slot);
+  hosts_.erase(host);
+  std::erase_if(host_of_node_, [&](const auto& entry) { return entry.second == name; });
+}
+
+/// Which of its ports may go down at that moment without its being a flap.
+void HostAnalyzer::mark_exempt(HostWatch& host, TimePoint at) const {
+  const bool new_here = host.came != kNever && at >= host.came && at - host.came < thresholds_.bring_up;
+  const bool planned = windows_ && std::ranges::any_of(*windows_, [at](const MaintenanceWindow& window) {
+                         return state_at(window, at) == MaintenanceState::kActive;
+                       });
+  for (PortWatch& port : host.ports)
+    port.exempt = new_here || (planned && (maintenance_of(*windows_, collector_of(host.name), at) ||
+                                           maintenance_of(*windows_, entity_of(host, port), at)));
+}
+
+/// Which counters the rules follow, after its series or ports have changed.
+void HostAnalyzer::follow(HostWatch& host) {
+  if (!host.inventory) return;
+  std::vector<std::uint32_t> followed;
+  links_.follow(host, followed);
+  trends_.follow(host, followed);
+  stalls_.follow(host, followed);
+  signals_.follow(host, followed);
+  rdma_errors_.follow(host, followed);
+  losses_.follow(host, followed);
+  stragglers_.follow(host, followed);
+  host.memory.follow(*host.inventory, std::move(followed));
+}
+
+/// True when a flap was counted.
+bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, bool is_late) {
+  if (host.inventory != reading.inventory) {
+    take_inventory(host, reading.inventory, slots_);
+    follow(host);
+  }
+  if (!is_late) {
+    take_states(host, reading);
+    host.jobs = reading.jobs;
+    host.has_reading = true;
+  }
+  host.memory.take(reading, movement_);
+  trends_.take(host, movement_, is_late);
+  stalls_.take(host, movement_);
+  if (!is_late) signals_.take(host, movement_);
+  rdma_errors_.take(host, movement_);
+  losses_.take(host, movement_);
+  stragglers_.take(host, movement_);
+  return links_.take(host, movement_, is_late);
+}
+
+bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
+  const auto found = hosts_.find(name);
+  if (found == hosts_.end()) return false;
+  HostWatch& host = found->second;
+  bool flapped = false;
+  if (batch.reading && batch.reading->inventory) {
+    mark_exempt(host, batch.reading->taken);
+    const bool devices = host.inventory != batch.reading->inventory;
+    flapped = take_reading(host, *batch.reading, batch.is_late);
+    if (devices && !subnets_.empty()) place(host);
+  }
+  for (const LinkEvent& event : batch.events) {
+    mark_exempt(host, event.at);
+    if (const PortWatch* const port = take_event(host, event, batch.is_late))
+      flapped = links_.take_event(*port, event, batch.is_late) || flapped;
+  }
+  if (links_.has_news(host) && (news_.empty() || news_.back() != name)) news_.push_back(name);
+  return flapped;
+}
+
+std::vector<Finding> HostAnalyzer::news(TimePoint now) {
+  std::vector<Finding> findings;
+  for (const std::string& name : std::exchange(news_, {})) {
+    const auto found = hosts_.find(name);
+    if (found != hosts_.end()) links_.report_news(found->second, now, findings);
+  }
+  return findings;
+}
+
+Analysis HostAnalyzer::judge(TimePoint now) {
+  Analysis analysis;
+  silence_.judge(hosts_, now, analysis.findings);
+  std::vector<Finding> lost;
+  losses_.judge(hosts_, now, lost);
+  std::vector<Finding> troubles;
+  std::size_t ports = 0;
+  for (auto& [name, host] : hosts_) {
+    if (host.lost || !host.has_reading) continue;
+    ports += host.ports.size();
+    const bool is_heard = host.unheard <= 1;  // just now
+    if (is_heard && forget_missing(host, thresholds_.host_port_forget_after, now, slots_)) follow(host);
+    for (const PortWatch& port : host.ports) {
+      links_.report(host, port, now, analysis.findings);
+      rdma_errors_.report(host, port, now, troubles);
+      signals_.report(host, port, now, analysis.findings);
+    }
+    trends_.report(host, now, analysis.findings);
+  }
+  std::erase_if(troubles, [&](const Finding& trouble) { return losses_.absorb(trouble, lost); });
+  add_jobs(lost);
+  job_troubles_.apply_findings(analysis.findings, now);
+  job_troubles_.gather(troubles, now);
+  for (Finding& loss : lost) {
+    // Where the counters of the fabric agree, two have seen it.
+    const bool confirmed = std::ranges::find(loss.evidence, "packet_balance", &Evidence::signal) != loss.evidence.end();
+    (confirmed ? analysis.findings : troubles).push_back(std::move(loss));
+  }
+  mass_.hold_back(troubles, ports, all_collectors(), now);
+  std::ranges::move(troubles, std::back_inserter(analysis.findings));
+  stragglers_.judge(hosts_, stalls_, now, analysis.findings);
+  news_.clear();
+  analysis.coverage =
+      Coverage::of_hosts([this, now](IncidentKind kind, const Entity& cause) { return observed(kind, cause, now); });
+  return analysis;
+}
+
+bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint now) const {
+  const bool settled = silence_.is_settled(now);
+  if (cause.fabric != kHostsFabric) {
+    if (kind == IncidentKind::kSilentLoss) return losses_.has_judged(cause.fabric);
+    if (kind == IncidentKind::kStraggler && !settled) return false;
+    const auto is_heard = [this](NodeGuid node) {
+      const HostWatch* const host = host_at(node);
+      return host && host->has_reading && !host->lost;
+    };
+    if (kind == IncidentKind::kLinkDegraded)
+      return is_degradable(cause) && (is_heard(cause.port.node) || is_heard(cause.peer.node));
+    if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler) return false;
+    return is_heard(cause.port.node);
+  }
+  if (cause.kind == EntityKind::kFabric) return settled;
+  const auto found = hosts_.find(cause.host);
+  // Who is forgotten has no trouble any more.
+  if (found == hosts_.end()) return settled;
+  const HostWatch& host = found->second;
+  if (cause.kind == EntityKind::kCollector) return !silence_.many_lost() || !host.lost;
+  const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
+  // A port that is forgotten has no trouble any more either.
+  if (kind == IncidentKind::kStraggler && !settled) return false;
+  return host.has_reading && !host.lost && (!port || port->present || is_gone(*port));
+}
+
+const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
+  const auto name = host_of_node_.find(node);
+  if (name == host_of_node_.end()) return nullptr;
+  const auto found = hosts_.find(name->second);
+  return found == hosts_.end() ? nullptr : &found->second;
+}
+
+void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
+  losses_.apply_findings(findings, now);
+  add_jobs(findings);
+  job_troubles_.apply_findings(findings, now);
+  stragglers_.explain(fabric, hosts_, findings, now);
+  for (Finding& finding : findings) {
+    if (!is_congestion(finding.kind)) continue;
+    for (const PortKey& end : {finding.cause.port, finding.cause.peer}) {
+      const HostWatch* const host = end.node ? host_at(end.node) : nullptr;
+      if (!host || host->lost) continue;
+      for (const PortWatch& port : host->ports) {
+        if (!port.place || port.place->port.port != end || port.place->port.fabric != fabric) continue;
+        if (finding.kind == IncidentKind::kSlowReceiver && finding.cause.kind == EntityKind::kPort)
+          stalls_.add(port, now, finding);
+        if (port.place->is_ethernet) signals_.add(port, now, finding);
+      }
+    }
+  }
+}
+
+void HostAnalyzer::add_jobs(std::vector<Finding>& findings) const {
+  if (host_of_node_.empty()) return;
+  for (Finding& finding : findings) {
+    const auto add = [&](NodeGuid node) {
+      const HostWatch* const host = node ? host_at(node) : nullptr;
+      if (!host || host->lost) return;
+      for (const std::string& job : host->jobs)
+        if (finding.jobs.size() < kMostJobs && std::ranges::find(finding.jobs, job) == finding.jobs.end())
+          finding.jobs.push_back(job);
+    };
+    const auto add_entity = [&](const Entity& entity) {
+      add(entity.port.node);
+      add(entity.peer.node);
+    };
+    add_entity(finding.cause);
+    for (const Entity& entity : finding.affected) add_entity(entity);
+  }
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// All rules over what collectors tell. One object for all hosts; not thread-safe, and needs no thread.
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/congestion/host_signals.hpp"
+#include "analyzer/fabric_analyzer.hpp"
+#include "analyzer/host_silence.hpp"
+#include "analyzer/incidents/mass_alarms.hpp"
+#include "analyzer/links/host_links.hpp"
+#include "analyzer/links/host_trends.hpp"
+#include "analyzer/loss/host_losses.hpp"
+#include "analyzer/ports/host_stalls.hpp"
+#include "analyzer/rdma/job_troubles.hpp"
+#include "analyzer/rdma/rdma_errors.hpp"
+#include "analyzer/stragglers/host_stragglers.hpp"
+
+namespace weft::analyzer {
+
+/// Findings against collectors and ports that only a collector sees belong to no subnet: their fabric is this.
+inline constexpr std::string_view kHostsFabric{};
+
+/// A host's port that is also a port of a watched subnet (joined by its port GUID, on Ethernet by the names of its host
+/// and interface) is that port: findings name it as the subnet does, and its LINK_DOWN is told at once here and carried
+/// on by the sweeps, as one incident.
+class HostAnalyzer {
+ public:
+  /// `now`: when we began to listen.
+  HostAnalyzer(const Thresholds& thresholds, TimePoint now);
+
+  /// An incident that was open when the process before ended: its port was up once.
+  void remember(const Incident& incident);
+  /// What flaps() said of `host` in the process before.
+  void restore(const std::string& host, std::span<const HostFlapState> flaps);
+  /// What subnets are watched, again whenever they have changed or were swept.
+  void join(std::span<const FabricView> fabrics);
+
+  /// The windows of planned work, from now on: what ports do meanwhile counts as no flap.
+  void plan(MaintenanceListPtr windows) { windows_ = std::move(windows); }
+
+  /// The collector of `host` was heard.
+  void hear(const std::string& host, Duration interval, TimePoint now);
+  /// `host` is known from before, and was last heard then.
+  void expect(const std::string& host, TimePoint heard);
+  /// Removes the host with all that is remembered of it.
+  void forget(const std::string& host);
+  /// A batch of a host, in its order. True when flap penalties grew.
+  bool take(const std::string& host, const HostBatch& batch);
+  /// Flap penalties of the host's ports, to be saved, and handed to restore() by the next process.
+  std::vector<HostFlapState> flaps(const std::string& host) const;
+
+  /// True when news() has something to report.
+  bool has_news() const { return !news_.empty(); }
+  /// What events have told since the last call, to be shown at once. It resolves nothing.
+  std::vector<Finding> news(TimePoint now);
+  /// Everything that is wrong now. Call it about once a second.
+  Analysis judge(TimePoint now);
+
+  /// Adds what hosts know to the findings of `fabric`: the jobs of all hosts that one blames or affects, of a
+  /// SLOW_RECEIVER whether its host stalls, and of what makes a host slow that it is a straggler, which is then no
+  /// trouble of its own. And heeds them: what is lost on a link with errors is not lost silently, and transfers that an
+  /// outage made fail are its doing.
+  void complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now);
+
+ private:
+  struct Subnet {
+    std::string name;
+    std::shared_ptr<const Topology> topology;
+  };
+
+  HostWatch& add_host(const std::string& name);
+  void follow(HostWatch& host);
+  bool take_reading(HostWatch& host, const HostReading& reading, bool is_late);
+  void rearrange(std::vector<Subnet> subnets);
+  void place(HostWatch& host);
+  bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;
+  void mark_exempt(HostWatch& host, TimePoint at) const;
+  void add_jobs(std::vector<Finding>& findings) const;
+  bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
+  bool is_degradable(const Entity& cause) const;
+  const HostWatch* host_at(NodeGuid node) const;
+
+  Thresholds thresholds_;
+  Hosts hosts_;
+  PortSlots slots_;        ///< of the ports of all hosts
+  HostMovement movement_;  ///< of the reading that is being taken
+  MaintenanceListPtr windows_;
+  std::vector<std::string> news_;  ///< hosts with ports that have something to tell
+  HostSilence silence_;
+  HostLinks links_;
+  HostTrends trends_;
+  HostStalls stalls_;
+  HostSignals signals_;
+  RdmaErrors rdma_errors_;
+  HostLosses losses_;
+  HostStragglers stragglers_;
+  JobTroubles job_troubles_;
+  MassAlarms mass_;
+
+  std::vector<Subnet> subnets_;
+  std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port
+  /// The same of Ethernet fabrics, by "HOST INTERFACE".
+  std::unordered_map<std::string, std::pair<std::uint32_t, PortIndex>> by_interface_;
+  std::unordered_map<NodeGuid, std::string> host_of_node_;
+};
+
+}  // namespace weft::analyzer

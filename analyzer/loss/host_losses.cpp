@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/loss/host_losses.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/ports/describe.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+constexpr std::size_t kMostRivalsNamed = 3;
+/// A link stays blamed for errors so long after it last was: sweeps are apart, and windows reach back.
+constexpr Duration kErrorsHeeded = std::chrono::minutes(2);
+
+/// What a driver tells of transfers.
+enum TransferKind : std::uint8_t { kTellsSent = 1, kTellsReceived = 2, kTellsSentAgain = 4, kTellsOutOfSequence = 8 };
+
+struct TransferCounter {
+  std::string_view name;
+  TransferKind kind;
+  std::uint64_t TransferTotals::*total;
+};
+constexpr TransferCounter kTransferCounters[] = {
+    {"transmit_packets", kTellsSent, &TransferTotals::sent},
+    {"receive_packets", kTellsReceived, &TransferTotals::received},
+    {"sequence_nak", kTellsSentAgain, &TransferTotals::sent_again},
+    {"implied_nak", kTellsSentAgain, &TransferTotals::sent_again},
+    {"ack_timeout", kTellsSentAgain, &TransferTotals::sent_again},
+    {"out_of_sequence", kTellsOutOfSequence, &TransferTotals::out_of_sequence}};
+
+Entity entity_at(const std::string& fabric, const Topology& topology, PortIndex port) {
+  return {.kind = EntityKind::kPort,
+          .fabric = fabric,
+          .port = topology.key_of(port),
+          .peer = {},
+          .label = port_label(topology, port)};
+}
+
+Entity entity_of(const std::string& fabric, const Topology& topology, const LossSuspect& suspect) {
+  if (suspect.sender == kNoIndex) {
+    const Node& node = topology.node(suspect.node);
+    return {.kind = EntityKind::kNode, .fabric = fabric, .port = {node.guid, {}}, .peer = {}, .label = node.name};
+  }
+  const LinkKey key = *topology.link_of(suspect.sender);
+  return {.kind = EntityKind::kLink,
+          .fabric = fabric,
+          .port = key.low,
+          .peer = key.high,
+          .label = port_label(topology, topology.find_port(key.low)) + " - " +
+                   port_label(topology, topology.find_port(key.high))};
+}
+
+std::uint64_t whole(double packets) {
+  return static_cast<std::uint64_t>(std::max(0.0, packets));
+}
+
+}  // namespace
+
+bool HostLosses::Transfers::complete() const {
+  return (kinds & kTellsSent) && (kinds & kTellsReceived) && (kinds & (kTellsSentAgain | kTellsOutOfSequence));
+}
+
+void HostLosses::follow(const HostWatch& host, std::vector<std::uint32_t>& followed) {
+  const auto counter_of = [](const HostSeries& series) -> std::optional<const TransferCounter*> {
+    const auto found = std::ranges::find(kTransferCounters, series.name, &TransferCounter::name);
+    return found == std::end(kTransferCounters) ? std::nullopt : std::optional(found);
+  };
+  for (const PortWatch& port : host.ports) {
+    transfers_[port.slot].kinds = 0;
+    transfers_[port.slot].followed.clear();
+  }
+  follow_series(host, followed, counter_of, [&](const PortWatch& port, const auto& counter) {
+    Transfers& transfers = transfers_[port.slot];
+    transfers.kinds |= counter.what->kind;
+    transfers.followed.push_back({counter.series, counter.what->total});
+  });
+}
+
+void HostLosses::take(const HostWatch& host, const HostMovement& movement) {
+  for (const PortWatch& port : host.ports) {
+    Transfers& transfers = transfers_[port.slot];
+    for (const auto& [series, total] : transfers.followed)
+      if (const SeriesMovement& row = movement.series[series]; row.present) transfers.totals.*total += row.delta.moved;
+  }
+}
+
+void HostLosses::watch(std::span<const FabricView> fabrics) {
+  std::erase_if(subnets_, [&](const auto& entry) {
+    return std::ranges::none_of(fabrics,
+                                [&](const FabricView& view) { return view.watching && view.name == entry.first; });
+  });
+  for (const FabricView& view : fabrics) {
+    if (!view.watching || !view.sweep || !view.sweep->topology) continue;
+    Subnet& subnet = subnets_[view.name];
+    if (!subnet.tracker) subnet.tracker = std::make_unique<LossTracker>(thresholds_);
+    if (subnet.sweep == view.sweep) continue;
+    subnet.sweep = view.sweep;
+    subnet.tracker->take(*view.sweep);
+  }
+}
+
+void HostLosses::apply_findings(std::span<const Finding> findings, TimePoint now) {
+  for (const Finding& finding : findings) {
+    if (finding.kind != IncidentKind::kLinkErrors || finding.cause.kind != EntityKind::kLink) continue;
+    const auto subnet = subnets_.find(finding.cause.fabric);
+    if (subnet != subnets_.end()) subnet->second.errors[{finding.cause.port, finding.cause.peer}] = now;
+  }
+}
+
+void HostLosses::end_window(const std::string& fabric, Subnet& subnet, const Hosts& hosts, TimePoint now) const {
+  const Topology& topology = *subnet.sweep->topology;
+  std::vector<TransferEnd> ends;
+  std::map<std::string_view, std::uint32_t> jobs;
+  std::map<std::string_view, std::uint32_t> rails;
+  for (const auto& [name, host] : hosts) {
+    if (host.lost || !host.has_reading) continue;
+    std::vector<std::uint32_t> own;
+    for (const std::string& job : host.jobs)
+      own.push_back(jobs.emplace(job, static_cast<std::uint32_t>(jobs.size())).first->second);
+    const auto on_subnet = [&](const PortWatch& port) {
+      return port.present && transfers_[port.slot].complete() && port.place && port.place->port.fabric == fabric;
+    };
+    const bool has_rails = std::ranges::count_if(host.ports, on_subnet) > 1;
+    for (const PortWatch& port : host.ports) {
+      if (!on_subnet(port)) continue;
+      const PortIndex index = topology.find_port(port.place->port.port);
+      if (index == kNoIndex) continue;
+      // Of hosts with several adapters the ones of the same name talk to each other, as libraries of collectives do it.
+      const std::uint32_t rail =
+          has_rails ? rails.emplace(port.device, static_cast<std::uint32_t>(rails.size() + 1)).first->second : 0;
+      ends.push_back({.port = index, .rail = rail, .totals = transfers_[port.slot].totals, .jobs = own});
+    }
+  }
+  subnet.tracker->end_window(ends, now);
+}
+
+void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& findings) {
+  Duration reading{};
+  for (const auto& [name, host] : hosts)
+    if (!host.lost && host.has_reading) reading = std::max(reading, host.interval);
+  for (auto& [fabric, subnet] : subnets_) {
+    if (subnet.tracker->is_due(now, reading)) {
+      std::erase_if(subnet.errors, [now](const auto& link) { return now - link.second > kErrorsHeeded; });
+      std::vector<LinkKey> condemned;
+      for (const auto& [link, last] : subnet.errors) condemned.push_back(link);
+      subnet.tracker->set_condemned(std::move(condemned));
+      end_window(fabric, subnet, hosts, now);
+      subnet.window_ended = now;
+    }
+    for (const SilentLoss& loss : subnet.tracker->losses()) findings.push_back(tell(fabric, subnet, loss));
+  }
+}
+
+Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const SilentLoss& loss) const {
+  const Topology& topology = *subnet.sweep->topology;
+  Finding finding =
+      make_finding(IncidentKind::kSilentLoss, Severity::kWarning, entity_of(fabric, topology, loss.suspect));
+  finding.confidence = loss.confidence;
+  finding.summary = "Silent packet loss " + std::string(finding.cause.kind == EntityKind::kLink ? "on " : "in ") +
+                    finding.cause.label + (loss.around ? " or on one of its cables" : "") +
+                    ": retransmits without drop counters";
+  for (const auto* side : {&loss.senders, &loss.receivers})
+    for (const PortIndex port : *side) {
+      const Node& adapter = topology.node_of(topology.port(port));
+      Entity entity{
+          .kind = EntityKind::kNode, .fabric = fabric, .port = {adapter.guid, {}}, .peer = {}, .label = adapter.name};
+      const auto same = [&](const Entity& other) { return other.same_as(entity); };
+      if (finding.affected.size() < kMostAffected && !finding.cause.same_as(entity) &&
+          std::ranges::none_of(finding.affected, same))
+        finding.affected.push_back(std::move(entity));
+    }
+  const auto note = [&](std::string signal, std::string text, double value, double threshold, std::string unit) {
+    finding.evidence.push_back({.signal = std::move(signal),
+                                .description = std::move(text),
+                                .value = value,
+                                .threshold = threshold,
+                                .unit = std::move(unit),
+                                .observed = subnet.window_ended,
+                                .where = finding.cause,
+                                .window = loss.observed});
+  };
+  const std::string span = short_duration(loss.observed);
+  note("lost_share",
+       std::to_string(loss.senders.size()) + " host ports retransmitted, and " + std::to_string(loss.receivers.size()) +
+           " received out of sequence, about " + std::to_string(whole(loss.lost)) + " packets in " + span +
+           "; the paths between them cross it (destinations are inferred from jobs)",
+       loss.passed > 0 ? loss.lost / loss.passed : 0, thresholds_.bad_ratio, "packets/packet");
+  if (loss.suspect.sender != kNoIndex)
+    note("direction", "of the packets from " + port_label(topology, loss.suspect.sender), 1, 0, "");
+  if (loss.support > 0)
+    note("packet_balance",
+         "its packet counters confirm it: packets in minus packets out grow by the same amount (log odds)",
+         loss.support, 0, "");
+  std::size_t named = 0;
+  for (const auto& [rival, likelihood] : loss.rivals) {
+    if (named++ >= kMostRivalsNamed) break;
+    note("could_also_be", entity_of(fabric, topology, rival).label + " is another possible cause", likelihood,
+         loss.confidence, "probability");
+  }
+  return finding;
+}
+
+bool HostLosses::absorb(const Finding& trouble, std::vector<Finding>& findings) const {
+  if (trouble.kind != IncidentKind::kRdmaErrors || trouble.cause.kind != EntityKind::kPort) return false;
+  for (const auto& [fabric, subnet] : subnets_) {
+    if (fabric != trouble.cause.fabric) continue;
+    const Topology& topology = *subnet.sweep->topology;
+    const PortIndex port = topology.find_port(trouble.cause.port);
+    for (const SilentLoss& loss : subnet.tracker->losses()) {
+      if (std::ranges::find(loss.senders, port) == loss.senders.end() &&
+          std::ranges::find(loss.receivers, port) == loss.receivers.end())
+        continue;
+      const Entity cause = entity_of(fabric, topology, loss.suspect);
+      const auto whole = std::ranges::find_if(findings, [&](const Finding& finding) {
+        return finding.kind == IncidentKind::kSilentLoss && finding.cause.same_as(cause);
+      });
+      if (whole == findings.end()) return false;
+      // The port itself is named: that is how the incident book knows what became part of what.
+      whole->affected.push_back(entity_at(fabric, topology, port));
+      whole->evidence.insert(whole->evidence.end(), trouble.evidence.begin(), trouble.evidence.end());
+      return true;
+    }
+  }
+  return false;
+}
+
+bool HostLosses::has_judged(std::string_view fabric) const {
+  const auto found = subnets_.find(fabric);
+  return found != subnets_.end() && found->second.tracker->has_judged();
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// SILENT_LOSS: what hosts on a watched subnet lost, the ways between them, and the packet counters of the subnet.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/loss/loss_tracker.hpp"
+#include "analyzer/ports/host_watch.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::analyzer {
+
+/// Silent packet loss on all watched subnets: one loss tracker for each of them, and what each host's port has sent,
+/// received and lost since this process listens.
+class HostLosses {
+ public:
+  /// Keeps a copy of its limits.
+  explicit HostLosses(const LossThresholds& thresholds) : thresholds_(thresholds) {}
+
+  /// The host's series or ports are others; `followed` gets the positions of what is asked for.
+  void follow(const HostWatch& host, std::vector<std::uint32_t>& followed);
+  /// Takes a reading of the host.
+  void take(const HostWatch& host, const HostMovement& movement);
+
+  /// Takes what is new of the subnets; one that is not among them any more is forgotten.
+  void watch(std::span<const FabricView> fabrics);
+  /// What the rules over a subnet say of it now: links that they blame for errors lose nothing silently.
+  void apply_findings(std::span<const Finding> findings, TimePoint now);
+  /// Ends the windows that are over and adds what is lost to `findings`. Hosts' ports must stand at their places.
+  void judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& findings);
+  /// If one of `findings`, which judge() made, is the cause of what `trouble` says, it becomes part of that.
+  bool absorb(const Finding& trouble, std::vector<Finding>& findings) const;
+  /// Was that subnet judged at all?
+  bool has_judged(std::string_view fabric) const;
+
+ private:
+  struct Subnet {
+    std::unique_ptr<LossTracker> tracker;
+    std::shared_ptr<const Sweep> sweep;
+    TimePoint window_ended = kNever;
+    std::map<LinkKey, TimePoint> errors{};  ///< links that are blamed for them, and when they last were
+  };
+
+  struct Transfers {
+    TransferTotals totals;
+    std::uint8_t kinds = 0;  ///< what of it its driver tells: bits of TransferKind
+    std::vector<FollowedSeries<std::uint64_t TransferTotals::*>> followed;
+
+    /// Sent, received and at least one figure of lost packets are known.
+    bool complete() const;
+  };
+
+  void end_window(const std::string& fabric, Subnet& subnet, const Hosts& hosts, TimePoint now) const;
+  Finding tell(const std::string& fabric, const Subnet& subnet, const SilentLoss& loss) const;
+
+  LossThresholds thresholds_;
+  std::map<std::string, Subnet, std::less<>> subnets_;
+  PerPort<Transfers> transfers_;
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ports/host_watch.hpp"
+
+#include <algorithm>
+
+namespace weft::analyzer {
+namespace {
+
+void see_state(PortWatch& port, bool up, TimePoint at) {
+  port.fell = port.known && port.up && !up;
+  if (!port.known || port.up != up) port.changed = at;
+  port.known = true;
+  port.up = up;
+  port.was_up = port.was_up || up;
+  if (!up) ++port.times_away;
+}
+
+/// The port that bears another name since this inventory, or nullptr: an interface is called after its RDMA device as
+/// soon as it has one, a bond's device takes the place of two, and udev renames devices.
+PortWatch* find_renamed(HostWatch& host, const HostPort& told, const HostInventory& inventory) {
+  const auto found = std::ranges::find_if(host.ports, [&](const PortWatch& port) {
+    const bool same = told.netdev.empty() ? told.port_guid && port.netdev.empty() && port.guid == told.port_guid
+                                          : port.netdev == told.netdev;
+    return same && std::ranges::none_of(inventory.ports, [&](const HostPort& other) {
+             return other.device == port.device && other.number == port.number;
+           });
+  });
+  return found == host.ports.end() ? nullptr : &*found;
+}
+
+/// Removes those ports of which `is_over` is true. Were there any?
+template <typename IsOver>
+bool erase_ports(HostWatch& host, PortSlots& slots, const IsOver& is_over) {
+  for (const PortWatch& port : host.ports)
+    if (is_over(port)) slots.give_back(port.slot);
+  return std::erase_if(host.ports, is_over) > 0;
+}
+
+}  // namespace
+
+const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint8_t number) {
+  const auto found = std::ranges::find_if(
+      host.ports, [&](const PortWatch& port) { return port.number == number && port.device == device; });
+  return found == host.ports.end() ? nullptr : &*found;
+}
+PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number) {
+  return const_cast<PortWatch*>(find_port(std::as_const(host), device, number));
+}
+
+PortWatch& add_port(HostWatch& host, std::string_view device, std::uint8_t number, PortSlots& slots) {
+  PortWatch& port = host.ports.emplace_back();
+  port.slot = slots.take();
+  port.device = device;
+  port.number = number;
+  return port;
+}
+
+std::uint32_t port_of(const HostWatch& host, const HostSeries& series) {
+  for (std::uint32_t i = 0; i < host.ports.size(); ++i)
+    if (host.ports[i].device == series.device && (series.port == 0 || host.ports[i].number == series.port)) return i;
+  return kNoIndex;
+}
+
+Entity entity_of(const HostWatch& host, const PortWatch& port) {
+  Entity entity{.kind = EntityKind::kHostPort, .fabric = {}, .port = {}, .peer = {}, .label = port.label};
+  entity.port.port = PortNum{port.number};
+  entity.host = host.name;
+  entity.device = port.device;
+  return entity;
+}
+
+Entity place_of(const HostWatch& host, const PortWatch& port) {
+  return port.place ? port.place->port : entity_of(host, port);
+}
+
+Entity cable_of(const HostWatch& host, const PortWatch& port) {
+  return port.place && port.place->is_ethernet ? port.place->link : entity_of(host, port);
+}
+
+Entity collector_of(const std::string& host) {
+  Entity entity{.kind = EntityKind::kCollector, .fabric = {}, .port = {}, .peer = {}, .label = host};
+  entity.host = host;
+  return entity;
+}
+
+void take_inventory(HostWatch& host, std::shared_ptr<const HostInventory> inventory, PortSlots& slots) {
+  for (PortWatch& port : host.ports) port.present = false;
+  for (const HostPort& told : inventory->ports) {
+    PortWatch* port = find_port(host, told.device, told.number);
+    if (!port) port = find_renamed(host, told, *inventory);
+    if (!port) port = &add_port(host, told.device, told.number, slots);
+    port->device = told.device;
+    port->number = told.number;
+    port->netdev = told.netdev;
+    port->present = true;
+    port->missing_readings = 0;
+    port->missing_since = kNever;
+    port->is_virtual = told.is_virtual_function;
+    if (port->guid != told.port_guid) port->place.reset();
+    port->guid = told.port_guid;
+    port->label = host.name + ' ' + told.device;
+    if (told.number > 0) port->label += " port " + std::to_string(told.number);
+    if (!told.netdev.empty() && told.netdev != told.device) port->label += " (" + told.netdev + ")";
+  }
+  // One that was never up, or whose driver made it for others, may go without a word.
+  erase_ports(host, slots, [](const PortWatch& port) { return !port.present && (!port.was_up || port.is_virtual); });
+  host.inventory = std::move(inventory);
+}
+
+void take_states(HostWatch& host, const HostReading& reading) {
+  for (PortWatch& port : host.ports) {
+    port.fell = false;
+    if (!port.present && ++port.missing_readings == 1) port.missing_since = reading.taken;
+  }
+  for (const HostPort& told : host.inventory->ports) {
+    PortWatch& port = *find_port(host, told.device, told.number);
+    port.set_down = told.administratively_down;
+    // Between down and up the subnet manager, or a training, has the word.
+    if (told.state == PortState::kActive || told.state == PortState::kDown)
+      see_state(port, told.state == PortState::kActive, reading.taken);
+    port.reason = told.down_reason;
+    port.rate = port.up ? told.rate_bits_per_second : 0;
+  }
+}
+
+PortWatch* take_event(HostWatch& host, const LinkEvent& event, bool is_late) {
+  PortWatch* const port = find_port(host, event.device, event.port);
+  if (!port) return nullptr;
+  // An adapter that falls off the bus is closed first, which looks like somebody's will until its removal is told.
+  port->set_down = event.administrative && !event.up;
+  if (is_late) return port;
+  see_state(*port, event.up, event.at);
+  if (!event.up) port->reason = event.reason;
+  return port;
+}
+
+bool forget_missing(HostWatch& host, Duration after, TimePoint now, PortSlots& slots) {
+  return erase_ports(host, slots,
+                     [&](const PortWatch& port) { return is_gone(port) && now - port.missing_since >= after; });
+}
+
+}  // namespace weft::analyzer

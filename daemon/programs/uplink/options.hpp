@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What weft-collector tells weft-uplink to do, in one message (daemon/platform/runtime, send_options()).
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "fabric/clock.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::uplink {
+
+/// What to send, to whom, and how. Secrets are in files, of which only the names are here.
+struct Options {
+  std::filesystem::path spool;                          ///< directory of the spool
+  std::string analyzer;                                 ///< HOST:PORT of weftd; an IPv6 address is in brackets
+  std::string node_name;                                ///< of this host
+  Duration interval = std::chrono::seconds(1);          ///< between readings
+  Duration reconnect_limit = std::chrono::seconds(30);  ///< longest wait between two connection attempts
+  std::string log_level = "info";
+  std::filesystem::path authorities;  ///< PEM; of weftd's certificate. Empty: plain text
+  std::filesystem::path certificate;  ///< PEM; our own. Empty: none is shown
+  std::filesystem::path key;          ///< PEM; of `certificate`
+  std::filesystem::path token_file;   ///< holds a bearer token; empty: none is shown
+
+  /// The fields of the message.
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit) {
+    visit(self.spool, self.analyzer, self.node_name, self.interval, self.reconnect_limit, self.log_level,
+          self.authorities, self.certificate, self.key, self.token_file);
+  }
+
+  /// kInvalidArgument names the first value that is missing or out of its bounds.
+  Result<void> check() const;
+};
+
+}  // namespace weft::uplink

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/uplink/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include "daemon/platform/runtime/child_options.hpp"
+
+namespace weft::uplink {
+namespace {
+
+Options some_options() {
+  Options options;
+  options.spool = "/var/lib/weft/spool";
+  options.analyzer = "weftd:9641";
+  options.node_name = "gpu-01";
+  options.token_file = "/etc/token";
+  return options;
+}
+
+TEST(UplinkOptions, AreUnpackedAsPacked) {
+  const auto bytes = runtime::pack_options(some_options());
+  const auto unpacked = runtime::unpack_options<Options>(bytes);
+  ASSERT_TRUE(unpacked) << unpacked.error().message;
+  EXPECT_EQ(runtime::pack_options(*unpacked), bytes);
+  EXPECT_EQ(unpacked->analyzer, "weftd:9641");
+  EXPECT_EQ(unpacked->token_file, "/etc/token");
+}
+
+TEST(UplinkOptions, MissingAndOutOfBoundsValuesAreNamed) {
+  EXPECT_TRUE(some_options().check());
+  EXPECT_FALSE(Options().check());
+  Options options = some_options();
+  options.interval = {};
+  ASSERT_FALSE(options.check());
+  EXPECT_EQ(options.check().error().message, "interval in milliseconds is 0; it must be 1 to 3600000");
+}
+
+}  // namespace
+}  // namespace weft::uplink

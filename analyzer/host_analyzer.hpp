@@ -42,7 +42,7 @@ class HostAnalyzer {
   void join(std::span<const FabricView> fabrics);
 
   /// The windows of planned work, from now on: what ports do meanwhile counts as no flap.
-  void plan(MaintenanceListPtr windows) { windows_ = std::move(windows); }
+  void set_maintenance_windows(MaintenanceListPtr windows) { windows_ = std::move(windows); }
 
   /// The collector of `host` was heard.
   void hear(const std::string& host, Duration interval, TimePoint now);

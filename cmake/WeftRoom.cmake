@@ -21,9 +21,10 @@ function(weft_include_root target)
 endfunction()
 
 # weft_precompiled(target rooms): where WEFT_UNITY is on, the standard library and Asio (and GoogleTest, for `tests`) are parsed once in
-# a build, not in each target. `dev` does without: there a file that forgets an include does not compile.
+# a build, not in each target. `dev` does without: there a file that forgets an include does not compile. So do fabric and analyzer
+# everywhere: they must not know Asio, threads or files.
 function(weft_precompiled target headers)
-  if(NOT WEFT_UNITY)
+  if(NOT WEFT_UNITY OR target MATCHES "^weft_(fabric|analyzer)")
     return()
   endif()
   if(NOT TARGET weft_precompiled_${headers})

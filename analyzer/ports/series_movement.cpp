@@ -20,6 +20,8 @@ void SeriesMemory::follow(const HostInventory& inventory, std::vector<std::uint3
     });
     Last& last = last_.emplace_back(old == before.end() ? Last{} : *old);
     last.series = position;
+    last.bits = series_[position].bits;
+    last.behaviour = series_[position].behaviour;
   }
 }
 
@@ -30,14 +32,12 @@ void SeriesMemory::take(const HostReading& reading, HostMovement& movement) {
   movement.series.resize(std::max(movement.series.size(), series_.size()));
   for (Last& last : last_) {
     SeriesMovement& row = movement.series[last.series];
-    row = {};
     row.present = reading.present[last.series] != 0;
     if (row.present) {
-      const HostSeries& series = series_[last.series];
       row.value = reading.values[last.series];
       row.known = last.known;
       row.successive = last.successive;
-      if (row.known) row.delta = counter_delta(last.value, row.value, series.bits, series.behaviour);
+      row.delta = last.known ? counter_delta(last.value, row.value, last.bits, last.behaviour) : CounterDelta{};
       last.value = row.value;
       last.known = true;
     }

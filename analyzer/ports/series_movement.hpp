@@ -44,6 +44,8 @@ class SeriesMemory {
   struct Last {
     std::uint64_t value = 0;
     std::uint32_t series = 0;
+    std::uint8_t bits = 0;  ///< of the series, as is `behaviour`: the list of series is long, and not looked at
+    CounterBehaviour behaviour = CounterBehaviour::kWraps;
     bool known = false;
     bool successive = false;  ///< the last reading had it
   };

@@ -98,7 +98,7 @@ void Core::set_maintenance_windows() {
     planned_ = std::make_shared<const MaintenanceList>(std::move(held));
   }
   incidents_.set_maintenance_windows(planned_);
-  host_rules_.plan(planned_);
+  host_rules_.set_maintenance_windows(planned_);
   for (auto& [name, fabric] : fabrics_) fabric.analyzer.set_maintenance_windows(planned_);
 }
 

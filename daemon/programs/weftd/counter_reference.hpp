@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The counter catalogues as a document; deploy/guide/reference holds a copy that a test compares.
+// The counter catalogue as a document; deploy/guide/reference holds a copy that a test compares.
 
 #include <string>
 

@@ -10,7 +10,7 @@
 
 namespace weft::daemon {
 
-/// "watching 896 switches, 10240 adapters, 2 of them unreachable".
+/// "monitoring 896 switches, 10240 adapters, 2 of them unreachable".
 std::string watching_status(const Topology& topology);
 
 /// What happened to an incident since it was shown, in the words of the event log: "opened", "updated", "reopened" or

@@ -250,7 +250,7 @@ TEST(HostMaintenance, AWindowOfAHostCoversItsPortsAndCollector) {
   window.host = "node-0";
   const auto list = list_of({window});
   watching.book.set_maintenance_windows(list);
-  watching.analyzer.plan(list);
+  watching.analyzer.set_maintenance_windows(list);
   for (int i = 0; i < 5; ++i) {
     watching.set_up(false);
     watching.seconds(2);

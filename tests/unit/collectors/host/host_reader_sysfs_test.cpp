@@ -64,6 +64,10 @@ TEST(HostReaderSysfs, SaysHowWideACounterIsAndWhatItDoesAtItsTop) {
   const HostSeries* downed = tests::series_of(reading, {"mlx5_0", 1, "link_downed"});
   EXPECT_EQ(downed->bits, 8);
   EXPECT_EQ(downed->behaviour, CounterBehaviour::kSticks);
+  EXPECT_EQ(downed->source, CounterSource::kUnknown) << "one source alone";
+  const HostSeries* errors = tests::series_of(reading, {"mlx5_0", 1, "receive_errors"});
+  ASSERT_NE(errors, nullptr);
+  EXPECT_EQ(errors->source, CounterSource::kRdma);
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "out_of_sequence"}), 4'294'967'295U);
   const HostSeries* oos = tests::series_of(reading, {"mlx5_0", 1, "out_of_sequence"});
   EXPECT_EQ(oos->bits, 32);

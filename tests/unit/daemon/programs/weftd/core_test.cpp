@@ -310,8 +310,8 @@ TEST_F(CoreTest, AnEventRightAfterTheFirstSweepBlamesTheSweptLink) {
   core->take_hosts();
   settle();
   ASSERT_EQ(shown().size(), 1U);
-  EXPECT_EQ(shown().front().cause.kind, EntityKind::kLink);
-  EXPECT_EQ(shown().front().cause.fabric, fabric.name());
+  EXPECT_EQ(shown().front().finding.cause.kind, EntityKind::kLink);
+  EXPECT_EQ(shown().front().finding.cause.fabric, fabric.name());
 }
 
 TEST_F(CoreTest, AFullLaneIsTriedAgain) {

@@ -4,6 +4,7 @@
 A complaint is one line: "path:line: what is wrong". No complaint means that the rule holds.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -23,22 +24,24 @@ WORST_FILES = 10  # how many files a complaint about comments lists
 # Spelt in two halves, so that this file passes its own check.
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "X" "XX", "HA" "CK", "TB" "D")) + r")\b")
 
-# How files may repeat the version. The pattern is matched against each line of files of that name.
+# How files may repeat the version. The pattern is searched in the text of files of that name.
 VERSION_COPIES = {
-    "CMakeLists.txt": re.compile(r"^project\(weft VERSION ([0-9][\w.]*)"),
-    "pyproject.toml": re.compile(r"^version\s*=\s*[\"']([^\"']+)[\"']"),
+    "CMakeLists.txt": re.compile(r"^\s*project\s*\(\s*weft\b[^)]*?\bVERSION\s+\"?([0-9][\w.]*)", re.MULTILINE | re.IGNORECASE),
+    "pyproject.toml": re.compile(r"^version\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE),
     "setup.py": re.compile(r"\bversion\s*=\s*[\"']([^\"']+)[\"']"),
-    "__init__.py": re.compile(r"^__version__\s*=\s*[\"']([^\"']+)[\"']"),
-    "package.json": re.compile(r"^  \"version\":\s*\"([^\"]+)\""),
+    "__init__.py": re.compile(r"^__version__\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE),
 }
+# The same for files of npm: of the package itself, not of those that it uses.
+NPM_FILES = {"package.json", "package-lock.json"}
 
 CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 CODE_SUFFIXES = CPP_SUFFIXES | {".py", ".sh", ".cmake", ".proto", ".js", ".sql"}
 LICENSE = "Apache-2.0"
 OTHER_LICENSES = {"tests/kernel/module": "GPL-2.0"}  # the kernel's symbols that it needs are for such modules only
-LICENSED_SUFFIXES = CODE_SUFFIXES | {".ts", ".tsx", ".mjs", ".css", ".pml"}
+LICENSED_SUFFIXES = CODE_SUFFIXES | {".ts", ".tsx", ".mjs", ".css", ".pml", ".bash", ".html", ".yml", ".yaml", ".toml", ".service", ".in"}
+LICENSED_NAMES = {"CMakeLists.txt", "Kbuild", "Makefile", "Dockerfile"}
 LICENSE_LINES = 5  # the line must be among so many at the top
-NOT_WRITTEN_BY_HAND = ("tests/fuzz/seeds",)
+NOT_WRITTEN_BY_HAND = ("tests/fuzz/seeds", "deploy/config")
 
 
 def is_code(root, relative):
@@ -116,17 +119,18 @@ def is_licensed(root, relative):
     """Is it a source file, which must name its license? Not data, documents, seeds and what is generated."""
     if any(relative.is_relative_to(folder) for folder in NOT_WRITTEN_BY_HAND):
         return False
-    return relative.suffix in LICENSED_SUFFIXES or relative.name in ("CMakeLists.txt", "Kbuild") or is_script(root, relative)
+    return relative.suffix in LICENSED_SUFFIXES or relative.name in LICENSED_NAMES or is_script(root, relative)
 
 
 def check_license(root, files=None):
     """The text of the license is there, and source files (None: all) name their license at the top."""
-    complaints = [] if (Path(root) / "LICENSE").is_file() else ["LICENSE: missing"]
+    file = Path(root) / "LICENSE"
+    complaints = [] if file.is_file() and "Apache License" in read(root, file.name) else ["LICENSE: missing, or not the Apache License"]
     for relative in all_files(root) if files is None else files:
         if not is_licensed(root, relative):
             continue
         wanted = next((name for folder, name in OTHER_LICENSES.items() if relative.is_relative_to(folder)), LICENSE)
-        line = re.compile(rf"^(//|#|/\*|--) SPDX-License-Identifier: {re.escape(wanted)}( \*/)?$")
+        line = re.compile(rf"^(//|#|/\*|--|<!--) SPDX-License-Identifier: {re.escape(wanted)}( \*/| -->)?$")
         if not any(line.match(each) for each in read(root, relative).splitlines()[:LICENSE_LINES]):
             complaints.append(f"{relative}:1: the comment 'SPDX-License-Identifier: {wanted}' is missing "
                               f"in the first {LICENSE_LINES} lines")
@@ -141,13 +145,24 @@ def check_version(root):
         return ["VERSION: must be one line such as 1.2.3"]
     complaints = []
     for relative in all_files(root):
-        pattern = VERSION_COPIES.get(relative.name)
-        for number, line in enumerate(read(root, relative).splitlines() if pattern else [], start=1):
-            copy = pattern.search(line)
-            if copy and copy.group(1) != version.strip():
-                complaints.append(f"{relative}:{number}: says version {copy.group(1)}, the file VERSION says "
-                                  f"{version.strip()}: read it from there, or repeat it")
+        try:
+            copies = version_copies(relative.name, read(root, relative)) if relative.name in VERSION_COPIES.keys() | NPM_FILES else []
+        except ValueError as error:
+            complaints.append(f"{relative}: is not JSON: {error}")
+            continue
+        complaints += [f"{relative}:{line}: says version {copy}, the file VERSION says {version.strip()}: read it from there, or repeat it"
+                       for line, copy in copies if copy != version.strip()]
     return complaints
+
+
+def version_copies(name, text):
+    """Where a file of this name says the version: pairs of a line and what it says there."""
+    if name not in NPM_FILES:
+        return [(text.count("\n", 0, found.start(1)) + 1, found.group(1)) for found in VERSION_COPIES[name].finditer(text)]
+    package = json.loads(text)
+    packages = package.get("packages", {}) if isinstance(package, dict) else {}
+    places = [place for place in (package, packages.get("")) if isinstance(place, dict) and "version" in place]
+    return [(1, place["version"]) for place in places]  # the reader of JSON tells no lines
 
 
 def check_comments(root, allowed=UNCOMMENTED, changed=frozenset()):

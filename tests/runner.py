@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds and runs the suites for tests/run, and adds up what every test said. See tests/README.md."""
+"""Builds and runs the suites for tests/run; results.py adds up what every test said. See tests/README.md."""
 
 import argparse
+import fcntl
 import fnmatch
 import os
 import re
@@ -11,9 +12,10 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from building import ROOT, Builder, Part, say, wait_and_count
+from building import ROOT, Builder, Part, end_group, say, wait_and_count
+from results import Tally, print_times, read_results, sanitizer_reports, summarise
 
 
 @dataclass(frozen=True)
@@ -54,21 +56,6 @@ SUITES = (
 )
 
 
-@dataclass
-class Tally:
-    passed: int = 0
-    failed: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-    seconds: float = 0
-    processors: float = 0  # their seconds, without what was built
-
-    def add(self, other: "Tally") -> None:
-        self.passed += other.passed
-        self.failed += other.failed
-        self.skipped += other.skipped
-        self.processors += other.processors
-
-
 def environment() -> dict:
     path = os.environ.get("PATH", "")
     return dict(os.environ, PATH=path + ":/usr/sbin:/sbin", CTEST_OUTPUT_ON_FAILURE="1")
@@ -95,81 +82,41 @@ def run_part(builder: Builder, suite: Suite, part: Part, only: str) -> Tally:
     ran.update(GTEST_OUTPUT=f"xml:{results}/", WEFT_TEST_RESULTS=results, WEFT_BUILD=folder)
     reports = os.path.join(results, "sanitizers")
     os.makedirs(reports)
+    os.chmod(reports, 0o1777)  # some programs run as other users
     if part.label != "unit" and part.preset == "asan-ubsan":  # of programs whose own output nobody may look at
-        ran["ASAN_OPTIONS"] = f"{PROGRAMS_UNDER_ASAN}:log_path={reports}/address"
-        ran["UBSAN_OPTIONS"] = f"print_stacktrace=1:log_path={reports}/undefined"
-    code, processors = wait_and_count(subprocess.Popen(command, cwd=ROOT, env=ran, stdin=subprocess.DEVNULL))
+        ran["ASAN_OPTIONS"] = with_options(ran.get("ASAN_OPTIONS"), f"{PROGRAMS_UNDER_ASAN}:log_path='{reports}/address'")
+        ran["UBSAN_OPTIONS"] = with_options(ran.get("UBSAN_OPTIONS"), "print_stacktrace=1")
+        ran["WEFT_UBSAN_REPORTS"] = os.path.join(reports, "undefined")  # see cmake/sanitizer_options.cpp
+    code, processors = run_to_end(command, ran)
     if not os.path.exists(junit):
         return Tally(failed=[f"{suite.name}: ctest ended with {code} and no results"])
-    tally = read_results(suite.name, junit, results)
+    tally = read_results(suite.name, junit, results, bool(only))
     tally.processors = processors
     tally.failed += [f"{suite.name}: {text}" for text in sanitizer_reports(reports)]
-    if not tally.passed and not tally.failed and not tally.skipped:
-        tally.skipped.append(f"{suite.name}: no test has the label {part.label} in the {part.preset} build")
+    if code != 0 and not tally.failed:
+        tally.failed.append(f"{suite.name}: ctest ended with {code}, and no test says why")
+    if tally.is_empty() and not only:
+        tally.failed.append(f"{suite.name}: no test has the label {part.label} in the {part.preset} build")
     return tally
+
+
+def run_to_end(command: list[str], variables: dict) -> tuple[int, float]:
+    """As wait_and_count. What is interrupted ends with all that it started."""
+    process = subprocess.Popen(command, cwd=ROOT, env=variables, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        return wait_and_count(process)
+    except KeyboardInterrupt:
+        end_group(process)
+        raise
+
+
+def with_options(theirs: str | None, ours: str) -> str:
+    """Options of a sanitizer: the last of two with one name counts."""
+    return f"{theirs}:{ours}" if theirs else ours
 
 
 # As cmake/sanitizer_options.cpp has it, for what is set in the environment takes its place.
 PROGRAMS_UNDER_ASAN = "verify_asan_link_order=0:detect_leaks=0:quarantine_size_mb=64"
-
-
-def sanitizer_reports(folder: str) -> list[str]:
-    """One line for each process that a sanitizer ended."""
-    found = []
-    for name in sorted(os.listdir(folder)):
-        path = os.path.join(folder, name)
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            lines = [line.strip() for line in stream if "ERROR" in line or "runtime error" in line]
-        found.append(f"{(lines or ['a report'])[0]} (all of it: {path})")
-    return found
-
-
-def read_results(suite: str, junit: str, results: str) -> Tally:
-    """One count for each test case where the program wrote its cases down, one for the whole program where it did not."""
-    tally = Tally()
-    for entry in ElementTree.parse(junit).getroot().iter("testcase"):
-        program = entry.get("name", "?")
-        status = entry.get("status", "")
-        cases = cases_of(suite, os.path.join(results, f"{program}.xml"), program)
-        if status == "run" or (status == "fail" and cases.failed):
-            tally.add(cases if cases.passed or cases.failed or cases.skipped else Tally(passed=1))
-        elif status == "fail":
-            reason = entry.find("failure")
-            tally.add(cases)
-            tally.failed.append(f"{suite}: {program}: {reason.get('message') if reason is not None else 'failed'}")
-        else:
-            tally.skipped.append(f"{suite}: {program}: {skip_reason(entry)}")
-    return tally
-
-
-def cases_of(suite: str, path: str, program: str) -> Tally:
-    tally = Tally()
-    if not os.path.exists(path):
-        return tally
-    try:
-        root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError:
-        return tally  # the program died while writing; ctest counts it as failed
-    for case in root.iter("testcase"):
-        name = f"{suite}: {program}: {case.get('classname', '')}.{case.get('name', '')}"
-        skipped = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
-            tally.failed.append(name)
-        elif skipped is not None or case.get("result") == "skipped":
-            words = (skipped.get("message") if skipped is not None else "") or "no reason given"
-            tally.skipped.append(f"{name}: {' '.join(words.split()[0:60])}")
-        else:
-            tally.passed += 1
-    return tally
-
-
-def skip_reason(entry) -> str:
-    output = entry.findtext("system-out") or ""
-    for line in output.splitlines():
-        if "skipped:" in line:
-            return line.split("skipped:", 1)[1].strip()
-    skipped = entry.find("skipped")
-    return (skipped.get("message") if skipped is not None else "") or "not run"
 
 
 def missing_for(suite: Suite) -> list[str]:
@@ -181,17 +128,20 @@ def missing_for(suite: Suite) -> list[str]:
 def run_suite(builder: Builder, suite: Suite, only: str) -> Tally:
     began = time.monotonic()
     say(f"\n== {suite.name}: {suite.help}")
+    tally = Tally()
     if missing := missing_for(suite):
-        tally = Tally(skipped=[f"{suite.name}: not installed: {', '.join(missing)}"])
+        tally.skipped.append(f"{suite.name}: not installed: {', '.join(missing)}")
     else:
-        tally = Tally()
-        for part in suite.parts:
-            tally.add(run_part(builder, suite, part, only))
+        try:
+            for part in suite.parts:
+                tally.add(run_part(builder, suite, part, only))
+        except (OSError, ElementTree.ParseError) as error:
+            tally.failed.append(f"{suite.name}: its results cannot be had: {error}")
     tally.seconds = time.monotonic() - began
     return tally
 
 
-UNIT_TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
+UNIT_TEST = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 
 
 def unit_programs(glob: str) -> list[str]:
@@ -208,45 +158,112 @@ def unit_programs(glob: str) -> list[str]:
     return sorted(found)
 
 
+def gtest_filter(glob: str) -> str:
+    """As Google Test wants it: the suite of a typed test is called Suite/0, a test with a parameter Prefix/Suite.Name/0."""
+    if "." not in glob and glob.endswith("*"):
+        return glob
+    suite, _, name = glob.partition(".")
+    name = name or "*"
+    return f"{suite}.{name}:{suite}/*.{name}:*/{suite}.{name}/*"
+
+
+def ctest_filter(glob: str) -> str:
+    """The names of ctest entries and of files, of which an entry is <folder>_<file>, as a regular expression of CMake."""
+    text = "".join({"*": ".*", "?": "."}.get(letter, letter if letter.isalnum() or letter == "_" else "\\" + letter) for letter in glob)
+    return f"^{text}$|_{text}$"
+
+
 def filtered(suite: Suite, glob: str) -> tuple[Suite, str]:
     """The suite with nothing to build but what `glob` wants, and the names of its ctest entries as a regular expression. In suites of
     unit tests it is Google Test's filter, in the others it is compared with the names of entries and files."""
     if suite.name not in ("unit", "threads"):
-        return suite, fnmatch.translate(glob) + "|_" + fnmatch.translate(glob)
+        return suite, ctest_filter(glob)
     programs = unit_programs(glob)
-    os.environ["GTEST_FILTER"] = glob if "." in glob or glob.endswith("*") else f"{glob}.*"
+    os.environ["GTEST_FILTER"] = gtest_filter(glob)
     parts = tuple(Part(part.preset, part.label, tuple(programs)) for part in suite.parts) if programs else ()
     return replace(suite, parts=parts), f"^({'|'.join(programs)})$"
 
 
-def print_times(builder: Builder, tallies: dict[str, Tally], began: float) -> None:
-    rows = [(name, *spent) for name, spent in builder.spent.items()]
-    rows += [(f"run {name}", tally.seconds, tally.processors) for name, tally in tallies.items()]
-    say("\n== times (a suite's seconds are from its turn on, waiting for its build included)")
-    say(f"| {'what':<22} | {'seconds':>7} | {'CPU-minutes':>11} |")
-    say(f"| {'-' * 22} | {'-' * 6}: | {'-' * 10}: |")
-    rows.append(("all", time.monotonic() - began, sum(row[2] for row in rows)))
-    for name, seconds, processors in rows:
-        say(f"| {name:<22} | {seconds:>7.0f} | {processors / 60:>11.2f} |")
+class Refused(Exception):
+    """The command line asks for what there is not; the text says what."""
 
 
-def summarise(tallies: dict[str, Tally]) -> int:
-    total = Tally()
-    say("\n== summary")
-    say(f"{'suite':<14}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
-    for name, tally in tallies.items():
-        say(f"{name:<14}{tally.passed:>8}{len(tally.failed):>8}{len(tally.skipped):>9}{tally.seconds:>9.0f}")
-        total.add(tally)
-    for text in total.failed:
-        say(f"FAILED  {text}")
-    for text in total.skipped:
-        say(f"skipped {text}")
-    say(f"{total.passed} passed, {len(total.failed)} failed, {len(total.skipped)} skipped")
-    return 1 if total.failed else 0
+def nothing_called(suite: Suite, glob: str) -> str:
+    return f"no test of the suite {suite.name} is called {glob}"
+
+
+def choose(options) -> tuple[list[Suite], str]:
+    """The suites to run, and which of their ctest entries, as a regular expression; empty: all. Raises Refused."""
+    known = {suite.name: suite for suite in SUITES}
+    if unknown := [name for name in options.suites if name not in known]:
+        raise Refused(f"no suite {', '.join(unknown)}; there are {', '.join(known)}")
+    names = dict.fromkeys(options.suites + (["kubernetes"] if options.kubernetes else []))
+    chosen = [known[name] for name in names] or [suite for suite in SUITES if not suite.on_request]
+    if not options.filter:
+        return chosen, ""
+    if len(chosen) != 1:
+        raise Refused("--filter goes with one suite: tests/run unit --filter 'Flap*'")
+    if "[" in options.filter:
+        raise Refused("--filter knows * and ?, and no [: Google Test has no such classes of letters")
+    suite, only = filtered(chosen[0], options.filter)
+    if not suite.parts:
+        raise Refused(nothing_called(suite, options.filter))
+    return [suite], only
+
+
+def alone(build_root: str):
+    """A lock on the folder of builds, held until it is closed. Raises OSError, and BlockingIOError where another run holds it."""
+    os.makedirs(build_root, exist_ok=True)
+    lock = open(os.path.join(build_root, ".tests-run"), "w", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.close()
+        raise BlockingIOError(error.errno, "another tests/run uses this folder; wait for its end, or name another one with --build-root",
+                              build_root) from error
+    except OSError:
+        lock.close()
+        raise
+    return lock
+
+
+def run_all(options, chosen: list[Suite], only: str) -> int:
+    """Builds, runs and prints. The exit code of tests/run. Raises OSError when the folder of builds is not to be had."""
+    tallies: dict[str, Tally] = {}
+    began = time.monotonic()
+    parts = [part for suite in chosen if not missing_for(suite) for part in suite.parts]
+    build_root = os.path.abspath(options.build_root)
+    with alone(build_root):
+        try:
+            with Builder(build_root, parts) as builder:
+                for suite in chosen:
+                    tallies[suite.name] = run_suite(builder, suite, only)
+        except KeyboardInterrupt:
+            for suite in chosen:
+                tallies.setdefault(suite.name, Tally(failed=[f"{suite.name}: interrupted"]))
+    if options.times:
+        print_times(builder.spent, tallies, time.monotonic() - began)
+    code = summarise(tallies)
+    if only and tallies[chosen[0].name].is_empty():
+        raise Refused(nothing_called(chosen[0], options.filter))
+    return code
+
+
+def interrupt_on_signals() -> None:
+    """The first one ends the run as Ctrl-C does; those after it do not disturb the end."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def interrupted(*_):
+        for number in numbers:
+            signal.signal(number, lambda *_: None)
+        raise KeyboardInterrupt
+
+    for number in numbers:
+        signal.signal(number, interrupted)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="tests/run")
+    parser = argparse.ArgumentParser(prog="tests/run", allow_abbrev=False)
     parser.add_argument("suites", nargs="*", metavar="SUITE")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--no-packages", action="store_true")
@@ -256,47 +273,27 @@ def main() -> int:
     parser.add_argument("--times", action="store_true")
     parser.add_argument("--filter", metavar="GLOB", default="")
     parser.add_argument("--build-root", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--check-arguments", action="store_true", help="runs nothing: for tests/run, before it installs anything")
     options = parser.parse_args()
-    known = {suite.name: suite for suite in SUITES}
     if options.list:
         for suite in SUITES:
             say(f"{suite.name:<14}{suite.help}")
         return 0
-    unknown = [name for name in options.suites if name not in known]
-    if unknown:
-        print(f"tests/run: no suite {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
-        return 2
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, interrupted)
-    if options.filter and len(options.suites) != 1:
-        print("tests/run: --filter goes with one suite: tests/run unit --filter 'Flap*'", file=sys.stderr)
-        return 2
     if options.sequences or options.long:
         os.environ["WEFT_SEQUENCES"] = str(options.sequences or LONG_SEQUENCES)
-    names = dict.fromkeys(options.suites + (["kubernetes"] if options.kubernetes else []))
-    chosen = [known[name] for name in names] or [suite for suite in SUITES if not suite.on_request]
-    only = ""
-    if options.filter:
-        chosen[0], only = filtered(chosen[0], options.filter)
-        if not chosen[0].parts:
-            print(f"tests/run: no test of the suite {chosen[0].name} is called {options.filter}", file=sys.stderr)
-            return 2
-    tallies: dict[str, Tally] = {}
-    began = time.monotonic()
-    parts = [part for suite in chosen if not missing_for(suite) for part in suite.parts]
     try:
-        with Builder(os.path.abspath(options.build_root), parts) as builder:
-            for suite in chosen:
-                tallies[suite.name] = run_suite(builder, suite, only)
-    except KeyboardInterrupt:
-        for suite in chosen:
-            tallies.setdefault(suite.name, Tally(failed=[f"{suite.name}: interrupted"]))
-    if options.times:
-        print_times(builder, tallies, began)
-    return summarise(tallies)
+        chosen, only = choose(options)
+        if options.check_arguments:
+            return 0
+        interrupt_on_signals()
+        return run_all(options, chosen, only)
+    except Refused as error:
+        print(f"tests/run: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"tests/run: {error.filename}: {error.strerror}", file=sys.stderr)
+        say("0 passed, 1 failed, 0 skipped")
+        return 1
 
 
 if __name__ == "__main__":

@@ -7,6 +7,14 @@ WITHOUT_RIGHTS = "setpriv --reuid 900 --regid 900 --clear-groups --inh-caps=-all
 WITH_NET_ADMIN = "setpriv --reuid 900 --regid 900 --clear-groups --inh-caps=+net_admin --ambient-caps=+net_admin"
 
 
+def check_logs(guest: Machine) -> None:
+    """Raises AssertionError when a sanitizer wrote into the log of a program: nothing else looks at logs in the guest, and the
+    environment that would send the report elsewhere does not get there."""
+    found = guest.run("shopt -s nullglob; grep -H -E -m 3 'Sanitizer|runtime error' /tmp/*.log /dev/null")
+    if found.code != 1:
+        raise AssertionError(f"a sanitizer ended a program in the guest:\n{found.out or found.err}")
+
+
 class Program:
     """One program under /opt/weft with a configuration of its own."""
 

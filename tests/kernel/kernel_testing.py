@@ -63,7 +63,10 @@ class GuestTest(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        cls.guest.stop()
+        try:
+            guest_programs.check_logs(cls.guest)
+        finally:
+            cls.guest.stop()
 
     # -- what independent tools say
 

@@ -25,6 +25,13 @@ bool concerns_return(Guard guard) {
   return guard >= Guard::kOwnPath && guard <= Guard::kRailCapacity;
 }
 
+// Carrying it out began, and ended because somebody else holds the target, or nothing was left to do: the next plan
+// would read the same.
+bool was_left_alone(const Plan& plan) {
+  return plan.state == PlanState::kExpired && !plan.refused() &&
+         std::ranges::find(plan.steps, PlanState::kExecuting, &PlanStep::state) != plan.steps.end();
+}
+
 bool is_up(const Entity& link, const RemedyView& view) {
   const FabricView* fabric = view.fabric(link.fabric);
   if (!fabric || !fabric->watching || !fabric->sweep) return false;
@@ -73,15 +80,15 @@ bool PlanManager::is_busy(const Entity& target) const {
   });
 }
 
-// One try for each incident: what was rejected, did not help or could not be done is for a person to ask for again. And
-// what was seen before the last action on a target is no reason for the next one.
+// One try for each incident: what was rejected, left alone, did not help or could not be done is for a person to ask
+// for again. And what was seen before the last action on a target is no reason for the next one.
 bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const {
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
     if (!plan->target.same_as(remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
     if (plan->started != kNever && !is_newer(view, incident, plan->finished)) return true;
     const bool in_vain = plan->state == PlanState::kRejected || plan->state == PlanState::kRolledBack ||
-                         plan->state == PlanState::kFailed;
+                         plan->state == PlanState::kFailed || was_left_alone(*plan);
     return in_vain && plan->incident == incident.id &&
            plan->finished > (incident.beginnings.empty() ? incident.opened : incident.beginnings.back());
   });

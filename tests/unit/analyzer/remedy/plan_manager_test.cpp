@@ -57,6 +57,23 @@ TEST(PlanManager, AProposalExpires) {
   EXPECT_EQ(b.plan(2).state, PlanState::kProposed) << "while its reason lasts a new one follows";
 }
 
+TEST(PlanManager, ATargetThatSomebodyElseHoldsIsReadOnceForAnIncident) {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  for (const TargetState found : {TargetState::kForeign, TargetState::kOurs}) {
+    Book b(settings);
+    b.errors("leaf-0", "spine-0");
+    b.book->review(b.look());
+    const auto orders = b.orders();
+    ASSERT_EQ(orders.size(), 1U);
+    b.book->answer_reading(orders[0].number, TargetReading{found, "cordoned"}, b.fabric.now());
+    EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+    for (int i = 0; i < 10; ++i) b.book->review(b.look());
+    EXPECT_TRUE(b.orders().empty()) << "a second plan would read the same, and a third";
+    EXPECT_FALSE(b.book->find(2));
+  }
+}
+
 TEST(PlanManager, ReadsActsOnceReadsAgainAndVerifies) {
   RemedySettings settings;
   settings.modes.fill(RemedyMode::kAuto);

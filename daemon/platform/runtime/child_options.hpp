@@ -88,7 +88,11 @@ class OptionsReader {
   void get(std::chrono::duration<Count, Unit>& value) {
     std::int64_t count = 0;
     get(count);
-    value = std::chrono::duration<Count, Unit>(count);
+    // Bounds are compared as Duration, which holds less than a coarser unit.
+    using Read = std::chrono::duration<Count, Unit>;
+    value = Read(count);
+    ok_ = ok_ && value <= std::chrono::duration_cast<Read>(Duration::max()) &&
+          value >= std::chrono::duration_cast<Read>(Duration::min());
   }
   void get(std::string& text) {
     std::uint32_t size = 0;

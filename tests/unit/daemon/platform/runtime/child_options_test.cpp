@@ -33,6 +33,16 @@ SampleOptions sample_options() {
   return {"a name", "/a/path", 7, true, std::chrono::milliseconds(250), std::uint8_t{3}};
 }
 
+struct Timeout {
+  std::chrono::milliseconds value{};
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit& visit) {
+    visit(self.value);
+  }
+  Result<void> check() const { return check_milliseconds("timeout", value, 1, 1000); }
+};
+
 struct SocketPair {
   SocketPair() {
     std::array<int, 2> ends{};
@@ -72,6 +82,12 @@ TEST(ChildOptions, AValueOutOfBoundsIsNamed) {
   ASSERT_FALSE(unpacked);
   EXPECT_EQ(unpacked.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(unpacked.error().message, "count is 11; it must be 1 to 10");
+}
+
+TEST(ChildOptions, ATimeThatADurationCannotHoldIsRefused) {
+  EXPECT_TRUE(unpack_options<Timeout>(pack_options(Timeout{std::chrono::milliseconds(1000)})));
+  EXPECT_FALSE(unpack_options<Timeout>(pack_options(Timeout{std::chrono::milliseconds::max()})));
+  EXPECT_FALSE(unpack_options<Timeout>(pack_options(Timeout{std::chrono::milliseconds::min()})));
 }
 
 TEST(ChildOptions, AnOversizedMessageIsNotSent) {

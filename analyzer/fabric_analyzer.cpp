@@ -15,6 +15,7 @@
 #include "analyzer/links/outages.hpp"
 #include "analyzer/links/planned_links.hpp"
 #include "analyzer/links/stuck.hpp"
+#include "analyzer/places/ranks.hpp"
 #include "analyzer/ports/describe.hpp"
 #include "analyzer/ports/freshness.hpp"
 #include "analyzer/ports/link_table.hpp"
@@ -70,6 +71,7 @@ struct FabricAnalyzer::Implementation {
   Cabling cabling;
 
   std::shared_ptr<const Topology> topology;  ///< of the last sweep
+  std::vector<std::uint8_t> ranks;           ///< of its nodes
   TimePoint last_sweep = kNever;
   TimePoint silent_since = kNever;
   Duration interval = std::chrono::seconds(1);
@@ -149,6 +151,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.fec_trends.update(sweep, self.counters.line_rates());
   self.stuck.update(sweep, self.table, pass);
   if (changed) {
+    self.ranks = node_ranks(*sweep.topology);
     self.degraded.update(*sweep.topology, self.table);
     self.cabling.update(*sweep.topology, self.table, self.describe, now);
   }
@@ -156,7 +159,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   Analysis analysis;
   analysis.rates = pass.rates;
   std::vector<Finding>& findings = analysis.findings;
-  report_outages(outages, self.describe, self.table, self.flaps, sweep, findings);
+  report_outages(outages, {self.describe, self.table, self.flaps, sweep, self.ranks, self.thresholds}, findings);
   if (outages.blind) return analysis;
   self.flaps.report(self.describe, self.table, now, findings);
   self.degraded.report(*sweep.topology, self.table, self.describe, now, findings);

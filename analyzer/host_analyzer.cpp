@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "analyzer/links/link_findings.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
@@ -264,6 +265,7 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
   losses_.apply_findings(findings, now);
   add_jobs(findings);
+  for (Finding& finding : findings) weigh_jobs(finding);
   job_troubles_.apply_findings(findings, now);
   stragglers_.explain(fabric, hosts_, findings, now);
   for (Finding& finding : findings) {

@@ -29,7 +29,8 @@ constexpr std::array<const char*, static_cast<std::size_t>(IncidentKind::kCount)
                                                                                          "MISCABLED",
                                                                                          "DUPLICATE_GUID",
                                                                                          "COUNTER_STUCK",
-                                                                                         "TELEMETRY_LOST"};
+                                                                                         "TELEMETRY_LOST",
+                                                                                         "LINKS_NOT_ACTIVATED"};
 constexpr std::array<const char*, 3> kSeverities{"INFO", "WARNING", "CRITICAL"};
 constexpr std::array<const char*, 3> kStates{"OPEN", "ACKNOWLEDGED", "RESOLVED"};
 constexpr std::array<const char*, 7> kEntities{"fabric", "node", "port", "link", "collector", "host_port", "host"};

@@ -34,6 +34,7 @@ enum class IncidentKind : std::uint8_t {
   kDuplicateGuid,
   kCounterStuck,
   kTelemetryLost,
+  kLinksNotActivated,
   kCount,
 };
 /// "LINK_DOWN" …: the spelling of metrics, JSON, the store and people.
@@ -47,7 +48,7 @@ constexpr bool is_node_outage(IncidentKind kind) {
 }
 /// Something is down and stays down: a link, a switch or a host. What it affects is out of reach, not merely slow.
 constexpr bool is_outage(IncidentKind kind) {
-  return kind == IncidentKind::kLinkDown || is_node_outage(kind);
+  return kind == IncidentKind::kLinkDown || kind == IncidentKind::kLinksNotActivated || is_node_outage(kind);
 }
 /// An outage, or a part of the fabric that is out of sight: what lies behind either one cannot be seen, so that trouble
 /// there may follow from it. Without LINK_FLAP: that link comes back and is read again.

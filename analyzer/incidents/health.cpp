@@ -209,7 +209,19 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
 
 void Assessment::read(const FabricView& view, const Incident& incident) {
   if (incident.finding.cause.kind == EntityKind::kFabric) {
+    if (is_outage(incident.finding.kind))
+      for (const Entity& entity : incident.finding.affected) blame(view, incident, entity, false);
     if (incident.finding.kind != IncidentKind::kTelemetryLost) return;
+    // Below CRITICAL only the nodes that it names are out of sight.
+    if (incident.finding.severity < Severity::kCritical && !incident.finding.affected.empty()) {
+      for (const Entity& entity : incident.finding.affected) {
+        Subject* const of = subject_of(view, entity.port.node);
+        if (!of) continue;
+        add_reason(*of, incident, {});
+        worsen(of->health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+      }
+      return;
+    }
     for (const std::uint32_t of : by_node_) {
       if (of == kNoIndex) continue;
       add_reason(subjects_[of], incident, {});

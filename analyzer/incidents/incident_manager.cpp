@@ -103,6 +103,18 @@ std::string IncidentManager::summary_of(const Finding& finding, const Incident& 
          in_words(policy_.repeat_window);
 }
 
+/// A link that is down since a moment ago may be up in another: it pages nobody before IncidentPolicy::link_down_hold
+/// is over, unless it hurts a job.
+void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
+  if (finding.kind != IncidentKind::kLinkDown || finding.severity < Severity::kCritical || !finding.jobs.empty())
+    return;
+  const auto known = newest_.find(key_of(finding));
+  const IncidentPtr incident = known == newest_.end() ? nullptr : find(known->second);
+  TimePoint began = now;
+  if (incident && incident->is_open() && !incident->beginnings.empty()) began = incident->beginnings.back();
+  if (now - began < policy_.link_down_hold) finding.severity = Severity::kWarning;
+}
+
 /// The finding as the newest one of the incident; evidence and jobs add up.
 void IncidentManager::apply(Incident& incident, const Finding& finding) const {
   Finding before = std::exchange(incident.finding, finding);
@@ -279,9 +291,10 @@ std::vector<Incident> IncidentManager::update(std::string_view fabric, std::vect
   }
   // What the greater troubles of this sweep contain: entity → incident.
   std::unordered_map<std::string, std::uint64_t> wholes;
-  for (const Finding& finding : findings) {
+  for (Finding& finding : findings) {
+    hold_back(finding, now);
     const std::uint64_t id = ingest(finding, now, changed);
-    const bool whole = is_node_outage(finding.kind);
+    const bool whole = is_node_outage(finding.kind) || finding.kind == IncidentKind::kLinksNotActivated;
     if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
     if (whole || finding.kind == IncidentKind::kLinkDown)
       for (const Entity& part : finding.affected) wholes.emplace(part.identity(), id);

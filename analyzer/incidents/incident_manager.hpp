@@ -82,6 +82,7 @@ class IncidentManager {
   void reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
   void open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
             Changed& changed);
+  void hold_back(Finding& finding, TimePoint now) const;
   void apply(Incident& incident, const Finding& finding) const;
   void begin(Incident& incident, const Finding& finding, TimePoint now);
   std::string summary_of(const Finding& finding, const Incident& incident) const;

@@ -12,10 +12,27 @@ namespace {
 
 enum HostFlapSource : unsigned { kByState, kByCarrier, kByLinkDowned, kByLinkDownEvents };
 
-void report_down(const HostWatch& host, const PortWatch& port, TimePoint now, std::vector<Finding>& findings) {
+}  // namespace
+
+// Ports of less than half the rate are for management.
+WaysLeft HostLinks::ways_left(const HostWatch& host, const PortWatch& port) const {
+  WaysLeft ways{.of = host.name, .is_host = true};
+  for (const PortWatch& other : host.ports) {
+    const bool is_way = other.was_up && !other.is_virtual && !other.set_down;
+    if (!is_way || links_[other.slot].best_rate * 2 < links_[port.slot].best_rate) continue;
+    ++ways.all;
+    if (other.up && !is_gone(other)) ++ways.up;
+  }
+  return ways;
+}
+
+void HostLinks::report_down(const HostWatch& host, const PortWatch& port, TimePoint now,
+                            std::vector<Finding>& findings) const {
   const LinkDown::Sight sight = port.present ? LinkDown::Sight::kHost : LinkDown::Sight::kDeviceGone;
-  Finding finding = link_down(reported_link(host, port, port.place ? port.place->link : entity_of(host, port)),
-                              {.sight = sight, .where = {}, .behind = 0});
+  Finding finding = link_down(
+      reported_link(host, port, port.place ? port.place->link : entity_of(host, port)),
+      {.sight = sight, .where = {}, .ways = ways_left(host, port), .critical_ways = thresholds_.critical_ways_left});
+  weigh_jobs(finding);
   const std::string why = port.reason.empty() ? std::string() : ": " + port.reason;
   finding.evidence.push_back(
       {.signal = "host_port_state",
@@ -28,8 +45,6 @@ void report_down(const HostWatch& host, const PortWatch& port, TimePoint now, st
        .where = entity_of(host, port)});
   findings.push_back(std::move(finding));
 }
-
-}  // namespace
 
 void HostLinks::restore(const PortWatch& port, const FlapState& known) {
   Link& link = links_[port.slot];

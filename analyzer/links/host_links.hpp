@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/links/flap_record.hpp"
+#include "analyzer/links/ways_left.hpp"
 #include "analyzer/ports/host_watch.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 
@@ -60,6 +61,8 @@ class HostLinks {
   static void take_carrier(const PortWatch& port, Link& link, std::uint64_t downs, TimePoint at);
   static bool is_slow(const PortWatch& port, const Link& link);
   bool is_down(const PortWatch& port, const Link& link, TimePoint now) const;
+  WaysLeft ways_left(const HostWatch& host, const PortWatch& port) const;
+  void report_down(const HostWatch& host, const PortWatch& port, TimePoint now, std::vector<Finding>& findings) const;
   void report_slow(const HostWatch& host, const PortWatch& port, const Link& link, TimePoint now,
                    std::vector<Finding>& findings) const;
 

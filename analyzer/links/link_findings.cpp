@@ -27,7 +27,9 @@ Finding link_finding(IncidentKind kind, Severity severity, const ReportedLink& l
 }
 
 Finding link_down(const ReportedLink& link, const LinkDown& down) {
-  Finding finding = link_finding(IncidentKind::kLinkDown, Severity::kCritical, link);
+  Finding finding =
+      link_finding(IncidentKind::kLinkDown,
+                   down.behind > 0 ? Severity::kCritical : severity_of(down.ways, down.critical_ways), link);
   const auto say = [&](double confidence, std::string how) {
     finding.confidence = confidence;
     finding.summary = link.name + std::move(how);
@@ -39,7 +41,8 @@ Finding link_down(const ReportedLink& link, const LinkDown& down) {
       break;
     case LinkDown::Sight::kTraining:
       finding.severity = Severity::kWarning;
-      say(0.8, " is trained, but the subnet manager has not activated it");
+      say(0.8, down.has_waited ? " is trained, but the subnet manager has not activated it"
+                               : " is trained and waits for the subnet manager");
       break;
     case LinkDown::Sight::kDisagreement:
       say(0.6, " is down at one end while the other still reports Active");
@@ -64,7 +67,16 @@ Finding link_down(const ReportedLink& link, const LinkDown& down) {
       say(0.95, " is down: the device is gone");
       break;
   }
+  if (const std::string left = in_words(down.ways); !left.empty()) finding.summary += "; " + left;
   return finding;
+}
+
+void weigh_jobs(Finding& finding) {
+  const bool of_links = finding.kind == IncidentKind::kLinkDown || finding.kind == IncidentKind::kLinksNotActivated;
+  if (!of_links || finding.jobs.empty()) return;
+  finding.severity = Severity::kCritical;
+  finding.summary += "; it hurts job " + finding.jobs.front();
+  if (finding.jobs.size() > 1) finding.summary += " and " + std::to_string(finding.jobs.size() - 1) + " more";
 }
 
 Finding link_flap(const ReportedLink& link, const FlapRecord& record, FlapWitness witness, const Thresholds& thresholds,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/links/flap_record.hpp"
+#include "analyzer/links/ways_left.hpp"
 #include "analyzer/ports/describe.hpp"
 #include "analyzer/ports/host_watch.hpp"
 
@@ -44,11 +45,18 @@ struct LinkDown {
     kDeviceGone,  ///< and its device has gone
   };
   Sight sight = Sight::kBothEnds;
-  std::string where{};     ///< label of an end
-  std::size_t behind = 0;  ///< kNoResponse: nodes out of reach behind it
+  std::string where{};         ///< label of an end
+  std::size_t behind = 0;      ///< kNoResponse: nodes out of reach behind it
+  bool has_waited = false;     ///< kTraining: longer than the subnet manager is given
+  WaysLeft ways{};             ///< to whom it served
+  double critical_ways = 0.5;  ///< Thresholds::critical_ways_left
 };
 /// LINK_DOWN: how bad, how sure and in which words follow from `down`.
 Finding link_down(const ReportedLink& link, const LinkDown& down);
+
+/// LINK_DOWN and LINKS_NOT_ACTIVATED with jobs become CRITICAL and say whom they hurt. Call it once, when the jobs of
+/// the finding are known.
+void weigh_jobs(Finding& finding);
 
 /// Who noticed that a link flaps.
 enum class FlapWitness : std::uint8_t { kOneEnd, kBothEnds, kHost };

@@ -11,21 +11,29 @@ namespace {
 
 /// Entities listed as affected: enough for people; links are never cut off, because a switch has 254 at most.
 constexpr std::size_t kMostAffectedNodes = 1024;
+/// Links of many whose states are shown.
+constexpr std::size_t kMostStates = 4;
 
 class Writer {
  public:
-  Writer(const Describe& describe, const LinkTable& table, const Sweep& sweep, std::vector<Finding>& findings)
-      : describe_(describe), table_(table), sweep_(sweep), findings_(findings) {}
+  Writer(const OutageView& view, std::vector<Finding>& findings)
+      : view_(view), describe_(view.describe), table_(view.table), sweep_(view.sweep), findings_(findings) {}
 
   void link(const Outage& outage);
+  void group(const Outage& outage);
   void whole(const Outage& outage);
   void silent(const Outage& outage);
+  void unread(const Outage& outage);
+  void not_activated(const Outage& outage);
   void fabric(const Outage& outage);
 
  private:
   void add_state(Finding& finding, LinkId id, bool high) const;
+  void add_states(Finding& finding, const std::vector<LinkId>& links, NodeId node) const;
   void add_nodes(Finding& finding, const std::vector<NodeId>& nodes) const;
+  void add_waiting(Finding& finding, const Outage& outage) const;
 
+  const OutageView& view_;
   const Describe& describe_;
   const LinkTable& table_;
   const Sweep& sweep_;
@@ -56,6 +64,32 @@ void Writer::add_state(Finding& finding, LinkId id, bool high) const {
                               .where = where});
 }
 
+/// Of some links that are down at `node`, what the other end says, or where that is not seen, this one.
+void Writer::add_states(Finding& finding, const std::vector<LinkId>& links, NodeId node) const {
+  std::size_t shown = 0;
+  for (const LinkId id : links) {
+    const LinkState& link = table_.links()[id];
+    if (shown == kMostStates) break;
+    if (link.low_view == EndView::kUnseen && link.high_view == EndView::kUnseen) continue;
+    const bool far_is_high = link.low_node == node;
+    const bool far_is_seen = (far_is_high ? link.high_view : link.low_view) != EndView::kUnseen;
+    add_state(finding, id, far_is_seen == far_is_high);
+    ++shown;
+  }
+}
+
+/// Nodes whose counters wait for the routes that change because of the outage.
+void Writer::add_waiting(Finding& finding, const Outage& outage) const {
+  if (outage.counters_waiting == 0) return;
+  finding.evidence.push_back({.signal = "counters_waiting",
+                              .description = "the counters of " + std::to_string(outage.counters_waiting) +
+                                             " nodes could not be read while routes changed",
+                              .value = static_cast<double>(outage.counters_waiting),
+                              .unit = "nodes",
+                              .observed = sweep_.finished,
+                              .where = finding.cause});
+}
+
 void Writer::add_nodes(Finding& finding, const std::vector<NodeId>& nodes) const {
   for (std::size_t i = 0; i < std::min(nodes.size(), kMostAffectedNodes); ++i)
     finding.affected.push_back(describe_.node(nodes[i]));
@@ -67,7 +101,12 @@ void Writer::link(const Outage& outage) {
   std::erase(behind, describe_.adapter_of(outage.link));
   const auto either = [&](EndView view) { return link.low_view == view || link.high_view == view; };
   const auto end = [&](bool high) { return describe_.end(outage.link, high).label; };
-  LinkDown down{.sight = LinkDown::Sight::kBothEnds, .where = {}, .behind = behind.size()};
+  LinkDown down{.sight = LinkDown::Sight::kBothEnds,
+                .where = {},
+                .behind = behind.size(),
+                .has_waited = sweep_.finished - link.view_since >= view_.thresholds.sm_patience,
+                .ways = ways_left(table_, view_.ranks, outage.link),
+                .critical_ways = view_.thresholds.critical_ways_left};
   if (either(EndView::kDisabled)) {
     down.sight = LinkDown::Sight::kDisabled;
     down.where = end(link.high_view == EndView::kDisabled);
@@ -87,6 +126,36 @@ void Writer::link(const Outage& outage) {
   add_nodes(finding, behind);
   add_state(finding, outage.link, false);
   add_state(finding, outage.link, true);
+  add_waiting(finding, outage);
+  findings_.push_back(std::move(finding));
+}
+
+void Writer::group(const Outage& outage) {
+  Finding finding = make_finding(IncidentKind::kLinkDown, Severity::kWarning, describe_.node(outage.node));
+  std::vector<NodeId> adapters;
+  WaysLeft worst;
+  std::size_t training = 0;
+  for (const LinkId id : outage.links) {
+    finding.affected.push_back(describe_.link(id));
+    if (const NodeId adapter = describe_.adapter_of(id); adapter != kNoIndex) adapters.push_back(adapter);
+    training += table_.links()[id].view == LinkView::kTraining ? 1U : 0U;
+    const WaysLeft ways = ways_left(table_, view_.ranks, id);
+    const bool worse = severity_of(ways, view_.thresholds.critical_ways_left) > finding.severity;
+    if (worst.all == 0 || worse) worst = ways;
+    if (worse) finding.severity = Severity::kCritical;
+  }
+  add_nodes(finding, adapters);
+  std::vector<NodeId> behind = outage.nodes;
+  std::erase_if(behind, [&](NodeId node) { return std::ranges::find(adapters, node) != adapters.end(); });
+  add_nodes(finding, behind);
+  add_states(finding, outage.links, outage.node);
+  add_waiting(finding, outage);
+  finding.confidence = 0.8;
+  finding.summary = std::to_string(outage.links_before) + " links of " + finding.cause.label + " went down together";
+  if (outage.links.size() < outage.links_before)
+    finding.summary += ", " + std::to_string(outage.links.size()) + " of them are not up again";
+  if (training > 0) finding.summary += ", " + std::to_string(training) + " are trained and wait for the subnet manager";
+  if (const std::string left = in_words(worst); !left.empty()) finding.summary += "; " + left;
   findings_.push_back(std::move(finding));
 }
 
@@ -106,19 +175,16 @@ void Writer::whole(const Outage& outage) {
   std::vector<NodeId> behind = outage.nodes;
   std::erase_if(behind, [&](NodeId node) { return std::ranges::find(hosts, node) != hosts.end(); });
   add_nodes(finding, behind);
-  std::size_t shown = 0;
-  for (const LinkId id : outage.links) {
-    const LinkState& link = table_.links()[id];
-    if (shown == 4) break;
-    if (link.low_view == EndView::kUnseen && link.high_view == EndView::kUnseen) continue;
-    const bool far_is_high = is_switch ? link.low_node == outage.node : link.high_view != EndView::kUnseen;
-    add_state(finding, id, far_is_high);
-    ++shown;
-  }
+  add_states(finding, outage.links, outage.node);
+  add_waiting(finding, outage);
   finding.confidence = 0.95;
   finding.summary = std::string(is_switch ? "Switch " : "Host ") + finding.cause.label + " is down: none of its " +
                     std::to_string(outage.links.size()) + " links is up";
-  if (disabled) {
+  if (outage.is_returning) {
+    finding.summary = std::string(is_switch ? "Switch " : "Host ") + finding.cause.label +
+                      " is coming back: " + std::to_string(outage.links.size()) + " of its " +
+                      std::to_string(outage.links_before) + " links are not active yet";
+  } else if (disabled) {
     finding.severity = Severity::kWarning;
     finding.summary += ", all administratively disabled";
   }
@@ -127,6 +193,7 @@ void Writer::whole(const Outage& outage) {
 }
 
 void Writer::silent(const Outage& outage) {
+  if (outage.node == kNoIndex) return unread(outage);
   const bool counters_only = outage.kind == OutageKind::kCountersSilent;
   Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kWarning, describe_.node(outage.node));
   finding.confidence = 0.9;
@@ -152,6 +219,35 @@ void Writer::silent(const Outage& outage) {
   findings_.push_back(std::move(finding));
 }
 
+/// The counters of several nodes.
+void Writer::unread(const Outage& outage) {
+  Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kWarning, describe_.fabric());
+  finding.confidence = 0.9;
+  finding.summary = "The counters of " + std::to_string(outage.nodes.size()) + " nodes of fabric " +
+                    finding.cause.label + " cannot be read, although the nodes respond";
+  add_nodes(finding, outage.nodes);
+  finding.evidence.push_back(
+      fact("counters_read_at",
+           "requests that are routed by LID have not been answered; those on a directed route have: the forwarding "
+           "tables do not lead to these nodes, or not back",
+           sweep_.finished, finding.cause));
+  findings_.push_back(std::move(finding));
+}
+
+void Writer::not_activated(const Outage& outage) {
+  Finding finding = make_finding(IncidentKind::kLinksNotActivated, Severity::kWarning, describe_.fabric());
+  finding.confidence = 0.9;
+  finding.summary = "The subnet manager of fabric " + finding.cause.label + " has not activated " +
+                    std::to_string(outage.links.size()) + " links that are trained";
+  for (const LinkId id : outage.links) {
+    finding.affected.push_back(describe_.link(id));
+    if (severity_of(ways_left(table_, view_.ranks, id), view_.thresholds.critical_ways_left) == Severity::kCritical)
+      finding.severity = Severity::kCritical;
+  }
+  add_states(finding, outage.links, kNoIndex);
+  findings_.push_back(std::move(finding));
+}
+
 void Writer::fabric(const Outage& outage) {
   Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, describe_.fabric());
   finding.confidence = 0.8;
@@ -167,16 +263,18 @@ void Writer::fabric(const Outage& outage) {
 
 }  // namespace
 
-void report_outages(const OutageReport& report, const Describe& describe, const LinkTable& table,
-                    const FlapTracker& flaps, const Sweep& sweep, std::vector<Finding>& findings) {
-  Writer writer(describe, table, sweep, findings);
+void report_outages(const OutageReport& report, const OutageView& view, std::vector<Finding>& findings) {
+  Writer writer(view, findings);
   for (const Outage& outage : report.outages) {
     switch (outage.kind) {
       case OutageKind::kLink: {
-        const TimePoint since = table.links()[outage.link].down_since;
-        if (!flaps.hides_down(outage.link, since, sweep.finished)) writer.link(outage);
+        const TimePoint since = view.table.links()[outage.link].down_since;
+        if (!view.flaps.hides_down(outage.link, since, view.sweep.finished)) writer.link(outage);
         break;
       }
+      case OutageKind::kLinkGroup:
+        writer.group(outage);
+        break;
       case OutageKind::kSwitch:
       case OutageKind::kHost:
         writer.whole(outage);
@@ -184,6 +282,9 @@ void report_outages(const OutageReport& report, const Describe& describe, const 
       case OutageKind::kNodeSilent:
       case OutageKind::kCountersSilent:
         writer.silent(outage);
+        break;
+      case OutageKind::kNotActivated:
+        writer.not_activated(outage);
         break;
       case OutageKind::kFabric:
         writer.fabric(outage);

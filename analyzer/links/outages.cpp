@@ -5,20 +5,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/ports/freshness.hpp"
-
 namespace weft::analyzer {
 namespace {
 
 /// Silent nodes among which a hub is looked for; the search is quadratic.
 constexpr std::size_t kMostToSort = 256;
-/// So many times the grace of an activation are given to a host that has come back until its links are up, and to any
-/// node until its counters can be read: the subnet manager has to give it a LID first.
-constexpr unsigned kRecovery = 4;
-
-std::uint8_t sweeps_of(unsigned times, const Thresholds& thresholds) {
-  return static_cast<std::uint8_t>(std::min(times * (thresholds.activation_grace_sweeps + 1), 255U));
-}
+/// From so many links on, which wait at once and alone, it is the subnet manager's trouble and not theirs.
+constexpr std::size_t kManyWaiting = 3;
 
 }  // namespace
 
@@ -39,9 +32,15 @@ struct OutageFinder::Work {
   std::size_t counting_links = 0;
   std::size_t training_links = 0;
   bool trouble = false;  ///< there is anything to look at
+  TimePoint now = kNever;
+  Duration patience{};  ///< with the subnet manager
 };
 
-bool OutageFinder::is_dead(const LinkState& link) const {
+bool OutageFinder::has_waited(const LinkState& link, const Work& work) const {
+  return link.sweeps_in_view > thresholds_.activation_grace_sweeps && work.now - link.view_since >= work.patience;
+}
+
+bool OutageFinder::is_dead(const LinkState& link, const Work& work) const {
   if (!link.counts() || link.brought_up != kNever) return false;
   switch (link.view) {
     case LinkView::kDown:
@@ -49,7 +48,7 @@ bool OutageFinder::is_dead(const LinkState& link) const {
     case LinkView::kDisagreement:
       return link.reported || link.sweeps_in_view >= thresholds_.disagreement_sweeps;
     case LinkView::kTraining:
-      return link.reported || link.sweeps_in_view > thresholds_.activation_grace_sweeps;
+      return link.reported || has_waited(link, work);
     case LinkView::kUnknown:
     case LinkView::kUp:
       break;
@@ -57,7 +56,10 @@ bool OutageFinder::is_dead(const LinkState& link) const {
   return false;
 }
 
-void OutageFinder::survey(LinkTable& table, Work& work) const {
+void OutageFinder::survey(LinkTable& table, Work& work) {
+  for (const LinkState& link : table.links())
+    if (link.activated_in > Duration::zero()) patience_.note(link.activated_in, work.now);
+  work.patience = patience_.value(work.now);
   const std::vector<KnownNode>& nodes = table.nodes();
   work.nodes.assign(nodes.size(), {});
   work.covered.assign(table.links().size(), 0);
@@ -76,7 +78,7 @@ void OutageFinder::survey(LinkTable& table, Work& work) const {
       if (near_view == EndView::kUp) ++frontier.up;
       if (near_view == EndView::kDown || near_view == EndView::kDisabled) {
         ++frontier.down;
-        if (is_dead(link)) ++frontier.dead;
+        if (is_dead(link, work)) ++frontier.dead;
       }
     };
     look(link.low_node, link.low_view, link.high_node, high);
@@ -116,28 +118,28 @@ void OutageFinder::blame_nodes(LinkTable& table, bool ethernet, Work& work) cons
   }
 }
 
-void OutageFinder::blame_counters(LinkTable& table, const Sweep& sweep, Work& work) const {
-  if (!sweep.counters) return;
-  const std::span<const TimePoint> read_at = sweep.counters->raw_read_at();
-  const Duration stale = stale_after(sweep, thresholds_);
-  for (NodeId id = 0; id < table.nodes().size(); ++id) {
-    KnownNode& known = table.nodes()[id];
-    if (known.quiet) known.counters_hold = sweeps_of(kRecovery, thresholds_);
-    if (known.quiet || known.index == kNoIndex) continue;
-    const Node& node = sweep.topology->node(known.index);
-    TimePoint newest = kNever;
-    const std::size_t end = std::min<std::size_t>(node.first_port + node.port_entries(), read_at.size());
-    for (std::size_t port = node.first_port; port < end; ++port) newest = std::max(newest, read_at[port]);
-    if (newest == kNever || newest >= sweep.started)
-      known.counterless_sweeps = known.counters_hold = 0;
-    else if (known.counters_hold > 0)
-      --known.counters_hold;
-    else if (known.counterless_sweeps < 255)
-      ++known.counterless_sweeps;
-    // Both: after a gap in our own sweeps, or a jump of the clock, one lost answer is old at once.
-    if (known.counterless_sweeps >= thresholds_.stale_intervals && newest + stale < sweep.finished)
-      work.outages.push_back({.kind = OutageKind::kCountersSilent, .node = id});
+void OutageFinder::blame_returns(const LinkTable& table, Work& work) {
+  // Of hosts nobody is blamed yet: what is down again is found with its links.
+  const auto is_dark = [&](NodeId node) { return work.nodes[node].dark; };
+  for (Outage& outage : returns_.follow(table, is_dark, work.patience, work.now)) {
+    for (const LinkId id : outage.links) work.covered[id] = 1;
+    work.outages.push_back(std::move(outage));
   }
+}
+
+void OutageFinder::blame_manager(const LinkTable& table, Work& work) const {
+  const auto waits = [&](const Outage& outage) {
+    return outage.kind == OutageKind::kLink && table.links()[outage.link].view == LinkView::kTraining &&
+           has_waited(table.links()[outage.link], work);
+  };
+  if (static_cast<std::size_t>(std::ranges::count_if(work.outages, waits)) < kManyWaiting) return;
+  Outage manager{.kind = OutageKind::kNotActivated};
+  std::erase_if(work.outages, [&](const Outage& outage) {
+    if (!waits(outage)) return false;
+    manager.links.push_back(outage.link);
+    return true;
+  });
+  work.outages.push_back(std::move(manager));
 }
 
 void OutageFinder::blame_links(const LinkTable& table, bool ethernet, Work& work) const {
@@ -150,29 +152,10 @@ void OutageFinder::blame_links(const LinkTable& table, bool ethernet, Work& work
   };
   for (LinkId id = 0; id < table.links().size(); ++id) {
     const LinkState& link = table.links()[id];
-    if (work.covered[id] || !is_dead(link)) continue;
+    if (work.covered[id] || !is_dead(link, work)) continue;
     if (!link.reported && link.sweeps_in_view < 2 && (dying(link.low_node) || dying(link.high_node))) continue;
     work.outages.push_back({.kind = OutageKind::kLink, .link = id, .links = {id}});
   }
-}
-
-void OutageFinder::hold_back(LinkTable& table, Work& work) {
-  recovering_ = false;
-  for (LinkId id = 0; id < table.links().size(); ++id) {
-    LinkState& link = table.links()[id];
-    if (work.covered[id]) continue;
-    // Its switch or host has just come back. Adapters follow one by one, as their host starts.
-    const auto is_adapter = [&](NodeId node) { return table.nodes()[node].type == NodeType::kChannelAdapter; };
-    const bool of_host = is_adapter(link.low_node) || is_adapter(link.high_node);
-    if (link.covered) link.hold = sweeps_of(of_host ? kRecovery : 1, thresholds_);
-    link.covered = false;
-    if (link.view == LinkView::kUp) link.hold = 0;
-    if (link.hold > 0) --link.hold;
-    recovering_ = recovering_ || link.hold > 0;
-  }
-  std::erase_if(work.outages, [&](const Outage& outage) {
-    return outage.kind == OutageKind::kLink && table.links()[outage.link].hold > 0;
-  });
 }
 
 void OutageFinder::group_hosts(const LinkTable& table, Work& work) const {
@@ -221,10 +204,11 @@ void OutageFinder::attribute(const LinkTable& table, Work& work) const {
       for (const NodeId adapter : table.hosts()[outage.host]) claim(adapter, i, false);
   }
   for (std::uint32_t i = 0; i < work.outages.size(); ++i) {
-    if (work.outages[i].kind != OutageKind::kLink) continue;
-    const LinkState& link = table.links()[work.outages[i].link];
-    for (const NodeId end : {link.low_node, link.high_node})
-      if (work.nodes[end].up == 0 && work.nodes[end].down == 1) claim(end, i, true);
+    if (work.outages[i].kind != OutageKind::kLink && work.outages[i].kind != OutageKind::kLinkGroup) continue;
+    const std::vector<LinkId> links = work.outages[i].links;
+    for (const LinkId id : links)
+      for (const NodeId end : {table.links()[id].low_node, table.links()[id].high_node})
+        if (work.nodes[end].up == 0 && work.nodes[end].down == 1) claim(end, i, true);
   }
   for (std::size_t head = 0; head < queue.size(); ++head) {
     const NodeId from = queue[head];
@@ -281,9 +265,7 @@ void OutageFinder::blame_hubs(const LinkTable& table, Work& work) const {
 }
 
 void OutageFinder::merge_silent(const LinkTable& table, Work& work) const {
-  const auto is_silent = [](const Outage& outage) {
-    return outage.kind == OutageKind::kNodeSilent || outage.kind == OutageKind::kCountersSilent;
-  };
+  const auto is_silent = [](const Outage& outage) { return outage.kind == OutageKind::kNodeSilent; };
   const auto silent = static_cast<std::size_t>(std::ranges::count_if(work.outages, is_silent));
   const double share =
       static_cast<double>(silent) / static_cast<double>(std::max<std::size_t>(1, table.nodes().size()));
@@ -303,7 +285,7 @@ bool OutageFinder::mass(const LinkTable& table, const Sweep& sweep, const Work& 
   const PortIndex local = sweep.topology->find_port(sweep.local_port);
   if (local != kNoIndex && table.link_at(local) != kNoIndex) {
     const LinkState& link = table.links()[table.link_at(local)];
-    if (is_dead(link) && work.dark_nodes > 0) {
+    if (is_dead(link, work) && work.dark_nodes > 0) {
       fabric.reason = "the link that we ask through is down";
       fabric.links.push_back(table.link_at(local));
       return true;
@@ -328,16 +310,14 @@ bool OutageFinder::mass(const LinkTable& table, const Sweep& sweep, const Work& 
 }
 
 void OutageFinder::mark(LinkTable& table, const Work& work) {
-  for (const LinkId id : marked_) table.links()[id].reported = false;
+  for (const LinkId id : marked_) table.links()[id].reported = table.links()[id].covered = false;
   marked_.clear();
   for (const Outage& outage : work.outages) {
-    const bool whole = outage.kind == OutageKind::kSwitch || outage.kind == OutageKind::kHost;
-    if (!whole && outage.kind != OutageKind::kLink) continue;
+    if (outage.kind == OutageKind::kFabric) continue;
     for (const LinkId id : outage.links) {
       LinkState& link = table.links()[id];
       link.reported = true;
-      link.covered = whole;
-      recovering_ = recovering_ || whole;
+      link.covered = is_whole(outage);
       marked_.push_back(id);
     }
   }
@@ -345,14 +325,16 @@ void OutageFinder::mark(LinkTable& table, const Work& work) {
 
 OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint now) {
   Work work;
+  work.now = now;
   survey(table, work);
+  if (work.trouble) blame_nodes(table, sweep.topology->is_ethernet(), work);
+  if (work.trouble || returns_.is_waiting()) blame_returns(table, work);
   if (work.trouble) {
-    blame_nodes(table, sweep.topology->is_ethernet(), work);
     blame_links(table, sweep.topology->is_ethernet(), work);
     group_hosts(table, work);
   }
-  if (work.trouble || recovering_) hold_back(table, work);  // in a sweep without trouble it ends
   const std::size_t culprits = work.outages.size();
+  groups_.gather(table, work.outages);
   Outage fabric;
   if (mass(table, sweep, work, culprits, now, fabric)) {
     OutageReport report;
@@ -362,12 +344,14 @@ OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint 
     return report;
   }
   if (work.trouble) {
+    blame_manager(table, work);
     attribute(table, work);
     blame_hubs(table, work);
   }
-  blame_counters(table, sweep, work);
+  counters_.judge(table, sweep, work.patience, now, work.outages);
   merge_silent(table, work);
   mark(table, work);
+  returns_.remember(work.outages);
   return {std::move(work.outages), false};
 }
 

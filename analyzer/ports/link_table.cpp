@@ -232,11 +232,15 @@ void LinkTable::observe_links(const Sweep& sweep) {
     else if (either(EndView::kUp))
       view = LinkView::kUp;
     const bool unread_before = link.view == LinkView::kUnknown && link.sweeps_in_view > 0 && !link.recabled;
+    link.activated_in = {};
     if (view == link.view) {
       if (link.sweeps_in_view < 255) ++link.sweeps_in_view;
     } else {
       if (link.view == LinkView::kUp || link.down_since == kNever) link.down_since = sweep.finished;
+      if (link.view == LinkView::kTraining && view == LinkView::kUp && link.view_since < sweep.finished)
+        link.activated_in = sweep.finished - link.view_since;
       link.view = view;
+      link.view_since = sweep.finished;
       link.sweeps_in_view = 1;
     }
     if (view != LinkView::kUp) continue;

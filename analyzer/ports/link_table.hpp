@@ -26,14 +26,14 @@ struct KnownNode {
   std::string name;
   NodeType type = NodeType::kUnknown;
   bool aggregation_node = false;
-  NodeIndex index = kNoIndex;           ///< in the present topology, kNoIndex when it is not there
-  std::uint32_t host = kNoIndex;        ///< which host an adapter belongs to: position in LinkTable::hosts()
-  bool lost = true;                     ///< it does not answer: unreachable, or all its states are stale
-  bool quiet = true;                    ///< lost, or no state of it was read in this very sweep
-  bool unread = false;                  ///< on Ethernet: nobody reads it, which says nothing of it; lost and quiet too
-  std::uint8_t silent_sweeps = 0;       ///< consecutive sweeps lost while a neighbour saw its link up
-  std::uint8_t counterless_sweeps = 0;  ///< consecutive sweeps in which it answered, but none of its counters was read
-  std::uint8_t counters_hold = 0;       ///< sweeps that it is still given for that: it has just come back
+  NodeIndex index = kNoIndex;            ///< in the present topology, kNoIndex when it is not there
+  std::uint32_t host = kNoIndex;         ///< which host an adapter belongs to: position in LinkTable::hosts()
+  bool lost = true;                      ///< it does not answer: unreachable, or all its states are stale
+  bool quiet = true;                     ///< lost, or no state of it was read in this very sweep
+  bool unread = false;                   ///< on Ethernet: nobody reads it, which says nothing of it; lost and quiet too
+  std::uint8_t silent_sweeps = 0;        ///< consecutive sweeps lost while a neighbour saw its link up
+  std::uint8_t counterless_sweeps = 0;   ///< consecutive sweeps in which it answered, but none of its counters was read
+  TimePoint counterless_since = kNever;  ///< since the first of them
 };
 
 /// What one end says.
@@ -60,11 +60,12 @@ struct LinkState {
   EndView high_view = EndView::kUnseen;
   LinkView view = LinkView::kUnknown;
   std::uint8_t sweeps_in_view = 0;  ///< consecutive sweeps with this view, at most 255
+  TimePoint view_since = kNever;    ///< end of the first of them
+  Duration activated_in{};          ///< time from kTraining to kUp; of the sweep that first saw it up, else 0
   bool was_up = false;              ///< seen up, by this process or an earlier one
   bool expected = false;            ///< the expected topology has it
   bool reported = false;            ///< was part of an outage in the last sweep
   bool covered = false;             ///< and that was a switch's or a host's outage
-  std::uint8_t hold = 0;            ///< sweeps to wait before it is reported: its switch or host has just come back
   TimePoint down_since = kNever;    ///< when the view left kUp
   /// When it was up for the first time, of a link that came while we watched; kNever once Thresholds::bring_up is over.
   /// Who brings a machine into service trains its links more than once.

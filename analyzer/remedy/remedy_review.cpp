@@ -108,6 +108,8 @@ void PlanManager::propose(const RemedyView& view) {
     const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
     if (view.now - began < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
     if (settings_.mode(remedy->action) == RemedyMode::kOff) continue;
+    // Nobody could carry it out: the incident says all there is to say.
+    if (settings_.actuator(remedy->action, view.is_ethernet_link(remedy->target)).empty()) continue;
     if (is_taken(remedy->target) || is_tried(*incident, *remedy, view)) continue;
     // Bounded: a fabric on fire has its breaker, not ten thousand plans.
     if (entries_.size() >= settings_.limits.retained_plans) continue;

@@ -19,7 +19,7 @@ struct RemedySettings {
   RemedySettings() { modes.fill(RemedyMode::kPropose); }
 
   std::array<RemedyMode, static_cast<std::size_t>(RemedyAction::kCount)> modes;
-  /// Who carries an action out; empty: nobody, so that plans stay proposals.
+  /// Who carries an action out; empty: nobody, and no plan is made for it.
   std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> actuators;
   /// The same for links of Ethernet fabrics, where neither ports nor hop weights of InfiniBand are.
   std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> ethernet_actuators;

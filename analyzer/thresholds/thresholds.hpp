@@ -21,9 +21,18 @@ struct Damping {
 /// Thresholds of all rules over sweeps and hosts.
 struct Thresholds {
   // --- LINK_DOWN, SWITCH_DOWN, NODE_DOWN
-  /// Sweeps that a link may stand in Initialize or Armed before it is called down: the subnet manager needs a moment to
-  /// activate a port that has just trained.
+  /// The subnet manager is given so long to activate links that have trained and to program the routes to a node, more
+  /// where this one was seen to need more: OpenSM looks every 10 s and needs minutes for a fabric of 40,000 hosts.
+  Duration sm_patience = std::chrono::minutes(1);
+  /// And never fewer sweeps than this.
   unsigned activation_grace_sweeps = 2;
+  /// Links of one switch that go down within link_group_spacing of each other are one trouble (a line card, a loom of
+  /// cables) from so many on.
+  unsigned link_group_minimum = 3;
+  Duration link_group_spacing = std::chrono::seconds(5);
+  /// LINK_DOWN is CRITICAL when no more than this share (0..1) of the links of the host, or of the uplinks of the
+  /// switch, is left.
+  double critical_ways_left = 0.5;
   /// Sweeps for which one end may say Down while the other says Active: the two ends are read at different moments.
   unsigned disagreement_sweeps = 2;
   /// Share (0..1) of the known nodes that may go dark at once before we suspect our own place in the fabric rather than
@@ -152,6 +161,9 @@ struct Thresholds {
 struct IncidentPolicy {
   /// Consecutive sweeps without the finding, in which the entity was really observed, before an incident resolves.
   unsigned resolve_sweeps = 3;
+  /// LINK_DOWN is at most a WARNING for so long, unless it hurts a job: a cable that is pulled and plugged in again
+  /// wakes nobody.
+  Duration link_down_hold = std::chrono::seconds(30);
   /// The same trouble within this time after it was resolved re-opens the old incident rather than making a new one.
   Duration reopen_window = std::chrono::hours(24);
   /// Resolved incidents are kept in memory (and in the snapshot) this long.

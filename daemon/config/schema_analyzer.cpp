@@ -15,8 +15,30 @@ std::vector<Key> availability_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.activation_grace_sweeps; },
        {0, 1000},
        "sweeps",
-       "Time that a link may stay in Initialize or Armed before LINK_DOWN. The subnet manager needs some time to "
-       "activate a port after training."},
+       "Minimum number of sweeps that a link may stay in Initialize or Armed before it is reported, however short "
+       "analyzer.sm_patience is."},
+      {"analyzer.sm_patience",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.sm_patience; },
+       {0, kHour},
+       "",
+       "Time that the subnet manager has to activate links after training and to program the routes to a node. Until "
+       "then a switch or host that comes back stays one incident, and counters that cannot be read are not "
+       "TELEMETRY_LOST. Where this subnet manager was seen to take longer, the time grows to twice that."},
+      {"analyzer.link_group_minimum",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.link_group_minimum; },
+       {2, 1000},
+       "links",
+       "Links of one switch that go down together, from this number on, are one incident of the switch: a line card or "
+       "a bundle of cables."},
+      {"analyzer.link_group_spacing",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.link_group_spacing; },
+       {0, kHour},
+       "",
+       "Maximum time between the first and the last of them."},
+      {"analyzer.critical_ways_left", [](WeftdConfig& c) -> Field { return &c.analyzer.critical_ways_left; }, kShare,
+       "share",
+       "LINK_DOWN is CRITICAL when no more than this share of the links of the host, or of the uplinks of the switch, "
+       "is left; otherwise WARNING. A link of a host with a job is always CRITICAL."},
       {"analyzer.disagreement_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.disagreement_sweeps; }, kSweeps,
        "sweeps", "Time that one end may be Down while the other is Active. The two ends are read at different times."},
       {"analyzer.mass_share", [](WeftdConfig& c) -> Field { return &c.analyzer.mass_share; }, kShare, "share",
@@ -379,6 +401,12 @@ std::vector<Key> incident_schema() {
       {"incidents.resolve_sweeps", [](WeftdConfig& c) -> Field { return &c.incidents.resolve_sweeps; }, kSweeps,
        "sweeps",
        "Consecutive sweeps without the finding, in which the entity was observed, before an incident resolves."},
+      {"incidents.link_down_hold",
+       [](WeftdConfig& c) -> Field { return &c.incidents.link_down_hold; },
+       {0, kHour},
+       "",
+       "LINK_DOWN is at most a WARNING for this time, unless it hurts a job: a cable that is pulled and plugged in "
+       "again pages nobody. The link is named at once all the same."},
       {"incidents.reopen_window",
        [](WeftdConfig& c) -> Field { return &c.incidents.reopen_window; },
        {0, 90 * kDay},

@@ -10,7 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
 from program_testing import (  # noqa: E402, F401
-    BUILD, PATIENCE, Weftd, main, program, run_weftd, wait_until, weftctl, weftctl_json)
+    BUILD, INTERVAL, PATIENCE, Weftd, main, program, run_weftd, wait_until, weftctl, weftctl_json)
 import fat_tree  # noqa: E402
 import netfile  # noqa: E402
 import simulated_subnet  # noqa: E402
@@ -34,6 +34,7 @@ class SubnetTest(unittest.TestCase):
 
     analyzer = ""
     infiniband = ""
+    interval = INTERVAL
     routing = "updn"
     opensm_options: tuple[str, ...] = ()
     subnet: simulated_subnet.SimulatedSubnet
@@ -51,7 +52,7 @@ class SubnetTest(unittest.TestCase):
         try:
             cls.subnet.start()
             cls.watcher = cls.subnet.network.hosts()[-1]
-            cls.weftd = Weftd(cls.subnet.environment(cls.watcher.identity), cls.analyzer, infiniband=cls.infiniband)
+            cls.weftd = Weftd(cls.subnet.environment(cls.watcher.identity), cls.analyzer, infiniband=cls.infiniband, interval=cls.interval)
             cls.weftd.start()
             cls.weftd.wait_sweeps(1)
         except BaseException:

@@ -60,7 +60,7 @@ class Events(weft_testing.SubnetTest):
     def start(self, *urls: str, more: str = "") -> Weftd:
         listed = ", ".join(f'"{url}"' for url in urls or (self.first.url,))
         self.teller = Weftd(self.subnet.environment(self.watcher.identity), infiniband=
-                            f'\n[events]\nurls = [{listed}]\nkey_file = "{self.key}"\ntimeout = "1s"\npage_url = "https://weft.example"\n{more}\n')
+                            f'\n[events]\nurls = [{listed}]\nkey_file = "{self.key}"\ntimeout = "1s"\npage_url = "https://weft.example"\n{more}\n[incidents]\nlink_down_hold = "0s"\n')
         self.addCleanup(self.teller.stop)
         self.teller.start()
         self.teller.wait_sweeps(1)

@@ -57,6 +57,8 @@ const char* meaning_of(v1::Incident::Kind kind) {
       return "a counter of a port cannot be trusted";
     case v1::Incident::TELEMETRY_LOST:
       return "no telemetry from a part of the fabric";
+    case v1::Incident::LINKS_NOT_ACTIVATED:
+      return "links are trained, but the subnet manager does not activate them";
     default:
       return "unknown kind: this weftctl is older than weftd";
   }

@@ -80,12 +80,13 @@ TEST(TelemetryLost, CountersThatCanNoLongerBeRead) {
   watch.sweeps(3);
   const NodeIndex leaf = watch.fabric.find("leaf-1");
   watch.fabric.freeze_counters(leaf);
-  watch.sweeps(3);
-  EXPECT_TRUE(watch.open().empty()) << watch.describe();
-  watch.sweeps(1);
+  watch.sweeps(60);
+  EXPECT_TRUE(watch.open().empty()) << "routes may be changing: " << watch.describe();
+  watch.sweeps(2);
   const Incident lost = watch.only();
   EXPECT_EQ(lost.finding.kind, IncidentKind::kTelemetryLost);
   EXPECT_NE(lost.finding.summary.find("counters"), std::string::npos);
+  EXPECT_EQ(lost.finding.cause.port.node, watch.fabric.nodes()[leaf].guid);
   watch.fabric.freeze_counters(leaf, false);
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty());
@@ -101,10 +102,50 @@ TEST(TelemetryLost, CountersOfASwitchThatCameBackMayTakeAMoment) {
   // It answers by directed route at once; its counters can be read when the subnet manager has given it a LID again.
   watch.fabric.power_on(spine);
   watch.fabric.freeze_counters(spine);
-  watch.sweeps(9);
+  watch.sweeps(55);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   watch.sweeps(9);
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kTelemetryLost) << "but not for ever";
+}
+
+TEST(TelemetryLost, CountersOfSeveralNodesAreOneTroubleOfTheRoutes) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  const auto freeze = [&](int first, int last, bool frozen) {
+    for (int h = first; h <= last; ++h)
+      watch.fabric.freeze_counters(watch.fabric.find("host-2-" + std::to_string(h) + " mlx5_0"), frozen);
+  };
+  freeze(0, 1, true);
+  watch.sweeps(5);
+  freeze(2, 4, true);
+  watch.sweeps(58);
+  const Incident lost = watch.only();
+  EXPECT_EQ(lost.finding.kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(lost.finding.severity, Severity::kWarning) << "the rest of the fabric is seen";
+  EXPECT_EQ(lost.finding.cause.kind, EntityKind::kFabric);
+  EXPECT_EQ(lost.finding.affected.size(), 5U) << watch.describe();
+  freeze(1, 4, false);
+  watch.sweeps(20);
+  EXPECT_EQ(watch.only().id, lost.id) << "the last of them is still the same trouble: " << watch.describe();
+  EXPECT_EQ(watch.only().finding.affected.size(), 1U);
+  freeze(0, 0, false);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+}
+
+TEST(TelemetryLost, CountersThatWaitForChangingRoutesBelongToTheOutage) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  watch.fabric.unlink(watch.fabric.port_towards("leaf-3", "spine-1"));
+  for (int h = 0; h < 4; ++h)
+    watch.fabric.freeze_counters(watch.fabric.find("host-2-" + std::to_string(h) + " mlx5_0"));
+  watch.sweeps(40);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.finding.kind, IncidentKind::kLinkDown);
+  const auto waiting = std::ranges::find(watch.analysis.findings.at(0).evidence, "counters_waiting", &Evidence::signal);
+  ASSERT_NE(waiting, watch.analysis.findings.at(0).evidence.end());
+  EXPECT_EQ(waiting->value, 4);
 }
 
 TEST(TelemetryLost, OneLostAnswerAfterAGapOfOurOwnIsNotTheNodes) {

@@ -54,9 +54,36 @@ TEST_F(Book, OpensOnceAndShowsOnlyWhatAPersonShouldSee) {
   moved.evidence[0].value = 1.2;
   EXPECT_TRUE(update({moved}).empty()) << "a number moved a little";
   EXPECT_EQ(book.all(), shown) << "the same list as before";
-  moved.severity = Severity::kCritical;
+  moved.severity = Severity::kInfo;
   ASSERT_EQ(update({moved}).size(), 1U);
   EXPECT_EQ(book.find(1)->revision, 2U);
+}
+
+TEST_F(Book, ALinkThatIsDownForAMomentIsNotCritical) {
+  Finding bad = down();
+  bad.severity = Severity::kCritical;
+  const auto severity = [&] { return book.find(1)->finding.severity; };
+  update({bad});
+  for (int i = 0; i < 29; ++i) update({bad});
+  EXPECT_EQ(severity(), Severity::kWarning);
+  ASSERT_EQ(update({bad}).size(), 1U) << "half a minute is over";
+  EXPECT_EQ(severity(), Severity::kCritical);
+  resolve();
+  update({bad});
+  EXPECT_EQ(severity(), Severity::kWarning) << "it begins anew";
+  resolve();
+  bad.jobs = {"slurm:7"};
+  update({bad});
+  EXPECT_EQ(severity(), Severity::kCritical) << "a job is hurt";
+}
+
+TEST_F(Book, WhatWasCriticalBeforeARestartStaysSo) {
+  Finding bad = down();
+  bad.severity = Severity::kCritical;
+  for (int i = 0; i < 40; ++i) update({bad});
+  book = IncidentManager(IncidentPolicy{}, {*book.find(1)}, 2);
+  EXPECT_TRUE(update({bad}).empty());
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical);
 }
 
 TEST_F(Book, ShowsNewNumbersAtMostOnceAMinute) {

@@ -119,7 +119,7 @@ TEST_F(Maintenance, AWindowThatIsEndedEarlyIsOver) {
 TEST_F(Maintenance, AnIncidentFromBeforeTheWindowStillAlarms) {
   const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
   watch.fabric.unlink(end);
-  watch.sweeps(3);
+  watch.sweeps(33);
   const Incident before = watch.only();
   plan({window_on(node("leaf-1"), watch.fabric.now(), seconds(40))});
   watch.sweeps(5);

@@ -23,7 +23,7 @@ TEST(LinkDown, NamesBothEndsWithinTwoSweepsAndResolves) {
   watch.sweeps(1);
   const Incident down = watch.only();
   EXPECT_EQ(down.finding.kind, IncidentKind::kLinkDown);
-  EXPECT_EQ(down.finding.severity, Severity::kCritical);
+  EXPECT_EQ(down.finding.severity, Severity::kWarning) << "it may be back in a moment";
   EXPECT_EQ(link_of(down), watch.fabric.link_of(end));
   EXPECT_NE(down.finding.cause.label.find("leaf-1 port 1"), std::string::npos) << down.finding.cause.label;
   EXPECT_NE(down.finding.cause.label.find("spine-0 port 2"), std::string::npos) << down.finding.cause.label;
@@ -66,7 +66,7 @@ TEST(LinkDown, WaitsForTheSubnetManagerToActivateAPort) {
   watch.sweeps(3);
   const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-0");
   watch.fabric.relink(end, PortState::kInitialize);
-  watch.sweeps(2);
+  watch.sweeps(60);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   watch.sweeps(1);
   const Incident down = watch.only();
@@ -76,6 +76,93 @@ TEST(LinkDown, WaitsForTheSubnetManagerToActivateAPort) {
   watch.fabric.relink(end);
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty());
+}
+
+TEST(LinkDown, IsAsBadAsWhatIsLost) {
+  Watch watch(FabricBuilder::fat_tree(8, 3, 4));
+  watch.sweeps(3);
+  const auto cut = [&](int first, int last) {
+    for (int s = first; s <= last; ++s)
+      watch.fabric.unlink(watch.fabric.port_towards("leaf-1", "spine-" + std::to_string(s)));
+  };
+  cut(0, 0);
+  watch.sweeps(40);
+  EXPECT_EQ(watch.only().finding.severity, Severity::kWarning);
+  EXPECT_NE(watch.only().finding.summary.find("7 of 8 uplinks of leaf-1 are up"), std::string::npos)
+      << watch.only().finding.summary;
+  watch.fabric.unlink(watch.fabric.port_towards("leaf-2", "host-2-1 mlx5_0"));
+  watch.sweeps(29);
+  EXPECT_EQ(watch.open().at(1).finding.severity, Severity::kWarning) << "nobody is woken for a cable that is swapped";
+  watch.sweeps(3);
+  EXPECT_EQ(watch.open().at(1).finding.severity, Severity::kCritical);
+  EXPECT_NE(watch.open().at(1).finding.summary.find("it is the only link of host-2-1"), std::string::npos);
+  EXPECT_EQ(watch.open().at(0).finding.severity, Severity::kWarning);
+  watch.restart();
+  watch.sweeps(2);
+  EXPECT_EQ(watch.open().at(1).finding.severity, Severity::kCritical) << "it began long ago";
+  cut(1, 1);
+  watch.sweeps(6);
+  cut(2, 2);
+  watch.sweeps(6);
+  cut(3, 3);
+  watch.sweeps(40);
+  EXPECT_EQ(watch.open().at(0).finding.severity, Severity::kCritical) << "half is left: " << watch.describe();
+}
+
+TEST(LinkDown, OfManyLinksOfOneSwitchAtOnceIsOneIncident) {
+  Watch watch(FabricBuilder::fat_tree(4, 16, 4));
+  watch.sweeps(3);
+  const NodeIndex spine = watch.fabric.find("spine-2");
+  const auto each = [&](int first, int last, auto change) {
+    for (int l = first; l <= last; ++l) change(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)));
+  };
+  // One sweep may see the first of them only.
+  each(0, 1, [&](PortIndex port) { watch.fabric.unlink(port); });
+  watch.sweeps(1);
+  EXPECT_EQ(watch.open().size(), 2U);
+  each(2, 7, [&](PortIndex port) { watch.fabric.unlink(port); });
+  watch.sweeps(2);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.finding.kind, IncidentKind::kLinkDown) << watch.describe();
+  EXPECT_EQ(down.finding.cause.port.node, watch.fabric.nodes()[spine].guid);
+  EXPECT_EQ(down.finding.affected.size(), 8U);
+  EXPECT_NE(down.finding.summary.find("8 links of spine-2 went down together"), std::string::npos)
+      << down.finding.summary;
+  watch.restart();
+  watch.sweeps(5);
+  EXPECT_EQ(watch.only().id, down.id) << watch.describe();
+  each(0, 7, [&](PortIndex port) { watch.fabric.relink(port, PortState::kInitialize); });
+  watch.sweeps(20);
+  EXPECT_EQ(watch.only().id, down.id) << "they wait for the subnet manager: " << watch.describe();
+  each(0, 6, [&](PortIndex port) { watch.fabric.relink(port); });
+  watch.sweeps(20);
+  EXPECT_EQ(watch.only().id, down.id) << "the last one is still down: " << watch.describe();
+  each(7, 7, [&](PortIndex port) { watch.fabric.relink(port); });
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST(LinksNotActivated, IsOneIncidentOfTheSubnetManager) {
+  Watch watch(FabricBuilder::fat_tree(4, 16, 4));
+  watch.sweeps(3);
+  const auto each = [&](PortState state) {
+    for (int l = 0; l < 12; ++l)
+      watch.fabric.relink(watch.fabric.port_towards("spine-" + std::to_string(l % 4), "leaf-" + std::to_string(l)),
+                          state);
+  };
+  each(PortState::kInitialize);
+  watch.sweeps(60);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  watch.sweeps(2);
+  const Incident waiting = watch.only();
+  EXPECT_EQ(waiting.finding.kind, IncidentKind::kLinksNotActivated);
+  EXPECT_EQ(waiting.finding.cause.kind, EntityKind::kFabric);
+  EXPECT_EQ(waiting.finding.affected.size(), 12U);
+  EXPECT_EQ(waiting.finding.severity, Severity::kWarning) << "each leaf has three more uplinks";
+  each(PortState::kActive);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  EXPECT_EQ(watch.book.all()->size(), 1U);
 }
 
 TEST(LinkDown, ThatIsAdministrativelyDisabledIsNotCritical) {
@@ -185,6 +272,45 @@ TEST(SwitchDown, LeavesNoLinkIncidentsWhenLinksReturnOneByOne) {
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
 }
 
+TEST(SwitchDown, LastsUntilTheSubnetManagerHasActivatedItsLinks) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  const NodeIndex spine = watch.fabric.find("spine-2");
+  watch.fabric.power_off(spine);
+  watch.sweeps(30);
+  const Incident down = watch.only();
+  watch.fabric.power_on(spine);
+  const auto each = [&](PortState state) {
+    for (int l = 0; l < 6; ++l)
+      watch.fabric.relink(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)), state);
+  };
+  each(PortState::kInitialize);
+  watch.sweeps(50);
+  EXPECT_EQ(watch.only().id, down.id) << watch.describe();
+  EXPECT_NE(watch.only().finding.summary.find("is coming back: 6 of its 6 links are not active yet"), std::string::npos)
+      << watch.only().finding.summary;
+  watch.fabric.power_off(spine);
+  watch.sweeps(10);
+  EXPECT_NE(watch.only().finding.summary.find("is down"), std::string::npos) << "it was but a start that failed";
+  watch.fabric.power_on(spine);
+  each(PortState::kInitialize);
+  watch.sweeps(50);
+  each(PortState::kActive);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+  // It took 50 s: the next time it is given more than the minute that is usual.
+  watch.fabric.power_off(spine);
+  watch.sweeps(5);
+  watch.fabric.power_on(spine);
+  each(PortState::kInitialize);
+  watch.sweeps(90);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
+  watch.sweeps(30);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinksNotActivated) << watch.describe();
+  EXPECT_EQ(watch.only().finding.affected.size(), 6U);
+}
+
 TEST(SwitchDown, ReadBeforeItsNeighboursIsNotTakenForItsLinks) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);
@@ -261,9 +387,10 @@ TEST(NodeDown, IsAHostWithAllOfItsLinksDownAtOnce) {
     EXPECT_EQ(watch.analysis.findings[0].kind, IncidentKind::kNodeDown);
   }
   watch.fabric.power_on(watch.fabric.find("dgx-04 mlx5_1"));
-  watch.sweeps(8);
-  EXPECT_TRUE(watch.open().empty()) << "adapters of a host that starts come up one by one: " << watch.describe();
-  watch.sweeps(8);
+  watch.sweeps(50);
+  EXPECT_EQ(watch.only().id, down.id) << "adapters of a host that starts come up one by one: " << watch.describe();
+  EXPECT_NE(watch.only().finding.summary.find("is coming back"), std::string::npos) << watch.only().finding.summary;
+  watch.sweeps(16);
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown)
       << "the host lives, one adapter does not: " << watch.describe();
   EXPECT_EQ(link_of(watch.only()), watch.link("rail-0", "dgx-04 mlx5_0"));
@@ -327,7 +454,7 @@ TEST(MassGuard, AFabricThatIsBeingActivatedIsNotThousandsOfLinks) {
   watch.sweeps(3);
   for (PortIndex port = 0; port < watch.fabric.ports().size(); ++port)
     if (watch.fabric.ports()[port].peer != kNoIndex) watch.fabric.relink(port, PortState::kInitialize);
-  watch.sweeps(10);
+  watch.sweeps(65);
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kTelemetryLost) << watch.describe();
   for (PortIndex port = 0; port < watch.fabric.ports().size(); ++port)
     if (watch.fabric.ports()[port].peer != kNoIndex) watch.fabric.relink(port);

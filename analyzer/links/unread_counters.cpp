@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/links/unread_counters.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "analyzer/ports/freshness.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+/// From so many nodes on, whose counters cannot be read at once, it is one trouble: of what carries the questions.
+constexpr std::size_t kSeveral = 3;
+
+}  // namespace
+
+void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Duration patience, TimePoint now,
+                           std::vector<Outage>& outages) {
+  if (!sweep.counters) return;
+  const std::span<const TimePoint> read_at = sweep.counters->raw_read_at();
+  const Duration stale = stale_after(sweep, thresholds_);
+  std::vector<NodeId> waiting;
+  std::vector<NodeId> lost;
+  for (NodeId id = 0; id < table.nodes().size(); ++id) {
+    KnownNode& known = table.nodes()[id];
+    if (known.index == kNoIndex) continue;
+    const Node& node = sweep.topology->node(known.index);
+    TimePoint newest = kNever;
+    const std::size_t end = std::min<std::size_t>(node.first_port + node.port_entries(), read_at.size());
+    for (std::size_t port = node.first_port; port < end; ++port) newest = std::max(newest, read_at[port]);
+    if (known.quiet || newest == kNever || newest >= sweep.started) {
+      known.counterless_sweeps = 0;
+      known.counterless_since = kNever;
+      continue;
+    }
+    if (known.counterless_sweeps < 255) ++known.counterless_sweeps;
+    // A clock that was set back must not make it wait for hours.
+    known.counterless_since = std::min(known.counterless_since == kNever ? now : known.counterless_since, now);
+    // Both: after a gap in our own sweeps, or a jump of the clock, one lost answer is old at once.
+    if (known.counterless_sweeps < thresholds_.stale_intervals || newest + stale >= sweep.finished) continue;
+    waiting.push_back(id);
+    if (now - known.counterless_since >= patience) lost.push_back(id);
+  }
+  several_ = !lost.empty() && (several_ || waiting.size() >= kSeveral);
+  if (several_) {
+    outages.push_back({.kind = OutageKind::kCountersSilent, .nodes = std::move(waiting)});
+    return;
+  }
+  for (const NodeId id : lost) outages.push_back({.kind = OutageKind::kCountersSilent, .node = id});
+  if (waiting.size() == lost.size()) return;
+  const auto reroutes = [](const Outage& outage) {
+    return is_whole(outage) || outage.kind == OutageKind::kLink || outage.kind == OutageKind::kLinkGroup;
+  };
+  if (const auto cause = std::ranges::find_if(outages, reroutes); cause != outages.end())
+    cause->counters_waiting = waiting.size() - lost.size();
+}
+
+}  // namespace weft::analyzer

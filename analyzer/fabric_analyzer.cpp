@@ -182,7 +182,8 @@ Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
   if (self.silent_since == kNever) self.silent_since = self.last_sweep == kNever ? now : self.last_sweep;
   Analysis analysis;
   const Duration age = now - self.silent_since;
-  Duration patience = self.interval * self.thresholds.telemetry_lost_intervals;
+  Duration patience =
+      std::max(self.interval * self.thresholds.telemetry_lost_intervals, self.thresholds.telemetry_lost_minimum);
   if (self.last_sweep == kNever) patience = std::max(patience, self.thresholds.telemetry_start_grace);
   if (reason.empty() && age < patience) return analysis;
   Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, self.describe.fabric());

@@ -57,8 +57,10 @@ bool OutageFinder::is_dead(const LinkState& link, const Work& work) const {
 }
 
 void OutageFinder::survey(LinkTable& table, Work& work) {
+  // What was told as trouble of its own is not what is usual.
   for (const LinkState& link : table.links())
-    if (link.activated_in > Duration::zero()) patience_.note(link.activated_in, work.now);
+    if (link.activated_in > Duration::zero() && (!link.reported || link.covered))
+      patience_.note(link.activated_in, work.now);
   work.patience = patience_.value(work.now);
   const std::vector<KnownNode>& nodes = table.nodes();
   work.nodes.assign(nodes.size(), {});
@@ -127,12 +129,15 @@ void OutageFinder::blame_returns(const LinkTable& table, Work& work) {
   }
 }
 
-void OutageFinder::blame_manager(const LinkTable& table, Work& work) const {
+void OutageFinder::blame_manager(const LinkTable& table, Work& work) {
   const auto waits = [&](const Outage& outage) {
     return outage.kind == OutageKind::kLink && table.links()[outage.link].view == LinkView::kTraining &&
            has_waited(table.links()[outage.link], work);
   };
-  if (static_cast<std::size_t>(std::ranges::count_if(work.outages, waits)) < kManyWaiting) return;
+  const auto waiting = static_cast<std::size_t>(std::ranges::count_if(work.outages, waits));
+  // The last ones still wait for the same.
+  many_waiting_ = waiting > 0 && (many_waiting_ || waiting >= kManyWaiting);
+  if (!many_waiting_) return;
   Outage manager{.kind = OutageKind::kNotActivated};
   std::erase_if(work.outages, [&](const Outage& outage) {
     if (!waits(outage)) return false;
@@ -323,6 +328,19 @@ void OutageFinder::mark(LinkTable& table, const Work& work) {
   }
 }
 
+/// Does anything say that the subnet manager programs routes or activates links, or did it a moment ago?
+bool OutageFinder::is_manager_busy(const LinkTable& table, const Work& work) {
+  const auto is_recent = [&](LinkId id) {
+    const TimePoint since = table.links()[id].view_since;
+    return since != kNever && work.now - since < work.patience;
+  };
+  const bool works = work.training_links > 0 || std::ranges::any_of(work.outages, [&](const Outage& outage) {
+                       return outage.is_returning || std::ranges::any_of(outage.links, is_recent);
+                     });
+  if (works) busy_at_ = work.now;
+  return busy_at_ != kNever && work.now - busy_at_ < work.patience;
+}
+
 OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint now) {
   Work work;
   work.now = now;
@@ -343,12 +361,12 @@ OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint 
     if (culprits > 0) report.outages.push_back(std::move(fabric));
     return report;
   }
+  blame_manager(table, work);
   if (work.trouble) {
-    blame_manager(table, work);
     attribute(table, work);
     blame_hubs(table, work);
   }
-  counters_.judge(table, sweep, work.patience, now, work.outages);
+  counters_.judge(table, sweep, {work.patience, is_manager_busy(table, work)}, now, work.outages);
   merge_silent(table, work);
   mark(table, work);
   returns_.remember(work.outages);

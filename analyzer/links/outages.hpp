@@ -41,7 +41,8 @@ class OutageFinder {
             Outage& fabric);
   void blame_nodes(LinkTable& table, bool ethernet, Work& work) const;
   void blame_returns(const LinkTable& table, Work& work);
-  void blame_manager(const LinkTable& table, Work& work) const;
+  void blame_manager(const LinkTable& table, Work& work);
+  bool is_manager_busy(const LinkTable& table, const Work& work);
   void blame_links(const LinkTable& table, bool ethernet, Work& work) const;
   void group_hosts(const LinkTable& table, Work& work) const;
   void attribute(const LinkTable& table, Work& work) const;
@@ -55,6 +56,8 @@ class OutageFinder {
   LinkGroups groups_;
   UnreadCounters counters_;
   TimePoint mass_since_ = kNever;
+  TimePoint busy_at_ = kNever;  ///< when the subnet manager was last seen at work
+  bool many_waiting_ = false;   ///< links that are not activated are told as one
   std::vector<LinkId> marked_;  ///< links with `reported` set
 };
 

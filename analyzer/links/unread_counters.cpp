@@ -12,14 +12,17 @@ namespace {
 
 /// From so many nodes on, whose counters cannot be read at once, it is one trouble: of what carries the questions.
 constexpr std::size_t kSeveral = 3;
+/// A subnet manager that is at work is given so many times the patience.
+constexpr int kWhileBusy = 5;
 
 }  // namespace
 
-void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Duration patience, TimePoint now,
+void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Manager manager, TimePoint now,
                            std::vector<Outage>& outages) {
   if (!sweep.counters) return;
   const std::span<const TimePoint> read_at = sweep.counters->raw_read_at();
   const Duration stale = stale_after(sweep, thresholds_);
+  const Duration patience = manager.is_busy ? manager.patience * kWhileBusy : manager.patience;
   std::vector<NodeId> waiting;
   std::vector<NodeId> lost;
   for (NodeId id = 0; id < table.nodes().size(); ++id) {

@@ -15,9 +15,15 @@ class UnreadCounters {
   /// `thresholds` must outlive the object.
   explicit UnreadCounters(const Thresholds& thresholds) : thresholds_(thresholds) {}
 
-  /// Adds to the outages of this sweep those whose counters have not been read for `patience`; those of several nodes
-  /// are one, as long as one of them lasts. For as long the others are told of with what changes the routes.
-  void judge(LinkTable& table, const Sweep& sweep, Duration patience, TimePoint now, std::vector<Outage>& outages);
+  /// How long the subnet manager is given, and whether it is at work now: then it is given several times as long.
+  struct Manager {
+    Duration patience{};
+    bool is_busy = false;
+  };
+
+  /// Adds to the outages of this sweep those whose counters have not been read for as long; those of several nodes are
+  /// one, as long as one of them lasts. Until then they are told of with what changes the routes.
+  void judge(LinkTable& table, const Sweep& sweep, Manager manager, TimePoint now, std::vector<Outage>& outages);
 
  private:
   const Thresholds& thresholds_;

@@ -159,6 +159,12 @@ TEST(LinksNotActivated, IsOneIncidentOfTheSubnetManager) {
   EXPECT_EQ(waiting.finding.cause.kind, EntityKind::kFabric);
   EXPECT_EQ(waiting.finding.affected.size(), 12U);
   EXPECT_EQ(waiting.finding.severity, Severity::kWarning) << "each leaf has three more uplinks";
+  // The last ones wait for the same.
+  for (int l = 0; l < 11; ++l)
+    watch.fabric.relink(watch.fabric.port_towards("spine-" + std::to_string(l % 4), "leaf-" + std::to_string(l)));
+  watch.sweeps(10);
+  EXPECT_EQ(watch.only().id, waiting.id);
+  EXPECT_EQ(watch.only().finding.affected.size(), 1U);
   each(PortState::kActive);
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();

@@ -200,6 +200,11 @@ void Script::write(const Fault& fault) {
     case FaultKind::kFailedTransfers:
       span(fault, kFail, endpoint, fault.amount, 0);
       break;
+    case FaultKind::kManagerRestart:
+    case FaultKind::kManagerFailover:
+      add(fault.start, kManager, kNoIndex, 0);
+      if (ends(fault)) add(fault.end, kManager, fault.port, 1);
+      break;
     case FaultKind::kCount:
       break;
   }

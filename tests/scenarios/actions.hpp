@@ -36,6 +36,7 @@ enum class ActionKind : std::uint8_t {
   kStopSweeps,   ///< value: 1 no sweep is made, 0 they go on
   kClock,        ///< value: seconds by which the clock is set
   kFail,         ///< a: endpoint; value: requests per second whose retries are used up
+  kManager,      ///< value: 0 the subnet manager is gone, 1 it runs; a: the port where it does
   kReroute,      ///< the subnet manager has computed new tables
 };
 

@@ -381,10 +381,10 @@ void Author::add_fault(FaultKind kind) {
 const std::vector<std::string>& groups() {
   static const std::vector<std::string> kAll = [] {
     std::vector<std::string> all{kQuiet, kQuietDay};
-    for (std::size_t i = 0; i < kFaultKinds; ++i)
-      // Of files only: what an adapter itself says is too easily found to be counted among what is to be judged.
-      if (const auto kind = static_cast<FaultKind>(i); kind != FaultKind::kFailedTransfers)
-        all.emplace_back(to_string(kind));
+    // From kFailedTransfers on of files, and of groups with a name of their own: what an adapter itself says is too
+    // easily found to be counted among what is to be judged.
+    for (std::size_t i = 0; i < static_cast<std::size_t>(FaultKind::kFailedTransfers); ++i)
+      all.emplace_back(to_string(static_cast<FaultKind>(i)));
     all.emplace_back(kTwo);
     all.emplace_back(kOnCongestion);
     for (const char* quiet : {kQuiet, kQuietDay}) all.emplace_back(std::string(kEthernet) + quiet);

@@ -11,6 +11,7 @@
 
 #include "fabric/incident.hpp"
 #include "tests/scenarios/fat_tree.hpp"
+#include "tests/scenarios/subnet_manager.hpp"
 
 namespace weft::scenarios {
 
@@ -73,6 +74,8 @@ enum class FaultKind : std::uint8_t {
   kClockJump,
   kErrorsBelowLimit,
   kFailedTransfers,  ///< an adapter's requests end with their retries used up
+  kManagerRestart,   ///< the subnet manager is gone, and then sweeps the whole subnet
+  kManagerFailover,  ///< another host's subnet manager takes over
   kCount,
 };
 inline constexpr std::size_t kFaultKinds = static_cast<std::size_t>(FaultKind::kCount);
@@ -148,6 +151,7 @@ struct Scenario {
   double duration = 120;  ///< seconds
   bool noisy = true;
   Noise noise;
+  SubnetManagerModel manager;      ///< of InfiniBand
   bool collectors = true;          ///< every host has one
   bool switch_collectors = false;  ///< of Ethernet: every switch has one too; else nobody reads switches
   std::vector<Job> jobs{};

@@ -42,7 +42,10 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       losses_(scenario.seed + 1'000'000'007),
       capacity_(std::make_shared<Capacity>()),
       seen_nodes_(plan.nodes),
-      state_read_at_(plan.ports.size(), kNever) {
+      state_read_at_(plan.ports.size(), kNever),
+      manager_(plan.is_ethernet() ? SubnetManagerModel{} : scenario.manager, scenario.seed + 3'000'000'019,
+               plan.nodes.size()),
+      routed_(plan.nodes.size(), 1) {
   for (NodeIndex node = 0; node < plan.nodes.size(); ++node)
     tick_bytes_[node] = random_.chance(0.7) ? 8 : 128;  // Quantum and later; Switch-IB and older
   double healthy = 0;
@@ -75,7 +78,7 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
   std::fill_n(capacity_->resources.begin() + static_cast<std::ptrdiff_t>(ports_.size()), plan.adapters.size(),
               kAnyRate);
   for (const Action& action : actions_of(scenario, plan, random_)) actions_.push(action);
-  local_ = plan.endpoint_port(0);
+  local_ = master_ = plan.endpoint_port(0);
   seen_ = ports_;
   readings_.grow(ports_.size());
   if (plan.is_ethernet())
@@ -102,7 +105,7 @@ void Simulator::schedule(double at, ActionKind kind, std::uint32_t a, double val
 void Simulator::advance(double to) {
   while (true) {
     const double action = actions_.empty() ? to + 1 : actions_.top().at;
-    const double next = std::min(action, next_change_);
+    const double next = std::min({action, next_change_, manager_.next()});
     if (next > to) break;
     read_hosts(next);
     harm_.pass(traffic_.loads(), std::max(now_, next));
@@ -118,10 +121,15 @@ void Simulator::advance(double to) {
     if (states_moved_) {
       update_capacity();
       update_reachable();
-      if (!reroute_planned_) schedule(now_ + kRerouteTime, ActionKind::kReroute, 0);
-      reroute_planned_ = true;
+      if (manager_.is_slow()) {
+        manager_.notice(now_);
+      } else {
+        if (!reroute_planned_) schedule(now_ + kRerouteTime, ActionKind::kReroute, 0);
+        reroute_planned_ = true;
+      }
       states_moved_ = false;
     }
+    if (manager_.next() <= now_) manage();
     update_rates();
   }
   read_hosts(to);
@@ -210,69 +218,13 @@ void Simulator::apply(const Action& action) {
       return;
     case ActionKind::kFail:
       return collectors_.fail(action.a, action.value);
+    case ActionKind::kManager:
+      if (action.value <= 0) return manager_.stop();
+      if (action.a != kNoIndex) master_ = action.a;
+      return manager_.start(now_);
     case ActionKind::kReroute:
       return reroute();
   }
-}
-
-void Simulator::cut(PortIndex port) {
-  for (const PortIndex end : {port, ports_[port].peer}) {
-    Port& side = ports_[end];
-    if (side.state == PortState::kActive && powered_[side.node]) {
-      registers_.add(end, CounterId::kLinkDowned, 1);
-      registers_.add(end, CounterId::kTransmitDiscards, random_.below(400));
-    }
-    side.state = PortState::kDown;
-    side.physical_state = PortPhysicalState::kPolling;
-  }
-  states_moved_ = true;
-}
-
-void Simulator::join(PortIndex port, double activation) {
-  const PortIndex peer = ports_[port].peer;
-  if (!powered_[ports_[port].node] || !powered_[ports_[peer].node]) return;
-  for (const PortIndex end : {port, peer}) {
-    ports_[end].state = PortState::kInitialize;
-    ports_[end].physical_state = PortPhysicalState::kLinkUp;
-    registers_.add(end, CounterId::kSymbolErrors, random_.below(300));  // training makes them
-  }
-  states_moved_ = true;
-  schedule(now_ + activation, ActionKind::kActivate, port);
-}
-
-void Simulator::activate(PortIndex port) {
-  const PortIndex peer = ports_[port].peer;
-  if (ports_[port].state != PortState::kInitialize) return;  // it went down again meanwhile
-  for (const PortIndex end : {port, peer}) {
-    ports_[end].state = PortState::kActive;
-    ports_[end].wait_tick_seconds = tick_of(end);
-  }
-  if (seen_[port].peer != peer) new_cables_.emplace_back(port, peer);
-  states_moved_ = true;
-}
-
-void Simulator::power(NodeIndex node, bool on) {
-  powered_[node] = on;
-  const Node& what = plan_.nodes[node];
-  for (PortIndex port = what.first_port; port < what.first_port + what.port_entries(); ++port) {
-    if (ports_[port].peer == kNoIndex) continue;
-    if (on) {
-      registers_.clear(port);
-      schedule(now_ + random_.uniform(1, 3), ActionKind::kJoin, port, random_.uniform(0.3, 1.2));
-    } else {
-      cut(port);
-    }
-  }
-  states_moved_ = true;
-}
-
-void Simulator::swap_cables(PortIndex a, PortIndex b) {
-  const PortIndex far_a = ports_[a].peer;
-  const PortIndex far_b = ports_[b].peer;
-  ports_[a].peer = far_b;
-  ports_[far_b].peer = a;
-  ports_[b].peer = far_a;
-  ports_[far_a].peer = b;
 }
 
 void Simulator::update_capacity() {
@@ -369,22 +321,6 @@ void Simulator::update_rates() {
                          static_cast<double>(waiting) / static_cast<double>(ports_[port].wait_tick_seconds));
   }
   next_change_ = std::max(traffic_.next_change(), now_ + 1e-9);
-}
-
-void Simulator::update_reachable() {
-  std::ranges::fill(reachable_, std::uint8_t{0});
-  std::vector<NodeIndex> queue{ports_[local_].node};
-  reachable_[queue[0]] = 1;
-  for (std::size_t head = 0; head < queue.size(); ++head) {
-    const Node& node = plan_.nodes[queue[head]];
-    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
-      if (!carries(port)) continue;
-      const NodeIndex next = ports_[ports_[port].peer].node;
-      if (reachable_[next]) continue;
-      reachable_[next] = 1;
-      queue.push_back(next);
-    }
-  }
 }
 
 }  // namespace weft::scenarios

@@ -18,6 +18,7 @@
 #include "tests/scenarios/corrections.hpp"
 #include "tests/scenarios/harm.hpp"
 #include "tests/scenarios/registers.hpp"
+#include "tests/scenarios/subnet_manager.hpp"
 #include "tests/scenarios/traffic.hpp"
 
 namespace weft::scenarios {
@@ -83,6 +84,8 @@ class Simulator {
   void cut(PortIndex port);
   void join(PortIndex port, double activation);
   void activate(PortIndex port);
+  /// The subnet manager makes its next step.
+  void manage();
   void power(NodeIndex node, bool on);
   void swap_cables(PortIndex a, PortIndex b);
   bool carries(PortIndex port) const;
@@ -101,6 +104,11 @@ class Simulator {
   /// What members of collectives that began by `until` send before they wait for the others.
   void begin_sends(double until);
   void update_reachable();
+  /// Nodes that can be reached from here over links for which `passes` says yes.
+  template <typename Passes>
+  void reach(const Passes& passes, std::vector<std::uint8_t>& reached) const;
+  /// Does a request routed by LID reach the node, as the tables are now? Only a slow subnet manager lets it fail.
+  bool is_routed(NodeIndex node) const;
   /// What the readings say of which nodes can be reached, as weft-sweeper concludes it.
   void look_for_ways();
 
@@ -160,6 +168,10 @@ class Simulator {
   RouteTables route_book_{1};
   std::shared_ptr<const Routes> routes_;
   PortIndex local_ = 0;
+  PortIndex master_ = 0;                   ///< where the subnet manager runs
+  SubnetManager manager_;
+  std::vector<PortIndex> discovered_;      ///< links that it knows and will activate
+  std::vector<std::uint8_t> routed_;       ///< by node: reached by LID; only kept while the subnet manager is slow
   std::uint64_t sweeps_ = 0;
   double next_sweep_ = 0;
   std::size_t cabled_ = 0;

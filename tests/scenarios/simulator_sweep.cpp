@@ -92,7 +92,7 @@ void Simulator::read_node(NodeIndex index, double now) {
   if (!powered_[index] || !reachable_[index] || muted_[index]) return;
   const bool noisy = scenario_.noisy;
   if (noisy && random_.chance(scenario_.noise.lost_node)) return;
-  const bool counters = !(noisy && random_.chance(scenario_.noise.lost_counters));
+  const bool counters = !(noisy && random_.chance(scenario_.noise.lost_counters)) && is_routed(index);
   const Node& node = plan_.nodes[index];
   const TimePoint when = wall(now);
   if (counters && !swept_at_.empty() && plan_.endpoint_of[index] != kNoIndex)
@@ -137,7 +137,7 @@ Sweep Simulator::read(double start) {
   if (reads_corrections_) corrections_.begin_reading(start);
   for (NodeIndex node = 0; node < nodes; ++node) {
     const double at = start + duration * node / nodes;
-    if (at >= next_change_ || (!actions_.empty() && at >= actions_.top().at)) advance(at);
+    if (at >= next_change_ || at >= manager_.next() || (!actions_.empty() && at >= actions_.top().at)) advance(at);
     read_hosts(at);
     begin_sends(at);
     read_node(node, at);
@@ -157,7 +157,7 @@ Sweep Simulator::read(double start) {
   sweep.finished = wall(start + duration);
   sweep.interval = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(scenario_.interval));
   sweep.local_port = plan_.key_of(local_);
-  sweep.subnet_manager = sweep.local_port;
+  sweep.subnet_manager = plan_.key_of(master_);
   sweep.topology = topology_;
   sweep.counters = std::make_shared<const SampleTable>(readings_);
   sweep.details = corrections_.table();

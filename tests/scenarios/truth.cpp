@@ -282,6 +282,8 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     case FaultKind::kCounterReset:
     case FaultKind::kClockJump:
     case FaultKind::kErrorsBelowLimit:
+    case FaultKind::kManagerRestart:
+    case FaultKind::kManagerFailover:
     case FaultKind::kCount:
       return;  // nothing that anyone should be told
   }

@@ -2,6 +2,7 @@
 #pragma once
 // Shows a scenario to the analyzer and compares what it says with the truth.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,19 +16,26 @@ struct Alarm {
   unsigned sweep = 0;  ///< beat of the watcher, from 0
   IncidentKind kind = IncidentKind::kLinkDown;
   Place cause{};
+  std::string host{};  ///< that the cause names by itself: of a collector or a host
   std::string summary{};
+  Severity severity = Severity::kInfo;  ///< the worst that it had
   bool justified = false;  ///< names a culprit under a fitting kind while the fault lasts, or is plainly so
   bool unplanted = false;  ///< nobody planted it, but by the simulator's own solution it is so; see README.md
+  bool repeated = false;   ///< not the first one of what it is about
 };
 
 /// What became of one truth.
 struct Verdict {
   FaultKind fault = FaultKind::kLinkDown;
+  double amount = 0;  ///< of the fault
   bool hard = false;
   bool found = false;          ///< anybody was blamed for it: a culprit, or one of its victims or neighbours
   bool culprit_first = false;  ///< and the first one blamed was a culprit
   bool right_kind = false;     ///< and a culprit was blamed under the right kind
   unsigned delay = 0;          ///< sweeps from the fault to the first alarm: 1 is the first sweep that began after it
+  bool joint = false;          ///< the first alarm while it lasted named the right culprit under the right kind
+  bool wrong_blame = false;    ///< the first alarm while it lasted named what was healthy
+  unsigned alarms = 0;         ///< about it
 };
 
 struct Outcome {
@@ -36,7 +44,9 @@ struct Outcome {
   std::uint64_t seed = 0;
   std::vector<Alarm> alarms{};
   std::vector<Verdict> verdicts{};
-  unsigned without_effect = 0;  ///< planted congestion that held up nobody: there was nothing to be found
+  unsigned without_effect = 0;    ///< planted congestion that held up nobody: there was nothing to be found
+  unsigned unplanted_truths = 0;  ///< real congestion that nobody planted and that lasted …
+  unsigned unplanted_found = 0;   ///< … and that some alarm named
   double port_days = 0;
   unsigned sweeps = 0;
 };

@@ -28,7 +28,14 @@ void add(Row& row, const Outcome& outcome) {
   ++row.scenarios;
   row.port_days += outcome.port_days;
   row.without_effect += outcome.without_effect;
+  row.joint.whole += outcome.unplanted_truths;
+  row.joint.part += outcome.unplanted_found;
+  row.unplanted_found.whole += outcome.unplanted_truths;
+  row.unplanted_found.part += outcome.unplanted_found;
   for (const Alarm& alarm : outcome.alarms) {
+    ++row.strict.whole;
+    row.strict.part += (alarm.justified || alarm.unplanted) && !alarm.repeated;
+    row.repeated += alarm.repeated;
     if (alarm.unplanted) {
       ++row.unplanted;
       continue;
@@ -41,7 +48,12 @@ void add(Row& row, const Outcome& outcome) {
   }
   for (const Verdict& verdict : outcome.verdicts) {
     ++row.recall.whole;
+    ++row.joint.whole;
+    row.joint.part += verdict.joint;
+    ++row.wrong_blame.whole;
+    row.wrong_blame.part += verdict.wrong_blame;
     if (!verdict.found) continue;
+    row.alarms_about += verdict.alarms;
     ++row.recall.part;
     ++row.culprit.whole;
     ++row.kind.whole;
@@ -65,6 +77,11 @@ std::string line(const Row& row) {
   const double median = quantile(row.delays, 0.5);
   const double high = quantile(row.delays, 0.95);
   text += row.delays.empty() ? format("%6s %6s ", "-", "-") : format("%6.1f %6.1f ", median, high);
+  const auto share = [](const Share& of) {
+    return of.whole == 0 ? std::string("     -") : format("%6.3f", of.value());
+  };
+  text += cell(row.joint) + share(row.wrong_blame) + share(row.strict) + share(row.unplanted_found);
+  text += row.recall.part == 0 ? format("%7s ", "-") : format("%7.2f ", row.alarms_per_truth());
   text += format("%6llu %6llu %6llu %10.0f (%.0f-%.0f)\n", static_cast<unsigned long long>(row.without_effect),
                  static_cast<unsigned long long>(row.unplanted), static_cast<unsigned long long>(row.false_alarms),
                  row.alarm_rate(), alarms.low, alarms.high);
@@ -92,6 +109,12 @@ nlohmann::json to_json(const Row& row) {
                       {"unplanted_but_real", row.unplanted},
                       {"planted_without_effect", row.without_effect},
                       {"port_days", row.port_days},
+                      {"joint", to_json(row.joint)},
+                      {"wrong_blame", to_json(row.wrong_blame)},
+                      {"unplanted_recall", to_json(row.unplanted_found)},
+                      {"strict_precision", to_json(row.strict)},
+                      {"repeated_alarms", row.repeated},
+                      {"alarms_about_found_truths", row.alarms_about},
                       {"false_alarms_per_100k_port_days", row.alarm_rate()},
                       {"false_alarms_per_100k_port_days_interval", {alarms.low, alarms.high}}};
   if (!row.delays.empty()) {
@@ -103,6 +126,11 @@ nlohmann::json to_json(const Row& row) {
 }
 
 }  // namespace
+
+double Row::alarms_per_truth() const {
+  return recall.part == 0 ? std::numeric_limits<double>::quiet_NaN()
+                          : static_cast<double>(alarms_about) / static_cast<double>(recall.part);
+}
 
 double Row::alarm_rate() const {
   return port_days > 0 ? static_cast<double>(false_alarms) / port_days * kPortDays
@@ -125,8 +153,9 @@ Report summarise(const std::vector<Outcome>& outcomes, std::string seeds) {
     report.rows.emplace_back().group = group;
     return report.rows.back();
   };
-  for (const std::string& group : groups())
-    if (std::ranges::any_of(outcomes, [&](const Outcome& outcome) { return outcome.group == group; })) row_of(group);
+  for (const auto* names : {&groups(), &further_groups()})
+    for (const std::string& group : *names)
+      if (std::ranges::any_of(outcomes, [&](const Outcome& outcome) { return outcome.group == group; })) row_of(group);
   for (const Outcome& outcome : outcomes) {
     add(row_of(outcome.group), outcome);
     add(report.all, outcome);
@@ -138,19 +167,53 @@ std::string table(const Report& report) {
   std::string text =
       format("seeds %s; shares with the 95 %% interval of Wilson, alarms with the exact one of Poisson\n",
              report.seeds.c_str());
-  text += format("%-18s%6s  %-19s%-19s%-19s%-19s%6s %6s %6s %6s %6s %s\n", "group", "runs", "precision", "recall",
-                 "culprit", "kind", "delay", "95 %", "mute", "real", "false", "per 100,000 port-days");
+  text += format("%-18s%6s  %-19s%-19s%-19s%-19s%6s %6s %-19s%6s%6s%6s%7s %6s %6s %6s %s\n", "group", "runs",
+                 "precision", "recall", "culprit", "kind", "delay", "95 %", "joint", "wrong", "once", "unpl.", "alarms",
+                 "mute", "real", "false", "per 100,000 port-days");
   for (const Row& row : report.rows) text += line(row);
   return text + line(report.all);
+}
+
+std::string markdown(const Report& report) {
+  const auto share = [](const Share& of) {
+    if (of.whole == 0) return std::string("-");
+    const Interval interval = of.interval();
+    return format("%.2f (%.2f-%.2f)", of.value(), interval.low, interval.high);
+  };
+  std::string text =
+      "| group | runs | joint | wrong blame | recall | right culprit | right kind | alarms a truth | once | not "
+      "planted, found | "
+      "mute | false | port-days | false in 100,000 port-days |\n"
+      "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n";
+  std::vector<const Row*> rows;
+  for (const Row& row : report.rows) rows.push_back(&row);
+  rows.push_back(&report.all);
+  for (const Row* row : rows) {
+    const Interval alarms = row->alarm_interval();
+    text += format("| %s | %llu | %s |", row->group.c_str(), static_cast<unsigned long long>(row->scenarios),
+                   share(row->joint).c_str());
+    for (const Share* of : {&row->wrong_blame, &row->recall, &row->culprit, &row->kind})
+      text += of->whole == 0 ? " - |" : format(" %.3f |", of->value());
+    text += row->recall.part == 0 ? " - |" : format(" %.2f |", row->alarms_per_truth());
+    text += row->strict.whole == 0 ? " - |" : format(" %.3f |", row->strict.value());
+    text += row->unplanted_found.whole == 0
+                ? " - |"
+                : format(" %llu of %llu |", static_cast<unsigned long long>(row->unplanted_found.part),
+                         static_cast<unsigned long long>(row->unplanted_found.whole));
+    text += format(" %llu | %llu | %.0f | %.0f (%.0f-%.0f) |\n", static_cast<unsigned long long>(row->without_effect),
+                   static_cast<unsigned long long>(row->false_alarms), row->port_days, row->alarm_rate(), alarms.low,
+                   alarms.high);
+  }
+  return text;
 }
 
 std::string last_line(const Report& report) {
   const Row& all = report.all;
   return format(
       "precision=%.4f recall=%.4f culprit=%.4f kind=%.4f delay_samples=%.1f "
-      "false_alarms_per_100k_port_days=%.2f scenarios=%llu",
+      "false_alarms_per_100k_port_days=%.2f scenarios=%llu joint=%.4f wrong_blame=%.4f",
       all.precision.value(), all.recall.value(), all.culprit.value(), all.kind.value(), quantile(all.hard_delays, 0.5),
-      all.alarm_rate(), static_cast<unsigned long long>(all.scenarios));
+      all.alarm_rate(), static_cast<unsigned long long>(all.scenarios), all.joint.value(), all.wrong_blame.value());
 }
 
 std::string to_json(const Report& report, const std::vector<Outcome>& outcomes) {
@@ -169,6 +232,15 @@ std::string to_json(const Report& report, const std::vector<Outcome>& outcomes) 
                                       {"found", verdict.found},
                                       {"culprit_first", verdict.culprit_first},
                                       {"right_kind", verdict.right_kind}});
+    for (const Verdict& verdict : outcome.verdicts)
+      if (!verdict.joint)
+        wrong["not_joint"].push_back({{"fault", to_string(verdict.fault)},
+                                      {"amount", verdict.amount},
+                                      {"found", verdict.found},
+                                      {"wrong_blame", verdict.wrong_blame},
+                                      {"alarms", verdict.alarms}});
+    if (outcome.unplanted_found < outcome.unplanted_truths)
+      wrong["unplanted_missed"] = outcome.unplanted_truths - outcome.unplanted_found;
     if (wrong.size() > 2) json["wrong"].push_back(std::move(wrong));
   }
   return json.dump(1) + "\n";

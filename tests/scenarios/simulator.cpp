@@ -7,8 +7,6 @@
 namespace weft::scenarios {
 namespace {
 
-/// Of the line rate, what is left for packets' bytes after headers and flow control.
-constexpr double kEfficiency = 0.97;
 /// How long the subnet manager takes to compute and set new tables.
 constexpr double kRerouteTime = 1.5;
 /// Management and keep-alive traffic of an idle link, bits per second: some hundred packets.
@@ -31,19 +29,24 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       blocked_(plan.ports.size(), 0),
       lost_on_cable_(plan.ports.size(), 0),
       lost_in_switch_(plan.nodes.size(), 0),
+      drop_rates_(plan.ports.size(), 0),
       tick_bytes_(plan.nodes.size()),
       healthy_errors_(plan.ports.size(), 0),
       registers_(plan.ports.size()),
-      harm_(plan.ports.size()),
+      harm_(plan.ports.size(), scenario.constants.harm),
       traffic_(plan, jobs_of(scenario, plan), link_bits_per_second(2, plan.spec.speed),
-               scenario.noisy ? std::optional(scenario.seed + 2'000'000'011) : std::nullopt),
+               scenario.noisy ? std::optional(scenario.seed + 2'000'000'011) : std::nullopt,
+               {.ways = plan.is_ethernet() ? 1 : scenario.assumptions.ways,
+                .back_pressure = !scenario.assumptions.marks_only,
+                .restless = scenario.constants.restless,
+                .pace = scenario.constants.pace}),
       collectors_(scenario, plan),
       corrections_(scenario, plan),
       losses_(scenario.seed + 1'000'000'007),
       capacity_(std::make_shared<Capacity>()),
       seen_nodes_(plan.nodes),
       state_read_at_(plan.ports.size(), kNever),
-      manager_(plan.is_ethernet() ? SubnetManagerModel{} : scenario.manager, scenario.seed + 3'000'000'019,
+      manager_(plan.is_ethernet() ? SubnetManagerModel{} : scenario.assumptions.manager, scenario.seed + 3'000'000'019,
                plan.nodes.size()),
       routed_(plan.nodes.size(), 1) {
   for (NodeIndex node = 0; node < plan.nodes.size(); ++node)
@@ -79,6 +82,7 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
               kAnyRate);
   for (const Action& action : actions_of(scenario, plan, random_)) actions_.push(action);
   local_ = master_ = plan.endpoint_port(0);
+  if (scenario.assumptions.wire_speeds) read_speeds_from_wire();
   seen_ = ports_;
   readings_.grow(ports_.size());
   if (plan.is_ethernet())
@@ -87,6 +91,17 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
     expected_ = std::make_shared<const Topology>(1, seen_nodes_, seen_, std::vector<DuplicateGuid>{});
   reroute();
   next_sweep_ += random_.uniform(0, scenario.interval);
+}
+
+void Simulator::read_speeds_from_wire() {
+  for (Port& port : ports_) {
+    if (port.peer == kNoIndex) continue;
+    for (const SpeedMask active : {port.speed_active, static_cast<SpeedMask>(port.speed_active / 2)})
+      wire_speeds_.try_emplace(active, read_from_wire({active, port.speed_enabled, port.speed_supported}));
+    const WireSpeeds& read = wire_speeds_.at(port.speed_active);
+    port.speed_enabled = read.enabled;
+    port.speed_supported = read.supported;
+  }
 }
 
 double Simulator::rate_of(PortIndex port) const {
@@ -109,6 +124,7 @@ void Simulator::advance(double to) {
     if (next > to) break;
     read_hosts(next);
     harm_.pass(traffic_.loads(), std::max(now_, next));
+    make_drops(std::max(now_, next) - now_);
     registers_.settle(std::max(now_, next));
     collectors_.settle(std::max(now_, next));
     now_ = std::max(now_, next);
@@ -133,12 +149,13 @@ void Simulator::advance(double to) {
     update_rates();
   }
   read_hosts(to);
+  make_drops(std::max(now_, to) - now_);
   now_ = std::max(now_, to);
 }
 
 void Simulator::apply(const Action& action) {
   const auto endpoint_rate = [&](double share) {
-    return share >= 1 ? kAnyRate : share * kEfficiency * link_bits_per_second(2, plan_.spec.speed);
+    return share >= 1 ? kAnyRate : share * scenario_.constants.efficiency * link_bits_per_second(2, plan_.spec.speed);
   };
   switch (action.kind) {
     case ActionKind::kCut:
@@ -222,6 +239,8 @@ void Simulator::apply(const Action& action) {
       if (action.value <= 0) return manager_.stop();
       if (action.a != kNoIndex) master_ = action.a;
       return manager_.start(now_);
+    case ActionKind::kFlush:
+      return collectors_.flush(action.a, static_cast<std::uint64_t>(action.value));
     case ActionKind::kReroute:
       return reroute();
   }
@@ -232,7 +251,9 @@ void Simulator::update_capacity() {
   capacity->peers.resize(ports_.size());
   for (PortIndex port = 0; port < ports_.size(); ++port) {
     capacity->peers[port] = ports_[port].peer;
-    capacity->resources[port] = !carries(port) ? kDown : capacity->deadlocked[port] ? 0 : rate_of(port) * kEfficiency;
+    capacity->resources[port] = !carries(port)               ? kDown
+                                : capacity->deadlocked[port] ? 0
+                                                             : rate_of(port) * scenario_.constants.efficiency;
   }
   capacity_ = capacity;
   traffic_.set_fabric(nullptr, std::move(capacity));
@@ -312,7 +333,7 @@ void Simulator::update_rates() {
     if (peer == kNoIndex) continue;
     // What has come for a host that takes nothing stays before its door, even when its senders have given up.
     if (blocked_[port] && loads.waiting[port] >= 1) blocked_[port] = 2;
-    const float waiting = blocked_[port] == 2 ? 1 : loads.waiting[port];
+    const float waiting = scenario_.assumptions.marks_only ? 0 : blocked_[port] == 2 ? 1 : loads.waiting[port];
     if (!carries(port)) {
       registers_.set_rates(port, 0, 0, 0);
       continue;

@@ -88,6 +88,11 @@ void Simulator::make_noise(double now) {
   now_and_then(noise.resets, [&](PortIndex port) { registers_.clear(port); });
 }
 
+SpeedMask Simulator::speed_read(SpeedMask active) const {
+  const auto known = wire_speeds_.find(active);
+  return known == wire_speeds_.end() ? active : known->second.active;
+}
+
 void Simulator::read_node(NodeIndex index, double now) {
   if (!powered_[index] || !reachable_[index] || muted_[index]) return;
   const bool noisy = scenario_.noisy;
@@ -102,7 +107,7 @@ void Simulator::read_node(NodeIndex index, double now) {
     Port& seen = seen_[port];
     const bool trained = is.state != PortState::kDown;
     const WidthMask width = trained ? is.width_active : WidthMask{0};
-    const SpeedMask speed = trained ? is.speed_active : SpeedMask{0};
+    const SpeedMask speed = trained ? speed_read(is.speed_active) : SpeedMask{0};
     const float tick = trained ? is.wait_tick_seconds : 0;
     if (seen.state != is.state || seen.physical_state != is.physical_state || seen.width_active != width ||
         seen.speed_active != speed) {

@@ -15,10 +15,11 @@ namespace weft::scenarios {
 /// How slow it is. The defaults after OpenSM: sweep_interval is 10 s (osm_subnet.h), a heavy sweep of 2,328 adapters
 /// and 400 switches takes 7 s.
 struct SubnetManagerModel {
-  double sweep = 0;            ///< seconds of a heavy sweep; 0: links and tables follow within 1.5 s, each for itself
-  double lost_traps = 0.2;     ///< share of changes whose trap is lost: the next periodic sweep finds them
-  double periodic = 10;        ///< seconds between light sweeps
-  double failing_reads = 0.3;  ///< share of nodes that LID-routed requests do not reach for some time while tables change
+  double sweep = 0;         ///< seconds of a heavy sweep; 0: links and tables follow within 1.5 s, each for itself
+  double lost_traps = 0.2;  ///< share of changes whose trap is lost: the next periodic sweep finds them
+  double periodic = 10;     ///< seconds between light sweeps
+  double failing_reads =
+      0.3;  ///< share of nodes that LID-routed requests do not reach for some time while tables change
 
   /// Longest time from a change to the end of the sweep that takes it into account, seconds.
   double settling() const { return sweep > 0 ? periodic + 2.5 * sweep + 1 : 0; }

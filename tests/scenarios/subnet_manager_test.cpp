@@ -76,7 +76,7 @@ struct ReturningSwitch : testing::Test {
     scenario.fabric = plan.spec;
     scenario.noisy = false;
     scenario.duration = 60;
-    scenario.manager = {.sweep = 10, .lost_traps = 0};
+    scenario.assumptions.manager = {.sweep = 10, .lost_traps = 0};
     scenario.faults = {{.kind = FaultKind::kSwitchDown, .node = plan.leaves[3], .start = 5, .end = 9}};
   }
   /// In the last sweep: its ports in that state.
@@ -96,7 +96,7 @@ TEST_F(ReturningSwitch, StandsInInitializeUntilTheSubnetManagerIsThrough) {
   EXPECT_EQ(ports(*tick.sweep, PortState::kInitialize), 16);
   EXPECT_GE(tick.sweep->state_read_at[port], tick.sweep->started) << "directed routes pass links in Initialize";
   EXPECT_LT(tick.sweep->counters->read_at(port), tick.sweep->started) << "it has no LID yet";
-  while (tick.at < 9 + scenario.manager.settling() + 12) ASSERT_TRUE(simulator.next(tick));
+  while (tick.at < 9 + scenario.assumptions.manager.settling() + 12) ASSERT_TRUE(simulator.next(tick));
   EXPECT_EQ(ports(*tick.sweep, PortState::kActive), 16);
   EXPECT_GE(tick.sweep->counters->read_at(port), tick.sweep->started);
 }
@@ -112,14 +112,15 @@ TEST_F(ReturningSwitch, LosesReadsOfOthersWhileTablesChange) {
       EXPECT_GE(tick.sweep->state_read_at[port], tick.sweep->started) << "its states are read all the same";
     }
   EXPECT_GT(failed, 0U);
-  scenario.manager = {};
+  scenario.assumptions.manager = {};
   Simulator fast(scenario, plan);
   for (Tick tick; fast.next(tick);)
     EXPECT_GE(tick.sweep->counters->read_at(elsewhere), tick.sweep->started) << "but not with a fast one";
 }
 
 TEST_F(ReturningSwitch, WaitsWhileThereIsNoSubnetManager) {
-  scenario.faults.push_back({.kind = FaultKind::kManagerFailover, .port = plan.endpoint_port(40), .start = 7, .end = 30});
+  scenario.faults.push_back(
+      {.kind = FaultKind::kManagerFailover, .port = plan.endpoint_port(40), .start = 7, .end = 30});
   Simulator simulator(scenario, plan);
   Tick tick;
   while (tick.at < 29) ASSERT_TRUE(simulator.next(tick));

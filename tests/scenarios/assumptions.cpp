@@ -95,13 +95,16 @@ void load_uplinks(Random& random, Case& made) {
   std::erase_if(made.scenario.jobs, [](const Job& job) { return job.kind != JobKind::kStorage; });
   const std::uint32_t rails = made.plan.spec.rails;
   for (std::uint32_t rail = 0; rail < rails; ++rail) {
-    Job job{.kind = random.chance(0.5) ? JobKind::kAllToAll : JobKind::kPipeline,
+    Job job{.kind = JobKind::kAllToAll,
             .period = random.uniform(1, 4),
             .communication = random.uniform(0.7, 0.95),
             .load = random.uniform(0.6, 0.9)};
     for (std::uint32_t host = 0; host < made.plan.spec.hosts; ++host) job.members.push_back(host * rails + rail);
     made.scenario.jobs.push_back(std::move(job));
   }
+  for (Fault& fault : made.scenario.faults)
+    if (fault.kind == FaultKind::kOversubscription) fault.amount = 0.125;  // one of eight uplinks is left
+  if (made.plan.is_ethernet()) made.scenario.switch_collectors = true;     // hosts do not see what is full
 }
 
 /// Everything that README.md lists as shared between the model and the rules, otherwise.

@@ -126,6 +126,8 @@ Collectors::Collectors(const Scenario& scenario, const Plan& plan)
     const double first = random_.uniform(0, interval());
     if (scenario.collectors) due_.emplace(first, host);
   }
+  for (std::size_t i = 0; i < std::size(kFlushSeries); ++i)
+    if (find_counter(kFlushSeries[i])) flush_divisors_.push_back(i % 2 == 0 ? 1 : 4);
   if (has_straggler(scenario)) reading_times_.resize(hosts_.size());
   if (plan.is_ethernet() && scenario.switch_collectors)
     for (NodeIndex node = 0; node < plan.nodes.size(); ++node)
@@ -347,8 +349,7 @@ void Collectors::read_extras(Adapter& adapter, double since, std::vector<std::ui
   }
   if (!scenario_.assumptions.flushes) return;
   // A request that is flushed ends with an error at either end; the flush itself is counted where it can be.
-  for (std::size_t i = 0; i < std::size(kFlushSeries); ++i)
-    if (find_counter(kFlushSeries[i])) values.push_back(adapter.flushed_count / (i % 2 == 0 ? 1 : 4));
+  for (const std::uint64_t divisor : flush_divisors_) values.push_back(adapter.flushed_count / divisor);
 }
 
 void Collectors::read_host(std::uint32_t index, double now, const Registers& registers, TimePoint taken) {
@@ -407,7 +408,8 @@ void Collectors::read(double until, const Registers& registers, std::span<const 
 }
 
 std::vector<Delivery> Collectors::heard_by(double now) {
-  std::ranges::stable_sort(under_way_, {}, &Delivery::heard);
+  if (!std::ranges::is_sorted(under_way_, {}, &Delivery::heard))
+    std::ranges::stable_sort(under_way_, {}, &Delivery::heard);
   const auto later = std::ranges::upper_bound(under_way_, now, {}, &Delivery::heard);
   std::vector<Delivery> heard(std::make_move_iterator(under_way_.begin()), std::make_move_iterator(later));
   under_way_.erase(under_way_.begin(), later);

@@ -61,6 +61,7 @@ class Collectors {
   /// Packets that were lost at once.
   void add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets, double late);
 
+  bool is_due(double until) const { return !due_.empty() && due_.top().first < until; }
   /// Reads the hosts that are due before `until`; those for which `is_up` says no are silent. `ports`: as they are now.
   void read(double until, const Registers& registers, std::span<const Port> ports,
             const std::function<bool(NodeIndex)>& is_up, const std::function<TimePoint(double)>& wall);
@@ -111,6 +112,7 @@ class Collectors {
   const Plan& plan_;
   Random random_;
   std::vector<Adapter> adapters_;  ///< by endpoint
+  std::vector<std::uint64_t> flush_divisors_;  ///< of the series that count flushes
   std::vector<Host> hosts_;
   double settled_ = 0;
   using Due = std::pair<double, std::uint32_t>;  ///< when, host

@@ -45,6 +45,7 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       losses_(scenario.seed + 1'000'000'007),
       capacity_(std::make_shared<Capacity>()),
       seen_nodes_(plan.nodes),
+      changes_read_(plan.ports.size(), 0),
       state_read_at_(plan.ports.size(), kNever),
       manager_(plan.is_ethernet() ? SubnetManagerModel{} : scenario.assumptions.manager, scenario.seed + 3'000'000'019,
                plan.nodes.size()),

@@ -169,6 +169,7 @@ class Simulator {
   bool seen_changed_ = true;
   std::vector<std::pair<PortIndex, PortIndex>> new_cables_;
   SampleTable readings_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);
+  std::vector<std::uint64_t> changes_read_;  ///< by port, see Registers::read_on()
   std::vector<TimePoint> state_read_at_;
   std::vector<std::vector<double>> swept_at_;  ///< by endpoint, seconds; empty where no fault asks for it
   std::shared_ptr<const Topology> topology_, expected_;

@@ -29,7 +29,7 @@ void Simulator::let_flow(const Loads& loads) {
     const double capacity = capacity_->resources[port];
     return capacity > 0 ? loads.sent[port] / capacity : 0;
   };
-  std::ranges::fill(drop_rates_, 0);
+  if (assumed.full_link_loss > 0) std::ranges::fill(drop_rates_, 0);
   if (assumed.marks_only) {
     for (const FlowRate& flow : loads.flows) {
       double unmarked = 1;
@@ -102,6 +102,7 @@ void Simulator::lose_packets(PortIndex sender, std::uint64_t packets) {
 }
 
 void Simulator::read_hosts(double until) {
+  if (!collectors_.is_due(until)) return;
   collectors_.read(
       until, registers_, ports_, [this](NodeIndex node) { return powered_[node] != 0; },
       [this](double at) {
@@ -121,6 +122,7 @@ unsigned Simulator::visible_delays(std::uint32_t endpoint, double from, double t
 }
 
 void Simulator::begin_sends(double until) {
+  if (!traffic_.begins(until)) return;
   std::vector<PortIndex> path;
   for (const FirstSend& send : traffic_.begun(until)) {
     if (!traffic_.path(send.from, send.to, path)) continue;

@@ -120,10 +120,12 @@ void Simulator::read_node(NodeIndex index, double now) {
     }
     state_read_at_[port] = when;
     if (!counters || is.peer == kNoIndex) continue;
-    if (mad_[port])
+    if (mad_[port]) {
       registers_.read_garbage(port, random_, readings_);
-    else if (!frozen_[port] || readings_.read_at(port) == kNever)
-      registers_.read(port, now, readings_);
+      changes_read_[port] = 0;
+    } else if (!frozen_[port] || readings_.read_at(port) == kNever) {
+      registers_.read_on(port, now, readings_, changes_read_[port]);
+    }
     readings_.set_read_at(port, when);
     if (reads_corrections_) corrections_.read(port, now, carries(port) ? rate_of(port) : 0, when);
   }

@@ -80,6 +80,7 @@ class Traffic {
   /// The members that began by `until` and were not the last of their collective, in the order of time; each is given
   /// once.
   std::vector<FirstSend> begun(double until);
+  bool begins(double until) const { return !first_sends_.empty() && first_sends_.front().at <= until; }
   /// When the members of each collective began, if that is kept.
   const CollectiveStarts& beginnings() const { return beginnings_; }
   void keep_beginnings() { beginnings_.keep(); }

@@ -111,7 +111,7 @@ class Collectors {
   const Scenario& scenario_;
   const Plan& plan_;
   Random random_;
-  std::vector<Adapter> adapters_;  ///< by endpoint
+  std::vector<Adapter> adapters_;              ///< by endpoint
   std::vector<std::uint64_t> flush_divisors_;  ///< of the series that count flushes
   std::vector<Host> hosts_;
   double settled_ = 0;

@@ -184,7 +184,11 @@ void Court::weigh_unplanted() {
   };
   for (const Episode& episode : simulator_.harm().episodes(kLastingSweeps)) {
     if (meet(planted, episode.resources)) continue;
-    ++outcome_.unplanted_truths;
+    Unplanted& truth = outcome_.unplanted.emplace_back();
+    truth.from = episode.from;
+    truth.to = episode.to;
+    const PortIndex port = episode.resources.front();
+    truth.where = plan_.nodes[plan_.ports[port].node].name + " port " + std::to_string(plan_.ports[port].number.value);
     bool found = false;
     for (Alarm& alarm : outcome_.alarms) {
       if (!alarm.unplanted || alarm.at < episode.from || alarm.at > episode.to + kLateSweeps * scenario_.interval ||
@@ -193,7 +197,7 @@ void Court::weigh_unplanted() {
       alarm.repeated |= found;
       found = true;
     }
-    outcome_.unplanted_found += found;
+    truth.found = found;
   }
 }
 

@@ -38,15 +38,21 @@ struct Verdict {
   unsigned alarms = 0;         ///< about it
 };
 
+/// Real congestion that nobody planted, and that lasted.
+struct Unplanted {
+  double from = 0, to = 0;  ///< seconds
+  std::string where{};      ///< one of the ports that were full
+  bool found = false;       ///< some alarm named it
+};
+
 struct Outcome {
   std::string name{};
   std::string group{};
   std::uint64_t seed = 0;
   std::vector<Alarm> alarms{};
   std::vector<Verdict> verdicts{};
-  unsigned without_effect = 0;    ///< planted congestion that held up nobody: there was nothing to be found
-  unsigned unplanted_truths = 0;  ///< real congestion that nobody planted and that lasted …
-  unsigned unplanted_found = 0;   ///< … and that some alarm named
+  unsigned without_effect = 0;  ///< planted congestion that held up nobody: there was nothing to be found
+  std::vector<Unplanted> unplanted{};
   double port_days = 0;
   unsigned sweeps = 0;
 };

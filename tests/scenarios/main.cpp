@@ -109,9 +109,10 @@ void show_wrong(const std::vector<Outcome>& outcomes) {
       if (alarm.repeated)
         std::printf("%s at %.1f s: repeated %s: %s\n", outcome.name.c_str(), alarm.at, to_string(alarm.kind),
                     alarm.summary.c_str());
-    if (outcome.unplanted_found < outcome.unplanted_truths)
-      std::printf("%s: %u of %u congestions that nobody planted were missed\n", outcome.name.c_str(),
-                  outcome.unplanted_truths - outcome.unplanted_found, outcome.unplanted_truths);
+    for (const Unplanted& truth : outcome.unplanted)
+      if (!truth.found)
+        std::printf("%s from %.1f to %.1f s: congestion at %s that nobody planted was missed\n", outcome.name.c_str(),
+                    truth.from, truth.to, truth.where.c_str());
   }
 }
 

@@ -65,8 +65,8 @@ class Registers {
   Traffic traffic(std::size_t port, double now) const;
   /// Reads one port into `row` of a table with CounterGroup::kEverySweep, at `now` ≥ the last settle().
   void read(std::size_t port, double now, SampleTable& table) const;
-  /// The same into the same table again and again, which nobody else writes: what counts events is written only where it
-  /// has changed since. `seen`: 0 at first, and again after anything else was written there.
+  /// The same into the same table again and again, which nobody else writes: what counts events is written only where
+  /// it has changed since. `seen`: 0 at first, and again after anything else was written there.
   void read_on(std::size_t port, double now, SampleTable& table, std::uint64_t& seen) const;
   /// What a broken agent says: anything.
   void read_garbage(std::size_t port, Random& random, SampleTable& table) const;

@@ -28,10 +28,11 @@ void add(Row& row, const Outcome& outcome) {
   ++row.scenarios;
   row.port_days += outcome.port_days;
   row.without_effect += outcome.without_effect;
-  row.joint.whole += outcome.unplanted_truths;
-  row.joint.part += outcome.unplanted_found;
-  row.unplanted_found.whole += outcome.unplanted_truths;
-  row.unplanted_found.part += outcome.unplanted_found;
+  for (const Unplanted& truth : outcome.unplanted)
+    for (Share* share : {&row.joint, &row.unplanted_found}) {
+      ++share->whole;
+      share->part += truth.found;
+    }
   for (const Alarm& alarm : outcome.alarms) {
     ++row.strict.whole;
     row.strict.part += (alarm.justified || alarm.unplanted) && !alarm.repeated;
@@ -239,8 +240,9 @@ std::string to_json(const Report& report, const std::vector<Outcome>& outcomes) 
                                       {"found", verdict.found},
                                       {"wrong_blame", verdict.wrong_blame},
                                       {"alarms", verdict.alarms}});
-    if (outcome.unplanted_found < outcome.unplanted_truths)
-      wrong["unplanted_missed"] = outcome.unplanted_truths - outcome.unplanted_found;
+    for (const Unplanted& truth : outcome.unplanted)
+      if (!truth.found)
+        wrong["unplanted_missed"].push_back({{"from", truth.from}, {"to", truth.to}, {"where", truth.where}});
     if (wrong.size() > 2) json["wrong"].push_back(std::move(wrong));
   }
   return json.dump(1) + "\n";

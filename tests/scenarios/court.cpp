@@ -182,11 +182,12 @@ void Court::weigh_unplanted() {
   const auto meet = [](const std::vector<ResourceIndex>& sorted, const std::vector<ResourceIndex>& others) {
     return std::ranges::any_of(others, [&](ResourceIndex other) { return std::ranges::binary_search(sorted, other); });
   };
-  for (const Episode& episode : simulator_.harm().episodes(kLastingSweeps)) {
+  for (const Episode& episode : simulator_.harm().episodes(kLastingSweeps, kClearlyHarmful)) {
     if (meet(planted, episode.resources)) continue;
     Unplanted& truth = outcome_.unplanted.emplace_back();
     truth.from = episode.from;
     truth.to = episode.to;
+    truth.wait = episode.wait;
     const PortIndex port = episode.resources.front();
     truth.where = plan_.nodes[plan_.ports[port].node].name + " port " + std::to_string(plan_.ports[port].number.value);
     bool found = false;

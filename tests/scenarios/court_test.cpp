@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/scenarios/report.hpp"
 
 namespace weft::scenarios {
@@ -156,6 +158,20 @@ TEST_F(Court, PlantedCongestionIsNotCountedTwice) {
   EXPECT_TRUE(outcome.unplanted.empty());
   ASSERT_EQ(outcome.verdicts.size(), 1U);
   EXPECT_TRUE(outcome.verdicts[0].joint);
+}
+
+TEST_F(DeadLink, StandsInTheTableBesideWhatWasBefore) {
+  const Outcome found = judged({alarm(21, IncidentKind::kLinkDown, link_at(port))});
+  const Outcome missed = judged({});
+  const std::string before = to_json(summarise({missed}, "1-1"), {missed});
+  const Report now = summarise({found}, "1-1");
+  const auto table = markdown(now, before);
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_NE(table->find("| judged | 1 | 0.000 | 1.000 ("), std::string::npos) << *table;
+  EXPECT_EQ(std::ranges::count(*table, '|') % std::ranges::count(*table, '\n'), 0) << "all rows have all columns";
+  EXPECT_TRUE(markdown(now, ""));
+  EXPECT_FALSE(markdown(now, "[]"));
+  EXPECT_FALSE(markdown(now, "nonsense"));
 }
 
 }  // namespace

@@ -51,15 +51,18 @@ double HarmLedger::worst(const Window& window, std::span<const ResourceIndex> re
   return worst;
 }
 
-bool HarmLedger::congested_after(std::span<const ResourceIndex> resources, std::size_t windows) const {
+bool HarmLedger::congested_after(std::span<const ResourceIndex> resources, std::size_t windows, double margin) const {
   unsigned harmful = 0;
+  for (std::size_t back = 1; back <= std::min<std::size_t>(windows, kHarmWindows); ++back)
+    harmful += worst(windows_[windows - back], resources) >= harm_ * margin;
+  return harmful >= kHarmSweeps || mean_wait(resources, windows) >= harm_ * margin;
+}
+
+double HarmLedger::mean_wait(std::span<const ResourceIndex> resources, std::size_t windows) const {
   double sum = 0;
-  for (std::size_t back = 1; back <= std::min<std::size_t>(windows, kLongHarmWindows); ++back) {
-    const double share = worst(windows_[windows - back], resources);
-    sum += share;
-    if (back <= kHarmWindows && share >= harm_) ++harmful;
-  }
-  return harmful >= kHarmSweeps || sum >= harm_ * kLongHarmWindows;
+  for (std::size_t back = 1; back <= std::min<std::size_t>(windows, kLongHarmWindows); ++back)
+    sum += worst(windows_[windows - back], resources);
+  return sum / kLongHarmWindows;
 }
 
 bool HarmLedger::congested(std::span<const ResourceIndex> resources, double at) const {
@@ -77,10 +80,11 @@ bool HarmLedger::ever_congested(std::span<const ResourceIndex> resources, double
   return false;
 }
 
-std::vector<Episode> HarmLedger::episodes(unsigned least) const {
+std::vector<Episode> HarmLedger::episodes(unsigned least, double margin) const {
   struct Run {
     ResourceIndex resource;
     std::size_t first, last;  // windows
+    double wait = 0;
   };
   // Which windows each was full in, then the runs of windows after which it was real congestion.
   std::map<ResourceIndex, std::vector<std::size_t>> full;
@@ -97,10 +101,11 @@ std::vector<Episode> HarmLedger::episodes(unsigned least) const {
     std::size_t next = 0;
     for (const std::size_t at : seen)
       for (next = std::max(next, at); next < std::min(at + kHarmWindows, windows_.size()); ++next) {
-        if (!congested_after({&resource, 1}, next + 1)) continue;
-        if (run && next > run->last + kHarmWindows) finish();
-        if (!run) run = Run{resource, next, next};
+        if (!congested_after({&resource, 1}, next + 1, margin)) continue;
+        if (run && next > run->last + kLongHarmWindows) finish();
+        if (!run) run = Run{resource, next, next, 0};
         run->last = next;
+        run->wait = std::max(run->wait, mean_wait({&resource, 1}, next + 1));
       }
     finish();
   }
@@ -128,6 +133,7 @@ std::vector<Episode> HarmLedger::episodes(unsigned least) const {
     episode.from = is_new ? from : std::min(episode.from, from);
     episode.to = std::max(episode.to, windows_[runs[i].last].end);
     episode.resources.push_back(runs[i].resource);
+    episode.wait = std::max(episode.wait, runs[i].wait);
   }
   std::vector<Episode> episodes;
   for (auto& [tree_root, episode] : found) {

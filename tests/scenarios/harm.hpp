@@ -25,6 +25,7 @@ inline constexpr unsigned kLongHarmWindows = 16;
 struct Episode {
   double from = 0, to = 0;  ///< seconds: ends of the first and the last sweep-to-sweep time of which it is said
   std::vector<ResourceIndex> resources{};  ///< ascending
+  double wait = 0;  ///< share of the time that somebody waited for it, in the worst sixteen sweeps
 };
 
 /// For each time from one sweep to the next: what was full, and how long the one waited who waited longest for it.
@@ -42,8 +43,8 @@ class HarmLedger {
   bool congested(std::span<const ResourceIndex> resources, double at) const;
   /// At any time between two moments.
   bool ever_congested(std::span<const ResourceIndex> resources, double from, double to) const;
-  /// All real congestion of ports that stayed so for at least `least` sweeps.
-  std::vector<Episode> episodes(unsigned least) const;
+  /// All congestion of ports that was `margin` times as bad as real congestion is at least, for `least` sweeps.
+  std::vector<Episode> episodes(unsigned least, double margin = 1) const;
 
  private:
   struct Window {
@@ -52,7 +53,8 @@ class HarmLedger {
     std::vector<std::pair<ResourceIndex, ResourceIndex>> together{};  ///< what was full on account of the same waiter
   };
   static double worst(const Window& window, std::span<const ResourceIndex> resources);
-  bool congested_after(std::span<const ResourceIndex> resources, std::size_t windows) const;
+  bool congested_after(std::span<const ResourceIndex> resources, std::size_t windows, double margin = 1) const;
+  double mean_wait(std::span<const ResourceIndex> resources, std::size_t windows) const;
 
   std::size_t ports_;
   double harm_;  ///< the share of the time from which on waiting is harm

@@ -42,6 +42,7 @@ struct Verdict {
 struct Unplanted {
   double from = 0, to = 0;  ///< seconds
   std::string where{};      ///< one of the ports that were full
+  double wait = 0;          ///< share of the time that somebody waited for it, in the worst sixteen sweeps
   bool found = false;       ///< some alarm named it
 };
 

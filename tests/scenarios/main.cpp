@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,6 +31,7 @@ struct Options {
   std::string plot;
   bool wrong = false;
   bool table = false;
+  std::string before;
   std::uint64_t days = 2;
   bool timeline = false;
 };
@@ -111,8 +113,8 @@ void show_wrong(const std::vector<Outcome>& outcomes) {
                     alarm.summary.c_str());
     for (const Unplanted& truth : outcome.unplanted)
       if (!truth.found)
-        std::printf("%s from %.1f to %.1f s: congestion at %s that nobody planted was missed\n", outcome.name.c_str(),
-                    truth.from, truth.to, truth.where.c_str());
+        std::printf("%s from %.1f to %.1f s: congestion at %s that nobody planted was missed, it held up %.2f\n",
+                    outcome.name.c_str(), truth.from, truth.to, truth.where.c_str(), truth.wait);
   }
 }
 
@@ -136,6 +138,17 @@ int run(const Options& options) {
   if (!options.seeds.empty() && !parse(options.seeds, seeds)) {
     std::fprintf(stderr, "--seeds wants two numbers, the smaller one first: 1-40\n");
     return 2;
+  }
+  std::string before;
+  if (!options.before.empty()) {
+    std::ifstream file(options.before);
+    if (!file) {
+      std::fprintf(stderr, "%s can not be read\n", options.before.c_str());
+      return 2;
+    }
+    std::ostringstream text;
+    text << file.rdbuf();
+    before = text.str();
   }
   std::vector<Case> written;
   for (const std::string& path : options.files) {
@@ -164,7 +177,16 @@ int run(const Options& options) {
   const Report report = summarise(outcomes, std::to_string(seeds.first) + "-" + std::to_string(seeds.last));
   if (options.wrong) show_wrong(outcomes);
   const bool saved = save(options.json, to_json(report, outcomes)) && save(options.plot, to_svg(report));
-  std::fputs((options.table ? markdown(report) : table(report)).c_str(), stdout);
+  std::string shown = table(report);
+  if (options.table) {
+    auto made = markdown(report, before);
+    if (!made) {
+      std::fprintf(stderr, "%s: %s\n", options.before.c_str(), made.error().message.c_str());
+      return 2;
+    }
+    shown = std::move(*made);
+  }
+  std::fputs(shown.c_str(), stdout);
   std::puts(last_line(report).c_str());
   return saved ? 0 : 1;
 }
@@ -187,6 +209,8 @@ int main(int argc, char** argv) {
   app.add_option("--plot", options.plot, "writes an SVG there");
   app.add_flag("--table", options.table,
                "all groups, those with assumptions and those of everyday work too, as the table of README.md");
+  app.add_option("--before", options.before,
+                 "figures that --json wrote before, for columns of --table beside those of now");
   app.add_option("--days", options.days, "seeds of the groups that are whole days; each takes a minute");
   app.add_flag("--wrong", options.wrong, "prints each false alarm and each truth that was missed");
   app.add_flag("--timeline", options.timeline,

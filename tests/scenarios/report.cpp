@@ -24,6 +24,13 @@ constexpr double kPortDays = 100'000;
   return text;
 }
 
+/// Losses below this share of the packets are as rare as those of a healthy path.
+constexpr double kPlainLoss = 1e-6;
+
+bool is_loss(FaultKind fault) {
+  return fault == FaultKind::kLossOnLink || fault == FaultKind::kLossInSwitch;
+}
+
 void add(Row& row, const Outcome& outcome) {
   ++row.scenarios;
   row.port_days += outcome.port_days;
@@ -49,6 +56,10 @@ void add(Row& row, const Outcome& outcome) {
   }
   for (const Verdict& verdict : outcome.verdicts) {
     ++row.recall.whole;
+    if (is_loss(verdict.fault) && verdict.amount >= kPlainLoss) {
+      ++row.plain_losses.whole;
+      row.plain_losses.part += verdict.found;
+    }
     ++row.joint.whole;
     row.joint.part += verdict.joint;
     ++row.wrong_blame.whole;
@@ -114,6 +125,7 @@ nlohmann::json to_json(const Row& row) {
                       {"wrong_blame", to_json(row.wrong_blame)},
                       {"unplanted_recall", to_json(row.unplanted_found)},
                       {"strict_precision", to_json(row.strict)},
+                      {"recall_of_losses_from_1e-6", to_json(row.plain_losses)},
                       {"repeated_alarms", row.repeated},
                       {"alarms_about_found_truths", row.alarms_about},
                       {"false_alarms_per_100k_port_days", row.alarm_rate()},
@@ -175,36 +187,70 @@ std::string table(const Report& report) {
   return text + line(report.all);
 }
 
-std::string markdown(const Report& report) {
-  const auto share = [](const Share& of) {
-    if (of.whole == 0) return std::string("-");
-    const Interval interval = of.interval();
-    return format("%.2f (%.2f-%.2f)", of.value(), interval.low, interval.high);
+Result<std::string> markdown(const Report& report, std::string_view before) {
+  nlohmann::json earlier;
+  if (!before.empty()) {
+    earlier = nlohmann::json::parse(before, nullptr, false);
+    if (!earlier.is_object() || !earlier.contains("all"))
+      return fail(ErrorCode::kInvalidArgument, "the figures of before are none that --json wrote");
+  }
+  const auto row_before = [&](const std::string& group) {
+    if (group == "all") return earlier.value("all", nlohmann::json::object());
+    for (const auto& row : earlier.value("groups", nlohmann::json::array()))
+      if (row.value("group", "") == group) return row;
+    return nlohmann::json::object();
   };
-  std::string text =
-      "| group | runs | joint | wrong blame | recall | right culprit | right kind | alarms a truth | once | not "
-      "planted, found | "
-      "mute | false | port-days | false in 100,000 port-days |\n"
-      "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n";
+  const auto value_before = [](const nlohmann::json& row, const char* key) {
+    const nlohmann::json share = row.value(key, nlohmann::json::object());
+    return share.contains("value") ? format(" %.3f |", share.value("value", 0.0)) : std::string(" - |");
+  };
+  const auto share = [](const Share& of) {
+    if (of.whole == 0) return std::string(" - |");
+    const Interval interval = of.interval();
+    return format(" %.3f (%.2f-%.2f) |", of.value(), interval.low, interval.high);
+  };
+  const auto plain = [](const Share& of) {
+    return of.whole == 0 ? std::string(" - |") : format(" %.3f |", of.value());
+  };
+  const auto count = [](std::uint64_t number) { return static_cast<unsigned long long>(number); };
+  std::string text = "| group | runs |";
+  if (!before.empty()) text += " joint before |";
+  text += " joint | wrong blame | recall | right culprit | right kind | alarms a truth |";
+  if (!before.empty()) text += " right and once before |";
+  text += " right and once | not planted, found | mute |";
+  if (!before.empty()) text += " false before |";
+  text += " false | port-days | false in 100,000 port-days |\n";
+  const auto columns = static_cast<std::size_t>(std::ranges::count(text, '|')) - 2;
+  text += "| --- |";
+  for (std::size_t i = 0; i < columns; ++i) text += " --: |";
+  text += "\n";
   std::vector<const Row*> rows;
   for (const Row& row : report.rows) rows.push_back(&row);
   rows.push_back(&report.all);
   for (const Row* row : rows) {
     const Interval alarms = row->alarm_interval();
-    text += format("| %s | %llu | %s |", row->group.c_str(), static_cast<unsigned long long>(row->scenarios),
-                   share(row->joint).c_str());
-    for (const Share* of : {&row->wrong_blame, &row->recall, &row->culprit, &row->kind})
-      text += of->whole == 0 ? " - |" : format(" %.3f |", of->value());
+    const nlohmann::json old = before.empty() ? nlohmann::json() : row_before(row->group);
+    text += format("| %s | %llu |", row->group.c_str(), count(row->scenarios));
+    if (!before.empty()) text += value_before(old, "joint");
+    text += share(row->joint);
+    for (const Share* of : {&row->wrong_blame, &row->recall, &row->culprit, &row->kind}) text += plain(*of);
     text += row->recall.part == 0 ? " - |" : format(" %.2f |", row->alarms_per_truth());
-    text += row->strict.whole == 0 ? " - |" : format(" %.3f |", row->strict.value());
+    if (!before.empty()) text += value_before(old, "strict_precision");
+    text += plain(row->strict);
     text += row->unplanted_found.whole == 0
                 ? " - |"
-                : format(" %llu of %llu |", static_cast<unsigned long long>(row->unplanted_found.part),
-                         static_cast<unsigned long long>(row->unplanted_found.whole));
-    text += format(" %llu | %llu | %.0f | %.0f (%.0f-%.0f) |\n", static_cast<unsigned long long>(row->without_effect),
-                   static_cast<unsigned long long>(row->false_alarms), row->port_days, row->alarm_rate(), alarms.low,
-                   alarms.high);
+                : format(" %llu of %llu |", count(row->unplanted_found.part), count(row->unplanted_found.whole));
+    text += format(" %llu |", count(row->without_effect));
+    if (!before.empty())
+      text += old.contains("false_alarms") ? format(" %llu |", count(old.value("false_alarms", std::uint64_t{0})))
+                                           : std::string(" - |");
+    text += format(" %llu | %.0f | %.0f (%.0f-%.0f) |\n", count(row->false_alarms), row->port_days, row->alarm_rate(),
+                   alarms.low, alarms.high);
   }
+  if (report.all.plain_losses.whole > 0)
+    text += format("\nOf %llu planted losses of at least 1e-6 of the packets %llu were found: %.3f.\n",
+                   count(report.all.plain_losses.whole), count(report.all.plain_losses.part),
+                   report.all.plain_losses.value());
   return text;
 }
 
@@ -242,7 +288,8 @@ std::string to_json(const Report& report, const std::vector<Outcome>& outcomes) 
                                       {"alarms", verdict.alarms}});
     for (const Unplanted& truth : outcome.unplanted)
       if (!truth.found)
-        wrong["unplanted_missed"].push_back({{"from", truth.from}, {"to", truth.to}, {"where", truth.where}});
+        wrong["unplanted_missed"].push_back(
+            {{"from", truth.from}, {"to", truth.to}, {"where", truth.where}, {"wait", truth.wait}});
     if (wrong.size() > 2) json["wrong"].push_back(std::move(wrong));
   }
   return json.dump(1) + "\n";

@@ -3,8 +3,10 @@
 // The figures of many outcomes: a table for people, JSON for programs, a plot.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "fabric/result.hpp"
 #include "tests/scenarios/judge.hpp"
 #include "tests/scenarios/statistics.hpp"
 
@@ -26,6 +28,7 @@ struct Row {
   Share joint;                     ///< truths, unplanted ones too, of which the first alarm said all that is right
   Share wrong_blame;               ///< planted truths of which the first alarm named what was healthy
   Share unplanted_found;           ///< lasting congestion that nobody planted, and that was named
+  Share plain_losses;              ///< planted losses of at least 1e-6 of the packets that were found
   Share strict;                    ///< alarms that are right and say nothing twice, of all of them
   std::uint64_t repeated = 0;      ///< alarms about a truth that had been told already
   std::uint64_t alarms_about = 0;  ///< alarms about truths that were found
@@ -47,7 +50,9 @@ Report summarise(const std::vector<Outcome>& outcomes, std::string seeds);
 /// Many lines, each with its end.
 std::string table(const Report& report);
 /// The same in Markdown, with all figures that the README keeps.
-std::string markdown(const Report& report);
+/// `before`: what to_json() said of an earlier run, whose joint success, alarms told once and false alarms stand in
+/// columns of their own; kInvalidArgument when it is not such a text. Empty: none.
+Result<std::string> markdown(const Report& report, std::string_view before);
 /// "precision=… recall=… culprit=… kind=… delay_samples=… false_alarms_per_100k_port_days=… scenarios=…"; the delay is
 /// the median over the hard faults. A figure of which there is none is nan.
 std::string last_line(const Report& report);

@@ -20,6 +20,8 @@ class Script {
 
   std::vector<Action> write() {
     for (const Fault& fault : scenario_.faults) write(fault);
+    if (scenario_.assumptions.flushes)
+      for (const Job& job : scenario_.jobs) flush(job);
     std::ranges::stable_sort(actions_, {}, &Action::at);
     return std::move(actions_);
   }
@@ -47,6 +49,13 @@ class Script {
     }
   }
 
+  /// A job that ends takes its queue pairs with it, and what was posted on them.
+  void flush(const Job& job) {
+    if (job.end >= scenario_.duration || job.kind == JobKind::kStorage || job.kind == JobKind::kSteady) return;
+    for (const std::uint32_t member : job.members)
+      add(job.end + random_.uniform(0, 1), kFlush, member, std::round(random_.log_uniform(20, 2000)));
+  }
+
   void write(const Fault& fault);
 
   const Scenario& scenario_;
@@ -65,11 +74,7 @@ void Script::write(const Fault& fault) {
     case FaultKind::kSwitchDown:
     case FaultKind::kHostDown: {
       std::vector<NodeIndex> nodes{fault.node};
-      if (fault.kind == FaultKind::kHostDown) {
-        const std::uint32_t rails = plan_.spec.rails;
-        const std::uint32_t first = plan_.endpoint_of[fault.node] / rails * rails;
-        nodes.assign(plan_.adapters.begin() + first, plan_.adapters.begin() + first + rails);
-      }
+      if (fault.kind == FaultKind::kHostDown) nodes = adapters_of_host(plan_, fault.node);
       for (const NodeIndex node : nodes) span(fault, kPower, node, 0, 1);
       break;
     }
@@ -200,12 +205,35 @@ void Script::write(const Fault& fault) {
     case FaultKind::kFailedTransfers:
       span(fault, kFail, endpoint, fault.amount, 0);
       break;
+    case FaultKind::kNodeReboot:
+      for (const NodeIndex node : adapters_of_host(plan_, fault.node)) span(fault, kPower, node, 0, 1);
+      break;
+    case FaultKind::kDriverReload:
+      for (const NodeIndex node : adapters_of_host(plan_, fault.node)) {
+        add(fault.start, kCut, plan_.nodes[node].first_port);
+        add(fault.end, kJoin, plan_.nodes[node].first_port, activation());
+      }
+      break;
+    case FaultKind::kRetraining:
+      add(fault.start, kCut, fault.port);
+      add(fault.start + random_.uniform(0.05, 0.5), kJoin, fault.port, activation());
+      break;
+    case FaultKind::kManagerRestart:
+    case FaultKind::kManagerFailover:
+      add(fault.start, kManager, kNoIndex, 0);
+      if (ends(fault)) add(fault.end, kManager, fault.port, 1);
+      break;
     case FaultKind::kCount:
       break;
   }
 }
 
 }  // namespace
+
+std::vector<NodeIndex> adapters_of_host(const Plan& plan, NodeIndex adapter) {
+  const std::uint32_t first = plan.endpoint_of[adapter] / plan.spec.rails * plan.spec.rails;
+  return {plan.adapters.begin() + first, plan.adapters.begin() + first + plan.spec.rails};
+}
 
 std::vector<Action> actions_of(const Scenario& scenario, const Plan& plan, Random& random) {
   return Script(scenario, plan, random).write();

@@ -36,6 +36,8 @@ enum class ActionKind : std::uint8_t {
   kStopSweeps,   ///< value: 1 no sweep is made, 0 they go on
   kClock,        ///< value: seconds by which the clock is set
   kFail,         ///< a: endpoint; value: requests per second whose retries are used up
+  kManager,      ///< value: 0 the subnet manager is gone, 1 it runs; a: the port where it does
+  kFlush,        ///< a: endpoint; value: requests that end because their queue pairs are destroyed
   kReroute,      ///< the subnet manager has computed new tables
 };
 
@@ -47,6 +49,8 @@ struct Action {
   double value = 0;
 };
 
+/// All adapters of the host that has this one.
+std::vector<NodeIndex> adapters_of_host(const Plan& plan, NodeIndex adapter);
 /// In the order of time; `random` gives what the faults leave open (when exactly a link flaps).
 std::vector<Action> actions_of(const Scenario& scenario, const Plan& plan, Random& random);
 /// The scenario's jobs, and the traffic that its faults consist of.

@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace weft::scenarios {
 namespace {
 
-/// Of lost packets, those that were the last of their message: nothing arrives after them that would tell the receiver,
-/// and the sender finds out by its timer.
-constexpr double kLastOfMessage = 0.02;
+/// A receiver notifies a sender at most so often, per second (DCQCN, SIGCOMM 2015: one CNP in 50 us).
+constexpr double kMostNotifications = 20'000;
 /// Times that a request is sent again before it fails: the usual retry count of a queue pair.
 constexpr std::uint64_t kRetries = 7;
 /// mlx5's queue pair counters have 32 bits and wrap.
@@ -25,6 +26,12 @@ constexpr const char* kSeries[] = {"transmit_bytes",         "receive_bytes",
                                    "out_of_buffer",          "retries_exhausted",
                                    "pcie_read_stall",        "pcie_write_stall",
                                    "pcie_read_stall_events", "pcie_write_stall_events"};
+/// Only where a scenario assumes that marks are all there is to see of congestion.
+constexpr const char* kMarkSeries[] = {"ecn_marked_packets", "cnp_sent", "cnp_handled"};
+/// Only where it has jobs that end. mlx5's resp_cqe_error and req_cqe_error count flushed requests as well; those are
+/// counted once more by themselves (resp_cqe_flush_error), where the catalogue has them.
+constexpr const char* kFlushSeries[] = {"response_completion_error", "request_completion_error", "response_flush_error",
+                                        "request_flush_error"};
 /// The priority of RoCE (IEEE 802.1Q), as is usual.
 constexpr std::uint8_t kLosslessPriority = 3;
 /// Of a link of Ethernet, behind those of the adapter: PFC's pauses by their direction, and its troubles.
@@ -50,11 +57,23 @@ void add_link_series(const std::string& device, std::uint8_t number, std::vector
   }
 }
 
-SeriesList series_of_host(const Plan& plan, std::uint32_t first) {
+/// What adapters tell besides kSeries in this scenario.
+std::vector<const char*> extras_of(const Scenario& scenario) {
+  std::vector<const char*> names;
+  if (scenario.assumptions.marks_only) names.insert(names.end(), std::begin(kMarkSeries), std::end(kMarkSeries));
+  if (scenario.assumptions.flushes)
+    std::ranges::copy_if(kFlushSeries, std::back_inserter(names), [](const char* name) { return find_counter(name); });
+  return names;
+}
+
+SeriesList series_of_host(const Plan& plan, std::uint32_t first, const Scenario& scenario) {
   std::vector<HostSeries> list;
+  std::vector<const char*> names(std::begin(kSeries), std::end(kSeries));
+  const std::vector<const char*> extras = extras_of(scenario);
+  names.insert(names.end(), extras.begin(), extras.end());
   for (std::uint32_t rail = 0; rail < plan.spec.rails; ++rail) {
     const std::string device = device_of(plan, plan.adapters[first + rail]);
-    for (const char* name : kSeries) {
+    for (const char* name : names) {
       HostSeries series{.device = device, .port = 1, .name = name};
       const CounterInfo& info = *find_counter(name);
       if (info.family == CounterFamily::kRdmaError) series.bits = kQueueCounterBits;
@@ -76,20 +95,21 @@ std::uint64_t whole_seconds(double& begun, double stalled) {
 
 }  // namespace
 
-std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, const Plan& plan) {
-  std::vector<std::vector<std::string>> names(plan.spec.hosts);
-  std::map<std::vector<std::uint32_t>, std::string> known;
+std::vector<std::vector<PlacedJob>> jobs_of_hosts(const Scenario& scenario, const Plan& plan) {
+  std::vector<std::vector<PlacedJob>> placed(plan.spec.hosts);
+  std::map<std::pair<std::vector<std::uint32_t>, double>, std::string> known;  // by hosts and start
   for (const Job& job : scenario.jobs) {
     if (job.kind == JobKind::kStorage || job.kind == JobKind::kSteady) continue;
     std::vector<std::uint32_t> hosts;
     for (const std::uint32_t member : job.members) hosts.push_back(member / plan.spec.rails);
     std::ranges::sort(hosts);
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
-    const auto [name, is_new] = known.emplace(hosts, "slurm:" + std::to_string(1000 + known.size()));
+    const auto [name, is_new] =
+        known.emplace(std::pair(hosts, job.start), "slurm:" + std::to_string(1000 + known.size()));
     if (!is_new) continue;
-    for (const std::uint32_t host : hosts) names[host].push_back(name->second);
+    for (const std::uint32_t host : hosts) placed[host].push_back({name->second, job.start, job.end});
   }
-  return names;
+  return placed;
 }
 
 Collectors::Collectors(const Scenario& scenario, const Plan& plan)
@@ -99,13 +119,15 @@ Collectors::Collectors(const Scenario& scenario, const Plan& plan)
       adapters_(plan.adapters.size()),
       hosts_(plan.spec.hosts) {
   const auto jobs = jobs_of_hosts(scenario, plan);
-  std::shared_ptr<const std::vector<HostSeries>> series = series_of_host(plan, 0).shared();
+  std::shared_ptr<const std::vector<HostSeries>> series = series_of_host(plan, 0, scenario).shared();
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     add_host(host, series);
     hosts_[host].jobs = jobs[host];
     const double first = random_.uniform(0, interval());
     if (scenario.collectors) due_.emplace(first, host);
   }
+  for (std::size_t i = 0; i < std::size(kFlushSeries); ++i)
+    if (find_counter(kFlushSeries[i])) flush_divisors_.push_back(i % 2 == 0 ? 1 : 4);
   if (has_straggler(scenario)) reading_times_.resize(hosts_.size());
   if (plan.is_ethernet() && scenario.switch_collectors)
     for (NodeIndex node = 0; node < plan.nodes.size(); ++node)
@@ -204,6 +226,9 @@ void Collectors::settle(double now) {
     adapter.rnr += adapter.rnr_rate * passed;
     adapter.out_of_buffer += adapter.out_of_buffer_rate * passed;
     adapter.failures += adapter.failure_rate * passed;
+    adapter.marked += adapter.marked_rate * passed;
+    adapter.told += adapter.told_rate * passed;
+    adapter.obeyed += adapter.obeyed_rate * passed;
     adapter.write_stalled += adapter.write_stall * passed;
     adapter.read_stalled += adapter.read_stall * passed;
   }
@@ -213,12 +238,24 @@ void Collectors::calm() {
   for (Adapter& adapter : adapters_) {
     adapter.nak_rate = adapter.out_of_sequence_rate = adapter.rnr_rate = adapter.out_of_buffer_rate = 0;
     adapter.write_stall = adapter.read_stall = 0;
+    adapter.marked_rate = adapter.told_rate = adapter.obeyed_rate = 0;
   }
 }
 
-void Collectors::lose(std::uint32_t from, std::uint32_t to, double packets) {
+void Collectors::lose(std::uint32_t from, std::uint32_t to, double packets, double late) {
   adapters_[from].nak_rate += packets;
-  adapters_[to].out_of_sequence_rate += packets * (1 - kLastOfMessage);
+  adapters_[to].out_of_sequence_rate += packets * (1 - scenario_.constants.last_of_message) * late;
+}
+
+void Collectors::mark(std::uint32_t from, std::uint32_t to, double packets) {
+  const double notifications = std::min(packets, kMostNotifications);
+  adapters_[to].marked_rate += packets;
+  adapters_[to].told_rate += notifications;
+  adapters_[from].obeyed_rate += notifications;
+}
+
+void Collectors::flush(std::uint32_t endpoint, std::uint64_t requests) {
+  adapters_[endpoint].flushed_count += requests;
 }
 
 void Collectors::stall(std::uint32_t endpoint, double writes, double reads) {
@@ -235,9 +272,9 @@ void Collectors::fail(std::uint32_t endpoint, double requests) {
   adapters_[endpoint].failure_rate = requests;
 }
 
-void Collectors::add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets) {
+void Collectors::add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets, double late) {
   adapters_[from].naks += static_cast<double>(packets);
-  adapters_[to].out_of_sequence += static_cast<double>(packets) * (1 - kLastOfMessage);
+  adapters_[to].out_of_sequence += static_cast<double>(packets) * (1 - scenario_.constants.last_of_message) * late;
 }
 
 void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed, const Registers& registers,
@@ -251,10 +288,12 @@ void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed,
   // What is expected was lost on the way; healthy adapters send a few packets again as well.
   const double lost =
       adapter.naks + adapter.nak_rate * since + moved(traffic.sent_packets, adapter.sent) * adapter.healthy_loss;
-  const double missed = adapter.out_of_sequence + adapter.out_of_sequence_rate * since +
-                        moved(traffic.received_packets, adapter.received) * adapter.healthy_loss;
-  const std::uint64_t timeouts = random_.poisson(lost * kLastOfMessage);
-  adapter.nak_count += random_.poisson(lost * (1 - kLastOfMessage));
+  const double missed =
+      adapter.out_of_sequence + adapter.out_of_sequence_rate * since +
+      moved(traffic.received_packets, adapter.received) * adapter.healthy_loss * scenario_.assumptions.late_packets;
+  const double last_of_message = scenario_.constants.last_of_message;
+  const std::uint64_t timeouts = random_.poisson(lost * last_of_message);
+  adapter.nak_count += random_.poisson(lost * (1 - last_of_message));
   const std::uint64_t failures = random_.poisson(adapter.failures + adapter.failure_rate * since);
   adapter.failure_count += failures;
   adapter.timeout_count += timeouts + failures * (1 + kRetries);
@@ -295,6 +334,22 @@ void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed,
         queue_counter(adapter.out_of_buffer_count), queue_counter(adapter.failure_count), percent(read_stalled),
         percent(write_stalled), adapter.read_stall_count, adapter.write_stall_count})
     values.push_back(value);
+  read_extras(adapter, since, values);
+}
+
+void Collectors::read_extras(Adapter& adapter, double since, std::vector<std::uint64_t>& values) {
+  if (scenario_.assumptions.marks_only) {
+    for (const auto& [count, expected, rate] : {std::tuple{&adapter.marked_count, &adapter.marked, adapter.marked_rate},
+                                                {&adapter.told_count, &adapter.told, adapter.told_rate},
+                                                {&adapter.obeyed_count, &adapter.obeyed, adapter.obeyed_rate}}) {
+      *count += random_.poisson(*expected + rate * since);
+      *expected = -rate * since;
+      values.push_back(*count);
+    }
+  }
+  if (!scenario_.assumptions.flushes) return;
+  // A request that is flushed ends with an error at either end; the flush itself is counted where it can be.
+  for (const std::uint64_t divisor : flush_divisors_) values.push_back(adapter.flushed_count / divisor);
 }
 
 void Collectors::read_host(std::uint32_t index, double now, const Registers& registers, TimePoint taken) {
@@ -302,7 +357,8 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
   HostReading reading;
   reading.taken = taken;
   reading.inventory = host.inventory;
-  reading.jobs = host.jobs;
+  for (const PlacedJob& job : host.jobs)
+    if (now >= job.start && now < job.end) reading.jobs.push_back(job.name);
   reading.values.reserve(host.inventory->series.size());
   for (const PortIndex port : host.ports) {
     if (host.is_switch) {
@@ -352,7 +408,8 @@ void Collectors::read(double until, const Registers& registers, std::span<const 
 }
 
 std::vector<Delivery> Collectors::heard_by(double now) {
-  std::ranges::stable_sort(under_way_, {}, &Delivery::heard);
+  if (!std::ranges::is_sorted(under_way_, {}, &Delivery::heard))
+    std::ranges::stable_sort(under_way_, {}, &Delivery::heard);
   const auto later = std::ranges::upper_bound(under_way_, now, {}, &Delivery::heard);
   std::vector<Delivery> heard(std::make_move_iterator(under_way_.begin()), std::make_move_iterator(later));
   under_way_.erase(under_way_.begin(), later);

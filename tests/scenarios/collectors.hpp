@@ -20,7 +20,11 @@ namespace weft::scenarios {
 
 /// By host: the jobs that a scheduler placed there, which its collector tells. Jobs of the same hosts, a rail each, are
 /// one; storage and what runs beside jobs is none.
-std::vector<std::vector<std::string>> jobs_of_hosts(const Scenario& scenario, const Plan& plan);
+struct PlacedJob {
+  std::string name;
+  double start = 0, end = 0;  ///< seconds
+};
+std::vector<std::vector<PlacedJob>> jobs_of_hosts(const Scenario& scenario, const Plan& plan);
 
 /// A batch on its way from a host.
 struct Delivery {
@@ -40,8 +44,13 @@ class Collectors {
   void settle(double now);
   /// No packet is lost and no host stalls from now on, until told otherwise.
   void calm();
-  /// From now on packets from an endpoint to another are lost, packets per second.
-  void lose(std::uint32_t from, std::uint32_t to, double packets);
+  /// From now on packets from an endpoint to another are lost, packets per second; for each of them the receiver counts
+  /// `late` packets out of order.
+  void lose(std::uint32_t from, std::uint32_t to, double packets, double late);
+  /// From now on so many packets per second arrive with a mark, and the sender is notified of them.
+  void mark(std::uint32_t from, std::uint32_t to, double packets);
+  /// So many requests of the endpoint, and of others to it, are flushed: their queue pairs are destroyed.
+  void flush(std::uint32_t endpoint, std::uint64_t requests);
   /// From now on the endpoint's host stalls its adapter for that share of the time: writes into its memory, reads from
   /// it.
   void stall(std::uint32_t endpoint, double writes, double reads);
@@ -50,8 +59,9 @@ class Collectors {
   /// From now on so many requests of the endpoint per second use up their retries, whatever flows.
   void fail(std::uint32_t endpoint, double requests);
   /// Packets that were lost at once.
-  void add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets);
+  void add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets, double late);
 
+  bool is_due(double until) const { return !due_.empty() && due_.top().first < until; }
   /// Reads the hosts that are due before `until`; those for which `is_up` says no are silent. `ports`: as they are now.
   void read(double until, const Registers& registers, std::span<const Port> ports,
             const std::function<bool(NodeIndex)>& is_up, const std::function<TimePoint(double)>& wall);
@@ -73,14 +83,17 @@ class Collectors {
     std::uint64_t nak_count = 0, timeout_count = 0, out_of_sequence_count = 0, rnr_count = 0;
     std::uint64_t failure_count = 0;
     std::uint64_t out_of_buffer_count = 0, write_stall_count = 0, read_stall_count = 0;
-    double write_stall_begun = 0, read_stall_begun = 0;  ///< of the next whole second
+    double write_stall_begun = 0, read_stall_begun = 0;      ///< of the next whole second
+    double marked_rate = 0, told_rate = 0, obeyed_rate = 0;  ///< marks, notifications sent, notifications received
+    double marked = 0, told = 0, obeyed = 0;                 ///< since the last reading
+    std::uint64_t marked_count = 0, told_count = 0, obeyed_count = 0, flushed_count = 0;
   };
   struct Host {
     std::string name;
     std::vector<PortIndex> ports;  ///< as in the inventory
     bool is_switch = false;
     std::shared_ptr<const HostInventory> inventory;
-    std::vector<std::string> jobs;
+    std::vector<PlacedJob> jobs;
     double read_at = 0;
     std::uint64_t sequence = 0;
     double heard = 0;  ///< what is sent arrives in order
@@ -93,11 +106,13 @@ class Collectors {
   void read_host(std::uint32_t host, double now, const Registers& registers, TimePoint taken);
   void read_adapter(std::uint32_t endpoint, double now, double passed, const Registers& registers,
                     std::vector<std::uint64_t>& values);
+  void read_extras(Adapter& adapter, double since, std::vector<std::uint64_t>& values);
 
   const Scenario& scenario_;
   const Plan& plan_;
   Random random_;
-  std::vector<Adapter> adapters_;  ///< by endpoint
+  std::vector<Adapter> adapters_;              ///< by endpoint
+  std::vector<std::uint64_t> flush_divisors_;  ///< of the series that count flushes
   std::vector<Host> hosts_;
   double settled_ = 0;
   using Due = std::pair<double, std::uint32_t>;  ///< when, host

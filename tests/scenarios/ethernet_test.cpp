@@ -155,10 +155,10 @@ TEST(EthernetSweeps, EqualSeedsGiveEqualOnes) {
   EXPECT_NE(numbers(5), numbers(6));
 }
 
-constexpr const char* kFabric = "fabric levels=2 hosts=64 hosts_per_leaf=8 uplinks=8 layer=ethernet\n";
+constexpr const char* kEthernetFabric = "fabric levels=2 hosts=64 hosts_per_leaf=8 uplinks=8 layer=ethernet\n";
 
 TEST(EthernetFiles, SayWhoIsReadAndWhatCanBeKnown) {
-  const std::string loss = std::string(kFabric) + "fault loss_on_link at=leaf-000:9 from=20 to=60\n";
+  const std::string loss = std::string(kEthernetFabric) + "fault loss_on_link at=leaf-000:9 from=20 to=60\n";
   // Hosts of one leaf to those of one other: either leaf explains it. To those of many: theirs alone.
   const std::string pipeline = "job pipeline members=0-15\n", all = "job all_to_all members=0-63\n";
   const auto hidden = [&](const std::string& text) {
@@ -173,7 +173,7 @@ TEST(EthernetFiles, SayWhoIsReadAndWhatCanBeKnown) {
 }
 
 TEST(EthernetFiles, HaveNoTimeline) {
-  const auto read = parse_scenario(std::string(kFabric), "test");
+  const auto read = parse_scenario(std::string(kEthernetFabric), "test");
   ASSERT_TRUE(read) << read.error().message;
   std::ostringstream out;
   EXPECT_FALSE(write_timeline(*read, out));

@@ -12,8 +12,12 @@ constexpr double kSlack = 1e-9;
 
 class Filling {
  public:
-  Filling(std::span<const Flow> flows, std::span<const double> capacities)
-      : flows_(flows), capacities_(capacities), users_(capacities.size()), open_(capacities.size(), 0) {
+  Filling(std::span<const Flow> flows, std::span<const double> capacities, bool back_pressure)
+      : flows_(flows),
+        capacities_(capacities),
+        back_pressure_(back_pressure),
+        users_(capacities.size()),
+        open_(capacities.size(), 0) {
     rates_.flows.assign(flows.size(), 0);
     rates_.loads.assign(capacities.size(), 0);
     rates_.waits.assign(capacities.size(), 0);
@@ -67,7 +71,7 @@ class Filling {
   void block(ResourceIndex full, double level) {
     std::vector<ResourceIndex> queue{full};
     std::vector<std::uint32_t> stopped;
-    for (std::size_t head = 0; head < queue.size(); ++head) {
+    for (std::size_t head = 0; head < (back_pressure_ ? queue.size() : 1); ++head) {
       const ResourceIndex at = queue[head];
       for (const std::uint32_t flow : users_[at]) {
         if (!moving_[flow]) continue;
@@ -75,9 +79,11 @@ class Filling {
         stopped.push_back(flow);
         for (const ResourceIndex resource : flows_[flow].path) {
           if (resource == at) break;
-          if (rates_.waits[resource]) continue;
-          rates_.waits[resource] = 1;
-          queue.push_back(resource);
+          if (!rates_.waits[resource]) {
+            rates_.waits[resource] = 1;
+            queue.push_back(resource);
+          }
+          if (!back_pressure_) break;
         }
       }
     }
@@ -100,6 +106,7 @@ class Filling {
 
   std::span<const Flow> flows_;
   std::span<const double> capacities_;
+  bool back_pressure_;
   std::vector<std::vector<std::uint32_t>> users_;  ///< by resource
   std::vector<std::uint32_t> open_;                ///< by resource: its flows that still grow
   std::vector<ResourceIndex> used_;
@@ -110,8 +117,8 @@ class Filling {
 
 }  // namespace
 
-Rates fair_rates(std::span<const Flow> flows, std::span<const double> capacities) {
-  return Filling(flows, capacities).run();
+Rates fair_rates(std::span<const Flow> flows, std::span<const double> capacities, bool back_pressure) {
+  return Filling(flows, capacities, back_pressure).run();
 }
 
 }  // namespace weft::scenarios

@@ -35,6 +35,7 @@ struct Rates {
 /// everything upstream of it runs out of credits; whatever else wants to pass there is held back at the same rate
 /// (head-of-line blocking), and holds up what is upstream of it in turn. A resource that waits has data all the time,
 /// so that the share of time it waits is 1 − load / capacity. `capacities` in bits per second; 0 lets nothing pass.
-Rates fair_rates(std::span<const Flow> flows, std::span<const double> capacities);
+/// Without back-pressure only the flows through what is full stop growing, and only their sources wait.
+Rates fair_rates(std::span<const Flow> flows, std::span<const double> capacities, bool back_pressure = true);
 
 }  // namespace weft::scenarios

@@ -134,4 +134,34 @@ bool ForwardingTables::path(const Plan& plan, std::span<const PortIndex> peers, 
   return false;
 }
 
+bool ForwardingTables::spread_path(const Plan& plan, std::span<const PortIndex> peers, std::uint32_t from,
+                                   std::uint32_t to, unsigned way, std::vector<PortIndex>& ports) const {
+  if (!path(plan, peers, from, to, ports)) return false;
+  const std::size_t hops = ports.size();
+  const NodeIndex target = plan.adapters[to];
+  const auto leads_up = [&](PortIndex port) {
+    return peers[port] != kNoIndex && plan.tier_of(peers[port]) > plan.tier_of(port);
+  };
+  PortIndex out = plan.endpoint_port(from);
+  ports.clear();
+  while (ports.size() < hops) {
+    ports.push_back(out);
+    if (peers[out] == kNoIndex) return false;
+    const NodeIndex node = plan.ports[peers[out]].node;
+    if (node == target) return ports.size() == hops;
+    if (plan.tiers[node] == Tier::kAdapter) return false;
+    const std::uint8_t number = port(node, to);
+    if (number == 0) return false;
+    out = plan.port(node, number);
+    if (!leads_up(out)) continue;
+    std::vector<PortIndex> up;
+    for (PortIndex other = plan.nodes[node].first_port;
+         other < plan.nodes[node].first_port + plan.nodes[node].port_entries(); ++other)
+      if (leads_up(other)) up.push_back(other);
+    out = up[(way + from) % up.size()];
+    way /= static_cast<unsigned>(up.size());
+  }
+  return false;
+}
+
 }  // namespace weft::scenarios

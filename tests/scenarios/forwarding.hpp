@@ -39,6 +39,10 @@ class ForwardingTables {
   /// The sending ports on the way, the adapter's own first. False, and an unfinished path, when there is no way.
   bool path(const Plan& plan, std::span<const PortIndex> peers, std::uint32_t from, std::uint32_t to,
             std::vector<PortIndex>& ports) const;
+  /// Of InfiniBand with adaptive routing: one of the ways that are as long as the table's, by their number `way`;
+  /// wherever the table sends up, another port that leads up is taken. False where that is none.
+  bool spread_path(const Plan& plan, std::span<const PortIndex> peers, std::uint32_t from, std::uint32_t to,
+                   unsigned way, std::vector<PortIndex>& ports) const;
 
  private:
   /// Of Ethernet: the port by which the switch sends the flow; kNoIndex when there is no way.

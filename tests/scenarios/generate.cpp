@@ -13,28 +13,10 @@
 namespace weft::scenarios {
 namespace {
 
-constexpr const char* kQuiet = "quiet";
-constexpr const char* kQuietDay = "quiet_day";  ///< a whole day, a sweep every half a minute
-constexpr const char* kTwo = "two_at_once";
-constexpr const char* kOnCongestion = "on_congestion";
-/// Before the name of a fault, or "quiet": the same on Ethernet. Half of the fabrics have collectors on their switches.
-constexpr std::string_view kEthernet = "ethernet_";
 /// The analyzer is left alone for so long before anything happens (seconds).
 constexpr double kCalm = 15;
 /// And for so long where it must have learned what is usual: twenty detail readings, one a minute (seconds).
 constexpr double kLearning = 30 * 60;
-
-constexpr FaultKind kEthernetFaults[] = {FaultKind::kLinkDown,  FaultKind::kHostDown,     FaultKind::kIncast,
-                                         FaultKind::kCollision, FaultKind::kSlowReceiver, FaultKind::kPcieStall,
-                                         FaultKind::kPfcStorm,  FaultKind::kLossOnLink,   FaultKind::kLossInSwitch,
-                                         FaultKind::kStraggler};
-
-/// FNV-1a: every group has chances of its own.
-std::uint64_t number_of(std::string_view group) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const char c : group) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
-  return hash;
-}
 
 class Author {
  public:
@@ -378,23 +360,7 @@ void Author::add_fault(FaultKind kind) {
 
 }  // namespace
 
-const std::vector<std::string>& groups() {
-  static const std::vector<std::string> kAll = [] {
-    std::vector<std::string> all{kQuiet, kQuietDay};
-    for (std::size_t i = 0; i < kFaultKinds; ++i)
-      // Of files only: what an adapter itself says is too easily found to be counted among what is to be judged.
-      if (const auto kind = static_cast<FaultKind>(i); kind != FaultKind::kFailedTransfers)
-        all.emplace_back(to_string(kind));
-    all.emplace_back(kTwo);
-    all.emplace_back(kOnCongestion);
-    for (const char* quiet : {kQuiet, kQuietDay}) all.emplace_back(std::string(kEthernet) + quiet);
-    for (const FaultKind kind : kEthernetFaults) all.emplace_back(std::string(kEthernet) + to_string(kind));
-    return all;
-  }();
-  return kAll;
-}
-
-Case generate(std::string_view group, std::uint64_t seed, Scale scale) {
+Case write_case(std::string_view group, std::uint64_t seed, Scale scale) {
   return Author(group, seed, scale).write();
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 
 namespace weft::scenarios {
 
@@ -22,7 +24,20 @@ void HarmLedger::close(double at) {
     double& known = longest[static_cast<ResourceIndex>(who >> 32U)];
     known = std::max(known, at > opened_ ? seconds / (at - opened_) : 0);
   }
-  windows_.push_back({.end = at, .waited = {longest.begin(), longest.end()}});
+  Window& window = windows_.emplace_back();
+  window.end = at;
+  window.waited.assign(longest.begin(), longest.end());
+  if (longest.size() > 1) {
+    std::map<std::uint32_t, ResourceIndex> first;  // by who waits: the first for which it does
+    for (const auto& [who, seconds] : waited_) {
+      const auto full = static_cast<ResourceIndex>(who >> 32U);
+      const auto [known, is_new] = first.emplace(static_cast<std::uint32_t>(who), full);
+      if (!is_new) window.together.emplace_back(std::minmax(known->second, full));
+    }
+    std::ranges::sort(window.together);
+    const auto rest = std::ranges::unique(window.together);
+    window.together.erase(rest.begin(), rest.end());
+  }
   waited_.clear();
   opened_ = at;
 }
@@ -36,15 +51,18 @@ double HarmLedger::worst(const Window& window, std::span<const ResourceIndex> re
   return worst;
 }
 
-bool HarmLedger::congested_after(std::span<const ResourceIndex> resources, std::size_t windows) const {
+bool HarmLedger::congested_after(std::span<const ResourceIndex> resources, std::size_t windows, double margin) const {
   unsigned harmful = 0;
+  for (std::size_t back = 1; back <= std::min<std::size_t>(windows, kHarmWindows); ++back)
+    harmful += worst(windows_[windows - back], resources) >= harm_ * margin;
+  return harmful >= kHarmSweeps || mean_wait(resources, windows) >= harm_ * margin;
+}
+
+double HarmLedger::mean_wait(std::span<const ResourceIndex> resources, std::size_t windows) const {
   double sum = 0;
-  for (std::size_t back = 1; back <= std::min<std::size_t>(windows, kLongHarmWindows); ++back) {
-    const double share = worst(windows_[windows - back], resources);
-    sum += share;
-    if (back <= kHarmWindows && share >= kHarm) ++harmful;
-  }
-  return harmful >= kHarmSweeps || sum >= kHarm * kLongHarmWindows;
+  for (std::size_t back = 1; back <= std::min<std::size_t>(windows, kLongHarmWindows); ++back)
+    sum += worst(windows_[windows - back], resources);
+  return sum / kLongHarmWindows;
 }
 
 bool HarmLedger::congested(std::span<const ResourceIndex> resources, double at) const {
@@ -60,6 +78,69 @@ bool HarmLedger::ever_congested(std::span<const ResourceIndex> resources, double
     if (end > from && end <= to && congested_after(resources, windows)) return true;
   }
   return false;
+}
+
+std::vector<Episode> HarmLedger::episodes(unsigned least, double margin) const {
+  struct Run {
+    ResourceIndex resource;
+    std::size_t first, last;  // windows
+    double wait = 0;
+  };
+  // Which windows each was full in, then the runs of windows after which it was real congestion.
+  std::map<ResourceIndex, std::vector<std::size_t>> full;
+  for (std::size_t window = 0; window < windows_.size(); ++window)
+    for (const auto& [resource, share] : windows_[window].waited)
+      if (resource < ports_ && share > 0) full[resource].push_back(window);
+  std::vector<Run> runs;
+  for (const auto& [resource, seen] : full) {
+    std::optional<Run> run;
+    const auto finish = [&] {
+      if (run && run->last - run->first + 1 >= least) runs.push_back(*run);
+      run.reset();
+    };
+    std::size_t next = 0;
+    for (const std::size_t at : seen)
+      for (next = std::max(next, at); next < std::min(at + kHarmWindows, windows_.size()); ++next) {
+        if (!congested_after({&resource, 1}, next + 1, margin)) continue;
+        if (run && next > run->last + kLongHarmWindows) finish();
+        if (!run) run = Run{resource, next, next, 0};
+        run->last = next;
+        run->wait = std::max(run->wait, mean_wait({&resource, 1}, next + 1));
+      }
+    finish();
+  }
+  // Runs at the same time that hold up the same are one.
+  std::vector<std::size_t> tree(runs.size());
+  std::iota(tree.begin(), tree.end(), std::size_t{0});
+  const auto root = [&](std::size_t i) {
+    while (tree[i] != i) i = tree[i];
+    return i;
+  };
+  const auto share_waiters = [&](const Run& a, const Run& b) {
+    const std::pair<ResourceIndex, ResourceIndex> both = std::minmax(a.resource, b.resource);
+    for (std::size_t window = std::max(a.first, b.first); window <= std::min(a.last, b.last); ++window)
+      if (std::ranges::binary_search(windows_[window].together, both)) return true;
+    return a.resource == b.resource && a.first <= b.last && b.first <= a.last;
+  };
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (std::size_t j = i + 1; j < runs.size(); ++j)
+      if (root(i) != root(j) && share_waiters(runs[i], runs[j])) tree[root(j)] = root(i);
+  std::map<std::size_t, Episode> found;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto [known, is_new] = found.try_emplace(root(i));
+    Episode& episode = known->second;
+    const double from = windows_[runs[i].first].end;
+    episode.from = is_new ? from : std::min(episode.from, from);
+    episode.to = std::max(episode.to, windows_[runs[i].last].end);
+    episode.resources.push_back(runs[i].resource);
+    episode.wait = std::max(episode.wait, runs[i].wait);
+  }
+  std::vector<Episode> episodes;
+  for (auto& [tree_root, episode] : found) {
+    std::ranges::sort(episode.resources);
+    episodes.push_back(std::move(episode));
+  }
+  return episodes;
 }
 
 std::vector<ResourceIndex> resources_of(const Plan& plan, const Place& place, bool receiving) {

@@ -2,6 +2,7 @@
 #pragma once
 // Shows a scenario to the analyzer and compares what it says with the truth.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,19 +16,34 @@ struct Alarm {
   unsigned sweep = 0;  ///< beat of the watcher, from 0
   IncidentKind kind = IncidentKind::kLinkDown;
   Place cause{};
+  std::string host{};  ///< that the cause names by itself: of a collector or a host
   std::string summary{};
+  Severity severity = Severity::kInfo;  ///< the worst that it had
   bool justified = false;  ///< names a culprit under a fitting kind while the fault lasts, or is plainly so
   bool unplanted = false;  ///< nobody planted it, but by the simulator's own solution it is so; see README.md
+  bool repeated = false;   ///< not the first one of what it is about
 };
 
 /// What became of one truth.
 struct Verdict {
   FaultKind fault = FaultKind::kLinkDown;
+  double amount = 0;  ///< of the fault
   bool hard = false;
   bool found = false;          ///< anybody was blamed for it: a culprit, or one of its victims or neighbours
   bool culprit_first = false;  ///< and the first one blamed was a culprit
   bool right_kind = false;     ///< and a culprit was blamed under the right kind
   unsigned delay = 0;          ///< sweeps from the fault to the first alarm: 1 is the first sweep that began after it
+  bool joint = false;          ///< the first alarm while it lasted named the right culprit under the right kind
+  bool wrong_blame = false;    ///< the first alarm while it lasted named what was healthy
+  unsigned alarms = 0;         ///< about it
+};
+
+/// Real congestion that nobody planted, and that lasted.
+struct Unplanted {
+  double from = 0, to = 0;  ///< seconds
+  std::string where{};      ///< one of the ports that were full
+  double wait = 0;          ///< share of the time that somebody waited for it, in the worst sixteen sweeps
+  bool found = false;       ///< some alarm named it
 };
 
 struct Outcome {
@@ -37,6 +53,7 @@ struct Outcome {
   std::vector<Alarm> alarms{};
   std::vector<Verdict> verdicts{};
   unsigned without_effect = 0;  ///< planted congestion that held up nobody: there was nothing to be found
+  std::vector<Unplanted> unplanted{};
   double port_days = 0;
   unsigned sweeps = 0;
 };

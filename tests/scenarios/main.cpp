@@ -8,11 +8,13 @@
 #include <fstream>
 #include <iostream>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/scenarios/generate.hpp"
+#include "tests/scenarios/habits.hpp"
 #include "tests/scenarios/report.hpp"
 #include "tests/scenarios/scenario_file.hpp"
 #include "tests/scenarios/timeline.hpp"
@@ -28,6 +30,9 @@ struct Options {
   std::string json;
   std::string plot;
   bool wrong = false;
+  bool table = false;
+  std::string before;
+  std::uint64_t days = 2;
   bool timeline = false;
 };
 
@@ -98,7 +103,25 @@ void show_wrong(const std::vector<Outcome>& outcomes) {
                     !verdict.found           ? "was missed"
                     : !verdict.culprit_first ? "was blamed on somebody else first"
                                              : "was called by another name");
+    for (const Verdict& verdict : outcome.verdicts)
+      if (!verdict.joint && verdict.found && verdict.culprit_first && verdict.right_kind)
+        std::printf("%s: the first alarm about %s was not the right one\n", outcome.name.c_str(),
+                    to_string(verdict.fault));
+    for (const Alarm& alarm : outcome.alarms)
+      if (alarm.repeated)
+        std::printf("%s at %.1f s: repeated %s: %s\n", outcome.name.c_str(), alarm.at, to_string(alarm.kind),
+                    alarm.summary.c_str());
+    for (const Unplanted& truth : outcome.unplanted)
+      if (!truth.found)
+        std::printf("%s from %.1f to %.1f s: congestion at %s that nobody planted was missed, it held up %.2f\n",
+                    outcome.name.c_str(), truth.from, truth.to, truth.where.c_str(), truth.wait);
   }
+}
+
+std::vector<std::string> all_groups() {
+  std::vector<std::string> all = groups();
+  all.insert(all.end(), further_groups().begin(), further_groups().end());
+  return all;
 }
 
 bool save(const std::string& path, const std::string& text) {
@@ -115,6 +138,17 @@ int run(const Options& options) {
   if (!options.seeds.empty() && !parse(options.seeds, seeds)) {
     std::fprintf(stderr, "--seeds wants two numbers, the smaller one first: 1-40\n");
     return 2;
+  }
+  std::string before;
+  if (!options.before.empty()) {
+    std::ifstream file(options.before);
+    if (!file) {
+      std::fprintf(stderr, "%s can not be read\n", options.before.c_str());
+      return 2;
+    }
+    std::ostringstream text;
+    text << file.rdbuf();
+    before = text.str();
   }
   std::vector<Case> written;
   for (const std::string& path : options.files) {
@@ -136,13 +170,23 @@ int run(const Options& options) {
   std::vector<Errand> errands;
   for (const Case& scenario : written) errands.push_back({"file", scenario.scenario.seed, &scenario});
   if (options.files.empty() || !options.only.empty())
-    for (const std::string& group : options.only.empty() ? groups() : options.only)
-      for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) errands.push_back({group, seed, nullptr});
+    for (const std::string& group : !options.only.empty() ? options.only : options.table ? all_groups() : groups())
+      for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed)
+        if (!is_whole_day(group) || seed < seeds.first + options.days) errands.push_back({group, seed, nullptr});
   const std::vector<Outcome> outcomes = run(errands, options.quick ? Scale::kSmall : Scale::kMixed);
   const Report report = summarise(outcomes, std::to_string(seeds.first) + "-" + std::to_string(seeds.last));
   if (options.wrong) show_wrong(outcomes);
   const bool saved = save(options.json, to_json(report, outcomes)) && save(options.plot, to_svg(report));
-  std::fputs(table(report).c_str(), stdout);
+  std::string shown = table(report);
+  if (options.table) {
+    auto made = markdown(report, before);
+    if (!made) {
+      std::fprintf(stderr, "%s: %s\n", options.before.c_str(), made.error().message.c_str());
+      return 2;
+    }
+    shown = std::move(*made);
+  }
+  std::fputs(shown.c_str(), stdout);
   std::puts(last_line(report).c_str());
   return saved ? 0 : 1;
 }
@@ -158,11 +202,16 @@ int main(int argc, char** argv) {
   app.add_flag("--quick", options.quick, "few and small scenarios");
   app.add_option("--only", options.only, "groups of scenarios, e.g. quiet,link_down")
       ->delimiter(',')
-      ->check(CLI::IsMember(groups()));
+      ->check(CLI::IsMember(all_groups()));
   CLI::Option* files =
       app.add_option("--file", options.files, "scenario files instead of generated ones; see README.md");
   app.add_option("--json", options.json, "writes all figures there, and each scenario that was misjudged");
   app.add_option("--plot", options.plot, "writes an SVG there");
+  app.add_flag("--table", options.table,
+               "all groups, those with assumptions and those of everyday work too, as the table of README.md");
+  app.add_option("--before", options.before,
+                 "figures that --json wrote before, for columns of --table beside those of now");
+  app.add_option("--days", options.days, "seeds of the groups that are whole days; each takes a minute");
   app.add_flag("--wrong", options.wrong, "prints each false alarm and each truth that was missed");
   app.add_flag("--timeline", options.timeline,
                "prints what the files' ports show at each sweep, and what is said of it")

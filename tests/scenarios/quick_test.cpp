@@ -2,6 +2,8 @@
 // The benchmark in small: the analyzer must find what it has rules for, and be quiet when nothing is wrong.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/scenarios/generate.hpp"
 #include "tests/scenarios/report.hpp"
 
@@ -60,6 +62,22 @@ INSTANTIATE_TEST_SUITE_P(Nothing, Quiet,
                          testing::Values("quiet", "quiet_day", "counter_reset", "clock_jump", "errors_below_limit",
                                          "ethernet_quiet", "ethernet_quiet_day"),
                          [](const auto& tested) { return std::string(tested.param); });
+
+/// What clusters do every day, as far as it shows in nothing that is judged; at most a word of INFO.
+struct EverydayWork : testing::TestWithParam<const char*> {};
+
+TEST_P(EverydayWork, GivesNoFalseAlarm) {
+  EXPECT_EQ(run(GetParam()).false_alarms, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Habits, EverydayWork,
+                         testing::Values("checkpoint", "node_reboot", "quiet+adaptive_routing", "quiet+background",
+                                         "quiet+late_packets", "ethernet_quiet+ecn_only", "ethernet_quiet+lossy"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::ranges::replace(name, '+', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace weft::scenarios

@@ -13,6 +13,11 @@ bool is_traffic(CounterId id) {
   return id <= CounterId::kTransmitWait;
 }
 
+/// It follows from what the port sends and receives, and waits for.
+bool is_moved(CounterId id) {
+  return is_traffic(id) || id == CounterId::kUnicastTransmitPackets || id == CounterId::kUnicastReceivePackets;
+}
+
 std::uint64_t top_of(const CounterInfo& info, CounterWidths widths) {
   const bool wide = widths == CounterWidths::kWide || (widths == CounterWidths::kNarrowErrors && is_traffic(info.id));
   if (wide && info.wide_bits == 64) return ~0ULL;
@@ -23,7 +28,7 @@ std::uint64_t top_of(const CounterInfo& info, CounterWidths widths) {
 }  // namespace
 
 Registers::Registers(std::size_t ports)
-    : moving_(ports), events_(ports * kCounters, 0), widths_(ports, CounterWidths::kWide) {}
+    : moving_(ports), events_(ports * kCounters, 0), widths_(ports, CounterWidths::kWide), changes_(ports, 1) {}
 
 void Registers::settle(double now) {
   const double passed = now - settled_;
@@ -42,6 +47,7 @@ void Registers::preset(std::size_t port, double sent, double received, double wa
 }
 
 void Registers::clear(std::size_t port) {
+  ++changes_[port];
   preset(port, 0, 0, 0);
   std::fill_n(events_.begin() + static_cast<std::ptrdiff_t>(port * kCounters), kCounters, 0);
 }
@@ -58,11 +64,21 @@ Registers::Traffic Registers::traffic(std::size_t port, double now) const {
 }
 
 void Registers::read(std::size_t port, double now, SampleTable& table) const {
+  read(port, now, table, true);
+}
+
+void Registers::read_on(std::size_t port, double now, SampleTable& table, std::uint64_t& seen) const {
+  read(port, now, table, seen != changes_[port]);
+  seen = changes_[port];
+}
+
+void Registers::read(std::size_t port, double now, SampleTable& table, bool events) const {
   const Moving& moving = moving_[port];
   const double passed = now - settled_;
   const CounterWidths widths = widths_[port];
   const Traffic moved = traffic(port, now);
   for (const CounterId id : table.counters()) {
+    if (!events && !is_moved(id)) continue;
     const CounterInfo& info = counter_info(id);
     std::uint64_t value = 0;
     switch (id) {

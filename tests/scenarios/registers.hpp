@@ -33,7 +33,10 @@ class Registers {
   }
   /// Lets the time since the last call pass at the present rates.
   void settle(double now);
-  void set_widths(std::size_t port, CounterWidths widths) { widths_[port] = widths; }
+  void set_widths(std::size_t port, CounterWidths widths) {
+    widths_[port] = widths;
+    ++changes_[port];
+  }
   /// Traffic before the scenario began.
   void preset(std::size_t port, double sent, double received, double wait_ticks);
 
@@ -42,7 +45,10 @@ class Registers {
     moving_[port].sent += sent;
     moving_[port].received += received;
   }
-  void add(std::size_t port, CounterId id, std::uint64_t events) { events_[index(port, id)] += events; }
+  void add(std::size_t port, CounterId id, std::uint64_t events) {
+    events_[index(port, id)] += events;
+    ++changes_[port];
+  }
   std::uint64_t events(std::size_t port, CounterId id) const { return events_[index(port, id)]; }
   /// Somebody clears them all.
   void clear(std::size_t port);
@@ -59,6 +65,9 @@ class Registers {
   Traffic traffic(std::size_t port, double now) const;
   /// Reads one port into `row` of a table with CounterGroup::kEverySweep, at `now` ≥ the last settle().
   void read(std::size_t port, double now, SampleTable& table) const;
+  /// The same into the same table again and again, which nobody else writes: what counts events is written only where
+  /// it has changed since. `seen`: 0 at first, and again after anything else was written there.
+  void read_on(std::size_t port, double now, SampleTable& table, std::uint64_t& seen) const;
   /// What a broken agent says: anything.
   void read_garbage(std::size_t port, Random& random, SampleTable& table) const;
 
@@ -67,12 +76,14 @@ class Registers {
     double sent = 0, received = 0, wait = 0;  ///< bytes, bytes, ticks
     double sent_rate = 0, received_rate = 0, wait_rate = 0;
   };
+  void read(std::size_t port, double now, SampleTable& table, bool events) const;
   std::size_t index(std::size_t port, CounterId id) const { return port * kCounters + static_cast<std::size_t>(id); }
 
   static constexpr std::size_t kCounters = static_cast<std::size_t>(CounterId::kVl15Dropped) + 1;
   std::vector<Moving> moving_;
   std::vector<std::uint64_t> events_;
   std::vector<CounterWidths> widths_;
+  std::vector<std::uint64_t> changes_;  ///< by port: of its events or widths, from 1 on
   double settled_ = 0;
 };
 

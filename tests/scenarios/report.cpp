@@ -24,11 +24,26 @@ constexpr double kPortDays = 100'000;
   return text;
 }
 
+/// Losses below this share of the packets are as rare as those of a healthy path.
+constexpr double kPlainLoss = 1e-6;
+
+bool is_loss(FaultKind fault) {
+  return fault == FaultKind::kLossOnLink || fault == FaultKind::kLossInSwitch;
+}
+
 void add(Row& row, const Outcome& outcome) {
   ++row.scenarios;
   row.port_days += outcome.port_days;
   row.without_effect += outcome.without_effect;
+  for (const Unplanted& truth : outcome.unplanted)
+    for (Share* share : {&row.joint, &row.unplanted_found}) {
+      ++share->whole;
+      share->part += truth.found;
+    }
   for (const Alarm& alarm : outcome.alarms) {
+    ++row.strict.whole;
+    row.strict.part += (alarm.justified || alarm.unplanted) && !alarm.repeated;
+    row.repeated += alarm.repeated;
     if (alarm.unplanted) {
       ++row.unplanted;
       continue;
@@ -41,7 +56,16 @@ void add(Row& row, const Outcome& outcome) {
   }
   for (const Verdict& verdict : outcome.verdicts) {
     ++row.recall.whole;
+    if (is_loss(verdict.fault) && verdict.amount >= kPlainLoss) {
+      ++row.plain_losses.whole;
+      row.plain_losses.part += verdict.found;
+    }
+    ++row.joint.whole;
+    row.joint.part += verdict.joint;
+    ++row.wrong_blame.whole;
+    row.wrong_blame.part += verdict.wrong_blame;
     if (!verdict.found) continue;
+    row.alarms_about += verdict.alarms;
     ++row.recall.part;
     ++row.culprit.whole;
     ++row.kind.whole;
@@ -65,6 +89,11 @@ std::string line(const Row& row) {
   const double median = quantile(row.delays, 0.5);
   const double high = quantile(row.delays, 0.95);
   text += row.delays.empty() ? format("%6s %6s ", "-", "-") : format("%6.1f %6.1f ", median, high);
+  const auto share = [](const Share& of) {
+    return of.whole == 0 ? std::string("     -") : format("%6.3f", of.value());
+  };
+  text += cell(row.joint) + share(row.wrong_blame) + share(row.strict) + share(row.unplanted_found);
+  text += row.recall.part == 0 ? format("%7s ", "-") : format("%7.2f ", row.alarms_per_truth());
   text += format("%6llu %6llu %6llu %10.0f (%.0f-%.0f)\n", static_cast<unsigned long long>(row.without_effect),
                  static_cast<unsigned long long>(row.unplanted), static_cast<unsigned long long>(row.false_alarms),
                  row.alarm_rate(), alarms.low, alarms.high);
@@ -92,6 +121,13 @@ nlohmann::json to_json(const Row& row) {
                       {"unplanted_but_real", row.unplanted},
                       {"planted_without_effect", row.without_effect},
                       {"port_days", row.port_days},
+                      {"joint", to_json(row.joint)},
+                      {"wrong_blame", to_json(row.wrong_blame)},
+                      {"unplanted_recall", to_json(row.unplanted_found)},
+                      {"strict_precision", to_json(row.strict)},
+                      {"recall_of_losses_from_1e-6", to_json(row.plain_losses)},
+                      {"repeated_alarms", row.repeated},
+                      {"alarms_about_found_truths", row.alarms_about},
                       {"false_alarms_per_100k_port_days", row.alarm_rate()},
                       {"false_alarms_per_100k_port_days_interval", {alarms.low, alarms.high}}};
   if (!row.delays.empty()) {
@@ -103,6 +139,11 @@ nlohmann::json to_json(const Row& row) {
 }
 
 }  // namespace
+
+double Row::alarms_per_truth() const {
+  return recall.part == 0 ? std::numeric_limits<double>::quiet_NaN()
+                          : static_cast<double>(alarms_about) / static_cast<double>(recall.part);
+}
 
 double Row::alarm_rate() const {
   return port_days > 0 ? static_cast<double>(false_alarms) / port_days * kPortDays
@@ -125,8 +166,9 @@ Report summarise(const std::vector<Outcome>& outcomes, std::string seeds) {
     report.rows.emplace_back().group = group;
     return report.rows.back();
   };
-  for (const std::string& group : groups())
-    if (std::ranges::any_of(outcomes, [&](const Outcome& outcome) { return outcome.group == group; })) row_of(group);
+  for (const auto* names : {&groups(), &further_groups()})
+    for (const std::string& group : *names)
+      if (std::ranges::any_of(outcomes, [&](const Outcome& outcome) { return outcome.group == group; })) row_of(group);
   for (const Outcome& outcome : outcomes) {
     add(row_of(outcome.group), outcome);
     add(report.all, outcome);
@@ -138,19 +180,87 @@ std::string table(const Report& report) {
   std::string text =
       format("seeds %s; shares with the 95 %% interval of Wilson, alarms with the exact one of Poisson\n",
              report.seeds.c_str());
-  text += format("%-18s%6s  %-19s%-19s%-19s%-19s%6s %6s %6s %6s %6s %s\n", "group", "runs", "precision", "recall",
-                 "culprit", "kind", "delay", "95 %", "mute", "real", "false", "per 100,000 port-days");
+  text += format("%-18s%6s  %-19s%-19s%-19s%-19s%6s %6s %-19s%6s%6s%6s%7s %6s %6s %6s %s\n", "group", "runs",
+                 "precision", "recall", "culprit", "kind", "delay", "95 %", "joint", "wrong", "once", "unpl.", "alarms",
+                 "mute", "real", "false", "per 100,000 port-days");
   for (const Row& row : report.rows) text += line(row);
   return text + line(report.all);
+}
+
+Result<std::string> markdown(const Report& report, std::string_view before) {
+  nlohmann::json earlier;
+  if (!before.empty()) {
+    earlier = nlohmann::json::parse(before, nullptr, false);
+    if (!earlier.is_object() || !earlier.contains("all"))
+      return fail(ErrorCode::kInvalidArgument, "the figures of before are none that --json wrote");
+  }
+  const auto row_before = [&](const std::string& group) {
+    if (group == "all") return earlier.value("all", nlohmann::json::object());
+    for (const auto& row : earlier.value("groups", nlohmann::json::array()))
+      if (row.value("group", "") == group) return row;
+    return nlohmann::json::object();
+  };
+  const auto value_before = [](const nlohmann::json& row, const char* key) {
+    const nlohmann::json share = row.value(key, nlohmann::json::object());
+    return share.contains("value") ? format(" %.3f |", share.value("value", 0.0)) : std::string(" - |");
+  };
+  const auto share = [](const Share& of) {
+    if (of.whole == 0) return std::string(" - |");
+    const Interval interval = of.interval();
+    return format(" %.3f (%.2f-%.2f) |", of.value(), interval.low, interval.high);
+  };
+  const auto plain = [](const Share& of) {
+    return of.whole == 0 ? std::string(" - |") : format(" %.3f |", of.value());
+  };
+  const auto count = [](std::uint64_t number) { return static_cast<unsigned long long>(number); };
+  std::string text = "| group | runs |";
+  if (!before.empty()) text += " joint before |";
+  text += " joint | wrong blame | recall | right culprit | right kind | alarms a truth |";
+  if (!before.empty()) text += " right and once before |";
+  text += " right and once | not planted, found | mute |";
+  if (!before.empty()) text += " false before |";
+  text += " false | port-days | false in 100,000 port-days |\n";
+  const auto columns = static_cast<std::size_t>(std::ranges::count(text, '|')) - 2;
+  text += "| --- |";
+  for (std::size_t i = 0; i < columns; ++i) text += " --: |";
+  text += "\n";
+  std::vector<const Row*> rows;
+  for (const Row& row : report.rows) rows.push_back(&row);
+  rows.push_back(&report.all);
+  for (const Row* row : rows) {
+    const Interval alarms = row->alarm_interval();
+    const nlohmann::json old = before.empty() ? nlohmann::json() : row_before(row->group);
+    text += format("| %s | %llu |", row->group.c_str(), count(row->scenarios));
+    if (!before.empty()) text += value_before(old, "joint");
+    text += share(row->joint);
+    for (const Share* of : {&row->wrong_blame, &row->recall, &row->culprit, &row->kind}) text += plain(*of);
+    text += row->recall.part == 0 ? " - |" : format(" %.2f |", row->alarms_per_truth());
+    if (!before.empty()) text += value_before(old, "strict_precision");
+    text += plain(row->strict);
+    text += row->unplanted_found.whole == 0
+                ? " - |"
+                : format(" %llu of %llu |", count(row->unplanted_found.part), count(row->unplanted_found.whole));
+    text += format(" %llu |", count(row->without_effect));
+    if (!before.empty())
+      text += old.contains("false_alarms") ? format(" %llu |", count(old.value("false_alarms", std::uint64_t{0})))
+                                           : std::string(" - |");
+    text += format(" %llu | %.0f | %.0f (%.0f-%.0f) |\n", count(row->false_alarms), row->port_days, row->alarm_rate(),
+                   alarms.low, alarms.high);
+  }
+  if (report.all.plain_losses.whole > 0)
+    text += format("\nOf %llu planted losses of at least 1e-6 of the packets %llu were found: %.3f.\n",
+                   count(report.all.plain_losses.whole), count(report.all.plain_losses.part),
+                   report.all.plain_losses.value());
+  return text;
 }
 
 std::string last_line(const Report& report) {
   const Row& all = report.all;
   return format(
       "precision=%.4f recall=%.4f culprit=%.4f kind=%.4f delay_samples=%.1f "
-      "false_alarms_per_100k_port_days=%.2f scenarios=%llu",
+      "false_alarms_per_100k_port_days=%.2f scenarios=%llu joint=%.4f wrong_blame=%.4f",
       all.precision.value(), all.recall.value(), all.culprit.value(), all.kind.value(), quantile(all.hard_delays, 0.5),
-      all.alarm_rate(), static_cast<unsigned long long>(all.scenarios));
+      all.alarm_rate(), static_cast<unsigned long long>(all.scenarios), all.joint.value(), all.wrong_blame.value());
 }
 
 std::string to_json(const Report& report, const std::vector<Outcome>& outcomes) {
@@ -169,6 +279,17 @@ std::string to_json(const Report& report, const std::vector<Outcome>& outcomes) 
                                       {"found", verdict.found},
                                       {"culprit_first", verdict.culprit_first},
                                       {"right_kind", verdict.right_kind}});
+    for (const Verdict& verdict : outcome.verdicts)
+      if (!verdict.joint)
+        wrong["not_joint"].push_back({{"fault", to_string(verdict.fault)},
+                                      {"amount", verdict.amount},
+                                      {"found", verdict.found},
+                                      {"wrong_blame", verdict.wrong_blame},
+                                      {"alarms", verdict.alarms}});
+    for (const Unplanted& truth : outcome.unplanted)
+      if (!truth.found)
+        wrong["unplanted_missed"].push_back(
+            {{"from", truth.from}, {"to", truth.to}, {"where", truth.where}, {"wait", truth.wait}});
     if (wrong.size() > 2) json["wrong"].push_back(std::move(wrong));
   }
   return json.dump(1) + "\n";

@@ -7,13 +7,19 @@
 namespace weft::scenarios {
 namespace {
 
-constexpr std::array<const char*, kFaultKinds> kFaultNames{
-    "link_down",          "switch_down",     "host_down",       "flap_fast",     "flap_slow",      "flap_sub_sample",
-    "width_loss",         "speed_loss",      "errors",          "error_bursts",  "incast",         "collision",
-    "oversubscription",   "slow_receiver",   "pcie_stall",      "pfc_storm",     "deadlock",       "loss_on_link",
-    "loss_in_switch",     "straggler",       "optics_drift",    "optics_fading", "crossed_cables", "frozen_counters",
-    "saturated_counter",  "node_silent",     "collector_death", "mad_sensor",    "counter_reset",  "clock_jump",
-    "errors_below_limit", "failed_transfers"};
+constexpr std::array<const char*, kFaultKinds> kFaultNames{"link_down",          "switch_down",      "host_down",
+                                                           "flap_fast",          "flap_slow",        "flap_sub_sample",
+                                                           "width_loss",         "speed_loss",       "errors",
+                                                           "error_bursts",       "incast",           "collision",
+                                                           "oversubscription",   "slow_receiver",    "pcie_stall",
+                                                           "pfc_storm",          "deadlock",         "loss_on_link",
+                                                           "loss_in_switch",     "straggler",        "optics_drift",
+                                                           "optics_fading",      "crossed_cables",   "frozen_counters",
+                                                           "saturated_counter",  "node_silent",      "collector_death",
+                                                           "mad_sensor",         "counter_reset",    "clock_jump",
+                                                           "errors_below_limit", "failed_transfers", "manager_restart",
+                                                           "manager_failover",   "node_reboot",      "driver_reload",
+                                                           "retraining"};
 constexpr std::array<const char*, kJobKinds> kJobNames{"ring", "tree", "all_to_all", "pipeline", "storage", "steady"};
 
 template <typename Kind, std::size_t N>

@@ -11,6 +11,7 @@
 
 #include "fabric/incident.hpp"
 #include "tests/scenarios/fat_tree.hpp"
+#include "tests/scenarios/subnet_manager.hpp"
 
 namespace weft::scenarios {
 
@@ -73,6 +74,11 @@ enum class FaultKind : std::uint8_t {
   kClockJump,
   kErrorsBelowLimit,
   kFailedTransfers,  ///< an adapter's requests end with their retries used up
+  kManagerRestart,   ///< the subnet manager is gone, and then sweeps the whole subnet
+  kManagerFailover,  ///< another host's subnet manager takes over
+  kNodeReboot,       ///< a host is restarted by somebody
+  kDriverReload,     ///< a host's adapters go away and come back
+  kRetraining,       ///< a link trains anew, once
   kCount,
 };
 inline constexpr std::size_t kFaultKinds = static_cast<std::size_t>(FaultKind::kCount);
@@ -112,9 +118,13 @@ struct Truth {
   std::vector<Place> victims{};
   double start = 0;
   double end = 0;
-  bool hard = false;    ///< plain to see in one sweep: its delay counts
-  bool counts = true;   ///< false: it may be told of and need not
-  bool hidden = false;  ///< nobody reads what would show it: that is as if it had no effect
+  bool hard = false;                  ///< plain to see in one sweep: its delay counts
+  double amount = 0;                  ///< of the fault
+  bool counts = true;                 ///< false: it may be told of and need not
+  bool hidden = false;                ///< nobody reads what would show it: that is as if it had no effect
+  std::vector<IncidentKind> first{};  ///< besides `kind`, right as the first thing that is said of it
+  std::string host{};                 ///< the first alarm must name this host, and not a link of it; empty: any culprit
+  Severity most = Severity::kCritical;  ///< an alarm above it is a false one
 };
 
 /// Chance events that belong to a healthy fabric. Rates are for one port and day unless said otherwise.
@@ -139,6 +149,28 @@ struct Noise {
   double late_readings = 3e-3;   ///< it arrives late by up to one and a half intervals (share of them)
 };
 
+/// What real fabrics do and a tidy one does not; each is off unless a scenario says otherwise. See README.md.
+struct Assumptions {
+  SubnetManagerModel manager;  ///< of InfiniBand
+  bool wire_speeds = false;    ///< speeds are what the decoder of PortInfo makes of what a port sends
+  unsigned ways = 1;           ///< each flow of InfiniBand over so many equal ways, while the tables name one
+  double full_link_loss = 0;   ///< share of the packets that a link loses, and counts, while it is full
+  bool marks_only = false;     ///< of Ethernet: nothing is paused; switches mark, receivers notify, senders slow down
+  double late_packets = 1;     ///< packets that a receiver counts out of order for a lost one: up to what is under way
+  bool flushes = false;        ///< a job that ends flushes its queue pairs, and adapters count that
+};
+
+/// Numbers of the model that resemble thresholds of the rules, or that nobody knows. README.md lists them.
+struct Constants {
+  double harm = 0.15;             ///< somebody must wait for this share of the time before it is harm
+  double first_send = 4 << 20;    ///< bytes that a member of a collective sends before it waits, see kFirstSendBytes
+  double efficiency = 0.97;       ///< of the line rate, what is left for packets' bytes
+  double restless = 0.004;        ///< moments without a credit at a busy port (share of its utilisation, times 0..7)
+  double pace = 0.01;             ///< spread of computing times, from host to host and from one iteration to the next
+  double last_of_message = 0.02;  ///< of lost packets, those that a timer finds
+  double unposted = 3;            ///< packets a second of a flow that find no receive request at a slow host
+};
+
 struct Scenario {
   std::string name{};   ///< unique in one run: "link_down/17"
   std::string group{};  ///< row of the report
@@ -148,6 +180,8 @@ struct Scenario {
   double duration = 120;  ///< seconds
   bool noisy = true;
   Noise noise;
+  Assumptions assumptions;
+  Constants constants;
   bool collectors = true;          ///< every host has one
   bool switch_collectors = false;  ///< of Ethernet: every switch has one too; else nobody reads switches
   std::vector<Job> jobs{};

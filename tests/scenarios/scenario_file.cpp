@@ -2,7 +2,6 @@
 #include "tests/scenarios/scenario_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -12,81 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "tests/scenarios/scenario_words.hpp"
+
 namespace weft::scenarios {
 namespace {
 
 constexpr std::size_t kLongestFile = 1 << 20;
 constexpr double kLongestScenario = 30 * 86400.0;
-
-/// What is wrong with a line; caught where the line's number is known.
-struct Complaint {
-  std::string why;
-};
-[[noreturn]] void complain(std::string why) {
-  throw Complaint{std::move(why)};
-}
-
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> parts;
-  std::istringstream stream{std::string(text)};
-  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
-  return parts;
-}
-
-double number(const std::string& text, const std::string& what) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    complain(what + " wants a number, not \"" + text + "\"");
-  return value;
-}
-
-bool is_on(const std::string& text) {
-  if (text != "on" && text != "off") complain("\"" + text + "\" is neither on nor off");
-  return text == "on";
-}
-
-/// The "key=value" words of a line. Each must be asked for, or the line is wrong.
-class Words {
- public:
-  explicit Words(const std::vector<std::string>& words) {
-    for (const std::string& word : words) {
-      const std::size_t at = word.find('=');
-      const std::string key = word.substr(0, at);
-      if (!values_.emplace(key, at == std::string::npos ? "" : word.substr(at + 1)).second)
-        complain(key + " is said twice");
-    }
-  }
-  std::optional<std::string> take(const std::string& key) {
-    const auto found = values_.find(key);
-    if (found == values_.end()) return std::nullopt;
-    std::string value = std::move(found->second);
-    values_.erase(found);
-    return value;
-  }
-  double number_of(const std::string& key, double otherwise, double least, double most) {
-    const auto text = take(key);
-    if (!text) return otherwise;
-    const double value = number(*text, key);
-    if (value < least || value > most) {
-      std::ostringstream why;
-      why << key << " must be from " << least << " to " << most;
-      complain(why.str());
-    }
-    return value;
-  }
-  unsigned whole(const std::string& key, unsigned otherwise, unsigned most) {
-    const double value = number_of(key, otherwise, 0, most);
-    if (value != std::floor(value)) complain(key + " wants a whole number");
-    return static_cast<unsigned>(value);
-  }
-  void finish() const {
-    if (!values_.empty()) complain("does not know \"" + values_.begin()->first + "\"");
-  }
-
- private:
-  std::map<std::string, std::string> values_;
-};
 
 class Reader {
  public:
@@ -103,6 +34,7 @@ class Reader {
     if (verb == "job") return job(rest);
     if (verb == "fault") return fault(rest);
     if (verb == "truth") return truth(rest);
+    if (verb == "assume") return assume(rest);
     const auto only = [&]() -> const std::string& {
       if (rest.size() != 1) complain(verb + " wants one value");
       return rest.front();
@@ -128,7 +60,7 @@ class Reader {
       complain(
           "does not know \"" + verb +
           "\"; there are fabric, name, seed, interval, duration, collectors, switch_collectors, noise, job, fault, "
-          "truth");
+          "truth, assume");
   }
 
   Case finish() {
@@ -144,6 +76,7 @@ class Reader {
   void job(const std::vector<std::string>& rest);
   void fault(const std::vector<std::string>& rest);
   void truth(const std::vector<std::string>& rest);
+  void assume(const std::vector<std::string>& rest);
 
   void need_fabric() const {
     if (plan_.nodes.empty()) complain("the fabric must come first");
@@ -212,6 +145,23 @@ void Reader::noise(const std::vector<std::string>& rest) {
     complain("error_rate_low must be above 0 and not above error_rate_high");
   if (noise.retransmits_low <= 0 || noise.retransmits_low > noise.retransmits_high)
     complain("retransmits_low must be above 0 and not above retransmits_high");
+  words.finish();
+}
+
+void Reader::assume(const std::vector<std::string>& rest) {
+  Words words(rest);
+  Assumptions& assumed = scenario_.assumptions;
+  SubnetManagerModel& manager = assumed.manager;
+  manager.sweep = words.number_of("manager_sweep", manager.sweep, 0, 600);
+  manager.lost_traps = words.number_of("lost_traps", manager.lost_traps, 0, 1);
+  manager.periodic = words.number_of("manager_interval", manager.periodic, 1, 3600);
+  manager.failing_reads = words.number_of("failing_reads", manager.failing_reads, 0, 1);
+  assumed.wire_speeds = words.on_or_off("wire_speeds", assumed.wire_speeds);
+  assumed.ways = std::max(1U, words.whole("ways", assumed.ways, 64));
+  assumed.full_link_loss = words.number_of("full_link_loss", assumed.full_link_loss, 0, 0.5);
+  assumed.marks_only = words.on_or_off("marks_only", assumed.marks_only);
+  assumed.late_packets = words.number_of("late_packets", assumed.late_packets, 1, 1e5);
+  assumed.flushes = words.on_or_off("flushes", assumed.flushes);
   words.finish();
 }
 
@@ -288,14 +238,15 @@ void Reader::fault(const std::vector<std::string>& rest) {
   Words words({rest.begin() + 1, rest.end()});
   Fault fault{.kind = *kind};
   const auto at = words.take("at");
-  const bool of_node = *kind == kSwitchDown || *kind == kHostDown || *kind == kLossInSwitch || *kind == kNodeSilent ||
-                       *kind == kOversubscription;
-  const bool nowhere = *kind == kCollectorDeath || *kind == kClockJump;
+  const bool of_host = *kind == kHostDown || *kind == kNodeReboot || *kind == kDriverReload;
+  const bool of_node =
+      of_host || *kind == kSwitchDown || *kind == kLossInSwitch || *kind == kNodeSilent || *kind == kOversubscription;
+  const bool nowhere = *kind == kCollectorDeath || *kind == kClockJump || *kind == kManagerRestart;
   if (nowhere == at.has_value()) complain(nowhere ? "this fault has no at=" : "a fault wants at=");
   if (of_node) fault.node = node(*at);
   if (!of_node && !nowhere) fault.port = port(*at);
   const bool adapter = of_node && plan_.tiers[fault.node] == Tier::kAdapter;
-  if (*kind == kHostDown && !adapter) complain("host_down wants an adapter");
+  if (of_host && !adapter) complain(rest.front() + " wants an adapter");
   if ((*kind == kSwitchDown || *kind == kLossInSwitch) && adapter) complain("this fault wants a switch");
   if (*kind == kOversubscription && plan_.tiers[fault.node] != Tier::kLeaf) complain("oversubscription wants a leaf");
   const bool host_side = *kind == kIncast || *kind == kSlowReceiver || *kind == kPcieStall || *kind == kPfcStorm ||

@@ -81,5 +81,25 @@ TEST(ScenarioFile, TheExamplesRun) {
   EXPECT_EQ(read_scenario("/nonexistent").error().code, ErrorCode::kNotFound);
 }
 
+TEST(ScenarioFile, SaysWhatIsAssumed) {
+  const auto read =
+      parse_scenario(std::string(kFabric) +
+                         "assume manager_sweep=8 failing_reads=0.1 ways=4 flushes=on\n"
+                         "fault manager_restart from=20 to=30\nfault driver_reload at=node-0007/mlx5_0 from=40 to=50\n"
+                         "fault retraining at=leaf-003:9 from=60 to=61\n",
+                     "assumed");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->scenario.assumptions.manager.sweep, 8);
+  EXPECT_EQ(read->scenario.assumptions.manager.failing_reads, 0.1);
+  EXPECT_EQ(read->scenario.assumptions.ways, 4U);
+  EXPECT_TRUE(read->scenario.assumptions.flushes);
+  EXPECT_EQ(read->scenario.faults.size(), 3U);
+  for (const Truth& truth : read->scenario.truths) EXPECT_FALSE(truth.counts) << "nobody must be told of any";
+  EXPECT_NE(why_not(std::string(kFabric) + "assume manager_sweep=-1\n"), "");
+  EXPECT_NE(why_not(std::string(kFabric) + "assume flushes=maybe\n"), "");
+  EXPECT_NE(why_not(std::string(kFabric) + "assume weather=fine\n"), "");
+  EXPECT_NE(why_not(std::string(kFabric) + "fault node_reboot at=leaf-003\n"), "") << "no host";
+}
+
 }  // namespace
 }  // namespace weft::scenarios

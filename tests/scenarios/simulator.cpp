@@ -7,8 +7,6 @@
 namespace weft::scenarios {
 namespace {
 
-/// Of the line rate, what is left for packets' bytes after headers and flow control.
-constexpr double kEfficiency = 0.97;
 /// How long the subnet manager takes to compute and set new tables.
 constexpr double kRerouteTime = 1.5;
 /// Management and keep-alive traffic of an idle link, bits per second: some hundred packets.
@@ -31,18 +29,27 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
       blocked_(plan.ports.size(), 0),
       lost_on_cable_(plan.ports.size(), 0),
       lost_in_switch_(plan.nodes.size(), 0),
+      drop_rates_(plan.ports.size(), 0),
       tick_bytes_(plan.nodes.size()),
       healthy_errors_(plan.ports.size(), 0),
       registers_(plan.ports.size()),
-      harm_(plan.ports.size()),
+      harm_(plan.ports.size(), scenario.constants.harm),
       traffic_(plan, jobs_of(scenario, plan), link_bits_per_second(2, plan.spec.speed),
-               scenario.noisy ? std::optional(scenario.seed + 2'000'000'011) : std::nullopt),
+               scenario.noisy ? std::optional(scenario.seed + 2'000'000'011) : std::nullopt,
+               {.ways = plan.is_ethernet() ? 1 : scenario.assumptions.ways,
+                .back_pressure = !scenario.assumptions.marks_only,
+                .restless = scenario.constants.restless,
+                .pace = scenario.constants.pace}),
       collectors_(scenario, plan),
       corrections_(scenario, plan),
       losses_(scenario.seed + 1'000'000'007),
       capacity_(std::make_shared<Capacity>()),
       seen_nodes_(plan.nodes),
-      state_read_at_(plan.ports.size(), kNever) {
+      changes_read_(plan.ports.size(), 0),
+      state_read_at_(plan.ports.size(), kNever),
+      manager_(plan.is_ethernet() ? SubnetManagerModel{} : scenario.assumptions.manager, scenario.seed + 3'000'000'019,
+               plan.nodes.size()),
+      routed_(plan.nodes.size(), 1) {
   for (NodeIndex node = 0; node < plan.nodes.size(); ++node)
     tick_bytes_[node] = random_.chance(0.7) ? 8 : 128;  // Quantum and later; Switch-IB and older
   double healthy = 0;
@@ -75,7 +82,8 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
   std::fill_n(capacity_->resources.begin() + static_cast<std::ptrdiff_t>(ports_.size()), plan.adapters.size(),
               kAnyRate);
   for (const Action& action : actions_of(scenario, plan, random_)) actions_.push(action);
-  local_ = plan.endpoint_port(0);
+  local_ = master_ = plan.endpoint_port(0);
+  if (scenario.assumptions.wire_speeds) read_speeds_from_wire();
   seen_ = ports_;
   readings_.grow(ports_.size());
   if (plan.is_ethernet())
@@ -84,6 +92,17 @@ Simulator::Simulator(const Scenario& scenario, const Plan& plan)
     expected_ = std::make_shared<const Topology>(1, seen_nodes_, seen_, std::vector<DuplicateGuid>{});
   reroute();
   next_sweep_ += random_.uniform(0, scenario.interval);
+}
+
+void Simulator::read_speeds_from_wire() {
+  for (Port& port : ports_) {
+    if (port.peer == kNoIndex) continue;
+    for (const SpeedMask active : {port.speed_active, static_cast<SpeedMask>(port.speed_active / 2)})
+      wire_speeds_.try_emplace(active, read_from_wire({active, port.speed_enabled, port.speed_supported}));
+    const WireSpeeds& read = wire_speeds_.at(port.speed_active);
+    port.speed_enabled = read.enabled;
+    port.speed_supported = read.supported;
+  }
 }
 
 double Simulator::rate_of(PortIndex port) const {
@@ -102,10 +121,11 @@ void Simulator::schedule(double at, ActionKind kind, std::uint32_t a, double val
 void Simulator::advance(double to) {
   while (true) {
     const double action = actions_.empty() ? to + 1 : actions_.top().at;
-    const double next = std::min(action, next_change_);
+    const double next = std::min({action, next_change_, manager_.next()});
     if (next > to) break;
     read_hosts(next);
     harm_.pass(traffic_.loads(), std::max(now_, next));
+    make_drops(std::max(now_, next) - now_);
     registers_.settle(std::max(now_, next));
     collectors_.settle(std::max(now_, next));
     now_ = std::max(now_, next);
@@ -118,19 +138,25 @@ void Simulator::advance(double to) {
     if (states_moved_) {
       update_capacity();
       update_reachable();
-      if (!reroute_planned_) schedule(now_ + kRerouteTime, ActionKind::kReroute, 0);
-      reroute_planned_ = true;
+      if (manager_.is_slow()) {
+        manager_.notice(now_);
+      } else {
+        if (!reroute_planned_) schedule(now_ + kRerouteTime, ActionKind::kReroute, 0);
+        reroute_planned_ = true;
+      }
       states_moved_ = false;
     }
+    if (manager_.next() <= now_) manage();
     update_rates();
   }
   read_hosts(to);
+  make_drops(std::max(now_, to) - now_);
   now_ = std::max(now_, to);
 }
 
 void Simulator::apply(const Action& action) {
   const auto endpoint_rate = [&](double share) {
-    return share >= 1 ? kAnyRate : share * kEfficiency * link_bits_per_second(2, plan_.spec.speed);
+    return share >= 1 ? kAnyRate : share * scenario_.constants.efficiency * link_bits_per_second(2, plan_.spec.speed);
   };
   switch (action.kind) {
     case ActionKind::kCut:
@@ -210,69 +236,15 @@ void Simulator::apply(const Action& action) {
       return;
     case ActionKind::kFail:
       return collectors_.fail(action.a, action.value);
+    case ActionKind::kManager:
+      if (action.value <= 0) return manager_.stop();
+      if (action.a != kNoIndex) master_ = action.a;
+      return manager_.start(now_);
+    case ActionKind::kFlush:
+      return collectors_.flush(action.a, static_cast<std::uint64_t>(action.value));
     case ActionKind::kReroute:
       return reroute();
   }
-}
-
-void Simulator::cut(PortIndex port) {
-  for (const PortIndex end : {port, ports_[port].peer}) {
-    Port& side = ports_[end];
-    if (side.state == PortState::kActive && powered_[side.node]) {
-      registers_.add(end, CounterId::kLinkDowned, 1);
-      registers_.add(end, CounterId::kTransmitDiscards, random_.below(400));
-    }
-    side.state = PortState::kDown;
-    side.physical_state = PortPhysicalState::kPolling;
-  }
-  states_moved_ = true;
-}
-
-void Simulator::join(PortIndex port, double activation) {
-  const PortIndex peer = ports_[port].peer;
-  if (!powered_[ports_[port].node] || !powered_[ports_[peer].node]) return;
-  for (const PortIndex end : {port, peer}) {
-    ports_[end].state = PortState::kInitialize;
-    ports_[end].physical_state = PortPhysicalState::kLinkUp;
-    registers_.add(end, CounterId::kSymbolErrors, random_.below(300));  // training makes them
-  }
-  states_moved_ = true;
-  schedule(now_ + activation, ActionKind::kActivate, port);
-}
-
-void Simulator::activate(PortIndex port) {
-  const PortIndex peer = ports_[port].peer;
-  if (ports_[port].state != PortState::kInitialize) return;  // it went down again meanwhile
-  for (const PortIndex end : {port, peer}) {
-    ports_[end].state = PortState::kActive;
-    ports_[end].wait_tick_seconds = tick_of(end);
-  }
-  if (seen_[port].peer != peer) new_cables_.emplace_back(port, peer);
-  states_moved_ = true;
-}
-
-void Simulator::power(NodeIndex node, bool on) {
-  powered_[node] = on;
-  const Node& what = plan_.nodes[node];
-  for (PortIndex port = what.first_port; port < what.first_port + what.port_entries(); ++port) {
-    if (ports_[port].peer == kNoIndex) continue;
-    if (on) {
-      registers_.clear(port);
-      schedule(now_ + random_.uniform(1, 3), ActionKind::kJoin, port, random_.uniform(0.3, 1.2));
-    } else {
-      cut(port);
-    }
-  }
-  states_moved_ = true;
-}
-
-void Simulator::swap_cables(PortIndex a, PortIndex b) {
-  const PortIndex far_a = ports_[a].peer;
-  const PortIndex far_b = ports_[b].peer;
-  ports_[a].peer = far_b;
-  ports_[far_b].peer = a;
-  ports_[b].peer = far_a;
-  ports_[far_a].peer = b;
 }
 
 void Simulator::update_capacity() {
@@ -280,7 +252,9 @@ void Simulator::update_capacity() {
   capacity->peers.resize(ports_.size());
   for (PortIndex port = 0; port < ports_.size(); ++port) {
     capacity->peers[port] = ports_[port].peer;
-    capacity->resources[port] = !carries(port) ? kDown : capacity->deadlocked[port] ? 0 : rate_of(port) * kEfficiency;
+    capacity->resources[port] = !carries(port)               ? kDown
+                                : capacity->deadlocked[port] ? 0
+                                                             : rate_of(port) * scenario_.constants.efficiency;
   }
   capacity_ = capacity;
   traffic_.set_fabric(nullptr, std::move(capacity));
@@ -360,7 +334,7 @@ void Simulator::update_rates() {
     if (peer == kNoIndex) continue;
     // What has come for a host that takes nothing stays before its door, even when its senders have given up.
     if (blocked_[port] && loads.waiting[port] >= 1) blocked_[port] = 2;
-    const float waiting = blocked_[port] == 2 ? 1 : loads.waiting[port];
+    const float waiting = scenario_.assumptions.marks_only ? 0 : blocked_[port] == 2 ? 1 : loads.waiting[port];
     if (!carries(port)) {
       registers_.set_rates(port, 0, 0, 0);
       continue;
@@ -369,22 +343,6 @@ void Simulator::update_rates() {
                          static_cast<double>(waiting) / static_cast<double>(ports_[port].wait_tick_seconds));
   }
   next_change_ = std::max(traffic_.next_change(), now_ + 1e-9);
-}
-
-void Simulator::update_reachable() {
-  std::ranges::fill(reachable_, std::uint8_t{0});
-  std::vector<NodeIndex> queue{ports_[local_].node};
-  reachable_[queue[0]] = 1;
-  for (std::size_t head = 0; head < queue.size(); ++head) {
-    const Node& node = plan_.nodes[queue[head]];
-    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
-      if (!carries(port)) continue;
-      const NodeIndex next = ports_[ports_[port].peer].node;
-      if (reachable_[next]) continue;
-      reachable_[next] = 1;
-      queue.push_back(next);
-    }
-  }
 }
 
 }  // namespace weft::scenarios

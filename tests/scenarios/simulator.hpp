@@ -18,7 +18,9 @@
 #include "tests/scenarios/corrections.hpp"
 #include "tests/scenarios/harm.hpp"
 #include "tests/scenarios/registers.hpp"
+#include "tests/scenarios/subnet_manager.hpp"
 #include "tests/scenarios/traffic.hpp"
+#include "tests/scenarios/wire_speeds.hpp"
 
 namespace weft::scenarios {
 
@@ -83,6 +85,8 @@ class Simulator {
   void cut(PortIndex port);
   void join(PortIndex port, double activation);
   void activate(PortIndex port);
+  /// The subnet manager makes its next step.
+  void manage();
   void power(NodeIndex node, bool on);
   void swap_cables(PortIndex a, PortIndex b);
   bool carries(PortIndex port) const;
@@ -98,9 +102,18 @@ class Simulator {
   /// Of what the port sends, so many packets were lost just now: the ends of a flow through it notice.
   void lose_packets(PortIndex sender, std::uint64_t packets);
   void read_hosts(double until);
+  /// Packets that a receiver counts out of order for one that a flow of that rate (bits per second) lost.
+  double late_packets(double rate) const;
+  /// What full links have dropped in that time.
+  void make_drops(double seconds);
   /// What members of collectives that began by `until` send before they wait for the others.
   void begin_sends(double until);
   void update_reachable();
+  /// Nodes that can be reached from here over links for which `passes` says yes.
+  template <typename Passes>
+  void reach(const Passes& passes, std::vector<std::uint8_t>& reached) const;
+  /// Does a request routed by LID reach the node, as the tables are now? Only a slow subnet manager lets it fail.
+  bool is_routed(NodeIndex node) const;
   /// What the readings say of which nodes can be reached, as weft-sweeper concludes it.
   void look_for_ways();
 
@@ -111,7 +124,10 @@ class Simulator {
   /// What weftd has heard of the collectors by now, and puts together.
   Sweep put_together(const std::vector<Delivery>& heard);
   void watch_ethernet();
+  /// From now on sweeps have the speeds that the decoder makes of a PortInfo.
+  void read_speeds_from_wire();
   float tick_of(PortIndex port) const;
+  SpeedMask speed_read(SpeedMask active) const;
   void read_node(NodeIndex node, double now);
   TimePoint wall(double at) const;
 
@@ -126,6 +142,7 @@ class Simulator {
   std::vector<float> lost_in_switch_;   ///< by node, share
   bool lossy_ = false;                  ///< any of the two
   std::vector<double> sent_, arrived_;  ///< by sending port, bits per second
+  std::vector<double> drop_rates_;      ///< by sending port: packets per second that it drops because it is full
   std::vector<double> tick_bytes_;      ///< by node: bytes of line time in a tick
   std::vector<ErrorSource> error_sources_;
   std::vector<double> healthy_errors_;  ///< by port: running sum of errors per second that a healthy link makes
@@ -152,6 +169,7 @@ class Simulator {
   bool seen_changed_ = true;
   std::vector<std::pair<PortIndex, PortIndex>> new_cables_;
   SampleTable readings_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);
+  std::vector<std::uint64_t> changes_read_;  ///< by port, see Registers::read_on()
   std::vector<TimePoint> state_read_at_;
   std::vector<std::vector<double>> swept_at_;  ///< by endpoint, seconds; empty where no fault asks for it
   std::shared_ptr<const Topology> topology_, expected_;
@@ -160,6 +178,11 @@ class Simulator {
   RouteTables route_book_{1};
   std::shared_ptr<const Routes> routes_;
   PortIndex local_ = 0;
+  PortIndex master_ = 0;  ///< where the subnet manager runs
+  SubnetManager manager_;
+  std::map<SpeedMask, WireSpeeds> wire_speeds_;  ///< by active speed: what sweeps read; empty where that is the same
+  std::vector<PortIndex> discovered_;            ///< links that it knows and will activate
+  std::vector<std::uint8_t> routed_;  ///< by node: reached by LID; only kept while the subnet manager is slow
   std::uint64_t sweeps_ = 0;
   double next_sweep_ = 0;
   std::size_t cabled_ = 0;

@@ -88,11 +88,16 @@ void Simulator::make_noise(double now) {
   now_and_then(noise.resets, [&](PortIndex port) { registers_.clear(port); });
 }
 
+SpeedMask Simulator::speed_read(SpeedMask active) const {
+  const auto known = wire_speeds_.find(active);
+  return known == wire_speeds_.end() ? active : known->second.active;
+}
+
 void Simulator::read_node(NodeIndex index, double now) {
   if (!powered_[index] || !reachable_[index] || muted_[index]) return;
   const bool noisy = scenario_.noisy;
   if (noisy && random_.chance(scenario_.noise.lost_node)) return;
-  const bool counters = !(noisy && random_.chance(scenario_.noise.lost_counters));
+  const bool counters = !(noisy && random_.chance(scenario_.noise.lost_counters)) && is_routed(index);
   const Node& node = plan_.nodes[index];
   const TimePoint when = wall(now);
   if (counters && !swept_at_.empty() && plan_.endpoint_of[index] != kNoIndex)
@@ -102,7 +107,7 @@ void Simulator::read_node(NodeIndex index, double now) {
     Port& seen = seen_[port];
     const bool trained = is.state != PortState::kDown;
     const WidthMask width = trained ? is.width_active : WidthMask{0};
-    const SpeedMask speed = trained ? is.speed_active : SpeedMask{0};
+    const SpeedMask speed = trained ? speed_read(is.speed_active) : SpeedMask{0};
     const float tick = trained ? is.wait_tick_seconds : 0;
     if (seen.state != is.state || seen.physical_state != is.physical_state || seen.width_active != width ||
         seen.speed_active != speed) {
@@ -115,10 +120,12 @@ void Simulator::read_node(NodeIndex index, double now) {
     }
     state_read_at_[port] = when;
     if (!counters || is.peer == kNoIndex) continue;
-    if (mad_[port])
+    if (mad_[port]) {
       registers_.read_garbage(port, random_, readings_);
-    else if (!frozen_[port] || readings_.read_at(port) == kNever)
-      registers_.read(port, now, readings_);
+      changes_read_[port] = 0;
+    } else if (!frozen_[port] || readings_.read_at(port) == kNever) {
+      registers_.read_on(port, now, readings_, changes_read_[port]);
+    }
     readings_.set_read_at(port, when);
     if (reads_corrections_) corrections_.read(port, now, carries(port) ? rate_of(port) : 0, when);
   }
@@ -137,7 +144,7 @@ Sweep Simulator::read(double start) {
   if (reads_corrections_) corrections_.begin_reading(start);
   for (NodeIndex node = 0; node < nodes; ++node) {
     const double at = start + duration * node / nodes;
-    if (at >= next_change_ || (!actions_.empty() && at >= actions_.top().at)) advance(at);
+    if (at >= next_change_ || at >= manager_.next() || (!actions_.empty() && at >= actions_.top().at)) advance(at);
     read_hosts(at);
     begin_sends(at);
     read_node(node, at);
@@ -157,7 +164,7 @@ Sweep Simulator::read(double start) {
   sweep.finished = wall(start + duration);
   sweep.interval = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(scenario_.interval));
   sweep.local_port = plan_.key_of(local_);
-  sweep.subnet_manager = sweep.local_port;
+  sweep.subnet_manager = plan_.key_of(master_);
   sweep.topology = topology_;
   sweep.counters = std::make_shared<const SampleTable>(readings_);
   sweep.details = corrections_.table();

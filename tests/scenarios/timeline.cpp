@@ -21,9 +21,12 @@ json hosts_of(const Scenario& scenario, const Plan& plan) {
   const auto jobs = jobs_of_hosts(scenario, plan);
   for (std::uint32_t host = 0; host < plan.spec.hosts; ++host) {
     const auto first = plan.adapters.begin() + host * plan.spec.rails;
+    json names = json::array();  // real hosts are given theirs once
+    for (const PlacedJob& job : jobs[host])
+      if (job.start <= 0) names.push_back(job.name);
     hosts.push_back({{"name", host_name(plan.nodes[*first])},
                      {"adapters", std::vector<NodeIndex>(first, first + plan.spec.rails)},
-                     {"jobs", jobs[host]}});
+                     {"jobs", std::move(names)}});
   }
   return hosts;
 }

@@ -15,26 +15,34 @@ constexpr double kPatience = 4;
 constexpr std::size_t kShifts = 4;
 /// What a flow that waits for a slower one of its collective still offers: a little more than that one.
 constexpr double kFollow = 1.02;
-/// A port that carries traffic has moments without a credit even where nothing is wrong (share of its utilisation).
-constexpr double kRestless = 0.004;
-/// Computing differs from host to host by so much, and on one host from one iteration to the next (standard deviations,
-/// shares): what accelerators of one make do.
-constexpr double kPaceOfHosts = 0.01;
-constexpr double kPaceOfIterations = 0.01;
 /// Flows and ports in all solutions that are kept for the next time: about 100 bytes each.
 constexpr std::size_t kMostKept = 500'000;
 
 }  // namespace
 
-Traffic::Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate, std::optional<std::uint64_t> seed)
-    : plan_(plan), jobs_(std::move(jobs)), line_rate_(line_rate), running_(jobs_.size()) {
+/// Flows as fair_rates() takes them, and whose they are.
+struct Traffic::Demands {
+  struct Of {
+    std::size_t job = 0;
+    std::uint32_t from = 0, to = 0;
+    std::size_t pair = 0;  ///< flows of one pair are one transfer over several ways
+    double share = 1;      ///< of the pair's demand
+  };
+  std::vector<Flow> flows;
+  std::vector<Of> of;
+  std::size_t pairs = 0;
+};
+
+Traffic::Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate, std::optional<std::uint64_t> seed,
+                 TrafficModel model)
+    : plan_(plan), jobs_(std::move(jobs)), line_rate_(line_rate), model_(model), running_(jobs_.size()) {
   if (seed) random_.emplace(*seed);
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     make_phases(jobs_[i], running_[i]);
     running_[i].left = jobs_[i].start;
     if (!equalises(jobs_[i].kind)) continue;
     for (std::size_t member = 0; member < jobs_[i].members.size(); ++member) {
-      running_[i].pace.push_back(random_ ? 1 + kPaceOfHosts * random_->normal() : 1);
+      running_[i].pace.push_back(random_ ? 1 + model_.pace * random_->normal() : 1);
       running_[i].first.push_back(kNoIndex);
       // NCCL's trees are double: who stands within one is a leaf of the other, and begins at once.
       for (const auto& phase : running_[i].phases)
@@ -128,56 +136,79 @@ const Loads& Traffic::loads() {
   return *current_;
 }
 
+bool Traffic::add_flows(std::size_t job, const Pair& pair, Demands& demands) const {
+  const std::size_t first = demands.flows.size();
+  const auto passes = [&](const std::vector<PortIndex>& path) {
+    return std::ranges::none_of(path, [&](PortIndex port) { return capacity_->resources[port] < 0; });
+  };
+  for (unsigned way = 0; way < model_.ways; ++way) {
+    Flow flow;
+    const bool leads = model_.ways == 1
+                           ? tables_->path(plan_, capacity_->peers, pair.from, pair.to, flow.path)
+                           : tables_->spread_path(plan_, capacity_->peers, pair.from, pair.to, way, flow.path);
+    if (!leads || !passes(flow.path)) continue;
+    const auto same = [&](const Flow& other) {
+      return std::ranges::equal(flow.path, std::span(other.path).first(other.path.size() - 1));
+    };
+    if (std::any_of(demands.flows.begin() + static_cast<std::ptrdiff_t>(first), demands.flows.end(), same)) continue;
+    flow.path.push_back(static_cast<ResourceIndex>(plan_.ports.size() + pair.to));
+    demands.flows.push_back(std::move(flow));
+    demands.of.push_back({.job = job, .from = pair.from, .to = pair.to, .pair = demands.pairs});
+  }
+  const std::size_t count = demands.flows.size() - first;
+  if (count == 0) return false;
+  ++demands.pairs;
+  for (std::size_t i = first; i < demands.flows.size(); ++i) {
+    demands.of[i].share = 1.0 / static_cast<double>(count);
+    demands.flows[i].demand =
+        line_rate_ * jobs_[job].load * pair.share * capacity_->sources[pair.from] / static_cast<double>(count);
+  }
+  return true;
+}
+
 std::unique_ptr<Loads> Traffic::solve() const {
-  std::vector<Flow> flows;
-  std::vector<std::size_t> job_of;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
+  Demands demands;
   auto loads = std::make_unique<Loads>();
   loads->jobs.assign(jobs_.size(), kNeverEnds);
   const std::size_t ports = plan_.ports.size();
   for (std::size_t job = 0; job < jobs_.size(); ++job) {
     if (running_[job].phase == 0) continue;
-    for (const Pair& pair : running_[job].phases[running_[job].phase - 1]) {
-      Flow flow;
-      if (!tables_->path(plan_, capacity_->peers, pair.from, pair.to, flow.path) ||
-          std::ranges::any_of(flow.path, [&](PortIndex port) { return capacity_->resources[port] < 0; })) {
-        loads->jobs[job] = 0;  // a switch discards what is meant for a port that is down
-        continue;
-      }
-      flow.path.push_back(static_cast<ResourceIndex>(ports + pair.to));
-      flow.demand = line_rate_ * jobs_[job].load * pair.share * capacity_->sources[pair.from];
-      flows.push_back(std::move(flow));
-      job_of.push_back(job);
-      ends.emplace_back(pair.from, pair.to);
-    }
+    // What has no way is discarded by the switch whose port is down.
+    for (const Pair& pair : running_[job].phases[running_[job].phase - 1])
+      if (!add_flows(job, pair, demands)) loads->jobs[job] = 0;
   }
-  Rates rates = fair_rates(flows, capacity_->resources);
+  std::vector<Flow>& flows = demands.flows;
+  Rates rates = fair_rates(flows, capacity_->resources, model_.back_pressure);
+  std::vector<double> transfers;
   const auto slowest = [&] {
+    transfers.assign(demands.pairs, 0);
+    for (std::size_t i = 0; i < flows.size(); ++i) transfers[demands.of[i].pair] += rates.flows[i];
     for (std::size_t i = 0; i < flows.size(); ++i)
-      loads->jobs[job_of[i]] = std::min(loads->jobs[job_of[i]], rates.flows[i]);
+      loads->jobs[demands.of[i].job] = std::min(loads->jobs[demands.of[i].job], transfers[demands.of[i].pair]);
   };
   slowest();
   // A collective is as fast as its slowest flow: what runs ahead of that has nothing to send.
   bool again = false;
   for (std::size_t i = 0; i < flows.size(); ++i) {
-    if (!equalises(jobs_[job_of[i]].kind) || rates.flows[i] <= kFollow * loads->jobs[job_of[i]]) continue;
-    flows[i].demand = kFollow * loads->jobs[job_of[i]];
+    const Demands::Of& of = demands.of[i];
+    if (!equalises(jobs_[of.job].kind) || transfers[of.pair] <= kFollow * loads->jobs[of.job]) continue;
+    flows[i].demand = kFollow * loads->jobs[of.job] * of.share;
     again = true;
   }
   if (again) {
-    rates = fair_rates(flows, capacity_->resources);
+    rates = fair_rates(flows, capacity_->resources, model_.back_pressure);
     slowest();
   }
   loads->sent.assign(rates.loads.begin(), rates.loads.begin() + static_cast<std::ptrdiff_t>(ports));
   for (std::size_t i = 0; i < flows.size(); ++i) {
     flows[i].path.pop_back();  // the taking in of its host
-    loads->flows.push_back({ends[i].first, ends[i].second, rates.flows[i], std::move(flows[i].path)});
+    loads->flows.push_back({demands.of[i].from, demands.of[i].to, rates.flows[i], std::move(flows[i].path)});
   }
   loads->waiting.assign(ports, 0);
   for (std::size_t port = 0; port < ports; ++port) {
     const double capacity = capacity_->resources[port];
     const double used = capacity > 0 ? std::min(1.0, loads->sent[port] / capacity) : 0;
-    double waiting = used * kRestless * static_cast<double>(port * 2654435761U % 8);
+    double waiting = used * model_.restless * static_cast<double>(port * 2654435761U % 8);
     if (rates.waits[port]) waiting = 1 - used;
     if (capacity_->deadlocked[port]) waiting = 1;
     loads->waiting[port] = static_cast<float>(std::min(waiting, 1.0));
@@ -215,7 +246,7 @@ void Traffic::compute(std::size_t index) {
   const Job& job = jobs_[index];
   Iteration iteration{.job = index, .silent = now_, .began = {}, .last = now_};
   for (std::size_t member = 0; member < job.members.size(); ++member) {
-    const double noise = random_ ? kPaceOfIterations * random_->normal() : 0;
+    const double noise = random_ ? model_.pace * random_->normal() : 0;
     const double pace = std::max(0.5, running.pace[member] + noise) * capacity_->slowness[job.members[member]];
     iteration.began.push_back(now_ + job.period * (1 - job.communication) * pace);
     iteration.last = std::max(iteration.last, iteration.began.back());

@@ -53,11 +53,20 @@ struct FirstSend {
 /// ring of NCCL sends before it needs anything. Members further from the late one get further; that is left out.
 inline constexpr double kFirstSendBytes = 4 << 20;
 
+/// What of the model a scenario may have otherwise. See Assumptions and Constants.
+struct TrafficModel {
+  unsigned ways = 1;
+  bool back_pressure = true;
+  double restless = Constants{}.restless;
+  double pace = Constants{}.pace;
+};
+
 /// Runs the jobs in simulated time. Between two changes all rates are constant.
 class Traffic {
  public:
   /// `line_rate` in bits per second. `seed`: whose computing takes a little longer or shorter; all alike without one.
-  Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate, std::optional<std::uint64_t> seed = {});
+  Traffic(const Plan& plan, std::vector<Job> jobs, double line_rate, std::optional<std::uint64_t> seed = {},
+          TrafficModel model = {});
 
   /// The fabric is another one now. Null tables: those of before stay.
   void set_fabric(std::shared_ptr<const ForwardingTables> tables, std::shared_ptr<const Capacity> capacity);
@@ -71,6 +80,7 @@ class Traffic {
   /// The members that began by `until` and were not the last of their collective, in the order of time; each is given
   /// once.
   std::vector<FirstSend> begun(double until);
+  bool begins(double until) const { return !first_sends_.empty() && first_sends_.front().at <= until; }
   /// When the members of each collective began, if that is kept.
   const CollectiveStarts& beginnings() const { return beginnings_; }
   void keep_beginnings() { beginnings_.keep(); }
@@ -107,11 +117,15 @@ class Traffic {
   /// Each member computes for its own time; the communication begins with the last of them.
   void compute(std::size_t job);
   std::unique_ptr<Loads> solve() const;
+  struct Demands;
+  /// Adds the flows of one pair: over its one way, or over several. False when there is none.
+  bool add_flows(std::size_t job, const Pair& pair, Demands& demands) const;
   bool equalises(JobKind kind) const { return kind != JobKind::kStorage && kind != JobKind::kSteady; }
 
   const Plan& plan_;
   std::vector<Job> jobs_;
   double line_rate_;
+  TrafficModel model_;
   std::vector<Running> running_;
   double now_ = 0;
   std::shared_ptr<const ForwardingTables> tables_;

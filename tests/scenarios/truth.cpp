@@ -13,6 +13,11 @@
 namespace weft::scenarios {
 namespace {
 
+/// Errors per bit around the specification's limit of 1e-12 (vol. 2, 6.4). Between the two nobody can be blamed for
+/// saying that they are too many, nor for saying nothing.
+constexpr double kSurelyWithinLimit = 0.8e-12;
+constexpr double kSurelyBeyondLimit = 1.25e-12;
+
 class Witness {
  public:
   Witness(const Scenario& scenario, const Plan& plan) : scenario_(scenario), plan_(plan) {}
@@ -127,6 +132,10 @@ void Witness::seen_by_hosts_alone(const Fault& fault, Truth& truth) const {
 
 void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
   Truth truth{.fault = fault.kind, .start = fault.start, .end = std::min(fault.end, scenario_.duration)};
+  truth.amount = fault.amount;
+  // A link that is well again is not active before the subnet manager has looked at it.
+  if (fault.end < scenario_.duration)
+    truth.end = std::min(truth.end + scenario_.assumptions.manager.settling(), scenario_.duration);
   const auto link_fault = [&](IncidentKind kind, std::vector<IncidentKind> also, bool hard) {
     truth.kind = kind;
     truth.also = std::move(also);
@@ -166,6 +175,8 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
       for (std::uint32_t i = first + 1; plan_.is_ethernet() && i < first + rails; ++i)
         truth.culprits.push_back(node(plan_.adapters[i]));
       truth.also = {IncidentKind::kTelemetryLost};  // its collector falls silent with it
+      truth.first = {IncidentKind::kNodeDown, IncidentKind::kLinkDown, IncidentKind::kTelemetryLost};
+      truth.host = host_name(plan_.nodes[fault.node]);
       truth.culprits.push_back({EntityKind::kCollector, {}, {}});
       truth.hard = true;
       break;
@@ -174,6 +185,7 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     case FaultKind::kFlapSlow:
     case FaultKind::kFlapSubSample:
       link_fault(IncidentKind::kLinkFlap, {IncidentKind::kLinkDown}, false);
+      truth.first = {IncidentKind::kLinkDown};  // that is what it is when it is down for the first time
       break;
     case FaultKind::kWidthLoss:
     case FaultKind::kSpeedLoss:
@@ -183,9 +195,13 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     case FaultKind::kErrors:
     case FaultKind::kErrorBursts:
       link_fault(IncidentKind::kLinkErrors, {}, false);
+      if (fault.kind == FaultKind::kErrorBursts) break;
+      if (fault.amount < kSurelyWithinLimit) return;
+      truth.counts = fault.amount > kSurelyBeyondLimit;
       break;
     case FaultKind::kOpticsDrift:
       link_fault(IncidentKind::kLinkErrors, {IncidentKind::kLinkDegraded}, false);
+      truth.first = {IncidentKind::kLinkDegraded};  // correction repairs more before anything is lost
       break;
     case FaultKind::kOpticsFading:
       link_fault(IncidentKind::kLinkDegraded, {}, false);
@@ -250,7 +266,7 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     case FaultKind::kCrossedCables:
       truth.kind = IncidentKind::kMiscabled;
       truth.culprits = crossed(fault);
-      truth.also = {IncidentKind::kLinkDown};  // while they are pulled
+      truth.also = truth.first = {IncidentKind::kLinkDown};  // while they are pulled
       truth.culprits.push_back(link(fault.port));
       truth.culprits.push_back(link(fault.other));
       truth.hard = true;
@@ -272,21 +288,61 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
       break;
     case FaultKind::kMadSensor:
       truth.kind = IncidentKind::kCounterStuck;  // their movement can no longer be seen
-      truth.also = {IncidentKind::kTelemetryLost};
+      truth.also = truth.first = {IncidentKind::kTelemetryLost};
       truth.culprits = {end(fault.port), node(plan_.ports[fault.port].node)};
       break;
     case FaultKind::kFailedTransfers:
       truth.kind = IncidentKind::kRdmaErrors;
       truth.culprits = {end(plan_.ports[fault.port].peer)};
       break;
+    case FaultKind::kNodeReboot:
+    case FaultKind::kDriverReload:
+      // Somebody does it on purpose, to a host without a job: that the host is down may be said, and need not.
+      truth.kind = IncidentKind::kNodeDown;
+      truth.also = truth.first = {IncidentKind::kLinkDown, IncidentKind::kLinkFlap, IncidentKind::kTelemetryLost};
+      truth.host = host_name(plan_.nodes[fault.node]);
+      for (const NodeIndex adapter : adapters_of_host(plan_, fault.node)) {
+        truth.culprits.push_back(node(adapter));
+        truth.culprits.push_back(link(plan_.nodes[adapter].first_port));
+      }
+      truth.counts = false;
+      if (fault.kind == FaultKind::kDriverReload) truth.most = Severity::kInfo;
+      break;
+    case FaultKind::kRetraining:
+      link_fault(IncidentKind::kLinkFlap, {IncidentKind::kLinkDown}, false);
+      truth.counts = false;
+      // While it waits for the subnet manager it carries nothing.
+      truth.most = scenario_.assumptions.manager.sweep > 0 ? Severity::kWarning : Severity::kInfo;
+      break;
     case FaultKind::kCounterReset:
     case FaultKind::kClockJump:
     case FaultKind::kErrorsBelowLimit:
+    case FaultKind::kManagerRestart:
+    case FaultKind::kManagerFailover:
     case FaultKind::kCount:
       return;  // nothing that anyone should be told
   }
   if (plan_.is_ethernet() && !scenario_.switch_collectors) seen_by_hosts_alone(fault, truth);
   truths.push_back(std::move(truth));
+}
+
+/// That the subnet manager is at work may be said once, of the fabric or of the manager itself, by whatever name.
+Truth manager_at_work(const Scenario& scenario, const Plan& plan) {
+  Truth truth{.fault = FaultKind::kManagerRestart, .kind = IncidentKind::kTelemetryLost};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(IncidentKind::kCount); ++i)
+    truth.also.push_back(static_cast<IncidentKind>(i));
+  truth.culprits = {{EntityKind::kFabric, {}, {}}};
+  std::vector<PortIndex> masters{plan.endpoint_port(0)};
+  for (const Fault& fault : scenario.faults)
+    if (fault.kind == FaultKind::kManagerFailover) masters.push_back(fault.port);
+  for (const PortIndex master : masters) {
+    truth.culprits.push_back({EntityKind::kPort, plan.key_of(master), {}});
+    truth.culprits.push_back({EntityKind::kNode, {plan.key_of(master).node, {}}, {}});
+  }
+  truth.end = scenario.duration;
+  truth.counts = false;
+  truth.most = Severity::kWarning;
+  return truth;
 }
 
 }  // namespace
@@ -295,6 +351,7 @@ std::vector<Truth> truths_of(const Scenario& scenario, const Plan& plan) {
   std::vector<Truth> truths;
   Witness witness(scenario, plan);
   for (const Fault& fault : scenario.faults) witness.tell(fault, truths);
+  if (scenario.assumptions.manager.sweep > 0) truths.push_back(manager_at_work(scenario, plan));
   return truths;
 }
 

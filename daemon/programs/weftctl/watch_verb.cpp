@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "daemon/programs/weftctl/incident_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
@@ -38,8 +39,8 @@ void print_line(const Session& session, const v1::WatchIncidentsResponse& event)
   const bool resolved = incident.state() == v1::Incident::RESOLVED;
   session.out << time_text(resolved && incident.has_resolved() ? incident.resolved() : incident.updated()) << "  "
               << incident.id() << "  " << v1::Incident::State_Name(incident.state()) << "  "
-              << v1::Incident::Severity_Name(incident.severity()) << "  " << v1::Incident::Kind_Name(incident.kind())
-              << "  " << printable(incident.summary()) << '\n';
+              << v1::Incident::Severity_Name(listed_severity(incident)) << "  "
+              << v1::Incident::Kind_Name(incident.kind()) << "  " << printable(listed_summary(incident)) << '\n';
 }
 
 }  // namespace

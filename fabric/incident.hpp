@@ -165,8 +165,8 @@ struct TimelineEntry {
   IncidentChange change = IncidentChange::kOpened;
   Severity severity = Severity::kWarning;  ///< of the incident, from then on
   /// What the summary said from then on; why, of an incident that ended or was silenced. It may be empty then.
-  std::string text;
-  std::string who;  ///< who acknowledged or silenced it, empty if nobody said
+  std::string text{};
+  std::string who{};  ///< who acknowledged or silenced it, empty if nobody said
   /// When the numbers in `text` were last brought up to date; kNever: they are those of `at`.
   TimePoint numbers_at = kNever;
   std::uint32_t left_out = 0;  ///< entries between the one before and this one that are not kept

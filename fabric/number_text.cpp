@@ -84,9 +84,13 @@ std::string share_text(double ratio) {
 
 std::string short_duration(Duration duration) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
-  if (whole >= 86400) return std::to_string(whole / 86400) + " d " + std::to_string(whole % 86400 / 3600) + " h";
-  if (whole >= 3600) return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
-  if (whole >= 60) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+  const auto in_units = [whole](std::int64_t length, const char* unit, std::int64_t smaller, const char* smaller_unit) {
+    const std::int64_t rest = whole % length / smaller;
+    return std::to_string(whole / length) + unit + (rest > 0 ? ' ' + std::to_string(rest) + smaller_unit : "");
+  };
+  if (whole >= 86400) return in_units(86400, " d", 3600, " h");
+  if (whole >= 3600) return in_units(3600, " h", 60, " min");
+  if (whole >= 60) return in_units(60, " min", 1, " s");
   return std::to_string(whole) + " s";
 }
 

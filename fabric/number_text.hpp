@@ -22,7 +22,7 @@ std::string rate_text(double bits_per_second);
 std::string bits_text(double bits);
 /// A share of one: "12.3 %", "0.25 %".
 std::string share_text(double ratio);
-/// "2 d 5 h", "2 h 5 min", "12 s": the two largest units.
+/// "2 d 5 h", "2 h", "12 s": the two largest units, the second one only where there is any of it.
 std::string short_duration(Duration duration);
 /// A value with the unit of Evidence: "400 Gb/s", "3,000 points", "3.2e-11 errors/bit", "500 ms", "2 h 5 min". Whole
 /// numbers of things that are counted ("events", "packets") are exact; everything else is rounded.

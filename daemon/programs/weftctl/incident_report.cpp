@@ -103,8 +103,10 @@ void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint n
   if (incident.evidence().empty()) return;
   out << "\nevidence\n";
   for (const v1::Evidence& fact : incident.evidence()) {
-    out << "  " << printable(fact.description()) << "\n    " << printable(fact.signal()) << " = "
-        << printable(quantity_text(fact.value(), fact.unit()));
+    out << "  " << printable(fact.description()) << "\n    " << printable(fact.signal());
+    // A fact that is no number has none of these.
+    const bool has_value = fact.value() != 0 || fact.has_threshold() || !fact.unit().empty();
+    if (has_value) out << " = " << printable(quantity_text(fact.value(), fact.unit()));
     if (fact.has_threshold()) out << ", threshold " << printable(quantity_text(fact.threshold(), fact.unit()));
     if (fact.has_window())
       out << ", over "

@@ -70,6 +70,9 @@ TEST(NumberText, DurationsHaveTheirTwoLargestUnits) {
   EXPECT_EQ(short_duration(125s), "2 min 5 s");
   EXPECT_EQ(short_duration(2h + 5min), "2 h 5 min");
   EXPECT_EQ(short_duration(49h), "2 d 1 h");
+  EXPECT_EQ(short_duration(15min), "15 min");
+  EXPECT_EQ(short_duration(2h + 5s), "2 h");
+  EXPECT_EQ(short_duration(-3s), "-3 s");
 }
 
 TEST(NumberText, QuantitiesGoByTheirUnit) {

@@ -120,7 +120,7 @@ TEST_F(Timelines, SayWhoSilencedAndAcknowledged) {
   ASSERT_TRUE(manager.silence(1, now + hours(2), now, "kim"));
   ASSERT_TRUE(manager.silence(1, now, now));
   EXPECT_EQ(written(incident(), start),
-            "1 OPENED WARNING is down\n1 SILENCED WARNING for 2 h 0 min by kim\n1 SILENCE_ENDED WARNING \n");
+            "1 OPENED WARNING is down\n1 SILENCED WARNING for 2 h by kim\n1 SILENCE_ENDED WARNING \n");
 }
 
 TEST_F(Timelines, AReopenedIncidentHasAHeadlineAndAWorstSeverityOfItsOwn) {

@@ -243,7 +243,7 @@ TEST(IncidentStory, SaysWhatTheIncidentSaidOverTime) {
   Entry& updated = add_entry(incident, 30, Entry::UPDATED, v1::Incident::WARNING, "3 wait");
   updated.set_left_out(7);
   updated.mutable_numbers_at()->set_seconds(kOpened + 50);
-  add_entry(incident, 60, Entry::SILENCED, v1::Incident::WARNING, "for 2 h 0 min").set_who("kim");
+  add_entry(incident, 60, Entry::SILENCED, v1::Incident::WARNING, "for 2 h").set_who("kim");
   add_entry(incident, 70, Entry::FOLDED, v1::Incident::WARNING, "now part of INC-8");
   add_entry(incident, 80, static_cast<Entry::Change>(99), v1::Incident::WARNING, "");
   EXPECT_NE(printed(incident).find("\ntimeline\n"
@@ -252,7 +252,7 @@ TEST(IncidentStory, SaysWhatTheIncidentSaidOverTime) {
                                    "  7 entries are not kept\n"
                                    "  2023-11-14 22:13:50 UTC  updated, WARNING: 3 wait "
                                    "(numbers of 2023-11-14 22:14:10 UTC)\n"
-                                   "  2023-11-14 22:14:20 UTC  silenced by kim: for 2 h 0 min\n"
+                                   "  2023-11-14 22:14:20 UTC  silenced by kim: for 2 h\n"
                                    "  2023-11-14 22:14:30 UTC  folded: now part of INC-8\n"
                                    "  2023-11-14 22:14:40 UTC  changed\n"),
             std::string::npos)
@@ -271,6 +271,29 @@ TEST(IncidentStory, IsOfItsWorstOnceItIsOver) {
   incident.clear_headline();
   EXPECT_EQ(printed(incident).find("INC-7  WARNING  LINK_DOWN  RESOLVED\nResolved. It was: it is so\n"), 0U)
       << "of an older weftd";
+}
+
+TEST(IncidentStory, RoundsTheNumbersOfEvidence) {
+  v1::Incident incident = make(v1::Incident::LINK_FLAP);
+  const auto add = [&](const char* signal, double value, double threshold, const char* unit) {
+    v1::Evidence& fact = *incident.add_evidence();
+    fact.set_signal(signal);
+    fact.set_value(value);
+    if (threshold != 0) fact.set_threshold(threshold);
+    fact.set_unit(unit);
+    set_port(*fact.mutable_where(), "h1");
+  };
+  add("flap_penalty_fast", 2995.38494, 2000, "points");
+  add("error_rate", 3.21e-11, 1e-12, "errors/bit");
+  add("symbol_errors", 3'293'504, 0, "events");
+  add("port_state", 0, 0, "");
+  add("port_state", 0, 4, "");
+  const std::string text = printed(incident);
+  for (const char* part : {"    flap_penalty_fast = 3,000 points, threshold 2,000 points, at h1\n",
+                           "    error_rate = 3.21e-11 errors/bit, threshold 1e-12 errors/bit, at h1\n",
+                           "    symbol_errors = 3,293,504 events, at h1\n", "    port_state, at h1\n",
+                           "    port_state = 0, threshold 4, at h1\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
 }
 
 TEST(IncidentStory, EveryKindHasAMeaning) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftctl/incident_report.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 #include <vector>
@@ -150,9 +151,11 @@ void print_timeline(std::ostream& out, const v1::Incident& incident) {
 
 }  // namespace
 
-v1::Incident::Severity listed_severity(const v1::Incident& incident) {
-  const bool is_known = incident.worst_severity() != v1::Incident::SEVERITY_UNSPECIFIED;
-  return incident.state() == v1::Incident::RESOLVED && is_known ? incident.worst_severity() : incident.severity();
+std::string listed_severity(const v1::Incident& incident) {
+  const v1::Incident::Severity worst = std::max(incident.severity(), incident.worst_severity());
+  if (incident.state() == v1::Incident::RESOLVED || worst == incident.severity())
+    return v1::Incident::Severity_Name(worst);
+  return v1::Incident::Severity_Name(incident.severity()) + " (worst " + v1::Incident::Severity_Name(worst) + ")";
 }
 
 const std::string& listed_summary(const v1::Incident& incident) {
@@ -164,11 +167,8 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
   const auto when = [&](const char* head, const google::protobuf::Timestamp& at) {
     out << head << time_text(at) << ", " << age_text(true, at, now) << '\n';
   };
-  const v1::Incident::Severity severity = listed_severity(incident);
-  out << incident.id() << "  " << v1::Incident::Severity_Name(severity);
-  if (incident.worst_severity() > severity)
-    out << " (worst " << v1::Incident::Severity_Name(incident.worst_severity()) << ")";
-  out << "  " << v1::Incident::Kind_Name(incident.kind()) << "  " << v1::Incident::State_Name(incident.state()) << '\n';
+  out << incident.id() << "  " << listed_severity(incident) << "  " << v1::Incident::Kind_Name(incident.kind()) << "  "
+      << v1::Incident::State_Name(incident.state()) << '\n';
   // The summary is of the time when it was open.
   if (incident.has_resolved()) out << "Resolved. It was: ";
   out << printable(listed_summary(incident)) << "\n\n";

@@ -10,10 +10,10 @@
 
 namespace weft::ctl {
 
-/// What lists show of an incident: its severity while it is open, afterwards its worst one; a weftd that is older than
-/// this program knows only the last one.
-v1::Incident::Severity listed_severity(const v1::Incident& incident);
-/// The same of its summary: afterwards its headline.
+/// "WARNING", or "WARNING (worst CRITICAL)" of an open incident that was worse; "CRITICAL" once it is resolved. A weftd
+/// that is older than this program knows only the last one.
+std::string listed_severity(const v1::Incident& incident);
+/// What lists say of an incident: its summary while it is open, afterwards its headline.
 const std::string& listed_summary(const v1::Incident& incident);
 
 /// What kind of trouble it is, the cause, since when, how sure, whom it hurts, a drawing, the evidence and the

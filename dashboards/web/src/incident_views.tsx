@@ -40,6 +40,7 @@ function Entry({incident, now}: {incident: Incident; now: number}) {
       <a class={`entry ${severity.toLowerCase()}`} href={toIncident(incident.id)}>
         <span class="entry-head">
           <SeverityMark severity={severity} />
+          {weight(incident.worstSeverity) > weight(severity) && <span class="muted">worst: {plain(incident.worstSeverity)}</span>}
           <b>{kindName(incident.kind)}</b>
           {incident.state !== 'OPEN' && <span class="muted">{plain(incident.state)}</span>}
           <time class="muted" dateTime={incident.resolved ?? incident.opened}>

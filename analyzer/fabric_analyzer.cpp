@@ -192,8 +192,9 @@ Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
                     " is not monitored: " + (reason.empty() ? std::string("no sweeps") : std::string(reason));
   finding.evidence.push_back(
       {.signal = "sweep_age",
-       .description = self.last_sweep == kNever ? "no sweep since the start"
-                                                : "the last sweep is " + short_duration(now - self.last_sweep) + " old",
+       .description = self.last_sweep == kNever
+                          ? "no sweep since the start"
+                          : "the last sweep was " + short_duration(now - self.last_sweep) + " old",
        .value = seconds(age),
        .threshold = seconds(patience),
        .unit = "s",

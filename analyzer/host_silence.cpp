@@ -87,7 +87,7 @@ void HostSilence::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& findi
       host->lost_alone = false;
     }
     finding.evidence.push_back(evidence(
-        finding.cause, std::to_string(lost.size()) + " of " + std::to_string(hosts.size()) + " collectors are silent",
+        finding.cause, std::to_string(lost.size()) + " of " + std::to_string(hosts.size()) + " collectors were silent",
         static_cast<double>(lost.size()), 0, "hosts"));
     findings.push_back(std::move(finding));
     return;
@@ -99,7 +99,7 @@ void HostSilence::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& findi
     finding.jobs = host->jobs;
     finding.summary = "No data from the collector of " + host->name;
     finding.evidence.push_back(evidence(finding.cause,
-                                        "its last data came " + short_duration(now - host->heard) + " ago",
+                                        "its last data was " + short_duration(now - host->heard) + " old",
                                         seconds(now - host->heard), seconds(patience(*host)), "s"));
     findings.push_back(std::move(finding));
   }

@@ -33,6 +33,9 @@ constexpr std::array<const char*, static_cast<std::size_t>(IncidentKind::kCount)
                                                                                          "LINKS_NOT_ACTIVATED"};
 constexpr std::array<const char*, 3> kSeverities{"INFO", "WARNING", "CRITICAL"};
 constexpr std::array<const char*, 3> kStates{"OPEN", "ACKNOWLEDGED", "RESOLVED"};
+constexpr std::array<const char*, 9> kChanges{"OPENED",           "REOPENED",     "UPDATED",
+                                              "SEVERITY_CHANGED", "ACKNOWLEDGED", "SILENCED",
+                                              "SILENCE_ENDED",    "RESOLVED",     "FOLDED"};
 constexpr std::array<const char*, 7> kEntities{"fabric", "node", "port", "link", "collector", "host_port", "host"};
 constexpr std::array<const char*, 4> kVerdicts{"UNKNOWN", "HEALTHY", "DEGRADED", "UNHEALTHY"};
 constexpr std::array<const char*, 4> kActions{"NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN"};
@@ -52,6 +55,9 @@ const char* to_string(Severity severity) {
 const char* to_string(IncidentState state) {
   return name_of(kStates, state);
 }
+const char* to_string(IncidentChange change) {
+  return name_of(kChanges, change);
+}
 const char* to_string(EntityKind kind) {
   return name_of(kEntities, kind);
 }
@@ -70,6 +76,9 @@ std::optional<Severity> parse_severity(std::string_view text) {
 }
 std::optional<IncidentState> parse_incident_state(std::string_view text) {
   return parse_name<IncidentState>(kStates, text);
+}
+std::optional<IncidentChange> parse_incident_change(std::string_view text) {
+  return parse_name<IncidentChange>(kChanges, text);
 }
 std::optional<EntityKind> parse_entity_kind(std::string_view text) {
   return parse_name<EntityKind>(kEntities, text);

@@ -73,6 +73,24 @@ const char* to_string(IncidentState state);  ///< "OPEN", "ACKNOWLEDGED", "RESOL
 /// The reverse of to_string(); nullopt for any other text.
 std::optional<IncidentState> parse_incident_state(std::string_view text);
 
+/// What became of an incident at one moment.
+enum class IncidentChange : std::uint8_t {
+  kOpened,
+  kReopened,
+  kUpdated,          ///< its summary says something else
+  kSeverityChanged,  ///< and the summary may say something else too
+  kAcknowledged,
+  kSilenced,
+  kSilenceEnded,  ///< on request; a silence that ends at its time leaves no entry
+  kResolved,
+  kFolded,  ///< resolved, because it is part of another incident
+};
+/// "OPENED", "REOPENED", "UPDATED", "SEVERITY_CHANGED", "ACKNOWLEDGED", "SILENCED", "SILENCE_ENDED", "RESOLVED",
+/// "FOLDED"
+const char* to_string(IncidentChange change);
+/// The reverse of to_string(); nullopt for any other text.
+std::optional<IncidentChange> parse_incident_change(std::string_view text);
+
 /// What kind of thing an Entity is.
 enum class EntityKind : std::uint8_t { kFabric, kNode, kPort, kLink, kCollector, kHostPort, kHost };
 const char* to_string(EntityKind kind);  ///< "fabric", "node", "port", "link", "collector", "host_port", "host"
@@ -142,6 +160,20 @@ struct Finding {
   std::uint64_t maintenance = 0;    ///< the window in which it is expected (MaintenanceWindow::id); 0: none
 };
 
+/// One moment in the life of an incident.
+struct TimelineEntry {
+  TimePoint at = kNever;
+  IncidentChange change = IncidentChange::kOpened;
+  Severity severity = Severity::kWarning;  ///< of the incident, from then on
+  /// What the summary said from then on; why, of an incident that ended or was silenced. It may be empty then.
+  std::string text{};
+  std::string who{};  ///< who acknowledged or silenced it, empty if nobody said
+  /// When the numbers in `text` were last brought up to date; kNever: they are those of `at`.
+  TimePoint numbers_at = kNever;
+  std::uint32_t left_out = 0;  ///< entries between the one before and this one that are not kept
+  bool operator==(const TimelineEntry&) const = default;
+};
+
 /// An incident with its life cycle. Ids are given once and never reused: "INC-17".
 struct Incident {
   std::uint64_t id = 0;
@@ -159,12 +191,23 @@ struct Incident {
   std::vector<TimePoint> beginnings;
   std::string acknowledged_by;  ///< who acknowledged it, empty if nobody
   TimePoint silenced_until = kNever;
+  /// The gravest severity since it was opened or last re-opened.
+  Severity worst_severity = Severity::kInfo;
+  /// What the summary said when it was opened or last re-opened; after the end also why it ended, where that is known.
+  std::string headline;
+  /// What became of it, oldest first: at most kMostTimelineEntries. Empty for one that an older weftd stored.
+  std::vector<TimelineEntry> timeline;
 
+  /// What lists and logs show: the present severity while it is open, afterwards the worst one.
+  Severity listed_severity() const { return is_open() ? finding.severity : worst_severity; }
+  /// What lists and logs say: the present summary while it is open, afterwards the headline.
+  const std::string& listed_summary() const { return is_open() ? finding.summary : headline; }
   /// True until the incident is resolved, also while it is acknowledged.
   bool is_open() const { return state != IncidentState::kResolved; }
 };
 
 inline constexpr std::size_t kMostBeginnings = 32;
+inline constexpr std::size_t kMostTimelineEntries = 32;
 
 /// "INC-17".
 std::string incident_name(std::uint64_t id);

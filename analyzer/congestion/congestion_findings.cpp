@@ -23,10 +23,6 @@ void say_once(Finding& finding, const char* clause) {
   if (finding.summary.find(clause) == std::string::npos) finding.summary += clause;
 }
 
-std::string percent(float ratio) {
-  return std::to_string(std::lround(ratio * 100)) + " %";
-}
-
 /// All that is needed to put one root into words.
 class Story {
  public:
@@ -100,27 +96,27 @@ class Story {
 
   void add_evidence(Finding& finding) const {
     const std::string label = port_label(topology_, root_.egress);
-    note(finding, "utilization", label + " sends " + percent(root_.utilization) + " of its rate", root_.utilization,
+    note(finding, "utilization", label + " sent " + share_text(root_.utilization) + " of its rate", root_.utilization,
          thresholds_.saturated_ratio, "", root_.egress);
     if (root_.stall > 0)
       note(finding, "transmit_wait",
-           label + " has data to send but no credit for " + percent(root_.stall) + " of the time", root_.stall,
+           label + " had data to send but no credit for " + share_text(root_.stall) + " of the time", root_.stall,
            thresholds_.stalled_ratio, "", root_.egress);
     if (!root_.victims.empty()) {
       const PortIndex worst = root_.victims.front();
       note(finding, "victim_wait",
-           std::to_string(root_.victim_count) + " links wait for it, the longest wait is at " +
-               port_label(topology_, worst) + ", " + percent(root_.worst_stall) + " of the time",
+           std::to_string(root_.victim_count) + " links waited for it, the longest wait was at " +
+               port_label(topology_, worst) + ", " + share_text(root_.worst_stall) + " of the time",
            root_.worst_stall, thresholds_.harm_ratio, "", worst);
-      note(finding, "lost_rate", "throughput lost by all of them together", root_.lost_bits / 1e9, 0, "Gb/s",
+      note(finding, "lost_rate", "throughput that all of them lost together", root_.lost_bits / 1e9, 0, "Gb/s",
            root_.egress);
     }
     if (root_.kind == IncidentKind::kCongestionIncast)
-      note(finding, "feeders", "stalled links into its switch that feed it", root_.feeders, 2, "links", root_.egress);
+      note(finding, "feeders", "stalled links into its switch that fed it", root_.feeders, 2, "links", root_.egress);
     if (root_.siblings > 0 || !root_.lost.empty())
       note(finding, "sibling_utilization",
            "median utilisation of the " + std::to_string(root_.siblings) + " parallel links; " +
-               std::to_string(root_.lost.size()) + " more are down or degraded",
+               std::to_string(root_.lost.size()) + " more were down or degraded",
            root_.sibling_median, thresholds_.idle_sibling_ratio, "", root_.egress);
     add_contributors(finding);
   }
@@ -179,7 +175,7 @@ class Story {
     std::ranges::sort(senders, std::greater{});
     if (senders.size() > kMostContributors) senders.resize(kMostContributors);
     for (const auto& [rate, port] : senders)
-      note(finding, "contributor", port_label(topology_, port) + " contributes traffic", rate / 1e9, 0, "Gb/s", port);
+      note(finding, "contributor", port_label(topology_, port) + " contributed traffic", rate / 1e9, 0, "Gb/s", port);
   }
 
   const Sweep& sweep_;

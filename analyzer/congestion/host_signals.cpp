@@ -73,10 +73,6 @@ PortSignals signals_of(const Moved& moved, double elapsed) {
   return signals;
 }
 
-std::string percent_of(double share) {
-  return short_number(100 * share) + " %";
-}
-
 }  // namespace
 
 std::optional<PortSignals::Pause> PortSignals::worst_pause_sent() const {
@@ -167,16 +163,16 @@ void HostSignals::add(const PortWatch& port, TimePoint now, Finding& finding) co
   const std::string which =
       pause && pause->priority ? " (priority " + std::to_string(*pause->priority) + ")" : std::string();
   note(watch.pause_sent, "pfc_pause_sent",
-       port.label + which + " paused its switch for up to " + percent_of(watch.pause_sent.value) + " of the time");
+       port.label + which + " paused its switch for up to " + share_text(watch.pause_sent.value) + " of the time");
   note(watch.marked, "ecn_marked",
-       "up to " + percent_of(watch.marked.value) + " of the packets that " + port.label +
+       "up to " + share_text(watch.marked.value) + " of the packets that " + port.label +
            " received had an ECN mark: a queue on the path was long");
   note(watch.notified, "cnp_handled",
        port.label + " slowed down for up to " + short_number(watch.notified.value) +
            " congestion notifications (CNP) per packet sent");
   if (watch.now.goodput_bits_per_second && now - watch.taken <= kPeakMemory && *watch.now.goodput_bits_per_second > 0)
     note({*watch.now.goodput_bits_per_second / 1e9, watch.taken}, "goodput",
-         port.label + " sends " + short_number(*watch.now.goodput_bits_per_second / 1e9) + " Gb/s without retransmits");
+         port.label + " sent " + rate_text(*watch.now.goodput_bits_per_second) + " without retransmits");
 }
 
 }  // namespace weft::analyzer

@@ -7,6 +7,7 @@
 
 #include "analyzer/incidents/evidence.hpp"
 #include "analyzer/incidents/planned_work.hpp"
+#include "analyzer/incidents/timeline.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
@@ -157,6 +158,7 @@ void IncidentManager::open(const Finding& finding, std::string key, std::vector<
   incident.opened = now;
   incident.beginnings = std::move(beginnings);
   begin(incident, finding, now);
+  note_beginning(incident, now);
   newest_[key] = incident.id;
   Entry& entry = entries_.emplace_back();
   entry.key = std::move(key);
@@ -173,6 +175,7 @@ void IncidentManager::reopen(Entry& entry, const Finding& finding, TimePoint now
   ++next.occurrences;
   next.finding.jobs.clear();
   begin(next, finding, now);
+  note_beginning(next, now);
   entry.evidence_shown = now;
   change(entry, std::move(next), now, changed);
 }
@@ -192,6 +195,7 @@ void IncidentManager::refresh(Entry& entry, const Finding& finding, TimePoint no
   if (!material && !(moved_on && due)) return;
   Incident next = *entry.incident;
   apply(next, finding);
+  note_update(next, now);
   entry.evidence_shown = now;
   change(entry, std::move(next), now, changed);
 }
@@ -237,7 +241,11 @@ void IncidentManager::resolve(Entry& entry, const std::string& why, TimePoint no
   Incident next = *entry.incident;
   next.state = IncidentState::kResolved;
   next.resolved = now;
-  if (!why.empty()) next.finding.summary += " (" + why + ")";
+  if (!why.empty()) {
+    next.finding.summary += " (" + why + ")";
+    next.headline += " (" + why + ")";
+  }
+  note_change(next, part_of_another ? IncidentChange::kFolded : IncidentChange::kResolved, why, {}, now);
   // A link is no repeated offender for having hung from a switch that went down.
   if (part_of_another && !next.beginnings.empty()) next.beginnings.pop_back();
   entry.clean_sweeps = 0;
@@ -354,16 +362,22 @@ Result<Incident> IncidentManager::acknowledge(std::uint64_t id, std::string_view
   Incident next = *entry.incident;
   next.state = IncidentState::kAcknowledged;
   next.acknowledged_by = name;
+  note_change(next, IncidentChange::kAcknowledged, {}, std::string(name), now);
   Changed changed;
   change(entry, std::move(next), now, changed);
   return *entry.incident;
 }
 
-Result<Incident> IncidentManager::silence(std::uint64_t id, TimePoint until, TimePoint now) {
+Result<Incident> IncidentManager::silence(std::uint64_t id, TimePoint until, TimePoint now, std::string_view who) {
   const std::size_t at = position(id);
   if (at == entries_.size()) return fail(ErrorCode::kNotFound, "no incident " + incident_name(id));
   Incident next = *entries_[at].incident;
   next.silenced_until = until > now ? until : kNever;
+  const std::string name(who.substr(0, kLongestName));
+  if (until > now)
+    note_change(next, IncidentChange::kSilenced, "for " + short_duration(until - now), name, now);
+  else
+    note_change(next, IncidentChange::kSilenceEnded, {}, name, now);
   Changed changed;
   change(entries_[at], std::move(next), now, changed);
   return *entries_[at].incident;

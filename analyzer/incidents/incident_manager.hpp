@@ -48,8 +48,8 @@ class IncidentManager {
   /// Somebody looks after it; saying so again changes nothing. kNotFound; kInvalidArgument without a name;
   /// kFailedPrecondition when it is already resolved.
   Result<Incident> acknowledge(std::uint64_t id, std::string_view who, TimePoint now);
-  /// No notifications until `until`; a time not after `now` ends a silence. kNotFound.
-  Result<Incident> silence(std::uint64_t id, TimePoint until, TimePoint now);
+  /// No notifications until `until`; a time not after `now` ends a silence. `who` is noted, it may be empty. kNotFound.
+  Result<Incident> silence(std::uint64_t id, TimePoint until, TimePoint now, std::string_view who = {});
 
   /// All open incidents and those resolved within the retention, ascending by id: as Snapshot::incidents wants them.
   /// The same pointer as before when nothing changed.

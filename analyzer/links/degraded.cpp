@@ -91,9 +91,10 @@ void DegradedLinks::report(const Topology& topology, const LinkTable& table, con
       const Entity where = describe.port(topology.key_of(index));
       finding.evidence.push_back(
           {.signal = narrow ? "width_active" : "speed_active",
-           .description = where.label + " runs at " + rate_name(lanes(port.width_active), port.speed_active) +
-                          ", supports " + rate_name(widest_lanes(port.width_supported), fastest(port.speed_supported)) +
-                          ", enabled " + rate_name(widest_lanes(port.width_enabled), fastest(port.speed_enabled)),
+           .description = where.label + " ran at " + rate_name(lanes(port.width_active), port.speed_active) +
+                          ", supported " +
+                          rate_name(widest_lanes(port.width_supported), fastest(port.speed_supported)) + ", enabled " +
+                          rate_name(widest_lanes(port.width_enabled), fastest(port.speed_enabled)),
            .value = narrow ? lanes(port.width_active) : lane_bits_per_second(port.speed_active) / 1e9,
            .threshold = narrow ? degraded.best_lanes : lane_bits_per_second(degraded.best_speed) / 1e9,
            .unit = narrow ? "lanes" : "Gb/s",

@@ -196,21 +196,23 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
       findings[position].summary += " and at " + where.label;
     }
     Finding& finding = findings[position];
-    finding.evidence.push_back({.signal = "error_rate",
-                                .description = where.label + ": " + short_number(condemned.rate) +
-                                               " errors per bit over " + short_number(condemned.bits) + " bits in " +
-                                               short_number(condemned.elapsed) + " s, in " +
-                                               std::to_string(condemned.errored_readings) + " readings",
-                                .value = condemned.rate,
-                                .threshold = thresholds_.error_rate_limit,
-                                .unit = "errors/bit",
-                                .observed = observed,
-                                .where = where,
-                                .window = window});
+    const std::string measured = condemned.closed == kNever ? std::string(", measured before weftd was restarted")
+                                                            : " over " + bits_text(condemned.bits) + " in " +
+                                                                  quantity_text(condemned.elapsed, "s") + ", in " +
+                                                                  count_text(condemned.errored_readings) + " readings";
+    finding.evidence.push_back(
+        {.signal = "error_rate",
+         .description = where.label + ": " + short_number(condemned.rate) + " errors per bit" + measured,
+         .value = condemned.rate,
+         .threshold = thresholds_.error_rate_limit,
+         .unit = "errors/bit",
+         .observed = observed,
+         .where = where,
+         .window = window});
     const auto add = [&](const char* signal, std::uint64_t count) {
       if (count == 0) return;
       finding.evidence.push_back({.signal = signal,
-                                  .description = where.label + ": " + signal + " grew by " + std::to_string(count) +
+                                  .description = where.label + ": " + signal + " grew by " + count_text(count) +
                                                  " in the window above the limit",
                                   .value = static_cast<double>(count),
                                   .threshold = 0,

@@ -16,9 +16,10 @@ constexpr double kForgotten = 10;
 /// Whoever did not go down for so long does not "keep" doing it.
 constexpr Duration kQuiet = std::chrono::minutes(5);
 
-double decayed(double penalty, const Damping& damping, TimePoint since, TimePoint now) {
-  if (now <= since || damping.half_life <= Duration::zero()) return penalty;
-  return penalty * std::exp2(-seconds(now - since) / seconds(damping.half_life));
+/// What is left of a penalty, 0..1.
+double decay(const Damping& damping, TimePoint since, TimePoint now) {
+  if (now <= since || damping.half_life <= Duration::zero()) return 1;
+  return std::exp2(-seconds(now - since) / seconds(damping.half_life));
 }
 
 }  // namespace
@@ -47,8 +48,8 @@ void FlapRecord::count(const Thresholds& thresholds, std::uint32_t flaps, TimePo
 }
 
 FlapRecord::Change FlapRecord::settle(const Thresholds& thresholds, TimePoint now, bool reading) {
-  state.fast = decayed(state.fast, thresholds.flap_fast, state.updated, now);
-  state.slow = decayed(state.slow, thresholds.flap_slow, state.updated, now);
+  state.fast *= decay(thresholds.flap_fast, state.updated, now);
+  state.slow *= decay(thresholds.flap_slow, state.updated, now);
   state.updated = std::max(state.updated, now);
   Change change;
   const std::uint32_t most = *std::ranges::max_element(seen_);
@@ -78,18 +79,20 @@ bool FlapRecord::is_forgotten() const {
 
 const char* FlapRecord::habit(TimePoint now) const {
   return now - state.last_flap < kQuiet ? "is flapping"
-                                        : "was flapping; now quiet, it stays listed until its flap penalty has decayed";
+                                        : "was flapping; it stays listed until its flap penalty has decayed";
 }
 
-void FlapRecord::add_evidence(const Thresholds& thresholds, const Entity& where, TimePoint now,
+void FlapRecord::add_evidence(const Thresholds& thresholds, const Entity& where,
                               std::vector<Evidence>& evidence) const {
   const auto add = [&](const char* layer, bool suppressed, double penalty, const Damping& damping) {
     if (!suppressed) return;
+    const double at_last_flap = std::min(damping.ceiling, penalty / decay(damping, state.last_flap, state.updated));
     evidence.push_back({.signal = std::string("flap_penalty_") + layer,
-                        .description = "the " + std::string(layer) + " flap penalty is " + short_number(penalty) +
-                                       ", the limit " + short_number(damping.suppress) + "; LINK_FLAP ends below " +
-                                       short_number(damping.reuse),
-                        .value = penalty,
+                        .description = "the " + std::string(layer) + " flap penalty was " + short_number(at_last_flap) +
+                                       " points after the last flap, the limit " + short_number(damping.suppress) +
+                                       "; it halves every " + short_duration(damping.half_life) +
+                                       ", LINK_FLAP ends below " + short_number(damping.reuse),
+                        .value = at_last_flap,
                         .threshold = damping.suppress,
                         .unit = "points",
                         .observed = state.last_flap,
@@ -98,8 +101,7 @@ void FlapRecord::add_evidence(const Thresholds& thresholds, const Entity& where,
   add("fast", fast_suppressed_, state.fast, thresholds.flap_fast);
   add("slow", slow_suppressed_, state.slow, thresholds.flap_slow);
   evidence.push_back({.signal = "flaps",
-                      .description = std::to_string(state.flaps) + " times down, the last one " +
-                                     short_duration(now - state.last_flap) + " ago",
+                      .description = "went down " + count_text(state.flaps) + (state.flaps == 1 ? " time" : " times"),
                       .value = static_cast<double>(state.flaps),
                       .threshold = 0,
                       .unit = "events",

@@ -46,9 +46,8 @@ class FlapRecord {
   bool is_forgotten() const;
   /// What it does, for a summary: it keeps going down, or it did and is listed until its penalties have decayed.
   const char* habit(TimePoint now) const;
-  /// The penalties over their limits, and how often and when it went down.
-  void add_evidence(const Thresholds& thresholds, const Entity& where, TimePoint now,
-                    std::vector<Evidence>& evidence) const;
+  /// The penalties over their limits, as they were at the last flap, and how often it went down.
+  void add_evidence(const Thresholds& thresholds, const Entity& where, std::vector<Evidence>& evidence) const;
 
  private:
   void count(const Thresholds& thresholds, std::uint32_t flaps, TimePoint now);

@@ -98,7 +98,7 @@ void FlapTracker::report(const Describe& describe, const LinkTable& table, TimeP
                   record.state.both_ends ? FlapWitness::kBothEnds : FlapWitness::kOneEnd, thresholds_, now);
     const LinkState& link = table.links()[id];
     if (link.view == LinkView::kDown || link.view == LinkView::kDisagreement)
-      finding.evidence.push_back(fact("port_state", "the link is currently down", link.down_since, finding.cause));
+      finding.evidence.push_back(fact("port_state", "the link went down", link.down_since, finding.cause));
     findings.push_back(std::move(finding));
   }
 }

@@ -26,8 +26,7 @@ WaysLeft HostLinks::ways_left(const HostWatch& host, const PortWatch& port) cons
   return ways;
 }
 
-void HostLinks::report_down(const HostWatch& host, const PortWatch& port, TimePoint now,
-                            std::vector<Finding>& findings) const {
+void HostLinks::report_down(const HostWatch& host, const PortWatch& port, std::vector<Finding>& findings) const {
   const LinkDown::Sight sight = port.present ? LinkDown::Sight::kHost : LinkDown::Sight::kDeviceGone;
   Finding finding = link_down(
       reported_link(host, port, port.place ? port.place->link : entity_of(host, port)),
@@ -36,8 +35,7 @@ void HostLinks::report_down(const HostWatch& host, const PortWatch& port, TimePo
   const std::string why = port.reason.empty() ? std::string() : ": " + port.reason;
   finding.evidence.push_back(
       {.signal = "host_port_state",
-       .description = port.up ? port.label + " is up again, for " + short_duration(now - port.changed) + " so far"
-                              : port.label + " reports that it is down" + why,
+       .description = port.label + (port.up ? " came up again" : " reported that it was down" + why),
        .value = port.up ? 1.0 : 0.0,
        .threshold = 0,
        .unit = "",
@@ -152,7 +150,7 @@ void HostLinks::report_slow(const HostWatch& host, const PortWatch& port, const 
   Finding finding = link_degraded(reported_link(host, port, cable_of(host, port)), Severity::kWarning, 0.8,
                                   "runs at " + short_number(rate) + " Gb/s, before at " + short_number(best) + " Gb/s");
   finding.evidence.push_back({.signal = "rate",
-                              .description = "the port's rate is " + short_number(rate) + " Gb/s; the best seen is " +
+                              .description = "the port's rate was " + short_number(rate) + " Gb/s; the best seen was " +
                                              short_number(best) + " Gb/s",
                               .value = rate,
                               .threshold = best,
@@ -172,12 +170,12 @@ void HostLinks::report(const HostWatch& host, const PortWatch& port, TimePoint n
   }
   const bool down = is_down(port, link, now);
   if (port.place) {
-    if (at_once && down && !port.up) report_down(host, port, now, findings);
+    if (at_once && down && !port.up) report_down(host, port, findings);
     if (port.place->is_ethernet && is_slow(port, link)) report_slow(host, port, link, now, findings);
     return;
   }
   link.down_reported = down;
-  if (down) report_down(host, port, now, findings);
+  if (down) report_down(host, port, findings);
   if (link.flaps && link.flaps->is_flapping())
     findings.push_back(
         link_flap(reported_link(host, port, entity_of(host, port)), *link.flaps, FlapWitness::kHost, thresholds_, now));

@@ -62,7 +62,7 @@ class HostLinks {
   static bool is_slow(const PortWatch& port, const Link& link);
   bool is_down(const PortWatch& port, const Link& link, TimePoint now) const;
   WaysLeft ways_left(const HostWatch& host, const PortWatch& port) const;
-  void report_down(const HostWatch& host, const PortWatch& port, TimePoint now, std::vector<Finding>& findings) const;
+  void report_down(const HostWatch& host, const PortWatch& port, std::vector<Finding>& findings) const;
   void report_slow(const HostWatch& host, const PortWatch& port, const Link& link, TimePoint now,
                    std::vector<Finding>& findings) const;
 

@@ -96,7 +96,7 @@ Finding link_flap(const ReportedLink& link, const FlapRecord& record, FlapWitnes
       finding.confidence = 0.95;
       break;
   }
-  record.add_evidence(thresholds, finding.cause, now, finding.evidence);
+  record.add_evidence(thresholds, finding.cause, finding.evidence);
   return finding;
 }
 

@@ -68,8 +68,8 @@ Severity LinkTrend::severity(const Thresholds& thresholds) const {
 Evidence LinkTrend::evidence(const Words& words, const Thresholds& thresholds, TimePoint now) const {
   if (figure_ == Figure::kReceivePower)
     return {.signal = "module_receive_power",
-            .description = words.label + " receives " + short_number(-drift_.last()) + " dBm" + words.lane + "; " +
-                           short_number(-drift_.usual()) + " dBm is the baseline",
+            .description = words.label + " received " + short_number(-drift_.last()) + " dBm" + words.lane + "; " +
+                           short_number(-drift_.usual()) + " dBm was the baseline",
             .value = -drift_.last(),
             .threshold = -drift_.usual() - thresholds.receive_power_drop,
             .unit = "dBm",
@@ -77,8 +77,8 @@ Evidence LinkTrend::evidence(const Words& words, const Thresholds& thresholds, T
             .where = words.where};
   const double ratio = std::pow(10, drift_.last());
   return {.signal = "fec_corrected_ratio",
-          .description = words.label + " receives " + short_number(ratio) + " corrected " + std::string(words.unit) +
-                         " per bit; " + short_number(std::pow(10, drift_.usual())) + " is the baseline",
+          .description = words.label + " received " + short_number(ratio) + " corrected " + std::string(words.unit) +
+                         " per bit; " + short_number(std::pow(10, drift_.usual())) + " was the baseline",
           .value = ratio,
           .threshold = std::pow(10, drift_.usual() + thresholds.fec_ratio_rise),
           .unit = "",

@@ -97,7 +97,7 @@ void report_duplicates(const Topology& topology, const LinkTable& table, const D
       if (known) continue;
       finding.affected.push_back(where);
       finding.evidence.push_back(
-          fact("node_guid", to_string(duplicate.guid) + " answers at " + where.label, now, where));
+          fact("node_guid", to_string(duplicate.guid) + " answered at " + where.label, now, where));
     }
   }
   for (auto& [guid, finding] : by_guid) findings.push_back(std::move(finding));

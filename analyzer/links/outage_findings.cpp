@@ -48,11 +48,12 @@ void Writer::add_state(Finding& finding, LinkId id, bool high) const {
   const bool unread = table_.nodes()[high ? link.high_node : link.low_node].unread;
   if (unread || view == EndView::kUnseen || index == kNoIndex) {
     if (unread) return;  // nobody asked it
-    finding.evidence.push_back(fact("port_unreadable", where.label + " does not respond", sweep_.finished, where));
+    finding.evidence.push_back(fact("port_unreadable", where.label + " did not respond", sweep_.finished, where));
     return;
   }
   const Port& port = sweep_.topology->port(index);
-  std::string state = where.label + " is " + to_string(port.state);
+  const TimePoint read_at = index < sweep_.state_read_at.size() ? sweep_.state_read_at[index] : kNever;
+  std::string state = where.label + " was " + to_string(port.state);
   if (port.physical_state != PortPhysicalState::kUnknown || !sweep_.topology->is_ethernet())
     state += std::string(", physical state ") + to_string(port.physical_state);
   finding.evidence.push_back({.signal = "port_state",
@@ -60,7 +61,7 @@ void Writer::add_state(Finding& finding, LinkId id, bool high) const {
                               .value = static_cast<double>(port.state),
                               .threshold = static_cast<double>(PortState::kActive),
                               .unit = "",
-                              .observed = sweep_.finished,
+                              .observed = read_at == kNever ? sweep_.finished : read_at,
                               .where = where});
 }
 
@@ -205,7 +206,7 @@ void Writer::silent(const Outage& outage) {
     finding.summary += "; " + std::to_string(outage.nodes.size()) + " nodes behind it are unreachable";
   add_nodes(finding, outage.nodes);
   if (counters_only) {
-    finding.evidence.push_back(fact("counters_read_at", "the last successful reading of its counters is stale",
+    finding.evidence.push_back(fact("counters_read_at", "the last successful reading of its counters was too old",
                                     sweep_.finished, finding.cause));
   } else {
     std::size_t shown = 0;

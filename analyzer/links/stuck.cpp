@@ -92,8 +92,8 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
         names += (names.empty() ? "" : ", ") + std::string(info.name);
         const auto value = static_cast<double>(sweep.counters->value(port, column));
         finding.evidence.push_back({.signal = std::string(info.name),
-                                    .description = std::string(info.name) + " is at its maximum, " +
-                                                   std::to_string(sweep.counters->value(port, column)),
+                                    .description = std::string(info.name) + " was at its maximum, " +
+                                                   count_text(sweep.counters->value(port, column)),
                                     .value = value,
                                     .threshold = value,
                                     .unit = "events",
@@ -111,8 +111,7 @@ void StuckCounters::report(const Sweep& sweep, const Describe& describe, const C
       finding.evidence.push_back({.signal = "receive_packets",
                                   .description = "did not move for " + std::to_string(thresholds_.stuck_sweeps) +
                                                  " sweeps or more, in which the peer sent more than " +
-                                                 std::to_string(static_cast<long>(thresholds_.stuck_packets)) +
-                                                 " packets each on average",
+                                                 short_number(thresholds_.stuck_packets) + " packets each on average",
                                   .value = 0,
                                   .threshold = thresholds_.stuck_packets,
                                   .unit = "packets",

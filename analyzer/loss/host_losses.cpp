@@ -54,10 +54,6 @@ Entity entity_of(const std::string& fabric, const Topology& topology, const Loss
                    port_label(topology, topology.find_port(key.high))};
 }
 
-std::uint64_t whole(double packets) {
-  return static_cast<std::uint64_t>(std::max(0.0, packets));
-}
-
 }  // namespace
 
 bool HostLosses::Transfers::complete() const {
@@ -186,19 +182,19 @@ Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const 
   const std::string span = short_duration(loss.observed);
   note("lost_share",
        std::to_string(loss.senders.size()) + " host ports retransmitted, and " + std::to_string(loss.receivers.size()) +
-           " received out of sequence, about " + std::to_string(whole(loss.lost)) + " packets in " + span +
-           "; the paths between them cross it (destinations are inferred from jobs)",
+           " received out of sequence, about " + short_number(loss.lost) + " packets in " + span +
+           "; the paths between them crossed it (destinations were inferred from jobs)",
        loss.passed > 0 ? loss.lost / loss.passed : 0, thresholds_.bad_ratio, "packets/packet");
   if (loss.suspect.sender != kNoIndex)
     note("direction", "of the packets from " + port_label(topology, loss.suspect.sender), 1, 0, "");
   if (loss.support > 0)
     note("packet_balance",
-         "its packet counters confirm it: packets in minus packets out grow by the same amount (log odds)",
+         "its packet counters confirmed it: packets in minus packets out grew by the same amount (log odds)",
          loss.support, 0, "");
   std::size_t named = 0;
   for (const auto& [rival, likelihood] : loss.rivals) {
     if (named++ >= kMostRivalsNamed) break;
-    note("could_also_be", entity_of(fabric, topology, rival).label + " is another possible cause", likelihood,
+    note("could_also_be", entity_of(fabric, topology, rival).label + " could also be the cause", likelihood,
          loss.confidence, "probability");
   }
   return finding;

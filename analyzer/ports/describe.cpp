@@ -2,7 +2,6 @@
 #include "analyzer/ports/describe.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 namespace weft::analyzer {
@@ -74,20 +73,6 @@ Evidence fact(std::string signal, std::string description, TimePoint observed, E
           .unit = {},
           .observed = observed,
           .where = std::move(where)};
-}
-
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
-std::string short_duration(Duration duration) {
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
-  if (whole >= 86400) return std::to_string(whole / 86400) + " d " + std::to_string(whole % 86400 / 3600) + " h";
-  if (whole >= 3600) return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
-  if (whole >= 60) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-  return std::to_string(whole) + " s";
 }
 
 }  // namespace weft::analyzer

@@ -7,6 +7,7 @@
 
 #include "analyzer/ports/link_table.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/number_text.hpp"
 
 namespace weft::analyzer {
 
@@ -41,10 +42,5 @@ Finding make_finding(IncidentKind kind, Severity severity, Entity cause);
 
 /// Evidence that is no number.
 Evidence fact(std::string signal, std::string description, TimePoint observed, Entity where);
-
-/// "3.2e-11": three significant digits.
-std::string short_number(double value);
-/// "2 h 5 min", "12 s": the two largest units.
-std::string short_duration(Duration duration);
 
 }  // namespace weft::analyzer

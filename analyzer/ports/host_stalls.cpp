@@ -69,14 +69,14 @@ void HostStalls::add(const PortWatch& port, TimePoint now, Finding& finding) con
     finding.confidence = std::max(finding.confidence, is_share ? 0.95 : 0.9);
   };
   const Stall& stall = stalls_[port.slot];
-  const auto share = [](const Sign& sign) { return short_number(100 * sign.value) + " % of a second"; };
+  const auto share = [](const Sign& sign) { return share_text(sign.value) + " of a second"; };
   note(stall.pcie_write, "pcie_write_stall",
        port.label + " waited up to " + share(stall.pcie_write) + " to write to host memory over PCIe", true);
   note(stall.pcie_read, "pcie_read_stall",
        port.label + " waited up to " + share(stall.pcie_read) + " to read from host memory over PCIe", true);
   note(stall.out_of_buffer, "out_of_buffer",
        short_number(stall.out_of_buffer.value) + " packets were dropped without a receive request at " + port.label +
-           ": the application posts them too slowly",
+           ": the application posted them too slowly",
        false);
 }
 

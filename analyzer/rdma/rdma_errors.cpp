@@ -64,8 +64,7 @@ void RdmaErrors::report(const HostWatch& host, const PortWatch& port, TimePoint 
     if (!count.confirmed) continue;
     const std::string name(kErrorKinds[i].name);
     evidence.push_back({.signal = name,
-                        .description = std::to_string(count.total) + " " + name + " on " + port.label +
-                                       ", the last ones " + short_duration(now - count.moved) + " ago",
+                        .description = count_text(count.total) + " " + name + " on " + port.label,
                         .value = static_cast<double>(count.total),
                         .threshold = 0,
                         .unit = "events",

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "fabric/link_rate.hpp"
+#include "fabric/number_text.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -15,12 +15,6 @@ namespace {
 constexpr double kRetransmissionTimeout = 4.3;
 // Packets on a link that works at half its rate, each of 4 KiB.
 constexpr double kUsualUtilization = 0.5;
-
-std::string percent(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%", ratio * 100);
-  return text;
-}
 
 std::string host_behind(const Topology& topology, const Entity& link) {
   for (const PortKey key : {link.port, link.peer}) {
@@ -136,7 +130,7 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
       const auto recent = std::ranges::count_if(incident.beginnings, [&](TimePoint at) { return at > since; });
       const double each_hour = std::max<double>(1, static_cast<double>(recent));
       const double ratio = std::min(1.0, each_hour * restart / 3600);
-      return {ratio, "a flap restarts a job: " + percent(ratio) + " of its time at " +
+      return {ratio, "a flap restarts a job: " + share_text(ratio) + " of its time at " +
                          std::to_string(static_cast<int>(each_hour)) + " flaps an hour"};
     }
     case IncidentKind::kLinkDegraded: {
@@ -144,8 +138,8 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
       const double share =
           rate && rate->threshold > 0 && rate->value > 0 ? std::clamp(rate->value / rate->threshold, 0.01, 1.0) : 0.5;
       const double ratio = std::min(1.0, communication * (1 / share - 1));
-      return {ratio, "a collective is as slow as its slowest link, at " + percent(share) +
-                         " of its rate: " + percent(ratio) + " of a job's time"};
+      return {ratio, "a collective is as slow as its slowest link, at " + share_text(share) +
+                         " of its rate: " + share_text(ratio) + " of a job's time"};
     }
     case IncidentKind::kLinkErrors: {
       const Evidence* errors = evidence_in(incident, "errors/bit");
@@ -160,13 +154,13 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
       const double each_second = (errors ? errors->value : 1e-12) * rate * kUsualUtilization;
       const double ratio = communication * std::min(1.0, each_second * kRetransmissionTimeout);
       return {ratio,
-              "each lost packet stalls its flow until it is retransmitted: " + percent(ratio) + " of a job's time"};
+              "each lost packet stalls its flow until it is retransmitted: " + share_text(ratio) + " of a job's time"};
     }
     case IncidentKind::kSilentLoss:
       return {communication,
-              "unexplained packet loss stalls flows: up to " + percent(communication) + " of a job's time"};
+              "unexplained packet loss stalls flows: up to " + share_text(communication) + " of a job's time"};
     default:
-      return {communication, "up to " + percent(communication) + " of the time of a job on it"};
+      return {communication, "up to " + share_text(communication) + " of the time of a job on it"};
   }
 }
 
@@ -190,7 +184,7 @@ Harm cost_of_isolation(LiveTree& tree, UplinkIndex uplink, const Topology& topol
                                                  (static_cast<double>(before[i]) / static_cast<double>(after) - 1));
     if (ratio < worst.ratio || ratio == 0) continue;
     worst = {ratio, topology.node(node).name + " keeps " + std::to_string(after) + " of " + std::to_string(before[i]) +
-                        " uplink paths: " + percent(ratio) + " of a job's time"};
+                        " uplink paths: " + share_text(ratio) + " of a job's time"};
   }
   tree.put_back(uplink);
   return worst;

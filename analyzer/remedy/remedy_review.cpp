@@ -305,7 +305,7 @@ void PlanManager::check_routes(const Entry& entry, const RemedyView& view, Windo
   const RouteReview* now = trees_.tree(fabric, view, shown_) ? trees_.routes(fabric, view) : nullptr;
   if (!now) return;
   if (now->turn != kNoIndex)
-    window.why = "routes now turn from down to up at " + view.fabric(fabric)->sweep->topology->node(now->turn).name;
+    window.why = "routes then turned from down to up at " + view.fabric(fabric)->sweep->topology->node(now->turn).name;
   else if (entry.routes_before && entry.routes_before->known == now->known && now->lost > entry.routes_before->lost)
     window.why = std::to_string(now->lost - entry.routes_before->lost) + " pairs of adapters lost their path";
   else

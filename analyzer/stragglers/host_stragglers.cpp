@@ -125,7 +125,7 @@ void HostStragglers::add_delays(const HostWatch& host, const PortWatch& port, Fi
                                 .window = span});
   };
   note("begins_late",
-       port.label + " started to send " + short_number(late.delay) + " s later than the others; " +
+       port.label + " started to send " + quantity_text(late.delay, "s") + " later than the others; " +
            std::to_string(late.late) + " consecutive observed starts were late",
        late.delay, late.threshold, "s");
   note(

@@ -12,6 +12,7 @@ static_assert(v1::Incident::LINK_DOWN == static_cast<int>(IncidentKind::kLinkDow
 static_assert(v1::Incident::STRAGGLER == static_cast<int>(IncidentKind::kStraggler) + 1);
 static_assert(v1::Incident::LINKS_NOT_ACTIVATED == static_cast<int>(IncidentKind::kLinksNotActivated) + 1);
 static_assert(v1::Incident::CRITICAL == static_cast<int>(Severity::kCritical) + 1);
+static_assert(v1::Incident::TimelineEntry::FOLDED == static_cast<int>(IncidentChange::kFolded) + 1);
 static_assert(v1::Incident::RESOLVED == static_cast<int>(IncidentState::kResolved) + 1);
 static_assert(v1::Entity::HOST == static_cast<int>(EntityKind::kHost) + 1);
 static_assert(v1::Entity::COLLECTOR == static_cast<int>(EntityKind::kCollector) + 1);
@@ -91,6 +92,18 @@ void to_proto(const Incident& from, v1::Incident& to) {
   to.set_acknowledged_by(valid_utf8(from.acknowledged_by));
   if (from.silenced_until != kNever) set_timestamp(*to.mutable_silenced_until(), from.silenced_until);
   if (from.finding.maintenance != 0) to.set_maintenance_id(maintenance_name(from.finding.maintenance));
+  to.set_worst_severity(to_proto(from.worst_severity));
+  to.set_headline(valid_utf8(from.headline));
+  for (const TimelineEntry& each : from.timeline) {
+    v1::Incident::TimelineEntry& entry = *to.add_timeline();
+    set_timestamp(*entry.mutable_at(), each.at);
+    entry.set_change(static_cast<v1::Incident::TimelineEntry::Change>(static_cast<int>(each.change) + 1));
+    entry.set_severity(to_proto(each.severity));
+    entry.set_text(valid_utf8(each.text));
+    entry.set_who(valid_utf8(each.who));
+    if (each.numbers_at != kNever) set_timestamp(*entry.mutable_numbers_at(), each.numbers_at);
+    entry.set_left_out(each.left_out);
+  }
 }
 
 void to_proto(const HealthReason& from, v1::HealthReason& to) {

@@ -82,6 +82,12 @@ void append_fabrics(std::string& page, const Snapshot& snapshot, TimePoint now) 
   page += "</table>";
 }
 
+/// What it was at its worst, where that is not what it is.
+std::string worst_of(const Incident& incident) {
+  if (incident.worst_severity <= incident.finding.severity) return {};
+  return " <span class=\"dim\">worst " + std::string(to_string(incident.worst_severity)) + "</span>";
+}
+
 void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now) {
   std::vector<const Incident*> open;
   if (snapshot.incidents)
@@ -102,9 +108,9 @@ void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now
     const std::string name = incident_name(incident.id);
     const std::string severity = to_string(incident.finding.severity);
     page += "<tr>" + cell("<a href=\"/api/v1/incidents/" + name + "\">" + name + "</a>") +
-            cell("<span class=\"" + severity + "\">" + severity + "</span>") + cell(to_string(incident.finding.kind)) +
-            cell(escaped(incident.finding.summary)) + cell(age_text(now - incident.opened)) +
-            cell(to_string(incident.state)) + "</tr>";
+            cell("<span class=\"" + severity + "\">" + severity + "</span>" + worst_of(incident)) +
+            cell(to_string(incident.finding.kind)) + cell(escaped(incident.finding.summary)) +
+            cell(age_text(now - incident.opened)) + cell(to_string(incident.state)) + "</tr>";
   }
   page += "</table>";
   if (open.size() > kMostIncidents)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,23 @@
 
 namespace weft::analyzer {
 
+/// Evidence is kept with its time for as long as the incident: it must stay true, so it tells what was, not what is.
+inline void expect_lasting(const Finding& finding) {
+  static const std::regex kOfThePresent(
+      R"((^|[ ,;:])(is|are|isn't|has|have|do|does|receives|sends|now|currently|ago|present)([ ,;:.]|$))");
+  for (const Evidence& evidence : finding.evidence) {
+    EXPECT_FALSE(std::regex_search(evidence.description, kOfThePresent)) << evidence.description;
+    EXPECT_NE(evidence.observed, kNever) << evidence.description;
+  }
+}
+
 inline std::vector<Incident> open_incidents(const IncidentManager& book) {
   std::vector<Incident> found;
   for (const IncidentPtr& incident : *book.all())
-    if (incident->is_open()) found.push_back(*incident);
+    if (incident->is_open()) {
+      expect_lasting(incident->finding);
+      found.push_back(*incident);
+    }
   return found;
 }
 

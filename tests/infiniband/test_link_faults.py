@@ -46,6 +46,9 @@ class LinkFaults(weft_testing.SubnetTest):
         self.assertRegex(last["summary"], r"; the \d+(nd|rd|th) time in 7 days")
         told = weft_testing.weftctl(self.weftd, "incident", last["id"])
         self.assertRegex(told.stdout, r"previously  2\d{3}-.* UTC\n")
+        self.assertRegex(told.stdout, r" UTC  reopened, [A-Z]+: .*; the \d+(nd|rd|th) time in 7 days\n")
+        # Whatever it said at its end: the subnet manager may have been slow.
+        self.assertRegex(last["headline"], r" is down, .*; the \d+(nd|rd|th) time in 7 days$")
 
     def test_unplugged_adapter(self):
         self.subnet.unlink(self.ADAPTER, 1)

@@ -46,7 +46,12 @@ class Weftctl(weft_testing.SubnetTest):
         self.expect_resolved(opened)
         weft_testing.wait_until(lambda: weftctl(self.weftd, "health", "gpu-0006").returncode == 0, why="gpu-0006 stays unhealthy")
         self.assertNotIn(opened["id"], weftctl(self.weftd, "incidents").stdout)
-        self.assertIn(opened["id"], weftctl(self.weftd, "incidents", "--all").stdout)
+        listed = next(line for line in weftctl(self.weftd, "incidents", "--all").stdout.splitlines() if opened["id"] in line)
+        self.assertIn(opened["worstSeverity"], listed)
+        ended = weftctl(self.weftd, "incident", opened["id"]).stdout
+        self.assertIn(f"Resolved. It was: {opened['headline']}", ended)
+        self.assertRegex(ended, r"timeline\n  2\d{3}-.* UTC  opened, (CRITICAL|WARNING): .*gpu-0006")
+        self.assertRegex(ended, r" UTC  resolved\n")
 
     def test_announced_work_pages_nobody(self):
         def unattended():

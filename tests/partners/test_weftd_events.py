@@ -98,6 +98,7 @@ class Events(weft_testing.SubnetTest):
         self.assertEqual({9, 1}, {event["cause"]["port"], event["cause"]["peer_port"]})
         self.assertTrue(event["summary"])
         self.assertIn("resolved", self.first.taken[-1])
+        self.assertEqual((event["severity"], event["summary"]), (self.first.taken[-1]["worst_severity"], self.first.taken[-1]["headline"]))
         wait_until(lambda: self.metric("weft_events_delivered_total", self.first) == len(self.first.taken), why=self.teller.metrics)
         self.assertEqual(0, self.metric("weft_events_waiting", self.first))
 

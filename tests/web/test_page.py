@@ -32,8 +32,17 @@ class Watching(PageTest):
         self.expect_accessible()
         self.put_back("leaf-r0-p01", 10)
         self.do("click", at="nav a:has-text('Incidents')")
-        self.do("wait", at=f"h2:has-text('Ended') + ul a:has-text('{incident['id']}')")
+        ended = f"h2:has-text('Ended') + ul a:has-text('{incident['id']}')"
+        self.do("wait", at=f"{ended} >> .mark.{incident['worstSeverity'].lower()}")
         self.do("wait", at=WELL)
+        self.do("click", at=ended)
+        self.do("wait", at="ol.timeline li:has-text('Resolved')")
+        shown = self.do("text", at="article")
+        for words in (f"It was: {incident['headline']}", "Timeline", "Opened"):
+            self.assertIn(words, shown)
+        self.assertIn(incident["headline"], self.do("text", at="ol.timeline li >> nth=0"))
+        self.picture("incident-ended")
+        self.expect_accessible()
         self.expect_clean()
 
     def test_a_click_on_the_drawing_opens_what_is_drawn_there(self):

@@ -21,14 +21,15 @@ struct IncidentWriter {
         incident(database,
                  "INSERT INTO incident (id, revision, kind, severity, state, confidence, summary, opened, updated, "
                  "resolved, "
-                 "occurrences, acknowledged_by, silenced_until, waiting_total, maintenance) "
-                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                 "occurrences, acknowledged_by, silenced_until, waiting_total, maintenance, worst_severity, headline) "
+                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         clear(database, "DELETE FROM incident WHERE id = ?"),
         entity(database, "INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         evidence(database, "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         waiting(database, "INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?)"),
         job(database, "INSERT INTO job VALUES (?, ?, ?)"),
         beginning(database, "INSERT OR IGNORE INTO beginning VALUES (?, ?)"),
+        timeline(database, "INSERT INTO timeline VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         next_id(database, "UPDATE number SET value = max(value, ?) WHERE name = 'next_incident'"),
         opened(database, "INSERT INTO opened VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count") {}
 
@@ -44,7 +45,8 @@ struct IncidentWriter {
     clear.run(i.id);  // its entities, evidence and jobs go with it
     incident.run(i.id, i.revision, to_string(i.finding.kind), to_string(i.finding.severity), to_string(i.state),
                  i.finding.confidence, i.finding.summary, i.opened, i.updated, i.resolved, i.occurrences,
-                 i.acknowledged_by, i.silenced_until, i.finding.waiting.total, i.finding.maintenance);
+                 i.acknowledged_by, i.silenced_until, i.finding.waiting.total, i.finding.maintenance,
+                 to_string(i.worst_severity), i.headline);
     write_entity(i.id, kCause, 0, i.finding.cause);
     for (std::size_t n = 0; n < i.finding.affected.size(); ++n) write_entity(i.id, kAffected, n, i.finding.affected[n]);
     for (std::size_t n = 0; n < i.finding.evidence.size(); ++n) {
@@ -60,12 +62,16 @@ struct IncidentWriter {
     }
     for (std::size_t n = 0; n < i.finding.jobs.size(); ++n) job.run(i.id, n, i.finding.jobs[n]);
     for (const TimePoint at : i.beginnings) beginning.run(i.id, at);
+    for (std::size_t n = 0; n < i.timeline.size(); ++n) {
+      const TimelineEntry& e = i.timeline[n];
+      timeline.run(i.id, n, e.at, to_string(e.change), to_string(e.severity), e.text, e.who, e.numbers_at, e.left_out);
+    }
     next_id.run(i.id + 1);
     if (i.occurrences > before && i.finding.maintenance == 0)
       opened.run(to_string(i.finding.kind), i.occurrences - before);
   }
 
-  Statement previous, incident, clear, entity, evidence, waiting, job, beginning, next_id, opened;
+  Statement previous, incident, clear, entity, evidence, waiting, job, beginning, timeline, next_id, opened;
 };
 
 Incident read_incident_row(Database& database, const Statement& row) {
@@ -85,6 +91,8 @@ Incident read_incident_row(Database& database, const Statement& row) {
   incident.silenced_until = row.time(12);
   incident.finding.waiting.total = row.bits(13);
   incident.finding.maintenance = row.bits(14);
+  incident.worst_severity = named(database, row.text(15), parse_severity);
+  incident.headline = row.text(16);
   return incident;
 }
 
@@ -100,7 +108,10 @@ struct IncidentPartsReader {
                "SELECT role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device FROM entity "
                "WHERE incident = ? ORDER BY role, position"),
         job(d, "SELECT name FROM job WHERE incident = ? ORDER BY position"),
-        beginning(d, "SELECT at FROM beginning WHERE incident = ? ORDER BY at") {}
+        beginning(d, "SELECT at FROM beginning WHERE incident = ? ORDER BY at"),
+        timeline(d,
+                 "SELECT at, change, severity, text, who, numbers_at, left_out FROM timeline WHERE incident = ? "
+                 "ORDER BY position") {}
 
   void read(Incident& incident) {
     evidence.query(incident.id);
@@ -136,10 +147,19 @@ struct IncidentPartsReader {
     while (job.next()) incident.finding.jobs.push_back(job.text(0));
     beginning.query(incident.id);
     while (beginning.next()) incident.beginnings.push_back(beginning.time(0));
+    timeline.query(incident.id);
+    while (timeline.next())
+      incident.timeline.push_back({.at = timeline.time(0),
+                                   .change = named(database, timeline.text(1), parse_incident_change),
+                                   .severity = named(database, timeline.text(2), parse_severity),
+                                   .text = timeline.text(3),
+                                   .who = timeline.text(4),
+                                   .numbers_at = timeline.time(5),
+                                   .left_out = static_cast<std::uint32_t>(timeline.integer(6))});
   }
 
   Database& database;
-  Statement evidence, waiting, entity, job, beginning;
+  Statement evidence, waiting, entity, job, beginning, timeline;
 };
 
 }  // namespace
@@ -160,9 +180,8 @@ std::vector<Incident> read_incidents(Database& database, TimePoint resolved_sinc
   Statement rows(
       database,
       "SELECT id, revision, kind, severity, state, confidence, summary, opened, updated, resolved, occurrences, "
-      "acknowledged_by, silenced_until, waiting_total, maintenance FROM incident WHERE state <> 'RESOLVED' OR resolved "
-      "> ? ORDER BY "
-      "id");
+      "acknowledged_by, silenced_until, waiting_total, maintenance, worst_severity, headline FROM incident "
+      "WHERE state <> 'RESOLVED' OR resolved > ? ORDER BY id");
   rows.query(resolved_since);
   while (rows.next()) incidents.push_back(read_incident_row(database, rows));
   IncidentPartsReader parts(database);

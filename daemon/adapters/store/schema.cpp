@@ -147,6 +147,17 @@ CREATE TABLE maintenance (
 CREATE TABLE maintenance_node (
   maintenance INTEGER NOT NULL REFERENCES maintenance (id) ON DELETE CASCADE, node INTEGER NOT NULL,
   PRIMARY KEY (maintenance, node)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // What an incident said over time. Of those from before, only the last is known.
+                                      R"sql(
+ALTER TABLE incident ADD COLUMN worst_severity TEXT NOT NULL DEFAULT '';
+ALTER TABLE incident ADD COLUMN headline TEXT NOT NULL DEFAULT '';
+UPDATE incident SET worst_severity = severity, headline = summary;
+CREATE TABLE timeline (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, position INTEGER NOT NULL, at INTEGER NOT NULL,
+  change TEXT NOT NULL, severity TEXT NOT NULL, text TEXT NOT NULL, who TEXT NOT NULL, numbers_at INTEGER NOT NULL,
+  left_out INTEGER NOT NULL, -- entries before this one that were dropped
+  PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

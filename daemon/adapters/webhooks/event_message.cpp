@@ -30,6 +30,8 @@ std::string event_body(const Incident& incident, std::string_view event, std::st
                       {"severity", to_string(incident.finding.severity)},
                       {"state", to_string(incident.state)},
                       {"summary", one_line(incident.finding.summary)},
+                      {"worst_severity", to_string(incident.worst_severity)},
+                      {"headline", one_line(incident.headline)},
                       {"confidence", incident.finding.confidence},
                       {"occurrences", incident.occurrences},
                       {"cause", actuate::webhook_entity(incident.finding.cause)},

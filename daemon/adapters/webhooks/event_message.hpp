@@ -12,8 +12,9 @@ namespace weft::events {
 /// "INC-17.5": incident and revision. The same key is the same news: a receiver takes it once.
 std::string idempotency_key(const Incident& incident);
 
-/// {version, idempotency_key, event, incident, revision, kind, severity, state, summary, cause, affected, jobs, opened,
-/// …}; `event` as event_of(). Lists are cut after 64 entries. `page` is where people reach weftd's page; empty: no url.
+/// {version, idempotency_key, event, incident, revision, kind, severity, state, summary, worst_severity, headline,
+/// cause, affected, jobs, opened, …}; `event` as event_of(). Lists are cut after 64 entries. `page` is where people
+/// reach weftd's page; empty: no url.
 std::string event_body(const Incident& incident, std::string_view event, std::string_view page);
 
 }  // namespace weft::events

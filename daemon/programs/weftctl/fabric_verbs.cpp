@@ -9,6 +9,7 @@
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 #include "fabric/counters.hpp"
+#include "fabric/number_text.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -172,8 +173,8 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
     const v1::PortRates& rates = port.rates();
     table.add({port.node(), port_text(port), state_text(port),
                link_text(port.width(), port.speed(), port.rate_bits_per_second()),
-               rates.has_transmit_bits_per_second() ? bits_per_second_text(rates.transmit_bits_per_second()) : "-",
-               rates.has_receive_bits_per_second() ? bits_per_second_text(rates.receive_bits_per_second()) : "-",
+               rates.has_transmit_bits_per_second() ? rate_text(rates.transmit_bits_per_second()) : "-",
+               rates.has_receive_bits_per_second() ? rate_text(rates.receive_bits_per_second()) : "-",
                rates.has_utilization_ratio() ? percent_text(rates.utilization_ratio()) : "-",
                rates.has_stall_ratio() ? percent_text(rates.stall_ratio()) : "-", errors_text(port),
                port.has_peer() ? end_text(port.peer()) : "-"});
@@ -210,7 +211,7 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
       {key("ONE END"), key("OTHER END"), judged("STATE"), spare("LINK"), spare(number("RATE")), spare("FABRIC")});
   for (const v1::Link& link : links.links())
     table.add({end_text(link.a()), end_text(link.b()), state_text(link), link_text(link.width(), link.speed(), 0),
-               bits_per_second_text(link.rate_bits_per_second()), link.fabric()});
+               rate_text(link.rate_bits_per_second()), link.fabric()});
   table.print(session.sheet());
   return Exit::kGood;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/programs/weftctl/value_format.hpp"
+#include "fabric/number_text.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -51,7 +52,7 @@ Branch branch_of(const v1::Incident& incident, int position, const Pen& pen) {
   if (!waits(incident, position)) branch.text = pen.cause + branch.text + pen.arrow + link.towards();
   branch.note = "waits " + whole_percent(link.stall_ratio()) + ", sends " + whole_percent(link.utilization_ratio());
   if (const v1::Evidence* share = contribution_of(incident, link.sender()))
-    branch.note += ": contributes " + bits_per_second_text(share->value() * 1e9);
+    branch.note += ": contributes " + rate_text(share->value() * 1e9);
   return branch;
 }
 

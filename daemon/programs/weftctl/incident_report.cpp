@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftctl/incident_report.hpp"
 
-#include <cstdio>
+#include <algorithm>
+#include <cctype>
 #include <string>
 #include <vector>
 
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
+#include "fabric/number_text.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -64,12 +66,6 @@ const char* meaning_of(v1::Incident::Kind kind) {
   }
 }
 
-std::string number_text(double value, const std::string& unit) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return unit.empty() ? text : text + (" " + printable(unit));
-}
-
 /// One after the other in lines of bearable length, the first few of them.
 void print_names(std::ostream& out, const char* head, const std::vector<std::string>& names) {
   if (names.empty()) return;
@@ -110,9 +106,11 @@ void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint n
   if (incident.evidence().empty()) return;
   out << "\nevidence\n";
   for (const v1::Evidence& fact : incident.evidence()) {
-    out << "  " << printable(fact.description()) << "\n    " << printable(fact.signal()) << " = "
-        << number_text(fact.value(), fact.unit());
-    if (fact.has_threshold()) out << ", threshold " << number_text(fact.threshold(), fact.unit());
+    out << "  " << printable(fact.description()) << "\n    " << printable(fact.signal());
+    // A fact that is no number has none of these.
+    const bool has_value = fact.value() != 0 || fact.has_threshold() || !fact.unit().empty();
+    if (has_value) out << " = " << printable(quantity_text(fact.value(), fact.unit()));
+    if (fact.has_threshold()) out << ", threshold " << printable(quantity_text(fact.threshold(), fact.unit()));
     if (fact.has_window())
       out << ", over "
           << seconds_text(static_cast<double>(fact.window().seconds()) +
@@ -123,17 +121,59 @@ void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint n
   }
 }
 
+/// "opened", "severity changed".
+std::string change_text(v1::Incident::TimelineEntry::Change change) {
+  if (change == v1::Incident::TimelineEntry::CHANGE_UNSPECIFIED || !v1::Incident::TimelineEntry::Change_IsValid(change))
+    return "changed";  // this weftctl is older than weftd
+  std::string text = v1::Incident::TimelineEntry::Change_Name(change);
+  for (char& c : text) c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// Does the entry tell severity and summary?
+bool says(v1::Incident::TimelineEntry::Change change) {
+  using Entry = v1::Incident::TimelineEntry;
+  return change == Entry::OPENED || change == Entry::REOPENED || change == Entry::UPDATED ||
+         change == Entry::SEVERITY_CHANGED;
+}
+
+void print_timeline(std::ostream& out, const v1::Incident& incident) {
+  if (incident.timeline().empty()) return;
+  out << "\ntimeline\n";
+  for (const v1::Incident::TimelineEntry& entry : incident.timeline()) {
+    if (entry.left_out() > 0) out << "  " << entry.left_out() << " entries are not kept\n";
+    out << "  " << time_text(entry.at()) << "  " << change_text(entry.change());
+    if (says(entry.change())) out << ", " << v1::Incident::Severity_Name(entry.severity());
+    if (!entry.who().empty()) out << " by " << printable(entry.who());
+    if (!entry.text().empty()) out << ": " << printable(entry.text());
+    if (entry.has_numbers_at()) out << " (numbers of " << time_text(entry.numbers_at()) << ")";
+    out << '\n';
+  }
+}
+
 }  // namespace
+
+std::string listed_severity(const v1::Incident& incident) {
+  const v1::Incident::Severity worst = std::max(incident.severity(), incident.worst_severity());
+  if (incident.state() == v1::Incident::RESOLVED || worst == incident.severity())
+    return v1::Incident::Severity_Name(worst);
+  return v1::Incident::Severity_Name(incident.severity()) + " (worst " + v1::Incident::Severity_Name(worst) + ")";
+}
+
+const std::string& listed_summary(const v1::Incident& incident) {
+  const bool is_known = !incident.headline().empty();
+  return incident.state() == v1::Incident::RESOLVED && is_known ? incident.headline() : incident.summary();
+}
 
 void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain) {
   const auto when = [&](const char* head, const google::protobuf::Timestamp& at) {
     out << head << time_text(at) << ", " << age_text(true, at, now) << '\n';
   };
-  out << incident.id() << "  " << v1::Incident::Severity_Name(incident.severity()) << "  "
-      << v1::Incident::Kind_Name(incident.kind()) << "  " << v1::Incident::State_Name(incident.state()) << '\n';
+  out << incident.id() << "  " << listed_severity(incident) << "  " << v1::Incident::Kind_Name(incident.kind()) << "  "
+      << v1::Incident::State_Name(incident.state()) << '\n';
   // The summary is of the time when it was open.
   if (incident.has_resolved()) out << "Resolved. It was: ";
-  out << printable(incident.summary()) << "\n\n";
+  out << printable(listed_summary(incident)) << "\n\n";
   out << "meaning     " << meaning_of(incident.kind()) << '\n';
   out << "cause       " << label_of(incident.cause()) << '\n';
   out << "confidence  " << percent_text(incident.confidence()) << '\n';
@@ -159,6 +199,7 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
     out << '\n';
   }
   print_evidence(out, incident, now);
+  print_timeline(out, incident);
 }
 
 }  // namespace weft::ctl

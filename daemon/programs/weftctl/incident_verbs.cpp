@@ -58,9 +58,9 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
   }
   Table table({"ID", judged("SEVERITY"), "KIND", spare(judged("STATE")), age("OPENED"), story("SUMMARY")});
   for (const v1::Incident& incident : incidents.incidents())
-    table.add({incident.id(), v1::Incident::Severity_Name(incident.severity()),
-               v1::Incident::Kind_Name(incident.kind()), v1::Incident::State_Name(incident.state()),
-               age_text(incident.has_opened(), incident.opened(), session.now), incident.summary()});
+    table.add({incident.id(), listed_severity(incident), v1::Incident::Kind_Name(incident.kind()),
+               v1::Incident::State_Name(incident.state()),
+               age_text(incident.has_opened(), incident.opened(), session.now), listed_summary(incident)});
   table.print(session.sheet());
   session.out << rest;
   return Exit::kGood;

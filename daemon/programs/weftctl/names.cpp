@@ -2,6 +2,7 @@
 #include "daemon/programs/weftctl/names.hpp"
 
 #include "daemon/programs/weftctl/value_format.hpp"
+#include "fabric/number_text.hpp"
 
 namespace weft::ctl {
 
@@ -16,7 +17,7 @@ std::string port_text(const v1::Port& port) {
 
 std::string link_text(const std::string& width, const std::string& speed, double bits_per_second) {
   if (!width.empty()) return width + " " + speed;
-  return bits_per_second > 0 ? bits_per_second_text(bits_per_second) : "-";
+  return bits_per_second > 0 ? rate_text(bits_per_second) : "-";
 }
 
 }  // namespace weft::ctl

@@ -94,16 +94,6 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
   return lines;
 }
 
-std::string bits_per_second_text(double rate) {
-  static constexpr std::array kUnits{"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"};
-  if (!(rate > 0)) return "0";
-  std::size_t unit = 0;
-  for (; rate >= 1000 && unit + 1 < kUnits.size(); ++unit) rate /= 1000;
-  std::array<char, 48> buffer;
-  const int length = std::snprintf(buffer.data(), buffer.size(), "%.3g %s", rate, kUnits[unit]);
-  return std::string(buffer.data(), static_cast<std::size_t>(length));
-}
-
 std::string percent_text(double ratio) {
   std::array<char, 48> buffer;
   const int length = std::snprintf(buffer.data(), buffer.size(), "%.1f %%", ratio * 100);

@@ -23,8 +23,6 @@ std::size_t width(std::string_view text);
 std::string shortened(const std::string& text, std::size_t columns, bool plain);
 /// The text in lines of `columns` columns at most, broken at spaces, within a word only when that alone is longer.
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns);
-/// "400 Gb/s", "2.5 Mb/s", "0".
-std::string bits_per_second_text(double rate);
 /// "12.3 %".
 std::string percent_text(double ratio);
 /// "12 ms", "-3.2 s", "0": a difference of clocks.

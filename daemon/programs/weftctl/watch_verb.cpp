@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "daemon/programs/weftctl/incident_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
@@ -26,9 +27,8 @@ void redraw(const Session& session, const std::map<std::string, v1::Incident>& o
   constexpr std::size_t kMostRows = 200;
   for (std::size_t i = 0; i < sorted.size() && i < kMostRows; ++i) {
     const v1::Incident& incident = *sorted[i];
-    table.add({incident.id(), v1::Incident::Severity_Name(incident.severity()),
-               v1::Incident::Kind_Name(incident.kind()), v1::Incident::State_Name(incident.state()),
-               time_text(incident.opened()), incident.summary()});
+    table.add({incident.id(), listed_severity(incident), v1::Incident::Kind_Name(incident.kind()),
+               v1::Incident::State_Name(incident.state()), time_text(incident.opened()), incident.summary()});
   }
   table.print(session.sheet());
 }
@@ -38,8 +38,8 @@ void print_line(const Session& session, const v1::WatchIncidentsResponse& event)
   const bool resolved = incident.state() == v1::Incident::RESOLVED;
   session.out << time_text(resolved && incident.has_resolved() ? incident.resolved() : incident.updated()) << "  "
               << incident.id() << "  " << v1::Incident::State_Name(incident.state()) << "  "
-              << v1::Incident::Severity_Name(incident.severity()) << "  " << v1::Incident::Kind_Name(incident.kind())
-              << "  " << printable(incident.summary()) << '\n';
+              << listed_severity(incident) << "  " << v1::Incident::Kind_Name(incident.kind()) << "  "
+              << printable(listed_summary(incident)) << '\n';
 }
 
 }  // namespace

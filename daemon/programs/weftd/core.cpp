@@ -241,7 +241,7 @@ void Core::note(std::vector<Incident> changed, TimePoint now, const std::string&
     if (happened != std::string_view("updated"))
       logger("incidents")
           ->info("{} {}{} {} {}: {}", incident_name(incident.id), happened, who.empty() ? "" : " by " + who + ':',
-                 to_string(incident.finding.kind), to_string(incident.finding.severity), incident.finding.summary);
+                 to_string(incident.finding.kind), to_string(incident.listed_severity()), incident.listed_summary());
     if (unsaved_events_.size() < kMostUnsavedEvents)
       unsaved_events_.push_back({now, incident.id, happened, who, incident.finding.summary});
     unsaved_[incident.id] = std::move(incident);
@@ -356,7 +356,7 @@ void Core::acknowledge(std::uint64_t id, std::string who, api::Commands::Callbac
 void Core::silence(std::uint64_t id, TimePoint until, std::string who, api::Commands::Callback callback) {
   if (stopped_) return callback(stopping());
   const TimePoint now = clock_.now();
-  auto incident = incidents_.silence(id, until, now);
+  auto incident = incidents_.silence(id, until, now, who);
   if (!incident) return callback(tl::unexpected(incident.error()));
   answer_when_saved(id, std::move(callback));
   note({std::move(*incident)}, now, who, "silenced");

@@ -6,32 +6,48 @@ import {Failure, get, post} from './api';
 import {refresh, useLive, usePolled} from './live';
 import {EntityLink, Fact, Facts, SeverityMark, StateMark, walkList} from './parts';
 import {toIncident, toPlan} from './route';
-import type {Incident} from './types';
+import type {Incident, Severity, TimelineEntry} from './types';
 import {clock, kindName, percent, plain, since, useClock} from './words';
 
 const WEIGHT: Record<string, number> = {CRITICAL: 3, WARNING: 2, INFO: 1};
 
+function weight(severity: Severity): number {
+  return WEIGHT[severity] ?? 0;
+}
+
+/** What lists show: the severity while it is open, afterwards the worst one. */
+function listed(incident: Incident): Severity {
+  return incident.state === 'RESOLVED' && weight(incident.worstSeverity) ? incident.worstSeverity : incident.severity;
+}
+
+/** While it is open, what is found; afterwards, what it began with. */
+function summaryOf(incident: Incident): string {
+  return (incident.state === 'RESOLVED' && incident.headline) || incident.summary;
+}
+
 /** The worst first, of equals the newest. */
 export function inOrder(incidents: Incident[]): Incident[] {
-  return [...incidents].sort((a, b) => (WEIGHT[b.severity] ?? 0) - (WEIGHT[a.severity] ?? 0) ||
+  return [...incidents].sort((a, b) => weight(b.severity) - weight(a.severity) ||
     Date.parse(b.opened ?? '') - Date.parse(a.opened ?? ''));
 }
 
 const SHOWN_AT_ONCE = 100;
 
 function Entry({incident, now}: {incident: Incident; now: number}) {
+  const severity = listed(incident);
   return (
     <li>
-      <a class={`entry ${incident.severity.toLowerCase()}`} href={toIncident(incident.id)}>
+      <a class={`entry ${severity.toLowerCase()}`} href={toIncident(incident.id)}>
         <span class="entry-head">
-          <SeverityMark severity={incident.severity} />
+          <SeverityMark severity={severity} />
+          {weight(incident.worstSeverity) > weight(severity) && <span class="muted">worst: {plain(incident.worstSeverity)}</span>}
           <b>{kindName(incident.kind)}</b>
           {incident.state !== 'OPEN' && <span class="muted">{plain(incident.state)}</span>}
           <time class="muted" dateTime={incident.resolved ?? incident.opened}>
             {incident.resolved ? `ended ${since(incident.resolved, now)} ago` : since(incident.opened, now)}
           </time>
         </span>
-        <span class="entry-what">{incident.cause?.label || incident.summary}</span>
+        <span class="entry-what">{incident.cause?.label || summaryOf(incident)}</span>
         <span class="muted entry-foot">
           {incident.id}
           {incident.jobs.length > 0 && ` · ${incident.jobs.length === 1 ? `job ${incident.jobs[0]}` : `${incident.jobs.length} jobs`}`}
@@ -101,6 +117,24 @@ function Acknowledge({incident}: {incident: Incident}) {
   );
 }
 
+const SAYS = ['OPENED', 'REOPENED', 'UPDATED', 'SEVERITY_CHANGED'];
+
+/** What it said over time. */
+function Timeline({entries}: {entries: TimelineEntry[]}) {
+  return (
+    <ol class="plain-list timeline">
+      {entries.map((entry, index) => (
+        <li key={index}>
+          {entry.leftOut > 0 && <p class="muted">{entry.leftOut} entries are not kept</p>}
+          <time class="muted" dateTime={entry.at}>{clock(entry.at)}</time> {plain(entry.change)}
+          {entry.who && ` by ${entry.who}`} {SAYS.includes(entry.change) && <SeverityMark severity={entry.severity} />} {entry.text}
+          {entry.numbersAt && <span class="muted"> numbers of {clock(entry.numbersAt)}</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 export function IncidentView({id}: {id: string}) {
   const live = useLive();
   const now = useClock();
@@ -113,11 +147,12 @@ export function IncidentView({id}: {id: string}) {
       <p class="crumbs"><a href="#/incidents">Incidents</a> / {incident.id}</p>
       <h2 id="what">{kindName(incident.kind)}</h2>
       <p class="marks">
-        <SeverityMark severity={incident.severity} />
+        <SeverityMark severity={listed(incident)} />
+        {weight(incident.worstSeverity) > weight(listed(incident)) && <span class="mark neutral">worst: {plain(incident.worstSeverity)}</span>}
         <StateMark word={incident.state} good={incident.state === 'RESOLVED'} />
         {incident.occurrences > 1 && <span class="mark neutral">{incident.occurrences} times</span>}
       </p>
-      <p class="summary">{incident.summary}</p>
+      <p class="summary">{incident.state === 'RESOLVED' && 'It was: '}{summaryOf(incident)}</p>
       <Acknowledge incident={incident} />
       <Facts>
         <Fact name="Cause"><EntityLink entity={incident.cause} /> <span class="muted">confidence {percent(incident.confidence)}</span></Fact>
@@ -141,10 +176,16 @@ export function IncidentView({id}: {id: string}) {
         {incident.evidence.map((each, index) => (
           <li key={index}>
             <b>{plain(each.signal)}</b> {each.description}
-            {each.observed && <span class="muted"> {clock(each.observed)}</span>}
+            {each.observed && <span class="muted"> {clock(each.observed)}, {since(each.observed, now)} ago</span>}
           </li>
         ))}
       </ul>
+      {incident.timeline.length > 0 && (
+        <>
+          <h3>Timeline</h3>
+          <Timeline entries={incident.timeline} />
+        </>
+      )}
       {incident.affected.length > 0 && (
         <>
           <h3>Affected</h3>

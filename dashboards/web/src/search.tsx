@@ -24,7 +24,7 @@ export function find(picture: Picture, text: string): Hit[] {
     return words.every((word) => all.includes(word));
   };
   for (const incident of picture.incidents ?? []) {
-    if (hits.length < MOST && fits(incident.id, kindName(incident.kind), incident.kind, incident.cause?.label ?? '', incident.summary, ...incident.jobs))
+    if (hits.length < MOST && fits(incident.id, kindName(incident.kind), incident.kind, incident.cause?.label ?? '', incident.summary, incident.headline, ...incident.jobs))
       hits.push({href: toIncident(incident.id), what: 'incident', name: `${incident.id} ${kindName(incident.kind)}`, more: incident.cause?.label ?? ''});
   }
   for (const plan of picture.plans ?? []) {

@@ -23,6 +23,16 @@ export interface Evidence {
   observed?: string;
 }
 
+export interface TimelineEntry {
+  at?: string;
+  change: string;
+  severity: Severity;
+  text: string;
+  who: string;
+  numbersAt?: string;
+  leftOut: number;
+}
+
 export type Severity = 'CRITICAL' | 'WARNING' | 'INFO' | 'SEVERITY_UNSPECIFIED';
 
 export interface Incident {
@@ -47,6 +57,9 @@ export interface Incident {
   waitingTotal: string;
   beginnings: string[];
   maintenanceId: string;
+  worstSeverity: Severity;
+  headline: string;
+  timeline: TimelineEntry[];
 }
 
 export interface Plan {

@@ -45,6 +45,26 @@ TEST_F(Flapping, OneUnplugIsNone) {
   EXPECT_TRUE(flaps().empty());
 }
 
+TEST_F(Flapping, EvidenceIsOfTheLastFlapAndStaysTrue) {
+  flap(5);
+  const TimePoint last = watch.fabric.now();
+  const auto found = [this](const char* signal) {
+    for (const Finding& finding : watch.analysis.findings)
+      for (const Evidence& evidence : finding.evidence)
+        if (evidence.signal == signal) return evidence;
+    return Evidence{};
+  };
+  const Evidence before = found("flap_penalty_fast");
+  EXPECT_TRUE(before.description.starts_with("the fast flap penalty was 4,980 points after the last flap"))
+      << before.description;
+  EXPECT_LT(last - before.observed, std::chrono::seconds(3));
+  EXPECT_EQ(found("flaps").description, "went down 5 times");
+  wait(minutes(10));
+  EXPECT_EQ(found("flap_penalty_fast").description, before.description) << "it decays, but was the same then";
+  EXPECT_NEAR(found("flap_penalty_fast").value, before.value, 1e-6 * before.value);
+  EXPECT_EQ(found("flaps").observed, before.observed);
+}
+
 TEST_F(Flapping, FiveTimesIsOneWithinTwoSweepsAndTheDownsAreInside) {
   flap(5);
   const Incident flapping = watch.only();
@@ -53,7 +73,8 @@ TEST_F(Flapping, FiveTimesIsOneWithinTwoSweepsAndTheDownsAreInside) {
   EXPECT_GT(flapping.finding.confidence, 0.9) << "both ends saw it";
   EXPECT_NE(flapping.finding.summary.find("is flapping"), std::string::npos) << flapping.finding.summary;
   wait(minutes(10));
-  EXPECT_NE(watch.only().finding.summary.find("now quiet"), std::string::npos) << watch.only().finding.summary;
+  EXPECT_NE(watch.only().finding.summary.find("was flapping; it stays listed"), std::string::npos)
+      << watch.only().finding.summary;
   wait(hours(1));
   EXPECT_TRUE(watch.open().empty()) << "a bad minute is forgotten by both layers: " << watch.describe();
 }

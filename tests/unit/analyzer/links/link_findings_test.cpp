@@ -86,7 +86,7 @@ TEST_F(Ageing, MoreAndMoreRepairsAreWorse) {
   std::vector<Finding> findings;
   trend.report(host_link("mlx5_0"), {.label = "here", .unit = "symbols"}, thresholds, now, findings);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_TRUE(findings[0].evidence[0].description.starts_with("here receives 1e-06 corrected symbols per bit"))
+  EXPECT_TRUE(findings[0].evidence[0].description.starts_with("here received 1e-6 corrected symbols per bit"))
       << findings[0].evidence[0].description;
 }
 

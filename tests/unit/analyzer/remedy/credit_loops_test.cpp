@@ -83,7 +83,7 @@ TEST(CreditLoops, RoutesThatBeginToTurnAreRolledBack) {
   b.errors("leaf-0", "spine-0");
   b.run(12, [&] { b.turn(); });
   EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).outcome;
-  EXPECT_EQ(b.plan(1).outcome, "routes now turn from down to up at leaf-2");
+  EXPECT_EQ(b.plan(1).outcome, "routes then turned from down to up at leaf-2");
 }
 
 TEST(CreditLoops, SoIsWhatMakesAdaptersLoseEachOther) {

@@ -268,6 +268,17 @@ TEST_F(Http, ThePageShowsWhatIsOpenAndEscapesIt) {
   EXPECT_THAT(page, Not(HasSubstr("<script")));
 }
 
+TEST_F(Http, ThePageShowsTheWorstSeverityBesideThePresentOne) {
+  SmallFabric fabric(1);
+  Incident incident = make_incident(9);
+  incident.finding.severity = incident.worst_severity = Severity::kWarning;
+  publication.publish(make_snapshot(1, {fabric.build()}, {incident}));
+  EXPECT_THAT(route("/plain").body, Not(HasSubstr("worst")));
+  incident.worst_severity = Severity::kCritical;
+  publication.publish(make_snapshot(2, {fabric.build()}, {incident}));
+  EXPECT_THAT(route("/plain").body, HasSubstr("worst CRITICAL"));
+}
+
 TEST_F(Http, HeadHasNoBodyAndConnectionsAreKept) {
   publish_small();
   start();

@@ -61,6 +61,9 @@ void expect_same(const Incident& a, const Incident& b) {
   EXPECT_EQ(a.acknowledged_by, b.acknowledged_by);
   EXPECT_EQ(a.silenced_until, b.silenced_until);
   EXPECT_EQ(a.finding.maintenance, b.finding.maintenance);
+  EXPECT_EQ(a.worst_severity, b.worst_severity);
+  EXPECT_EQ(a.headline, b.headline);
+  EXPECT_EQ(a.timeline, b.timeline);
 }
 
 Incident full_incident() {
@@ -101,6 +104,16 @@ Incident full_incident() {
   }
   incident.finding.waiting.total = 49;
   incident.beginnings = {at_second(1), at_second(20), at_second(300)};
+  incident.worst_severity = Severity::kCritical;
+  incident.headline = "switch \"leaf-é\" is down";
+  for (std::uint32_t i = 0; i < 12; ++i)
+    incident.timeline.push_back({.at = at_second(i),
+                                 .change = static_cast<IncidentChange>(i % 9),
+                                 .severity = static_cast<Severity>(i % 3),
+                                 .text = "said '" + std::to_string(i),
+                                 .who = i == 4 ? "åsa" : "",
+                                 .numbers_at = i == 2 ? at_second(7) : kNever,
+                                 .left_out = i == 9 ? 4'000'000'000U : 0});
   return incident;
 }
 
@@ -133,6 +146,9 @@ TEST(Incidents, OfADatabaseThatKnewNothingOfWaitingAreKept) {
   EXPECT_TRUE(restored->incidents[0].finding.waiting.links.empty());
   ASSERT_EQ(restored->incidents[0].finding.evidence.size(), 1U);
   EXPECT_EQ(restored->incidents[0].finding.evidence[0].window, Duration::zero());
+  EXPECT_EQ(restored->incidents[0].worst_severity, Severity::kCritical) << "the only one that is known";
+  EXPECT_EQ(restored->incidents[0].headline, "a");
+  EXPECT_TRUE(restored->incidents[0].timeline.empty());
 }
 
 TEST(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
@@ -145,6 +161,7 @@ TEST(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   incident.finding.affected.clear();
   incident.finding.jobs = {"other"};
   incident.finding.waiting.links.resize(1);
+  incident.timeline.resize(3);
   ASSERT_TRUE(store->save_incidents({{incident}}, {}));
   const auto restored = store->restore(kNever);
   ASSERT_EQ(restored->incidents.size(), 1U);

@@ -110,6 +110,18 @@ TEST(DeliveryLog, WhatIsDamagedIsNotTakenForEmpty) {
   }
 }
 
+TEST(EventMessage, HasWhatItWasBesideWhatItIs) {
+  auto incident = make(5);
+  incident->finding.severity = Severity::kWarning;
+  incident->finding.summary = "is trained";
+  incident->worst_severity = Severity::kCritical;
+  incident->headline = "is down";
+  const std::string body = event_body(*incident, "resolved", "");
+  for (const char* part : {R"("severity":"WARNING")", R"("worst_severity":"CRITICAL")", R"("summary":"is trained")",
+                           R"("headline":"is down")"})
+    EXPECT_NE(body.find(part), std::string::npos) << part << " is not in " << body;
+}
+
 TEST(EventMessage, IsBoundedAndOnOneLine) {
   auto incident = make(5);
   incident->finding.summary = "a\nb\xFF";

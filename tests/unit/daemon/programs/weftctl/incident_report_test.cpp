@@ -217,6 +217,85 @@ TEST(IncidentStory, HasWhatAPersonAsksFor) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
 }
 
+v1::Incident::TimelineEntry& add_entry(v1::Incident& incident, std::int64_t after,
+                                       v1::Incident::TimelineEntry::Change change, v1::Incident::Severity severity,
+                                       const std::string& text) {
+  v1::Incident::TimelineEntry& entry = *incident.add_timeline();
+  entry.mutable_at()->set_seconds(kOpened + after);
+  entry.set_change(change);
+  entry.set_severity(severity);
+  entry.set_text(text);
+  return entry;
+}
+
+std::string printed(const v1::Incident& incident) {
+  std::ostringstream out;
+  print_incident(out, incident, kNow, true);
+  return out.str();
+}
+
+TEST(IncidentStory, SaysWhatTheIncidentSaidOverTime) {
+  using Entry = v1::Incident::TimelineEntry;
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  EXPECT_EQ(printed(incident).find("timeline"), std::string::npos) << "an older weftd has none";
+  add_entry(incident, 0, Entry::OPENED, v1::Incident::CRITICAL, "it is down");
+  add_entry(incident, 20, Entry::ACKNOWLEDGED, v1::Incident::CRITICAL, "").set_who("a\x1b");
+  Entry& updated = add_entry(incident, 30, Entry::UPDATED, v1::Incident::WARNING, "3 wait");
+  updated.set_left_out(7);
+  updated.mutable_numbers_at()->set_seconds(kOpened + 50);
+  add_entry(incident, 60, Entry::SILENCED, v1::Incident::WARNING, "for 2 h").set_who("kim");
+  add_entry(incident, 70, Entry::FOLDED, v1::Incident::WARNING, "now part of INC-8");
+  add_entry(incident, 80, static_cast<Entry::Change>(99), v1::Incident::WARNING, "");
+  EXPECT_NE(printed(incident).find("\ntimeline\n"
+                                   "  2023-11-14 22:13:20 UTC  opened, CRITICAL: it is down\n"
+                                   "  2023-11-14 22:13:40 UTC  acknowledged by a?\n"
+                                   "  7 entries are not kept\n"
+                                   "  2023-11-14 22:13:50 UTC  updated, WARNING: 3 wait "
+                                   "(numbers of 2023-11-14 22:14:10 UTC)\n"
+                                   "  2023-11-14 22:14:20 UTC  silenced by kim: for 2 h\n"
+                                   "  2023-11-14 22:14:30 UTC  folded: now part of INC-8\n"
+                                   "  2023-11-14 22:14:40 UTC  changed\n"),
+            std::string::npos)
+      << printed(incident);
+}
+
+TEST(IncidentStory, IsOfItsWorstOnceItIsOver) {
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  incident.set_worst_severity(v1::Incident::CRITICAL);
+  incident.set_headline("it was worse");
+  EXPECT_EQ(printed(incident).find("INC-7  WARNING (worst CRITICAL)  LINK_DOWN  OPEN\nit is so\n"), 0U);
+  incident.set_state(v1::Incident::RESOLVED);
+  incident.mutable_resolved()->set_seconds(kOpened + 60);
+  EXPECT_EQ(printed(incident).find("INC-7  CRITICAL  LINK_DOWN  RESOLVED\nResolved. It was: it was worse\n"), 0U);
+  incident.clear_worst_severity();
+  incident.clear_headline();
+  EXPECT_EQ(printed(incident).find("INC-7  WARNING  LINK_DOWN  RESOLVED\nResolved. It was: it is so\n"), 0U)
+      << "of an older weftd";
+}
+
+TEST(IncidentStory, RoundsTheNumbersOfEvidence) {
+  v1::Incident incident = make(v1::Incident::LINK_FLAP);
+  const auto add = [&](const char* signal, double value, double threshold, const char* unit) {
+    v1::Evidence& fact = *incident.add_evidence();
+    fact.set_signal(signal);
+    fact.set_value(value);
+    if (threshold != 0) fact.set_threshold(threshold);
+    fact.set_unit(unit);
+    set_port(*fact.mutable_where(), "h1");
+  };
+  add("flap_penalty_fast", 2995.38494, 2000, "points");
+  add("error_rate", 3.21e-11, 1e-12, "errors/bit");
+  add("symbol_errors", 3'293'504, 0, "events");
+  add("port_state", 0, 0, "");
+  add("port_state", 0, 4, "");
+  const std::string text = printed(incident);
+  for (const char* part : {"    flap_penalty_fast = 3,000 points, threshold 2,000 points, at h1\n",
+                           "    error_rate = 3.21e-11 errors/bit, threshold 1e-12 errors/bit, at h1\n",
+                           "    symbol_errors = 3,293,504 events, at h1\n", "    port_state, at h1\n",
+                           "    port_state = 0, threshold 4, at h1\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
+}
+
 TEST(IncidentStory, EveryKindHasAMeaning) {
   const auto* kinds = v1::Incident::Kind_descriptor();
   for (int i = 0; i < kinds->value_count(); ++i) {

@@ -49,6 +49,7 @@ struct PortInfoPlaces {
   FieldReader extended_active = place(IB_PORT_LINK_SPEED_EXT_ACTIVE_F, 4);
   FieldReader extended_enabled = place(IB_PORT_LINK_SPEED_EXT_ENABLED_F, 5);
   FieldReader extended_supported = place(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, 4);
+  FieldReader capability_mask2 = place(IB_PORT_CAPMASK2_F, 16);
 
   static FieldReader place(MAD_FIELDS field, int bits) { return FieldReader(field, IB_SMP_DATA_OFFS, bits); }
 };
@@ -62,6 +63,13 @@ SpeedMask base_speeds(std::uint32_t bits) {
 SpeedMask extended_speeds(std::uint32_t bits) {
   return static_cast<SpeedMask>((bits & 0xF) << 4);
 }
+// LinkSpeedExt*2: bit 0 is XDR, the only one defined (rdma-core 0538e6de8, libibmad/dump.c).
+SpeedMask extended_speeds2(unsigned bits) {
+  return bits & 1 ? kSpeedXdr : SpeedMask{0};
+}
+// LinkSpeedExtActive2 has bits 449 and 450 of PortInfo, Supported2 451 and 452, Enabled2 453 to 455: one byte
+// (rdma-core 0538e6de8, libibmad/fields.c). Debian 12's libibmad does not know them.
+constexpr std::size_t kExtendedSpeeds2 = IB_SMP_DATA_OFFS + 56;
 
 }  // namespace
 
@@ -174,7 +182,7 @@ std::span<const std::uint8_t, kRouteBlockSize> decode_forwarding_block(ConstMadB
   return mad.subspan<IB_SMP_DATA_OFFS, kRouteBlockSize>();
 }
 
-PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capability_mask) {
+PortInfo decode_port_info(ConstMadBytes mad, const std::optional<PortCapabilities>& capabilities) {
   const auto get = [mad](const FieldReader& place) { return static_cast<std::uint32_t>(place.read(mad)); };
   PortInfo info;
   const std::uint32_t state = get(kPortInfo.state);
@@ -185,7 +193,8 @@ PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capabi
   info.subnet_manager_lid = {static_cast<std::uint16_t>(get(kPortInfo.subnet_manager_lid))};
   info.subnet_manager_sl = static_cast<std::uint8_t>(get(kPortInfo.subnet_manager_sl));
   info.lid_mask_control = static_cast<std::uint8_t>(get(kPortInfo.lid_mask_control));
-  info.capability_mask = get(kPortInfo.capability_mask);
+  info.capabilities.mask = get(kPortInfo.capability_mask);
+  info.capabilities.mask2 = static_cast<std::uint16_t>(get(kPortInfo.capability_mask2));
   if (!info.is_link_up()) return info;
 
   info.width_active = static_cast<WidthMask>(get(kPortInfo.width_active));
@@ -194,12 +203,19 @@ PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capabi
   info.speed_active = base_speeds(get(kPortInfo.speed_active));
   info.speed_enabled = base_speeds(get(kPortInfo.speed_enabled));
   info.speed_supported = base_speeds(get(kPortInfo.speed_supported));
-  if (capability_mask.value_or(info.capability_mask) & PortInfo::kExtendedSpeedsSupported) {
+  const PortCapabilities known = capabilities.value_or(info.capabilities);
+  if (known.has_extended_speeds()) {
     const SpeedMask active = extended_speeds(get(kPortInfo.extended_active));
     if (active) info.speed_active = active;  // an active extended speed replaces the base one
     // Enabled has a fifth bit that means "none enabled" together with 0x1E and 0x1F reserved: only four name speeds.
     info.speed_enabled |= extended_speeds(get(kPortInfo.extended_enabled));
     info.speed_supported |= extended_speeds(get(kPortInfo.extended_supported));
+  }
+  if (known.has_extended_speeds2()) {
+    const unsigned speeds = mad[kExtendedSpeeds2];
+    if (const SpeedMask active = extended_speeds2(speeds >> 5 & 3)) info.speed_active = active;
+    info.speed_enabled |= extended_speeds2(speeds & 7);
+    info.speed_supported |= extended_speeds2(speeds >> 3 & 3);
   }
   return info;
 }

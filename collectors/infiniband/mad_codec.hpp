@@ -115,25 +115,43 @@ SwitchInfo decode_switch_info(ConstMadBytes mad);
 /// LinearForwardingTable (14.2.5.10): the egress ports of 64 LIDs.
 std::span<const std::uint8_t, kRouteBlockSize> decode_forwarding_block(ConstMadBytes mad);
 
+/// CapabilityMask and CapabilityMask2 of PortInfo (14.2.5.6). Of a switch only port 0's mean anything, and they stand
+/// for all of its ports.
+struct PortCapabilities {
+  static constexpr std::uint32_t kIsSubnetManager = 1U << 1;
+  static constexpr std::uint32_t kExtendedSpeeds = 1U << 14;
+  static constexpr std::uint32_t kHasMask2 = 1U << 15;
+  static constexpr std::uint16_t kExtendedSpeeds2 = 0x0800;  ///< of mask2: rdma-core's libibmad/iba_types.h
+
+  std::uint32_t mask = 0;
+  std::uint16_t mask2 = 0;  ///< as read: meaningless without kHasMask2
+
+  /// LinkSpeedExt* mean something.
+  bool has_extended_speeds() const { return mask & kExtendedSpeeds; }
+  /// LinkSpeedExt*2 mean something; only ever together with LinkSpeedExt*.
+  bool has_extended_speeds2() const {
+    return has_extended_speeds() && (mask & kHasMask2) && (mask2 & kExtendedSpeeds2);
+  }
+};
+
 /// PortInfo (14.2.5.6). Widths and speeds of a port that is not physically up are zero: they mean nothing there.
 struct PortInfo {
-  static constexpr std::uint32_t kExtendedSpeedsSupported = 1U << 14;  ///< bit of CapabilityMask
   PortState state = PortState::kUnknown;
   PortPhysicalState physical_state = PortPhysicalState::kUnknown;
   Lid lid;
   Lid subnet_manager_lid;
   std::uint8_t subnet_manager_sl = 0;
   std::uint8_t lid_mask_control = 0;
-  std::uint32_t capability_mask = 0;  ///< of a switch only port 0's means anything
+  PortCapabilities capabilities;
   WidthMask width_active = 0, width_enabled = 0, width_supported = 0;
   SpeedMask speed_active = 0, speed_enabled = 0, speed_supported = 0;
 
   /// The cable works: physical state LinkUp, and at least Initialize.
   bool is_link_up() const { return physical_state == PortPhysicalState::kLinkUp && state >= PortState::kInitialize; }
 };
-/// `capability_mask`: of the port itself, or of port 0 for a switch's external ports; it says whether the extended
-/// speeds mean anything (bit 14). nullopt: take the reply's own.
-PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capability_mask);
+/// `capabilities`: of the port itself, or of port 0 for a switch's external ports; they say which speed fields mean
+/// anything. nullopt: take the reply's own.
+PortInfo decode_port_info(ConstMadBytes mad, const std::optional<PortCapabilities>& capabilities);
 
 /// Service level of a PathRecord reply (15.2.5.16).
 std::uint8_t decode_path_record_sl(ConstMadBytes mad);

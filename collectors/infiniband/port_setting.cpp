@@ -143,8 +143,7 @@ class Conversation {
     }
     note(*answer);
     before_ = answer->mad;
-    extended_speeds_ =
-        (decode_port_info(port0->mad, std::nullopt).capability_mask & PortInfo::kExtendedSpeedsSupported) != 0;
+    extended_speeds_ = decode_port_info(port0->mad, std::nullopt).capabilities.has_extended_speeds();
     switch_ = port0->mad;
     return {};
   }

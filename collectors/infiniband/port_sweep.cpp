@@ -202,10 +202,10 @@ void PortReadings::state(PortIndex index, ConstMadBytes mad, TimePoint now) {
   const bool is_switch = subnet_.node(node).type == NodeType::kSwitch;
   const bool is_external = is_switch && port.number.value != 0;
   const bool was_up = port.physical_state == PortPhysicalState::kLinkUp;
-  std::optional<std::uint32_t> mask;
-  if (is_external) mask = subnet_.switch_capability_mask(node);
-  const PortInfo info = decode_port_info(mad, mask);
-  if (is_switch && !is_external) subnet_.switch_capability_mask(node) = info.capability_mask;
+  std::optional<PortCapabilities> capabilities;
+  if (is_external) capabilities = subnet_.switch_capabilities(node);
+  const PortInfo info = decode_port_info(mad, capabilities);
+  if (is_switch && !is_external) subnet_.switch_capabilities(node) = info.capabilities;
   state_read_at_[index] = now;
   subnet_.note_subnet_manager(index, info);
   const bool is_up = info.physical_state == PortPhysicalState::kLinkUp;

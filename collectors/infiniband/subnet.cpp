@@ -8,8 +8,6 @@
 namespace weft::infiniband {
 namespace {
 
-constexpr std::uint32_t kIsSubnetManager = 1U << 1;  // PortInfo.CapabilityMask.IsSM (14.2.5.6)
-
 bool not_down(const Port& port) {
   return port.physical_state == PortPhysicalState::kLinkUp || port.physical_state == PortPhysicalState::kUnknown;
 }
@@ -47,7 +45,7 @@ NodeIndex Subnet::add(const NodeInfo& info) {
   }
   reach_.emplace_back();
   agents_.emplace_back();
-  switch_capability_masks_.push_back(0);
+  switch_capabilities_.emplace_back();
   by_guid_.emplace(info.guid, index);
   changed_ = true;
   return index;
@@ -77,7 +75,7 @@ bool Subnet::update(PortIndex index, const PortInfo& info) {
   if (port.number.value == 0 || nodes_[port.node].type != NodeType::kSwitch) {
     port.lid = info.lid;
     port.lid_mask_control = info.lid_mask_control;
-    agents_[port.node].beside_subnet_manager = info.capability_mask & kIsSubnetManager;
+    agents_[port.node].beside_subnet_manager = info.capabilities.mask & PortCapabilities::kIsSubnetManager;
   }
   if (info.is_link_up()) {
     port.width_active = info.width_active;

@@ -58,8 +58,8 @@ class Subnet {
   Reach& reach(NodeIndex index) { return reach_[index]; }
   const Reach& reach(NodeIndex index) const { return reach_[index]; }
   PerformanceAgent& agent(NodeIndex index) { return agents_[index]; }
-  /// CapabilityMask of port 0 of a switch, which stands for all of its ports.
-  std::uint32_t& switch_capability_mask(NodeIndex index) { return switch_capability_masks_[index]; }
+  /// Capabilities of port 0 of a switch, which stand for all of its ports.
+  PortCapabilities& switch_capabilities(NodeIndex index) { return switch_capabilities_[index]; }
 
   /// Position of the node, or kNoIndex.
   NodeIndex find(NodeGuid guid) const;
@@ -121,7 +121,7 @@ class Subnet {
   std::vector<Port> ports_;
   std::vector<Reach> reach_;
   std::vector<PerformanceAgent> agents_;
-  std::vector<std::uint32_t> switch_capability_masks_;
+  std::vector<PortCapabilities> switch_capabilities_;
   std::vector<DuplicateGuid> duplicates_;
   std::unordered_map<NodeGuid, NodeIndex> by_guid_;
   std::vector<NodeIndex> queue_;  // of recompute_routes, kept for its memory

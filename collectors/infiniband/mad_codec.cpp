@@ -4,6 +4,7 @@
 #include <infiniband/mad.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "collectors/infiniband/field_reader.hpp"
@@ -218,6 +219,23 @@ PortInfo decode_port_info(ConstMadBytes mad, const std::optional<PortCapabilitie
     info.speed_supported |= extended_speeds2(speeds >> 3 & 3);
   }
   return info;
+}
+
+VendorPortInfo decode_vendor_port_info(ConstMadBytes mad) {
+  // Bit 0 of each mask is FDR10, the only speed that is defined (rdma-core, libibmad/iba_types.h).
+  const auto speed = [mad](MAD_FIELDS which) {
+    return field(mad, IB_SMP_DATA_OFFS, which) & 1 ? kSpeedFdr10 : SpeedMask{0};
+  };
+  return {speed(IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F), speed(IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F),
+          speed(IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F)};
+}
+
+bool has_vendor_port_info(std::uint32_t vendor_id, std::uint16_t device_id) {
+  constexpr std::uint32_t kMellanox = 0x2c9;
+  constexpr std::array<std::uint16_t, 6> kDevices{0xc839, 0xcb20, 0xcf08, 0xcf09, 0xd2f0, 0xa2d2};
+  if (vendor_id != kMellanox) return false;
+  return (device_id >= 0xc738 && device_id <= 0xc73b) || (device_id >= 0x1003 && device_id <= 0x101b) ||
+         std::ranges::find(kDevices, device_id) != kDevices.end();
 }
 
 std::uint8_t decode_path_record_sl(ConstMadBytes mad) {

@@ -51,6 +51,7 @@ inline constexpr std::uint16_t kPortVlXmitWaitCounters = 0x001C;
 inline constexpr std::uint16_t kPortCountersExtended = 0x001D;
 inline constexpr std::uint16_t kPortExtendedSpeedsCounters = 0x001F;
 inline constexpr std::uint16_t kPortInfoExtended = 0x0033;
+inline constexpr std::uint16_t kVendorPortInfo = 0xFF90;  ///< Mellanox's own: ExtendedPortInfo
 }  // namespace attribute
 
 /// Ports to leave by, hop after hop (14.2.2). ports[0] is not used, as in the datagram's InitialPath.
@@ -152,6 +153,16 @@ struct PortInfo {
 /// `capabilities`: of the port itself, or of port 0 for a switch's external ports; they say which speed fields mean
 /// anything. nullopt: take the reply's own.
 PortInfo decode_port_info(ConstMadBytes mad, const std::optional<PortCapabilities>& capabilities);
+
+/// ExtendedPortInfo, an attribute of Mellanox's: FDR10, which PortInfo shows as QDR (rdma-core, libibmad/fields.c).
+struct VendorPortInfo {
+  SpeedMask speed_active = 0, speed_enabled = 0, speed_supported = 0;  ///< kSpeedFdr10 or 0
+};
+/// Reads a reply to a Get of ExtendedPortInfo.
+VendorPortInfo decode_vendor_port_info(ConstMadBytes mad);
+/// Whether nodes of that make know ExtendedPortInfo: the device ids that libibnetdisc asks (ibnetdisc.c), of the vendor
+/// Mellanox only.
+bool has_vendor_port_info(std::uint32_t vendor_id, std::uint16_t device_id);
 
 /// Service level of a PathRecord reply (15.2.5.16).
 std::uint8_t decode_path_record_sl(ConstMadBytes mad);

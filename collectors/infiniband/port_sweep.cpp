@@ -209,18 +209,18 @@ void PortReadings::state(PortIndex index, ConstMadBytes mad, TimePoint now) {
   state_read_at_[index] = now;
   subnet_.note_subnet_manager(index, info);
   const bool is_up = info.physical_state == PortPhysicalState::kLinkUp;
-  if (subnet_.update(index, info)) refresh_ticks(index);
+  if (subnet_.update(index, info)) refresh_wait_tick(subnet_, index);
   if (is_up != was_up) links_changed_ = true;
   const bool is_ours = node == subnet_.local_node() && port.number == subnet_.local_port();
   if (is_up && (is_external || is_ours) && (!was_up || port.peer == kNoIndex)) to_look_behind_.push_back(index);
 }
 
-void PortReadings::refresh_ticks(PortIndex index) {
-  Port& port = subnet_.port(index);
+void refresh_wait_tick(Subnet& subnet, PortIndex index) {
+  Port& port = subnet.port(index);
   const double rate = link_bits_per_second(port.width_active, port.speed_active);
   if (rate <= 0) return;  // keep the last one: the counter stands still while the port is down
   port.wait_tick_seconds =
-      static_cast<float>(wait_tick_seconds(subnet_.agent(port.node).tick, lanes(port.width_active), rate));
+      static_cast<float>(wait_tick_seconds(subnet.agent(port.node).tick, lanes(port.width_active), rate));
 }
 
 }  // namespace weft::infiniband

@@ -80,7 +80,6 @@ class PortReadings final : public MadAsker {
 
   bool prepare(MadRequest& request, NodeIndex node, PortIndex port, Step step);
   void state(PortIndex port, ConstMadBytes mad, TimePoint now);
-  void refresh_ticks(PortIndex port);
 
   // Neighbouring requests go to different nodes, so that none gets a burst; the group keeps their rows in the cache.
   static constexpr std::size_t kGroup = 32;
@@ -138,6 +137,26 @@ class DetailReadings final : public MadAsker {
   std::size_t next_known_ = 0;
 };
 
+/// Asks nodes of Mellanox for ExtendedPortInfo of ports that run at QDR, as PortInfo says: they may run at FDR10. A
+/// node that does not know the attribute is not asked about its other ports.
+class VendorSpeedQuestions final : public MadAsker {
+ public:
+  /// `sweep`: number of this one. What is learnt goes to `subnet`.
+  VendorSpeedQuestions(Subnet& subnet, std::vector<PortIndex> ports, std::uint64_t sweep);
+  bool next(MadRequest& request) override;
+  void encode(const MadRequest& request, MadBytes mad) override;
+  void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
+
+ private:
+  Subnet& subnet_;
+  std::vector<PortIndex> ports_;
+  std::uint64_t sweep_;
+  std::size_t next_ = 0;
+};
+
+/// Whether ExtendedPortInfo of the port is worth asking for in that sweep.
+bool is_due_for_vendor_speeds(Subnet& subnet, PortIndex port, std::uint64_t sweep);
+
 /// Asks the subnet administrator for the service level of the path to each node.
 class ServiceLevelQuestions final : public MadAsker {
  public:
@@ -179,6 +198,9 @@ class CounterClears final : public MadAsker {
 
 /// Where subnet management of `node` is asked: `by_lid` where it has one, else by directed route.
 MadAddress subnet_address(const Subnet& subnet, NodeIndex node, bool by_lid);
+
+/// Works the length of the port's wait tick out again, after its width, its speed or what its agent can do changed.
+void refresh_wait_tick(Subnet& subnet, PortIndex port);
 
 /// Where performance management of `port` is asked; nullopt when it has no LID yet, or was redirected into a partition
 /// that is not ours.

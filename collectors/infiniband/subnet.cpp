@@ -8,6 +8,11 @@
 namespace weft::infiniband {
 namespace {
 
+// FDR10 is QDR to PortInfo.
+bool is_qdr_or_fdr10(SpeedMask speed) {
+  return speed == kSpeedQdr || speed == kSpeedFdr10;
+}
+
 bool not_down(const Port& port) {
   return port.physical_state == PortPhysicalState::kLinkUp || port.physical_state == PortPhysicalState::kUnknown;
 }
@@ -43,6 +48,7 @@ NodeIndex Subnet::add(const NodeInfo& info) {
     // Of an adapter only the port we came in by has said its GUID; a switch's port GUID stands for all of its ports.
     if (node.type == NodeType::kSwitch || port.number.value == info.local_port) port.guid = info.port_guid;
   }
+  vendor_speeds_.resize(ports_.size());
   reach_.emplace_back();
   agents_.emplace_back();
   switch_capabilities_.emplace_back();
@@ -81,10 +87,13 @@ bool Subnet::update(PortIndex index, const PortInfo& info) {
     port.width_active = info.width_active;
     port.width_enabled = info.width_enabled;
     port.width_supported = info.width_supported;
-    port.speed_active = info.speed_active;
-    port.speed_enabled = info.speed_enabled;
-    port.speed_supported = info.speed_supported;
+    const VendorPortInfo& vendor = vendor_speeds_[index].info;
+    const bool is_fdr10 = info.speed_active == kSpeedQdr && vendor.speed_active != 0;
+    port.speed_active = is_fdr10 ? vendor.speed_active : info.speed_active;
+    port.speed_enabled = info.speed_enabled | vendor.speed_enabled;
+    port.speed_supported = info.speed_supported | vendor.speed_supported;
   } else {
+    vendor_speeds_[index] = {};
     // What is enabled and supported stays as last seen: PortInfo of a port that is down does not say it.
     port.width_active = 0;
     port.speed_active = 0;
@@ -98,6 +107,23 @@ bool Subnet::update(PortIndex index, const PortInfo& info) {
                     port.width_active != before.width_active || port.width_enabled != before.width_enabled ||
                     port.width_supported != before.width_supported || port.speed_active != before.speed_active ||
                     port.speed_enabled != before.speed_enabled || port.speed_supported != before.speed_supported;
+  changed_ |= news;
+  return news;
+}
+
+bool Subnet::update_vendor_speeds(PortIndex index, const VendorPortInfo& info) {
+  Port& port = ports_[index];
+  VendorPortInfo& known = vendor_speeds_[index].info;
+  const Port before = port;
+  const auto replace = [](SpeedMask mask, SpeedMask old, SpeedMask now) {
+    return static_cast<SpeedMask>((mask & ~old) | now);
+  };
+  port.speed_enabled = replace(port.speed_enabled, known.speed_enabled, info.speed_enabled);
+  port.speed_supported = replace(port.speed_supported, known.speed_supported, info.speed_supported);
+  if (is_qdr_or_fdr10(port.speed_active)) port.speed_active = info.speed_active ? info.speed_active : kSpeedQdr;
+  known = info;
+  const bool news = port.speed_active != before.speed_active || port.speed_enabled != before.speed_enabled ||
+                    port.speed_supported != before.speed_supported;
   changed_ |= news;
   return news;
 }

@@ -18,6 +18,8 @@ constexpr std::uint64_t kLongestBackOff = 16;
 constexpr std::uint64_t kDirectedSweeps = 16;
 // Optional attributes that an agent did not have are asked for again after so many sweeps: firmware changes.
 constexpr std::uint64_t kOptionalAgainAfter = 4096;
+// Ports that are asked for their vendor's speeds in one sweep: a fabric of the days of FDR10 is done in a few.
+constexpr std::size_t kVendorSpeedsAtOnce = 512;
 // Questions to the subnet administrator in one sweep: it has other work.
 constexpr std::size_t kServiceLevelsAtOnce = 512;
 
@@ -227,6 +229,7 @@ Result<void> Sweeper::read_ports() {
   to_look.insert(to_look.end(), to_verify.begin(), to_verify.end());
   if (auto done = look_behind(to_look); !done) return done;
   if (auto done = find_missing(check.missing()); !done) return done;
+  if (auto done = read_vendor_speeds(); !done) return done;
   return read_details(readings.moved());
 }
 
@@ -310,6 +313,15 @@ void Sweeper::drop_settled_duplicates() {
     return port.peer != kNoIndex && subnet_->port(port.peer).physical_state == PortPhysicalState::kLinkUp;
   };
   if (std::erase_if(subnet_->duplicates(), settled) > 0) subnet_->mark_changed();
+}
+
+Result<void> Sweeper::read_vendor_speeds() {
+  std::vector<PortIndex> due;
+  for (PortIndex p = 0; p < subnet_->port_count() && due.size() < kVendorSpeedsAtOnce; ++p)
+    if (is_due_for_vendor_speeds(*subnet_, p, number_)) due.push_back(p);
+  if (due.empty()) return {};
+  VendorSpeedQuestions questions(*subnet_, std::move(due), number_);
+  return engine_.run(questions);
 }
 
 void Sweeper::ask_for_details_again(NodeIndex node) {

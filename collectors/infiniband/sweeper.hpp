@@ -58,6 +58,7 @@ class Sweeper {
   Result<void> read_own_node();
   Result<void> read_ports();
   Result<void> find_missing(const std::vector<NodeIndex>& missing);
+  Result<void> read_vendor_speeds();
   void ask_for_details_again(NodeIndex node);
   Result<void> read_details(const std::vector<PortIndex>& moved);
   Result<void> read_routes(std::uint64_t sent_before);

@@ -179,12 +179,15 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
     return to.lid.value == subnet_manager_lid;
   }
   if (!may_ask(node, mad)) return false;
+  if (attribute == IB_ATTR_MLNX_EXT_PORT_INFO) ++vendor_questions;
   switch (attribute) {
     case IB_ATTR_NODE_INFO:
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_BASE_VERS_F, 1);
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_TYPE_F, node.type);
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_NPORTS_F, static_cast<std::uint32_t>(node.ports.size() - 1));
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_LOCAL_PORT_F, entered);
+      put(mad, IB_SMP_DATA_OFFS, IB_NODE_VENDORID_F, node.vendor_id);
+      put(mad, IB_SMP_DATA_OFFS, IB_NODE_DEVID_F, node.device_id);
       mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_GUID_F, node.guid);
       mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_SYSTEM_GUID_F, node.guid);
       mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_PORT_GUID_F, node.guid + entered);
@@ -213,6 +216,14 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
       answer_port_info(node, index, number, mad);
       return true;
     }
+    case IB_ATTR_MLNX_EXT_PORT_INFO:
+      if (node.runs_at_fdr10) {
+        put(mad, IB_SMP_DATA_OFFS, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F, 1);
+        put(mad, IB_SMP_DATA_OFFS, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F, 1);
+        put(mad, IB_SMP_DATA_OFFS, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F, 1);
+        return true;
+      }
+      [[fallthrough]];
     default:
       put(mad, 0, IB_MAD_STATUS_F, IB_MAD_STS_METHOD_ATTR_NOT_SUPPORTED);
       return true;
@@ -261,6 +272,7 @@ void FakeMadPort::answer_port_info(const FakeNode& node, std::size_t index, std:
   set(IB_PORT_LINK_SPEED_ACTIVE_F, 4);
   set(IB_PORT_LINK_SPEED_ENABLED_F, 7);
   set(IB_PORT_LINK_SPEED_SUPPORTED_F, 7);
+  if (node.runs_at_fdr10) return;
   set(IB_PORT_LINK_SPEED_EXT_ACTIVE_F, 4);
   set(IB_PORT_LINK_SPEED_EXT_ENABLED_F, 7);
   set(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, 7);

@@ -85,5 +85,29 @@ TEST(PortInfo, ReservedSecondSpeedsAreNoSpeeds) {
   EXPECT_EQ(info.speed_enabled, kToNdr);
 }
 
+// Places: rdma-core's libibmad/fields.c, "Mellanox ExtendedPortInfo fields".
+TEST(VendorPortInfo, SaysFdr10) {
+  Datagram mad{};
+  mad[kData + 3] = 0x01;   // StateChangeEnable: no speed
+  mad[kData + 7] = 0x01;   // LinkSpeedSupported
+  mad[kData + 11] = 0x00;  // LinkSpeedEnabled
+  mad[kData + 15] = 0xFF;  // LinkSpeedActive, with bits that nobody has defined
+  const VendorPortInfo info = decode_vendor_port_info(mad);
+  EXPECT_EQ(info.speed_supported, kSpeedFdr10);
+  EXPECT_EQ(info.speed_enabled, 0);
+  EXPECT_EQ(info.speed_active, kSpeedFdr10);
+  mad[kData + 15] = 0xFE;
+  EXPECT_EQ(decode_vendor_port_info(mad).speed_active, 0);
+}
+
+TEST(VendorPortInfo, IsAskedOfMellanoxDevicesThatHaveIt) {
+  EXPECT_TRUE(has_vendor_port_info(0x2c9, 0xc738)) << "SwitchX";
+  EXPECT_TRUE(has_vendor_port_info(0x2c9, 0x1003)) << "ConnectX-3";
+  EXPECT_TRUE(has_vendor_port_info(0x2c9, 0xd2f0)) << "Quantum";
+  EXPECT_FALSE(has_vendor_port_info(0x2c9, 0xbd36)) << "InfiniScale IV";
+  EXPECT_FALSE(has_vendor_port_info(0x2c9, 0x673c)) << "ConnectX-2";
+  EXPECT_FALSE(has_vendor_port_info(0x1175, 0x1003)) << "QLogic";
+}
+
 }  // namespace
 }  // namespace weft::infiniband

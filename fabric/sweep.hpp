@@ -40,6 +40,8 @@ struct SweepStatistics {
   Duration duration{};                                    ///< of this sweep, first request to last answer
   std::uint32_t window = 0;                               ///< requests kept outstanding at its end
   std::uint32_t nodes_backed_off = 0;                     ///< nodes left out because they did not answer before
+  std::uint32_t nodes_with_other_key = 0;                 ///< nodes that say that our requests' M_Key is not theirs
+  std::uint32_t silent_neighbors = 0;                     ///< links that are up, behind which nobody ever answered
 };
 
 /// One sweep, complete. The tables have one row for each port of `topology`.

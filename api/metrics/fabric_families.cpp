@@ -112,6 +112,16 @@ void append_sweeps(std::string& out, const Snapshot& snapshot, MetricsFormat for
              [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
                append_sample(samples, kBackedOff.name, {{"subnet", fabric.name}}, sweep.statistics.nodes_backed_off);
              });
+  constexpr MetricFamily kOtherKey{"weft_sweep_nodes_with_other_key", MetricType::kGauge,
+                                   "Nodes whose M_Key is not the one of infiniband.management_key_file."};
+  per_asking(out, snapshot, format, kOtherKey, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    append_sample(samples, kOtherKey.name, {{"subnet", fabric.name}}, sweep.statistics.nodes_with_other_key);
+  });
+  constexpr MetricFamily kSilent{"weft_sweep_silent_neighbors", MetricType::kGauge,
+                                 "Links that are up and lead to nodes that never responded."};
+  per_asking(out, snapshot, format, kSilent, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    append_sample(samples, kSilent.name, {{"subnet", fabric.name}}, sweep.statistics.silent_neighbors);
+  });
 }
 
 constexpr std::size_t kSeverities = 3;

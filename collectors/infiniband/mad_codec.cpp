@@ -93,6 +93,10 @@ void encode_subnet_get(MadBytes mad, std::uint16_t attribute, std::uint32_t modi
   mad_set_array(mad.data(), 0, IB_DRSMP_PATH_F, const_cast<std::uint8_t*>(route->ports.data()));
 }
 
+void set_management_key(MadBytes mad, std::uint64_t key) {
+  mad_set_field64(mad.data(), 0, IB_MAD_MKEY_F, key);
+}
+
 void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port) {
   encode_header(mad, MadClass::kPerformance, 1, IB_MAD_METHOD_GET, attribute, 0);
   mad[IB_PC_DATA_OFFS + 1] = port.value;  // PortSelect is the second byte of all of these
@@ -219,6 +223,12 @@ PortInfo decode_port_info(ConstMadBytes mad, const std::optional<PortCapabilitie
     info.speed_supported |= extended_speeds2(speeds >> 3 & 3);
   }
   return info;
+}
+
+bool has_other_management_key(ConstMadBytes mad, std::uint64_t key) {
+  // Protected, the key is shown to those alone who have it; others see 0.
+  return key != 0 && field(mad, IB_SMP_DATA_OFFS, IB_PORT_MKEY_PROT_BITS_F) != 0 &&
+         field64(mad, IB_SMP_DATA_OFFS, IB_PORT_MKEY_F) != key;
 }
 
 VendorPortInfo decode_vendor_port_info(ConstMadBytes mad) {

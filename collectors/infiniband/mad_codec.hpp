@@ -66,6 +66,8 @@ struct DirectedRoute {
 
 /// Writes a SubnGet. `route` null: LID routed; else directed route from and to the permissive LID.
 void encode_subnet_get(MadBytes mad, std::uint16_t attribute, std::uint32_t modifier, const DirectedRoute* route);
+/// The M_Key that a request to subnet management carries in its header (14.2.1, 14.2.4).
+void set_management_key(MadBytes mad, std::uint64_t key);
 /// Writes a PerformanceGet with PortSelect = `port`.
 void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port);
 /// Writes a PerformanceSet(PortCounters) that clears the counters of `counter_select` (16.1.3.5) on `port`.
@@ -153,6 +155,9 @@ struct PortInfo {
 /// `capabilities`: of the port itself, or of port 0 for a switch's external ports; they say which speed fields mean
 /// anything. nullopt: take the reply's own.
 PortInfo decode_port_info(ConstMadBytes mad, const std::optional<PortCapabilities>& capabilities);
+/// Whether a PortInfo, of port 0 or of an adapter's port, shows that its node has another M_Key than `key`, which the
+/// request carried. Never so for key 0, and where nothing is protected (M_KeyProtectBits, 14.2.4.1).
+bool has_other_management_key(ConstMadBytes mad, std::uint64_t key);
 
 /// ExtendedPortInfo, an attribute of Mellanox's: FDR10, which PortInfo shows as QDR (rdma-core, libibmad/fields.c).
 struct VendorPortInfo {

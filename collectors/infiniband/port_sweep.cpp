@@ -206,6 +206,7 @@ void PortReadings::state(PortIndex index, ConstMadBytes mad, TimePoint now) {
   if (is_external) capabilities = subnet_.switch_capabilities(node);
   const PortInfo info = decode_port_info(mad, capabilities);
   if (is_switch && !is_external) subnet_.switch_capabilities(node) = info.capabilities;
+  if (!is_external) subnet_.reach(node).has_other_key = has_other_management_key(mad, services_.management_key);
   state_read_at_[index] = now;
   subnet_.note_subnet_manager(index, info);
   const bool is_up = info.physical_state == PortPhysicalState::kLinkUp;

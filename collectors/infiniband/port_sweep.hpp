@@ -14,11 +14,12 @@
 
 namespace weft::infiniband {
 
-/// How performance management is addressed.
+/// How agents are addressed.
 struct GeneralServices {
   std::uint16_t pkey_index = 0;          ///< of the default partition in our port's table
   std::uint32_t queue_key = 0x80010000;  ///< the well-known one of queue pair 1 (10.2.5)
   std::vector<std::uint16_t> pkeys;      ///< our port's table
+  std::uint64_t management_key = 0;      ///< that requests to subnet management carry; 0: none
 };
 
 /// Where in our port's table stands what talks to a member of partition `pkey`: the full membership, else the limited

@@ -216,6 +216,19 @@ std::optional<DirectedRoute> Subnet::route_to(NodeIndex index) const {
   return route;
 }
 
+std::uint32_t Subnet::silent_neighbors() const {
+  std::uint32_t count = 0;
+  for (const Port& port : ports_) {
+    const Node& node = nodes_[port.node];
+    const bool may_leave_by_it = node.type == NodeType::kSwitch
+                                     ? port.number.value != 0
+                                     : port.node == local_node() && port.number == local_port_;
+    count += may_leave_by_it && port.peer == kNoIndex && port.physical_state == PortPhysicalState::kLinkUp &&
+             node.reachable && reach_[port.node].silent_sweeps == 0;
+  }
+  return count;
+}
+
 std::shared_ptr<const Topology> Subnet::publish() {
   changed_ = false;
   return std::make_shared<const Topology>(epoch_, nodes_, ports_, duplicates_);

@@ -42,6 +42,7 @@ struct Reach {
   NodeIndex parent = kNoIndex;      ///< next hop towards us in the tree of directed routes
   PortNum parent_exit;              ///< the parent's port that leads here
   std::uint8_t hops = 0;
+  bool has_other_key = false;       ///< it says that the M_Key of our requests is not its own
   std::uint64_t ask_vendor_at = 0;  ///< sweep number: until then it is not asked for ExtendedPortInfo
 };
 
@@ -118,6 +119,8 @@ class Subnet {
   void mark_changed() { changed_ = true; }
   /// True when anything has changed since the last publish().
   bool changed() const { return changed_; }
+  /// External ports whose link is up, of nodes that answer, behind which nobody ever did. O(ports).
+  std::uint32_t silent_neighbors() const;
   /// The graph as an immutable value.
   std::shared_ptr<const Topology> publish();
 

@@ -35,6 +35,7 @@ Result<Sweep> Sweeper::sweep() {
   auto local = port_.describe();
   if (!local) return tl::unexpected(local.error());
   services_.pkeys = std::move(local->pkeys);
+  services_.management_key = options_.engine.management_key;
   services_.pkey_index = options_.pkey_index.value_or(find_pkey(services_.pkeys, kDefaultPartition).value_or(0));
   engine_.forget_abandoned();
   if (std::exchange(discover_next_, false))
@@ -73,8 +74,11 @@ Result<Sweep> Sweeper::sweep() {
   result.statistics.requests[static_cast<std::size_t>(MadResult::kOk)] -= absurd;
   result.statistics.requests[static_cast<std::size_t>(MadResult::kMalformed)] += absurd;
   result.statistics.window = engine_.window();
-  for (NodeIndex i = 0; i < subnet_->node_count(); ++i)
+  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) {
     result.statistics.nodes_backed_off += subnet_->reach(i).ask_again_at > number_ ? 1U : 0U;
+    result.statistics.nodes_with_other_key += subnet_->reach(i).has_other_key ? 1U : 0U;
+  }
+  result.statistics.silent_neighbors = subnet_->silent_neighbors();
   result.finished = SystemClock{}.now();
   result.statistics.duration = result.finished - started;
   return result;
@@ -96,7 +100,10 @@ Result<void> Sweeper::discover() {
   } while (discovery_->has_questions());
   if (subnet_->node_count() == 0) {
     discover_next_ = true;
-    return fail(ErrorCode::kUnavailable, "the local port does not respond to subnet management");
+    return fail(ErrorCode::kUnavailable,
+                std::string("the local port does not respond to subnet management") +
+                    (options_.engine.management_key != 0 ? ": check infiniband.management_key_file, too"
+                                                         : ": it may need an M_Key (infiniband.management_key_file)"));
   }
   subnet_->recompute_routes();
   counters_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);

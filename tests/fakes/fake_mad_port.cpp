@@ -260,10 +260,11 @@ void FakeMadPort::answer_port_info(const FakeNode& node, std::size_t index, std:
   set(IB_PORT_SMLID_F, subnet_manager_lid);
   set(IB_PORT_LOCAL_PORT_F, number);
   set(IB_PORT_CAPMASK_F, 1U << 14);
+  const bool has_key = management || node.type != 2;  // a switch has one, in port 0
   const bool knows = mad_get_field64(mad.data(), 0, IB_MAD_MKEY_F) == node.management_key;
   mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_PORT_MKEY_F,
-                  number == 0 && (knows || node.key_protection == 0) ? node.management_key : 0);
-  set(IB_PORT_MKEY_PROT_BITS_F, number == 0 ? node.key_protection : 0U);
+                  has_key && (knows || node.key_protection == 0) ? node.management_key : 0);
+  set(IB_PORT_MKEY_PROT_BITS_F, has_key ? node.key_protection : 0U);
   set(IB_PORT_OPER_VLS_F, 3);
   set(IB_PORT_LINK_DOWN_DEF_F, 2);
   set(IB_PORT_LINK_WIDTH_ACTIVE_F, 2);

@@ -40,6 +40,7 @@ void read_subnet_reply(ConstMadBytes mad) {
     const double rate = link_bits_per_second(info.width_active, info.speed_active);
     demand(rate >= 0 && rate <= 12 * 200e9, "a rate is one of the known ones, or none");
   }
+  (void)has_other_management_key(mad, 1);
   const VendorPortInfo vendor = decode_vendor_port_info(mad);
   demand(((vendor.speed_active | vendor.speed_enabled | vendor.speed_supported) & ~kSpeedFdr10) == 0, "FDR10 or none");
   demand(decode_path_record_sl(mad) <= 15, "a service level has four bits");

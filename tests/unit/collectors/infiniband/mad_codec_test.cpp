@@ -85,6 +85,20 @@ TEST(PortInfo, ReservedSecondSpeedsAreNoSpeeds) {
   EXPECT_EQ(info.speed_enabled, kToNdr);
 }
 
+// M_Key is the first 8 bytes of PortInfo and bytes 24 to 31 of the header, M_KeyProtectBits the upper two bits of byte
+// 34 (14.2.1, 14.2.5.6).
+TEST(ManagementKey, IsSentInTheHeaderAndComparedWithWhatANodeShows) {
+  Datagram mad{};
+  set_management_key(mad, 0x0102030405060708);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(mad[24 + i], i + 1);
+  EXPECT_FALSE(has_other_management_key(mad, 0x0102030405060708)) << "nothing is protected";
+  mad[kData + 34] = 0x40;
+  EXPECT_TRUE(has_other_management_key(mad, 0x0102030405060708)) << "a protected key is shown as 0 to others";
+  EXPECT_FALSE(has_other_management_key(mad, 0)) << "none was sent";
+  for (std::size_t i = 0; i < 8; ++i) mad[kData + i] = static_cast<std::uint8_t>(i + 1);
+  EXPECT_FALSE(has_other_management_key(mad, 0x0102030405060708));
+}
+
 // Places: rdma-core's libibmad/fields.c, "Mellanox ExtendedPortInfo fields".
 TEST(VendorPortInfo, SaysFdr10) {
   Datagram mad{};

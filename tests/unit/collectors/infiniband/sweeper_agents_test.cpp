@@ -102,6 +102,60 @@ TEST_F(SweeperAgentsTest, AnotherSubnetManagerIsAskedForServiceLevels) {
   EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{2});
 }
 
+class SweeperKeyTest : public SmallSubnet {
+ protected:
+  /// Protects everything but our own adapter, which its driver reads without a key.
+  void protect(std::uint8_t level) {
+    for (const std::size_t node : {left, right, host}) {
+      port.node(node).management_key = kKey;
+      port.node(node).key_protection = level;
+    }
+  }
+  static constexpr std::uint64_t kKey = 0x0123'4567'89ab'cdef;
+};
+
+TEST_F(SweeperKeyTest, AProtectedSubnetIsReadWithItsKey) {
+  protect(2);
+  options.engine.management_key = kKey;
+  bool leaked = false;
+  port.loses = [&](const FakeMadPort::Reply& request) {
+    // Only subnet management has a key there; in other classes it would be data.
+    if (request[1] != 0x01 && request[1] != 0x81)
+      leaked |= mad_get_field64(const_cast<std::uint8_t*>(request.data()), 0, IB_MAD_MKEY_F) == kKey;
+    return false;
+  };
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(result.topology->nodes().size(), 4U);
+  EXPECT_EQ(result.statistics.nodes_with_other_key, 0U);
+  EXPECT_EQ(result.statistics.silent_neighbors, 0U);
+  EXPECT_NE(result.counters->read_at(result.topology->find_port({{0x400}, {1}})), kNever);
+  EXPECT_FALSE(leaked);
+}
+
+TEST_F(SweeperKeyTest, AWrongOrMissingKeyShowsAsSilentNeighbors) {
+  protect(2);
+  for (const std::uint64_t key : {std::uint64_t{0}, kKey + 1}) {
+    options.engine.management_key = key;
+    Sweeper sweeper(port, options);
+    const Sweep result = sweep(sweeper);
+    EXPECT_EQ(result.topology->nodes().size(), 1U);
+    EXPECT_EQ(result.statistics.silent_neighbors, 1U) << "our own link is up, and nobody answers behind it";
+  }
+}
+
+TEST_F(SweeperKeyTest, AWrongKeyIsSaidWhereNodesCanStillBeRead) {
+  protect(1);
+  options.engine.management_key = kKey + 1;
+  Sweeper wrong(port, options);
+  Sweep result = sweep(wrong);
+  EXPECT_EQ(result.topology->nodes().size(), 4U);
+  EXPECT_EQ(result.statistics.nodes_with_other_key, 3U);
+  options.engine.management_key = 0;
+  Sweeper none(port, options);
+  EXPECT_EQ(sweep(none).statistics.nodes_with_other_key, 0U) << "no key was claimed";
+}
+
 TEST_F(SweeperAgentsTest, Fdr10IsReadFromTheVendorsAttribute) {
   for (const std::size_t node : {left, right}) {
     port.node(node).vendor_id = 0x2c9;

@@ -145,7 +145,8 @@ void DriverStatistics::read(ValueSink& sink) {
       continue;
     }
     for (const Watched::Statistic& statistic : watched.statistics)
-      if (statistic.position) sink.put(*statistic.position, buffer_[head + statistic.index]);
+      if (const std::uint64_t value = buffer_[head + statistic.index]; statistic.position && !is_no_reading(value))
+        sink.put(*statistic.position, value);
   }
 }
 

@@ -29,10 +29,24 @@ std::string software_driver_of(const std::string& device_path) {
   return {};
 }
 
+std::vector<std::string> counter_names(const std::string& path) {
+  std::vector<std::string> names;
+  for (DirectoryEntry& entry : list_directory(path))
+    // "lifespan" is a setting: how long the kernel keeps what it read.
+    if (entry.name != "lifespan") names.push_back(std::move(entry.name));
+  return names;
+}
+
 std::string hardware_driver_of(const std::string& device_path, const std::string& device) {
   if (const std::string bus_driver = link_name(device_path + "/device/driver"); !bus_driver.empty())
     return std::string(rdma_driver_of(bus_driver));
-  return std::string(rdma_driver_from_device_name(device));
+  if (const std::string_view driver = rdma_driver_from_device_name(device); !driver.empty()) return std::string(driver);
+  for (const DirectoryEntry& entry : list_directory(device_path + "/ports")) {
+    const std::vector<std::string> names = counter_names(device_path + "/ports/" + entry.name + "/hw_counters");
+    if (const std::string_view driver = rdma_driver_from_counter_names(names); !driver.empty())
+      return std::string(driver);
+  }
+  return {};
 }
 
 /// Among the interfaces of the device's function the one of this port: drivers number them by dev_port from 0. Further
@@ -76,14 +90,6 @@ bool function_has_representors(const std::string& device_path) {
 bool stands_for_another(const std::string& sysfs_root, const HostPort& port) {
   if (port.number <= 1 || port.link_layer != LinkLayer::kEthernet) return false;
   return port.netdev.empty() || sysfs::is_representor(sysfs_root + "/class/net/" + port.netdev);
-}
-
-std::vector<std::string> counter_names(const std::string& path) {
-  std::vector<std::string> names;
-  for (DirectoryEntry& entry : list_directory(path))
-    // "lifespan" is a setting: how long the kernel keeps what it read.
-    if (entry.name != "lifespan") names.push_back(std::move(entry.name));
-  return names;
 }
 
 ScannedPort scan_port(const std::string& sysfs_root, const std::string& device_path, const HostPort& device,

@@ -22,4 +22,8 @@ std::string_view rdma_driver_of(std::string_view bus_driver);
 /// this, "mlx5_0" → "mlx5"; empty when none does.
 std::string_view rdma_driver_from_device_name(std::string_view device);
 
+/// For a device of which nothing else tells (a recorded tree with udev's names, "rocep23s0"): the driver whose table
+/// has the most of these hw_counters; empty when that is not one alone, or fewer than three.
+std::string_view rdma_driver_from_counter_names(std::span<const std::string> names);
+
 }  // namespace weft::rdma

@@ -95,12 +95,16 @@ void NldevSource::ask(ValueSink* sink) {
     Port& port = ports_[i];
     port.slots.begin(sink);
     parse_nldev_statistics(answer.payload, [&](std::string_view name, std::uint64_t value) {
-      port.slots.put({name}, value, [&]() -> std::optional<HostSeries> {
+      const auto series = [&]() -> std::optional<HostSeries> {
         if (const auto match = find_driver_counter(hw_counter_table(port.driver), name))
           return series_of(*match, port.device, port.number);
         if (raw_names_) return raw_series(name, port.device, port.number);
         return std::nullopt;
-      });
+      };
+      if (is_no_reading(value))
+        port.slots.skip({name}, series);
+      else
+        port.slots.put({name}, value, series);
     });
   });
   if (!asked) trouble_ = asked.error().message;

@@ -88,7 +88,8 @@ void SysfsSource::open_values(SeriesRegistry& book, const std::string& folder, c
     }
     const std::optional<SeriesPosition> position =
         book.enter(match ? series_of(*match, device, port) : raw_series(name, device, port));
-    if (position) values_.push_back({std::move(file), *position, match ? match->counter->factor : 1});
+    const bool sticks = match && match->counter->behaviour == CounterBehaviour::kSticks;
+    if (position) values_.push_back({std::move(file), *position, match ? match->counter->factor : 1, sticks});
   }
 }
 
@@ -98,7 +99,8 @@ void SysfsSource::read(ValueSink& sink) {
   for (const ValueFile& value : values_) {
     const std::optional<std::string_view> text = value.file.read(buffer);
     if (!text) continue;
-    if (const std::optional<std::uint64_t> number = sysfs::parse_counter(*text))
+    if (const std::optional<std::uint64_t> number = sysfs::parse_counter(*text);
+        number && (value.sticks || !is_no_reading(*number)))
       sink.put(value.position, scaled(*number, value.factor));
   }
 }

@@ -56,6 +56,7 @@ class SysfsSource {
     sysfs::SysfsFile file;
     SeriesPosition position;
     std::uint32_t factor;
+    bool sticks = false;  // at its top: all ones are a value then
   };
   /// A file of a port's state, and what it said last.
   struct StateFile {

@@ -34,6 +34,12 @@ struct CounterMatch {
   std::uint8_t index;  ///< the number in the name; 0 where there is none
 };
 
+/// A driver's way to say that it has no reading: all ones in 64 bits (ionic_v1_stat_val() in
+/// drivers/infiniband/hw/ionic/ionic_hw_stats.c; a device that fell off the bus reads so, too). No counter gets there.
+constexpr bool is_no_reading(std::uint64_t value) {
+  return value == ~std::uint64_t{0};
+}
+
 /// Looks `driver_name` up in one table; nullopt when the table does not have it, or its number is out of range
 /// (priorities 0..7, all others 0..31).
 std::optional<CounterMatch> find_driver_counter(std::span<const DriverCounter> table, std::string_view driver_name);

@@ -120,12 +120,15 @@ ScannedDevice scan_device(const std::string& sysfs_root, const std::string& name
   scanned.driver = software_driver_of(scanned.path);
   const bool is_hardware = scanned.driver.empty();
   if (is_hardware) scanned.driver = hardware_driver_of(scanned.path, name);
+  scanned.is_beside_its_port = is_hardware && sysfs::is_beside_its_port(scanned.path + "/device");
   scanned.hw_counters = counter_names(scanned.path + "/hw_counters");
   HostPort device;
   device.device = name;
   device.driver = scanned.driver;
   if (is_hardware) device.pci_address = sysfs::pci_address_in(sysfs::real_path(scanned.path + "/device"));
   device.firmware = read_text(scanned.path + "/fw_ver");
+  device.board_id = read_text(scanned.path + "/board_id");
+  device.device_type = read_text(scanned.path + "/hca_type");
   device.is_virtual_function = is_hardware && sysfs::is_virtual_function(scanned.path + "/device");
   device.node_guid = sysfs::parse_node_guid(read_text(scanned.path + "/node_guid"));
   const bool has_representors = is_hardware && function_has_representors(scanned.path);

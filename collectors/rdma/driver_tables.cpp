@@ -17,6 +17,12 @@ constexpr DriverCounter line(std::string_view driver_name, std::string_view name
                              CounterBehaviour behaviour = kWraps, std::uint32_t factor = 1) {
   return {driver_name, name, kNoDirection, kNoIndex, bits, behaviour, factor};
 }
+/// Virtual functions show it, too, and the same.
+constexpr DriverCounter port_line(std::string_view driver_name, std::string_view name) {
+  DriverCounter counter = line(driver_name, name);
+  counter.of_whole_port = true;
+  return counter;
+}
 
 // Widths are those of PortCounters and PortCountersExtended, which drivers/infiniband/core/sysfs.c shows; all of them
 // stick (InfiniBand vol. 1, 16.1.3.5). Data is in words of four bytes.
@@ -70,11 +76,11 @@ constexpr auto kMlx5 = std::to_array<DriverCounter>({
     line("roce_slow_restart", "slow_restart", 32),
     line("roce_slow_restart_cnps", "slow_restart_cnp", 32),
     line("roce_slow_restart_trans", "slow_restart_transition", 32),
-    line("rx_icrc_encapsulated", "icrc_error"),
-    line("np_cnp_sent", "cnp_sent"),
-    line("rp_cnp_handled", "cnp_handled"),
-    line("rp_cnp_ignored", "cnp_ignored"),
-    line("np_ecn_marked_roce_packets", "ecn_marked_packets"),
+    port_line("rx_icrc_encapsulated", "icrc_error"),
+    port_line("np_cnp_sent", "cnp_sent"),
+    port_line("rp_cnp_handled", "cnp_handled"),
+    port_line("rp_cnp_ignored", "cnp_ignored"),
+    port_line("np_ecn_marked_roce_packets", "ecn_marked_packets"),
     line("cc_rx_ce_pkts", "rdma_ecn_marked_packets"),
     line("cc_rx_cnp_pkts", "rdma_cnp_received"),
     line("cc_tx_cnp_pkts", "rdma_cnp_sent"),
@@ -349,6 +355,12 @@ std::span<const DriverCounter> hw_counter_table(std::string_view driver) {
   for (const Driver& known : kDrivers)
     if (known.name == driver) return known.table;
   return {};
+}
+
+std::optional<CounterMatch> find_own_counter(std::span<const DriverCounter> table, std::string_view driver_name,
+                                             bool is_beside_its_port) {
+  const std::optional<CounterMatch> match = find_driver_counter(table, driver_name);
+  return match && match->counter->of_whole_port && is_beside_its_port ? std::nullopt : match;
 }
 
 std::string_view rdma_driver_of(std::string_view bus_driver) {

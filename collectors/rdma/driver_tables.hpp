@@ -2,6 +2,7 @@
 #pragma once
 // The counters of RDMA drivers under their exact names, and which driver a device has.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,11 @@ namespace weft::rdma {
 std::span<const DriverCounter> port_counter_table();
 /// The hw_counters of a driver, of its ports and of the device; empty for a driver that nobody knows.
 std::span<const DriverCounter> hw_counter_table(std::string_view driver);
+
+/// The line of `table` that a counter of the device falls under; nullopt also where it counts a port that another
+/// device of this host counts, too (`is_beside_its_port`).
+std::optional<CounterMatch> find_own_counter(std::span<const DriverCounter> table, std::string_view driver_name,
+                                             bool is_beside_its_port);
 
 /// The RDMA driver that belongs to the PCI or platform driver of that name: "mlx5_core" → "mlx5", "bnxt_en" →
 /// "bnxt_re". A name that is not known is returned as it is.

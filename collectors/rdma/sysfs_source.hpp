@@ -76,7 +76,7 @@ class SysfsSource {
   };
 
   void open_values(SeriesRegistry& book, const std::string& folder, const std::vector<std::string>& names,
-                   std::span<const DriverCounter> table, std::string_view device, std::uint8_t port);
+                   std::span<const DriverCounter> table, const ScannedDevice& device, std::uint8_t port);
 
   Options options_;
   TimePoint scanned_at_ = kNever;

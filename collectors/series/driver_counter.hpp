@@ -26,6 +26,8 @@ struct DriverCounter {
   std::uint8_t bits = 64;
   CounterBehaviour behaviour = CounterBehaviour::kWraps;
   std::uint32_t factor = 1;  ///< from the driver's unit to the catalogue's
+  /// It counts the physical port, whichever function of the adapter is asked: read from one of them only.
+  bool of_whole_port = false;
 };
 
 /// The line that `driver_name` falls under.

@@ -39,6 +39,8 @@ TEST(HostReaderSysfs, ReadsAnInfiniBandPort) {
   EXPECT_EQ(port->pci_address, "0000:17:00.0");
   EXPECT_EQ(port->driver, "mlx5");
   EXPECT_EQ(port->firmware, "28.39.1002");
+  EXPECT_EQ(port->board_id, "MT_0000000838");
+  EXPECT_EQ(port->device_type, "MT4129");
   EXPECT_EQ(port->link_layer, LinkLayer::kInfiniBand);
   EXPECT_FALSE(port->is_virtual_function);
   EXPECT_EQ(port->node_guid, (NodeGuid{0x0a7fbc1245efd23b}));

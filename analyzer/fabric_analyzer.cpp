@@ -146,7 +146,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.planned.update(self.table, *sweep.topology, self.fabric, now);
   self.flaps.update(self.table, pass, self.planned, new_epoch || outages.blind, now);
   self.errors.update(*sweep.topology, pass, self.counters.line_rates(), self.planned, now);
-  self.fec_trends.update(sweep, self.counters.line_rates());
+  self.fec_trends.update(sweep, self.counters.line_rates(), pass.errors);
   self.stuck.update(sweep, self.table, pass);
   if (changed) {
     self.degraded.update(*sweep.topology, self.table);

@@ -12,7 +12,7 @@ constexpr Duration kShortestWindow = std::chrono::seconds(10);
 
 }  // namespace
 
-void FecTrends::update(const Sweep& sweep, std::span<const float> line_rates) {
+void FecTrends::update(const Sweep& sweep, std::span<const float> line_rates, std::span<const ErrorDelta> errors) {
   worse_.clear();
   if (!sweep.details || sweep.details->column(CounterId::kRsFecCorrectedSymbols) == SampleTable::kNoColumn) return;
   const SampleTable& details = *sweep.details;
@@ -25,9 +25,14 @@ void FecTrends::update(const Sweep& sweep, std::span<const float> line_rates) {
       columns_.push_back(details.column(CounterId::kRsFecCorrectedSymbols, lane));
   }
   receivers_.resize(ports);
+  for (const ErrorDelta& delta : errors)
+    if (delta.link_downed > 0 && delta.port < ports) receivers_[delta.port].corrected.reset();
   for (PortIndex port = 0; port < ports; ++port) {
     Receiver& receiver = receivers_[port];
-    if (line_rates[port] <= 0) receiver.trend.note_down();
+    if (line_rates[port] <= 0) {
+      receiver.trend.note_down();
+      receiver.corrected.reset();
+    }
     if (details.read_at(port) != kNever && details.read_at(port) != receiver.read_at)
       read(receiver, port, details, line_rates[port]);
     if (line_rates[port] > 0 && receiver.trend.is_worse(thresholds_)) worse_.push_back(port);
@@ -39,7 +44,14 @@ void FecTrends::read(Receiver& receiver, PortIndex port, const SampleTable& deta
   bool present = false;
   for (const SampleTable::Column column : columns_) {
     if (!details.present(port, column)) continue;
-    if (details.saturated(port, column)) return;  // it does not move any more
+    if (details.saturated(port, column)) {
+      // 32 bits fill within a day at ordinary error rates, and stick until the link goes down: nothing is known until
+      // then, nor of the time in which the counter filled.
+      receiver.corrected.reset();
+      receiver.read_at = details.read_at(port);
+      receiver.trend.add_repaired(std::nullopt);
+      return;
+    }
     corrected += details.value(port, column);
     present = true;
   }

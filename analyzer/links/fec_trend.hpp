@@ -10,6 +10,7 @@
 
 #include "analyzer/links/link_trend.hpp"
 #include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/rates.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/sweep.hpp"
 
@@ -21,8 +22,9 @@ class FecTrends {
  public:
   explicit FecTrends(const Thresholds& thresholds) : thresholds_(thresholds) {}
 
-  /// `line_rates`: bits per second by port, 0 while down.
-  void update(const Sweep& sweep, std::span<const float> line_rates);
+  /// `line_rates`: bits per second by port, 0 while down. `errors`: of this sweep, by port; a link that went down and
+  /// came up again has cleared its counters, and what they counted since the last reading is not known.
+  void update(const Sweep& sweep, std::span<const float> line_rates, std::span<const ErrorDelta> errors);
   /// Adds to a LINK_DEGRADED that the link has already, or makes one.
   void report(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
               std::vector<Finding>& findings) const;

@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include "collectors/infiniband/performance_codec.hpp"
+
 namespace weft::infiniband {
 namespace {
 
@@ -83,6 +85,24 @@ TEST(PortInfo, ReservedSecondSpeedsAreNoSpeeds) {
   EXPECT_EQ(info.speed_active, kSpeedNdr);
   EXPECT_EQ(info.speed_supported, kToNdr);
   EXPECT_EQ(info.speed_enabled, kToNdr);
+}
+
+// FECModeActive is bytes 4 and 5 of PortInfoExtended (14.2.5.19); modes of NVIDIA as in ibutils2's ibdm, Fabric.h.
+TEST(PortInfoExtended, KnowsAllModesOfReedSolomon) {
+  for (const unsigned mode : {2U, 3U, 4U, 8U, 9U, 10U, 11U, 13U, 14U}) {
+    Datagram mad{};
+    mad[kData + 5] = static_cast<std::uint8_t>(mode);
+    EXPECT_TRUE(decode_rs_fec_active(mad)) << mode;
+  }
+  for (const unsigned mode : {0U, 1U, 5U, 7U, 12U, 15U, 0xFFU}) {
+    Datagram mad{};
+    mad[kData + 5] = static_cast<std::uint8_t>(mode);
+    EXPECT_FALSE(decode_rs_fec_active(mad)) << mode;
+  }
+  Datagram mad{};
+  mad[kData + 4] = 1;  // 0x0102 is none of them
+  mad[kData + 5] = 2;
+  EXPECT_FALSE(decode_rs_fec_active(mad));
 }
 
 // M_Key is the first 8 bytes of PortInfo and bytes 24 to 31 of the header, M_KeyProtectBits the upper two bits of byte

@@ -101,9 +101,20 @@ PortReadings::PortReadings(Subnet& subnet, const GeneralServices& services, std:
       nodes_(nodes),
       counters_(counters),
       state_read_at_(state_read_at),
-      receive_errors_(counters.column(CounterId::kReceiveErrors)),
-      relay_errors_(counters.column(CounterId::kReceiveSwitchRelayErrors)),
-      discards_(counters.column(CounterId::kTransmitDiscards)) {}
+      packet_errors_{counters.column(CounterId::kReceiveErrors), counters.column(CounterId::kReceiveSwitchRelayErrors),
+                     counters.column(CounterId::kTransmitDiscards)},
+      link_errors_{counters.column(CounterId::kLinkDowned), counters.column(CounterId::kLinkErrorRecovery),
+                   counters.column(CounterId::kLocalLinkIntegrityErrors), counters.column(CounterId::kSymbolErrors)} {}
+
+PortReadings::Errors PortReadings::errors_of(PortIndex port) const {
+  const auto sum = [&](std::span<const SampleTable::Column> columns) {
+    std::uint64_t total = 0;
+    for (const SampleTable::Column column : columns)
+      if (counters_.present(port, column)) total += counters_.value(port, column);
+    return total;
+  };
+  return {sum(link_errors_), sum(packet_errors_)};
+}
 
 bool PortReadings::next(MadRequest& request) {
   while (group_ < nodes_.size()) {
@@ -183,16 +194,16 @@ void PortReadings::answered(const MadRequest& request, MadResult result, ConstMa
     return;
   }
   const PerformanceAgentInfo& agent = subnet_.agent(request.node).info;
-  if (request.attribute == attribute::kPortCounters) {
-    const auto watched = [&](SampleTable::Column c) {
-      return counters_.present(port, c) ? counters_.value(port, c) : 0;
-    };
-    const std::uint64_t before = watched(receive_errors_) + watched(relay_errors_) + watched(discards_);
+  const bool was_read = counters_.read_at(port) != kNever;
+  const Errors before = errors_of(port);
+  if (request.attribute == attribute::kPortCounters)
     decode_port_counters(mad, agent, counters_, port);
-    if (watched(receive_errors_) + watched(relay_errors_) + watched(discards_) != before) moved_.push_back(port);
-  } else {
+  else
     decode_port_counters_extended(mad, agent, counters_, port);
-  }
+  const Errors after = errors_of(port);
+  if (after.of_packets != before.of_packets) moved_.push_back(port);
+  // What was there at the first reading may be years old.
+  if (was_read && after.of_link != before.of_link) troubled_.push_back(port);
   counters_.set_read_at(port, now);
 }
 

@@ -75,11 +75,18 @@ class PortReadings final : public MadAsker {
   bool links_changed() const { return links_changed_; }
   /// Ports whose receive errors or discards moved: their details are worth reading now.
   const std::vector<PortIndex>& moved() const { return moved_; }
+  /// Ports whose link went down, recovered, or had errors of its own: their details are worth reading for a while.
+  const std::vector<PortIndex>& troubled() const { return troubled_; }
 
  private:
   enum Step : std::uint8_t { kState, kNarrow, kWide, kSteps };
 
   bool prepare(MadRequest& request, NodeIndex node, PortIndex port, Step step);
+  /// Sums of a port's errors; all 0 while it was never read.
+  struct Errors {
+    std::uint64_t of_link = 0, of_packets = 0;
+  };
+  Errors errors_of(PortIndex port) const;
   void state(PortIndex port, ConstMadBytes mad, TimePoint now);
 
   // Neighbouring requests go to different nodes, so that none gets a burst; the group keeps their rows in the cache.
@@ -95,9 +102,11 @@ class PortReadings final : public MadAsker {
   std::uint32_t entry_ = 0;  // port entry of all members
   std::uint8_t step_ = kState;
   bool group_has_more_ = false;
-  SampleTable::Column receive_errors_, relay_errors_, discards_;
+  std::array<SampleTable::Column, 3> packet_errors_;
+  std::array<SampleTable::Column, 4> link_errors_;
   std::vector<PortIndex> to_look_behind_;
   std::vector<PortIndex> moved_;
+  std::vector<PortIndex> troubled_;
   bool links_changed_ = false;
 };
 

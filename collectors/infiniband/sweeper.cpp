@@ -109,7 +109,8 @@ Result<void> Sweeper::discover() {
   counters_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);
   details_ = SampleTable{};
   state_read_at_.clear();
-  next_to_verify_ = next_detail_ = 0;
+  next_to_verify_ = 0;
+  detail_schedule_.restart();
   grow_tables();
   discovery_time_ = std::chrono::steady_clock::now() - before;
   discovery_requests_ = engine_.sent() - sent_before;
@@ -237,7 +238,7 @@ Result<void> Sweeper::read_ports() {
   if (auto done = look_behind(to_look); !done) return done;
   if (auto done = find_missing(check.missing()); !done) return done;
   if (auto done = read_vendor_speeds(); !done) return done;
-  return read_details(readings.moved());
+  return read_details(readings);
 }
 
 Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
@@ -336,27 +337,26 @@ void Sweeper::ask_for_details_again(NodeIndex node) {
   subnet_->agent(node).details_unanswered = {};
 }
 
-Result<void> Sweeper::read_details(const std::vector<PortIndex>& moved) {
+Result<void> Sweeper::read_details(const PortReadings& readings) {
   if (number_ % kOptionalAgainAfter == 0)
     for (NodeIndex i = 0; i < subnet_->node_count(); ++i) ask_for_details_again(i);
   const std::size_t ports = subnet_->port_count();
-  std::vector<PortIndex> chosen = moved;
-  const double share = seconds(options_.interval) / std::max(seconds(options_.detail_interval), 1e-3);
-  const auto slice = static_cast<std::size_t>(static_cast<double>(ports) * std::min(share, 1.0)) + 1;
-  for (std::size_t i = 0; i < std::min(slice, ports); ++i) {
-    const PortIndex index = next_detail_;
-    next_detail_ = static_cast<PortIndex>((next_detail_ + 1) % ports);
+  // A switch answers for a port that is down, too, which is of interest only when its errors moved.
+  std::vector<PortIndex> chosen =
+      detail_schedule_.next(readings.troubled(), readings.moved(), ports, options_.interval, options_.detail_interval,
+                            SystemClock{}.now(), [this](PortIndex index) { return subnet_->port(index).is_up(); });
+  std::erase_if(chosen, [this](PortIndex index) {
     const Port& port = subnet_->port(index);
     const Node& node = subnet_->node(port.node);
-    const bool external = node.type != NodeType::kSwitch || port.number.value != 0;
-    if (external && node.reachable && port.is_up() && subnet_->is_here(index) &&
-        subnet_->reach(port.node).silent_sweeps == 0 && subnet_->reach(port.node).by_lid)
-      chosen.push_back(index);
-  }
+    const Reach& reach = subnet_->reach(port.node);
+    const bool is_switch = node.type == NodeType::kSwitch;
+    return (is_switch ? port.number.value == 0 : !port.is_up()) || !node.reachable || !subnet_->is_here(index) ||
+           reach.silent_sweeps != 0 || !reach.by_lid;
+  });
   if (chosen.empty()) return {};
   if (details_.columns() == 0) details_ = SampleTable::of_group(CounterGroup::kDetail, ports);
-  DetailReadings readings(*subnet_, services_, std::move(chosen), details_);
-  return engine_.run(readings);
+  DetailReadings details(*subnet_, services_, std::move(chosen), details_);
+  return engine_.run(details);
 }
 
 Result<void> Sweeper::read_routes(std::uint64_t sent_before) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collectors/infiniband/detail_schedule.hpp"
 #include "collectors/infiniband/discovery.hpp"
 #include "collectors/infiniband/forwarding.hpp"
 #include "collectors/infiniband/mad_engine.hpp"
@@ -60,7 +61,7 @@ class Sweeper {
   Result<void> find_missing(const std::vector<NodeIndex>& missing);
   Result<void> read_vendor_speeds();
   void ask_for_details_again(NodeIndex node);
-  Result<void> read_details(const std::vector<PortIndex>& moved);
+  Result<void> read_details(const PortReadings& readings);
   Result<void> read_routes(std::uint64_t sent_before);
   Result<void> clear_saturated();
   void grow_tables();
@@ -86,7 +87,7 @@ class Sweeper {
   std::vector<TimePoint> state_read_at_;
   PortIndex next_to_verify_ = 0;
   NodeIndex next_to_describe_ = 0;
-  PortIndex next_detail_ = 0;
+  DetailSchedule detail_schedule_;
   Duration discovery_time_{};
   std::uint64_t discovery_requests_ = 0;
   std::uint64_t absurd_before_ = 0;  ///< replies that discoveries of earlier epochs could not believe

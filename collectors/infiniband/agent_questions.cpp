@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What performance agents can do, what else they count, vendors' speeds, and the service levels of the paths to them.
+// What performance agents can do, what else they count, and the speeds that vendors have of their own.
 
 #include <algorithm>
 
@@ -15,7 +15,12 @@ constexpr std::uint64_t kVendorSpeedsAgainAfter = 64;
 // A node that does not know the attribute may do so with another firmware.
 constexpr std::uint64_t kVendorSpeedsUnsupportedFor = 4096;
 
-// The port of a node that its agent is asked through and, for PortSamplesControl, about.
+PortNum first_external(const Subnet& subnet, NodeIndex node, PortIndex speaking) {
+  return subnet.node(node).type == NodeType::kSwitch ? PortNum{1} : subnet.port(speaking).number;
+}
+
+}  // namespace
+
 PortIndex speaking_port(const Subnet& subnet, NodeIndex node) {
   const Node& n = subnet.node(node);
   for (PortIndex p = n.first_port; p < n.first_port + n.port_entries(); ++p)
@@ -24,12 +29,6 @@ PortIndex speaking_port(const Subnet& subnet, NodeIndex node) {
       return p;
   return kNoIndex;
 }
-
-PortNum first_external(const Subnet& subnet, NodeIndex node, PortIndex speaking) {
-  return subnet.node(node).type == NodeType::kSwitch ? PortNum{1} : subnet.port(speaking).number;
-}
-
-}  // namespace
 
 AgentQuestions::AgentQuestions(Subnet& subnet, const GeneralServices& services, std::vector<NodeIndex> nodes)
     : subnet_(subnet), services_(services) {
@@ -217,50 +216,6 @@ bool is_due_for_vendor_speeds(Subnet& subnet, PortIndex index, std::uint64_t swe
   const Reach& reach = subnet.reach(port.node);
   return node.reachable && reach.silent_sweeps == 0 && reach.ask_vendor_at <= sweep &&
          subnet.vendor_speeds(index).ask_at <= sweep && !subnet.agent(port.node).spared && subnet.is_here(index);
-}
-
-ServiceLevelQuestions::ServiceLevelQuestions(Subnet& subnet, const GeneralServices& services, Lid own,
-                                             Lid subnet_manager, std::uint8_t subnet_manager_sl,
-                                             std::vector<NodeIndex> nodes)
-    : subnet_(subnet),
-      services_(services),
-      own_(own),
-      subnet_manager_(subnet_manager),
-      subnet_manager_sl_(subnet_manager_sl),
-      nodes_(std::move(nodes)) {}
-
-bool ServiceLevelQuestions::next(MadRequest& request) {
-  while (next_ < nodes_.size()) {
-    const NodeIndex node = nodes_[next_++];
-    const PortIndex port = speaking_port(subnet_, node);
-    if (port == kNoIndex) continue;
-    request = {};
-    request.node = subnet_.local_node();  // all of these burden one agent: the subnet administrator
-    request.port = port;
-    request.tag = node;
-    request.attribute = attribute::kPathRecord;
-    request.tries_left = 0;
-    request.address = {MadClass::kSubnetAdministration,
-                       subnet_manager_,
-                       1,
-                       services_.queue_key,
-                       subnet_manager_sl_,
-                       services_.pkey_index};
-    return true;
-  }
-  return false;
-}
-
-void ServiceLevelQuestions::encode(const MadRequest& request, MadBytes mad) {
-  encode_path_record_get(mad, own_, subnet_.port(request.port).lid);
-}
-
-void ServiceLevelQuestions::answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint) {
-  if (result != MadResult::kOk) return;
-  ++answers_;
-  PerformanceAgent& agent = subnet_.agent(request.tag);
-  agent.service_level = decode_path_record_sl(mad);
-  agent.service_level_known = true;
 }
 
 CounterClears::CounterClears(Subnet& subnet, const GeneralServices& services, std::vector<Selection> what)

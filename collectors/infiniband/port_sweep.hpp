@@ -167,27 +167,6 @@ class VendorSpeedQuestions final : public MadAsker {
 /// Whether ExtendedPortInfo of the port is worth asking for in that sweep.
 bool is_due_for_vendor_speeds(Subnet& subnet, PortIndex port, std::uint64_t sweep);
 
-/// Asks the subnet administrator for the service level of the path to each node.
-class ServiceLevelQuestions final : public MadAsker {
- public:
-  ServiceLevelQuestions(Subnet& subnet, const GeneralServices& services, Lid own, Lid subnet_manager,
-                        std::uint8_t subnet_manager_sl, std::vector<NodeIndex> nodes);
-  bool next(MadRequest& request) override;
-  void encode(const MadRequest& request, MadBytes mad) override;
-  void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
-  /// How many questions were answered with a service level.
-  std::size_t answers() const { return answers_; }
-
- private:
-  Subnet& subnet_;
-  const GeneralServices& services_;
-  Lid own_, subnet_manager_;
-  std::uint8_t subnet_manager_sl_;
-  std::vector<NodeIndex> nodes_;
-  std::size_t next_ = 0;
-  std::size_t answers_ = 0;
-};
-
 /// Clears counters: PortCounters CounterSelect bits (16.1.3.5) for each port. Only ever used when an operator turned it
 /// on.
 class CounterClears final : public MadAsker {
@@ -205,6 +184,9 @@ class CounterClears final : public MadAsker {
   std::vector<Selection> what_;
   std::size_t next_ = 0;
 };
+
+/// The port of a node that its performance agent is asked through; kNoIndex when none is up here.
+PortIndex speaking_port(const Subnet& subnet, NodeIndex node);
 
 /// Where subnet management of `node` is asked: `by_lid` where it has one, else by directed route.
 MadAddress subnet_address(const Subnet& subnet, NodeIndex node, bool by_lid);

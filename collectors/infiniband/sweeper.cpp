@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace weft::infiniband {
@@ -20,8 +21,6 @@ constexpr std::uint64_t kDirectedSweeps = 16;
 constexpr std::uint64_t kOptionalAgainAfter = 4096;
 // Ports that are asked for their vendor's speeds in one sweep: a fabric of the days of FDR10 is done in a few.
 constexpr std::size_t kVendorSpeedsAtOnce = 512;
-// Questions to the subnet administrator in one sweep: it has other work.
-constexpr std::size_t kServiceLevelsAtOnce = 512;
 
 constexpr std::uint16_t kDefaultPartition = 0xFFFF;  // vol. 1, 10.9.1.2
 
@@ -78,6 +77,7 @@ Result<Sweep> Sweeper::sweep() {
     result.statistics.nodes_backed_off += subnet_->reach(i).ask_again_at > number_ ? 1U : 0U;
     result.statistics.nodes_with_other_key += subnet_->reach(i).has_other_key ? 1U : 0U;
   }
+  result.statistics.path_records = path_records_;
   result.statistics.silent_neighbors = subnet_->silent_neighbors();
   result.finished = SystemClock{}.now();
   result.statistics.duration = result.finished - started;
@@ -111,6 +111,7 @@ Result<void> Sweeper::discover() {
   state_read_at_.clear();
   next_to_verify_ = 0;
   detail_schedule_.restart();
+  service_levels_.restart();
   grow_tables();
   discovery_time_ = std::chrono::steady_clock::now() - before;
   discovery_requests_ = engine_.sent() - sent_before;
@@ -157,21 +158,6 @@ Result<void> Sweeper::learn_agents() {
   return engine_.run(questions);
 }
 
-/// Forgets them when another manager says them, or when it has laid other routes and does not give all paths level 0.
-void Sweeper::forget_service_levels(Lid manager) {
-  const auto routes = forwarding_->publish();
-  const std::uint64_t revision = routes ? routes->revision() : 0;
-  const bool other_manager = manager != service_levels_of_;
-  const bool other_routes = revision != service_levels_for_;
-  service_levels_of_ = manager;
-  service_levels_for_ = revision;
-  if (!other_manager && !other_routes) return;
-  bool has_levels = false;
-  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) has_levels |= subnet_->agent(i).service_level != 0;
-  if (!other_manager && !has_levels) return;
-  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).service_level_known = false;
-}
-
 Result<void> Sweeper::learn_service_levels() {
   if (options_.service_level) {
     for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).service_level = *options_.service_level;
@@ -179,20 +165,23 @@ Result<void> Sweeper::learn_service_levels() {
   }
   const Lid own = subnet_->port(subnet_->port_of(subnet_->local_node(), subnet_->local_port())).lid;
   const Lid manager = subnet_->subnet_manager_lid();
-  const std::uint8_t manager_sl = subnet_->subnet_manager_sl();
   if (!manager.is_unicast() || !own.is_unicast()) return {};
-  forget_service_levels(manager);
-  // Own port first: when the administrator does not answer for it, it is not asked for others in this sweep.
-  std::vector<NodeIndex> unknown;
-  for (NodeIndex i = 0; i < subnet_->node_count() && unknown.size() < kServiceLevelsAtOnce; ++i)
-    if (subnet_->node(i).reachable && subnet_->agent(i).known && !subnet_->agent(i).service_level_known)
-      unknown.push_back(i);
-  if (unknown.empty() || number_ % 4 != 1) return {};
-  ServiceLevelQuestions probe(*subnet_, services_, own, manager, manager_sl, {unknown.front()});
-  if (auto done = engine_.run(probe); !done || probe.answers() == 0) return done;
-  ServiceLevelQuestions rest(*subnet_, services_, own, manager, manager_sl,
-                             std::vector<NodeIndex>(unknown.begin() + 1, unknown.end()));
-  return engine_.run(rest);
+  const auto routes = forwarding_->publish();
+  const std::vector<NodeIndex> nodes =
+      service_levels_.next(*subnet_, manager, routes ? routes->revision() : 0, number_);
+  bool all_answered = true;
+  // One question first: an administrator that does not answer it is not asked the others.
+  for (std::size_t first = 0, count = 1; first < nodes.size() && all_answered;
+       first += count, count = ServiceLevels::kOutstanding) {
+    const std::size_t some = std::min(count, nodes.size() - first);
+    ServiceLevelQuestions questions(*subnet_, services_, own, std::span(nodes).subspan(first, some));
+    const auto done = engine_.run(questions);
+    for (std::size_t i = 0; i < kMadResultCount; ++i) path_records_[i] += questions.results()[i];
+    if (!done) return done;
+    all_answered = questions.all_answered();
+  }
+  if (!nodes.empty()) service_levels_.note(all_answered, number_);
+  return {};
 }
 
 // Our own port is down: say so before everybody behind it is waited for in vain.

@@ -2,6 +2,7 @@
 #pragma once
 // Watches one subnet through one port: discovers it, then reads all of it again and again.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "collectors/infiniband/forwarding.hpp"
 #include "collectors/infiniband/mad_engine.hpp"
 #include "collectors/infiniband/port_sweep.hpp"
+#include "collectors/infiniband/service_levels.hpp"
 #include "collectors/infiniband/subnet.hpp"
 #include "fabric/result.hpp"
 #include "fabric/sweep.hpp"
@@ -54,7 +56,6 @@ class Sweeper {
   void spare_subnet_managers();
   std::optional<PortKey> find_subnet_manager() const;
   Result<void> learn_agents();
-  void forget_service_levels(Lid manager);
   Result<void> learn_service_levels();
   Result<void> read_own_node();
   Result<void> read_ports();
@@ -76,8 +77,8 @@ class Sweeper {
   std::uint64_t epoch_;
   std::uint64_t number_ = 0;
   bool discover_next_ = true;
-  Lid service_levels_of_;                 ///< the subnet manager that said them
-  std::uint64_t service_levels_for_ = 0;  ///< revision of the routes then
+  ServiceLevels service_levels_;
+  std::array<std::uint64_t, kMadResultCount> path_records_{};  ///< questions to the subnet administrator, by result
   std::unique_ptr<Subnet> subnet_;
   std::unique_ptr<Discovery> discovery_;
   std::unique_ptr<ForwardingTables> forwarding_;

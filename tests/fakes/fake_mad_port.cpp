@@ -175,8 +175,12 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
     return true;
   }
   if (to.mad_class == MadClass::kSubnetAdministration) {
-    put(mad, IB_SA_DATA_OFFS, IB_SA_PR_SL_F, path_service_level);
-    return to.lid.value == subnet_manager_lid;
+    ++path_records;
+    const auto special =
+        path_service_levels.find(static_cast<std::uint16_t>(get(mad, IB_SA_DATA_OFFS, IB_SA_PR_DLID_F)));
+    put(mad, IB_SA_DATA_OFFS, IB_SA_PR_SL_F,
+        special == path_service_levels.end() ? path_service_level : special->second);
+    return to.lid.value == subnet_manager_lid && !administrator_hangs;
   }
   if (!may_ask(node, mad)) return false;
   if (attribute == IB_ATTR_MLNX_EXT_PORT_INFO) ++vendor_questions;

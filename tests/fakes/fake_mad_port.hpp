@@ -75,10 +75,13 @@ class FakeMadPort final : public infiniband::MadPort {
   Reply last_set{};        ///< the newest of these, as it came
   /// Asked before each request is answered; true: it is lost on its way there.
   std::function<bool(const Reply&)> loses;
-  std::vector<std::uint16_t> pkeys{0xFFFF};  ///< the table of our own port
-  std::uint16_t subnet_manager_lid = 0;      ///< 0: there is none
-  std::uint8_t path_service_level = 0;       ///< what the subnet administrator says for every path
-  std::set<std::uint8_t> service_levels;     ///< that performance management came with
+  std::vector<std::uint16_t> pkeys{0xFFFF};                   ///< the table of our own port
+  std::uint16_t subnet_manager_lid = 0;                       ///< 0: there is none
+  std::uint8_t path_service_level = 0;                        ///< what the subnet administrator says for every path
+  std::map<std::uint16_t, std::uint8_t> path_service_levels;  ///< and for paths to these LIDs instead
+  bool administrator_hangs = false;
+  std::uint64_t path_records = 0;         ///< that it was asked for
+  std::set<std::uint8_t> service_levels;  ///< that performance management came with
 
   Result<infiniband::LocalPort> describe() const override;
   Result<void> send(const infiniband::MadAddress& to, infiniband::ConstMadBytes mad,

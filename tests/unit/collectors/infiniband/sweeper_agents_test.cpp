@@ -79,7 +79,7 @@ TEST_F(SweeperAgentsTest, ServiceLevelsAreAskedForAgainWhenRoutesChange) {
   port.node(left).forwarding.assign(8, 255);
   options.service_level.reset();
   Sweeper sweeper(port, options);
-  for (int i = 0; i < 5; ++i) sweep(sweeper);
+  for (int i = 0; i < 10; ++i) sweep(sweeper);
   port.path_service_level = 5;
   port.node(left).forwarding[port.port(host, 1).lid] = 2;
   port.node(left).port_state_change = true;

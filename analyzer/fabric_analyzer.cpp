@@ -89,6 +89,7 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
   implementation_->table.restore(state.links);
   implementation_->flaps.restore(state.flaps, implementation_->table);
   implementation_->errors.restore(state.errors);
+  implementation_->fec_trends.restore(state.fec_baselines);
 }
 
 void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
@@ -97,7 +98,7 @@ void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
 
 AnalyzerState FabricAnalyzer::state() const {
   const Implementation& self = *implementation_;
-  return {self.table.known_links(), self.flaps.state(self.table), self.errors.state()};
+  return {self.table.known_links(), self.flaps.state(self.table), self.errors.state(), self.fec_trends.baselines()};
 }
 
 std::uint64_t FabricAnalyzer::links_revision() const {

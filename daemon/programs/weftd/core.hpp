@@ -83,6 +83,7 @@ class Core {
     TimePoint last_sweep = kNever;  // when one arrived, or when we began to wait
     std::uint64_t saved_links = 0, saved_history = 0;
     TimePoint nodes_saved = kNever;
+    TimePoint baselines_saved = kNever;
   };
   struct Batch {
     std::vector<Incident> incidents;

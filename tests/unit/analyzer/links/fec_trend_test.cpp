@@ -134,6 +134,24 @@ TEST_F(FecTrend, AFlapClearsTheCounterAndIsNoDropOfItsRate) {
   for (const Incident& incident : open()) EXPECT_NE(incident.finding.kind, IncidentKind::kLinkDegraded);
 }
 
+TEST_F(FecTrend, TheBaselineSurvivesARestartAndANewEpoch) {
+  sweeps(30);
+  const AnalyzerState state = analyzer.state();
+  EXPECT_GT(state.fec_baselines.size(), 10U);
+  // Worse while nobody watched, and steady since: against its own past only it is worse.
+  analyzer = FabricAnalyzer(fabric.name(), Thresholds{}, nullptr);
+  analyzer.restore(state);
+  EXPECT_EQ(analyzer.state().fec_baselines.size(), state.fec_baselines.size()) << "also before the first sweep";
+  exponent[end] += 1.5;
+  fabric.rediscover();
+  sweeps(20);
+  ASSERT_EQ(open().size(), 1U);
+  EXPECT_EQ(open().front().finding.kind, IncidentKind::kLinkDegraded);
+  fabric.rediscover();
+  sweeps(5);
+  EXPECT_EQ(open().size(), 1U);
+}
+
 TEST_F(FecTrend, AnotherCableIsLearnedAnew) {
   sweeps(30);
   fabric.unlink(end);

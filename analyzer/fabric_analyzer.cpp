@@ -91,6 +91,7 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
   implementation_->table.restore(state.links);
   implementation_->flaps.restore(state.flaps, implementation_->table);
   implementation_->errors.restore(state.errors);
+  implementation_->fec_trends.restore(state.fec_baselines);
 }
 
 void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
@@ -99,7 +100,7 @@ void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
 
 AnalyzerState FabricAnalyzer::state() const {
   const Implementation& self = *implementation_;
-  return {self.table.known_links(), self.flaps.state(self.table), self.errors.state()};
+  return {self.table.known_links(), self.flaps.state(self.table), self.errors.state(), self.fec_trends.baselines()};
 }
 
 std::uint64_t FabricAnalyzer::links_revision() const {
@@ -148,7 +149,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.planned.update(self.table, *sweep.topology, self.fabric, now);
   self.flaps.update(self.table, pass, self.planned, new_epoch || outages.blind, now);
   self.errors.update(*sweep.topology, pass, self.counters.line_rates(), self.planned, now);
-  self.fec_trends.update(sweep, self.counters.line_rates());
+  self.fec_trends.update(sweep, self.counters.line_rates(), pass.errors);
   self.stuck.update(sweep, self.table, pass);
   if (changed) {
     self.ranks = node_ranks(*sweep.topology);

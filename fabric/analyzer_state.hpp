@@ -55,11 +55,35 @@ struct ErrorState {
   double rate = 0;  ///< errors per bit in the window that condemned it
 };
 
+/// What a figure that is watched for slow change used to be, and how far it has moved: see analyzer/ports/drift.hpp.
+struct DriftState {
+  float mean = 0;     ///< the level that was learned
+  float squares = 0;  ///< Σ (value − mean)² of the readings that were learned from
+  float sum = 0;      ///< of what was above the level
+  float last = 0;
+  float recent = 0;
+  std::uint16_t readings = 0;  ///< that were learned from
+  bool drifting = false;
+
+  bool operator==(const DriftState&) const = default;
+};
+
+/// How much error correction usually repairs at a receiving port.
+struct FecBaseline {
+  PortKey port;
+  double rate = 0;           ///< of the link that it was learned at, bits per second
+  TimePoint taken = kNever;  ///< of the last reading in it
+  DriftState drift;          ///< log10 of symbols repaired per bit
+
+  bool operator==(const FecBaseline&) const = default;
+};
+
 /// Everything that one fabric's analyzer keeps across a restart.
 struct AnalyzerState {
-  std::vector<KnownLink> links;
-  std::vector<FlapState> flaps;
-  std::vector<ErrorState> errors;
+  std::vector<KnownLink> links{};
+  std::vector<FlapState> flaps{};
+  std::vector<ErrorState> errors{};
+  std::vector<FecBaseline> fec_baselines{};
 };
 
 }  // namespace weft

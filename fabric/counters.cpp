@@ -70,6 +70,12 @@ constexpr CounterInfo rdma(std::string_view name, std::string_view help) {
   info.family = CounterFamily::kRdmaError;
   return info;
 }
+/// Shown among the errors of RDMA, and none by itself.
+constexpr CounterInfo rdma_event(std::string_view name, std::string_view help) {
+  CounterInfo info = rdma(name, help);
+  info.is_error = false;
+  return info;
+}
 
 // Widths: vol. 1, tables of 16.1.3.5 (PortCounters), 16.1.4 (optional attributes); infiniband/mad.h names the same
 // fields. Meanings on hosts: Documentation/ABI/stable/sysfs-class-infiniband for counters/, the drivers' counter
@@ -163,6 +169,11 @@ constexpr auto kCatalogue = std::to_array<CounterInfo>({
     counter("transmit_errors", kEvents, true, "Packets that could not be sent because of an error."),
     counter("receive_discards", kPackets, true, "Packets dropped on arrival for lack of buffers."),
     by_priority("priority_receive_discards", kPackets, true, "Packets of one priority dropped on arrival."),
+    by_priority("priority_buffer_discards", kPackets, true,
+                "Packets of one priority dropped on arrival for lack of buffers (part of priority_receive_discards)."),
+    by_priority("priority_congestion_discards", kPackets, true,
+                "Packets of one priority dropped on arrival by the congestion rule of the adapter's buffer (part of "
+                "priority_receive_discards)."),
     counter("carrier_up", kEvents, false, "Times the interface gained its carrier."),
     counter("carrier_down", kEvents, true, "Times the interface lost its carrier."),
     counter("link_down_events", kEvents, true, "Times the physical link went down, as the adapter counts."),
@@ -177,6 +188,19 @@ constexpr auto kCatalogue = std::to_array<CounterInfo>({
     counter("cnp_handled", kPackets, false, "Congestion notification packets received and obeyed."),
     counter("cnp_ignored", kPackets, true, "Congestion notification packets received and not obeyed."),
     counter("ecn_marked_packets", kPackets, false, "RoCE packets received with the congestion experienced mark."),
+    counter("rdma_ecn_marked_packets", kPackets, false,
+            "RoCE packets with the congestion experienced mark that passed the port, an optional counter."),
+    counter(
+        "rdma_cnp_received", kPackets, false,
+        "Congestion notification packets that passed the port inwards, obeyed or not: an optional counter, or one of "
+        "the whole device."),
+    counter("rdma_cnp_sent", kPackets, false,
+            "Congestion notification packets that passed the port outwards, an optional counter."),
+    counter("rdma_transmit_bytes", kBytes, false, "Bytes sent by RDMA, an optional counter."),
+    counter("rdma_receive_bytes", kBytes, false, "Bytes received by RDMA, an optional counter."),
+    counter("rdma_transmit_packets", kPackets, false, "Packets sent by RDMA, an optional counter."),
+    counter("rdma_receive_packets", kPackets, false, "Packets received by RDMA, an optional counter."),
+    counter("retransmitted_bytes", kBytes, false, "Bytes that were sent again by RDMA."),
     by_priority_and_direction("pfc_frames", kFrames, "Priority flow control frames (IEEE 802.1Qbb)."),
     gauge(by_priority("pfc_enabled", kState, false, "1 for a priority with priority flow control enabled.")),
     by_priority_and_direction("pfc_pause", kMicroseconds, "Time that a priority was paused."),
@@ -191,6 +215,9 @@ constexpr auto kCatalogue = std::to_array<CounterInfo>({
     counter("pcie_buffer_overflows", kPackets, true, "Packets dropped because PCIe did not drain the buffer."),
     gauge(counter("signal_quality_index", kState, false,
                   "Signal quality index of the link from its PHY, from 0 to the PHY's maximum.")),
+    counter("module_bus_stuck", kEvents, true, "Times the management bus of the module was found stuck."),
+    counter("module_high_temperature", kEvents, true, "Times the module reported that it is too hot."),
+    counter("module_shorted", kEvents, true, "Times the module or cable was found bad or shorted."),
     gauge(counter("module_temperature", kMilliCelsius, false, "Temperature of the optical module or cable.")),
     gauge(counter("module_supply", kMicrovolts, false, "Supply voltage of the module.")),
     gauge(by_lane("module_transmit_power", kNanowatts, "Optical power sent on one lane.")),
@@ -209,12 +236,33 @@ constexpr auto kCatalogue = std::to_array<CounterInfo>({
     rdma("out_of_buffer", "Packets dropped because no receive request was posted."),
     rdma("duplicate_request", "Duplicate requests received."),
     rdma("adaptive_retransmit", "Retransmissions by the adapter's adaptive rule."),
+    rdma("adaptive_retransmit_timeout", "Timeouts of the adapter's adaptive retransmission."),
     rdma("slow_restart", "Times a queue pair restarted slowly after a loss."),
-    rdma("request_completion_error", "Requests that ended with an error."),
-    rdma("response_completion_error", "Responses that ended with an error."),
+    rdma_event("slow_restart_cnp", "Congestion notification packets that slow restarts generated."),
+    rdma_event("slow_restart_transition", "Times a queue pair went into slow restart."),
+    rdma("request_completion_error", "Requests that ended with an error, flushed ones included."),
+    rdma("response_completion_error", "Responses that ended with an error, flushed ones included."),
+    rdma_event("request_flush", "Requests that were flushed with their queue pair: normal when a job ends."),
+    rdma_event("response_flush", "Receive requests that were flushed with their queue pair: normal when a job ends."),
     rdma("remote_access_error", "Requests refused by the peer's memory protection."),
+    rdma("response_access_error", "Requests of peers that this port's memory protection refused."),
     rdma("local_length_error", "Requests whose length did not fit."),
+    rdma("local_protection_error", "Requests that this port's own memory protection refused."),
+    rdma("local_operation_error", "Operations of queue pairs that failed in this port."),
     rdma("remote_invalid_request", "Requests that the peer found invalid."),
+    rdma("remote_operation_error", "Requests that failed in the peer."),
+    rdma("invalid_request", "Invalid requests received."),
+    rdma("response_invalid_request", "Responses that refused a request as invalid."),
+    rdma("response_operation_error", "Responses that said that an operation failed in this port."),
+    rdma("out_of_atomic_resources", "Requests dropped for lack of resources for atomic operations."),
+    rdma("sequence_nak_sent", "Sequence NAKs sent: this port missed a packet."),
+    rdma("rnr_nak_sent", "Receiver-not-ready NAKs sent: this port had no receive request posted."),
+    rdma("duplicate_response", "Duplicate responses received."),
+    rdma("invalid_packet", "Responses received that are not valid."),
+    rdma("icrc_error", "Packets with a bad invariant CRC: their data was damaged on its way, unseen by any link."),
+    rdma("protocol_error", "Packets received that broke the protocol."),
+    rdma("unresponsive_peer", "Times a peer did not respond."),
+    rdma("impaired_connection", "Times a connection to a peer became impaired, which limits its rate."),
     rdma("send_error", "Packets that the driver could not send."),
     rdma("receive_drop", "RDMA packets dropped on arrival."),
     rdma("read_write_error", "RDMA reads or writes that failed."),

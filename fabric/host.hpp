@@ -29,6 +29,8 @@ struct HostPort {
   std::string pci_address;  ///< "0000:17:00.0"; empty for software devices
   std::string driver;       ///< of the RDMA device if there is one ("mlx5", "rxe"), else of the interface ("ice")
   std::string firmware;
+  std::string board_id;     ///< of the adapter's make, "MT_0000000838" (sysfs board_id): what firmware fits it
+  std::string device_type;  ///< "MT4129" (sysfs hca_type)
   LinkLayer link_layer = LinkLayer::kUnknown;
   bool is_virtual_function = false;  ///< or a subfunction: made for others, and they may take it away
   NodeGuid node_guid;                ///< 0 where the device has none

@@ -37,9 +37,13 @@ const char* to_string(MadResult result);
 /// How the requests of a sweep ended and how long it took.
 struct SweepStatistics {
   std::array<std::uint64_t, kMadResultCount> requests{};  ///< by result, since the sweeper started
-  Duration duration{};                                    ///< of this sweep, first request to last answer
-  std::uint32_t window = 0;                               ///< requests kept outstanding at its end
-  std::uint32_t nodes_backed_off = 0;                     ///< nodes left out because they did not answer before
+  /// Questions to the subnet administrator for path records, by result, since the sweeper started; part of `requests`.
+  std::array<std::uint64_t, kMadResultCount> path_records{};
+  Duration duration{};                     ///< of this sweep, first request to last answer
+  std::uint32_t window = 0;                ///< requests kept outstanding at its end
+  std::uint32_t nodes_backed_off = 0;      ///< nodes left out because they did not answer before
+  std::uint32_t nodes_with_other_key = 0;  ///< nodes that say that our requests' M_Key is not theirs
+  std::uint32_t silent_neighbors = 0;      ///< links that are up, behind which nobody ever answered
 };
 
 /// One sweep, complete. The tables have one row for each port of `topology`.

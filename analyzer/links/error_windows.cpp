@@ -104,6 +104,11 @@ void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std
       rates[port].error_rate = static_cast<double>(window.rate);
       continue;
     }
+    // A counter that is stuck says nothing: neither more errors, nor time without any.
+    if (!moved && std::ranges::binary_search(pass.uncounted, port)) {
+      rates[port].error_rate = static_cast<double>(window.rate);
+      continue;
+    }
     const bool training = !window.was_up || (errors && (errors->link_downed > 0 || planned.has_port(port)));
     window.was_up = true;
     if (!training) {

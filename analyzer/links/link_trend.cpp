@@ -52,6 +52,20 @@ void LinkTrend::take(TimePoint at, double rate, Duration spacing, std::uint64_t 
   was_down_ = is_unknown_ = false;
 }
 
+std::optional<FecBaseline> LinkTrend::baseline() const {
+  if (taken_ == kNever || drift_.state().readings == 0) return std::nullopt;
+  return FecBaseline{.port = {}, .rate = rate_, .taken = taken_, .drift = drift_.state()};
+}
+
+void LinkTrend::restore(const FecBaseline& baseline) {
+  drift_ = Drift(baseline.drift);
+  rate_ = baseline.rate;
+  taken_ = baseline.taken;
+  repaired_ = 0;
+  is_unknown_ = true;
+  was_down_ = false;
+}
+
 bool LinkTrend::is_worse(const Thresholds& thresholds) const {
   if (!drift_.drifting()) return false;
   if (figure_ == Figure::kReceivePower) return drift_.last() - drift_.usual() >= thresholds.receive_power_drop;

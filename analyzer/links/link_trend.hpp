@@ -11,6 +11,7 @@
 #include "analyzer/links/link_findings.hpp"
 #include "analyzer/ports/drift.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
+#include "fabric/analyzer_state.hpp"
 
 namespace weft::analyzer {
 
@@ -37,6 +38,11 @@ class LinkTrend {
   void take(TimePoint at, double rate, Duration spacing, std::uint64_t nanowatts, const Thresholds& thresholds);
   /// When take() last made a figure, or began one.
   TimePoint taken() const { return taken_; }
+
+  /// What is worth remembering; nullopt before there is any. The port is the caller's.
+  std::optional<FecBaseline> baseline() const;
+  /// Goes on from a baseline. What was repaired since is not known.
+  void restore(const FecBaseline& baseline);
 
   /// It has become worse, by so much that it is of interest.
   bool is_worse(const Thresholds& thresholds) const;

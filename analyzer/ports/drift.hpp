@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "analyzer/thresholds/drift.hpp"
+#include "fabric/analyzer_state.hpp"
 #include "fabric/clock.hpp"
 
 namespace weft::analyzer {
@@ -18,45 +19,47 @@ inline constexpr Duration kTimeForRepair = std::chrono::minutes(3);
 /// level that the first readings had. For figures that grow when they get worse; of others the negative.
 class Drift {
  public:
+  Drift() = default;
+  /// Goes on from what another one remembered.
+  explicit Drift(const DriftState& state) : state_(state) {}
+  /// What is worth remembering.
+  const DriftState& state() const { return state_; }
+
   /// The next reading. `least_spread` bounds the spread from below, in the unit of `value`: what is steady by chance
   /// while it is learned must not make everything after it remarkable.
   void add(double value, double least_spread, const DriftLimits& limits) {
-    last_ = static_cast<float>(value);
-    if (readings_ < limits.baseline_readings) {
-      ++readings_;
-      const double before = value - static_cast<double>(mean_);
-      mean_ += static_cast<float>(before / readings_);
-      squares_ += static_cast<float>(before * (value - static_cast<double>(mean_)));
-      recent_ = mean_;
+    state_.last = static_cast<float>(value);
+    if (state_.readings < limits.baseline_readings) {
+      ++state_.readings;
+      const double before = value - static_cast<double>(state_.mean);
+      state_.mean += static_cast<float>(before / state_.readings);
+      state_.squares += static_cast<float>(before * (value - static_cast<double>(state_.mean)));
+      state_.recent = state_.mean;
       return;
     }
-    recent_ += static_cast<float>(kRecent * (value - static_cast<double>(recent_)));
-    const double spread = std::max(least_spread, std::sqrt(static_cast<double>(squares_) / std::max(1, readings_ - 1)));
-    const double z = std::min((value - static_cast<double>(mean_)) / spread, limits.largest_step);
+    state_.recent += static_cast<float>(kRecent * (value - static_cast<double>(state_.recent)));
+    const double spread =
+        std::max(least_spread, std::sqrt(static_cast<double>(state_.squares) / std::max(1, state_.readings - 1)));
+    const double z = std::min((value - static_cast<double>(state_.mean)) / spread, limits.largest_step);
     // Bounded above too: the end of a long trouble is seen as soon as its beginning was.
-    sum_ = static_cast<float>(std::clamp(static_cast<double>(sum_) + z - limits.slack, 0.0, 1.5 * limits.alarm));
-    if (static_cast<double>(sum_) >= limits.alarm) drifting_ = true;
-    if (static_cast<double>(sum_) <= limits.alarm / 2) drifting_ = false;
+    state_.sum =
+        static_cast<float>(std::clamp(static_cast<double>(state_.sum) + z - limits.slack, 0.0, 1.5 * limits.alarm));
+    if (static_cast<double>(state_.sum) >= limits.alarm) state_.drifting = true;
+    if (static_cast<double>(state_.sum) <= limits.alarm / 2) state_.drifting = false;
   }
 
   /// Begins at `alarm`, ends at half of it.
-  bool drifting() const { return drifting_; }
-  double usual() const { return static_cast<double>(mean_); }  ///< level learned, or so far
+  bool drifting() const { return state_.drifting; }
+  double usual() const { return static_cast<double>(state_.mean); }  ///< level learned, or so far
   /// The latest reading.
-  double last() const { return static_cast<double>(last_); }
+  double last() const { return static_cast<double>(state_.last); }
   /// Level of the last few readings: an exponential mean. How far it is from usual() does not hang on one reading.
-  double recent() const { return static_cast<double>(recent_); }
+  double recent() const { return static_cast<double>(state_.recent); }
 
  private:
   static constexpr double kRecent = 0.25;  ///< weight of the last reading
 
-  float mean_ = 0;
-  float squares_ = 0;  ///< Σ (value − mean)² of the readings that were learned from (Welford, 1962)
-  float sum_ = 0;
-  float last_ = 0;
-  float recent_ = 0;
-  std::uint16_t readings_ = 0;
-  bool drifting_ = false;
+  DriftState state_;
 };
 
 }  // namespace weft::analyzer

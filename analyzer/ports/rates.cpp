@@ -82,6 +82,7 @@ void CounterTracker::restart(const Sweep& sweep) {
   details_before_.reset();
   reset_counts_.assign(ports, 0);
   uncorrectable_.assign(ports, 0);
+  uncounted_.clear();
   details_read_at_.assign(ports, kNever);
   pass_.rates.reset();
 }
@@ -128,6 +129,7 @@ const CounterPass& CounterTracker::update(const Sweep& sweep, Duration stale_aft
     before_ = sweep.counters;
   }
   if (sweep.details && sweep.details->rows() >= ports && sweep.details != details_before_) add_uncorrectable(sweep);
+  pass_.uncounted = uncounted_;
   pass_.rates = std::move(rates);
   return pass_;
 }
@@ -239,12 +241,18 @@ void CounterTracker::add_uncorrectable(const Sweep& sweep) {
     const bool first = details_read_at_[row] == kNever;
     details_read_at_[row] = details.read_at(row);
     std::uint64_t sum = 0;
+    bool stuck = false;
     for (const CounterId id : {CounterId::kFecUncorrectableBlocks, CounterId::kRsFecUncorrectableBlocks})
       for (unsigned instance = 0; instance < counter_info(id).instances; ++instance) {
         const Column column = details.column(id, instance);
-        if (details.column(id) != SampleTable::kNoColumn && details.present(row, column))
-          sum += details.value(row, column);
+        if (details.column(id) == SampleTable::kNoColumn || !details.present(row, column)) continue;
+        sum += details.value(row, column);
+        stuck |= details.saturated(row, column);
       }
+    const auto place = std::ranges::lower_bound(uncounted_, static_cast<PortIndex>(row));
+    const bool was_stuck = place != uncounted_.end() && *place == row;
+    if (stuck && !was_stuck) uncounted_.insert(place, static_cast<PortIndex>(row));
+    if (!stuck && was_stuck) uncounted_.erase(place);
     const std::uint64_t previous = uncorrectable_[row];
     uncorrectable_[row] = sum;
     if (first || sum <= previous) continue;

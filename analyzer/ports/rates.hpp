@@ -39,6 +39,8 @@ struct CounterPass {
   /// Ports whose byte counters moved further than the fastest link they could have allows: what they say is not true.
   std::vector<PortIndex> impossible;
   std::vector<PortIndex> saturated;  ///< ports with at least one error counter at all ones, ascending
+  /// Ports with a counter of uncorrectable code words at all ones, ascending: how many there are now is not known.
+  std::vector<PortIndex> uncounted;
 };
 
 /// Remembers the previous table; gives the difference. A decrease in any counter of a port is a reset by somebody else:
@@ -73,6 +75,7 @@ class CounterTracker {
   std::vector<float> line_rates_;
   std::vector<float> most_rates_;  ///< of each port: the fastest that it supports, bits per second; 0 unknown
   std::vector<std::uint32_t> reset_counts_;
+  std::vector<PortIndex> uncounted_;          ///< as CounterPass::uncounted, at the last reading of each
   std::vector<std::uint64_t> uncorrectable_;  ///< sum of all FEC-uncorrectable counters at the last reading
   std::vector<TimePoint> details_read_at_;
   CounterPass pass_;

@@ -77,6 +77,8 @@ void to_proto(const Sweep& from, v1::SweepSummary& to) {
   if (from.topology && from.topology->is_ethernet()) return;
   to.set_window(from.statistics.window);
   to.set_nodes_backed_off(from.statistics.nodes_backed_off);
+  to.set_nodes_with_other_key(from.statistics.nodes_with_other_key);
+  to.set_silent_neighbors(from.statistics.silent_neighbors);
   for (std::size_t i = 0; i < kMadResultCount; ++i) {
     v1::SweepSummary::Requests& requests = *to.add_requests();
     requests.set_result(to_string(static_cast<MadResult>(i)));

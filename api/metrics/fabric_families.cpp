@@ -101,6 +101,16 @@ void append_sweeps(std::string& out, const Snapshot& snapshot, MetricsFormat for
                     {{"subnet", fabric.name}, {"result", to_string(static_cast<MadResult>(i))}},
                     sweep.statistics.requests[i]);
   });
+  constexpr MetricFamily kPathRecords{"weft_sweep_path_records_total", MetricType::kCounter,
+                                      "Path records that the sweeper requested from the subnet administrator, by "
+                                      "result."};
+  per_asking(out, snapshot, format, kPathRecords,
+             [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+               for (const MadResult result : {MadResult::kOk, MadResult::kTimeout, MadResult::kBadStatus,
+                                              MadResult::kUnsupported, MadResult::kMalformed, MadResult::kSendFailed})
+                 append_sample(samples, kPathRecords.name, {{"subnet", fabric.name}, {"result", to_string(result)}},
+                               sweep.statistics.path_records[static_cast<std::size_t>(result)]);
+             });
   constexpr MetricFamily kWindow{"weft_sweep_window", MetricType::kGauge,
                                  "Maximum of outstanding requests of the sweeper."};
   per_asking(out, snapshot, format, kWindow, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
@@ -112,6 +122,16 @@ void append_sweeps(std::string& out, const Snapshot& snapshot, MetricsFormat for
              [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
                append_sample(samples, kBackedOff.name, {{"subnet", fabric.name}}, sweep.statistics.nodes_backed_off);
              });
+  constexpr MetricFamily kOtherKey{"weft_sweep_nodes_with_other_key", MetricType::kGauge,
+                                   "Nodes whose M_Key is not the one of infiniband.management_key_file."};
+  per_asking(out, snapshot, format, kOtherKey, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    append_sample(samples, kOtherKey.name, {{"subnet", fabric.name}}, sweep.statistics.nodes_with_other_key);
+  });
+  constexpr MetricFamily kSilent{"weft_sweep_silent_neighbors", MetricType::kGauge,
+                                 "Links that are up and lead to nodes that never responded."};
+  per_asking(out, snapshot, format, kSilent, [&](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
+    append_sample(samples, kSilent.name, {{"subnet", fabric.name}}, sweep.statistics.silent_neighbors);
+  });
 }
 
 constexpr std::size_t kSeverities = 3;

@@ -61,6 +61,8 @@ void write_port(const PortFamily& family, const HostView& host, const HostPort& 
   if (!port.pci_address.empty()) line.label("pci_address", port.pci_address);
   if (!port.driver.empty()) line.label("driver", port.driver);
   if (!port.firmware.empty()) line.label("firmware", port.firmware);
+  if (!port.board_id.empty()) line.label("board_id", port.board_id);
+  if (!port.device_type.empty()) line.label("device_type", port.device_type);
   if (port.port_guid) line.label("port_guid", to_string(port.port_guid));
   line.label("link_layer", to_string(port.link_layer));
   line.end(1);

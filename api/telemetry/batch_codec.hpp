@@ -17,8 +17,9 @@
 //                                  5 jobs, 6 events. Bits 1, 2, 4 and 5 only together with bit 3
 //   ports     count, and for each  text device, byte number, text netdev, text bond, text PCI address, text driver,
 //                                  text firmware, byte flags (bits 0-1 link layer, 2 virtual function, 3 set down by
-//                                  somebody), 8 bytes node GUID, 8 bytes port GUID (lowest first), varint LID,
-//                                  byte state, byte physical state, varint bit/s, text why it is down
+//                                  somebody, 4 has a board), [text board id, text device type], 8 bytes node GUID, 8
+//                                  bytes port GUID (lowest first), varint LID, byte state, byte physical state, varint
+//                                  bit/s, text why it is down
 //   series    count, and for each  text device, byte port, text name, byte flags (bit 0 raw, 1-2 direction, 3-4
 //                                  behaviour, 5 has a priority, 6 has a lane, 7 has a source), byte bits,
 //                                  [byte priority], [byte lane], [byte source: 2 RDMA, 3 netdev]. What follows refers

@@ -199,11 +199,15 @@ class Reader {
     port.pci_address = name();
     port.driver = name();
     port.firmware = name();
-    const std::uint8_t flags = at_most(0x0F, "set of flags");
+    const std::uint8_t flags = at_most(kKnownPortFlags, "set of flags");
     if ((flags & 3) > static_cast<unsigned>(LinkLayer::kEthernet)) wrong(ErrorCode::kInvalidArgument, "no link layer");
     port.link_layer = static_cast<LinkLayer>(flags & 3);
     port.is_virtual_function = (flags & kVirtualFunction) != 0;
     port.administratively_down = (flags & kSetDown) != 0;
+    if (flags & kHasBoard) {
+      port.board_id = name();
+      port.device_type = name();
+    }
     port.node_guid = NodeGuid{fixed()};
     port.port_guid = PortGuid{fixed()};
     port.lid = Lid{static_cast<std::uint16_t>(narrow(0xFFFF, "LID"))};

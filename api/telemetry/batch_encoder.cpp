@@ -120,9 +120,14 @@ class Writer {
     name(port.pci_address);
     name(port.driver);
     name(port.firmware);
+    const bool has_board = !port.board_id.empty() || !port.device_type.empty();
     byte(static_cast<std::uint8_t>(static_cast<unsigned>(port.link_layer) |
                                    (port.is_virtual_function ? kVirtualFunction : 0U) |
-                                   (port.administratively_down ? kSetDown : 0U)));
+                                   (port.administratively_down ? kSetDown : 0U) | (has_board ? kHasBoard : 0U)));
+    if (has_board) {
+      name(port.board_id);
+      name(port.device_type);
+    }
     fixed(port.node_guid.value);
     fixed(port.port_guid.value);
     varint(port.lid.value);

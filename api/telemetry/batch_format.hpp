@@ -21,6 +21,8 @@ inline constexpr std::uint8_t kKnownParts = 0x7F;
 // Of a port: bits 0-1 are the link layer.
 inline constexpr std::uint8_t kVirtualFunction = 1U << 2;
 inline constexpr std::uint8_t kSetDown = 1U << 3;
+inline constexpr std::uint8_t kHasBoard = 1U << 4;
+inline constexpr std::uint8_t kKnownPortFlags = 0x1F;
 
 // Of a series.
 inline constexpr std::uint8_t kRaw = 1U << 0;

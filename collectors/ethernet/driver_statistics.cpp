@@ -93,10 +93,16 @@ void DriverStatistics::learn(Watched& watched) const {
   std::uint32_t index = 0;
   for (const std::string_view name :
        parse_statistics_names({bytes.data() + sizeof(command), watched.count * std::size_t{ETH_GSTRING_LEN}})) {
-    if (!name.empty() && (raw_names_ || find_driver_counter(ethtool_table(watched.driver), name)))
+    if (!name.empty() && (raw_names_ || find_driver_counter(table_of(watched), name)))
       watched.statistics.push_back({index, std::string(name), std::nullopt});
     ++index;
   }
+}
+
+std::span<const DriverCounter> DriverStatistics::table_of(const Watched& watched) {
+  // All that the tables have is counted by the physical port.
+  if (watched.interface.is_beside_its_port) return {};
+  return ethtool_table(watched.driver);
 }
 
 void DriverStatistics::watch(std::span<const Interface> interfaces) {
@@ -115,7 +121,7 @@ void DriverStatistics::enter(SeriesRegistry& book) {
   book.begin_source(CounterSource::kNetdev);
   for (Watched& watched : watched_) {
     const Interface& interface = watched.interface;
-    const std::span<const DriverCounter> table = ethtool_table(watched.driver);
+    const std::span<const DriverCounter> table = table_of(watched);
     for (Watched::Statistic& statistic : watched.statistics) {
       const auto match = find_driver_counter(table, statistic.name);
       statistic.position = book.enter(match ? series_of(*match, interface.device, interface.port)
@@ -145,7 +151,8 @@ void DriverStatistics::read(ValueSink& sink) {
       continue;
     }
     for (const Watched::Statistic& statistic : watched.statistics)
-      if (statistic.position) sink.put(*statistic.position, buffer_[head + statistic.index]);
+      if (const std::uint64_t value = buffer_[head + statistic.index]; statistic.position && !is_no_reading(value))
+        sink.put(*statistic.position, value);
   }
 }
 

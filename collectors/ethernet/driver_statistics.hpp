@@ -61,6 +61,7 @@ class DriverStatistics {
   bool ask(const Watched& watched, void* command) const;
   std::uint32_t count_of(const Watched& watched) const;
   void learn(Watched& watched) const;
+  static std::span<const DriverCounter> table_of(const Watched& watched);
 
   bool raw_names_;
   int fd_ = -1;

@@ -62,6 +62,7 @@ InterfaceScan scan_interfaces(const std::string& sysfs_root, std::span<const Hos
     interface.device = port != nullptr ? port->device : entry.name;
     interface.port = port != nullptr ? port->number : std::uint8_t{0};
     interface.is_infiniband = sysfs::parse_counter(sysfs::read_text(path + "/type")) == ARPHRD_INFINIBAND;
+    interface.is_beside_its_port = sysfs::is_beside_its_port(path + "/device");
     interface.is_software_rdma = port != nullptr && port->pci_address.empty();
     if (port == nullptr) scan.alone.push_back(port_alone(sysfs_root, interface));
     scan.interfaces.push_back(std::move(interface));

@@ -20,7 +20,9 @@ struct Interface {
   /// What its values are entered under: the RDMA port on it, else the interface itself.
   std::string device;
   std::uint8_t port = 0;
-  bool is_infiniband = false;     ///< IPoIB: its carrier is its subnet manager's matter, not the link's
+  bool is_infiniband = false;  ///< IPoIB: its carrier is its subnet manager's matter, not the link's
+  bool is_beside_its_port =
+      false;                      ///< sysfs::is_beside_its_port(): its driver's statistics of the port are shown there
   bool is_software_rdma = false;  ///< the RDMA port on it has no hardware: all of its traffic passes the interface
 
   bool operator==(const Interface&) const = default;

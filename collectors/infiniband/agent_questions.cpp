@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What performance agents can do, what else they count, and the service levels of the paths to them.
+// What performance agents can do, what else they count, and the speeds that vendors have of their own.
 
 #include <algorithm>
 
@@ -10,8 +10,17 @@ namespace {
 
 // One reply may be lost, and a few with it; who has never answered so many requests does not have the attribute.
 constexpr std::uint8_t kSilenceMeansUnsupported = 4;
+// An answer may be lost, and a link may train at another speed between two sweeps: asked again after so many.
+constexpr std::uint64_t kVendorSpeedsAgainAfter = 64;
+// A node that does not know the attribute may do so with another firmware.
+constexpr std::uint64_t kVendorSpeedsUnsupportedFor = 4096;
 
-// The port of a node that its agent is asked through and, for PortSamplesControl, about.
+PortNum first_external(const Subnet& subnet, NodeIndex node, PortIndex speaking) {
+  return subnet.node(node).type == NodeType::kSwitch ? PortNum{1} : subnet.port(speaking).number;
+}
+
+}  // namespace
+
 PortIndex speaking_port(const Subnet& subnet, NodeIndex node) {
   const Node& n = subnet.node(node);
   for (PortIndex p = n.first_port; p < n.first_port + n.port_entries(); ++p)
@@ -20,12 +29,6 @@ PortIndex speaking_port(const Subnet& subnet, NodeIndex node) {
       return p;
   return kNoIndex;
 }
-
-PortNum first_external(const Subnet& subnet, NodeIndex node, PortIndex speaking) {
-  return subnet.node(node).type == NodeType::kSwitch ? PortNum{1} : subnet.port(speaking).number;
-}
-
-}  // namespace
 
 AgentQuestions::AgentQuestions(Subnet& subnet, const GeneralServices& services, std::vector<NodeIndex> nodes)
     : subnet_(subnet), services_(services) {
@@ -73,12 +76,7 @@ void AgentQuestions::answered(const MadRequest& request, MadResult result, Const
   // An agent that just answered ClassPortInfo and is silent now does not have it: some drop what they do not know.
   agent.tick_asked = true;
   const Node& node = subnet_.node(request.node);
-  for (PortIndex p = node.first_port; p < node.first_port + node.port_entries(); ++p) {
-    Port& port = subnet_.port(p);
-    const double rate = link_bits_per_second(port.width_active, port.speed_active);
-    if (rate > 0)
-      port.wait_tick_seconds = static_cast<float>(wait_tick_seconds(agent.tick, lanes(port.width_active), rate));
-  }
+  for (PortIndex p = node.first_port; p < node.first_port + node.port_entries(); ++p) refresh_wait_tick(subnet_, p);
   subnet_.mark_changed();
 }
 
@@ -164,48 +162,60 @@ void DetailReadings::answered(const MadRequest& request, MadResult result, Const
     details_.set_read_at(request.port, now);
 }
 
-ServiceLevelQuestions::ServiceLevelQuestions(Subnet& subnet, const GeneralServices& services, Lid own,
-                                             Lid subnet_manager, std::uint8_t subnet_manager_sl,
-                                             std::vector<NodeIndex> nodes)
-    : subnet_(subnet),
-      services_(services),
-      own_(own),
-      subnet_manager_(subnet_manager),
-      subnet_manager_sl_(subnet_manager_sl),
-      nodes_(std::move(nodes)) {}
+VendorSpeedQuestions::VendorSpeedQuestions(Subnet& subnet, std::vector<PortIndex> ports, std::uint64_t sweep)
+    : subnet_(subnet), ports_(std::move(ports)), sweep_(sweep) {}
 
-bool ServiceLevelQuestions::next(MadRequest& request) {
-  while (next_ < nodes_.size()) {
-    const NodeIndex node = nodes_[next_++];
-    const PortIndex port = speaking_port(subnet_, node);
-    if (port == kNoIndex) continue;
+bool VendorSpeedQuestions::next(MadRequest& request) {
+  while (next_ < ports_.size()) {
+    const PortIndex index = ports_[next_++];
+    const Port& port = subnet_.port(index);
+    if (subnet_.reach(port.node).ask_vendor_at > sweep_) continue;  // it has just said that it does not have it
     request = {};
-    request.node = subnet_.local_node();  // all of these burden one agent: the subnet administrator
-    request.port = port;
-    request.tag = node;
-    request.attribute = attribute::kPathRecord;
-    request.tries_left = 0;
-    request.address = {MadClass::kSubnetAdministration,
-                       subnet_manager_,
-                       1,
-                       services_.queue_key,
-                       subnet_manager_sl_,
-                       services_.pkey_index};
+    request.node = port.node;
+    request.port = index;
+    request.attribute = attribute::kVendorPortInfo;
+    request.modifier = port.number.value;
+    request.address = subnet_address(subnet_, port.node, subnet_.reach(port.node).by_lid);
+    request.optional = true;
     return true;
   }
   return false;
 }
 
-void ServiceLevelQuestions::encode(const MadRequest& request, MadBytes mad) {
-  encode_path_record_get(mad, own_, subnet_.port(request.port).lid);
+void VendorSpeedQuestions::encode(const MadRequest& request, MadBytes mad) {
+  if (request.address.mad_class == MadClass::kSubnetLidRouted) {
+    encode_subnet_get(mad, request.attribute, request.modifier, nullptr);
+    return;
+  }
+  const DirectedRoute route = subnet_.route_to(request.node).value_or(DirectedRoute{});
+  encode_subnet_get(mad, request.attribute, request.modifier, &route);
 }
 
-void ServiceLevelQuestions::answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint) {
-  if (result != MadResult::kOk) return;
-  ++answers_;
-  PerformanceAgent& agent = subnet_.agent(request.tag);
-  agent.service_level = decode_path_record_sl(mad);
-  agent.service_level_known = true;
+void VendorSpeedQuestions::answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint) {
+  subnet_.vendor_speeds(request.port).ask_at = sweep_ + kVendorSpeedsAgainAfter;
+  if (result == MadResult::kOk) {
+    const VendorPortInfo info = decode_vendor_port_info(mad);
+    if (subnet_.update_vendor_speeds(request.port, info)) refresh_wait_tick(subnet_, request.port);
+    // Both ends of a link run at one speed: that of one that is spared the question, too.
+    const PortIndex peer = subnet_.port(request.port).peer;
+    if (peer == kNoIndex || !subnet_.agent(subnet_.port(peer).node).spared) return;
+    if (subnet_.update_vendor_speeds(peer, {info.speed_active, info.speed_active, info.speed_active}))
+      refresh_wait_tick(subnet_, peer);
+    return;
+  }
+  const bool refused = result == MadResult::kUnsupported || result == MadResult::kBadStatus;
+  subnet_.reach(request.node).ask_vendor_at =
+      sweep_ + (refused ? kVendorSpeedsUnsupportedFor : kVendorSpeedsAgainAfter);
+}
+
+bool is_due_for_vendor_speeds(Subnet& subnet, PortIndex index, std::uint64_t sweep) {
+  const Port& port = subnet.port(index);
+  if (port.speed_active != kSpeedQdr && port.speed_active != kSpeedFdr10) return false;
+  const Node& node = subnet.node(port.node);
+  if (port.number.value == 0 || !has_vendor_port_info(node.vendor_id, node.device_id)) return false;
+  const Reach& reach = subnet.reach(port.node);
+  return node.reachable && reach.silent_sweeps == 0 && reach.ask_vendor_at <= sweep &&
+         subnet.vendor_speeds(index).ask_at <= sweep && !subnet.agent(port.node).spared && subnet.is_here(index);
 }
 
 CounterClears::CounterClears(Subnet& subnet, const GeneralServices& services, std::vector<Selection> what)

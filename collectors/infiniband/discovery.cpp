@@ -251,10 +251,10 @@ void Discovery::port_info(PortIndex port, ConstMadBytes mad) {
   const NodeIndex index = subnet_.port(port).node;
   const bool is_switch = subnet_.node(index).type == NodeType::kSwitch;
   const bool is_external = is_switch && subnet_.port(port).number.value != 0;
-  std::optional<std::uint32_t> mask;
-  if (is_external) mask = subnet_.switch_capability_mask(index);
-  const PortInfo info = decode_port_info(mad, mask);
-  if (is_switch && !is_external) subnet_.switch_capability_mask(index) = info.capability_mask;
+  std::optional<PortCapabilities> capabilities;
+  if (is_external) capabilities = subnet_.switch_capabilities(index);
+  const PortInfo info = decode_port_info(mad, capabilities);
+  if (is_switch && !is_external) subnet_.switch_capabilities(index) = info.capabilities;
   subnet_.update(port, info);
   subnet_.note_subnet_manager(port, info);
   // Adapters do not forward: only switches and the port we sit on have something behind them that we can ask.

@@ -4,6 +4,7 @@
 #include <infiniband/mad.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "collectors/infiniband/field_reader.hpp"
@@ -49,6 +50,7 @@ struct PortInfoPlaces {
   FieldReader extended_active = place(IB_PORT_LINK_SPEED_EXT_ACTIVE_F, 4);
   FieldReader extended_enabled = place(IB_PORT_LINK_SPEED_EXT_ENABLED_F, 5);
   FieldReader extended_supported = place(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, 4);
+  FieldReader capability_mask2 = place(IB_PORT_CAPMASK2_F, 16);
 
   static FieldReader place(MAD_FIELDS field, int bits) { return FieldReader(field, IB_SMP_DATA_OFFS, bits); }
 };
@@ -62,6 +64,13 @@ SpeedMask base_speeds(std::uint32_t bits) {
 SpeedMask extended_speeds(std::uint32_t bits) {
   return static_cast<SpeedMask>((bits & 0xF) << 4);
 }
+// LinkSpeedExt*2: bit 0 is XDR, the only one defined (rdma-core 0538e6de8, libibmad/dump.c).
+SpeedMask extended_speeds2(unsigned bits) {
+  return bits & 1 ? kSpeedXdr : SpeedMask{0};
+}
+// LinkSpeedExtActive2 has bits 449 and 450 of PortInfo, Supported2 451 and 452, Enabled2 453 to 455: one byte
+// (rdma-core 0538e6de8, libibmad/fields.c). Debian 12's libibmad does not know them.
+constexpr std::size_t kExtendedSpeeds2 = IB_SMP_DATA_OFFS + 56;
 
 }  // namespace
 
@@ -82,6 +91,10 @@ void encode_subnet_get(MadBytes mad, std::uint16_t attribute, std::uint32_t modi
   mad_set_field(mad.data(), 0, IB_DRSMP_DRSLID_F, 0xFFFF);
   mad_set_field(mad.data(), 0, IB_DRSMP_DRDLID_F, 0xFFFF);
   mad_set_array(mad.data(), 0, IB_DRSMP_PATH_F, const_cast<std::uint8_t*>(route->ports.data()));
+}
+
+void set_management_key(MadBytes mad, std::uint64_t key) {
+  mad_set_field64(mad.data(), 0, IB_MAD_MKEY_F, key);
 }
 
 void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port) {
@@ -174,7 +187,7 @@ std::span<const std::uint8_t, kRouteBlockSize> decode_forwarding_block(ConstMadB
   return mad.subspan<IB_SMP_DATA_OFFS, kRouteBlockSize>();
 }
 
-PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capability_mask) {
+PortInfo decode_port_info(ConstMadBytes mad, const std::optional<PortCapabilities>& capabilities) {
   const auto get = [mad](const FieldReader& place) { return static_cast<std::uint32_t>(place.read(mad)); };
   PortInfo info;
   const std::uint32_t state = get(kPortInfo.state);
@@ -185,7 +198,8 @@ PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capabi
   info.subnet_manager_lid = {static_cast<std::uint16_t>(get(kPortInfo.subnet_manager_lid))};
   info.subnet_manager_sl = static_cast<std::uint8_t>(get(kPortInfo.subnet_manager_sl));
   info.lid_mask_control = static_cast<std::uint8_t>(get(kPortInfo.lid_mask_control));
-  info.capability_mask = get(kPortInfo.capability_mask);
+  info.capabilities.mask = get(kPortInfo.capability_mask);
+  info.capabilities.mask2 = static_cast<std::uint16_t>(get(kPortInfo.capability_mask2));
   if (!info.is_link_up()) return info;
 
   info.width_active = static_cast<WidthMask>(get(kPortInfo.width_active));
@@ -194,14 +208,44 @@ PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capabi
   info.speed_active = base_speeds(get(kPortInfo.speed_active));
   info.speed_enabled = base_speeds(get(kPortInfo.speed_enabled));
   info.speed_supported = base_speeds(get(kPortInfo.speed_supported));
-  if (capability_mask.value_or(info.capability_mask) & PortInfo::kExtendedSpeedsSupported) {
+  const PortCapabilities known = capabilities.value_or(info.capabilities);
+  if (known.has_extended_speeds()) {
     const SpeedMask active = extended_speeds(get(kPortInfo.extended_active));
     if (active) info.speed_active = active;  // an active extended speed replaces the base one
     // Enabled has a fifth bit that means "none enabled" together with 0x1E and 0x1F reserved: only four name speeds.
     info.speed_enabled |= extended_speeds(get(kPortInfo.extended_enabled));
     info.speed_supported |= extended_speeds(get(kPortInfo.extended_supported));
   }
+  if (known.has_extended_speeds2()) {
+    const unsigned speeds = mad[kExtendedSpeeds2];
+    if (const SpeedMask active = extended_speeds2(speeds >> 5 & 3)) info.speed_active = active;
+    info.speed_enabled |= extended_speeds2(speeds & 7);
+    info.speed_supported |= extended_speeds2(speeds >> 3 & 3);
+  }
   return info;
+}
+
+bool has_other_management_key(ConstMadBytes mad, std::uint64_t key) {
+  // Protected, the key is shown to those alone who have it; others see 0.
+  return key != 0 && field(mad, IB_SMP_DATA_OFFS, IB_PORT_MKEY_PROT_BITS_F) != 0 &&
+         field64(mad, IB_SMP_DATA_OFFS, IB_PORT_MKEY_F) != key;
+}
+
+VendorPortInfo decode_vendor_port_info(ConstMadBytes mad) {
+  // Bit 0 of each mask is FDR10, the only speed that is defined (rdma-core, libibmad/iba_types.h).
+  const auto speed = [mad](MAD_FIELDS which) {
+    return field(mad, IB_SMP_DATA_OFFS, which) & 1 ? kSpeedFdr10 : SpeedMask{0};
+  };
+  return {speed(IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F), speed(IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F),
+          speed(IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F)};
+}
+
+bool has_vendor_port_info(std::uint32_t vendor_id, std::uint16_t device_id) {
+  constexpr std::uint32_t kMellanox = 0x2c9;
+  constexpr std::array<std::uint16_t, 6> kDevices{0xc839, 0xcb20, 0xcf08, 0xcf09, 0xd2f0, 0xa2d2};
+  if (vendor_id != kMellanox) return false;
+  return (device_id >= 0xc738 && device_id <= 0xc73b) || (device_id >= 0x1003 && device_id <= 0x101b) ||
+         std::ranges::find(kDevices, device_id) != kDevices.end();
 }
 
 std::uint8_t decode_path_record_sl(ConstMadBytes mad) {

@@ -51,6 +51,7 @@ inline constexpr std::uint16_t kPortVlXmitWaitCounters = 0x001C;
 inline constexpr std::uint16_t kPortCountersExtended = 0x001D;
 inline constexpr std::uint16_t kPortExtendedSpeedsCounters = 0x001F;
 inline constexpr std::uint16_t kPortInfoExtended = 0x0033;
+inline constexpr std::uint16_t kVendorPortInfo = 0xFF90;  ///< Mellanox's own: ExtendedPortInfo
 }  // namespace attribute
 
 /// Ports to leave by, hop after hop (14.2.2). ports[0] is not used, as in the datagram's InitialPath.
@@ -65,6 +66,8 @@ struct DirectedRoute {
 
 /// Writes a SubnGet. `route` null: LID routed; else directed route from and to the permissive LID.
 void encode_subnet_get(MadBytes mad, std::uint16_t attribute, std::uint32_t modifier, const DirectedRoute* route);
+/// The M_Key that a request to subnet management carries in its header (14.2.1, 14.2.4).
+void set_management_key(MadBytes mad, std::uint64_t key);
 /// Writes a PerformanceGet with PortSelect = `port`.
 void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port);
 /// Writes a PerformanceSet(PortCounters) that clears the counters of `counter_select` (16.1.3.5) on `port`.
@@ -115,25 +118,56 @@ SwitchInfo decode_switch_info(ConstMadBytes mad);
 /// LinearForwardingTable (14.2.5.10): the egress ports of 64 LIDs.
 std::span<const std::uint8_t, kRouteBlockSize> decode_forwarding_block(ConstMadBytes mad);
 
+/// CapabilityMask and CapabilityMask2 of PortInfo (14.2.5.6). Of a switch only port 0's mean anything, and they stand
+/// for all of its ports.
+struct PortCapabilities {
+  static constexpr std::uint32_t kIsSubnetManager = 1U << 1;
+  static constexpr std::uint32_t kExtendedSpeeds = 1U << 14;
+  static constexpr std::uint32_t kHasMask2 = 1U << 15;
+  static constexpr std::uint16_t kExtendedSpeeds2 = 0x0800;  ///< of mask2: rdma-core's libibmad/iba_types.h
+
+  std::uint32_t mask = 0;
+  std::uint16_t mask2 = 0;  ///< as read: meaningless without kHasMask2
+
+  /// LinkSpeedExt* mean something.
+  bool has_extended_speeds() const { return mask & kExtendedSpeeds; }
+  /// LinkSpeedExt*2 mean something; only ever together with LinkSpeedExt*.
+  bool has_extended_speeds2() const {
+    return has_extended_speeds() && (mask & kHasMask2) && (mask2 & kExtendedSpeeds2);
+  }
+};
+
 /// PortInfo (14.2.5.6). Widths and speeds of a port that is not physically up are zero: they mean nothing there.
 struct PortInfo {
-  static constexpr std::uint32_t kExtendedSpeedsSupported = 1U << 14;  ///< bit of CapabilityMask
   PortState state = PortState::kUnknown;
   PortPhysicalState physical_state = PortPhysicalState::kUnknown;
   Lid lid;
   Lid subnet_manager_lid;
   std::uint8_t subnet_manager_sl = 0;
   std::uint8_t lid_mask_control = 0;
-  std::uint32_t capability_mask = 0;  ///< of a switch only port 0's means anything
+  PortCapabilities capabilities;
   WidthMask width_active = 0, width_enabled = 0, width_supported = 0;
   SpeedMask speed_active = 0, speed_enabled = 0, speed_supported = 0;
 
   /// The cable works: physical state LinkUp, and at least Initialize.
   bool is_link_up() const { return physical_state == PortPhysicalState::kLinkUp && state >= PortState::kInitialize; }
 };
-/// `capability_mask`: of the port itself, or of port 0 for a switch's external ports; it says whether the extended
-/// speeds mean anything (bit 14). nullopt: take the reply's own.
-PortInfo decode_port_info(ConstMadBytes mad, std::optional<std::uint32_t> capability_mask);
+/// `capabilities`: of the port itself, or of port 0 for a switch's external ports; they say which speed fields mean
+/// anything. nullopt: take the reply's own.
+PortInfo decode_port_info(ConstMadBytes mad, const std::optional<PortCapabilities>& capabilities);
+/// Whether a PortInfo, of port 0 or of an adapter's port, shows that its node has another M_Key than `key`, which the
+/// request carried. Never so for key 0, and where nothing is protected (M_KeyProtectBits, 14.2.4.1).
+bool has_other_management_key(ConstMadBytes mad, std::uint64_t key);
+
+/// ExtendedPortInfo, an attribute of Mellanox's: FDR10, which PortInfo shows as QDR (rdma-core, libibmad/fields.c).
+struct VendorPortInfo {
+  SpeedMask speed_active = 0, speed_enabled = 0, speed_supported = 0;  ///< kSpeedFdr10 or 0
+};
+/// Reads a reply to a Get of ExtendedPortInfo.
+VendorPortInfo decode_vendor_port_info(ConstMadBytes mad);
+/// Whether nodes of that make know ExtendedPortInfo: the device ids that libibnetdisc asks (ibnetdisc.c), of the vendor
+/// Mellanox only.
+bool has_vendor_port_info(std::uint32_t vendor_id, std::uint16_t device_id);
 
 /// Service level of a PathRecord reply (15.2.5.16).
 std::uint8_t decode_path_record_sl(ConstMadBytes mad);

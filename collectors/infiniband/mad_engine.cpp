@@ -138,6 +138,10 @@ bool MadEngine::start(MadAsker& asker, const MadRequest& request) {
 bool MadEngine::transmit(MadAsker& asker, std::uint32_t slot) {
   Slot& s = slots_[slot];
   asker.encode(s.request, buffer_);
+  const MadClass mad_class = s.request.address.mad_class;
+  if (options_.management_key != 0 &&
+      (mad_class == MadClass::kSubnetLidRouted || mad_class == MadClass::kSubnetDirectedRoute))
+    set_management_key(buffer_, options_.management_key);
   s.transaction = (++generation_ << kSlotBits) | slot;
   s.deadline = steady_now_ + std::chrono::nanoseconds(options_.timeout).count() + kSlackNanoseconds;
   set_transaction(buffer_, s.transaction);

@@ -19,6 +19,7 @@ struct MadEngineOptions {
   std::uint32_t per_node_outstanding = 8;  ///< most requests outstanding at one node
   std::chrono::milliseconds timeout{500};  ///< for one try
   std::uint32_t retries = 2;               ///< further tries after the first
+  std::uint64_t management_key = 0;        ///< M_Key of requests to subnet management; 0: none
 };
 
 /// One thing to ask. `tag` and `port` are the asker's.

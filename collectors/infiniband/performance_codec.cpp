@@ -211,9 +211,11 @@ bool decode_detail(std::uint16_t attribute, ConstMadBytes mad, bool rs_fec_activ
 }
 
 bool decode_rs_fec_active(ConstMadBytes mad) {
-  // FECModeActive: 0 none, 1 FireCode, 2 RS-FEC, 3 low-latency RS-FEC, 4 RS(544,514) (14.2.5.19).
+  // FECModeActive: 0 none, 1 FireCode, 2 RS-FEC, 3 low-latency RS-FEC, 4 RS(544,514) (14.2.5.19). NVIDIA's own: 8
+  // strong, 9 low-latency, 10 adaptive RS, 11 COD, 12 zero-latency, which is none; 13 RS(544,514) and 14 RS(271,257),
+  // both with retransmission at the physical layer (PLR). Values of IBFECMode in ibutils2's ibdm, Fabric.h.
   const std::uint32_t mode = mad_get_field(mad_bytes(mad), IB_SMP_DATA_OFFS, IB_PORT_EXT_FEC_MODE_ACTIVE_F) & 0xFFFF;
-  return mode >= 2 && mode <= 4;
+  return (mode >= 2 && mode <= 4) || (mode >= 8 && mode <= 11) || mode == 13 || mode == 14;
 }
 
 }  // namespace weft::infiniband

@@ -54,7 +54,7 @@ void decode_port_counters_extended(ConstMadBytes mad, const PerformanceAgentInfo
 /// The optional attributes that go into the detail table; false when `attribute` is none of them.
 bool decode_detail(std::uint16_t attribute, ConstMadBytes mad, bool rs_fec_active, SampleTable& table, PortIndex row);
 
-/// Does PortInfoExtended (14.2.5.19) say that a Reed-Solomon mode is active?
+/// Does PortInfoExtended (14.2.5.19) say that a Reed-Solomon mode is active, with or without retransmission (PLR)?
 bool decode_rs_fec_active(ConstMadBytes mad);
 
 }  // namespace weft::infiniband

@@ -65,7 +65,11 @@ std::string words(const PortReport& report) {
 class Conversation {
  public:
   Conversation(MadPort& port, const PortQuestion& question)
-      : question_(question), engine_(port, {.window = 1, .timeout = question.timeout, .retries = question.retries}) {}
+      : question_(question),
+        engine_(port, {.window = 1,
+                       .timeout = question.timeout,
+                       .retries = question.retries,
+                       .management_key = question.management_key}) {}
 
   Result<PortReport> hold() {
     if (auto why = check_switch(); !why) return tl::unexpected(why.error());
@@ -97,7 +101,6 @@ class Conversation {
   Result<Answer> get(std::uint16_t attribute, std::uint32_t modifier, const DirectedRoute& route) {
     Datagram mad;
     encode_subnet_get(mad, attribute, modifier, &route);
-    set_management_key(mad, question_.management_key);
     return ask(mad, attribute);
   }
 
@@ -143,8 +146,7 @@ class Conversation {
     }
     note(*answer);
     before_ = answer->mad;
-    extended_speeds_ =
-        (decode_port_info(port0->mad, std::nullopt).capability_mask & PortInfo::kExtendedSpeedsSupported) != 0;
+    extended_speeds_ = decode_port_info(port0->mad, std::nullopt).capabilities.has_extended_speeds();
     switch_ = port0->mad;
     return {};
   }
@@ -184,7 +186,6 @@ class Conversation {
   Result<PortReport> set() {
     Datagram mad;
     encode_port_info_set(mad, question_.route, question_.port.port, before_, *question_.wanted, extended_speeds_);
-    set_management_key(mad, question_.management_key);
     const auto answer = ask(mad, attribute::kPortInfo, true);
     if (!answer) return tl::unexpected(answer.error());
     const bool refused = answer->result == MadResult::kBadStatus || answer->result == MadResult::kUnsupported;
@@ -245,10 +246,6 @@ std::optional<PortOutcome> parse_port_outcome(std::string_view text) {
   const auto found = std::ranges::find(kOutcomeNames, text);
   if (found == kOutcomeNames.end()) return std::nullopt;
   return static_cast<PortOutcome>(found - kOutcomeNames.begin());
-}
-
-void set_management_key(MadBytes mad, std::uint64_t key) {
-  mad_set_field64(mad.data(), 0, IB_MAD_MKEY_F, key);
 }
 
 void encode_port_info_set(MadBytes mad, const DirectedRoute& route, PortNum port, ConstMadBytes read,

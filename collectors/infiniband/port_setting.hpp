@@ -67,7 +67,4 @@ Result<PortReport> ask_port(MadPort& port, const PortQuestion& question);
 void encode_port_info_set(MadBytes mad, const DirectedRoute& route, PortNum port, ConstMadBytes read,
                           PortPhysicalState wanted, bool extended_speeds);
 
-/// The M_Key that a request carries in its header (14.2.1).
-void set_management_key(MadBytes mad, std::uint64_t key);
-
 }  // namespace weft::infiniband

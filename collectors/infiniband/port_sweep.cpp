@@ -101,9 +101,20 @@ PortReadings::PortReadings(Subnet& subnet, const GeneralServices& services, std:
       nodes_(nodes),
       counters_(counters),
       state_read_at_(state_read_at),
-      receive_errors_(counters.column(CounterId::kReceiveErrors)),
-      relay_errors_(counters.column(CounterId::kReceiveSwitchRelayErrors)),
-      discards_(counters.column(CounterId::kTransmitDiscards)) {}
+      packet_errors_{counters.column(CounterId::kReceiveErrors), counters.column(CounterId::kReceiveSwitchRelayErrors),
+                     counters.column(CounterId::kTransmitDiscards)},
+      link_errors_{counters.column(CounterId::kLinkDowned), counters.column(CounterId::kLinkErrorRecovery),
+                   counters.column(CounterId::kLocalLinkIntegrityErrors), counters.column(CounterId::kSymbolErrors)} {}
+
+PortReadings::Errors PortReadings::errors_of(PortIndex port) const {
+  const auto sum = [&](std::span<const SampleTable::Column> columns) {
+    std::uint64_t total = 0;
+    for (const SampleTable::Column column : columns)
+      if (counters_.present(port, column)) total += counters_.value(port, column);
+    return total;
+  };
+  return {sum(link_errors_), sum(packet_errors_)};
+}
 
 bool PortReadings::next(MadRequest& request) {
   while (group_ < nodes_.size()) {
@@ -183,16 +194,16 @@ void PortReadings::answered(const MadRequest& request, MadResult result, ConstMa
     return;
   }
   const PerformanceAgentInfo& agent = subnet_.agent(request.node).info;
-  if (request.attribute == attribute::kPortCounters) {
-    const auto watched = [&](SampleTable::Column c) {
-      return counters_.present(port, c) ? counters_.value(port, c) : 0;
-    };
-    const std::uint64_t before = watched(receive_errors_) + watched(relay_errors_) + watched(discards_);
+  const bool was_read = counters_.read_at(port) != kNever;
+  const Errors before = errors_of(port);
+  if (request.attribute == attribute::kPortCounters)
     decode_port_counters(mad, agent, counters_, port);
-    if (watched(receive_errors_) + watched(relay_errors_) + watched(discards_) != before) moved_.push_back(port);
-  } else {
+  else
     decode_port_counters_extended(mad, agent, counters_, port);
-  }
+  const Errors after = errors_of(port);
+  if (after.of_packets != before.of_packets) moved_.push_back(port);
+  // What was there at the first reading may be years old.
+  if (was_read && after.of_link != before.of_link) troubled_.push_back(port);
   counters_.set_read_at(port, now);
 }
 
@@ -202,25 +213,26 @@ void PortReadings::state(PortIndex index, ConstMadBytes mad, TimePoint now) {
   const bool is_switch = subnet_.node(node).type == NodeType::kSwitch;
   const bool is_external = is_switch && port.number.value != 0;
   const bool was_up = port.physical_state == PortPhysicalState::kLinkUp;
-  std::optional<std::uint32_t> mask;
-  if (is_external) mask = subnet_.switch_capability_mask(node);
-  const PortInfo info = decode_port_info(mad, mask);
-  if (is_switch && !is_external) subnet_.switch_capability_mask(node) = info.capability_mask;
+  std::optional<PortCapabilities> capabilities;
+  if (is_external) capabilities = subnet_.switch_capabilities(node);
+  const PortInfo info = decode_port_info(mad, capabilities);
+  if (is_switch && !is_external) subnet_.switch_capabilities(node) = info.capabilities;
+  if (!is_external) subnet_.reach(node).has_other_key = has_other_management_key(mad, services_.management_key);
   state_read_at_[index] = now;
   subnet_.note_subnet_manager(index, info);
   const bool is_up = info.physical_state == PortPhysicalState::kLinkUp;
-  if (subnet_.update(index, info)) refresh_ticks(index);
+  if (subnet_.update(index, info)) refresh_wait_tick(subnet_, index);
   if (is_up != was_up) links_changed_ = true;
   const bool is_ours = node == subnet_.local_node() && port.number == subnet_.local_port();
   if (is_up && (is_external || is_ours) && (!was_up || port.peer == kNoIndex)) to_look_behind_.push_back(index);
 }
 
-void PortReadings::refresh_ticks(PortIndex index) {
-  Port& port = subnet_.port(index);
+void refresh_wait_tick(Subnet& subnet, PortIndex index) {
+  Port& port = subnet.port(index);
   const double rate = link_bits_per_second(port.width_active, port.speed_active);
   if (rate <= 0) return;  // keep the last one: the counter stands still while the port is down
   port.wait_tick_seconds =
-      static_cast<float>(wait_tick_seconds(subnet_.agent(port.node).tick, lanes(port.width_active), rate));
+      static_cast<float>(wait_tick_seconds(subnet.agent(port.node).tick, lanes(port.width_active), rate));
 }
 
 }  // namespace weft::infiniband

@@ -14,11 +14,12 @@
 
 namespace weft::infiniband {
 
-/// How performance management is addressed.
+/// How agents are addressed.
 struct GeneralServices {
   std::uint16_t pkey_index = 0;          ///< of the default partition in our port's table
   std::uint32_t queue_key = 0x80010000;  ///< the well-known one of queue pair 1 (10.2.5)
   std::vector<std::uint16_t> pkeys;      ///< our port's table
+  std::uint64_t management_key = 0;      ///< that requests to subnet management carry; 0: none
 };
 
 /// Where in our port's table stands what talks to a member of partition `pkey`: the full membership, else the limited
@@ -74,13 +75,19 @@ class PortReadings final : public MadAsker {
   bool links_changed() const { return links_changed_; }
   /// Ports whose receive errors or discards moved: their details are worth reading now.
   const std::vector<PortIndex>& moved() const { return moved_; }
+  /// Ports whose link went down, recovered, or had errors of its own: their details are worth reading for a while.
+  const std::vector<PortIndex>& troubled() const { return troubled_; }
 
  private:
   enum Step : std::uint8_t { kState, kNarrow, kWide, kSteps };
 
   bool prepare(MadRequest& request, NodeIndex node, PortIndex port, Step step);
+  /// Sums of a port's errors; all 0 while it was never read.
+  struct Errors {
+    std::uint64_t of_link = 0, of_packets = 0;
+  };
+  Errors errors_of(PortIndex port) const;
   void state(PortIndex port, ConstMadBytes mad, TimePoint now);
-  void refresh_ticks(PortIndex port);
 
   // Neighbouring requests go to different nodes, so that none gets a burst; the group keeps their rows in the cache.
   static constexpr std::size_t kGroup = 32;
@@ -95,9 +102,11 @@ class PortReadings final : public MadAsker {
   std::uint32_t entry_ = 0;  // port entry of all members
   std::uint8_t step_ = kState;
   bool group_has_more_ = false;
-  SampleTable::Column receive_errors_, relay_errors_, discards_;
+  std::array<SampleTable::Column, 3> packet_errors_;
+  std::array<SampleTable::Column, 4> link_errors_;
   std::vector<PortIndex> to_look_behind_;
   std::vector<PortIndex> moved_;
+  std::vector<PortIndex> troubled_;
   bool links_changed_ = false;
 };
 
@@ -138,26 +147,25 @@ class DetailReadings final : public MadAsker {
   std::size_t next_known_ = 0;
 };
 
-/// Asks the subnet administrator for the service level of the path to each node.
-class ServiceLevelQuestions final : public MadAsker {
+/// Asks nodes of Mellanox for ExtendedPortInfo of ports that run at QDR, as PortInfo says: they may run at FDR10. A
+/// node that does not know the attribute is not asked about its other ports.
+class VendorSpeedQuestions final : public MadAsker {
  public:
-  ServiceLevelQuestions(Subnet& subnet, const GeneralServices& services, Lid own, Lid subnet_manager,
-                        std::uint8_t subnet_manager_sl, std::vector<NodeIndex> nodes);
+  /// `sweep`: number of this one. What is learnt goes to `subnet`.
+  VendorSpeedQuestions(Subnet& subnet, std::vector<PortIndex> ports, std::uint64_t sweep);
   bool next(MadRequest& request) override;
   void encode(const MadRequest& request, MadBytes mad) override;
   void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
-  /// How many questions were answered with a service level.
-  std::size_t answers() const { return answers_; }
 
  private:
   Subnet& subnet_;
-  const GeneralServices& services_;
-  Lid own_, subnet_manager_;
-  std::uint8_t subnet_manager_sl_;
-  std::vector<NodeIndex> nodes_;
+  std::vector<PortIndex> ports_;
+  std::uint64_t sweep_;
   std::size_t next_ = 0;
-  std::size_t answers_ = 0;
 };
+
+/// Whether ExtendedPortInfo of the port is worth asking for in that sweep.
+bool is_due_for_vendor_speeds(Subnet& subnet, PortIndex port, std::uint64_t sweep);
 
 /// Clears counters: PortCounters CounterSelect bits (16.1.3.5) for each port. Only ever used when an operator turned it
 /// on.
@@ -177,8 +185,14 @@ class CounterClears final : public MadAsker {
   std::size_t next_ = 0;
 };
 
+/// The port of a node that its performance agent is asked through; kNoIndex when none is up here.
+PortIndex speaking_port(const Subnet& subnet, NodeIndex node);
+
 /// Where subnet management of `node` is asked: `by_lid` where it has one, else by directed route.
 MadAddress subnet_address(const Subnet& subnet, NodeIndex node, bool by_lid);
+
+/// Works the length of the port's wait tick out again, after its width, its speed or what its agent can do changed.
+void refresh_wait_tick(Subnet& subnet, PortIndex port);
 
 /// Where performance management of `port` is asked; nullopt when it has no LID yet, or was redirected into a partition
 /// that is not ours.

@@ -8,7 +8,10 @@
 namespace weft::infiniband {
 namespace {
 
-constexpr std::uint32_t kIsSubnetManager = 1U << 1;  // PortInfo.CapabilityMask.IsSM (14.2.5.6)
+// FDR10 is QDR to PortInfo.
+bool is_qdr_or_fdr10(SpeedMask speed) {
+  return speed == kSpeedQdr || speed == kSpeedFdr10;
+}
 
 bool not_down(const Port& port) {
   return port.physical_state == PortPhysicalState::kLinkUp || port.physical_state == PortPhysicalState::kUnknown;
@@ -45,9 +48,10 @@ NodeIndex Subnet::add(const NodeInfo& info) {
     // Of an adapter only the port we came in by has said its GUID; a switch's port GUID stands for all of its ports.
     if (node.type == NodeType::kSwitch || port.number.value == info.local_port) port.guid = info.port_guid;
   }
+  vendor_speeds_.resize(ports_.size());
   reach_.emplace_back();
   agents_.emplace_back();
-  switch_capability_masks_.push_back(0);
+  switch_capabilities_.emplace_back();
   by_guid_.emplace(info.guid, index);
   changed_ = true;
   return index;
@@ -77,16 +81,19 @@ bool Subnet::update(PortIndex index, const PortInfo& info) {
   if (port.number.value == 0 || nodes_[port.node].type != NodeType::kSwitch) {
     port.lid = info.lid;
     port.lid_mask_control = info.lid_mask_control;
-    agents_[port.node].beside_subnet_manager = info.capability_mask & kIsSubnetManager;
+    agents_[port.node].beside_subnet_manager = info.capabilities.mask & PortCapabilities::kIsSubnetManager;
   }
   if (info.is_link_up()) {
     port.width_active = info.width_active;
     port.width_enabled = info.width_enabled;
     port.width_supported = info.width_supported;
-    port.speed_active = info.speed_active;
-    port.speed_enabled = info.speed_enabled;
-    port.speed_supported = info.speed_supported;
+    const VendorPortInfo& vendor = vendor_speeds_[index].info;
+    const bool is_fdr10 = info.speed_active == kSpeedQdr && vendor.speed_active != 0;
+    port.speed_active = is_fdr10 ? vendor.speed_active : info.speed_active;
+    port.speed_enabled = info.speed_enabled | vendor.speed_enabled;
+    port.speed_supported = info.speed_supported | vendor.speed_supported;
   } else {
+    vendor_speeds_[index] = {};
     // What is enabled and supported stays as last seen: PortInfo of a port that is down does not say it.
     port.width_active = 0;
     port.speed_active = 0;
@@ -100,6 +107,23 @@ bool Subnet::update(PortIndex index, const PortInfo& info) {
                     port.width_active != before.width_active || port.width_enabled != before.width_enabled ||
                     port.width_supported != before.width_supported || port.speed_active != before.speed_active ||
                     port.speed_enabled != before.speed_enabled || port.speed_supported != before.speed_supported;
+  changed_ |= news;
+  return news;
+}
+
+bool Subnet::update_vendor_speeds(PortIndex index, const VendorPortInfo& info) {
+  Port& port = ports_[index];
+  VendorPortInfo& known = vendor_speeds_[index].info;
+  const Port before = port;
+  const auto replace = [](SpeedMask mask, SpeedMask old, SpeedMask now) {
+    return static_cast<SpeedMask>((mask & ~old) | now);
+  };
+  port.speed_enabled = replace(port.speed_enabled, known.speed_enabled, info.speed_enabled);
+  port.speed_supported = replace(port.speed_supported, known.speed_supported, info.speed_supported);
+  if (is_qdr_or_fdr10(port.speed_active)) port.speed_active = info.speed_active ? info.speed_active : kSpeedQdr;
+  known = info;
+  const bool news = port.speed_active != before.speed_active || port.speed_enabled != before.speed_enabled ||
+                    port.speed_supported != before.speed_supported;
   changed_ |= news;
   return news;
 }
@@ -190,6 +214,19 @@ std::optional<DirectedRoute> Subnet::route_to(NodeIndex index) const {
   }
   if (here != local_node()) return std::nullopt;
   return route;
+}
+
+std::uint32_t Subnet::silent_neighbors() const {
+  std::uint32_t count = 0;
+  for (const Port& port : ports_) {
+    const Node& node = nodes_[port.node];
+    const bool may_leave_by_it = node.type == NodeType::kSwitch
+                                     ? port.number.value != 0
+                                     : port.node == local_node() && port.number == local_port_;
+    count += may_leave_by_it && port.peer == kNoIndex && port.physical_state == PortPhysicalState::kLinkUp &&
+             node.reachable && reach_[port.node].silent_sweeps == 0;
+  }
+  return count;
 }
 
 std::shared_ptr<const Topology> Subnet::publish() {

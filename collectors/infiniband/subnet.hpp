@@ -42,6 +42,14 @@ struct Reach {
   NodeIndex parent = kNoIndex;      ///< next hop towards us in the tree of directed routes
   PortNum parent_exit;              ///< the parent's port that leads here
   std::uint8_t hops = 0;
+  bool has_other_key = false;       ///< it says that the M_Key of our requests is not its own
+  std::uint64_t ask_vendor_at = 0;  ///< sweep number: until then it is not asked for ExtendedPortInfo
+};
+
+/// What ExtendedPortInfo said of a port's link.
+struct VendorSpeeds {
+  VendorPortInfo info;
+  std::uint64_t ask_at = 0;  ///< sweep number: when to ask again
 };
 
 /// Mutable graph. Nodes are only ever added within one epoch.
@@ -58,8 +66,8 @@ class Subnet {
   Reach& reach(NodeIndex index) { return reach_[index]; }
   const Reach& reach(NodeIndex index) const { return reach_[index]; }
   PerformanceAgent& agent(NodeIndex index) { return agents_[index]; }
-  /// CapabilityMask of port 0 of a switch, which stands for all of its ports.
-  std::uint32_t& switch_capability_mask(NodeIndex index) { return switch_capability_masks_[index]; }
+  /// Capabilities of port 0 of a switch, which stand for all of its ports.
+  PortCapabilities& switch_capabilities(NodeIndex index) { return switch_capabilities_[index]; }
 
   /// Position of the node, or kNoIndex.
   NodeIndex find(NodeGuid guid) const;
@@ -84,8 +92,13 @@ class Subnet {
 
   /// Makes `a` and `b` the two ends of one cable, and of no other. True when that is news.
   bool connect(PortIndex a, PortIndex b);
-  /// Takes over a PortInfo; true when anything a person or a rule would see has changed.
+  /// Takes over a PortInfo, and what ExtendedPortInfo said of that link before; true when anything a person or a rule
+  /// would see has changed.
   bool update(PortIndex port, const PortInfo& info);
+  /// What ExtendedPortInfo said of the port's link; forgotten when the link goes down.
+  VendorSpeeds& vendor_speeds(PortIndex port) { return vendor_speeds_[port]; }
+  /// Takes over an ExtendedPortInfo; true as of update().
+  bool update_vendor_speeds(PortIndex port, const VendorPortInfo& info);
   /// Sets the node's description and the name for people, which is from `names` where that has one.
   void describe(NodeIndex node, std::span<const std::uint8_t> description, const NodeNameMap& names);
 
@@ -106,6 +119,8 @@ class Subnet {
   void mark_changed() { changed_ = true; }
   /// True when anything has changed since the last publish().
   bool changed() const { return changed_; }
+  /// External ports whose link is up, of nodes that answer, behind which nobody ever did. O(ports).
+  std::uint32_t silent_neighbors() const;
   /// The graph as an immutable value.
   std::shared_ptr<const Topology> publish();
 
@@ -121,7 +136,8 @@ class Subnet {
   std::vector<Port> ports_;
   std::vector<Reach> reach_;
   std::vector<PerformanceAgent> agents_;
-  std::vector<std::uint32_t> switch_capability_masks_;
+  std::vector<VendorSpeeds> vendor_speeds_;  // by port
+  std::vector<PortCapabilities> switch_capabilities_;
   std::vector<DuplicateGuid> duplicates_;
   std::unordered_map<NodeGuid, NodeIndex> by_guid_;
   std::vector<NodeIndex> queue_;  // of recompute_routes, kept for its memory

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace weft::infiniband {
@@ -18,8 +19,8 @@ constexpr std::uint64_t kLongestBackOff = 16;
 constexpr std::uint64_t kDirectedSweeps = 16;
 // Optional attributes that an agent did not have are asked for again after so many sweeps: firmware changes.
 constexpr std::uint64_t kOptionalAgainAfter = 4096;
-// Questions to the subnet administrator in one sweep: it has other work.
-constexpr std::size_t kServiceLevelsAtOnce = 512;
+// Ports that are asked for their vendor's speeds in one sweep: a fabric of the days of FDR10 is done in a few.
+constexpr std::size_t kVendorSpeedsAtOnce = 512;
 
 constexpr std::uint16_t kDefaultPartition = 0xFFFF;  // vol. 1, 10.9.1.2
 
@@ -33,6 +34,7 @@ Result<Sweep> Sweeper::sweep() {
   auto local = port_.describe();
   if (!local) return tl::unexpected(local.error());
   services_.pkeys = std::move(local->pkeys);
+  services_.management_key = options_.engine.management_key;
   services_.pkey_index = options_.pkey_index.value_or(find_pkey(services_.pkeys, kDefaultPartition).value_or(0));
   engine_.forget_abandoned();
   if (std::exchange(discover_next_, false))
@@ -71,8 +73,12 @@ Result<Sweep> Sweeper::sweep() {
   result.statistics.requests[static_cast<std::size_t>(MadResult::kOk)] -= absurd;
   result.statistics.requests[static_cast<std::size_t>(MadResult::kMalformed)] += absurd;
   result.statistics.window = engine_.window();
-  for (NodeIndex i = 0; i < subnet_->node_count(); ++i)
+  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) {
     result.statistics.nodes_backed_off += subnet_->reach(i).ask_again_at > number_ ? 1U : 0U;
+    result.statistics.nodes_with_other_key += subnet_->reach(i).has_other_key ? 1U : 0U;
+  }
+  result.statistics.path_records = path_records_;
+  result.statistics.silent_neighbors = subnet_->silent_neighbors();
   result.finished = SystemClock{}.now();
   result.statistics.duration = result.finished - started;
   return result;
@@ -94,13 +100,18 @@ Result<void> Sweeper::discover() {
   } while (discovery_->has_questions());
   if (subnet_->node_count() == 0) {
     discover_next_ = true;
-    return fail(ErrorCode::kUnavailable, "the local port does not respond to subnet management");
+    return fail(ErrorCode::kUnavailable,
+                std::string("the local port does not respond to subnet management") +
+                    (options_.engine.management_key != 0 ? ": check infiniband.management_key_file, too"
+                                                         : ": it may need an M_Key (infiniband.management_key_file)"));
   }
   subnet_->recompute_routes();
   counters_ = SampleTable::of_group(CounterGroup::kEverySweep, 0);
   details_ = SampleTable{};
   state_read_at_.clear();
-  next_to_verify_ = next_detail_ = 0;
+  next_to_verify_ = 0;
+  detail_schedule_.restart();
+  service_levels_.restart();
   grow_tables();
   discovery_time_ = std::chrono::steady_clock::now() - before;
   discovery_requests_ = engine_.sent() - sent_before;
@@ -147,21 +158,6 @@ Result<void> Sweeper::learn_agents() {
   return engine_.run(questions);
 }
 
-/// Forgets them when another manager says them, or when it has laid other routes and does not give all paths level 0.
-void Sweeper::forget_service_levels(Lid manager) {
-  const auto routes = forwarding_->publish();
-  const std::uint64_t revision = routes ? routes->revision() : 0;
-  const bool other_manager = manager != service_levels_of_;
-  const bool other_routes = revision != service_levels_for_;
-  service_levels_of_ = manager;
-  service_levels_for_ = revision;
-  if (!other_manager && !other_routes) return;
-  bool has_levels = false;
-  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) has_levels |= subnet_->agent(i).service_level != 0;
-  if (!other_manager && !has_levels) return;
-  for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).service_level_known = false;
-}
-
 Result<void> Sweeper::learn_service_levels() {
   if (options_.service_level) {
     for (NodeIndex i = 0; i < subnet_->node_count(); ++i) subnet_->agent(i).service_level = *options_.service_level;
@@ -169,20 +165,23 @@ Result<void> Sweeper::learn_service_levels() {
   }
   const Lid own = subnet_->port(subnet_->port_of(subnet_->local_node(), subnet_->local_port())).lid;
   const Lid manager = subnet_->subnet_manager_lid();
-  const std::uint8_t manager_sl = subnet_->subnet_manager_sl();
   if (!manager.is_unicast() || !own.is_unicast()) return {};
-  forget_service_levels(manager);
-  // Own port first: when the administrator does not answer for it, it is not asked for others in this sweep.
-  std::vector<NodeIndex> unknown;
-  for (NodeIndex i = 0; i < subnet_->node_count() && unknown.size() < kServiceLevelsAtOnce; ++i)
-    if (subnet_->node(i).reachable && subnet_->agent(i).known && !subnet_->agent(i).service_level_known)
-      unknown.push_back(i);
-  if (unknown.empty() || number_ % 4 != 1) return {};
-  ServiceLevelQuestions probe(*subnet_, services_, own, manager, manager_sl, {unknown.front()});
-  if (auto done = engine_.run(probe); !done || probe.answers() == 0) return done;
-  ServiceLevelQuestions rest(*subnet_, services_, own, manager, manager_sl,
-                             std::vector<NodeIndex>(unknown.begin() + 1, unknown.end()));
-  return engine_.run(rest);
+  const auto routes = forwarding_->publish();
+  const std::vector<NodeIndex> nodes =
+      service_levels_.next(*subnet_, manager, routes ? routes->revision() : 0, number_);
+  bool all_answered = true;
+  // One question first: an administrator that does not answer it is not asked the others.
+  for (std::size_t first = 0, count = 1; first < nodes.size() && all_answered;
+       first += count, count = ServiceLevels::kOutstanding) {
+    const std::size_t some = std::min(count, nodes.size() - first);
+    ServiceLevelQuestions questions(*subnet_, services_, own, std::span(nodes).subspan(first, some));
+    const auto done = engine_.run(questions);
+    for (std::size_t i = 0; i < kMadResultCount; ++i) path_records_[i] += questions.results()[i];
+    if (!done) return done;
+    all_answered = questions.all_answered();
+  }
+  if (!nodes.empty()) service_levels_.note(all_answered, number_);
+  return {};
 }
 
 // Our own port is down: say so before everybody behind it is waited for in vain.
@@ -227,7 +226,8 @@ Result<void> Sweeper::read_ports() {
   to_look.insert(to_look.end(), to_verify.begin(), to_verify.end());
   if (auto done = look_behind(to_look); !done) return done;
   if (auto done = find_missing(check.missing()); !done) return done;
-  return read_details(readings.moved());
+  if (auto done = read_vendor_speeds(); !done) return done;
+  return read_details(readings);
 }
 
 Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
@@ -312,32 +312,40 @@ void Sweeper::drop_settled_duplicates() {
   if (std::erase_if(subnet_->duplicates(), settled) > 0) subnet_->mark_changed();
 }
 
+Result<void> Sweeper::read_vendor_speeds() {
+  std::vector<PortIndex> due;
+  for (PortIndex p = 0; p < subnet_->port_count() && due.size() < kVendorSpeedsAtOnce; ++p)
+    if (is_due_for_vendor_speeds(*subnet_, p, number_)) due.push_back(p);
+  if (due.empty()) return {};
+  VendorSpeedQuestions questions(*subnet_, std::move(due), number_);
+  return engine_.run(questions);
+}
+
 void Sweeper::ask_for_details_again(NodeIndex node) {
   subnet_->agent(node).unsupported_details = 0;
   subnet_->agent(node).details_unanswered = {};
 }
 
-Result<void> Sweeper::read_details(const std::vector<PortIndex>& moved) {
+Result<void> Sweeper::read_details(const PortReadings& readings) {
   if (number_ % kOptionalAgainAfter == 0)
     for (NodeIndex i = 0; i < subnet_->node_count(); ++i) ask_for_details_again(i);
   const std::size_t ports = subnet_->port_count();
-  std::vector<PortIndex> chosen = moved;
-  const double share = seconds(options_.interval) / std::max(seconds(options_.detail_interval), 1e-3);
-  const auto slice = static_cast<std::size_t>(static_cast<double>(ports) * std::min(share, 1.0)) + 1;
-  for (std::size_t i = 0; i < std::min(slice, ports); ++i) {
-    const PortIndex index = next_detail_;
-    next_detail_ = static_cast<PortIndex>((next_detail_ + 1) % ports);
+  // A switch answers for a port that is down, too, which is of interest only when its errors moved.
+  std::vector<PortIndex> chosen =
+      detail_schedule_.next(readings.troubled(), readings.moved(), ports, options_.interval, options_.detail_interval,
+                            SystemClock{}.now(), [this](PortIndex index) { return subnet_->port(index).is_up(); });
+  std::erase_if(chosen, [this](PortIndex index) {
     const Port& port = subnet_->port(index);
     const Node& node = subnet_->node(port.node);
-    const bool external = node.type != NodeType::kSwitch || port.number.value != 0;
-    if (external && node.reachable && port.is_up() && subnet_->is_here(index) &&
-        subnet_->reach(port.node).silent_sweeps == 0 && subnet_->reach(port.node).by_lid)
-      chosen.push_back(index);
-  }
+    const Reach& reach = subnet_->reach(port.node);
+    const bool is_switch = node.type == NodeType::kSwitch;
+    return (is_switch ? port.number.value == 0 : !port.is_up()) || !node.reachable || !subnet_->is_here(index) ||
+           reach.silent_sweeps != 0 || !reach.by_lid;
+  });
   if (chosen.empty()) return {};
   if (details_.columns() == 0) details_ = SampleTable::of_group(CounterGroup::kDetail, ports);
-  DetailReadings readings(*subnet_, services_, std::move(chosen), details_);
-  return engine_.run(readings);
+  DetailReadings details(*subnet_, services_, std::move(chosen), details_);
+  return engine_.run(details);
 }
 
 Result<void> Sweeper::read_routes(std::uint64_t sent_before) {

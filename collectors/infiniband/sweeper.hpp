@@ -2,16 +2,19 @@
 #pragma once
 // Watches one subnet through one port: discovers it, then reads all of it again and again.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "collectors/infiniband/detail_schedule.hpp"
 #include "collectors/infiniband/discovery.hpp"
 #include "collectors/infiniband/forwarding.hpp"
 #include "collectors/infiniband/mad_engine.hpp"
 #include "collectors/infiniband/port_sweep.hpp"
+#include "collectors/infiniband/service_levels.hpp"
 #include "collectors/infiniband/subnet.hpp"
 #include "fabric/result.hpp"
 #include "fabric/sweep.hpp"
@@ -53,13 +56,13 @@ class Sweeper {
   void spare_subnet_managers();
   std::optional<PortKey> find_subnet_manager() const;
   Result<void> learn_agents();
-  void forget_service_levels(Lid manager);
   Result<void> learn_service_levels();
   Result<void> read_own_node();
   Result<void> read_ports();
   Result<void> find_missing(const std::vector<NodeIndex>& missing);
+  Result<void> read_vendor_speeds();
   void ask_for_details_again(NodeIndex node);
-  Result<void> read_details(const std::vector<PortIndex>& moved);
+  Result<void> read_details(const PortReadings& readings);
   Result<void> read_routes(std::uint64_t sent_before);
   Result<void> clear_saturated();
   void grow_tables();
@@ -74,8 +77,8 @@ class Sweeper {
   std::uint64_t epoch_;
   std::uint64_t number_ = 0;
   bool discover_next_ = true;
-  Lid service_levels_of_;                 ///< the subnet manager that said them
-  std::uint64_t service_levels_for_ = 0;  ///< revision of the routes then
+  ServiceLevels service_levels_;
+  std::array<std::uint64_t, kMadResultCount> path_records_{};  ///< questions to the subnet administrator, by result
   std::unique_ptr<Subnet> subnet_;
   std::unique_ptr<Discovery> discovery_;
   std::unique_ptr<ForwardingTables> forwarding_;
@@ -85,7 +88,7 @@ class Sweeper {
   std::vector<TimePoint> state_read_at_;
   PortIndex next_to_verify_ = 0;
   NodeIndex next_to_describe_ = 0;
-  PortIndex next_detail_ = 0;
+  DetailSchedule detail_schedule_;
   Duration discovery_time_{};
   std::uint64_t discovery_requests_ = 0;
   std::uint64_t absurd_before_ = 0;  ///< replies that discoveries of earlier epochs could not believe

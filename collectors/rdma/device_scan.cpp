@@ -29,10 +29,24 @@ std::string software_driver_of(const std::string& device_path) {
   return {};
 }
 
+std::vector<std::string> counter_names(const std::string& path) {
+  std::vector<std::string> names;
+  for (DirectoryEntry& entry : list_directory(path))
+    // "lifespan" is a setting: how long the kernel keeps what it read.
+    if (entry.name != "lifespan") names.push_back(std::move(entry.name));
+  return names;
+}
+
 std::string hardware_driver_of(const std::string& device_path, const std::string& device) {
   if (const std::string bus_driver = link_name(device_path + "/device/driver"); !bus_driver.empty())
     return std::string(rdma_driver_of(bus_driver));
-  return std::string(rdma_driver_from_device_name(device));
+  if (const std::string_view driver = rdma_driver_from_device_name(device); !driver.empty()) return std::string(driver);
+  for (const DirectoryEntry& entry : list_directory(device_path + "/ports")) {
+    const std::vector<std::string> names = counter_names(device_path + "/ports/" + entry.name + "/hw_counters");
+    if (const std::string_view driver = rdma_driver_from_counter_names(names); !driver.empty())
+      return std::string(driver);
+  }
+  return {};
 }
 
 /// Among the interfaces of the device's function the one of this port: drivers number them by dev_port from 0. Further
@@ -78,14 +92,6 @@ bool stands_for_another(const std::string& sysfs_root, const HostPort& port) {
   return port.netdev.empty() || sysfs::is_representor(sysfs_root + "/class/net/" + port.netdev);
 }
 
-std::vector<std::string> counter_names(const std::string& path) {
-  std::vector<std::string> names;
-  for (DirectoryEntry& entry : list_directory(path))
-    // "lifespan" is a setting: how long the kernel keeps what it read.
-    if (entry.name != "lifespan") names.push_back(std::move(entry.name));
-  return names;
-}
-
 ScannedPort scan_port(const std::string& sysfs_root, const std::string& device_path, const HostPort& device,
                       std::uint8_t number) {
   ScannedPort scanned;
@@ -114,12 +120,15 @@ ScannedDevice scan_device(const std::string& sysfs_root, const std::string& name
   scanned.driver = software_driver_of(scanned.path);
   const bool is_hardware = scanned.driver.empty();
   if (is_hardware) scanned.driver = hardware_driver_of(scanned.path, name);
+  scanned.is_beside_its_port = is_hardware && sysfs::is_beside_its_port(scanned.path + "/device");
   scanned.hw_counters = counter_names(scanned.path + "/hw_counters");
   HostPort device;
   device.device = name;
   device.driver = scanned.driver;
   if (is_hardware) device.pci_address = sysfs::pci_address_in(sysfs::real_path(scanned.path + "/device"));
   device.firmware = read_text(scanned.path + "/fw_ver");
+  device.board_id = read_text(scanned.path + "/board_id");
+  device.device_type = read_text(scanned.path + "/hca_type");
   device.is_virtual_function = is_hardware && sysfs::is_virtual_function(scanned.path + "/device");
   device.node_guid = sysfs::parse_node_guid(read_text(scanned.path + "/node_guid"));
   const bool has_representors = is_hardware && function_has_representors(scanned.path);

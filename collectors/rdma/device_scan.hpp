@@ -23,6 +23,7 @@ struct ScannedDevice {
   std::string name;
   std::string path;  ///< ".../class/infiniband/mlx5_0"
   std::string driver;
+  bool is_beside_its_port = false;       ///< sysfs::is_beside_its_port(): counters of the whole port are read elsewhere
   std::vector<std::string> hw_counters;  ///< of the whole device
   std::vector<ScannedPort> ports;        ///< sorted by number
 };

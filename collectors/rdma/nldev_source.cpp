@@ -57,7 +57,7 @@ void NldevSource::watch(std::span<const ScannedDevice> devices) {
     const auto index = indices.find(device.name);
     if (index == indices.end()) continue;
     for (const ScannedPort& port : device.ports) {
-      ports_.push_back({device.name, device.driver, port.port.number, index->second, {}});
+      ports_.push_back({device.name, device.driver, port.port.number, index->second, device.is_beside_its_port, {}});
       requests_.push_back(port_request(RDMA_NLDEV_CMD_STAT_GET, index->second, port.port.number));
     }
   }
@@ -95,12 +95,16 @@ void NldevSource::ask(ValueSink* sink) {
     Port& port = ports_[i];
     port.slots.begin(sink);
     parse_nldev_statistics(answer.payload, [&](std::string_view name, std::uint64_t value) {
-      port.slots.put({name}, value, [&]() -> std::optional<HostSeries> {
-        if (const auto match = find_driver_counter(hw_counter_table(port.driver), name))
+      const auto series = [&]() -> std::optional<HostSeries> {
+        if (const auto match = find_own_counter(hw_counter_table(port.driver), name, port.is_beside_its_port))
           return series_of(*match, port.device, port.number);
         if (raw_names_) return raw_series(name, port.device, port.number);
         return std::nullopt;
-      });
+      };
+      if (is_no_reading(value))
+        port.slots.skip({name}, series);
+      else
+        port.slots.put({name}, value, series);
     });
   });
   if (!asked) trouble_ = asked.error().message;

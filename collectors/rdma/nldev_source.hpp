@@ -38,6 +38,7 @@ class NldevSource {
     std::string driver;
     std::uint8_t number;
     std::uint32_t index;  ///< of the device, as the kernel counts them
+    bool is_beside_its_port;
     AnswerSlots slots;
   };
 

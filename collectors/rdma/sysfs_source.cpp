@@ -68,17 +68,17 @@ void SysfsSource::enter(SeriesRegistry& book) {
                         p,
                         {sysfs::SysfsFile(port.path + "/state"), {}, 0},
                         {sysfs::SysfsFile(port.path + "/phys_state"), {}, 0}});
-      open_values(book, port.path + "/counters/", port.counters, port_counter_table(), device.name, port.port.number);
-      open_values(book, port.path + "/hw_counters/", port.hw_counters, hw_table, device.name, port.port.number);
+      open_values(book, port.path + "/counters/", port.counters, port_counter_table(), device, port.port.number);
+      open_values(book, port.path + "/hw_counters/", port.hw_counters, hw_table, device, port.port.number);
     }
-    open_values(book, device.path + "/hw_counters/", device.hw_counters, hw_table, device.name, 0);
+    open_values(book, device.path + "/hw_counters/", device.hw_counters, hw_table, device, 0);
   }
 }
 
 void SysfsSource::open_values(SeriesRegistry& book, const std::string& folder, const std::vector<std::string>& names,
-                              std::span<const DriverCounter> table, std::string_view device, std::uint8_t port) {
+                              std::span<const DriverCounter> table, const ScannedDevice& device, std::uint8_t port) {
   for (const std::string& name : names) {
-    const std::optional<CounterMatch> match = find_driver_counter(table, name);
+    const std::optional<CounterMatch> match = find_own_counter(table, name, device.is_beside_its_port);
     if (!match && !options_.raw_names) continue;
     sysfs::SysfsFile file(folder + name);
     if (!file.is_open()) {
@@ -87,8 +87,9 @@ void SysfsSource::open_values(SeriesRegistry& book, const std::string& folder, c
       continue;
     }
     const std::optional<SeriesPosition> position =
-        book.enter(match ? series_of(*match, device, port) : raw_series(name, device, port));
-    if (position) values_.push_back({std::move(file), *position, match ? match->counter->factor : 1});
+        book.enter(match ? series_of(*match, device.name, port) : raw_series(name, device.name, port));
+    const bool sticks = match && match->counter->behaviour == CounterBehaviour::kSticks;
+    if (position) values_.push_back({std::move(file), *position, match ? match->counter->factor : 1, sticks});
   }
 }
 
@@ -98,7 +99,8 @@ void SysfsSource::read(ValueSink& sink) {
   for (const ValueFile& value : values_) {
     const std::optional<std::string_view> text = value.file.read(buffer);
     if (!text) continue;
-    if (const std::optional<std::uint64_t> number = sysfs::parse_counter(*text))
+    if (const std::optional<std::uint64_t> number = sysfs::parse_counter(*text);
+        number && (value.sticks || !is_no_reading(*number)))
       sink.put(value.position, scaled(*number, value.factor));
   }
 }

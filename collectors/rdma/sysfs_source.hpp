@@ -56,6 +56,7 @@ class SysfsSource {
     sysfs::SysfsFile file;
     SeriesPosition position;
     std::uint32_t factor;
+    bool sticks = false;  // at its top: all ones are a value then
   };
   /// A file of a port's state, and what it said last.
   struct StateFile {
@@ -75,7 +76,7 @@ class SysfsSource {
   };
 
   void open_values(SeriesRegistry& book, const std::string& folder, const std::vector<std::string>& names,
-                   std::span<const DriverCounter> table, std::string_view device, std::uint8_t port);
+                   std::span<const DriverCounter> table, const ScannedDevice& device, std::uint8_t port);
 
   Options options_;
   TimePoint scanned_at_ = kNever;

@@ -31,14 +31,13 @@ class AnswerSlots {
   /// wants it.
   template <typename SeriesOf>
   void put(const Key& key, std::uint64_t value, const SeriesOf& series) {
-    std::size_t place = find(key);
-    if (place == slots_.size()) {
-      if (slots_.size() >= kMostSlots) return;
-      slots_.push_back({std::string(key.name), key.detail, series(), std::nullopt});
-      has_new_ = has_new_ || slots_.back().series.has_value();
-    }
-    next_ = place + 1;
-    if (sink_ != nullptr && slots_[place].position) sink_->put(*slots_[place].position, value);
+    const std::size_t place = learn(key, series);
+    if (place < slots_.size() && sink_ != nullptr && slots_[place].position) sink_->put(*slots_[place].position, value);
+  }
+  /// As put(), where the answer names the value and does not have it.
+  template <typename SeriesOf>
+  void skip(const Key& key, const SeriesOf& series) {
+    learn(key, series);
   }
 
   /// Enters all that was learnt.
@@ -48,6 +47,19 @@ class AnswerSlots {
 
  private:
   static constexpr std::size_t kMostSlots = 4096;
+
+  /// Where the key's slot is; slots_.size() when there are too many.
+  template <typename SeriesOf>
+  std::size_t learn(const Key& key, const SeriesOf& series) {
+    const std::size_t place = find(key);
+    if (place == slots_.size()) {
+      if (slots_.size() >= kMostSlots) return place;
+      slots_.push_back({std::string(key.name), key.detail, series(), std::nullopt});
+      has_new_ = has_new_ || slots_.back().series.has_value();
+    }
+    next_ = place + 1;
+    return place;
+  }
 
   struct Slot {
     std::string name;

@@ -26,6 +26,8 @@ struct DriverCounter {
   std::uint8_t bits = 64;
   CounterBehaviour behaviour = CounterBehaviour::kWraps;
   std::uint32_t factor = 1;  ///< from the driver's unit to the catalogue's
+  /// It counts the physical port, whichever function of the adapter is asked: read from one of them only.
+  bool of_whole_port = false;
 };
 
 /// The line that `driver_name` falls under.
@@ -33,6 +35,12 @@ struct CounterMatch {
   const DriverCounter* counter;
   std::uint8_t index;  ///< the number in the name; 0 where there is none
 };
+
+/// A driver's way to say that it has no reading: all ones in 64 bits (ionic_v1_stat_val() in
+/// drivers/infiniband/hw/ionic/ionic_hw_stats.c; a device that fell off the bus reads so, too). No counter gets there.
+constexpr bool is_no_reading(std::uint64_t value) {
+  return value == ~std::uint64_t{0};
+}
 
 /// Looks `driver_name` up in one table; nullopt when the table does not have it, or its number is out of range
 /// (priorities 0..7, all others 0..31).

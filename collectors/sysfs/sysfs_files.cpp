@@ -87,4 +87,10 @@ bool is_virtual_function(const std::string& path) {
   return exists(path + "/physfn") || exists(path + "/sfnum");
 }
 
+bool is_beside_its_port(const std::string& path) {
+  if (!is_virtual_function(path)) return false;
+  const std::string parent = path + (exists(path + "/physfn") ? "/physfn" : "/..");
+  return !list_directory(parent + "/net").empty() || !list_directory(parent + "/infiniband").empty();
+}
+
 }  // namespace weft::sysfs

@@ -58,5 +58,8 @@ std::string bond_of(const std::string& sysfs_root, const std::string& interface)
 bool is_representor(const std::string& path);
 /// Whether the device at `path` is a part of an adapter made for others: a virtual function (SR-IOV) or a subfunction.
 bool is_virtual_function(const std::string& path);
+/// Whether it is one, and a driver of this host works on the function that it is a part of: that one has an interface
+/// or an RDMA device, which counts what passes the physical port.
+bool is_beside_its_port(const std::string& path);
 
 }  // namespace weft::sysfs

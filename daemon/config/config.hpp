@@ -47,11 +47,12 @@ struct Infiniband {
   unsigned per_node_outstanding = 8;
   Duration timeout = std::chrono::milliseconds(200);
   unsigned retries = 2;
-  std::optional<unsigned> service_level;    ///< none: as the subnet administrator says for each path
-  std::optional<unsigned> pkey_index;       ///< none: where the default partition stands
-  std::filesystem::path node_name_map;      ///< empty: none
-  std::filesystem::path expected_topology;  ///< empty: none
-  std::string pod_pattern, rail_pattern;    ///< regular expressions with one group; empty: cables tell
+  std::optional<unsigned> service_level;      ///< none: as the subnet administrator says for each path
+  std::optional<unsigned> pkey_index;         ///< none: where the default partition stands
+  std::filesystem::path node_name_map;        ///< empty: none
+  std::filesystem::path expected_topology;    ///< empty: none
+  std::filesystem::path management_key_file;  ///< empty: the subnets use no M_Key
+  std::string pod_pattern, rail_pattern;      ///< regular expressions with one group; empty: cables tell
   bool clear_saturated_counters = false;
   std::filesystem::path sweeper;  ///< empty: weft-sweeper beside our own executable
 };
@@ -134,7 +135,7 @@ struct Remedy {
   /// As actuate::InfinibandPortOptions.
   struct InfinibandPort {
     std::filesystem::path program;              ///< empty: weft-port beside our own executable
-    std::filesystem::path management_key_file;  ///< empty: the subnets use none
+    std::filesystem::path management_key_file;  ///< empty: as Infiniband::management_key_file
   };
   /// As actuate::OpensmWeightsOptions.
   struct OpensmWeights {

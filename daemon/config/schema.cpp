@@ -128,6 +128,14 @@ std::vector<Key> infiniband_schema() {
        {},
        "",
        "Expected topology, in ibnetdiscover's format; a cable that differs is MISCABLED. Empty: no check."},
+      {"infiniband.management_key_file",
+       [](WeftdConfig& c) -> Field { return &c.infiniband.management_key_file; },
+       {},
+       "",
+       "File with the M_Key of the subnets, a number such as 0x1234; mode 0600 or 0640. Needed if the subnet manager "
+       "protects reading, too (OpenSM: m_key_protection_level 2): without the right key, nodes do not answer. It is "
+       "read "
+       "when monitoring of a port starts. Empty: no M_Key."},
       {"infiniband.pod_pattern",
        [](WeftdConfig& c) -> Field { return &c.infiniband.pod_pattern; },
        {},

@@ -73,7 +73,7 @@ std::vector<Key> fabric_schema() {
        {},
        "",
        "File with the M_Key of the subnets, mode 0600 or 0640. Needed if the subnet manager protects ports with an "
-       "M_Key, else ports do not answer. Empty: no M_Key."},
+       "M_Key, else ports do not answer. Empty: that of infiniband.management_key_file, if any."},
       {"remedy.opensm_weights.file",
        [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.file; },
        {},

@@ -175,16 +175,23 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
     return true;
   }
   if (to.mad_class == MadClass::kSubnetAdministration) {
-    put(mad, IB_SA_DATA_OFFS, IB_SA_PR_SL_F, path_service_level);
-    return to.lid.value == subnet_manager_lid;
+    ++path_records;
+    const auto special =
+        path_service_levels.find(static_cast<std::uint16_t>(get(mad, IB_SA_DATA_OFFS, IB_SA_PR_DLID_F)));
+    put(mad, IB_SA_DATA_OFFS, IB_SA_PR_SL_F,
+        special == path_service_levels.end() ? path_service_level : special->second);
+    return to.lid.value == subnet_manager_lid && !administrator_hangs;
   }
   if (!may_ask(node, mad)) return false;
+  if (attribute == IB_ATTR_MLNX_EXT_PORT_INFO) ++vendor_questions;
   switch (attribute) {
     case IB_ATTR_NODE_INFO:
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_BASE_VERS_F, 1);
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_TYPE_F, node.type);
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_NPORTS_F, static_cast<std::uint32_t>(node.ports.size() - 1));
       put(mad, IB_SMP_DATA_OFFS, IB_NODE_LOCAL_PORT_F, entered);
+      put(mad, IB_SMP_DATA_OFFS, IB_NODE_VENDORID_F, node.vendor_id);
+      put(mad, IB_SMP_DATA_OFFS, IB_NODE_DEVID_F, node.device_id);
       mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_GUID_F, node.guid);
       mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_SYSTEM_GUID_F, node.guid);
       mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_NODE_PORT_GUID_F, node.guid + entered);
@@ -213,6 +220,14 @@ bool FakeMadPort::answer(const infiniband::MadAddress& to, std::size_t index, st
       answer_port_info(node, index, number, mad);
       return true;
     }
+    case IB_ATTR_MLNX_EXT_PORT_INFO:
+      if (node.runs_at_fdr10) {
+        put(mad, IB_SMP_DATA_OFFS, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F, 1);
+        put(mad, IB_SMP_DATA_OFFS, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F, 1);
+        put(mad, IB_SMP_DATA_OFFS, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F, 1);
+        return true;
+      }
+      [[fallthrough]];
     default:
       put(mad, 0, IB_MAD_STATUS_F, IB_MAD_STS_METHOD_ATTR_NOT_SUPPORTED);
       return true;
@@ -249,10 +264,11 @@ void FakeMadPort::answer_port_info(const FakeNode& node, std::size_t index, std:
   set(IB_PORT_SMLID_F, subnet_manager_lid);
   set(IB_PORT_LOCAL_PORT_F, number);
   set(IB_PORT_CAPMASK_F, 1U << 14);
+  const bool has_key = management || node.type != 2;  // a switch has one, in port 0
   const bool knows = mad_get_field64(mad.data(), 0, IB_MAD_MKEY_F) == node.management_key;
   mad_set_field64(mad.data(), IB_SMP_DATA_OFFS, IB_PORT_MKEY_F,
-                  number == 0 && (knows || node.key_protection == 0) ? node.management_key : 0);
-  set(IB_PORT_MKEY_PROT_BITS_F, number == 0 ? node.key_protection : 0U);
+                  has_key && (knows || node.key_protection == 0) ? node.management_key : 0);
+  set(IB_PORT_MKEY_PROT_BITS_F, has_key ? node.key_protection : 0U);
   set(IB_PORT_OPER_VLS_F, 3);
   set(IB_PORT_LINK_DOWN_DEF_F, 2);
   set(IB_PORT_LINK_WIDTH_ACTIVE_F, 2);
@@ -261,6 +277,7 @@ void FakeMadPort::answer_port_info(const FakeNode& node, std::size_t index, std:
   set(IB_PORT_LINK_SPEED_ACTIVE_F, 4);
   set(IB_PORT_LINK_SPEED_ENABLED_F, 7);
   set(IB_PORT_LINK_SPEED_SUPPORTED_F, 7);
+  if (node.runs_at_fdr10) return;
   set(IB_PORT_LINK_SPEED_EXT_ACTIVE_F, 4);
   set(IB_PORT_LINK_SPEED_EXT_ENABLED_F, 7);
   set(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, 7);

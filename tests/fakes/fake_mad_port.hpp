@@ -43,6 +43,9 @@ struct FakeNode {
   std::uint16_t set_status = 0;          ///< that a Set of PortInfo is answered with; but 0: it is not done
   bool hears_sets = true;                ///< false: a Set is answered and changes nothing
   std::uint16_t partition = 0;           ///< its agent answers in this partition alone; 0: in any
+  std::uint32_t vendor_id = 0;
+  std::uint16_t device_id = 0;
+  bool runs_at_fdr10 = false;  ///< its ports say QDR, and in ExtendedPortInfo FDR10; else it has no such attribute
 };
 
 /// Node 0 is the adapter we sit on, by its port 1.
@@ -65,16 +68,20 @@ class FakeMadPort final : public infiniband::MadPort {
   bool answers_time_outs = true;        ///< false: a lost request is never given back, as over UDP
   std::uint64_t requests = 0;           ///< asked so far
   std::uint64_t forwarding_blocks = 0;  ///< of these: for LinearForwardingTable
+  std::uint64_t vendor_questions = 0;   ///< of these: for ExtendedPortInfo
   std::uint32_t most_outstanding = 0;
   std::map<std::uint16_t, std::uint32_t> outstanding_by_lid, most_by_lid;
   std::uint64_t sets = 0;  ///< anything but a Get
   Reply last_set{};        ///< the newest of these, as it came
   /// Asked before each request is answered; true: it is lost on its way there.
   std::function<bool(const Reply&)> loses;
-  std::vector<std::uint16_t> pkeys{0xFFFF};  ///< the table of our own port
-  std::uint16_t subnet_manager_lid = 0;      ///< 0: there is none
-  std::uint8_t path_service_level = 0;       ///< what the subnet administrator says for every path
-  std::set<std::uint8_t> service_levels;     ///< that performance management came with
+  std::vector<std::uint16_t> pkeys{0xFFFF};                   ///< the table of our own port
+  std::uint16_t subnet_manager_lid = 0;                       ///< 0: there is none
+  std::uint8_t path_service_level = 0;                        ///< what the subnet administrator says for every path
+  std::map<std::uint16_t, std::uint8_t> path_service_levels;  ///< and for paths to these LIDs instead
+  bool administrator_hangs = false;
+  std::uint64_t path_records = 0;         ///< that it was asked for
+  std::set<std::uint8_t> service_levels;  ///< that performance management came with
 
   Result<infiniband::LocalPort> describe() const override;
   Result<void> send(const infiniband::MadAddress& to, infiniband::ConstMadBytes mad,

@@ -30,15 +30,19 @@ void read_subnet_reply(ConstMadBytes mad) {
   demand(to_valid_utf8(name) == name, "a name is fit for people");
   (void)decode_switch_info(mad);
   demand(decode_forwarding_block(mad).size() == kRouteBlockSize, "a block has 64 entries");
-  for (const std::optional<std::uint32_t> mask :
-       {std::optional<std::uint32_t>(), std::optional<std::uint32_t>(0), std::optional<std::uint32_t>(0xFFFFFFFF)}) {
-    const PortInfo info = decode_port_info(mad, mask);
+  using Capabilities = std::optional<PortCapabilities>;
+  for (const Capabilities& capabilities :
+       {Capabilities(), Capabilities({0, 0}), Capabilities({0xFFFFFFFF, 0}), Capabilities({0xFFFFFFFF, 0xFFFF})}) {
+    const PortInfo info = decode_port_info(mad, capabilities);
     demand(info.lid_mask_control <= 7, "LMC has three bits");
     demand(info.is_link_up() || (info.width_active == 0 && info.speed_active == 0), "no rate while down");
     demand(info.state <= PortState::kActive && info.physical_state <= PortPhysicalState::kPhyTest, "known states");
     const double rate = link_bits_per_second(info.width_active, info.speed_active);
     demand(rate >= 0 && rate <= 12 * 200e9, "a rate is one of the known ones, or none");
   }
+  (void)has_other_management_key(mad, 1);
+  const VendorPortInfo vendor = decode_vendor_port_info(mad);
+  demand(((vendor.speed_active | vendor.speed_enabled | vendor.speed_supported) & ~kSpeedFdr10) == 0, "FDR10 or none");
   demand(decode_path_record_sl(mad) <= 15, "a service level has four bits");
 }
 

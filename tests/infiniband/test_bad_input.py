@@ -111,6 +111,21 @@ class BadInput(unittest.TestCase):
                 self.assertNotEqual(0, done.returncode)
                 self.assertIn(path, done.stderr)
 
+    def test_a_management_key_that_cannot_be_used_is_named_and_never_shown(self):
+        key = self.write("m-key", "0x5eed5eed5eed5eed\n")
+        for mode, text, words in ((0o644, "0x5eed5eed5eed5eed\n", "is accessible to others: run chmod 0600"),
+                                  (0o600, "5eed5eed5eed5eed-and-more\n", "an M_Key is a number of 64 bits"),
+                                  (0o600, "", "is empty")):
+            with self.subTest(words):
+                self.write("m-key", text)
+                os.chmod(key, mode)
+                weftd = self.started(infiniband=f'ports = ["ib=mlx5_0:1"]\nmanagement_key_file = "{key}"\n')
+                weft_testing.wait_until(lambda: words in weftd.log(), 20, why=weftd.log)  # noqa: B023
+                self.assertIn(key, weftd.log())
+                self.assertIn("infiniband.management_key_file", weftd.log())
+                self.assertNotIn("5eed5eed", weftd.log())
+                weftd.stop()
+
     # -- the store
 
     def started(self, **options) -> Weftd:

@@ -198,6 +198,27 @@ class OnOurFatTree(SameAsTools, weft_testing.SubnetTest):
         return fat_tree.build(512)
 
 
+class OnAnFdr10Fabric(weft_testing.SubnetTest):
+    """Switches and adapters of the days of FDR10. PortInfo shows it as QDR, Mellanox's ExtendedPortInfo as what it is."""
+
+    @classmethod
+    def make_network(cls):
+        network = fat_tree.build(16, rails=2, radix=8)
+        for node in network.nodes.values():
+            node.device = 0xC738 if node.is_switch else 0x1003  # SwitchX, ConnectX-3
+            for end in node.ports.values():
+                end.speed = "FDR10"
+        return network
+
+    def test_links_run_at_fdr10_as_ibnetdiscover_says(self):
+        told = self.subnet.run(["ibnetdiscover"])
+        self.assertIn("4xFDR10", told)
+        self.assertNotIn("4xQDR", told)
+        links = self.weftd.client.json("/api/v1/topology")["links"]
+        self.assertEqual({("4X", "FDR10")}, {(link.get("width"), link.get("speed")) for link in links})
+        self.assertEqual([], [incident["kind"] for incident in self.weftd.client.incidents("open")])
+
+
 class OnAPublishedFabric(SameAsTools, weft_testing.SubnetTest):
     """A real DGX H100 fabric: 582 adapters, 40 switches of 65 ports, aggregation nodes."""
 

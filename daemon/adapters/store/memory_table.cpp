@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/memory_table.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -127,9 +128,46 @@ std::vector<FabricMemory> read_memories(Database& database) {
   fabrics.query();
   while (fabrics.next()) memories.push_back({fabrics.text(0), {}});
   for (FabricMemory& memory : memories)
-    memory.state = {read_links(database, memory.fabric), read_flaps(database, memory.fabric),
-                    read_errors(database, memory.fabric)};
+    memory.state = {read_links(database, memory.fabric),
+                    read_flaps(database, memory.fabric),
+                    read_errors(database, memory.fabric),
+                    {}};
   return memories;
+}
+
+void write_fec_baselines(Database& history, std::string_view fabric, std::span<const FecBaseline> baselines) {
+  Statement(history, "DELETE FROM fec_baseline WHERE fabric = ?").run(fabric);
+  Statement put(history, "INSERT OR REPLACE INTO fec_baseline VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const FecBaseline& b : baselines)
+    put.run(fabric, b.port.node.value, b.port.port.value, b.rate, b.taken, double{b.drift.mean},
+            double{b.drift.squares}, double{b.drift.sum}, double{b.drift.last}, double{b.drift.recent},
+            b.drift.readings, b.drift.drifting);
+}
+
+void read_fec_baselines(Database& history, std::vector<FabricMemory>& memories) {
+  Statement rows(history,
+                 "SELECT fabric, node, port, rate, taken, mean, squares, sum, last, recent, readings, drifting FROM "
+                 "fec_baseline ORDER BY fabric");
+  rows.query();
+  FabricMemory* memory = nullptr;
+  while (rows.next()) {
+    const std::string fabric = rows.text(0);
+    if (!memory || memory->fabric != fabric) {
+      const auto known = std::ranges::find(memories, fabric, &FabricMemory::fabric);
+      memory = known != memories.end() ? &*known : &memories.emplace_back(FabricMemory{fabric, {}});
+    }
+    const auto real = [&rows](int column) { return static_cast<float>(rows.real(column)); };
+    memory->state.fec_baselines.push_back({.port = read_port(rows, 1),
+                                           .rate = rows.real(3),
+                                           .taken = rows.time(4),
+                                           .drift = {.mean = real(5),
+                                                     .squares = real(6),
+                                                     .sum = real(7),
+                                                     .last = real(8),
+                                                     .recent = real(9),
+                                                     .readings = static_cast<std::uint16_t>(rows.integer(10)),
+                                                     .drifting = rows.integer(11) != 0}});
+  }
 }
 
 std::vector<KnownNode> read_nodes(Database& database, std::string_view fabric) {

@@ -22,6 +22,10 @@ void write_nodes(Database& database, std::string_view fabric, const Topology& to
 
 /// The links, flap penalties and error states of each fabric.
 std::vector<FabricMemory> read_memories(Database& database);
+/// Replaces all baselines of the fabric.
+void write_fec_baselines(Database& history, std::string_view fabric, std::span<const FecBaseline> baselines);
+/// Adds the baselines to the memories of their fabrics.
+void read_fec_baselines(Database& history, std::vector<FabricMemory>& memories);
 /// The inventory of one fabric.
 std::vector<KnownNode> read_nodes(Database& database, std::string_view fabric);
 

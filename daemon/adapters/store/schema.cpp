@@ -168,6 +168,13 @@ CREATE TABLE moment (id INTEGER PRIMARY KEY AUTOINCREMENT, fabric TEXT NOT NULL,
   span INTEGER NOT NULL) STRICT;
 CREATE INDEX moment_by_time ON moment (fabric, at);
 CREATE TABLE chunk (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT; -- id = moment << 24 | slot / 256
+)sql",
+                                        // What error correction usually repairs: learned anew where it is lost.
+                                        R"sql(
+CREATE TABLE fec_baseline (
+  fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL, rate REAL NOT NULL, taken INTEGER NOT NULL,
+  mean REAL NOT NULL, squares REAL NOT NULL, sum REAL NOT NULL, last REAL NOT NULL, recent REAL NOT NULL,
+  readings INTEGER NOT NULL, drifting INTEGER NOT NULL, PRIMARY KEY (fabric, node, port)) STRICT, WITHOUT ROWID;
 )sql"};
 
 Result<void> refuse(ErrorCode code, const std::filesystem::path& path, const std::string& why) {

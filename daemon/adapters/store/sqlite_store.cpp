@@ -47,6 +47,9 @@ Result<Restored> SqliteStore::restore(TimePoint resolved_since) {
                     read_maintenance(state_, resolved_since),
                     read_next_maintenance_id(state_)};
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  // Without them the rules learn anew.
+  read_fec_baselines(history_.database(), restored.fabrics);
+  static_cast<void>(history_.database().outcome());
   return restored;
 }
 
@@ -104,6 +107,12 @@ Result<void> SqliteStore::save_conditions(std::string_view fabric, std::span<con
                                           std::span<const ErrorState> errors) {
   Transaction transaction(state_);
   write_conditions(state_, fabric, flaps, errors);
+  return transaction.commit();
+}
+
+Result<void> SqliteStore::save_fec_baselines(std::string_view fabric, std::span<const FecBaseline> baselines) {
+  Transaction transaction(history_.database());
+  write_fec_baselines(history_.database(), fabric, baselines);
   return transaction.commit();
 }
 

@@ -28,6 +28,7 @@ class SqliteStore final : public Store {
   Result<void> save_links(std::string_view fabric, std::span<const KnownLink> links) override;
   Result<void> save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
                                std::span<const ErrorState> errors) override;
+  Result<void> save_fec_baselines(std::string_view fabric, std::span<const FecBaseline> baselines) override;
   Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) override;
   Result<std::vector<KnownNode>> nodes(std::string_view fabric) override;
   Result<void> save_collectors(std::span<const CollectorMark> marks, std::span<const std::string> forgotten) override;

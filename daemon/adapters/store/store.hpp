@@ -123,6 +123,8 @@ class Store {
   /// See save_links().
   virtual Result<void> save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
                                        std::span<const ErrorState> errors) = 0;
+  /// Replaces the baselines of the fabric. They are with the history: it may lose its last moments.
+  virtual Result<void> save_fec_baselines(std::string_view fabric, std::span<const FecBaseline> baselines) = 0;
   /// Adds the nodes of `topology` to the inventory, or notes that they were seen at `now`.
   virtual Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) = 0;
   /// The inventory of a fabric: every node that was ever seen there.

@@ -23,6 +23,8 @@ Json of(const HostPort& port) {
   put(object, "pci_address", port.pci_address);
   put(object, "driver", port.driver);
   put(object, "firmware", port.firmware);
+  put(object, "board_id", port.board_id);
+  put(object, "device_type", port.device_type);
   object["link_layer"] = to_string(port.link_layer);
   if (port.is_virtual_function) object["virtual_function"] = true;
   if (port.node_guid) object["node_guid"] = to_string(port.node_guid);

@@ -9,7 +9,7 @@ namespace weft::sweeper {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x57454654;  // "WEFT"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 enum class Type : std::uint32_t { kTrouble = 1, kTopology = 2, kSweep = 3, kRoutes = 4 };
 
 static_assert(std::is_trivially_copyable_v<Port> && std::is_trivially_copyable_v<TimePoint>);

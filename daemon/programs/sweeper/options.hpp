@@ -31,8 +31,9 @@ struct Options {
   static void fields(Self& self, Visit& visit) {
     auto& sweep = self.sweep;
     visit(self.adapter, self.port, self.node_name_map, sweep.engine.window, sweep.engine.per_node_outstanding,
-          sweep.engine.timeout, sweep.engine.retries, sweep.interval, sweep.detail_interval, sweep.service_level,
-          sweep.pkey_index, sweep.clear_saturated_counters, sweep.first_epoch);
+          sweep.engine.timeout, sweep.engine.retries, sweep.engine.management_key, sweep.interval,
+          sweep.detail_interval, sweep.service_level, sweep.pkey_index, sweep.clear_saturated_counters,
+          sweep.first_epoch);
   }
 
   /// kInvalidArgument names the first value that is out of its bounds.

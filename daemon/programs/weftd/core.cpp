@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMostUnsavedEvents = 10'000;
 constexpr Duration kMaintainEvery = 60s;
 constexpr Duration kSaveNodesEvery = 1h;
+constexpr auto kSaveBaselinesEvery = 15min;
 constexpr Duration kLongestWithoutNews = 1s;
 constexpr Duration kJudgeHostsEvery = 1s;
 // A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
@@ -71,7 +72,7 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   if (fabrics_.contains(name)) return;
   const bool is_ethernet = layer == LinkLayer::kEthernet;
   analyzer::FabricAnalyzer rules(name, config_.analyzer, is_ethernet ? nullptr : expected_);
-  Fabric fabric{std::move(rules), {}, {}, clock_.now(), 0, 0, kNever};
+  Fabric fabric{std::move(rules), {}, {}, {}, clock_.now(), 0, 0, kNever, kNever};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   fabric.saved_links = fabric.analyzer.links_revision();
   fabric.saved_history = fabric.analyzer.history_revision();
@@ -140,7 +141,11 @@ void Core::take_sweep(Sweep sweep) {
   const TimePoint now = clock_.now();
   if (!fabric.view.watching)
     logger(sweep.topology->is_ethernet() ? "ethernet" : "infiniband")
-        ->info("{}: {}", sweep.fabric, watching_status(*sweep.topology));
+        ->info("{}: {}", sweep.fabric, watching_status(sweep));
+  if (const std::string silence = no_answer(sweep.statistics); silence != fabric.silence) {
+    if (fabric.silence.empty()) logger("infiniband")->warn("{}: {}", sweep.fabric, silence);
+    fabric.silence = silence;
+  }
   fabric.trouble.clear();
   fabric.last_sweep = now;
 
@@ -149,7 +154,7 @@ void Core::take_sweep(Sweep sweep) {
   analysis_seconds_[sweep.fabric] = seconds(std::chrono::steady_clock::now() - before);
 
   fabric.view.watching = true;
-  fabric.view.status = watching_status(*sweep.topology);
+  fabric.view.status = watching_status(sweep);
   fabric.view.stale_after = analyzer::stale_after(sweep, config_.analyzer);
   fabric.view.rates = analysis.rates;
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
@@ -329,6 +334,11 @@ void Core::remember(Fabric& fabric, TimePoint now) {
              now](store::Store& store) { return store.save_nodes(name, *topology, now).has_value(); },
             [](Fabric& unsaved) { unsaved.nodes_saved = kNever; }))
     fabric.nodes_saved = now;
+  if (passed(now, fabric.baselines_saved, kSaveBaselinesEvery) &&
+      offer([name, baselines = fabric.analyzer.state().fec_baselines](
+                store::Store& store) { return store.save_fec_baselines(name, baselines).has_value(); },
+            [](Fabric& unsaved) { unsaved.baselines_saved = kNever; }))
+    fabric.baselines_saved = now;
 }
 
 std::shared_ptr<const Sweep> Core::last_sweep(const std::string& name) const {

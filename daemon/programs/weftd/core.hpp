@@ -79,9 +79,11 @@ class Core {
     analyzer::FabricAnalyzer analyzer;
     FabricView view;
     std::string trouble;            // why there are no sweeps; empty while there are
+    std::string silence;            // of nodes, as no_answer() has it
     TimePoint last_sweep = kNever;  // when one arrived, or when we began to wait
     std::uint64_t saved_links = 0, saved_history = 0;
     TimePoint nodes_saved = kNever;
+    TimePoint baselines_saved = kNever;
   };
   struct Batch {
     std::vector<Incident> incidents;

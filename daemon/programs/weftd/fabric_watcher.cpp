@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 
+#include "daemon/adapters/port_report/report_line.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/runtime/child_options.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/stream.hpp"
@@ -19,6 +21,17 @@ using namespace std::chrono_literals;
 // A sweeper that says nothing for so long hangs; the largest fabrics are discovered in a tenth of it.
 constexpr auto kLongestSilence = std::chrono::seconds(60);
 constexpr auto kStopGrace = std::chrono::seconds(2);
+
+// An error names the file, never what is in it.
+Result<std::uint64_t> read_management_key(const std::filesystem::path& file) {
+  if (file.empty()) return 0;
+  const auto text = net::read_secret(file);
+  if (!text) return fail(text.error().code, "infiniband.management_key_file: " + text.error().message);
+  const auto key = port::parse_management_key(*text);
+  if (!key)
+    return fail(key.error().code, "infiniband.management_key_file: " + file.string() + ": " + key.error().message);
+  return *key;
+}
 
 }  // namespace
 
@@ -36,14 +49,16 @@ FabricWatcher::~FabricWatcher() {
   stop();
 }
 
-sweeper::Options FabricWatcher::child_options() const {
+Result<sweeper::Options> FabricWatcher::child_options() const {
   const config::Infiniband& ib = options_.infiniband;
   sweeper::Options result;
+  const auto key = read_management_key(ib.management_key_file);
+  if (!key) return tl::unexpected(key.error());
   result.adapter = options_.port.device;
   result.port = options_.port.port;
   if (!ib.node_name_map.empty()) result.node_name_map = std::filesystem::absolute(ib.node_name_map);
   result.sweep.engine = {ib.window, ib.per_node_outstanding,
-                         std::chrono::duration_cast<std::chrono::milliseconds>(ib.timeout), ib.retries};
+                         std::chrono::duration_cast<std::chrono::milliseconds>(ib.timeout), ib.retries, *key};
   result.sweep.interval = ib.sweep_interval;
   result.sweep.detail_interval = ib.detail_interval;
   result.sweep.service_level = ib.service_level;
@@ -60,6 +75,8 @@ void FabricWatcher::start() {
 
 void FabricWatcher::spawn() {
   if (stopped_) return;
+  const auto child_options = this->child_options();
+  if (!child_options) return ended(child_options.error().message);
   std::error_code ignored;
   std::filesystem::remove_all(options_.directory, ignored);
   std::filesystem::create_directories(options_.directory, ignored);
@@ -72,7 +89,7 @@ void FabricWatcher::spawn() {
   }
   child_.emplace(std::move(*child));
   socket_ = child_->take_socket();
-  if (const auto sent = runtime::send_options(socket_.get(), child_options()); !sent) {
+  if (const auto sent = runtime::send_options(socket_.get(), *child_options); !sent) {
     ended(options_.sweeper.string() + ": " + sent.error().message);
     return;
   }

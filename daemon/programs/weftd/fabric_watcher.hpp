@@ -61,7 +61,7 @@ class FabricWatcher {
   using Message = std::variant<Sweep, sweeper::Trouble, Ended>;
   using Inbox = runtime::Channel<Message>;
 
-  sweeper::Options child_options() const;
+  Result<sweeper::Options> child_options() const;
   void spawn();
   void drain();
   void drain_later(std::uint64_t generation);

@@ -5,7 +5,8 @@
 
 namespace weft::daemon {
 
-std::string watching_status(const Topology& topology) {
+std::string watching_status(const Sweep& sweep) {
+  const Topology& topology = *sweep.topology;
   std::size_t switches = 0, adapters = 0, unreachable = 0, unread = 0;
   for (const Node& node : topology.nodes()) {
     switches += node.type == NodeType::kSwitch;
@@ -23,7 +24,19 @@ std::string watching_status(const Topology& topology) {
   }
   text += " adapters";
   if (unreachable > 0) text += ", " + std::to_string(unreachable) + " of them unreachable";
+  if (const std::string silence = no_answer(sweep.statistics); !silence.empty()) text += "; " + silence;
   return text;
+}
+
+std::string no_answer(const SweepStatistics& statistics) {
+  if (statistics.nodes_with_other_key > 0)
+    return std::to_string(statistics.nodes_with_other_key) +
+           " nodes have another M_Key than the one in infiniband.management_key_file";
+  if (statistics.silent_neighbors > 0)
+    return std::to_string(statistics.silent_neighbors) +
+           " links are up and lead to nodes that never answered: they hang, or infiniband.management_key_file lacks "
+           "their M_Key";
+  return {};
 }
 
 const char* what_happened(const Incident& incident, const analyzer::IncidentList& shown) {

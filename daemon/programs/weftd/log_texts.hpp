@@ -6,12 +6,14 @@
 
 #include "analyzer/incidents/incident_manager.hpp"
 #include "fabric/result.hpp"
-#include "fabric/topology.hpp"
+#include "fabric/sweep.hpp"
 
 namespace weft::daemon {
 
-/// "monitoring 896 switches, 10240 adapters, 2 of them unreachable".
-std::string watching_status(const Topology& topology);
+/// "monitoring 896 switches, 10240 adapters, 2 of them unreachable", and no_answer(), if anything.
+std::string watching_status(const Sweep& sweep);
+/// Which nodes keep silent or say that our M_Key is not theirs, and what to do; empty when there are none.
+std::string no_answer(const SweepStatistics& statistics);
 
 /// What happened to an incident since it was shown, in the words of the event log: "opened", "updated", "reopened" or
 /// "resolved".

@@ -30,6 +30,7 @@ actuate::InfinibandPortOptions port_options(const config::WeftdConfig& config) {
   }
   options.directory = std::filesystem::absolute(config.state_dir) / "run" / "weft-port";
   options.management_key_file = config.remedy.infiniband_port.management_key_file;
+  if (options.management_key_file.empty()) options.management_key_file = config.infiniband.management_key_file;
   return options;
 }
 

@@ -94,7 +94,10 @@ class SysfsTree {
     add_function("0000:17:00.0", "mlx5_core");
     add_interface("0000:17:00.0", "ib0", "7");
     const fs::path device = add_device("0000:17:00.0", "mlx5_0");
-    write_all(device, {{"node_guid", "0a7f:bc12:45ef:d23b"}, {"fw_ver", "28.39.1002"}});
+    write_all(device, {{"node_guid", "0a7f:bc12:45ef:d23b"},
+                       {"fw_ver", "28.39.1002"},
+                       {"board_id", "MT_0000000838"},
+                       {"hca_type", "MT4129"}});
     const fs::path port = device / "ports/1";
     write_all(port, {{"state", "4: ACTIVE"},
                      {"phys_state", "5: LinkUp"},

@@ -27,6 +27,7 @@ TEST(LinkRate, TwoLanesAreTheFifthBit) {
   EXPECT_EQ(widest_lanes(1 | 16), 2);
   EXPECT_EQ(widest_lanes(2 | 16), 4) << "the highest bit is not the widest link";
   EXPECT_DOUBLE_EQ(link_bits_per_second(2, kSpeedNdr), 400e9);
+  EXPECT_DOUBLE_EQ(link_bits_per_second(2, kSpeedXdr), 800e9);
   EXPECT_EQ(fastest(kSpeedSdr | kSpeedHdr), kSpeedHdr);
 }
 

@@ -38,6 +38,19 @@ TEST_F(Degraded, ASlowLinkNamesItsSpeeds) {
   EXPECT_NE(watch.only().finding.summary.find("EDR of HDR"), std::string::npos) << watch.only().finding.summary;
 }
 
+TEST_F(Degraded, AnXdrLinkIsDegradedAtNdrAndNotAtXdr) {
+  for (const PortIndex port : {end, peer}) {
+    Port& xdr = watch.fabric.port(port);
+    xdr.speed_active = kSpeedXdr;
+    xdr.speed_supported = xdr.speed_enabled = static_cast<SpeedMask>(xdr.speed_supported | kSpeedNdr | kSpeedXdr);
+  }
+  watch.sweeps(5);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+  for (const PortIndex port : {end, peer}) watch.fabric.port(port).speed_active = kSpeedNdr;
+  watch.sweeps(1);
+  EXPECT_NE(watch.only().finding.summary.find("NDR of XDR"), std::string::npos) << watch.only().finding.summary;
+}
+
 TEST_F(Degraded, TheMaximumOfOneEndIsNotDegraded) {
   for (const PortIndex port : {end, peer}) watch.fabric.port(port).speed_active = kSpeedEdr;
   watch.fabric.port(peer).speed_supported = kSpeedSdr | kSpeedEdr;

@@ -33,7 +33,9 @@ struct FecTrend : testing::Test {
         const double bits = link_bits_per_second(is.width_active, is.speed_active) * 60;
         symbols[port] += bits * std::pow(10, exponent[port] + wander(random));
         const auto lane = static_cast<SampleTable::Column>(port % 4);
-        if (!silent) details.set(port, lane, static_cast<std::uint64_t>(symbols[port]), false);
+        const bool is_full = full && port == end;
+        const std::uint64_t value = is_full ? 0xFFFFFFFF : static_cast<std::uint64_t>(symbols[port]);
+        if (!silent) details.set(port, lane, value, is_full);
         if (!silent) details.set_read_at(port, sweep.finished);
       }
       sweep.details = std::make_shared<const SampleTable>(details);
@@ -56,6 +58,7 @@ struct FecTrend : testing::Test {
   std::vector<double> exponent, symbols;
   std::mt19937 random{7};
   bool silent = false;
+  bool full = false;  // the counter at `end` is stuck at all ones
 };
 
 TEST_F(FecTrend, ReportsARisingFecRateBeforeDataIsLost) {
@@ -104,6 +107,49 @@ TEST_F(FecTrend, ClearedCountersAndGapsAreNoTrend) {
   silent = false;
   sweeps(10);
   EXPECT_TRUE(open().empty());
+}
+
+TEST_F(FecTrend, AFullCounterIsUnknownNotClean) {
+  sweeps(30);
+  full = true;
+  sweeps(60);
+  EXPECT_TRUE(open().empty());
+  full = false;
+  symbols[end] = 0;  // the link went down and came up
+  sweeps(30);
+  EXPECT_TRUE(open().empty()) << "as many as before it was full";
+  sweeps(60, [&] { exponent[end] += 0.06; });
+  EXPECT_EQ(open().size(), 1U) << "the baseline is that of the time before";
+}
+
+TEST_F(FecTrend, AFlapClearsTheCounterAndIsNoDropOfItsRate) {
+  sweeps(30);
+  for (int i = 0; i < 30; ++i) {
+    // Each flap clears what was counted; what follows may be more than was there before.
+    fabric.add_counter(end, CounterId::kLinkDowned, 1);
+    symbols[end] = symbols[end] / 2;
+    sweeps(1);
+    sweeps(2);
+  }
+  for (const Incident& incident : open()) EXPECT_NE(incident.finding.kind, IncidentKind::kLinkDegraded);
+}
+
+TEST_F(FecTrend, TheBaselineSurvivesARestartAndANewEpoch) {
+  sweeps(30);
+  const AnalyzerState state = analyzer.state();
+  EXPECT_GT(state.fec_baselines.size(), 10U);
+  // Worse while nobody watched, and steady since: against its own past only it is worse.
+  analyzer = FabricAnalyzer(fabric.name(), Thresholds{}, nullptr);
+  analyzer.restore(state);
+  EXPECT_EQ(analyzer.state().fec_baselines.size(), state.fec_baselines.size()) << "also before the first sweep";
+  exponent[end] += 1.5;
+  fabric.rediscover();
+  sweeps(20);
+  ASSERT_EQ(open().size(), 1U);
+  EXPECT_EQ(open().front().finding.kind, IncidentKind::kLinkDegraded);
+  fabric.rediscover();
+  sweeps(5);
+  EXPECT_EQ(open().size(), 1U);
 }
 
 TEST_F(FecTrend, AnotherCableIsLearnedAnew) {

@@ -35,6 +35,27 @@ TEST_F(LinkErrors, AboveTheLimitCondemnTheLinkAndABetterTimeReinstatesIt) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
+TEST_F(LinkErrors, AreNotOverWhileTheirCounterIsStuck) {
+  errors(34, CounterId::kSymbolErrors, 5);
+  ASSERT_EQ(watch.only().finding.kind, IncidentKind::kLinkErrors);
+  SampleTable details = SampleTable::of_group(CounterGroup::kDetail, watch.fabric.ports().size());
+  const auto column = details.column(CounterId::kRsFecUncorrectableBlocks);
+  const auto sweeps = [&](unsigned count, bool stuck) {
+    for (unsigned i = 0; i < count; ++i) {
+      Sweep sweep = watch.fabric.sweep();
+      details.set(port, column, stuck ? 0xFFFFFFFF : 0, stuck);
+      details.set_read_at(port, sweep.finished);
+      sweep.details = std::make_shared<const SampleTable>(details);
+      watch.analysis = watch.analyzer.analyze(sweep, watch.fabric.now());
+      watch.book.update(watch.fabric.name(), watch.analysis.findings, watch.analysis.coverage, watch.fabric.now());
+    }
+  };
+  sweeps(60, true);
+  EXPECT_EQ(watch.open().size(), 1U) << "how many code words are lost is not known, which is not none";
+  sweeps(60, false);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
 TEST_F(LinkErrors, FarAboveTheLimitTakeTwoSweeps) {
   errors(2, CounterId::kSymbolErrors, 100'000);
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkErrors);

@@ -128,6 +128,26 @@ TEST_F(CounterRates, UncorrectableCodeWordsComeFromTheDetailTable) {
   EXPECT_EQ(moved.errors[0].fec_uncorrectable, 5U);
 }
 
+TEST_F(CounterRates, StuckCodeWordsAreUnknownAndNoRateOfZero) {
+  auto details = std::make_shared<SampleTable>(SampleTable::of_group(CounterGroup::kDetail, fabric.ports().size()));
+  const auto column = details->column(CounterId::kRsFecUncorrectableBlocks);
+  const auto pass_with = [&](std::uint64_t value, bool stuck) {
+    Sweep sweep = fabric.sweep();
+    details = std::make_shared<SampleTable>(*details);
+    details->set(port, column, value, stuck);
+    details->set_read_at(port, fabric.now());
+    sweep.details = details;
+    return tracker.update(sweep, seconds(3));
+  };
+  EXPECT_TRUE(pass_with(7, false).uncounted.empty());
+  EXPECT_EQ(pass_with(0xFFFFFFFF, true).uncounted, std::vector<PortIndex>{port});
+  const CounterPass still = pass_with(0xFFFFFFFF, true);
+  EXPECT_EQ(still.uncounted, std::vector<PortIndex>{port});
+  EXPECT_TRUE(still.errors.empty());
+  EXPECT_TRUE(pass_with(3, false).uncounted.empty()) << "a link that was down has cleared it";
+  EXPECT_EQ(pass_with(5, false).errors.at(0).fec_uncorrectable, 2U);
+}
+
 TEST(ErrorBounds, AreTheTabulatedOnes) {
   const ErrorBounds bounds(0.95);
   EXPECT_EQ(bounds.lower(0), 0);

@@ -73,6 +73,9 @@ TEST(Exposition, PortSeriesAreSpelledAsPromised) {
                         "subnet=\"ib0\",link_layer=\"InfiniBand\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("weft_fabric_nodes{subnet=\"ib0\",type=\"ca\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("weft_sweep_requests_total{subnet=\"ib0\",result=\"ok\"} 12\n"));
+  EXPECT_THAT(text, HasSubstr("weft_sweep_path_records_total{subnet=\"ib0\",result=\"timeout\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("weft_sweep_nodes_with_other_key{subnet=\"ib0\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("weft_sweep_silent_neighbors{subnet=\"ib0\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("weft_sweep_duration_seconds{subnet=\"ib0\"} 0.25\n"));
 }
 

@@ -59,6 +59,8 @@ HostPort make_port(const char* device, std::uint8_t number, const char* netdev, 
   port.pci_address = "0000:3b:00.0";
   port.driver = "mlx5";
   port.firmware = "28.39.1002 (MT_\"0\"\\1)";
+  port.board_id = "MT_0000000838";
+  port.device_type = "MT4129";
   port.link_layer = layer;
   port.state = PortState::kActive;
   port.rate_bits_per_second = 400'000'000'000;

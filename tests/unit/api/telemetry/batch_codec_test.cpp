@@ -25,6 +25,8 @@ std::shared_ptr<HostInventory> make_inventory(unsigned devices, unsigned each) {
     port.pci_address = "0000:17:00." + std::to_string(d);
     port.driver = "mlx5";
     port.firmware = "28.39.1002";
+    if (d % 2 == 0) port.board_id = "MT_0000000838";
+    if (d % 2 == 0) port.device_type = "MT4129";
     port.link_layer = d % 2 == 0 ? LinkLayer::kEthernet : LinkLayer::kInfiniBand;
     port.node_guid = NodeGuid{0xb83fd20300000000 + d};
     port.port_guid = PortGuid{0xb83fd20300000000 + d};

@@ -2,6 +2,8 @@
 // Adapters that are more, or less, than one device with one port: bonds, virtual functions, subfunctions, representors.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -207,12 +209,15 @@ TEST(VirtualFunction, HasADeviceAndAnInterfaceOfItsOwn) {
   EXPECT_EQ(first->pci_address, "0000:3b:00.2");
   EXPECT_EQ(first->driver, "mlx5");
   EXPECT_EQ(port_of(reading, "mlx5_3", 1)->netdev, "ens1f0v1");
-  EXPECT_EQ(value_of(reading, {"mlx5_3", 1, "cnp_sent"}), 5U);
+  EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "cnp_sent"}), 5U);
+  EXPECT_EQ(value_of(reading, {"mlx5_3", 1, "cnp_sent"}), std::nullopt) << "it is the port's, which mlx5_0 counts";
 
   const ethernet::InterfaceScan scan = interfaces(tree);
   EXPECT_EQ(scan.interfaces.size(), 5U);
   ASSERT_EQ(scan.alone.size(), 2U);
   EXPECT_EQ(scan.alone[0].device, "ens1f0v2");
+  const auto beside = std::ranges::count_if(scan.interfaces, &ethernet::Interface::is_beside_its_port);
+  EXPECT_EQ(beside, 3) << "the virtual functions";
   EXPECT_TRUE(scan.alone[0].is_virtual_function);
   EXPECT_EQ(scan.alone[1].device, "ens1f1np1");
   EXPECT_FALSE(scan.alone[1].is_virtual_function);
@@ -296,7 +301,18 @@ TEST(Subfunction, IsOfItsAdaptersDriverAndOthersMayTakeItAway) {
   EXPECT_EQ(port->netdev, "enp59s0f0s88");
   EXPECT_EQ(port->pci_address, "0000:3b:00.0");
   EXPECT_TRUE(port->is_virtual_function);
-  EXPECT_EQ(value_of(reading, {"mlx5_4", 1, "cnp_sent"}), 5U);
+  EXPECT_EQ(value_of(reading, {"mlx5_4", 1, "cnp_sent"}), std::nullopt) << "ens1f0np0 is there to tell";
+}
+
+TEST(VirtualFunction, CountsThePortWhereNobodyElseDoes) {
+  const SysfsTree tree;
+  // The physical function belongs to a guest, or to no driver: it has no interface and no RDMA device here.
+  tree.add_function("0000:3b:00.0", "vfio-pci");
+  tree.add_function("0000:3b:00.2", "mlx5_core");
+  tree.make_virtual("0000:3b:00.2", "0000:3b:00.0");
+  tree.add_interface("0000:3b:00.2", "ens1f0v0", "20");
+  add_port(tree, tree.add_device("0000:3b:00.2", "mlx5_2"), "1", "ens1f0v0");
+  EXPECT_EQ(value_of(read(tree), {"mlx5_2", 1, "cnp_sent"}), 5U);
 }
 
 }  // namespace

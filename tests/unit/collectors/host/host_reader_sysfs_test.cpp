@@ -39,6 +39,8 @@ TEST(HostReaderSysfs, ReadsAnInfiniBandPort) {
   EXPECT_EQ(port->pci_address, "0000:17:00.0");
   EXPECT_EQ(port->driver, "mlx5");
   EXPECT_EQ(port->firmware, "28.39.1002");
+  EXPECT_EQ(port->board_id, "MT_0000000838");
+  EXPECT_EQ(port->device_type, "MT4129");
   EXPECT_EQ(port->link_layer, LinkLayer::kInfiniBand);
   EXPECT_FALSE(port->is_virtual_function);
   EXPECT_EQ(port->node_guid, (NodeGuid{0x0a7fbc1245efd23b}));
@@ -52,6 +54,23 @@ TEST(HostReaderSysfs, ReadsAnInfiniBandPort) {
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "transmit_packets"}), 20U);
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "vl15_dropped"}), 3U);
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "cnp_sent"}), 8'589'934'592U);
+}
+
+TEST(HostReaderSysfs, ARecordedTreeWithoutADriverIsKnownByItsCounters) {
+  const SysfsTree tree;
+  const fs::path port = "class/infiniband/rocep68s0/ports/1";
+  tree.write_all(port, {{"state", "4: ACTIVE"}, {"link_layer", "Ethernet"}});
+  tree.write_all(port / "hw_counters", {{"req_rx_dup_response", "17"},
+                                        {"resp_rx_outouf_seq", "2"},
+                                        {"tx_rdma_cnp_pkts", "18446744073709551615"},
+                                        {"rx_rdma_ecn_pkts", "5"}});
+  HostReader reader = reader_of(tree);
+  const HostReading reading = reader.read(kSysfsStart);
+  ASSERT_NE(port_of(reading, "rocep68s0", 1), nullptr);
+  EXPECT_EQ(port_of(reading, "rocep68s0", 1)->driver, "ionic");
+  EXPECT_EQ(value_of(reading, {"rocep68s0", 1, "duplicate_response"}), 17U);
+  EXPECT_EQ(value_of(reading, {"rocep68s0", 1, "ecn_marked_packets"}), 5U);
+  EXPECT_EQ(value_of(reading, {"rocep68s0", 1, "cnp_sent"}), std::nullopt) << "all ones are no reading";
 }
 
 TEST(HostReaderSysfs, SaysHowWideACounterIsAndWhatItDoesAtItsTop) {
@@ -295,7 +314,7 @@ TEST(HostReaderSysfs, ReadsRecordedHosts) {
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "unicast_transmit_packets"}), 10'907'922'116U);
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "ack_timeout"}), 131U);
   EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "request_completion_error"}), 3481U);
-  EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "resp_cqe_flush_error"}), 4708U);
+  EXPECT_EQ(value_of(reading, {"mlx5_0", 1, "response_flush"}), 4708U);
   EXPECT_EQ(port_of(reading, "mlx5_0", 1)->state, PortState::kActive);
 }
 

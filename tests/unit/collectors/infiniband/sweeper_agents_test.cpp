@@ -79,7 +79,7 @@ TEST_F(SweeperAgentsTest, ServiceLevelsAreAskedForAgainWhenRoutesChange) {
   port.node(left).forwarding.assign(8, 255);
   options.service_level.reset();
   Sweeper sweeper(port, options);
-  for (int i = 0; i < 5; ++i) sweep(sweeper);
+  for (int i = 0; i < 10; ++i) sweep(sweeper);
   port.path_service_level = 5;
   port.node(left).forwarding[port.port(host, 1).lid] = 2;
   port.node(left).port_state_change = true;
@@ -100,6 +100,128 @@ TEST_F(SweeperAgentsTest, AnotherSubnetManagerIsAskedForServiceLevels) {
   port.service_levels.clear();
   sweep(sweeper);
   EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{2});
+}
+
+class SweeperKeyTest : public SmallSubnet {
+ protected:
+  /// Protects everything but our own adapter, which its driver reads without a key.
+  void protect(std::uint8_t level) {
+    for (const std::size_t node : {left, right, host}) {
+      port.node(node).management_key = kKey;
+      port.node(node).key_protection = level;
+    }
+  }
+  static constexpr std::uint64_t kKey = 0x0123'4567'89ab'cdef;
+};
+
+TEST_F(SweeperKeyTest, AProtectedSubnetIsReadWithItsKey) {
+  protect(2);
+  options.engine.management_key = kKey;
+  bool leaked = false;
+  port.loses = [&](const FakeMadPort::Reply& request) {
+    // Only subnet management has a key there; in other classes it would be data.
+    if (request[1] != 0x01 && request[1] != 0x81)
+      leaked |= mad_get_field64(const_cast<std::uint8_t*>(request.data()), 0, IB_MAD_MKEY_F) == kKey;
+    return false;
+  };
+  Sweeper sweeper(port, options);
+  const Sweep result = sweep(sweeper);
+  EXPECT_EQ(result.topology->nodes().size(), 4U);
+  EXPECT_EQ(result.statistics.nodes_with_other_key, 0U);
+  EXPECT_EQ(result.statistics.silent_neighbors, 0U);
+  EXPECT_NE(result.counters->read_at(result.topology->find_port({{0x400}, {1}})), kNever);
+  EXPECT_FALSE(leaked);
+}
+
+TEST_F(SweeperKeyTest, AWrongOrMissingKeyShowsAsSilentNeighbors) {
+  protect(2);
+  for (const std::uint64_t key : {std::uint64_t{0}, kKey + 1}) {
+    options.engine.management_key = key;
+    Sweeper sweeper(port, options);
+    const Sweep result = sweep(sweeper);
+    EXPECT_EQ(result.topology->nodes().size(), 1U);
+    EXPECT_EQ(result.statistics.silent_neighbors, 1U) << "our own link is up, and nobody answers behind it";
+  }
+}
+
+TEST_F(SweeperKeyTest, AWrongKeyIsSaidWhereNodesCanStillBeRead) {
+  protect(1);
+  options.engine.management_key = kKey + 1;
+  Sweeper wrong(port, options);
+  Sweep result = sweep(wrong);
+  EXPECT_EQ(result.topology->nodes().size(), 4U);
+  EXPECT_EQ(result.statistics.nodes_with_other_key, 3U);
+  options.engine.management_key = 0;
+  Sweeper none(port, options);
+  EXPECT_EQ(sweep(none).statistics.nodes_with_other_key, 0U) << "no key was claimed";
+}
+
+TEST_F(SweeperAgentsTest, Fdr10IsReadFromTheVendorsAttribute) {
+  for (const std::size_t node : {left, right}) {
+    port.node(node).vendor_id = 0x2c9;
+    port.node(node).device_id = 0xc738;
+    port.node(node).runs_at_fdr10 = true;
+  }
+  Sweeper sweeper(port, options);
+  const Sweep first = sweep(sweeper);
+  for (const std::uint64_t guid : {0x200, 0x300}) {
+    const Port& end = find(first, guid, 2);
+    EXPECT_EQ(end.speed_active, kSpeedFdr10);
+    EXPECT_TRUE(end.speed_supported & end.speed_enabled & kSpeedFdr10);
+    EXPECT_FLOAT_EQ(end.wait_tick_seconds, static_cast<float>(8 * 8 / 40e9));
+  }
+  EXPECT_EQ(port.vendor_questions, 6U) << "once for each external port that is up";
+  const Sweep later = sweep(sweeper);
+  EXPECT_EQ(port.vendor_questions, 6U);
+  EXPECT_EQ(later.topology, first.topology) << "PortInfo, which says QDR, is no news";
+  // The link trains again at QDR: what was known of the old one is not said of the new one.
+  port.set_link(left, 2, false);
+  sweep(sweeper);
+  port.node(left).runs_at_fdr10 = port.node(right).runs_at_fdr10 = false;
+  port.set_link(left, 2, true);
+  EXPECT_NE(find(sweep(sweeper), 0x200, 2).speed_active, kSpeedFdr10);
+}
+
+TEST_F(SweeperAgentsTest, TheSubnetManagersOwnLinkIsFdr10AsItsOtherEndSays) {
+  for (const std::size_t node : {self, left, right, host}) {
+    port.node(node).vendor_id = 0x2c9;
+    port.node(node).device_id = node == left || node == right ? 0xc738 : 0x1003;
+    port.node(node).runs_at_fdr10 = true;
+  }
+  port.subnet_manager_lid = find_lid(host).value;
+  Sweeper sweeper(port, options);
+  const Sweep first = sweep(sweeper);
+  EXPECT_EQ(port.vendor_questions, 7U) << "everybody, but not the node beside the subnet manager";
+  const Port& manager = find(first, 0x400, 1);
+  EXPECT_EQ(manager.speed_active, kSpeedFdr10);
+  EXPECT_TRUE(manager.speed_supported & manager.speed_enabled & kSpeedFdr10);
+}
+
+TEST_F(SweeperAgentsTest, TheVendorsAttributeIsAskedForOnlyWhereItMayBe) {
+  port.tamper = [](const MadAddress&, FakeMadPort::Reply& reply) {
+    if (mad_get_field(reply.data(), 0, IB_MAD_ATTRID_F) == IB_ATTR_PORT_INFO)
+      mad_set_field(reply.data(), IB_SMP_DATA_OFFS, IB_PORT_CAPMASK_F, 0);  // no extended speeds: QDR
+    return reply.size();
+  };
+  port.node(left).vendor_id = 0x1175;  // another vendor
+  port.node(left).device_id = 0xc738;
+  port.node(right).vendor_id = 0x2c9;  // the vendor, but an agent without the attribute
+  port.node(right).device_id = 0xc738;
+  Sweeper sweeper(port, options);
+  EXPECT_EQ(find(sweep(sweeper), 0x300, 2).speed_active, kSpeedQdr);
+  const std::uint64_t asked = port.vendor_questions;
+  EXPECT_GE(asked, 1U);
+  EXPECT_LE(asked, 3U) << "one node, its ports that are up";
+  for (int i = 0; i < 70; ++i) sweep(sweeper);
+  EXPECT_EQ(port.vendor_questions, asked) << "an agent that does not have it is left alone";
+}
+
+TEST_F(SweeperAgentsTest, ASwitchThatIsFasterThanQdrIsNotAskedForFdr10) {
+  port.node(left).vendor_id = port.node(right).vendor_id = 0x2c9;
+  port.node(left).device_id = port.node(right).device_id = 0xd2f0;
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 3; ++i) sweep(sweeper);
+  EXPECT_EQ(port.vendor_questions, 0U);
 }
 
 TEST_F(SweeperAgentsTest, OneLostDetailIsNoLackOfDetails) {

@@ -21,6 +21,26 @@ TEST_F(SweeperTest, FindsTheWholeGraphWithBothEndsOfEveryLink) {
   EXPECT_EQ(result.local_port, (PortKey{{0x100}, {1}}));
 }
 
+TEST_F(SweeperTest, AnXdrLinkIsReadAsOneAtBothEnds) {
+  port.tamper = [](const MadAddress&, FakeMadPort::Reply& reply) {
+    if (mad_get_field(reply.data(), 0, IB_MAD_ATTRID_F) != IB_ATTR_PORT_INFO) return reply.size();
+    const bool is_switchs = mad_get_field(reply.data(), IB_SMP_DATA_OFFS, IB_PORT_LID_F) == 0;
+    reply[64 + 22] = is_switchs ? 0 : 0xC0;  // CapabilityMask: only port 0 and adapters say what they can
+    reply[64 + 60] = is_switchs ? 0 : 0x18;  // CapabilityMask2
+    reply[64 + 56] = 0x29;                   // LinkSpeedExtActive2, Supported2, Enabled2
+    return reply.size();
+  };
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  const Sweep result = sweep(sweeper);
+  for (const auto& [guid, number] : {std::pair{0x100, 1}, std::pair{0x200, 2}, std::pair{0x300, 2}}) {
+    const Port& end = find(result, static_cast<std::uint64_t>(guid), static_cast<std::uint8_t>(number));
+    EXPECT_EQ(end.speed_active, kSpeedXdr) << guid;
+    EXPECT_EQ(fastest(end.speed_supported & end.speed_enabled), kSpeedXdr) << guid;
+    EXPECT_FLOAT_EQ(end.wait_tick_seconds, static_cast<float>(8 * 8 / 800e9)) << guid;
+  }
+}
+
 TEST_F(SweeperTest, SaysWhereTheSubnetManagerSits) {
   Sweeper sweeper(port, options);
   EXPECT_EQ(sweep(sweeper).subnet_manager, std::nullopt) << "there is none yet";

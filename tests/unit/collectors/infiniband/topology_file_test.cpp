@@ -109,6 +109,19 @@ TEST(TopologyFile, LeavesUnlistedPortsDown) {
   EXPECT_EQ(parsed->port(parsed->find_port(key(0x50, 0))).state, PortState::kActive);
 }
 
+TEST(TopologyFile, ReadsXdrLinks) {
+  // As ibnetdiscover of rdma-core 47 and later writes them.
+  const Result<Topology> parsed = parse_topology_file(
+      "switchguid=0x7\nSwitch 4 \"S-7\"\n[1] \"H-1\"[1](1) # \"dgx mlx5_0\" lid 4 4xXDR\n"
+      "[2] \"H-2\"[1](2) # \"dgx mlx5_1\" lid 5 1xXDR\n"
+      "Ca 1 \"H-1\"\nCa 1 \"H-2\"\n");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const Port& port = parsed->port(parsed->find_port(key(1, 1)));
+  EXPECT_EQ(port.speed_active, kSpeedXdr);
+  EXPECT_DOUBLE_EQ(port.bits_per_second(), 800e9);
+  EXPECT_DOUBLE_EQ(parsed->port(parsed->find_port(key(2, 1))).bits_per_second(), 200e9) << "one plane of four";
+}
+
 TEST(TopologyFile, ReadsHandWrittenNetworks) {
   const Result<Topology> parsed = parse_topology_file(
       "# by hand\r\n"

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <string>
+#include <vector>
+
 #include "collectors/ethernet/driver_statistics.hpp"
 #include "fabric/counters.hpp"
 
@@ -51,9 +55,80 @@ TEST(DriverTables, MatchOnTheDriver) {
   const auto oos = find_driver_counter(hw_counter_table("mlx5"), "out_of_sequence");
   ASSERT_TRUE(oos);
   EXPECT_EQ(oos->counter->bits, 32);
-  EXPECT_FALSE(find_driver_counter(hw_counter_table("bnxt_re"), "out_of_sequence"));
+  EXPECT_FALSE(find_driver_counter(hw_counter_table("irdma"), "out_of_sequence"));
   EXPECT_TRUE(find_driver_counter(hw_counter_table("ionic"), "resp_rx_outouf_seq"));
   EXPECT_FALSE(find_driver_counter(hw_counter_table("nobody"), "out_of_sequence"));
+}
+
+struct Meaning {
+  const char* driver;
+  const char* driver_name;
+  const char* name;
+};
+
+TEST(DriverTables, KnowTheNamesOfEachKernel) {
+  for (const Meaning& meaning :
+       std::initializer_list<Meaning>{{"mlx5", "rx_icrc_encapsulated", "icrc_error"},
+                                      {"mlx5", "req_cqe_flush_error", "request_flush"},
+                                      {"mlx5", "resp_cqe_flush_error", "response_flush"},
+                                      {"mlx5", "resp_remote_access_errors", "response_access_error"},
+                                      {"mlx5", "roce_adp_retrans_to", "adaptive_retransmit_timeout"},
+                                      {"mlx5", "roce_slow_restart_cnps", "slow_restart_cnp"},
+                                      {"mlx5", "roce_slow_restart_trans", "slow_restart_transition"},
+                                      {"mlx5", "cc_rx_ce_pkts", "rdma_ecn_marked_packets"},
+                                      {"mlx5", "cc_rx_cnp_pkts", "rdma_cnp_received"},
+                                      {"mlx5", "cc_tx_cnp_pkts", "rdma_cnp_sent"},
+                                      {"mlx5", "rdma_tx_bytes", "rdma_transmit_bytes"},
+                                      {"bnxt_re", "to_retransmits", "ack_timeout"},
+                                      {"bnxt_re", "local_ack_timeout_err", "ack_timeout"},
+                                      {"bnxt_re", "seq_err_naks_rcvd", "sequence_nak"},
+                                      {"bnxt_re", "packet_seq_err", "sequence_nak"},
+                                      {"bnxt_re", "missing_resp", "implied_nak"},
+                                      {"bnxt_re", "implied_nak_seq_err", "implied_nak"},
+                                      {"bnxt_re", "oos_drop_count", "out_of_sequence"},
+                                      {"bnxt_re", "out_of_sequence", "out_of_sequence"},
+                                      {"bnxt_re", "np_cnp_pkts", "cnp_sent"},
+                                      {"bnxt_re", "rp_cnp_handled", "cnp_handled"},
+                                      {"bnxt_re", "np_ecn_marked_roce_packets", "ecn_marked_packets"},
+                                      {"efa", "unresponsive_remote_events", "unresponsive_peer"},
+                                      {"efa", "impaired_remote_conn_events", "impaired_connection"},
+                                      {"efa", "retrans_bytes", "retransmitted_bytes"},
+                                      {"erdma", "hw_rx_disable_drop_cnt", "receive_drop"},
+                                      {"erdma", "hw_tx_bytes_cnt", "transmit_bytes"},
+                                      {"irdma", "CRC errors", "icrc_error"},
+                                      {"irdma", "InProtoErrors", "protocol_error"},
+                                      {"mana", "received_cnp_count", "rdma_cnp_received"},
+                                      {"ionic", "req_rx_dup_response", "duplicate_response"},
+                                      {"ionic", "resp_rx_cqe_flush", "response_flush"}}) {
+    const auto match = find_driver_counter(hw_counter_table(meaning.driver), meaning.driver_name);
+    ASSERT_TRUE(match) << meaning.driver << ' ' << meaning.driver_name;
+    EXPECT_EQ(match->counter->name, meaning.name) << meaning.driver << ' ' << meaning.driver_name;
+  }
+  for (const char* name :
+       {"module_bus_stuck", "module_high_temp", "module_bad_shorted", "rx_prio3_buf_discard", "rx_prio7_cong_discard"})
+    EXPECT_TRUE(find_driver_counter(ethernet::ethtool_table("mlx5_core"), name)) << name;
+}
+
+TEST(DriverTables, FlushesAreShownAndNoErrors) {
+  EXPECT_FALSE(find_counter("response_flush")->is_error);
+  EXPECT_TRUE(find_counter("response_completion_error")->is_error);
+  EXPECT_EQ(metric_name(*find_counter("request_flush")), "weft_rdma_errors_total");
+}
+
+TEST(DriverTables, KnowADriverByItsCounters) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(rdma_driver_from_counter_names(Names{"np_cnp_sent", "rp_cnp_handled", "out_of_sequence", "lifespan"}),
+            "mlx5");
+  EXPECT_EQ(rdma_driver_from_counter_names(Names{"tx_rdma_cnp_pkts", "req_rx_dup_response", "resp_rx_outouf_seq"}),
+            "ionic");
+  EXPECT_EQ(rdma_driver_from_counter_names(Names{"rx_drops", "retrans_pkts", "unresponsive_remote_events"}), "efa");
+  // Since kernel 6.18 bnxt_re has names of mlx5, and some of its own.
+  EXPECT_EQ(rdma_driver_from_counter_names(Names{"packet_seq_err", "out_of_sequence", "np_cnp_pkts", "rx_roce_errors"}),
+            "bnxt_re");
+  EXPECT_EQ(rdma_driver_from_counter_names(Names{"out_of_sequence", "packet_seq_err", "rnr_nak_retry_err"}), "")
+      << "mlx5 or bnxt_re";
+  EXPECT_EQ(rdma_driver_from_counter_names(Names{"out_of_sequence", "np_cnp_sent"}), "") << "too few";
+  EXPECT_EQ(rdma_driver_from_counter_names(Names{}), "");
 }
 
 TEST(DriverTables, KnowDriversByTheirBusDriver) {

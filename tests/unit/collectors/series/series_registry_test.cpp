@@ -108,6 +108,27 @@ TEST(AnswerSlots, LearnOnceAndFindAgain) {
   EXPECT_TRUE(slots.has_new());
 }
 
+TEST(AnswerSlots, AValueThatTheAnswerDoesNotHaveIsAbsent) {
+  AnswerSlots slots;
+  const auto wanted = [] { return std::optional(series("a")); };
+  slots.begin(nullptr);
+  slots.skip({"a"}, wanted);
+  EXPECT_TRUE(slots.has_new()) << "it may have it next time";
+  SeriesRegistry book;
+  book.begin_source(CounterSource::kRdma);
+  slots.enter(book);
+  std::vector<std::uint64_t> values(1);
+  std::vector<std::uint8_t> read(1);
+  ValueSink sink(values, read);
+  slots.begin(&sink);
+  slots.skip({"a"}, wanted);
+  EXPECT_EQ(read[0], 0);
+  slots.begin(&sink);
+  slots.put({"a"}, 7, wanted);
+  EXPECT_EQ(read[0], 1);
+  EXPECT_EQ(values[0], 7U);
+}
+
 TEST(SeriesRegistry, IsBounded) {
   SeriesRegistry book;
   book.begin_source(CounterSource::kNetdev);

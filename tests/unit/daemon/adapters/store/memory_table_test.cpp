@@ -38,6 +38,36 @@ TEST(Memory, LinksAreReplacedFabricByFabric) {
   EXPECT_EQ(find(*restored, "b")->links.size(), 1U);
 }
 
+TEST(Memory, FecBaselinesComeBackAsTheyWere) {
+  const TempDir dir;
+  const FecBaseline first{.port = {NodeGuid{0xF000000000000001}, PortNum{3}},
+                          .rate = 400e9,
+                          .taken = at_second(5),
+                          .drift = {.mean = -8.25F,
+                                    .squares = 0.5F,
+                                    .sum = 1.5F,
+                                    .last = -7.5F,
+                                    .recent = -7.75F,
+                                    .readings = 20,
+                                    .drifting = true}};
+  FecBaseline second = first;
+  second.port.port = PortNum{4};
+  {
+    auto store = must_open(dir.path());
+    ASSERT_TRUE(store->save_fec_baselines("a", std::vector{second, first}));
+    ASSERT_TRUE(store->save_fec_baselines("a", std::vector{first}));
+    ASSERT_TRUE(store->save_fec_baselines("b", std::vector{second}));
+  }
+  auto store = must_open(dir.path());
+  auto restored = store->restore(kNever);
+  ASSERT_TRUE(restored) << restored.error().message;
+  const AnalyzerState* state = find(*restored, "a");
+  ASSERT_NE(state, nullptr);
+  EXPECT_EQ(state->fec_baselines, std::vector{first});
+  ASSERT_NE(find(*restored, "b"), nullptr);
+  EXPECT_EQ(find(*restored, "b")->fec_baselines, std::vector{second});
+}
+
 TEST(Memory, ConditionsComeBackAsTheyWere) {
   const TempDir dir;
   FlapState flap;

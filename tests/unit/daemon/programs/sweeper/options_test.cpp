@@ -14,7 +14,7 @@ TEST(SweeperOptions, AreUnpackedAsPackedWithoutTheFabric) {
   options.port = 2;
   options.node_name_map = "/etc/names";
   options.sweep.fabric = "compute";
-  options.sweep.engine = {100, 4, std::chrono::milliseconds(300), 1};
+  options.sweep.engine = {100, 4, std::chrono::milliseconds(300), 1, 0x1234'5678'9abc'def0};
   options.sweep.interval = std::chrono::seconds(2);
   options.sweep.detail_interval = std::chrono::seconds(30);
   options.sweep.service_level = std::uint8_t{3};
@@ -25,6 +25,7 @@ TEST(SweeperOptions, AreUnpackedAsPackedWithoutTheFabric) {
   ASSERT_TRUE(unpacked) << unpacked.error().message;
   EXPECT_EQ(runtime::pack_options(*unpacked), bytes);
   EXPECT_EQ(unpacked->sweep.engine.timeout, std::chrono::milliseconds(300));
+  EXPECT_EQ(unpacked->sweep.engine.management_key, 0x1234'5678'9abc'def0U);
   EXPECT_EQ(unpacked->sweep.service_level, 3);
   EXPECT_FALSE(unpacked->sweep.pkey_index);
   EXPECT_EQ(unpacked->sweep.first_epoch, 77U);

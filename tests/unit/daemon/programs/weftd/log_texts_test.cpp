@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftd/log_texts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace weft::daemon {
+namespace {
+
+TEST(LogTexts, TheStatusSaysWhoDoesNotAnswerAndWhy) {
+  Node node;
+  node.guid = {1};
+  node.type = NodeType::kSwitch;
+  Port port;
+  port.node = 0;
+  Sweep sweep;
+  sweep.topology =
+      std::make_shared<const Topology>(1, std::vector{node}, std::vector{port}, std::vector<DuplicateGuid>());
+  EXPECT_EQ(watching_status(sweep), "monitoring 1 switches, 0 adapters");
+  sweep.statistics.silent_neighbors = 2;
+  EXPECT_NE(watching_status(sweep).find("2 links are up and lead to nodes that never answered"), std::string::npos);
+  sweep.statistics.nodes_with_other_key = 3;
+  EXPECT_NE(watching_status(sweep).find("3 nodes have another M_Key"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::daemon

@@ -14,7 +14,7 @@
 namespace weft::scenarios {
 
 /// Somebody must wait for this share of the time before it is harm (0..1), as the field has it: from 5 to 15 % is low.
-inline constexpr double kHarm = 0.15;
+inline constexpr double kHarm = Constants{}.harm;
 /// Congestion is no mere burst when it is so in this many of so many sweeps …
 inline constexpr unsigned kHarmSweeps = 4;
 inline constexpr unsigned kHarmWindows = 5;

@@ -51,7 +51,7 @@ struct FirstSend {
 };
 /// Of each first send, bytes: a chunk of 2 MiB (half of NCCL_BUFFSIZE, which is 4 MiB) on each of two channels, what a
 /// ring of NCCL sends before it needs anything. Members further from the late one get further; that is left out.
-inline constexpr double kFirstSendBytes = 4 << 20;
+inline constexpr double kFirstSendBytes = Constants{}.first_send;
 
 /// What of the model a scenario may have otherwise. See Assumptions and Constants.
 struct TrafficModel {

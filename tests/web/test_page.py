@@ -33,7 +33,7 @@ class Watching(PageTest):
         self.put_back("leaf-r0-p01", 10)
         self.do("click", at="nav a:has-text('Incidents')")
         ended = f"h2:has-text('Ended') + ul a:has-text('{incident['id']}')"
-        self.do("wait", at=f"{ended} >> .mark.{incident['worstSeverity'].lower()}")
+        self.do("wait", at=ended)
         self.do("wait", at=WELL)
         self.do("click", at=ended)
         self.do("wait", at="ol.timeline li:has-text('Resolved')")

@@ -61,6 +61,7 @@ struct Timelines : testing::Test {
     finding.severity = severity;
     finding.cause = {EntityKind::kLink, "test", key.low, key.high, "leaf-1 - spine-0"};
     finding.summary = summary;
+    finding.jobs = {"slurm:1"};
     return finding;
   }
   void update(std::vector<Finding> findings) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectors/infiniband/detail_schedule.hpp"
 
+#include <algorithm>
+
 #include "tests/unit/collectors/infiniband/small_subnet.hpp"
 
 namespace weft::infiniband {

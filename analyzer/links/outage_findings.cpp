@@ -227,11 +227,11 @@ void Writer::unread(const Outage& outage) {
   finding.summary = "The counters of " + std::to_string(outage.nodes.size()) + " nodes of fabric " +
                     finding.cause.label + " cannot be read, although the nodes respond";
   add_nodes(finding, outage.nodes);
-  finding.evidence.push_back(
-      fact("counters_read_at",
-           "requests that are routed by LID have not been answered; those on a directed route have: the forwarding "
-           "tables do not lead to these nodes, or not back",
-           sweep_.finished, finding.cause));
+  finding.evidence.push_back(fact(
+      "counters_read_at",
+      "requests routed by LID were not answered, those on a directed route were: the forwarding tables did not lead "
+      "to these nodes, or not back",
+      sweep_.finished, finding.cause));
   findings_.push_back(std::move(finding));
 }
 

@@ -73,7 +73,8 @@ std::vector<Key> availability_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_lost_minimum; },
        {0, kHour},
        "",
-       "Minimum time without a sweep before TELEMETRY_LOST for the whole fabric, however short telemetry_lost_intervals "
+       "Minimum time without a sweep before TELEMETRY_LOST for the whole fabric, however short "
+       "telemetry_lost_intervals "
        "is: a sweep takes longer on a busy machine, and while the subnet manager works."},
       {"analyzer.telemetry_start_grace",
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_start_grace; },

@@ -329,8 +329,9 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
 /// That the subnet manager is at work may be said once, of the fabric or of the manager itself, by whatever name.
 Truth manager_at_work(const Scenario& scenario, const Plan& plan) {
   Truth truth{.fault = FaultKind::kManagerRestart, .kind = IncidentKind::kTelemetryLost};
+  // Mass alarms are of a fabric too, and no news of the subnet manager.
   for (std::size_t i = 0; i < static_cast<std::size_t>(IncidentKind::kCount); ++i)
-    truth.also.push_back(static_cast<IncidentKind>(i));
+    if (const auto kind = static_cast<IncidentKind>(i); kind != IncidentKind::kCounterStuck) truth.also.push_back(kind);
   truth.culprits = {{EntityKind::kFabric, {}, {}}};
   std::vector<PortIndex> masters{plan.endpoint_port(0)};
   for (const Fault& fault : scenario.faults)

@@ -20,15 +20,25 @@ constexpr ErrorKind kErrorKinds[] = {{"retries_exhausted", true},
                                      {"rnr_retries_exhausted", true},
                                      {"request_completion_error", false},
                                      {"response_completion_error", false}};
+/// Kinds that count flushes, too, and the counter of these: what is flushed when its queue pair ends is no failed
+/// transfer. On a published host of a training cluster 97 % of 3.3 million response errors were flushes of ended jobs.
+struct Flushed {
+  std::uint8_t kind;
+  std::string_view name;
+};
+constexpr Flushed kFlushed[] = {{2, "request_flush"}, {3, "response_flush"}};
 
 }  // namespace
 
 void RdmaErrors::follow(const HostWatch& host, std::vector<std::uint32_t>& followed) {
   static_assert(std::size(kErrorKinds) == kKinds);
+  // A kind, or behind the kinds the flushes of one.
   const auto kind_of = [](const HostSeries& series) -> std::optional<std::uint8_t> {
     const auto found = std::ranges::find(kErrorKinds, series.name, &ErrorKind::name);
-    if (found == std::end(kErrorKinds)) return std::nullopt;
-    return static_cast<std::uint8_t>(found - std::begin(kErrorKinds));
+    if (found != std::end(kErrorKinds)) return static_cast<std::uint8_t>(found - std::begin(kErrorKinds));
+    const auto flushed = std::ranges::find(kFlushed, series.name, &Flushed::name);
+    if (flushed != std::end(kFlushed)) return static_cast<std::uint8_t>(kKinds + flushed->kind);
+    return std::nullopt;
   };
   for (const PortWatch& port : host.ports) errors_[port.slot].followed.clear();
   follow_series(host, followed, kind_of,
@@ -48,9 +58,24 @@ void RdmaErrors::count(Count& count, std::uint64_t moved, bool at_once, TimePoin
 void RdmaErrors::take(const HostWatch& host, const HostMovement& movement) {
   for (const PortWatch& port : host.ports) {
     Errors& errors = errors_[port.slot];
-    for (const auto& [series, kind] : errors.followed)
-      if (const SeriesMovement& row = movement.series[series]; row.present)
-        count(errors.counts[kind], row.delta.moved, kErrorKinds[kind].at_once, movement.taken);
+    std::array<std::uint64_t, kKinds * 2> moved{};
+    std::array<bool, kKinds> present{};
+    for (const auto& [series, kind] : errors.followed) {
+      const SeriesMovement& row = movement.series[series];
+      if (!row.present) continue;
+      moved[kind] += row.delta.moved;
+      if (kind < kKinds) present[kind] = true;
+    }
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      if (!present[kind]) continue;
+      // One counter may be read a moment before the other: what was flushed then is an error in the next reading.
+      std::uint64_t& flushed = errors.flushed[kind];
+      flushed += moved[kKinds + kind];
+      const std::uint64_t explained = std::min(moved[kind], flushed);
+      flushed -= explained;
+      count(errors.counts[kind], moved[kind] - explained, kErrorKinds[kind].at_once, movement.taken);
+      if (moved[kind] == 0) flushed = 0;
+    }
   }
 }
 

@@ -12,7 +12,7 @@
 
 namespace weft::analyzer {
 
-/// Counts the failed transfers of each port, by kind.
+/// Counts the failed transfers of each port, by kind. What was flushed as its queue pair ended is none.
 class RdmaErrors {
  public:
   /// Keeps a copy of its limits.
@@ -37,6 +37,7 @@ class RdmaErrors {
   };
   struct Errors {
     std::array<Count, kKinds> counts;
+    std::array<std::uint64_t, kKinds> flushed{};  ///< by kind: flushes that no error has shown yet
     std::vector<FollowedSeries<std::uint8_t>> followed;
   };
 

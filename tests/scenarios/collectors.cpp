@@ -30,8 +30,8 @@ constexpr const char* kSeries[] = {"transmit_bytes",         "receive_bytes",
 constexpr const char* kMarkSeries[] = {"ecn_marked_packets", "cnp_sent", "cnp_handled"};
 /// Only where it has jobs that end. mlx5's resp_cqe_error and req_cqe_error count flushed requests as well; those are
 /// counted once more by themselves (resp_cqe_flush_error), where the catalogue has them.
-constexpr const char* kFlushSeries[] = {"response_completion_error", "request_completion_error", "response_flush_error",
-                                        "request_flush_error"};
+constexpr const char* kFlushSeries[] = {"response_completion_error", "request_completion_error", "response_flush",
+                                        "request_flush"};
 /// The priority of RoCE (IEEE 802.1Q), as is usual.
 constexpr std::uint8_t kLosslessPriority = 3;
 /// Of a link of Ethernet, behind those of the adapter: PFC's pauses by their direction, and its troubles.

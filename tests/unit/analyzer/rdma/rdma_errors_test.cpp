@@ -50,5 +50,43 @@ TEST_F(FailingPort, AFailedRequestIsTroubleWhenAnotherFollows) {
   EXPECT_EQ(findings[0].evidence[0].value, 2);
 }
 
+struct EndingJob : testing::Test {
+  EndingJob() {
+    one.follow(errors);
+    one.read(errors, {5, 5, 5});
+  }
+  std::size_t told() {
+    std::vector<Finding> findings;
+    errors.report(one.host, one.port(), one.now, findings);
+    return findings.size();
+  }
+
+  OnePort one{{{.device = {}, .name = "response_completion_error"},
+               {.device = {}, .name = "response_flush"},
+               {.device = {}, .name = "request_completion_error"}}};
+  Thresholds thresholds;
+  RdmaErrors errors{thresholds};
+};
+
+TEST_F(EndingJob, FlushesItsReceives) {
+  one.read(errors, {4005, 4005, 5});
+  one.read(errors, {8005, 8005, 5});
+  EXPECT_EQ(told(), 0U);
+  // The driver read the one a moment before the other.
+  one.read(errors, {9005, 9105, 5});
+  one.read(errors, {9105, 9105, 5});
+  EXPECT_EQ(told(), 0U);
+}
+
+TEST_F(EndingJob, MayFailAllTheSame) {
+  one.read(errors, {4005, 3995, 5});
+  EXPECT_EQ(told(), 1U) << "ten more than were flushed";
+}
+
+TEST_F(EndingJob, FlushesExplainNoRequests) {
+  one.read(errors, {5, 1005, 505});
+  EXPECT_EQ(told(), 1U);
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -94,6 +94,10 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
   implementation_->fec_trends.restore(state.fec_baselines);
 }
 
+void FabricAnalyzer::remember(const Incident& incident) {
+  implementation_->outages.remember(implementation_->table, incident);
+}
+
 void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
   implementation_->planned.set(std::move(windows));
 }

@@ -37,6 +37,8 @@ class FabricAnalyzer {
 
   /// Takes back what an earlier process remembered. Before the first analyze().
   void restore(const AnalyzerState& state);
+  /// An incident of this fabric that was open when the process before ended. After restore().
+  void remember(const Incident& incident);
 
   /// The windows of planned work, from now on: what links do meanwhile counts neither as flaps nor as errors. (That it
   /// does not alarm is decided by IncidentManager.)

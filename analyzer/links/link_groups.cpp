@@ -21,7 +21,8 @@ void LinkGroups::form(const LinkTable& table, const std::vector<Outage>& outages
   for (const Outage& outage : outages) {
     if (outage.kind != OutageKind::kLink) continue;
     const LinkState& link = table.links()[outage.link];
-    if (is_disabled(link) || link.down_since == kNever || link.view == LinkView::kTraining) continue;
+    // Of what was down before we looked nobody knows when it went down.
+    if (is_disabled(link) || !link.fell || link.view == LinkView::kTraining) continue;
     for (const NodeId end : {link.low_node, link.high_node}) {
       const KnownNode& node = table.nodes()[end];
       if (node.type == NodeType::kSwitch && !node.quiet) by_switch[end].push_back(outage.link);
@@ -44,6 +45,22 @@ void LinkGroups::form(const LinkTable& table, const std::vector<Outage>& outages
       std::erase_if(links, [&](LinkId id) { return std::ranges::binary_search(most.links, id); });
     groups_.push_back(std::move(most));
   }
+}
+
+void LinkGroups::remember(const LinkTable& table, const Incident& incident) {
+  const Finding& finding = incident.finding;
+  if (!incident.is_open() || finding.kind != IncidentKind::kLinkDown || finding.cause.kind != EntityKind::kNode) return;
+  Group group{table.find_node(finding.cause.port.node), {}};
+  if (group.node == kNoIndex) return;
+  for (const LinkId id : table.links_of(group.node)) {
+    const LinkKey& key = table.links()[id].key;
+    const auto is_it = [&](const Entity& entity) {
+      return entity.kind == EntityKind::kLink && entity.port == key.low && entity.peer == key.high;
+    };
+    if (std::ranges::any_of(finding.affected, is_it)) group.links.push_back(id);
+  }
+  std::ranges::sort(group.links);
+  if (!group.links.empty()) groups_.push_back(std::move(group));
 }
 
 void LinkGroups::gather(const LinkTable& table, std::vector<Outage>& outages) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/links/outage.hpp"
+#include "fabric/incident.hpp"
 
 namespace weft::analyzer {
 
@@ -14,6 +15,8 @@ class LinkGroups {
   /// `thresholds` must outlive the object.
   explicit LinkGroups(const Thresholds& thresholds) : thresholds_(thresholds) {}
 
+  /// An incident that was open when the process before ended: a group of it goes on. Once `table` knows its links.
+  void remember(const LinkTable& table, const Incident& incident);
   /// Replaces the outages of single links that belong together by one of their switch. A link that somebody disabled
   /// belongs to nobody.
   void gather(const LinkTable& table, std::vector<Outage>& outages);

@@ -237,6 +237,7 @@ void LinkTable::observe_links(const Sweep& sweep) {
       if (link.sweeps_in_view < 255) ++link.sweeps_in_view;
     } else {
       if (link.view == LinkView::kUp || link.down_since == kNever) link.down_since = sweep.finished;
+      link.fell = view != LinkView::kUp && (link.fell || link.view == LinkView::kUp);
       if (link.view == LinkView::kTraining && view == LinkView::kUp && link.view_since < sweep.finished)
         link.activated_in = sweep.finished - link.view_since;
       link.view = view;

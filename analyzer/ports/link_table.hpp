@@ -66,7 +66,8 @@ struct LinkState {
   bool expected = false;            ///< the expected topology has it
   bool reported = false;            ///< was part of an outage in the last sweep
   bool covered = false;             ///< and that was a switch's or a host's outage
-  TimePoint down_since = kNever;    ///< when the view left kUp
+  TimePoint down_since = kNever;    ///< when the view left kUp, or when it was first seen in another
+  bool fell = false;                ///< this process saw it leave kUp, and it is not up again
   /// When it was up for the first time, of a link that came while we watched; kNever once Thresholds::bring_up is over.
   /// Who brings a machine into service trains its links more than once.
   TimePoint brought_up = kNever;

@@ -74,6 +74,8 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   analyzer::FabricAnalyzer rules(name, config_.analyzer, is_ethernet ? nullptr : expected_);
   Fabric fabric{std::move(rules), {}, {}, {}, clock_.now(), 0, 0, kNever, kNever};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
+  for (const auto& incident : *incidents_.all())
+    if (incident->finding.cause.fabric == name) fabric.analyzer.remember(*incident);
   fabric.saved_links = fabric.analyzer.links_revision();
   fabric.saved_history = fabric.analyzer.history_revision();
   fabric.analyzer.set_maintenance_windows(planned_);

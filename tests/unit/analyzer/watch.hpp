@@ -42,6 +42,7 @@ struct Watch {
     for (const IncidentPtr& incident : *book.all()) stored.push_back(*incident);
     analyzer = FabricAnalyzer(fabric.name(), thresholds, expected_topology);
     analyzer.restore(state);
+    for (const Incident& incident : stored) analyzer.remember(incident);
     book = IncidentManager(IncidentPolicy{}, std::move(stored), 1);
   }
 

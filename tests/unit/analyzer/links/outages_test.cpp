@@ -142,6 +142,21 @@ TEST(LinkDown, OfManyLinksOfOneSwitchAtOnceIsOneIncident) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
+TEST(LinkDown, OfLinksThatWereDownBeforeARestartStaysOneByOne) {
+  Watch watch(FabricBuilder::fat_tree(8, 4, 4));
+  watch.sweeps(3);
+  for (int s = 0; s < 4; ++s) {
+    watch.fabric.unlink(watch.fabric.port_towards("leaf-1", "spine-" + std::to_string(s)));
+    watch.sweeps(10);
+  }
+  const std::vector<Incident> before = watch.open();
+  ASSERT_EQ(before.size(), 4U) << "each at its own time: " << watch.describe();
+  watch.restart();
+  watch.sweeps(5);
+  ASSERT_EQ(watch.open().size(), 4U) << watch.describe();
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(watch.open()[i].id, before[i].id);
+}
+
 TEST(LinksNotActivated, IsOneIncidentOfTheSubnetManager) {
   Watch watch(FabricBuilder::fat_tree(4, 16, 4));
   watch.sweeps(3);

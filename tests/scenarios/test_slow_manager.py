@@ -85,7 +85,7 @@ class SlowManager(weft_testing.SubnetTest):
         time.sleep(8)
         with Held(self.subnet.opensm_pid()):
             self.subnet.relink("spine-p02-03")
-            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, why=lambda: f"OpenSM is not done: {self.waiting()}")
+            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, every=3, why=lambda: f"OpenSM is not done: {self.waiting()}")
         opened = self.settle()
         self.assertEqual({"SWITCH_DOWN"}, {i["kind"] for i in opened}, self.in_words())
 
@@ -94,7 +94,7 @@ class SlowManager(weft_testing.SubnetTest):
         time.sleep(8)
         with Held(self.subnet.opensm_pid()):
             self.subnet.relink("leaf-r3-p05")
-            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, why=lambda: f"OpenSM is not done: {self.waiting()}")
+            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, every=3, why=lambda: f"OpenSM is not done: {self.waiting()}")
         self.assertIn("SWITCH_DOWN", {i["kind"] for i in self.settle()})
 
     def test_line_card(self):
@@ -104,7 +104,7 @@ class SlowManager(weft_testing.SubnetTest):
         self.weftd.wait_sweeps(6)
         with Held(self.subnet.opensm_pid()):
             self.subnet.command(*(f'ReLink "{switch}"[{number}]' for number in ports))
-            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, why=lambda: f"OpenSM is not done: {self.waiting()}")
+            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, every=3, why=lambda: f"OpenSM is not done: {self.waiting()}")
         opened = self.settle(most=3)
         lasting = [i for i in opened if "part of" not in i["summary"]]
         self.assertEqual(1, len(lasting), self.in_words())
@@ -124,7 +124,7 @@ class SlowManager(weft_testing.SubnetTest):
         with Held(self.subnet.opensm_pid()):
             for rail in range(8):
                 self.subnet.relink(f"gpu-0100 mlx5_{rail}", 1)
-            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, why=lambda: f"OpenSM is not done: {self.waiting()}")
+            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, every=3, why=lambda: f"OpenSM is not done: {self.waiting()}")
         opened = self.settle()
         self.assertIn("NODE_DOWN", {i["kind"] for i in opened}, self.in_words())
 
@@ -143,7 +143,7 @@ class SlowManager(weft_testing.SubnetTest):
             weft_testing.wait_until(lambda: "Entering MASTER state" in self.standby_log(), within=2 * MINUTE,
                                     why=lambda: f"the standby does not take over: {self.standby_log()[-2000:]}")
             self.subnet.relink("spine-p04-01")
-            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, why=lambda: f"OpenSM is not done: {self.waiting()}")
+            weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, every=3, why=lambda: f"OpenSM is not done: {self.waiting()}")
             self.settle()
         finally:
             standby.terminate()

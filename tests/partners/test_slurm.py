@@ -76,6 +76,8 @@ class Draining(WithSlurm):
 
     def test_a_node_that_an_operator_drained_stays_as_it_was(self):
         self.slurm.scontrol("update", "nodename=n2", "state=drain", "reason=fan, ticket 4711")
+        # On a busy machine the node may be late with its answer to the controller: that is no change of ours.
+        wait_until(lambda: "NOT_RESPONDING" not in self.slurm.state("n2"), why="n2 does not respond")
         before = self.slurm.scontrol("show", "node", "n2")
         self.stands("n2", "foreign")
         self.refused(self.partner.drain("n2"))

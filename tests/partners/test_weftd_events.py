@@ -93,7 +93,7 @@ class Events(weft_testing.SubnetTest):
         self.assertEqual("/weft?tenant=a", path)
         self.assertEqual(f"{incident}.{event['revision']}", headers["Idempotency-Key"])
         self.assertEqual(event, json.loads(body))
-        self.assertEqual(("LINK_DOWN", "CRITICAL", "OPEN"), (event["kind"], event["severity"], event["state"]))
+        self.assertEqual(("LINK_DOWN", "WARNING", "OPEN"), (event["kind"], event["severity"], event["state"]))
         self.assertEqual(f"https://weft.example/#/incident/{incident}", event["url"])
         self.assertEqual({9, 1}, {event["cause"]["port"], event["cause"]["peer_port"]})
         self.assertTrue(event["summary"])

@@ -187,11 +187,13 @@ Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
   if (self.silent_since == kNever) self.silent_since = self.last_sweep == kNever ? now : self.last_sweep;
   Analysis analysis;
   const Duration age = now - self.silent_since;
-  Duration patience =
-      std::max(self.interval * self.thresholds.telemetry_lost_intervals, self.thresholds.telemetry_lost_minimum);
+  Duration patience = self.interval * self.thresholds.telemetry_lost_intervals;
   if (self.last_sweep == kNever) patience = std::max(patience, self.thresholds.telemetry_start_grace);
   if (reason.empty() && age < patience) return analysis;
-  Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kCritical, self.describe.fabric());
+  // Where the reason is not known the next sweep may only be late.
+  const bool may_be_late = reason.empty() && age < self.thresholds.telemetry_lost_hold;
+  Finding finding = make_finding(IncidentKind::kTelemetryLost, may_be_late ? Severity::kWarning : Severity::kCritical,
+                                 self.describe.fabric());
   finding.confidence = 0.99;
   finding.summary = "Fabric " + self.fabric +
                     " is not monitored: " + (reason.empty() ? std::string("no sweeps") : std::string(reason));

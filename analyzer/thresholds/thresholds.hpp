@@ -103,8 +103,9 @@ struct Thresholds {
   unsigned node_silent_sweeps = 2;
   /// Sweep intervals without any sweep before the whole fabric's telemetry is called lost.
   unsigned telemetry_lost_intervals = 3;
-  /// And never before this: a sweep on a busy machine, or while the subnet manager floods the switches, takes longer.
-  Duration telemetry_lost_minimum = std::chrono::seconds(30);
+  /// And CRITICAL only after this, unless the reason is known: a sweep on a busy machine, or while the subnet manager
+  /// floods the switches, takes longer.
+  Duration telemetry_lost_hold = std::chrono::seconds(30);
   /// The first sweep of all may take so long: it discovers the fabric from nothing.
   Duration telemetry_start_grace = std::chrono::minutes(1);
   /// When at least telemetry_mass_minimum nodes and (telemetry_mass_nodes nodes, or telemetry_mass_share of all) fall

@@ -69,13 +69,13 @@ std::vector<Key> availability_schema() {
       {"analyzer.telemetry_lost_intervals",
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_lost_intervals; }, kSweeps, "intervals",
        "Sweep intervals without a sweep before TELEMETRY_LOST for the whole fabric."},
-      {"analyzer.telemetry_lost_minimum",
-       [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_lost_minimum; },
+      {"analyzer.telemetry_lost_hold",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_lost_hold; },
        {0, kHour},
        "",
-       "Minimum time without a sweep before TELEMETRY_LOST for the whole fabric, however short "
-       "telemetry_lost_intervals "
-       "is: a sweep takes longer on a busy machine, and while the subnet manager works."},
+       "TELEMETRY_LOST for the whole fabric is a WARNING for this time, unless its reason is known: a sweep takes "
+       "longer "
+       "on a busy machine, and while the subnet manager works."},
       {"analyzer.telemetry_start_grace",
        [](WeftdConfig& c) -> Field { return &c.analyzer.telemetry_start_grace; },
        {0, kHour},

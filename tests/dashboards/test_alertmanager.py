@@ -134,7 +134,7 @@ class Inhibition(unittest.TestCase):
 
 
 class FromCableToPager(weft_testing.SubnetTest):
-    analyzer = 'flap_fast.half_life = "4s"'
+    analyzer = 'flap_fast.half_life = "4s"\ncritical_ways_left = 1.0\n[incidents]\nlink_down_hold = "0s"'  # each link pages at once
 
     @classmethod
     def setUpClass(cls):

@@ -13,16 +13,18 @@ constexpr int kBelieved = 2;
 
 }  // namespace
 
+bool ManagerPatience::is_forgotten(TimePoint now) const {
+  return slowest_at_ == kNever || now < slowest_at_ || now - slowest_at_ > kRemembered;
+}
+
 void ManagerPatience::note(Duration taken, TimePoint now) {
-  const bool forgotten = slowest_at_ == kNever || now < slowest_at_ || now - slowest_at_ > kRemembered;
-  if ((!forgotten && taken < slowest_) || taken > value(now) * kBelieved) return;
+  if ((!is_forgotten(now) && taken < slowest_) || taken > value(now) * kBelieved) return;
   slowest_ = taken;
   slowest_at_ = now;
 }
 
 Duration ManagerPatience::value(TimePoint now) const {
-  const bool forgotten = slowest_at_ == kNever || now < slowest_at_ || now - slowest_at_ > kRemembered;
-  const Duration learned = forgotten ? Duration{} : slowest_ * 2;
+  const Duration learned = is_forgotten(now) ? Duration{} : slowest_ * 2;
   return std::clamp(learned, thresholds_.sm_patience, thresholds_.sm_patience * kMostTimes);
 }
 

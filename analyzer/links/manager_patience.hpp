@@ -19,6 +19,9 @@ class ManagerPatience {
   Duration value(TimePoint now) const;
 
  private:
+  /// The slowest activation is too long ago to count, or there was none.
+  bool is_forgotten(TimePoint now) const;
+
   const Thresholds& thresholds_;
   Duration slowest_{};
   TimePoint slowest_at_ = kNever;

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/schema.hpp"
 
+#include "fabric/incident.hpp"
+
 // events.*: who is told of incidents by webhook.
 
 namespace weft::config {
 namespace {
 
 constexpr double kLongestRequest = 30;  // seconds
+
+std::vector<std::string_view> kind_names() {
+  std::vector<std::string_view> names;
+  for (std::size_t kind = 0; kind < static_cast<std::size_t>(IncidentKind::kCount); ++kind)
+    names.emplace_back(to_string(static_cast<IncidentKind>(kind)));
+  return names;
+}
 
 }  // namespace
 
@@ -39,26 +48,7 @@ std::vector<Key> events_schema() {
        "",
        "Kinds of incidents to deliver. Empty: all.",
        "",
-       {"LINK_DOWN",
-        "LINK_FLAP",
-        "LINK_DEGRADED",
-        "LINK_ERRORS",
-        "SWITCH_DOWN",
-        "NODE_DOWN",
-        "CONGESTION_INCAST",
-        "CONGESTION_UNEVEN_LOAD",
-        "CONGESTION_OVERSUBSCRIBED",
-        "SLOW_RECEIVER",
-        "PFC_STORM",
-        "DEADLOCK",
-        "SILENT_LOSS",
-        "RDMA_ERRORS",
-        "STRAGGLER",
-        "MISCABLED",
-        "DUPLICATE_GUID",
-        "COUNTER_STUCK",
-        "TELEMETRY_LOST",
-        "LINKS_NOT_ACTIVATED"}},
+       kind_names()},
       {"events.certificate_authorities",
        [](WeftdConfig& c) -> Field { return &c.events.certificate_authorities; },
        {},

@@ -123,7 +123,7 @@ void OutageFinder::blame_nodes(LinkTable& table, bool ethernet, Work& work) cons
 void OutageFinder::blame_returns(const LinkTable& table, Work& work) {
   // Of hosts nobody is blamed yet: what is down again is found with its links.
   const auto is_dark = [&](NodeId node) { return work.nodes[node].dark; };
-  for (Outage& outage : returns_.follow(table, is_dark, work.patience, work.now)) {
+  for (Outage& outage : returns_.follow(table, work.outages, is_dark, work.patience, work.now)) {
     for (const LinkId id : outage.links) work.covered[id] = 1;
     work.outages.push_back(std::move(outage));
   }

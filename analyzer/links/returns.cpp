@@ -10,51 +10,59 @@ namespace {
 /// A return is not followed for longer than so many times the patience, whatever its links do.
 constexpr int kLongest = 2;
 
-bool shows_life(const LinkTable& table, const Outage& outage) {
-  return std::ranges::any_of(outage.links, [&](LinkId id) {
-    const LinkView view = table.links()[id].view;
-    return table.links()[id].counts() && (view == LinkView::kUp || view == LinkView::kTraining);
-  });
-}
-
-bool is_back(const LinkTable& table, const Outage& outage, const std::function<bool(NodeId)>& is_dark) {
-  if (outage.kind == OutageKind::kSwitch) return !is_dark(outage.node);
-  // An adapter can answer on a link that is not active yet.
-  return shows_life(table, outage);
-}
-
 bool is_same(const Outage& one, const Outage& other) {
   return one.kind == other.kind && one.node == other.node && one.host == other.host;
 }
 
+/// A link of it has trained, so that it has power again; it may still miss requests.
+bool shows_life(const LinkTable& table, const Outage& outage) {
+  return std::ranges::any_of(outage.links, [&](LinkId id) {
+    const LinkState& link = table.links()[id];
+    return link.counts() && (link.view == LinkView::kUp || link.view == LinkView::kTraining);
+  });
+}
+
+/// Down as at first. Hosts are blamed only after their links, so that the links have to tell.
+bool is_down(const LinkTable& table, const Outage& outage, std::span<const Outage> blamed) {
+  if (std::ranges::any_of(blamed, [&](const Outage& other) { return is_same(other, outage); })) return true;
+  return outage.kind == OutageKind::kHost && !shows_life(table, outage) &&
+         std::ranges::any_of(outage.links, [&](LinkId id) { return table.links()[id].view == LinkView::kDown; });
+}
+
 }  // namespace
 
-std::vector<Outage> Returns::follow(const LinkTable& table, const std::function<bool(NodeId)>& is_dark,
-                                    Duration patience, TimePoint now) {
-  std::erase_if(down_, [&](Outage& outage) {
-    if (!is_back(table, outage, is_dark)) return false;
-    if (std::ranges::none_of(returns_, [&](const Return& known) { return is_same(known.outage, outage); }))
-      returns_.push_back({std::move(outage), now, 0});
-    return true;
-  });
+std::vector<Outage> Returns::follow(const LinkTable& table, std::span<const Outage> blamed,
+                                    const std::function<bool(NodeId)>& is_dark, Duration patience, TimePoint now) {
   std::vector<Outage> coming;
-  std::erase_if(returns_, [&](Return& back) {
-    back.since = std::min(back.since, now);  // the clock may have been set back
-    ++back.sweeps;
-    if (!is_back(table, back.outage, is_dark)) return true;  // it is down again
-    Outage waiting{.kind = back.outage.kind, .node = back.outage.node, .host = back.outage.host};
-    TimePoint newest = back.since;
-    for (const LinkId id : back.outage.links) {
+  std::erase_if(known_, [&](Known& known) {
+    const Outage& outage = known.outage;
+    if (is_down(table, outage, blamed)) {
+      known.back_since = kNever;
+      return false;
+    }
+    const bool answers = outage.kind == OutageKind::kSwitch && !is_dark(outage.node);
+    if (known.back_since == kNever) {
+      // Out of reach behind something greater, it is not back.
+      if (!answers && !shows_life(table, outage))
+        return std::ranges::none_of(outage.links, [&](LinkId id) { return table.links()[id].counts(); });
+      known.back_since = now;
+      known.sweeps = 0;
+    }
+    known.back_since = std::min(known.back_since, now);  // the clock may have been set back
+    ++known.sweeps;
+    Outage waiting{.kind = outage.kind, .node = outage.node, .host = outage.host};
+    TimePoint newest = known.back_since;
+    for (const LinkId id : outage.links) {
       const LinkState& link = table.links()[id];
       if (!link.counts() || link.view == LinkView::kUp) continue;
       waiting.links.push_back(id);
       if (link.view == LinkView::kTraining && link.view_since <= now) newest = std::max(newest, link.view_since);
     }
     const bool over =
-        back.sweeps > minimum_sweeps_ && (now - newest >= patience || now - back.since >= patience * kLongest);
+        known.sweeps > minimum_sweeps_ && (now - newest >= patience || now - known.back_since >= patience * kLongest);
     if (waiting.links.empty() || over) return true;
     waiting.is_returning = true;
-    waiting.links_before = back.outage.links.size();
+    waiting.links_before = outage.links.size();
     coming.push_back(std::move(waiting));
     return false;
   });
@@ -62,9 +70,14 @@ std::vector<Outage> Returns::follow(const LinkTable& table, const std::function<
 }
 
 void Returns::remember(std::span<const Outage> outages) {
-  down_.clear();
-  for (const Outage& outage : outages)
-    if (is_whole(outage) && !outage.is_returning) down_.push_back(outage);
+  for (const Outage& outage : outages) {
+    if (!is_whole(outage) || outage.is_returning) continue;
+    const auto known = std::ranges::find_if(known_, [&](const Known& one) { return is_same(one.outage, outage); });
+    if (known == known_.end())
+      known_.push_back({outage, kNever, 0});
+    else
+      known->outage = outage;
+  }
 }
 
 }  // namespace weft::analyzer

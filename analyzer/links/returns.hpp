@@ -17,25 +17,25 @@ class Returns {
   /// `minimum_sweeps`: a return is followed for at least so many sweeps.
   explicit Returns(unsigned minimum_sweeps) : minimum_sweeps_(minimum_sweeps) {}
 
-  /// One more sweep, which `table` has observed. `is_dark` tells whether a node is out of reach. Returns the outages of
-  /// what is coming back; what went down again is none of them.
-  std::vector<Outage> follow(const LinkTable& table, const std::function<bool(NodeId)>& is_dark, Duration patience,
-                             TimePoint now);
+  /// One more sweep, which `table` has observed. `blamed` are the switches that are down in it, and `is_dark` tells
+  /// whether a node does not answer. Returns the outages of what is coming back; what is down, or down again, is none
+  /// of them. Requests that it misses on its way do not end its return.
+  std::vector<Outage> follow(const LinkTable& table, std::span<const Outage> blamed,
+                             const std::function<bool(NodeId)>& is_dark, Duration patience, TimePoint now);
   /// The outages of this sweep, to be looked for in the next one.
   void remember(std::span<const Outage> outages);
   /// True while anything is down as a whole or coming back.
-  bool is_waiting() const { return !down_.empty() || !returns_.empty(); }
+  bool is_waiting() const { return !known_.empty(); }
 
  private:
-  struct Return {
-    Outage outage;
-    TimePoint since = kNever;
-    unsigned sweeps = 0;
+  struct Known {
+    Outage outage;                  ///< as it was last blamed
+    TimePoint back_since = kNever;  ///< kNever while it is down
+    unsigned sweeps = 0;            ///< since it is back
   };
 
   unsigned minimum_sweeps_;
-  std::vector<Outage> down_;  ///< whole switches and hosts of the last sweep
-  std::vector<Return> returns_;
+  std::vector<Known> known_;  ///< whole switches and hosts, until all of their links are active again
 };
 
 }  // namespace weft::analyzer

@@ -8,8 +8,7 @@ namespace weft::analyzer {
 
 void SeriesMemory::follow(const HostInventory& inventory, std::vector<std::uint32_t> followed) {
   std::ranges::sort(followed);
-  const auto repeated = std::ranges::unique(followed);
-  followed.erase(repeated.begin(), repeated.end());
+  followed.erase(std::unique(followed.begin(), followed.end()), followed.end());  // clang 14 knows no ranges::unique
   const std::vector<Last> before = std::exchange(last_, {});
   const SeriesList known = std::exchange(series_, inventory.series);
   const bool same = known == series_;

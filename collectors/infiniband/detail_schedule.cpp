@@ -40,8 +40,8 @@ std::vector<PortIndex> DetailSchedule::next(std::span<const PortIndex> troubled,
     ++turn_;
   }
   std::ranges::sort(chosen);
-  const auto doubles = std::ranges::unique(chosen);
-  chosen.erase(doubles.begin(), doubles.end());
+  const auto doubles = std::unique(chosen.begin(), chosen.end());  // clang 14 knows no ranges::unique
+  chosen.erase(doubles, chosen.end());
   return chosen;
 }
 

@@ -57,7 +57,10 @@ class Stream(collector_testing.CollectorTest):
         for _ in range(3):
             before = analyzer.last()
             wait_until(lambda: analyzer.last() > before + 20, why=lambda: f"nothing comes:\n{collector.log()}")
-            os.kill(collector.uplink(), signal.SIGKILL)
+            # What it had sent may still arrive: only a new process is the next one to kill.
+            killed = collector.uplink()
+            os.kill(killed, signal.SIGKILL)
+            wait_until(lambda: collector.uplink() != killed, why=lambda: f"the same weft-uplink:\n{collector.log()}")
         self.expect_all(analyzer, analyzer.last() + 50)
         self.assertGreaterEqual(collector.metric("weft_agent_uplink_starts_total"), 4)
         self.assertEqual(0, collector.stop(), collector.log())

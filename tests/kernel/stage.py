@@ -91,7 +91,8 @@ class Adapter:
     optional: tuple[str, ...] = ()  # counters of the RDMA port that are off until somebody switches them on
 
 
-MLX5 = Adapter("mlx5_core", "mlx5_%d", MLX5_STRINGS, MLX5_RDMA, ("rx_vport_unicast_packets",), ("cc_rx_ce_pkts",))
+MLX5 = Adapter("mlx5_core", "mlx5_%d", MLX5_STRINGS, MLX5_RDMA, ("rx_vport_unicast_packets",),
+               ("cc_rx_ce_pkts", "rdma_unheard_of"))
 OTHERS = (
     Adapter("bnxt_en", "bnxt_re%d", {
         "rx_pfc_ena_frames_pri3": port("pfc_frames_total", priority="3", direction="receive"),

@@ -100,17 +100,19 @@ module_interval = "1s"
         self.expect_port(link_downed_total=downed, symbol_errors_total=symbols, transmit_bytes_total=data * 4)
 
     def test_8_counters_switched_on(self):
-        """Optional counters are there only after somebody asked the RDMA subsystem for them; ours has no name for this one."""
-        def shown(page):
-            return self.port(page, "raw", counter="cc_rx_ce_pkts")
+        """Optional counters are there only after somebody asked the RDMA subsystem for them; ours has a name for the first only."""
+        def expect(named: float | None, raw: float | None):
+            self.expect_port(rdma_ecn_marked_packets_total=named)
+            self.expect_same(lambda page: [] if self.port(page, "raw", counter="rdma_unheard_of") == raw else [f"it is not {raw}"])
 
-        self.nic.set({"cc_rx_ce_pkts": 5})
-        self.assertIsNone(shown(self.page()))
-        self.guest.get("rdma statistic set link mlx5_0/1 optional-counters cc_rx_ce_pkts")
-        self.assertEqual(5, self.rdma_statistics()["mlx5_0"]["cc_rx_ce_pkts"])
-        self.expect_same(lambda page: [] if shown(page) == 5 else [f"shown {shown(page)}"])
+        self.nic.set({"cc_rx_ce_pkts": 5, "rdma_unheard_of": 6})
+        expect(None, None)
+        self.guest.get("rdma statistic set link mlx5_0/1 optional-counters cc_rx_ce_pkts,rdma_unheard_of")
+        told = self.rdma_statistics()["mlx5_0"]
+        self.assertEqual((5, 6), (told["cc_rx_ce_pkts"], told["rdma_unheard_of"]))
+        expect(5, 6)
         self.guest.get("rdma statistic unset link mlx5_0/1 optional-counters")
-        self.expect_same(lambda page: [] if shown(page) is None else [f"still shown {shown(page)}"])
+        expect(None, None)
 
     def test_7_down_and_why(self):
         self.nic.set({"carrier": 0, "ext_state": 5})  # ETHTOOL_LINK_EXT_STATE_CABLE_ISSUE

@@ -255,6 +255,36 @@ TEST(SwitchDown, LastsUntilTheSubnetManagerHasActivatedItsLinks) {
   EXPECT_EQ(watch.only().finding.affected.size(), 6U);
 }
 
+TEST(SwitchDown, StaysOneWhileTheSwitchThatComesBackMissesRequests) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  const NodeIndex spine = watch.fabric.find("spine-2");
+  watch.fabric.power_off(spine);
+  watch.sweeps(5);
+  const Incident down = watch.only();
+  const auto each = [&](PortState state) {
+    for (int l = 0; l < 6; ++l)
+      watch.fabric.relink(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)), state);
+  };
+  // Its links have trained, but it does not answer yet.
+  watch.fabric.power_on(spine);
+  watch.fabric.silence(spine);
+  each(PortState::kInitialize);
+  watch.sweeps(3);
+  EXPECT_EQ(watch.only().id, down.id) << watch.describe();
+  watch.fabric.silence(spine, false);
+  watch.sweeps(3);
+  watch.fabric.silence(spine);
+  watch.sweeps(1);
+  watch.fabric.silence(spine, false);
+  watch.sweeps(3);
+  EXPECT_EQ(watch.only().id, down.id) << watch.describe();
+  each(PortState::kActive);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+}
+
 TEST(SwitchDown, ReadBeforeItsNeighboursIsNotTakenForItsLinks) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);

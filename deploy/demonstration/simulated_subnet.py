@@ -188,8 +188,14 @@ class SimulatedSubnet:
             mark = f"mark-{self._marks}"
             with self._arrived:
                 self._output.clear()
+            text = "".join(line + "\n" for line in lines)
+            if len(lines) > 1:
+                # ibsim reads its console octet by octet, and a file at once.
+                with open(script := os.path.join(self.directory, "commands"), "w", encoding="utf-8") as file:
+                    file.write(text)
+                text = f"!{script}\n"
             # A question about a node that does not exist: its answer shows that all before it is done.
-            text = "".join(line + "\n" for line in lines) + f'Error "{mark}"[1] 0\n'
+            text += f'Error "{mark}"[1] 0\n'
             writer = threading.Thread(target=self._write_console, args=(text.encode(),), daemon=True)
             writer.start()
             deadline = time.monotonic() + timeout

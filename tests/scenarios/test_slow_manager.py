@@ -48,9 +48,10 @@ class Held:
 
 
 class SlowManager(weft_testing.SubnetTest):
-    interval = "1s"
+    interval = "2s"
+    infiniband = 'detail_interval = "1m"'  # as it is by default
     # Damping's shape with times that a test can wait for.
-    analyzer = 'flap_fast.half_life = "8s"'
+    analyzer = 'flap_fast.half_life = "16s"'
 
     @classmethod
     def make_network(cls):
@@ -75,7 +76,7 @@ class SlowManager(weft_testing.SubnetTest):
         repaired = time.monotonic()
         weft_testing.wait_until(lambda: not self.weftd.incidents(), within=2 * MINUTE, why=lambda: f"still open:\n{self.in_words()}")
         took = time.monotonic() - repaired
-        self.weftd.wait_sweeps(5)
+        self.weftd.wait_sweeps(3)
         opened = self.opened()
         print(f"{self.id().rsplit('.', 1)[-1]}: quiet {took:.0f} s after the repair\n{self.in_words()}", file=sys.stderr, flush=True)
         self.assertLessEqual(len(opened), most, self.in_words())
@@ -103,7 +104,7 @@ class SlowManager(weft_testing.SubnetTest):
         ports = [number for number in sorted(self.network.find("spine-p03-02").ports)][:8]
         switch = self.network.find("spine-p03-02").identity
         self.subnet.command(*(f'Unlink "{switch}"[{number}]' for number in ports))
-        self.weftd.wait_sweeps(6)
+        self.weftd.wait_sweeps(4)
         with Held(self.subnet.opensm_pid()):
             self.subnet.command(*(f'ReLink "{switch}"[{number}]' for number in ports))
             weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, every=3, why=lambda: f"OpenSM is not done: {self.waiting()}")
@@ -116,7 +117,7 @@ class SlowManager(weft_testing.SubnetTest):
             self.subnet.unlink("leaf-r1-p02", 20)
             self.weftd.wait_sweeps(1)
             self.subnet.relink("leaf-r1-p02", 20)
-            self.weftd.wait_sweeps(2)
+            self.weftd.wait_sweeps(1)
         self.settle()
 
     def test_host_reboot(self):
@@ -132,7 +133,7 @@ class SlowManager(weft_testing.SubnetTest):
 
     def test_manager_restart(self):
         self.subnet.kill_opensm()
-        self.weftd.wait_sweeps(5)
+        self.weftd.wait_sweeps(3)
         self.subnet.start_opensm()
         self.assertEqual([], self.settle(most=1), self.in_words())
 

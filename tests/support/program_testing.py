@@ -74,6 +74,8 @@ class Weftd:
         text = CONFIGURATION.format(window=window, analyzer=analyzer)
         if infiniband:
             text = text.replace("[analyzer]", infiniband + "\n[analyzer]")
+        if "detail_interval" in infiniband:
+            text = text.replace('detail_interval = "1s"\n', "", 1)
         with open(self.configuration, "w", encoding="utf-8") as stream:
             stream.write(text)
         self.process: subprocess.Popen | None = None

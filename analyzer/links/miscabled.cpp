@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/links/miscabled.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace weft::analyzer {
 namespace {
@@ -29,7 +31,56 @@ void add_end(Finding& finding, const Topology& expected, const Describe& describ
            where.label + " should be connected with " + should + ", found " + describe.port(found).label, now, where));
 }
 
+/// Neither this process nor one before it ever saw the node.
+bool is_new(const LinkTable& table, NodeId id) {
+  return table.nodes()[id].index == kNoIndex &&
+         std::ranges::none_of(table.links_of(id), [&](LinkId link) { return table.links()[link].was_up; });
+}
+
+/// Nor any of its neighbours, which would tell that the link to it is down.
+bool is_unseen(const LinkTable& table, NodeGuid guid) {
+  const NodeId id = table.find_node(guid);
+  if (id == kNoIndex) return true;
+  return is_new(table, id) && std::ranges::all_of(table.links_of(id), [&](LinkId link) {
+           const LinkState& state = table.links()[link];
+           return is_new(table, state.low_node == id ? state.high_node : state.low_node);
+         });
+}
+
+bool is_planned(const Topology& expected, NodeGuid node) {
+  return expected.find_node(node) != kNoIndex;
+}
+
 }  // namespace
+
+/// Planned nodes that were never seen, and none of whose neighbours was: nothing else speaks of them.
+void Cabling::add_unseen(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<const Node*> unseen;
+  for (const Node& node : expected_->nodes())
+    if (topology.find_node(node.guid) == kNoIndex && is_unseen(table, node.guid)) unseen.push_back(&node);
+  if (unseen.empty()) return;
+  std::ranges::sort(unseen, {}, &Node::name);
+  Finding finding = make_finding(IncidentKind::kMiscabled, Severity::kInfo, describe.fabric());
+  finding.confidence = 0.95;
+  const std::string fabric = "in fabric " + finding.cause.label;
+  if (unseen.size() == expected_->nodes().size()) {
+    finding.severity = Severity::kWarning;
+    finding.summary = "No node of the expected topology is " + fabric + "; check that the file is of this fabric";
+  } else if (unseen.size() == 1) {
+    finding.summary = "The planned node " + unseen.front()->name + " is not " + fabric;
+  } else {
+    finding.summary = std::to_string(unseen.size()) + " planned nodes are not " + fabric;
+  }
+  for (std::size_t i = 0; i < std::min(kMostNamed, unseen.size()); ++i) {
+    const NodeId id = table.find_node(unseen[i]->guid);
+    finding.evidence.push_back(fact(
+        "expected_node",
+        unseen[i]->name + " (" + to_string(unseen[i]->guid) + ") was expected; neither it nor a neighbour was found",
+        now, id == kNoIndex ? finding.cause : describe.node(id)));
+  }
+  findings_.push_back(std::move(finding));
+}
 
 void Cabling::update(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now) {
   findings_.clear();
@@ -40,11 +91,13 @@ void Cabling::update(const Topology& topology, const LinkTable& table, const Des
     if (port.peer == kNoIndex || port.peer < i) continue;
     const LinkId id = table.link_at(i);
     if (id == kNoIndex || (!port.is_up() && !topology.port(port.peer).is_up())) continue;
-    ++compared;
     const PortKey a = topology.key_of(i);
     const PortKey b = topology.key_of(port.peer);
     const std::optional<PortKey> a_wants = expected_peer(*expected_, a);
     const std::optional<PortKey> b_wants = expected_peer(*expected_, b);
+    // A plan may leave out hosts, or whole parts of the fabric: of those it says nothing.
+    if (!a_wants && !b_wants && (!is_planned(*expected_, a.node) || !is_planned(*expected_, b.node))) continue;
+    ++compared;
     if (a_wants == b && b_wants == a) continue;
     Finding finding = make_finding(IncidentKind::kMiscabled, Severity::kWarning, describe.link(id));
     finding.confidence = 0.95;
@@ -64,7 +117,8 @@ void Cabling::update(const Topology& topology, const LinkTable& table, const Des
     findings_.push_back(std::move(finding));
   }
   const double share = static_cast<double>(findings_.size()) / static_cast<double>(compared == 0 ? 1 : compared);
-  if (findings_.size() <= thresholds_.mass_minimum_links || share <= thresholds_.miscabled_mass_share) return;
+  if (findings_.size() <= thresholds_.mass_minimum_links || share <= thresholds_.miscabled_mass_share)
+    return add_unseen(topology, table, describe, now);
   Finding all = make_finding(IncidentKind::kMiscabled, Severity::kWarning, describe.fabric());
   all.confidence = 0.9;
   all.summary = "Fabric " + all.cause.label +

@@ -11,7 +11,9 @@
 namespace weft::analyzer {
 
 /// Compares links that are up with the expected ones, by node GUID and port number. An expected link that is merely
-/// down is LINK_DOWN and no business of this rule.
+/// down is LINK_DOWN and no business of this rule. A plan may cover a part of the fabric: a link is compared where a
+/// cable is planned at one of its ends, or both of its nodes are planned. Planned nodes of which nothing is seen are
+/// one finding.
 class Cabling {
  public:
   /// `expected` is null when there is no expected topology: then nothing is compared.
@@ -24,6 +26,8 @@ class Cabling {
   const std::vector<Finding>& findings() const { return findings_; }
 
  private:
+  void add_unseen(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now);
+
   const Thresholds& thresholds_;
   std::shared_ptr<const Topology> expected_;
   std::vector<Finding> findings_;

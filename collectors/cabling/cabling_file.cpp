@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "collectors/cabling/dot_graph.hpp"
 
@@ -172,18 +170,6 @@ Result<CablePlan> parse_cabling(std::string_view text, std::string_view switch_p
   check(*graph, faults);
   if (!faults.empty()) return tl::unexpected(faults.error());
   return plan_of(*graph, pattern);
-}
-
-Result<CablePlan> read_cabling(const std::filesystem::path& path, std::string_view switch_ports) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  // A directory opens, and fails when it is read; an empty file puts nothing and sets failbit.
-  std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored) || (!(text << file.rdbuf()) && !file.eof() && file.bad()))
-    return fail(ErrorCode::kInvalidArgument, "cannot read the cabling " + path.string());
-  auto plan = parse_cabling(std::move(text).str(), switch_ports);
-  if (!plan) return fail(plan.error().code, path.string() + ": " + plan.error().message);
-  return plan;
 }
 
 }  // namespace weft::cabling

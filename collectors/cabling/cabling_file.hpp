@@ -4,7 +4,6 @@
 // Linux reads (ptmd(8), /etc/ptm.d/topology.dot) and NVIDIA Air exports.
 
 #include <cstddef>
-#include <filesystem>
 #include <string_view>
 
 #include "fabric/cable_plan.hpp"
@@ -37,8 +36,5 @@ struct CablingLimits {
 /// name, from a node to itself, or at a port that has one already, no cable at all, a bound exceeded, a `switch_ports`
 /// that is no regular expression. libcgraph does not tell where an edge stands: its lines are those that name its port.
 Result<CablePlan> parse_cabling(std::string_view text, std::string_view switch_ports);
-
-/// The same of a file. Also fails where it cannot be read; the path comes first in the message.
-Result<CablePlan> read_cabling(const std::filesystem::path& path, std::string_view switch_ports);
 
 }  // namespace weft::cabling

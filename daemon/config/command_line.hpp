@@ -4,15 +4,18 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/config/load.hpp"
 #include "daemon/config/reference.hpp"
 #include "daemon/platform/cli/from_app.hpp"
 #include "daemon/platform/cli/man_page.hpp"
+#include "fabric/result.hpp"
 
 namespace weft::config {
 
@@ -25,13 +28,16 @@ struct CommandLine {
 
 /// Adds --config, --check-config, the documents and a flag for each key to `app`, parses, loads file and flags, and
 /// says what is wrong with them on standard error (exit code 2). `manual`: what its manual page says beside all that.
+/// `check_files` opens the files that the configuration names, and returns what is wrong with them; for --check-config.
 template <typename Config>
-CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, const usage::ManPage& manual) {
+CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, const usage::ManPage& manual,
+                                      const std::function<std::vector<Error>(const Config&)>& check_files) {
   const std::string usual_file = "/etc/weft/" + std::string(Config::kNames.file);
   std::string file;
   bool check = false, reference = false, example = false, page = false;
   app.add_option("--config", file, "Configuration file (default: " + usual_file + " if it exists)")->type_name("FILE");
-  app.add_flag("--check-config", check, "Report all errors in the configuration and exit");
+  app.add_flag("--check-config", check,
+               "Report all errors in the configuration and in the files that it names, and exit");
   app.add_flag("--config-reference", reference, "Print the reference of all keys as Markdown and exit");
   app.add_flag("--config-example", example, "Print a configuration file with every key at its default and exit");
   app.add_flag("--manual", page, "Print the manual page and exit")->group("");
@@ -70,6 +76,10 @@ CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, cons
   auto outcome = load<Config>(file.empty() ? std::nullopt : std::optional<std::filesystem::path>(file), flags);
   if (!outcome.errors.empty()) {
     std::cerr << print(outcome.errors);
+    result.exit = 2;
+  } else if (const std::vector<Error> errors = check ? check_files(outcome.config) : std::vector<Error>();
+             !errors.empty()) {
+    for (const Error& error : errors) std::cerr << error.message << '\n';
     result.exit = 2;
   } else if (check) {
     std::cout << (file.empty() ? "The configuration" : file) << " is valid.\n";

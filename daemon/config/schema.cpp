@@ -121,13 +121,14 @@ std::vector<Key> infiniband_schema() {
        [](WeftdConfig& c) -> Field { return &c.infiniband.node_name_map; },
        {},
        "",
-       "Node name map, one `0xGUID \"name\"` per line, as for OpenSM and infiniband-diags. Empty: nodes are named by "
-       "their descriptions."},
+       "Node name map, one `0xGUID \"name\"` per line, as for OpenSM and infiniband-diags. Empty, or a file that "
+       "cannot be used, which is logged: nodes are named by their descriptions."},
       {"infiniband.expected_topology",
        [](WeftdConfig& c) -> Field { return &c.infiniband.expected_topology; },
        {},
        "",
-       "Expected topology, in ibnetdiscover's format; a cable that differs is MISCABLED. Empty: no check."},
+       "Expected topology, in ibnetdiscover's format; a cable that differs is MISCABLED. The file may cover a part of "
+       "the fabric: of the rest nothing is expected. Empty: no check."},
       {"infiniband.management_key_file",
        [](WeftdConfig& c) -> Field { return &c.infiniband.management_key_file; },
        {},

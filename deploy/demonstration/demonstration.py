@@ -168,9 +168,19 @@ def play_all(subnet, watcher_host: str, client: WeftClient, stop: threading.Even
                 return
 
 
+def check_topology(options) -> None:
+    """Raises Failure where weftd would refuse the file as an expected topology."""
+    command = [os.path.join(options.programs, "weftd"), "--config", os.devnull, "--infiniband-expected-topology", options.topology, "--check-config"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"weftd does not accept the topology: {done.stderr.strip()}")
+
+
 def demonstrate(options) -> int:
     stop = threading.Event()
     network = simulated_subnet.load(options.topology, options.adapters, say)
+    if options.topology:
+        check_topology(options)
     if len(network.hosts()) < 2:
         raise Failure("the topology has fewer than two adapters: one for the subnet manager, one to watch from")
     place = tempfile.mkdtemp(prefix="weft-demonstration-")

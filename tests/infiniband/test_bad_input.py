@@ -68,6 +68,21 @@ class BadInput(unittest.TestCase):
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertFalse(os.path.exists(self.state))
 
+    def test_every_named_file_is_opened_by_the_check(self):
+        pipe = os.path.join(self.place, "pipe")
+        os.mkfifo(pipe)
+        names = self.write("names", "0x1 no quotes\n")
+        plan = self.write("plan", "no such line\n")
+        path = self.write("weftd.toml", f'[infiniband]\nexpected_topology = "{plan}"\nnode_name_map = "{names}"\n'
+                          f'management_key_file = "{self.place}/none"\n[ethernet]\ncabling = "{pipe}"\n[security]\ntokens_file = "/dev/zero"\n')
+        done = run_weftd(["--config", path, "--check-config"])
+        self.assertEqual(USAGE, done.returncode)
+        for words in (f"{plan}: line 1: ", f"{names}: line 1: ", "none: No such file", f"{pipe} is not a regular file",
+                      "/dev/zero is not a regular file"):
+            with self.subTest(words):
+                self.assertIn(words, done.stderr)
+        self.assertFalse(os.path.exists(self.state))
+
     def test_files_and_flags_that_are_not_there(self):
         for arguments, words in ((("--config", os.path.join(self.place, "none.toml")), "none.toml"), (("--no-such-flag",), "no-such-flag"),
                                  (("--sweep-interval", "fast"), "fast"), (("--http", "nowhere"), "nowhere")):

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import weft_testing
-from weft_testing import free_address, wait_until
+from weft_testing import fat_tree, free_address, wait_until
 
 QUICKSTART = os.path.join(weft_testing.ROOT, "deploy", "quickstart")
 
@@ -93,6 +93,14 @@ class Quickstart(unittest.TestCase):
         process.kill()
         process.wait()
         wait_until(lambda: not left_of(process.pid), 20, why=lambda: f"still there: {left_of(process.pid)}")
+
+    def test_is_as_strict_with_a_topology_as_weftd(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".ibnetdiscover") as file:
+            fat_tree.build(16, rails=1, radix=8).write(file)
+            file.write("this is no line of ibnetdiscover\n")
+            file.flush()
+            self.assertEqual(1, self.run_to_end("--topology", file.name, "--once"), self.said())
+        self.assertRegex(self.said(), r"weftd does not accept the topology: \S+: line \d+")
 
     def test_says_what_it_cannot_use(self):
         for arguments, code, words in ((("--topology", "/nowhere"), 2, "cannot read /nowhere"), (("--topology", __file__, "--once"), 1,

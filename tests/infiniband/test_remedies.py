@@ -18,6 +18,8 @@ isolate_link = "auto"
 restore_link = "propose"
 [remedy.limits]
 reading_interval = "500ms"
+# Ten seconds: beside other work a sweep of so many ports takes seconds.
+stale_intervals = 20
 [remedy.limits.capacity]
 leaf_share_idle = 0.75
 [remedy.limits.budget]

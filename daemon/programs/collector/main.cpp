@@ -4,10 +4,13 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <filesystem>
 #include <iostream>
+#include <vector>
 
 #include "daemon/config/command_line.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/regular_file.hpp"
 #include "daemon/programs/collector/application.hpp"
 #include "daemon/programs/collector/manual.hpp"
 #include "daemon/programs/collector/reading_json.hpp"
@@ -36,6 +39,17 @@ int print_reading(const CollectorConfig& config) {
   return std::cout.good() ? 0 : 1;
 }
 
+/// What is wrong with the files that the configuration names. That of jobs may come and go.
+std::vector<weft::Error> check_named_files(const CollectorConfig& config) {
+  constexpr std::size_t kMostBytes = 1UL << 20;
+  std::vector<weft::Error> errors;
+  for (const std::filesystem::path& path :
+       {config.analyzer.authorities, config.analyzer.certificate, config.analyzer.key, config.analyzer.token_file})
+    if (!path.empty())
+      if (const auto read = weft::runtime::read_regular(path, kMostBytes); !read) errors.push_back(read.error());
+  return errors;
+}
+
 weft::config::CommandLine<CollectorConfig> read_command_line(int argc, char** argv, bool& once) {
   CLI::App app{
       "weft-collector reads what the fabric does to this host (RDMA errors, PFC, ECN, pauses, discards, optics, link\n"
@@ -45,7 +59,8 @@ weft::config::CommandLine<CollectorConfig> read_command_line(int argc, char** ar
       "Every key of the configuration file is also a flag. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration "
       "or usage.");
   app.add_flag("--once", once, "Print one reading as JSON and exit");
-  return weft::config::read_command_line<CollectorConfig>(app, argc, argv, weft::collector::manual(WEFT_VERSION));
+  return weft::config::read_command_line<CollectorConfig>(app, argc, argv, weft::collector::manual(WEFT_VERSION),
+                                                          check_named_files);
 }
 
 }  // namespace

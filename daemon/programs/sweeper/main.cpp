@@ -15,13 +15,13 @@
 #include <thread>
 
 #include "collectors/infiniband/mad_port.hpp"
-#include "collectors/infiniband/node_name_map.hpp"
 #include "collectors/infiniband/sweeper.hpp"
 #include "daemon/platform/runtime/bounded_exit.hpp"
 #include "daemon/platform/runtime/child_options.hpp"
 #include "daemon/platform/runtime/child_process.hpp"
 #include "daemon/platform/runtime/stream.hpp"
 #include "daemon/programs/sweeper/frame.hpp"
+#include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/sweeper/options.hpp"
 
 #ifndef WEFT_VERSION
@@ -105,18 +105,6 @@ int list_ports() {
   return 0;
 }
 
-Result<void> read_names(const std::filesystem::path& path, infiniband::NodeNameMap& names) {
-  if (path.empty()) return {};
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return fail(ErrorCode::kInvalidArgument, "cannot read the node name map " + path.string());
-  auto parsed = infiniband::parse_node_name_map(text.str());
-  if (!parsed) return fail(parsed.error().code, path.string() + ": " + parsed.error().message);
-  names = std::move(*parsed);
-  return {};
-}
-
 int benchmark(infiniband::Sweeper& sweeper, unsigned sweeps) {
   for (unsigned i = 0; i <= sweeps && !stop_asked; ++i) {
     const std::uint64_t before = sweeper.requests_sent();
@@ -193,7 +181,11 @@ int main(int argc, char** argv) {
     parse(argc, argv, options, by_hand);
   }
   if (const auto checked = options.check(); !checked) return give_up(checked.error());
-  if (const auto read = read_names(options.node_name_map, options.sweep.names); !read) return give_up(read.error());
+  // Names are a convenience: without them the fabric is watched all the same. weftd says at its start what is wrong.
+  if (auto names = sweeper::read_node_names(options.node_name_map))
+    options.sweep.names = std::move(*names);
+  else
+    std::cerr << "weft-sweeper: nodes keep their descriptions: " << names.error().message << '\n';
   const auto chosen = choose_port(options);
   if (!chosen) return give_up(chosen.error());
   const auto port = infiniband::open_umad_port(chosen->adapter, chosen->number);

@@ -7,20 +7,19 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "api/grpc/server.hpp"
 #include "api/http/server.hpp"
-#include "collectors/infiniband/topology_file.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/command_forwarders.hpp"
 #include "daemon/programs/weftd/core.hpp"
 #include "daemon/programs/weftd/ethernet_watcher.hpp"
 #include "daemon/programs/weftd/event_dispatcher.hpp"
 #include "daemon/programs/weftd/fabric_watcher.hpp"
+#include "daemon/programs/weftd/named_files.hpp"
 #include "daemon/programs/weftd/page_assets.hpp"
 #include "daemon/programs/weftd/port_finder.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
@@ -41,17 +40,6 @@ namespace asio = boost::asio;
 constexpr auto kLookForPortsEvery = 60s;
 constexpr auto kLookForFirstPortEvery = 5s;
 constexpr auto kLookAtCertificatesEvery = 2s;
-
-Result<std::shared_ptr<const Topology>> read_expected(const std::filesystem::path& path) {
-  if (path.empty()) return std::shared_ptr<const Topology>();
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return fail(ErrorCode::kInvalidArgument, "cannot read the expected topology " + path.string());
-  auto topology = infiniband::parse_topology_file(text.str());
-  if (!topology) return fail(topology.error().code, path.string() + ": " + topology.error().message);
-  return std::make_shared<const Topology>(std::move(*topology));
-}
 
 std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
   if (!infiniband.sweeper.empty()) return infiniband.sweeper;
@@ -221,8 +209,10 @@ api::TelemetryLimits telemetry_limits(const config::Telemetry& telemetry) {
 
 Result<void> run(const config::WeftdConfig& config) {
   const SystemClock clock;
-  auto expected = read_expected(config.infiniband.expected_topology);
+  auto expected = read_expected_topology(config.infiniband.expected_topology);
   if (!expected) return tl::unexpected(expected.error());
+  if (const auto names = sweeper::read_node_names(config.infiniband.node_name_map); !names)
+    logger("infiniband")->warn("nodes keep their descriptions as names: {}", names.error().message);
   auto store =
       store::open_store(config.state_dir, {config.store.history_interval, config.store.history_retention,
                                            config.store.max_history_bytes.value, config.store.incident_retention});

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "collectors/cabling/cabling_file.hpp"
+#include "daemon/programs/weftd/named_files.hpp"
 
 namespace weft::daemon {
 
@@ -12,10 +12,8 @@ Result<std::unique_ptr<EthernetWatcher>> EthernetWatcher::open(boost::asio::io_c
                                                                const config::Ethernet& config, HostSessions& hosts,
                                                                const Clock& clock) {
   if (!config.is_watched()) return std::unique_ptr<EthernetWatcher>();
-  const auto plan = cabling::read_cabling(config.cabling, config.switch_port_pattern);
-  if (!plan) return tl::unexpected(plan.error());
-  auto fabric = analyzer::EthernetFabric::make(*plan, config.fabric, config.interval);
-  if (!fabric) return fail(fabric.error().code, config.cabling.string() + ": " + fabric.error().message);
+  auto fabric = read_ethernet_fabric(config);
+  if (!fabric) return tl::unexpected(fabric.error());
   return std::unique_ptr<EthernetWatcher>(new EthernetWatcher(main, std::move(*fabric), config.interval, hosts, clock));
 }
 

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 
-#include "daemon/adapters/port_report/report_line.hpp"
 #include "daemon/platform/logging/logging.hpp"
-#include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/runtime/child_options.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/stream.hpp"
+#include "daemon/programs/weftd/named_files.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -21,17 +20,6 @@ using namespace std::chrono_literals;
 // A sweeper that says nothing for so long hangs; the largest fabrics are discovered in a tenth of it.
 constexpr auto kLongestSilence = std::chrono::seconds(60);
 constexpr auto kStopGrace = std::chrono::seconds(2);
-
-// An error names the file, never what is in it.
-Result<std::uint64_t> read_management_key(const std::filesystem::path& file) {
-  if (file.empty()) return 0;
-  const auto text = net::read_secret(file);
-  if (!text) return fail(text.error().code, "infiniband.management_key_file: " + text.error().message);
-  const auto key = port::parse_management_key(*text);
-  if (!key)
-    return fail(key.error().code, "infiniband.management_key_file: " + file.string() + ": " + key.error().message);
-  return *key;
-}
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include "daemon/programs/weftd/application.hpp"
 #include "daemon/programs/weftd/counter_reference.hpp"
 #include "daemon/programs/weftd/manual.hpp"
+#include "daemon/programs/weftd/named_files.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"
@@ -50,8 +51,10 @@ int main(int argc, char** argv) {
         throw CLI::Success();
       },
       "Print every counter and its metric as Markdown and exit");
-  const auto command =
-      weft::config::read_command_line<weft::config::WeftdConfig>(app, argc, argv, weft::daemon::manual(WEFT_VERSION));
+  const weft::SystemClock clock;
+  const auto command = weft::config::read_command_line<weft::config::WeftdConfig>(
+      app, argc, argv, weft::daemon::manual(WEFT_VERSION),
+      [&clock](const weft::config::WeftdConfig& config) { return weft::daemon::check_named_files(config, clock); });
   if (command.exit) return *command.exit;
   weft::daemon::set_log_level(command.config.log_level);
   const auto ended = weft::daemon::run(command.config);

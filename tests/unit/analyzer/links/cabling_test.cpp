@@ -40,16 +40,81 @@ TEST(Miscabled, CrossedCablesNameWhereTheyShouldGo) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
-TEST(Miscabled, ALinkThatNobodyPlannedIsExtra) {
+TEST(Miscabled, ALinkThatNobodyPlannedBetweenPlannedNodesIsExtra) {
   FabricBuilder fabric = FabricBuilder::fat_tree(2, 4, 4);
+  const NodeIndex one = fabric.add_switch("one", 4), other = fabric.add_switch("other", 4);
+  const auto at = [&](NodeIndex node, PortIndex number) { return fabric.nodes()[node].first_port + number; };
+  fabric.connect(at(one, 1), at(other, 1));
   const auto expected = fabric.topology();
-  const NodeIndex leaf = fabric.add_switch("extra", 4);
-  const NodeIndex host = fabric.add_adapter("guest mlx5_0");
-  fabric.connect(fabric.nodes()[leaf].first_port + 1, fabric.nodes()[host].first_port);
+  fabric.connect(at(one, 2), at(other, 2));
   Watch watch(std::move(fabric), {}, expected);
   watch.sweeps(1);
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kMiscabled);
   EXPECT_EQ(watch.only().finding.severity, Severity::kInfo);
+}
+
+TEST(Miscabled, APlanOfAPartSaysNothingOfTheRest) {
+  // The switches alone are planned, and of those a spine and two leaves; one of its cables went to another leaf.
+  FabricBuilder fabric = FabricBuilder::fat_tree(2, 4, 4);
+  FabricBuilder part;
+  for (const char* name : {"spine-1", "leaf-1", "leaf-2"}) {
+    const Node& node = fabric.nodes()[fabric.find(name)];
+    part.node(part.add_switch(name, node.port_count)).guid = node.guid;
+  }
+  const auto plan = [&](const std::string& a, const std::string& a_peer, const std::string& b,
+                        const std::string& b_peer) {
+    const auto port = [&](const std::string& name, const std::string& peer) {
+      return part.port_of(name, fabric.key_of(fabric.port_towards(name, peer)).port.value);
+    };
+    part.connect(port(a, a_peer), port(b, b_peer));
+  };
+  plan("spine-1", "leaf-1", "leaf-1", "spine-1");
+  plan("spine-1", "leaf-3", "leaf-2", "spine-1");
+  Watch watch(std::move(fabric), {}, part.topology());
+  watch.sweeps(2);
+  const std::vector<Incident> open = watch.open();
+  ASSERT_EQ(open.size(), 2U) << watch.describe();
+  for (const Incident& incident : open) {
+    EXPECT_EQ(incident.finding.kind, IncidentKind::kMiscabled);
+    EXPECT_NE(incident.finding.cause.label.find("spine-1"), std::string::npos) << incident.finding.cause.label;
+  }
+}
+
+TEST(Miscabled, PlannedNodesThatNobodySeesAreSaid) {
+  FabricBuilder planned = FabricBuilder::fat_tree(2, 4, 4);
+  const NodeIndex far = planned.add_switch("far", 4), farther = planned.add_switch("farther", 4);
+  planned.connect(planned.nodes()[far].first_port + 1, planned.nodes()[farther].first_port + 1);
+  Watch watch(FabricBuilder::fat_tree(2, 4, 4), {}, planned.topology());
+  watch.sweeps(2);
+  const Finding said = watch.only().finding;
+  EXPECT_EQ(said.kind, IncidentKind::kMiscabled);
+  EXPECT_EQ(said.severity, Severity::kInfo);
+  EXPECT_TRUE(said.summary.starts_with("2 planned nodes are not in fabric")) << said.summary;
+  ASSERT_EQ(said.evidence.size(), 2U);
+  EXPECT_TRUE(said.evidence[0].description.starts_with("far (")) << said.evidence[0].description;
+}
+
+TEST(Miscabled, APlanOfAnotherFabricIsOneIncident) {
+  FabricBuilder other;
+  const NodeIndex far = other.add_switch("far", 4), farther = other.add_switch("farther", 4);
+  other.node(far).guid = NodeGuid{0x77770001};
+  other.node(farther).guid = NodeGuid{0x77770002};
+  other.connect(other.nodes()[far].first_port + 1, other.nodes()[farther].first_port + 1);
+  Watch watch(FabricBuilder::fat_tree(2, 4, 4), {}, other.topology());
+  watch.sweeps(2);
+  EXPECT_EQ(watch.only().finding.severity, Severity::kWarning);
+  EXPECT_NE(watch.only().finding.summary.find("check that the file is of this fabric"), std::string::npos);
+}
+
+TEST(Miscabled, ASwitchThatIsDownIsNoPlannedNodeThatNobodySees) {
+  FabricBuilder fabric = FabricBuilder::fat_tree(2, 4, 4);
+  const auto expected = fabric.topology();
+  Watch watch(std::move(fabric), {}, expected);
+  watch.sweeps(2);
+  watch.fabric.power_off(watch.fabric.find("spine-1"));
+  watch.fabric.rediscover();
+  watch.sweeps(4);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
 }
 
 TEST(Miscabled, AnExpectedLinkThatIsDownIsLinkDownEvenIfItNeverWasUp) {

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace weft::cabling {
@@ -123,20 +121,6 @@ TEST(CablingFile, APatternMustBeOne) {
   const auto plan = parse_cabling("graph G { a:x -- b:y }", "(");
   ASSERT_FALSE(plan);
   EXPECT_THAT(plan.error().message, HasSubstr("regular expression"));
-}
-
-TEST(CablingFile, AFileThatCannotBeReadIsNamed) {
-  for (const char* path : {"/nonexistent/topology.dot", "/"}) {
-    const auto plan = read_cabling(path, kSwitchPorts);
-    ASSERT_FALSE(plan);
-    EXPECT_THAT(plan.error().message, HasSubstr(std::string("cannot read the cabling ") + path));
-  }
-  const auto path = std::filesystem::path(testing::TempDir()) / "weft-cabling-test.dot";
-  std::ofstream(path) << "graph G {\n oops oops -- \n}\n";
-  const auto plan = read_cabling(path, kSwitchPorts);
-  std::filesystem::remove(path);
-  ASSERT_FALSE(plan);
-  EXPECT_THAT(plan.error().message, StartsWith(path.string() + ": line "));
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftd/named_files.hpp"
+
+#include <utility>
+
+#include "collectors/cabling/cabling_file.hpp"
+#include "collectors/infiniband/topology_file.hpp"
+#include "daemon/adapters/port_report/report_line.hpp"
+#include "daemon/platform/net/secret.hpp"
+#include "daemon/platform/runtime/regular_file.hpp"
+#include "daemon/programs/sweeper/node_names.hpp"
+#include "daemon/programs/weftd/event_dispatcher.hpp"
+#include "daemon/programs/weftd/remedy_setup.hpp"
+#include "daemon/programs/weftd/security.hpp"
+
+namespace weft::daemon {
+
+Result<std::shared_ptr<const Topology>> read_expected_topology(const std::filesystem::path& path) {
+  constexpr std::size_t kMostBytes = 256UL << 20;
+  if (path.empty()) return std::shared_ptr<const Topology>();
+  const auto text = runtime::read_regular(path, kMostBytes);
+  if (!text) return fail(ErrorCode::kInvalidArgument, text.error().message);
+  auto topology = infiniband::parse_topology_file(*text);
+  if (!topology) return fail(topology.error().code, path.string() + ": " + topology.error().message);
+  return std::make_shared<const Topology>(std::move(*topology));
+}
+
+Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& config) {
+  const auto text = runtime::read_regular(config.cabling, cabling::CablingLimits::kMostBytes);
+  if (!text) return fail(ErrorCode::kInvalidArgument, text.error().message);
+  const auto at_file = [&](const Error& error) {
+    return fail(error.code, config.cabling.string() + ": " + error.message);
+  };
+  const auto plan = cabling::parse_cabling(*text, config.switch_port_pattern);
+  if (!plan) return at_file(plan.error());
+  auto fabric = analyzer::EthernetFabric::make(*plan, config.fabric, config.interval);
+  if (!fabric) return at_file(fabric.error());
+  return fabric;
+}
+
+Result<std::uint64_t> read_management_key(const std::filesystem::path& file) {
+  if (file.empty()) return 0;
+  const auto text = net::read_secret(file);
+  if (!text) return fail(text.error().code, "infiniband.management_key_file: " + text.error().message);
+  const auto key = port::parse_management_key(*text);
+  if (!key)
+    return fail(key.error().code, "infiniband.management_key_file: " + file.string() + ": " + key.error().message);
+  return *key;
+}
+
+std::vector<Error> check_named_files(const config::WeftdConfig& config, const Clock& clock) {
+  std::vector<Error> errors;
+  const auto check = [&errors](const auto& read) {
+    if (!read) errors.push_back(read.error());
+  };
+  check(read_expected_topology(config.infiniband.expected_topology));
+  check(sweeper::read_node_names(config.infiniband.node_name_map));
+  check(read_management_key(config.infiniband.management_key_file));
+  if (config.ethernet.is_watched()) check(read_ethernet_fabric(config.ethernet));
+  check(read_security(config.security, clock.now()));
+  check(make_remedy_options(config, clock));
+  const api::Publication nothing;
+  check(EventDispatcher::make(config, nothing, clock));
+  return errors;
+}
+
+}  // namespace weft::daemon

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The files that the configuration of weftd names.
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "analyzer/ports/ethernet_fabric.hpp"
+#include "daemon/config/config.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/result.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft::daemon {
+
+/// The expected topology; null for an empty path. Fails as infiniband::parse_topology_file(), and where there is no
+/// regular file of at most 256 MiB that can be read; the path is in the message.
+Result<std::shared_ptr<const Topology>> read_expected_topology(const std::filesystem::path& path);
+
+/// The Ethernet fabric whose cabling is planned in the file of `config`. Fails as cabling::parse_cabling() and
+/// EthernetFabric::make(), and where there is no regular file within CablingLimits that can be read; the path is in the
+/// message.
+Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& config);
+
+/// The M_Key of the subnets; 0 for an empty path. An error names the file, never what is in it.
+Result<std::uint64_t> read_management_key(const std::filesystem::path& file);
+
+/// Opens every file that the configuration names, as at the start of weftd. What is wrong with them, one error for each
+/// file; nothing is changed.
+std::vector<Error> check_named_files(const config::WeftdConfig& config, const Clock& clock);
+
+}  // namespace weft::daemon

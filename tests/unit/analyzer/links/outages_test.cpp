@@ -216,6 +216,12 @@ TEST(SwitchDown, LeavesNoLinkIncidentsWhenLinksReturnOneByOne) {
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
 }
 
+/// The links of spine-2 to all six leaves have trained, and are in `state`.
+void relink_spine(Watch& watch, PortState state) {
+  for (int l = 0; l < 6; ++l)
+    watch.fabric.relink(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)), state);
+}
+
 TEST(SwitchDown, LastsUntilTheSubnetManagerHasActivatedItsLinks) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);
@@ -224,11 +230,7 @@ TEST(SwitchDown, LastsUntilTheSubnetManagerHasActivatedItsLinks) {
   watch.sweeps(30);
   const Incident down = watch.only();
   watch.fabric.power_on(spine);
-  const auto each = [&](PortState state) {
-    for (int l = 0; l < 6; ++l)
-      watch.fabric.relink(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)), state);
-  };
-  each(PortState::kInitialize);
+  relink_spine(watch, PortState::kInitialize);
   watch.sweeps(50);
   EXPECT_EQ(watch.only().id, down.id) << watch.describe();
   EXPECT_NE(watch.only().finding.summary.find("is coming back: 6 of its 6 links are not active yet"), std::string::npos)
@@ -237,9 +239,9 @@ TEST(SwitchDown, LastsUntilTheSubnetManagerHasActivatedItsLinks) {
   watch.sweeps(10);
   EXPECT_NE(watch.only().finding.summary.find("is down"), std::string::npos) << "it was but a start that failed";
   watch.fabric.power_on(spine);
-  each(PortState::kInitialize);
+  relink_spine(watch, PortState::kInitialize);
   watch.sweeps(50);
-  each(PortState::kActive);
+  relink_spine(watch, PortState::kActive);
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
@@ -247,7 +249,7 @@ TEST(SwitchDown, LastsUntilTheSubnetManagerHasActivatedItsLinks) {
   watch.fabric.power_off(spine);
   watch.sweeps(5);
   watch.fabric.power_on(spine);
-  each(PortState::kInitialize);
+  relink_spine(watch, PortState::kInitialize);
   watch.sweeps(90);
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
   watch.sweeps(30);
@@ -262,14 +264,10 @@ TEST(SwitchDown, StaysOneWhileTheSwitchThatComesBackMissesRequests) {
   watch.fabric.power_off(spine);
   watch.sweeps(5);
   const Incident down = watch.only();
-  const auto each = [&](PortState state) {
-    for (int l = 0; l < 6; ++l)
-      watch.fabric.relink(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)), state);
-  };
   // Its links have trained, but it does not answer yet.
   watch.fabric.power_on(spine);
   watch.fabric.silence(spine);
-  each(PortState::kInitialize);
+  relink_spine(watch, PortState::kInitialize);
   watch.sweeps(3);
   EXPECT_EQ(watch.only().id, down.id) << watch.describe();
   watch.fabric.silence(spine, false);
@@ -279,7 +277,7 @@ TEST(SwitchDown, StaysOneWhileTheSwitchThatComesBackMissesRequests) {
   watch.fabric.silence(spine, false);
   watch.sweeps(3);
   EXPECT_EQ(watch.only().id, down.id) << watch.describe();
-  each(PortState::kActive);
+  relink_spine(watch, PortState::kActive);
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();

@@ -187,7 +187,7 @@ class BadCabling(unittest.TestCase):
         self.assertIn("topology.dot: line 2: syntax error", self.start_with('graph G {\n "a" -- -- "b"\n}\n'))
         self.assertIn('line 3: "leaf":"swp1" already has a cable',
                       self.start_with('graph G {\n leaf:swp1 -- a:eth0\n leaf:swp1 -- b:eth0\n}\n'))
-        self.assertIn("cannot read the cabling", self.start_with(None))
+        self.assertRegex(self.start_with(None), r"cannot read \S+/topology.dot: No such file or directory")
         many = "".join(f' leaf:swp{i} -- host{i}:eth0\n' for i in range(1, 256))
         self.assertIn('switch "leaf" has cables at 255 ports; 254 is the maximum', self.start_with("graph G {\n" + many + "}\n"))
 

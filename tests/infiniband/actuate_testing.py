@@ -44,7 +44,7 @@ class Driver:
 
 
 class ActuateTest(unittest.TestCase):
-    """A three-level fat tree of 512 hosts with OpenSM, a physical layer and a driver at the last host."""
+    """A three-level fat tree of 144 hosts with OpenSM, a physical layer and a driver at the last host."""
 
     routing = "updn"
     opensm_options: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class ActuateTest(unittest.TestCase):
 
     @classmethod
     def make_network(cls):
-        return fat_tree.build(512, rails=1, levels=3, radix=16)
+        return fat_tree.build(144, rails=1, levels=3, radix=12)
 
     @classmethod
     def settings(cls) -> dict:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links of a three-level fat tree of 512 hosts taken out of service and brought back by the state of one port; OpenSM routes round
+"""Links of a three-level fat tree of 144 hosts taken out of service and brought back by the state of one port; OpenSM routes round
 them by itself. What the tables say is read from the simulator, not only through our own eyes."""
 
 import json
@@ -106,17 +106,17 @@ class Isolate(actuate_testing.ActuateTest):
         self.expect_refused("ISOLATE_LINK", self.link("leaf-r0-p01", 3), "access link")
         self.assertIn("error", self.act("dry_run", "ISOLATE_LINK", self.link("leaf-r0-p01", 3)))
         # All uplinks of a leaf but one are pulled: the last one is never taken out, and nothing else is touched.
-        for port in range(10, 17):
+        for port in range(8, 13):
             self.subnet.unlink("leaf-r0-p09", port)
-        self.addCleanup(lambda: [self.subnet.relink("leaf-r0-p09", port) for port in range(10, 17)])
+        self.addCleanup(lambda: [self.subnet.relink("leaf-r0-p09", port) for port in range(8, 13)])
         self.sweep(2)
-        self.expect_refused("ISOLATE_LINK", self.link("leaf-r0-p09", 9), "last path")
-        self.assertEqual("LinkUp", self.physical(self.ends(leaf, 9)[0]))
+        self.expect_refused("ISOLATE_LINK", self.link("leaf-r0-p09", 7), "last path")
+        self.assertEqual("LinkUp", self.physical(self.ends(leaf, 7)[0]))
 
     def test_a_cable_that_was_moved_since_the_sweep_is_not_touched(self):
         """Two cables of a spine change places behind the driver's back."""
-        first, second = self.ends(self.SPINE, 7), self.ends(self.SPINE, 8)
-        link = self.link(self.SPINE, 7)
+        first, second = self.ends(self.SPINE, 1), self.ends(self.SPINE, 3)
+        link = self.link(self.SPINE, 1)
         for end, _ in (first, second):
             self.subnet.unlink(*end)
         cross = [f'Link "{first[0][0]}"[{first[0][1]}] "{second[1][0]}"[{second[1][1]}]',
@@ -127,9 +127,13 @@ class Isolate(actuate_testing.ActuateTest):
         self.assertEqual("failed_precondition", answer.get("error"), answer)
         self.assertIn("the cabling has changed", answer["message"])
         self.assertEqual("LinkUp", self.physical(first[0]))
-        # Once a sweep has seen it, the graph says so before anybody is asked.
-        wait_until(lambda: self.sweep() and "now cabled to" in self.act("observe", "ISOLATE_LINK", link).get("message", ""),
-                   why="the sweep does not see the new cable")
+        # Once a sweep has seen it, the graph says so before anybody is asked. Every cable is looked at once in 60 sweeps.
+        for _ in range(61):
+            self.sweep()
+            answer = self.act("observe", "ISOLATE_LINK", link)
+            if "now cabled to" in answer.get("message", ""):
+                break
+        self.assertIn("now cabled to", answer.get("message", ""))
         for end, _ in (first, second):
             self.subnet.unlink(*end)
         self.subnet.command(f'Link "{first[0][0]}"[{first[0][1]}] "{first[1][0]}"[{first[1][1]}]',

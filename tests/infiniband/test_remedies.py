@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an incident to a remedy that leaves the fabric better, on a three-level fat tree of 512 hosts with OpenSM: isolated, verified,
+"""From an incident to a remedy that leaves the fabric better, on a three-level fat tree of 144 hosts with OpenSM: isolated, verified,
 restored, kept out after a relapse, rolled back where it does not help, and resolved after weftd was killed half-way."""
 
 import os
@@ -13,6 +13,7 @@ from physical_layer import PhysicalLayer, Snapshot
 from weft_testing import fat_tree, program, wait_until, weftctl, weftctl_json
 
 REMEDIES = """
+detail_interval = "1m"
 [remedy]
 isolate_link = "auto"
 restore_link = "propose"
@@ -28,7 +29,7 @@ actions_per_hour = 100
 out_per_switch = 4
 [remedy.limits.verification]
 windows = 3
-within = "20s"
+within = "40s"
 probation = "10s"
 """
 HELD_PORT = """\
@@ -50,7 +51,7 @@ class Remedies(weft_testing.SubnetTest):
 
     @classmethod
     def make_network(cls):
-        return fat_tree.build(512, rails=1, levels=3, radix=16)
+        return fat_tree.build(144, rails=1, levels=3, radix=12)
 
     @classmethod
     def setUpClass(cls):

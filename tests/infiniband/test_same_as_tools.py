@@ -3,10 +3,11 @@
 
 import os
 import re
+import time
 import unittest
 
 import weft_testing
-from weft_testing import fat_tree, guid_text, netfile, simulated_subnet
+from weft_testing import PATIENCE, fat_tree, guid_text, netfile, simulated_subnet
 
 # Counters as perfquery and ibqueryerrors call them, the attribute that ibsim's console sets, our name, and the most it takes.
 ERRORS = (
@@ -160,11 +161,14 @@ class SameAsTools:
     def test_counters_are_those_of_perfquery_and_ibqueryerrors(self):
         self.set_all_counters()
         before = self.read_with_ibqueryerrors("--counters")
-        self.weftd.wait_sweeps(4)  # the optional attributes are read each second
-        ours = self.read_from_weftd()
-        after = self.read_with_perfquery()
-        self.compare_traffic(before, ours, after)
-        self.compare_errors(ours, self.read_with_ibqueryerrors())
+        reported = self.read_with_ibqueryerrors()
+        self.weftd.wait_sweeps(1)
+        # These stand still. Each sweep reads the optional attributes of some ports; one that was lost is read in a later sweep.
+        deadline = time.monotonic() + PATIENCE
+        while wrong := self.wrong_errors(ours := self.read_from_weftd(), reported):
+            self.assertLess(time.monotonic(), deadline, f"{len(wrong)} differ: {wrong[:10]}")
+            self.weftd.wait_sweeps(1)
+        self.compare_traffic(before, ours, self.read_with_perfquery())
 
     def compare_traffic(self, before, ours, after):
         wrong = []
@@ -175,7 +179,8 @@ class SameAsTools:
                     wrong.append((guid_text(key[0]), key[1], name, (low, high), ours[key].get(name)))
         self.assertEqual([], wrong[:10], f"{len(wrong)} differ")
 
-    def compare_errors(self, ours, reported):
+    def wrong_errors(self, ours, reported) -> list:
+        """Counters of errors that differ from those of ibqueryerrors, or from what was set."""
         cabled = {(node.guid, port) for node in self.network.nodes.values() for port in node.ports}
         self.assertEqual(set(), cabled - set(reported))
         wrong = []
@@ -187,15 +192,15 @@ class SameAsTools:
                 expected.update((name, scattered(key[0], key[1], 200 + number, 0xFFFE)) for number, (_, name) in enumerate(DETAILS))
             wrong += [(guid_text(key[0]), key[1], name, value, ours[key].get(name)) for name, value in expected.items()
                       if value is None or ours[key].get(name) != value]
-        self.assertEqual([], wrong[:10], f"{len(wrong)} differ")
+        return wrong
 
 
 class OnOurFatTree(SameAsTools, weft_testing.SubnetTest):
-    """512 adapters, 48 switches, 2,048 cabled ports."""
+    """128 adapters, 12 switches, 512 cabled ports."""
 
     @classmethod
     def make_network(cls):
-        return fat_tree.build(512)
+        return fat_tree.build(128)
 
 
 class OnAnFdr10Fabric(weft_testing.SubnetTest):

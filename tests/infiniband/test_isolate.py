@@ -47,8 +47,8 @@ class Isolate(actuate_testing.ActuateTest):
         self.assertEqual("clear", self.state(link), "a dry run changes nothing")
 
         self.apply("ISOLATE_LINK", link)
+        self.layer.settle()  # while it cuts the link, the port polls
         self.assertEqual("Disabled", self.physical(ours))
-        self.layer.settle()
         self.assertEqual("Down", Snapshot.of(self.subnet).ports[other].state)
         self.expect_rerouted(ends, link)
         self.assertEqual("ours", self.state(link))
@@ -78,8 +78,8 @@ class Isolate(actuate_testing.ActuateTest):
         ends, link = self.ends(self.SPINE, 5), self.link(self.SPINE, 5)
         told = self.act("dry_run", "ISOLATE_LINK", link)["text"]
         self.subnet.run(told.split("by hand: ")[1].split(), host=self.host.identity)
-        self.assertEqual("Disabled", self.physical(ends[0]))
         self.layer.settle()
+        self.assertEqual("Disabled", self.physical(ends[0]))
         self.assertIn(frozenset(ends), self.layer.cut)
         self.sweep()
         told = self.act("dry_run", "RESTORE_LINK", link)["text"]

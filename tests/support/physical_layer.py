@@ -94,7 +94,7 @@ class PhysicalLayer:
     """Takes down both ends of a link one end of which is Disabled, and brings them up when none is any more. Ends with the context;
     what went wrong in it is raised then."""
 
-    def __init__(self, subnet, every: float = 0.1):
+    def __init__(self, subnet, every: float = 0.2):
         self.subnet = subnet
         self.every = every
         self.cut: set[frozenset] = set()  # links that are down because an end is Disabled

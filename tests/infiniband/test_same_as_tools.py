@@ -227,6 +227,8 @@ class OnAnFdr10Fabric(weft_testing.SubnetTest):
 class OnAPublishedFabric(SameAsTools, weft_testing.SubnetTest):
     """A real DGX H100 fabric: 582 adapters, 40 switches of 65 ports, aggregation nodes."""
 
+    interval = "2s"
+
     @classmethod
     def make_network(cls):
         return simulated_subnet.load(weft_testing.DGX, 0)

@@ -2,30 +2,37 @@
 """deploy/quickstart on a simulated subnet: --once, any topology, Ctrl-C, and what it says when it cannot."""
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import weft_testing
-from weft_testing import fat_tree, free_address, wait_until
+from weft_testing import WeftClient, fat_tree, free_address, wait_until
 
+FAULTS_OF_A_ROUND = 6  # of deploy/demonstration/faults.py, in a fat tree
 QUICKSTART = os.path.join(weft_testing.ROOT, "deploy", "quickstart")
 
 
-def left_of(pid: int) -> list[str]:
-    """Processes that still run on the subnet of the quickstart that had this process id."""
-    found = []
+def processes_of(pid: int) -> dict[int, str]:
+    """Processes that run on the subnet of the quickstart that has, or had, this process id: their names by their ids."""
+    found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
                 with open(f"/proc/{name}/environ", "rb") as stream:
                     if f"IBSIM_SOCKNAME=weft-{pid}-".encode() in stream.read():
                         with open(f"/proc/{name}/comm", encoding="utf-8") as comm:
-                            found.append(comm.read().strip())
+                            found[int(name)] = comm.read().strip()
             except OSError:
                 pass
     return found
+
+
+def left_of(pid: int) -> list[str]:
+    return list(processes_of(pid).values())
 
 
 class Quickstart(unittest.TestCase):
@@ -37,7 +44,8 @@ class Quickstart(unittest.TestCase):
         log = tempfile.NamedTemporaryFile("w+", prefix="weft-quickstart-", suffix=".log")
         self.addCleanup(log.close)
         self.log = log.name
-        process = subprocess.Popen([QUICKSTART, "--no-packages", "--programs", os.path.join(weft_testing.BUILD, "bin"), "--http", free_address(),
+        self.http = free_address()
+        process = subprocess.Popen([QUICKSTART, "--no-packages", "--programs", os.path.join(weft_testing.BUILD, "bin"), "--http", self.http,
                                     "--grpc", free_address(), *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.addCleanup(self.end, process)
         return process
@@ -86,6 +94,27 @@ class Quickstart(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual(0, process.wait(30), self.said())
         self.assertEqual([], left_of(process.pid))
+
+    def test_left_alone_opens_one_incident_a_fault_when_opensm_is_slow(self):
+        """A round of all its faults, while OpenSM stands still for three of every four seconds."""
+        process = self.start("--adapters", "128")
+        wait_until(lambda: "Ctrl-C stops all of it" in self.said(), 60, why=lambda: "it did not come up:\n" + self.said())
+        opensm = next(pid for pid, name in processes_of(process.pid).items() if name == "opensm")
+        began = time.monotonic()
+        while self.said().count("demonstration: repaired") < FAULTS_OF_A_ROUND:
+            self.assertIsNone(process.poll(), self.said())
+            self.assertLess(time.monotonic(), began + 600, self.said())
+            for number, lasts in ((signal.SIGSTOP, 3), (signal.SIGCONT, 1)):
+                os.kill(opensm, number)
+                time.sleep(lasts)
+        wait_until(lambda: len(re.findall(r"INC-\d+ (?:resolved|stays open)", self.said())) == FAULTS_OF_A_ROUND, 120, why=self.said)
+        found = re.findall(r"found after [\d.]+ s: (INC-\d+) ", self.said())
+        self.assertEqual(FAULTS_OF_A_ROUND, len(set(found)), self.said())
+        # Before a link flaps it is down: that incident becomes part of the one that was found.
+        others = [incident for incident in WeftClient(self.http).incidents() if incident["id"] not in found]
+        wholes = [re.search(r"\(now part of (INC-\d+)\)", incident["headline"]) for incident in others]
+        self.assertTrue(all(whole and whole[1] in found for whole in wholes), f"{others}\n{self.said()}")
+        self.assertLessEqual(len(others), 1, f"{others}\n{self.said()}")
 
     def test_leaves_nothing_behind_when_it_is_killed(self):
         process = self.start("--adapters", "64")

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -223,6 +224,30 @@ class OnFakeBuild(unittest.TestCase):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=60)
         self.assert_ended(done, 2, None, "no suite nonsense")
         self.assertFalse((self.place / "installed").exists())
+
+
+COLOURED = """
+import sys
+import unittest
+sys.path.insert(0, sys.argv.pop())
+import program_testing
+class Test(unittest.TestCase):
+    def test(self):
+        self.fail("a \\x1b[31mred\\x1b[0m word")
+program_testing.main()
+"""
+
+
+class OfProgramTesting(unittest.TestCase):
+    def test_results_of_a_message_with_control_characters_can_be_read(self):
+        with tempfile.TemporaryDirectory() as place:
+            file = Path(place) / "test_coloured.py"
+            file.write_text(COLOURED)
+            done = subprocess.run([sys.executable, file, ROOT / "tests" / "support"], env=dict(os.environ, WEFT_TEST_RESULTS=place, WEFT_TEST_NAME="coloured"),
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            self.assertEqual(1, done.returncode, done.stdout)
+            failure = ElementTree.parse(Path(place) / "coloured.xml").find("testcase/failure")
+        self.assertEqual("a ?[31mred?[0m word", failure.get("message"))
 
 
 class InGuest(unittest.TestCase):

@@ -191,8 +191,8 @@ class _Results(unittest.TextTestResult):
         name, place = (match[1], match[2]) if match else (str(test), "")
         case = ElementTree.SubElement(self.written, "testcase", name=name, classname=place.rsplit(".", 1)[-1] if name == "setUpClass" else
                                       type(test).__name__)
-        if element:
-            ElementTree.SubElement(case, element, message=message)
+        if element:  # XML has no place for the control characters of a terminal
+            ElementTree.SubElement(case, element, message=re.sub(r"[^\t\n\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]", "?", message))
 
     def addSuccess(self, test):
         super().addSuccess(test)

@@ -22,6 +22,7 @@
 #include "daemon/programs/weftd/host_sessions.hpp"
 #include "daemon/programs/weftd/maintenance_service.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
+#include "fabric/expected_cabling.hpp"
 
 namespace weft::daemon {
 
@@ -35,9 +36,9 @@ class Core {
   /// Brings a function to the thread that owns the object; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-       store::Restored restored, runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication,
-       const Clock& clock, Post post);
+  Core(const config::WeftdConfig& config, ExpectedCabling expected, store::Store& store, store::Restored restored,
+       runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication, const Clock& clock,
+       Post post);
 
   /// A subnet that shall be watched: it is shown, as waited for, from now on.
   void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand);
@@ -108,7 +109,7 @@ class Core {
   void publish();
 
   const config::WeftdConfig& config_;
-  std::shared_ptr<const Topology> expected_;
+  ExpectedCabling expected_;
   analyzer::PlaceHints place_hints_;
   store::Store& store_;
   runtime::Lane& store_lane_;

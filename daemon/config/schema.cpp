@@ -129,7 +129,8 @@ std::vector<Key> infiniband_schema() {
        "",
        "Expected topology; a cable that differs is MISCABLED. The file is ibnetdiscover's output, a CSV table with a "
        "cable in each line, UFM's NDT files among them, or a DOT graph: its first line decides. It may cover a part of "
-       "the fabric: of the rest nothing is expected. Empty: no check."},
+       "the fabric: of the rest nothing is expected. Weft reads it again when it changes; while it is invalid, the "
+       "previous one stays in use and weft_expected_topology_refused is 1. Empty: no check."},
       {"infiniband.management_key_file",
        [](WeftdConfig& c) -> Field { return &c.infiniband.management_key_file; },
        {},

@@ -73,7 +73,7 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   const bool is_ethernet = layer == LinkLayer::kEthernet;
   analyzer::FabricAnalyzer rules(name, config_.analyzer);
   if (!is_ethernet) rules.expect(expected_);
-  Fabric fabric{std::move(rules), {}, {}, {}, clock_.now(), 0, 0, kNever, kNever};
+  Fabric fabric{std::move(rules), {}, layer, {}, {}, clock_.now(), 0, 0, kNever, kNever};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   for (const auto& incident : *incidents_.all())
     if (incident->finding.cause.fabric == name) fabric.analyzer.remember(*incident);
@@ -84,6 +84,12 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   fabric.view.status = is_ethernet ? "waiting for the first sweep" : "discovering the subnet";
   fabrics_.emplace(name, std::move(fabric));
   publish();
+}
+
+void Core::expect(ExpectedCabling expected) {
+  expected_ = std::move(expected);
+  for (auto& [name, fabric] : fabrics_)
+    if (fabric.layer == LinkLayer::kInfiniBand) fabric.analyzer.expect(expected_);
 }
 
 void Core::remove_fabric(const std::string& name) {

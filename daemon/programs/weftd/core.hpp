@@ -44,6 +44,8 @@ class Core {
   void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand);
   /// It is watched through another port already, or not any more.
   void remove_fabric(const std::string& name);
+  /// What is expected of the cabling of InfiniBand subnets from their next sweeps on.
+  void expect(ExpectedCabling expected);
   /// A sweep arrived. It is ignored when its fabric is not known.
   void take_sweep(Sweep sweep);
   /// Collectors told something. What their events mean is shown as soon as it is on disk.
@@ -79,6 +81,7 @@ class Core {
   struct Fabric {
     analyzer::FabricAnalyzer analyzer;
     FabricView view;
+    LinkLayer layer;
     std::string trouble;            // why there are no sweeps; empty while there are
     std::string silence;            // of nodes, as no_answer() has it
     TimePoint last_sweep = kNever;  // when one arrived, or when we began to wait

@@ -11,6 +11,7 @@
 #include "analyzer/incidents/coverage.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
+#include "fabric/expected_cabling.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/snapshot.hpp"
@@ -28,13 +29,15 @@ struct Analysis {
 /// Applies all rules to the sweeps of one fabric and remembers what they need from sweep to sweep.
 class FabricAnalyzer {
  public:
-  /// `fabric` is the name that findings carry. `expected` is the topology that cabling is compared with, matched by
-  /// GUID and port number; its links also count as having been up once. Null when there is none.
-  FabricAnalyzer(std::string fabric, Thresholds thresholds, std::shared_ptr<const Topology> expected);
+  /// `fabric` is the name that findings carry.
+  FabricAnalyzer(std::string fabric, Thresholds thresholds);
   ~FabricAnalyzer();
   FabricAnalyzer(FabricAnalyzer&&) noexcept;
   FabricAnalyzer& operator=(FabricAnalyzer&&) noexcept;
 
+  /// What cabling is compared with from the next analyze() on, matched by GUID and port number, names as
+  /// plan_on_subnet() matches them; its links also count as having been up once. Empty: nothing is expected.
+  void expect(ExpectedCabling expected);
   /// Takes back what an earlier process remembered. Before the first analyze().
   void restore(const AnalyzerState& state);
   /// An incident of this fabric that was open when the process before ended. After restore().

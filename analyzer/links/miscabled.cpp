@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/ports/plan_topology.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -74,10 +76,12 @@ void Cabling::add_unseen(const Topology& topology, const LinkTable& table, const
   }
   for (std::size_t i = 0; i < std::min(kMostNamed, unseen.size()); ++i) {
     const NodeId id = table.find_node(unseen[i]->guid);
-    finding.evidence.push_back(fact(
-        "expected_node",
-        unseen[i]->name + " (" + to_string(unseen[i]->guid) + ") was expected; neither it nor a neighbour was found",
-        now, id == kNoIndex ? finding.cause : describe.node(id)));
+    finding.evidence.push_back(
+        fact("expected_node",
+             unseen[i]->name +
+                 (unseen[i]->guid == guid_of_name(unseen[i]->name) ? "" : " (" + to_string(unseen[i]->guid) + ")") +
+                 " was expected; neither it nor a neighbour was found",
+             now, id == kNoIndex ? finding.cause : describe.node(id)));
   }
   findings_.push_back(std::move(finding));
 }

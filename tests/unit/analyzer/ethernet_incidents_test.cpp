@@ -212,7 +212,7 @@ TEST(EthernetIncidents, AfterARestartNothingIsClaimedBeforeCollectorsSpeak) {
   watch.seconds(10);
   const AnalyzerState known = watch.rules.state();
   EXPECT_EQ(known.links.size(), 4U) << "those between switches were never seen";
-  watch.rules = FabricAnalyzer("ethernet", Thresholds{}, nullptr);
+  watch.rules = FabricAnalyzer("ethernet", Thresholds{});
   watch.rules.restore(known);
   watch.host_rules = HostAnalyzer(Thresholds{}, watch.told.now);
   watch.told.fabric = *EthernetFabric::make(watch.plan, "ethernet", ToldFabric::kSecond);

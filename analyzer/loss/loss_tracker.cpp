@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/loss/late_packets.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -81,8 +83,8 @@ LossTracker::Window LossTracker::measure(std::span<const TransferEnd> ends, Time
   return window;
 }
 
-/// All windows since the suspicion, added up; in the order of `ends`.
-std::vector<LossEnd> LossTracker::sum(std::span<const TransferEnd> ends) const {
+/// The last `windows` added up; in the order of `ends`.
+std::vector<LossEnd> LossTracker::sum(std::span<const TransferEnd> ends, std::size_t windows) const {
   std::vector<LossEnd> sums;
   sums.reserve(ends.size());
   for (const TransferEnd& end : ends) {
@@ -91,15 +93,16 @@ std::vector<LossEnd> LossTracker::sum(std::span<const TransferEnd> ends) const {
     sum.rail = end.rail;
     sum.jobs = end.jobs;
     const std::uint32_t slot = slot_of_.at(end.port);
-    for (const Window& window : windows_) {
-      if (slot >= window.moved.size()) continue;
-      const Moved& moved = window.moved[slot];
+    for (std::size_t i = windows_.size() - windows; i < windows_.size(); ++i) {
+      if (slot >= windows_[i].moved.size()) continue;
+      const Moved& moved = windows_[i].moved[slot];
       sum.sent += static_cast<double>(moved.sent);
       sum.received += static_cast<double>(moved.received);
       sum.sent_again += static_cast<double>(moved.sent_again);
       sum.out_of_sequence += static_cast<double>(moved.out_of_sequence);
     }
   }
+  weigh_late_packets(sums);
   return sums;
 }
 
@@ -164,39 +167,22 @@ void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
 
   // The last window alone says whether it goes on; all together say where.
   Window& last = windows_.back();
-  std::vector<LossEnd> sums;
-  {
-    std::vector<LossEnd> now_lost;
-    for (const TransferEnd& end : ends) {
-      const std::uint32_t slot = slot_of_.at(end.port);
-      const Moved& moved = last.moved[slot];
-      if (static_cast<double>(std::max(moved.sent_again, moved.out_of_sequence)) < thresholds_.minimum_packets)
-        continue;
-      LossEnd& lost = now_lost.emplace_back();
-      lost.port = end.port;
-      lost.rail = end.rail;
-      lost.jobs = end.jobs;
-      lost.sent = static_cast<double>(moved.sent);
-      lost.received = static_cast<double>(moved.received);
-      lost.sent_again = static_cast<double>(moved.sent_again);
-      lost.out_of_sequence = static_cast<double>(moved.out_of_sequence);
-      if (has_sent_again(lost, thresholds_)) last.senders.push_back(slot);
-      if (has_missed(lost, thresholds_)) last.missed.push_back(slot);
-    }
-    std::ranges::sort(last.senders);
-    std::ranges::sort(last.missed);
-    if (!is_suspicious(last, now_lost)) {
-      if (suspicious_ == 0) windows_.clear();
-      if (suspicious_ > 0 && ++quiet_ >= thresholds_.quiet_windows) {
-        end_suspicion();
-      }
-      return;
-    }
+  const std::vector<LossEnd> now_lost = sum(ends, 1);
+  for (const LossEnd& end : now_lost) {
+    if (has_sent_again(end, thresholds_)) last.senders.push_back(slot_of_.at(end.port));
+    if (has_missed(end, thresholds_)) last.missed.push_back(slot_of_.at(end.port));
+  }
+  std::ranges::sort(last.senders);
+  std::ranges::sort(last.missed);
+  if (!is_suspicious(last, now_lost)) {
+    if (suspicious_ == 0) windows_.clear();
+    if (suspicious_ > 0 && ++quiet_ >= thresholds_.quiet_windows) end_suspicion();
+    return;
   }
   ++suspicious_;
   quiet_ = 0;
   if (!repeats()) return;
-  sums = sum(ends);
+  const std::vector<LossEnd> sums = sum(ends, windows_.size());
   std::vector<LossHypothesis> rivals;
   const auto witness = [this](const LossSuspect& suspect, double lost) { return testify(suspect, lost); };
   auto causes =

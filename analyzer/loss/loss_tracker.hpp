@@ -78,7 +78,7 @@ class LossTracker {
   bool is_condemned(const LossSuspect& suspect) const;
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;
   bool repeats() const;
-  std::vector<LossEnd> sum(std::span<const TransferEnd> ends) const;
+  std::vector<LossEnd> sum(std::span<const TransferEnd> ends, std::size_t windows) const;
   /// Itself, and not it or one of its cables.
   bool was_surely_blamed(const LossSuspect& suspect) const;
   LossTestimony testify(const LossSuspect& suspect, double lost) const;

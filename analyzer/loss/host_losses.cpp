@@ -187,6 +187,11 @@ Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const 
        loss.passed > 0 ? loss.lost / loss.passed : 0, thresholds_.bad_ratio, "packets/packet");
   if (loss.suspect.sender != kNoIndex)
     note("direction", "of the packets from " + port_label(topology, loss.suspect.sender), 1, 0, "");
+  if (loss.spread)
+    note("spread_paths",
+         "flows take all equal-cost paths (adaptive routing): uplinks carry the same, and the paths of the forwarding "
+         "tables explain the losses less well",
+         1, 0, "");
   if (loss.support > 0)
     note("packet_balance",
          "its packet counters confirmed it: packets in minus packets out grew by the same amount (log odds)",

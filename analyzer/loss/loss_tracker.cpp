@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/loss/late_packets.hpp"
+#include "analyzer/loss/spread_ways.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -20,6 +21,10 @@ constexpr double kOwnedUpShare = 0.3;
 constexpr double kManyErrors = 300;
 /// With equal-cost ways: so likely that what is left is no second one like it, such as the other end of a single flow.
 constexpr double kMoreLikely = 0.8;
+/// Ends that vote where each way is hundreds of cables: ways grow with the square of that. One flow of a hash is
+/// anywhere; flows that are spread all cross what loses, and more of them tell more.
+constexpr std::size_t kVotersOfEqualWays = 32;
+constexpr std::size_t kVotersOfSpreadWays = 64;
 /// Rivals less likely than this are not named.
 constexpr double kLeastRival = 0.02;
 
@@ -36,6 +41,7 @@ void LossTracker::forget() {
   end_suspicion();
   judged_ = 0;
   began_ = kNever;
+  spread_.reset();
 }
 
 void LossTracker::end_suspicion() {
@@ -184,11 +190,31 @@ void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
   if (!repeats()) return;
   const std::vector<LossEnd> sums = sum(ends, windows_.size());
   std::vector<LossHypothesis> rivals;
-  const auto witness = [this](const LossSuspect& suspect, double lost) { return testify(suspect, lost); };
-  auto causes =
-      find_losses({.topology = *topology_, .routes = routes_.get(), .multipath = multipath_.get(), .ends = sums},
-                  thresholds_, witness, &rivals);
+  auto causes = find(sums, rivals);
   accept(std::move(causes), rivals, sums);
+}
+
+/// Follows the ways that explain the losses best: those of the tables, or all equal ones where traffic is spread over
+/// them.
+std::vector<LossHypothesis> LossTracker::find(std::span<const LossEnd> ends, std::vector<LossHypothesis>& rivals) {
+  const auto witness = [this](const LossSuspect& suspect, double lost) { return testify(suspect, lost); };
+  LossInput input{.topology = *topology_, .routes = routes_.get(), .multipath = multipath_.get(), .ends = ends};
+  const TimePoint since = windows_.front().began;
+  const bool may_be =
+      !multipath_ && may_be_spread(*topology_, [&](PortIndex port) { return history_.sent(port, since); });
+  input.voters = multipath_ ? kVotersOfEqualWays : may_be ? kVotersOfSpreadWays : input.voters;
+  auto causes = find_losses(input, thresholds_, witness, &rivals);
+  is_spread_ = false;
+  if (!may_be) return causes;
+  if (!spread_ || spread_->topology() != topology_) spread_ = std::make_shared<const Multipath>(topology_);
+  input.multipath = spread_.get();
+  input.spread = true;
+  std::vector<LossHypothesis> others;
+  auto spread = find_losses(input, thresholds_, witness, &others);
+  if (spread.empty() || (!causes.empty() && causes.front().score >= spread.front().score)) return causes;
+  is_spread_ = true;
+  rivals = std::move(others);
+  return spread;
 }
 
 void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<LossHypothesis>& rivals,
@@ -201,7 +227,8 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
   for (std::size_t i = 0; i < causes.size(); ++i) {
     const LossHypothesis& cause = causes[i];
     // Of equal-cost ways that nobody can tell apart none is named by chance.
-    const bool patient = suspicious_ >= thresholds_.patience_windows && (!multipath_ || cause.confidence > kMoreLikely);
+    const bool patient =
+        suspicious_ >= thresholds_.patience_windows && ((!multipath_ && !is_spread_) || cause.confidence > kMoreLikely);
     // Where packets are counted along the ways, they will say more in a while.
     const bool early = cause.around && cause.testimony.passed > 0;
     const bool sure = (cause.confidence >= thresholds_.certainty && !early) || patient;
@@ -215,6 +242,7 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
     SilentLoss& loss = accepted.emplace_back();
     loss.suspect = cause.suspect;
     loss.around = cause.around;
+    loss.spread = is_spread_;
     loss.confidence = cause.confidence;
     loss.lost = cause.lost;
     // That it was blamed before is no word of the counters.

@@ -32,6 +32,7 @@ struct TransferEnd {
 struct SilentLoss {
   LossSuspect suspect;  ///< indices are of the topology of the last sweep
   bool around = false;  ///< the switch, or one of its cables: see LossHypothesis
+  bool spread = false;  ///< flows over all equal ways explain the losses better than the forwarding tables do
   double confidence = 0;
   double lost = 0;     ///< packets in the time of `observed`
   double passed = 0;   ///< packets through it in that time, or what its senders sent where that is not known
@@ -82,6 +83,7 @@ class LossTracker {
   /// Itself, and not it or one of its cables.
   bool was_surely_blamed(const LossSuspect& suspect) const;
   LossTestimony testify(const LossSuspect& suspect, double lost) const;
+  std::vector<LossHypothesis> find(std::span<const LossEnd> ends, std::vector<LossHypothesis>& rivals);
   void accept(std::vector<LossHypothesis> causes, const std::vector<LossHypothesis>& rivals,
               std::span<const LossEnd> ends);
 
@@ -89,6 +91,8 @@ class LossTracker {
   std::shared_ptr<const Topology> topology_;
   std::shared_ptr<const Routes> routes_;
   std::shared_ptr<const Multipath> multipath_;
+  std::shared_ptr<const Multipath> spread_;  ///< of topology_, or of an earlier one; null where nothing was ever spread
+  bool is_spread_ = false;                   ///< the last losses are explained best by flows over all equal ways
   Duration sweep_interval_{};
   PacketHistory history_;
   std::vector<LinkKey> condemned_;

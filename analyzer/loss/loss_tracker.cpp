@@ -135,10 +135,10 @@ bool LossTracker::repeats() const {
          (thresholds_.windows < 2 || (repeated(&Window::senders) && repeated(&Window::missed)));
 }
 
-bool LossTracker::is_condemned(const LossSuspect& suspect) const {
-  if (suspect.sender == kNoIndex || condemned_.empty()) return false;
+bool LossTracker::is_among(const std::vector<LinkKey>& links, const LossSuspect& suspect) const {
+  if (suspect.sender == kNoIndex || links.empty()) return false;
   const auto link = topology_->link_of(suspect.sender);
-  return link && std::ranges::find(condemned_, *link) != condemned_.end();
+  return link && std::ranges::find(links, *link) != links.end();
 }
 
 bool LossTracker::was_surely_blamed(const LossSuspect& suspect) const {
@@ -151,7 +151,7 @@ LossTestimony LossTracker::testify(const LossSuspect& suspect, double lost) cons
   const PacketBalance balance = suspect.sender != kNoIndex ? history_.of_link(suspect.sender, lost, since)
                                                            : history_.of_switch(suspect.node, lost, since);
   testimony.passed = balance.passed;
-  const bool condemned = is_condemned(suspect);
+  const bool condemned = is_among(condemned_, suspect) || (balance.passed <= 0 && is_among(full_, suspect));
   testimony.owned_up = condemned || (balance.counted > 0 && balance.counted >= kOwnedUpShare * lost) ||
                        (balance.counts_no_more && balance.support <= 0);
   testimony.surely = condemned || (testimony.owned_up && balance.counted >= kManyErrors);

@@ -50,8 +50,12 @@ class LossTracker {
 
   /// Takes the packet counters and the ways of a sweep, which must have a topology.
   void take(const Sweep& sweep);
-  /// Links that another rule blames for errors now: what is lost on them is not lost silently.
-  void set_condemned(std::vector<LinkKey> links) { condemned_ = std::move(links); }
+  /// Links that other rules blame now: what is lost on those with errors is not lost silently; and on those that are
+  /// full, where nobody reads what they dropped, it is taken for that.
+  void set_condemned(std::vector<LinkKey> with_errors, std::vector<LinkKey> full) {
+    condemned_ = std::move(with_errors);
+    full_ = std::move(full);
+  }
   /// Is a window over? `reading` is the longest time between two readings of a host.
   bool is_due(TimePoint now, Duration reading) const;
   /// Ends a window with what all hosts have counted. Hosts without a reading yet are left out of `ends`.
@@ -76,7 +80,7 @@ class LossTracker {
   void forget();
   void end_suspicion();
   Window measure(std::span<const TransferEnd> ends, TimePoint now);
-  bool is_condemned(const LossSuspect& suspect) const;
+  bool is_among(const std::vector<LinkKey>& links, const LossSuspect& suspect) const;
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;
   bool repeats() const;
   std::vector<LossEnd> sum(std::span<const TransferEnd> ends, std::size_t windows) const;
@@ -95,7 +99,7 @@ class LossTracker {
   bool is_spread_ = false;                   ///< the last losses are explained best by flows over all equal ways
   Duration sweep_interval_{};
   PacketHistory history_;
-  std::vector<LinkKey> condemned_;
+  std::vector<LinkKey> condemned_, full_;
   std::unordered_map<PortIndex, std::uint32_t> slot_of_;
   std::vector<TransferTotals> last_;    ///< by slot
   std::vector<std::uint8_t> has_last_;  ///< by slot

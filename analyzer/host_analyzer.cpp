@@ -270,6 +270,7 @@ void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findi
   stragglers_.explain(fabric, hosts_, findings, now);
   for (Finding& finding : findings) {
     if (!is_congestion(finding.kind)) continue;
+    losses_.apply_congestion(finding, now);
     for (const PortKey& end : {finding.cause.port, finding.cause.peer}) {
       const HostWatch* const host = end.node ? host_at(end.node) : nullptr;
       if (!host || host->lost) continue;

@@ -45,6 +45,7 @@ HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
       rdma_errors_(thresholds),
       losses_(thresholds.loss),
       stragglers_(thresholds.straggler),
+      job_flaps_(thresholds),
       job_troubles_(thresholds),
       mass_(host_mass_scope(thresholds)) {}
 
@@ -189,6 +190,7 @@ std::vector<Finding> HostAnalyzer::news(TimePoint now) {
     const auto found = hosts_.find(name);
     if (found != hosts_.end()) links_.report_news(found->second, now, findings);
   }
+  job_flaps_.apply(findings, now);
   return findings;
 }
 
@@ -213,6 +215,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   }
   std::erase_if(troubles, [&](const Finding& trouble) { return losses_.absorb(trouble, lost); });
   add_jobs(lost);
+  job_flaps_.apply(analysis.findings, now);
   job_troubles_.apply_findings(analysis.findings, now);
   job_troubles_.gather(troubles, now);
   for (Finding& loss : lost) {
@@ -265,6 +268,7 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
   losses_.apply_findings(findings, now);
   add_jobs(findings);
+  job_flaps_.apply(findings, now);
   for (Finding& finding : findings) weigh_jobs(finding);
   job_troubles_.apply_findings(findings, now);
   stragglers_.explain(fabric, hosts_, findings, now);

@@ -131,6 +131,28 @@ TEST(EthernetIncidents, AHostThatDiesUnderASwitchThatTellsIsALinkDownAndACollect
   EXPECT_EQ(kinds, expected) << watch.describe();
 }
 
+TEST(EthernetIncidents, ErrorsOfThePhysicalLayerAreOfTheLinkAtTheReceivingEnd) {
+  for (const char* const counter : {"physical_symbol_errors", "fec_uncorrectable_blocks", "receive_errors"}) {
+    EthernetWatch watch;
+    ToldHost& gpu = watch.told.host("gpu-01");
+    gpu.add_series("receive_errors", "eth2", CounterSource::kRdma);
+    if (counter != std::string_view("receive_errors")) gpu.add_series(counter, "eth2");
+    watch.seconds(5);
+    for (int i = 0; i < 60; ++i) {
+      watch.load("gpu-01", 0.5, 0.5);
+      gpu.value(counter, "eth2") += 50;
+      watch.seconds(1);
+    }
+    const Incident errors = watch.only();
+    EXPECT_EQ(errors.finding.kind, IncidentKind::kLinkErrors) << counter << ": " << watch.describe();
+    EXPECT_EQ(errors.finding.cause.kind, EntityKind::kLink);
+    EXPECT_NE(errors.finding.summary.find(
+                  "received at gpu-01 eth2: the cable or the transmitter of leaf01 swp1 is suspected"),
+              std::string::npos)
+        << errors.finding.summary;
+  }
+}
+
 TEST(EthernetIncidents, AHostThatPausesItsSwitchIsASlowReceiver) {
   EthernetWatch watch;
   for (int second = 0; second < 30; ++second) {

@@ -39,6 +39,7 @@ HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
     : thresholds_(thresholds),
       silence_(thresholds, now),
       links_(thresholds),
+      outages_(thresholds),
       trends_(thresholds),
       stalls_(thresholds),
       signals_(thresholds.congestion),
@@ -197,6 +198,9 @@ std::vector<Finding> HostAnalyzer::news(TimePoint now) {
 Analysis HostAnalyzer::judge(TimePoint now) {
   Analysis analysis;
   silence_.judge(hosts_, now, analysis.findings);
+  std::erase_if(analysis.findings, [&](const Finding& lost) {
+    return lost.cause.kind == EntityKind::kCollector && outages_.is_told(lost.cause.host, now);
+  });
   std::vector<Finding> lost;
   losses_.judge(hosts_, now, lost);
   std::vector<Finding> troubles;
@@ -266,6 +270,8 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
 }
 
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
+  outages_.apply(
+      findings, [this](NodeGuid node) { return host_at(node); }, now);
   losses_.apply_findings(findings, now);
   add_jobs(findings);
   job_flaps_.apply(findings, now);

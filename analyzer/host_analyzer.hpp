@@ -14,6 +14,7 @@
 #include "analyzer/host_silence.hpp"
 #include "analyzer/incidents/mass_alarms.hpp"
 #include "analyzer/links/host_links.hpp"
+#include "analyzer/links/host_outages.hpp"
 #include "analyzer/links/host_trends.hpp"
 #include "analyzer/links/job_flaps.hpp"
 #include "analyzer/loss/host_losses.hpp"
@@ -95,6 +96,7 @@ class HostAnalyzer {
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   HostSilence silence_;
   HostLinks links_;
+  HostOutages outages_;
   HostTrends trends_;
   HostStalls stalls_;
   HostSignals signals_;

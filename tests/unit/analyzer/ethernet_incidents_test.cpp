@@ -116,19 +116,17 @@ TEST(EthernetIncidents, ASwitchNobodyReadsIsDownWhenAllItsHostsSaySo) {
   EXPECT_EQ(down.finding.cause.label, "leaf01");
 }
 
-TEST(EthernetIncidents, AHostThatDiesUnderASwitchThatTellsIsALinkDownAndACollectorLost) {
+TEST(EthernetIncidents, AHostThatDiesUnderASwitchThatTellsIsOneNodeDown) {
   EthernetWatch watch;
   ToldHost& leaf = watch.told.add(watch.plan, "leaf01");
   watch.seconds(10);
   watch.told.host("gpu-01").view().state = CollectorState::kDisconnected;
   leaf.port(0).state = PortState::kDown;  // swp1
   watch.seconds(120);
-  std::vector<IncidentKind> kinds;
-  for (const Incident& incident : watch.open()) kinds.push_back(incident.finding.kind);
-  std::ranges::sort(kinds);
-  std::vector<IncidentKind> expected{IncidentKind::kLinkDown, IncidentKind::kTelemetryLost};
-  std::ranges::sort(expected);
-  EXPECT_EQ(kinds, expected) << watch.describe();
+  const Incident down = watch.only();
+  EXPECT_EQ(down.finding.kind, IncidentKind::kNodeDown) << watch.describe();
+  EXPECT_EQ(down.finding.cause.label, "gpu-01");
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
 }
 
 TEST(EthernetIncidents, ErrorsOfThePhysicalLayerAreOfTheLinkAtTheReceivingEnd) {

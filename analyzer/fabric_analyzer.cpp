@@ -204,6 +204,8 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, findings);
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);
+  // Behind all others: it is neither a reason for them nor one of many alarms.
+  self.flaps.report_single(self.describe, now, findings);
   analysis.coverage = self.coverage(sweep);
   return analysis;
 }

@@ -192,6 +192,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
 
   Analysis analysis;
   analysis.rates = pass.rates;
+  analysis.cabling = self.cabling.differences();
   std::vector<Finding>& findings = analysis.findings;
   report_outages(outages, {self.describe, self.table, self.flaps, sweep, self.ranks, self.thresholds}, findings);
   if (outages.blind) return analysis;

@@ -11,6 +11,7 @@
 #include "analyzer/incidents/coverage.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
+#include "fabric/cabling_differences.hpp"
 #include "fabric/expected_cabling.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
@@ -23,7 +24,10 @@ namespace weft::analyzer {
 struct Analysis {
   std::vector<Finding> findings;                        ///< everything that is wrong now, not only what is new
   std::shared_ptr<const std::vector<PortRates>> rates;  ///< one for each port of the sweep; null from silent()
-  Coverage coverage;                                    ///< for IncidentManager::update
+  /// How the cabling differs from what is expected, the same object until one of the two changes; null from silent(),
+  /// and where nothing is expected.
+  std::shared_ptr<const CablingDifferences> cabling;
+  Coverage coverage;  ///< for IncidentManager::update
 };
 
 /// Applies all rules to the sweeps of one fabric and remembers what they need from sweep to sweep.

@@ -8,6 +8,7 @@
 
 #include "analyzer/ports/describe.hpp"
 #include "analyzer/ports/link_table.hpp"
+#include "fabric/cabling_differences.hpp"
 
 namespace weft::analyzer {
 
@@ -26,7 +27,9 @@ class Cabling {
   const std::shared_ptr<const Topology>& expected() const { return expected_; }
   /// Compares again; needed only when the topology changed, or what is expected.
   void update(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now);
-  /// The differences that the last update() found.
+  /// What the last update() found; null where nothing is expected.
+  const std::shared_ptr<const CablingDifferences>& differences() const { return differences_; }
+  /// The same as incidents.
   const std::vector<Finding>& findings() const { return findings_; }
 
  private:
@@ -35,6 +38,7 @@ class Cabling {
   const Thresholds& thresholds_;
   std::shared_ptr<const Topology> expected_;
   std::vector<Finding> findings_;
+  std::shared_ptr<const CablingDifferences> differences_;
 };
 
 /// One finding for each GUID that answers at two places.

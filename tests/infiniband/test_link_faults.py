@@ -174,6 +174,15 @@ class WrongCables(weft_testing.SubnetTest):
             self.assertIn(words, text)
         self.assertEqual({"MISCABLED"}, {incident["kind"] for incident in self.weftd.incidents()}, self.shown())
 
+    def test_are_listed(self):
+        shown = weft_testing.wait_until(lambda: (found := weft_testing.weftctl(self.weftd, "topology", "--differences")).returncode == 1 and found,
+                                        why="no differences")
+        self.assertRegex(shown.stdout, r"^\S+: \d+ links are planned\n  2 cables lead elsewhere\n\n")
+        self.assertRegex(shown.stdout, r"leads elsewhere +leaf-r0-p01 port 3 +gpu-0002 mlx5_0 port 1 +gpu-0003 mlx5_0 port 1 +leaf-r0-p01 port 2\n")
+        differences = self.weftd.client.json("/api/v1/topology/differences")["fabrics"]
+        self.assertEqual([2], [fabric["misledCount"] for fabric in differences])
+        self.assertEqual(1, self.weftd.log().count("; 2 cables lead elsewhere"))
+
     def metric(self, name: str) -> float:
         return float(re.search(rf"^{name} (\S+)$", self.weftd.metrics(), re.MULTILINE)[1])
 
@@ -200,6 +209,8 @@ class WrongCables(weft_testing.SubnetTest):
         self.assertEqual(len(cables), self.metric("weft_expected_topology_links"))
         self.assertIn(f"expected topology reloaded: {len(cables)} links are planned", self.weftd.log())
         self.expect_quiet(sweeps=1)
+        shown = weft_testing.weftctl(self.weftd, "topology", "--differences")
+        self.assertEqual((0, f"{self.weftd.fabric()['name']}: {len(cables)} links are planned\n  no differences\n"), (shown.returncode, shown.stdout))
 
 
 if __name__ == "__main__":

@@ -89,7 +89,10 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
 void Core::expect(ExpectedCabling expected) {
   expected_ = std::move(expected);
   for (auto& [name, fabric] : fabrics_)
-    if (fabric.layer == LinkLayer::kInfiniBand) fabric.analyzer.expect(expected_);
+    if (fabric.layer == LinkLayer::kInfiniBand) {
+      fabric.analyzer.expect(expected_);
+      fabric.tell_differences = true;
+    }
 }
 
 void Core::remove_fabric(const std::string& name) {
@@ -166,6 +169,10 @@ void Core::take_sweep(Sweep sweep) {
   fabric.view.status = watching_status(sweep);
   fabric.view.stale_after = analyzer::stale_after(sweep, config_.analyzer);
   fabric.view.rates = analysis.rates;
+  if (fabric.tell_differences && analysis.cabling)
+    logger("infiniband")->info("{}: {}", sweep.fabric, differences_text(*analysis.cabling));
+  fabric.tell_differences = fabric.tell_differences && !analysis.cabling;
+  fabric.view.cabling = analysis.cabling;
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
                              !analyzer::same_cabling(*fabric.view.sweep->topology, *sweep.topology)))
     fabric.view.places = std::make_shared<const Places>(analyzer::find_places(*sweep.topology, place_hints_));

@@ -88,6 +88,7 @@ class Core {
     std::uint64_t saved_links = 0, saved_history = 0;
     TimePoint nodes_saved = kNever;
     TimePoint baselines_saved = kNever;
+    bool tell_differences = true;  // from what is expected: in the log, once
   };
   struct Batch {
     std::vector<Incident> incidents;

@@ -19,6 +19,7 @@
 #include "analyzer/ports/describe.hpp"
 #include "analyzer/ports/freshness.hpp"
 #include "analyzer/ports/link_table.hpp"
+#include "analyzer/ports/named_plan.hpp"
 #include "analyzer/ports/rates.hpp"
 
 namespace weft::analyzer {
@@ -35,10 +36,10 @@ MassAlarmScope mass_scope(const Thresholds& thresholds) {
 }  // namespace
 
 struct FabricAnalyzer::Implementation {
-  Implementation(std::string name, Thresholds limits, std::shared_ptr<const Topology> expected)
+  Implementation(std::string name, Thresholds limits)
       : fabric(std::move(name)),
         thresholds(limits),
-        table(thresholds, expected.get()),
+        table(thresholds),
         describe(fabric, table),
         outages(thresholds),
         flaps(thresholds),
@@ -47,11 +48,12 @@ struct FabricAnalyzer::Implementation {
         stuck(thresholds),
         mass(mass_scope(thresholds)),
         congestion(thresholds.congestion),
-        cabling(thresholds, std::move(expected)) {}
+        cabling(thresholds) {}
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
 
   Coverage coverage(const Sweep& sweep) const;
+  bool match_expected(const Topology& seen);
 
   // The parts below refer to these two and to the table: the object never moves.
   std::string fabric;
@@ -69,6 +71,8 @@ struct FabricAnalyzer::Implementation {
   MassAlarms mass;
   Congestion congestion;
   Cabling cabling;
+  ExpectedCabling expected;
+  bool is_matched = true;  ///< what is expected is in force: the first sweep afterwards makes it so
 
   std::shared_ptr<const Topology> topology;  ///< of the last sweep
   std::vector<std::uint8_t> ranks;           ///< of its nodes
@@ -77,14 +81,22 @@ struct FabricAnalyzer::Implementation {
   Duration interval = std::chrono::seconds(1);
 };
 
-FabricAnalyzer::FabricAnalyzer(std::string fabric, Thresholds thresholds, std::shared_ptr<const Topology> expected)
-    : implementation_(std::make_unique<Implementation>(std::move(fabric), thresholds, std::move(expected))) {}
+FabricAnalyzer::FabricAnalyzer(std::string fabric, Thresholds thresholds)
+    : implementation_(std::make_unique<Implementation>(std::move(fabric), thresholds)) {}
 FabricAnalyzer::~FabricAnalyzer() = default;
 FabricAnalyzer::FabricAnalyzer(FabricAnalyzer&&) noexcept = default;
 FabricAnalyzer& FabricAnalyzer::operator=(FabricAnalyzer&&) noexcept = default;
 
 const std::string& FabricAnalyzer::fabric() const {
   return implementation_->fabric;
+}
+
+void FabricAnalyzer::expect(ExpectedCabling expected) {
+  Implementation& self = *implementation_;
+  self.expected = std::move(expected);
+  self.is_matched = false;
+  // Links by their GUIDs are known before the first sweep, and remember() may ask for them.
+  if (self.expected.by_guid) self.table.expect(self.expected.by_guid.get());
 }
 
 void FabricAnalyzer::restore(const AnalyzerState& state) {
@@ -115,6 +127,22 @@ std::uint64_t FabricAnalyzer::history_revision() const {
   return implementation_->flaps.revision() + implementation_->errors.revision();
 }
 
+/// Puts what is expected in force: when it is new, and where it names nodes, when other nodes are seen. True when it
+/// has changed.
+bool FabricAnalyzer::Implementation::match_expected(const Topology& seen) {
+  std::shared_ptr<const Topology> matched = expected.by_guid;
+  if (expected.by_name) matched = plan_on_subnet(*expected.by_name, seen, table.nodes());
+  const auto same_guids = [&] {
+    return std::ranges::equal(matched->nodes(), cabling.expected()->nodes(), {}, &Node::guid, &Node::guid);
+  };
+  if (std::exchange(is_matched, true) &&
+      (matched == cabling.expected() || (matched && cabling.expected() && same_guids())))
+    return false;
+  table.expect(matched.get());
+  cabling.expect(std::move(matched));
+  return true;
+}
+
 Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep) const {
   const Topology& seen = *sweep.topology;
   const Duration stale = stale_after(sweep, thresholds);
@@ -140,13 +168,14 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   Implementation& self = *implementation_;
   if (!sweep.topology || (sweep.counters && sweep.counters->rows() < sweep.topology->ports().size()))
     return silent(now, "the last sweep was not complete");
-  const bool changed = self.topology != sweep.topology;
+  bool changed = self.topology != sweep.topology;
   const bool new_epoch = !self.topology || self.topology->epoch() != sweep.topology->epoch();
   self.topology = sweep.topology;
   self.last_sweep = std::max(now, sweep.finished);
   self.silent_since = kNever;
   self.interval = effective_interval(sweep);
 
+  if (changed || !self.is_matched) changed = self.match_expected(*sweep.topology) || changed;
   self.table.observe(sweep);
   const CounterPass& pass = self.counters.update(sweep, stale_after(sweep, self.thresholds));
   const OutageReport outages = self.outages.find(self.table, sweep, now);
@@ -163,6 +192,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
 
   Analysis analysis;
   analysis.rates = pass.rates;
+  analysis.cabling = self.cabling.differences();
   std::vector<Finding>& findings = analysis.findings;
   report_outages(outages, {self.describe, self.table, self.flaps, sweep, self.ranks, self.thresholds}, findings);
   if (outages.blind) return analysis;
@@ -175,6 +205,8 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, findings);
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);
+  // Behind all others: it is neither a reason for them nor one of many alarms.
+  self.flaps.report_single(self.describe, now, findings);
   analysis.coverage = self.coverage(sweep);
   return analysis;
 }

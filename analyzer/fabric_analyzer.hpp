@@ -11,6 +11,8 @@
 #include "analyzer/incidents/coverage.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
+#include "fabric/cabling_differences.hpp"
+#include "fabric/expected_cabling.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/snapshot.hpp"
@@ -22,19 +24,24 @@ namespace weft::analyzer {
 struct Analysis {
   std::vector<Finding> findings;                        ///< everything that is wrong now, not only what is new
   std::shared_ptr<const std::vector<PortRates>> rates;  ///< one for each port of the sweep; null from silent()
-  Coverage coverage;                                    ///< for IncidentManager::update
+  /// How the cabling differs from what is expected, the same object until one of the two changes; null from silent(),
+  /// and where nothing is expected.
+  std::shared_ptr<const CablingDifferences> cabling;
+  Coverage coverage;  ///< for IncidentManager::update
 };
 
 /// Applies all rules to the sweeps of one fabric and remembers what they need from sweep to sweep.
 class FabricAnalyzer {
  public:
-  /// `fabric` is the name that findings carry. `expected` is the topology that cabling is compared with, matched by
-  /// GUID and port number; its links also count as having been up once. Null when there is none.
-  FabricAnalyzer(std::string fabric, Thresholds thresholds, std::shared_ptr<const Topology> expected);
+  /// `fabric` is the name that findings carry.
+  FabricAnalyzer(std::string fabric, Thresholds thresholds);
   ~FabricAnalyzer();
   FabricAnalyzer(FabricAnalyzer&&) noexcept;
   FabricAnalyzer& operator=(FabricAnalyzer&&) noexcept;
 
+  /// What cabling is compared with from the next analyze() on, matched by GUID and port number, names as
+  /// plan_on_subnet() matches them; its links also count as having been up once. Empty: nothing is expected.
+  void expect(ExpectedCabling expected);
   /// Takes back what an earlier process remembered. Before the first analyze().
   void restore(const AnalyzerState& state);
   /// An incident of this fabric that was open when the process before ended. After restore().

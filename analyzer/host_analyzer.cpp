@@ -39,12 +39,14 @@ HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
     : thresholds_(thresholds),
       silence_(thresholds, now),
       links_(thresholds),
+      outages_(thresholds),
       trends_(thresholds),
       stalls_(thresholds),
       signals_(thresholds.congestion),
       rdma_errors_(thresholds),
       losses_(thresholds.loss),
       stragglers_(thresholds.straggler),
+      job_flaps_(thresholds),
       job_troubles_(thresholds),
       mass_(host_mass_scope(thresholds)) {}
 
@@ -189,12 +191,16 @@ std::vector<Finding> HostAnalyzer::news(TimePoint now) {
     const auto found = hosts_.find(name);
     if (found != hosts_.end()) links_.report_news(found->second, now, findings);
   }
+  job_flaps_.apply(findings, now);
   return findings;
 }
 
 Analysis HostAnalyzer::judge(TimePoint now) {
   Analysis analysis;
   silence_.judge(hosts_, now, analysis.findings);
+  std::erase_if(analysis.findings, [&](const Finding& lost) {
+    return lost.cause.kind == EntityKind::kCollector && outages_.is_told(lost.cause.host, now);
+  });
   std::vector<Finding> lost;
   losses_.judge(hosts_, now, lost);
   std::vector<Finding> troubles;
@@ -213,6 +219,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   }
   std::erase_if(troubles, [&](const Finding& trouble) { return losses_.absorb(trouble, lost); });
   add_jobs(lost);
+  job_flaps_.apply(analysis.findings, now);
   job_troubles_.apply_findings(analysis.findings, now);
   job_troubles_.gather(troubles, now);
   for (Finding& loss : lost) {
@@ -263,13 +270,17 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
 }
 
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
+  outages_.apply(
+      findings, [this](NodeGuid node) { return host_at(node); }, now);
   losses_.apply_findings(findings, now);
   add_jobs(findings);
+  job_flaps_.apply(findings, now);
   for (Finding& finding : findings) weigh_jobs(finding);
   job_troubles_.apply_findings(findings, now);
   stragglers_.explain(fabric, hosts_, findings, now);
   for (Finding& finding : findings) {
     if (!is_congestion(finding.kind)) continue;
+    losses_.apply_congestion(finding, now);
     for (const PortKey& end : {finding.cause.port, finding.cause.peer}) {
       const HostWatch* const host = end.node ? host_at(end.node) : nullptr;
       if (!host || host->lost) continue;

@@ -14,7 +14,9 @@
 #include "analyzer/host_silence.hpp"
 #include "analyzer/incidents/mass_alarms.hpp"
 #include "analyzer/links/host_links.hpp"
+#include "analyzer/links/host_outages.hpp"
 #include "analyzer/links/host_trends.hpp"
+#include "analyzer/links/job_flaps.hpp"
 #include "analyzer/loss/host_losses.hpp"
 #include "analyzer/ports/host_stalls.hpp"
 #include "analyzer/rdma/job_troubles.hpp"
@@ -64,8 +66,8 @@ class HostAnalyzer {
 
   /// Adds what hosts know to the findings of `fabric`: the jobs of all hosts that one blames or affects, of a
   /// SLOW_RECEIVER whether its host stalls, and of what makes a host slow that it is a straggler, which is then no
-  /// trouble of its own. And heeds them: what is lost on a link with errors is not lost silently, and transfers that an
-  /// outage made fail are its doing.
+  /// trouble of its own. A single flap is taken out where no job ran. And heeds them: what is lost on a link with
+  /// errors is not lost silently, and transfers that an outage made fail are its doing.
   void complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now);
 
  private:
@@ -94,12 +96,14 @@ class HostAnalyzer {
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   HostSilence silence_;
   HostLinks links_;
+  HostOutages outages_;
   HostTrends trends_;
   HostStalls stalls_;
   HostSignals signals_;
   RdmaErrors rdma_errors_;
   HostLosses losses_;
   HostStragglers stragglers_;
+  JobFlaps job_flaps_;
   JobTroubles job_troubles_;
   MassAlarms mass_;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How an Ethernet fabric is cabled, as people have planned it.
+// How a fabric is cabled, as people have planned it in names.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ namespace weft {
 /// One end of a cable.
 struct CableEnd {
   std::uint32_t node = 0;  ///< position in CablePlan::nodes
-  std::string port;        ///< name of the interface there: "swp1", "eth2"
+  std::string port;        ///< name of the interface there: "swp1", "eth2"; on InfiniBand its number, "1" to "254"
   bool operator==(const CableEnd&) const = default;
 };
 
@@ -20,8 +20,10 @@ struct CableEnd {
 struct CablePlan {
   /// A switch or a host of the plan.
   struct Node {
-    std::string name;  ///< "leaf01", "gpu-01": the name that its collector tells, where it has one
-    bool is_switch = false;
+    /// "leaf01", "gpu-01": the name that its collector tells, where it has one; on InfiniBand that of the node,
+    /// "gpu-01 mlx5_0"
+    std::string name;
+    bool is_switch = false;  ///< on InfiniBand the fabric tells it
     bool operator==(const Node&) const = default;
   };
   /// A cable between two planned ends; the order of the ends has no meaning.

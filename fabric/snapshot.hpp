@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/cabling_differences.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
@@ -37,6 +38,7 @@ struct FabricView {
   std::shared_ptr<const Sweep> sweep;                   ///< null before the first one
   std::shared_ptr<const Places> places;                 ///< of the sweep's topology; null before the first one
   std::shared_ptr<const std::vector<PortRates>> rates;  ///< one for each port of the sweep's topology; may be null
+  std::shared_ptr<const CablingDifferences> cabling;    ///< from what is expected; null where nothing is
   Duration stale_after{};  ///< a port whose last reading is older is stale (three intervals)
 };
 

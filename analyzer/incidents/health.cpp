@@ -150,8 +150,9 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
       Subject* of = subject_of(view, end.node);
       if (!of || of->is_switch) continue;
       add_reason(*of, incident, end);
-      // Whom many send to at once is no worse a host for it.
-      if (incident.finding.kind == IncidentKind::kCongestionIncast ||
+      // Whom many send to at once is no worse a host for it, nor one whose link went down once.
+      if ((incident.finding.kind == IncidentKind::kLinkFlap && incident.finding.severity == Severity::kInfo) ||
+          incident.finding.kind == IncidentKind::kCongestionIncast ||
           incident.finding.kind == IncidentKind::kCongestionUnevenLoad)
         worsen(of->health, HealthVerdict::kHealthy, RecommendedAction::kWatch);
       else

@@ -2,6 +2,7 @@
 #include "analyzer/links/error_windows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -10,10 +11,19 @@
 namespace weft::analyzer {
 namespace {
 
-enum Stream : std::uint8_t { kPhysical = 1, kPackets = 2 };
+enum Stream : std::uint8_t { kPhysical = 1, kPackets = 2, kSeconds = 4 };
+
+/// Errored seconds in fewer minutes of the clock than this may be of one burst.
+constexpr unsigned kSeparateMinutes = 3;
+/// How often ports are looked at that had too many errored seconds.
+constexpr Duration kReview = std::chrono::minutes(1);
 
 /// The least that a packet received with an error can have been: a link packet's headers and data, in bits.
 constexpr double kSmallestPacketBits = 512;
+
+std::uint64_t physical_errors(const ErrorDelta& delta) {
+  return delta.symbol_errors + delta.link_error_recovery + delta.local_link_integrity_errors + delta.fec_uncorrectable;
+}
 
 std::uint32_t capped(std::uint64_t value) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max() / 2));
@@ -43,7 +53,8 @@ void ErrorWindows::restore(std::span<const ErrorState> states) {
 
 std::vector<ErrorState> ErrorWindows::state() const {
   std::vector<ErrorState> states;
-  for (const auto& [port, condemned] : condemned_) states.push_back({port, condemned.rate});
+  for (const auto& [port, condemned] : condemned_)
+    if (condemned.rate > 0) states.push_back({port, condemned.rate});
   return states;
 }
 
@@ -60,7 +71,8 @@ void ErrorWindows::remap(const Topology& topology) {
   for (const auto& [key, condemned] : condemned_) {
     const PortIndex port = topology.find_port(key);
     if (port == kNoIndex) continue;
-    windows_[port].condemned = kPhysical | kPackets;
+    if (condemned.rate > 0) windows_[port].condemned = kPhysical | kPackets;
+    if (condemned.errored_at != kNever) windows_[port].condemned |= kSeconds;
     windows_[port].rate = static_cast<float>(condemned.rate);
   }
 }
@@ -70,8 +82,7 @@ bool ErrorWindows::over(std::uint32_t errors, double bits, double factor) const 
 }
 
 void ErrorWindows::add(Window& window, const ErrorDelta& delta) {
-  const std::uint64_t physical =
-      delta.symbol_errors + delta.link_error_recovery + delta.local_link_integrity_errors + delta.fec_uncorrectable;
+  const std::uint64_t physical = physical_errors(delta);
   if (physical + delta.receive_errors == 0) return;
   window.physical = capped(window.physical + physical);
   window.packets = capped(window.packets + delta.receive_errors);
@@ -111,24 +122,75 @@ void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std
     }
     const bool training = !window.was_up || (errors && (errors->link_downed > 0 || planned.has_port(port)));
     window.was_up = true;
-    if (!training) {
+    if (training) {
+      errored_.forget(topology.key_of(port));
+    } else {
       window.line_bits += static_cast<double>(line_rates[port]) * static_cast<double>(elapsed);
       window.packet_bits += static_cast<double>(std::max(0.0F, pass.receive_bits[port]));
       window.elapsed += elapsed;
       if (errors) add(window, *errors);
+      if (errors && physical_errors(*errors) > 0)
+        note_second(topology.key_of(port), window, static_cast<double>(line_rates[port]), static_cast<double>(elapsed),
+                    now);
     }
     const bool errored = window.physical + window.packets > 0;
     const bool gross = errored && (over(window.physical, window.line_bits, thresholds_.error_gross_factor) ||
                                    over(window.packets, packet_bits(window.packet_bits, window.packets),
                                         thresholds_.error_gross_factor));
-    const bool full = window.elapsed >= shortest &&
-                      (window.line_bits >= enough_bits || window.elapsed >= longest || window.condemned == kPackets);
+    const bool full = window.elapsed >= shortest && (window.line_bits >= enough_bits || window.elapsed >= longest ||
+                                                     (window.condemned & ~kSeconds) == kPackets);
     double rate = static_cast<double>(window.rate);
     if (errored)
       rate = std::max({rate, window.physical / std::max(1.0, window.line_bits),
                        window.packets / packet_bits(window.packet_bits, window.packets)});
     rates[port].error_rate = rate;
     if (gross || full) judge(topology, port, window, now);
+  }
+  if (reviewed_ == kNever || now < reviewed_ || now - reviewed_ >= kReview) review_seconds(topology, now);
+}
+
+/// A reading with physical errors, `elapsed` seconds after the one before. Where nobody has set a limit it is what a
+/// link with the error rate that it may have would show on average.
+void ErrorWindows::note_second(PortKey port, Window& window, double line_rate, double elapsed, TimePoint now) {
+  errored_.add(port, now);
+  for (std::size_t i = 0; i < ErroredSeconds::kWindows.size(); ++i) {
+    const ErroredSeconds::Count count = errored_.count(port, i, now);
+    const unsigned set = i == 0 ? thresholds_.errored_seconds_12_minutes : thresholds_.errored_seconds_125_minutes;
+    const double readings = 60 * ErroredSeconds::kWindows[i] / elapsed;
+    const double limit = set > 0 ? set : readings * -std::expm1(-thresholds_.error_rate_limit * line_rate * elapsed);
+    const double surely = set > 0 ? count.seconds : bounds_.lower(count.seconds);
+    if (surely <= limit || count.minutes < kSeparateMinutes) continue;
+    if (!window.condemned) ++revision_;
+    window.condemned |= kSeconds;
+    Condemned& entry = condemned_[port];
+    entry.errored = count;
+    entry.errored_limit = limit;
+    entry.errored_window = i;
+    entry.errored_at = now;
+    return;
+  }
+}
+
+/// Reinstates ports with at most half of the errored seconds that they may have.
+void ErrorWindows::review_seconds(const Topology& topology, TimePoint now) {
+  reviewed_ = now;
+  errored_.expire(now);
+  for (auto entry = condemned_.begin(); entry != condemned_.end();) {
+    auto& [key, condemned] = *entry;
+    const PortIndex port = topology.find_port(key);
+    const bool is_over = 2 * errored_.count(key, condemned.errored_window, now).seconds > condemned.errored_limit;
+    if (port == kNoIndex || !(windows_[port].condemned & kSeconds) || is_over) {
+      ++entry;
+      continue;
+    }
+    windows_[port].condemned &= static_cast<std::uint8_t>(~kSeconds);
+    condemned.errored_at = kNever;
+    if (windows_[port].condemned) {
+      ++entry;
+      continue;
+    }
+    ++revision_;
+    entry = condemned_.erase(entry);
   }
 }
 
@@ -177,15 +239,65 @@ void ErrorWindows::judge(const Topology& topology, PortIndex port, Window& windo
   window.judged = true;
 }
 
+void ErrorWindows::add_rate(const Condemned& condemned, const Entity& where, TimePoint now, Finding& finding) const {
+  const auto window = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(condemned.elapsed));
+  const TimePoint observed = condemned.closed == kNever ? now : condemned.closed;
+  const std::string measured = condemned.closed == kNever ? std::string(", measured before weftd was restarted")
+                                                          : " over " + bits_text(condemned.bits) + " in " +
+                                                                quantity_text(condemned.elapsed, "s") + ", in " +
+                                                                count_text(condemned.errored_readings) + " readings";
+  finding.evidence.push_back(
+      {.signal = "error_rate",
+       .description = where.label + ": " + short_number(condemned.rate) + " errors per bit" + measured,
+       .value = condemned.rate,
+       .threshold = thresholds_.error_rate_limit,
+       .unit = "errors/bit",
+       .observed = observed,
+       .where = where,
+       .window = window});
+  const auto add = [&](const char* signal, std::uint64_t count) {
+    if (count == 0) return;
+    finding.evidence.push_back({.signal = signal,
+                                .description = where.label + ": " + signal + " grew by " + count_text(count) +
+                                               " in the window above the limit",
+                                .value = static_cast<double>(count),
+                                .threshold = 0,
+                                .unit = "events",
+                                .observed = observed,
+                                .where = where,
+                                .window = window});
+  };
+  add("symbol_errors", condemned.sums.symbol_errors);
+  add("link_error_recovery", condemned.sums.link_error_recovery);
+  add("receive_errors", condemned.sums.receive_errors);
+  add("local_link_integrity_errors", condemned.sums.local_link_integrity_errors);
+  add("fec_uncorrectable", condemned.sums.fec_uncorrectable);
+}
+
+void ErrorWindows::add_seconds(const Condemned& condemned, const Entity& where, Finding& finding) {
+  const std::chrono::minutes window(ErroredSeconds::kWindows[condemned.errored_window]);
+  finding.evidence.push_back({.signal = "errored_seconds",
+                              .description = where.label + ": errors in " + count_text(condemned.errored.seconds) +
+                                             " separate seconds of " + short_duration(window) + ", in " +
+                                             count_text(condemned.errored.minutes) + " of its minutes; the limit was " +
+                                             short_number(condemned.errored_limit),
+                              .value = static_cast<double>(condemned.errored.seconds),
+                              .threshold = condemned.errored_limit,
+                              .unit = "errored seconds",
+                              .observed = condemned.errored_at,
+                              .where = where,
+                              .window = window});
+}
+
 void ErrorWindows::report(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
                           std::vector<Finding>& findings) const {
   std::map<LinkId, std::size_t> of_link;
+  std::map<std::size_t, std::string> suspects;  // by finding: the end whose transmitter may be to blame
   for (const auto& [key, condemned] : condemned_) {
     const PortIndex port = topology.find_port(key);
     const LinkId link = port == kNoIndex ? kNoIndex : table.link_at(port);
     const Entity where = describe.port(key);
-    const auto window = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(condemned.elapsed));
-    const TimePoint observed = condemned.closed == kNever ? now : condemned.closed;
+    const bool by_rate = condemned.rate > 0 && (port == kNoIndex || (windows_[port].condemned & ~kSeconds) != 0);
     std::size_t position = findings.size();
     if (link != kNoIndex) position = of_link.try_emplace(link, findings.size()).first->second;
     if (position == findings.size()) {
@@ -193,45 +305,24 @@ void ErrorWindows::report(const Topology& topology, const LinkTable& table, cons
           link == kNoIndex ? make_finding(IncidentKind::kLinkErrors, Severity::kWarning, where)
                            : link_finding(IncidentKind::kLinkErrors, Severity::kWarning, reported_link(describe, link));
       finding.confidence = 0.9;
-      finding.summary = (link == kNoIndex ? "Port " : "Link ") + finding.cause.label +
-                        " has a bit error rate above its limit of " + short_number(thresholds_.error_rate_limit) +
-                        ", received at " + where.label;
+      finding.summary =
+          (link == kNoIndex ? "Port " : "Link ") + finding.cause.label +
+          (by_rate ? " has a bit error rate above its limit of " + short_number(thresholds_.error_rate_limit)
+                   : std::string(" has errors in many separate seconds")) +
+          ", received at " + where.label;
+      if (link != kNoIndex)
+        suspects[position] = describe.end(link, table.links()[link].key.low == key).label;  // the end that sends
       findings.push_back(std::move(finding));
     } else {
       findings[position].summary += " and at " + where.label;
+      suspects.erase(position);
     }
     Finding& finding = findings[position];
-    const std::string measured = condemned.closed == kNever ? std::string(", measured before weftd was restarted")
-                                                            : " over " + bits_text(condemned.bits) + " in " +
-                                                                  quantity_text(condemned.elapsed, "s") + ", in " +
-                                                                  count_text(condemned.errored_readings) + " readings";
-    finding.evidence.push_back(
-        {.signal = "error_rate",
-         .description = where.label + ": " + short_number(condemned.rate) + " errors per bit" + measured,
-         .value = condemned.rate,
-         .threshold = thresholds_.error_rate_limit,
-         .unit = "errors/bit",
-         .observed = observed,
-         .where = where,
-         .window = window});
-    const auto add = [&](const char* signal, std::uint64_t count) {
-      if (count == 0) return;
-      finding.evidence.push_back({.signal = signal,
-                                  .description = where.label + ": " + signal + " grew by " + count_text(count) +
-                                                 " in the window above the limit",
-                                  .value = static_cast<double>(count),
-                                  .threshold = 0,
-                                  .unit = "events",
-                                  .observed = observed,
-                                  .where = where,
-                                  .window = window});
-    };
-    add("symbol_errors", condemned.sums.symbol_errors);
-    add("link_error_recovery", condemned.sums.link_error_recovery);
-    add("receive_errors", condemned.sums.receive_errors);
-    add("local_link_integrity_errors", condemned.sums.local_link_integrity_errors);
-    add("fec_uncorrectable", condemned.sums.fec_uncorrectable);
+    if (condemned.rate > 0) add_rate(condemned, where, now, finding);
+    if (condemned.errored_at != kNever) add_seconds(condemned, where, finding);
   }
+  for (const auto& [position, sender] : suspects)
+    findings[position].summary += ": the cable or the transmitter of " + sender + " is suspected";
 }
 
 }  // namespace weft::analyzer

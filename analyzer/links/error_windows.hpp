@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/links/errored_seconds.hpp"
 #include "analyzer/links/planned_links.hpp"
 #include "analyzer/ports/describe.hpp"
 #include "analyzer/ports/error_bounds.hpp"
@@ -25,14 +26,18 @@ namespace weft::analyzer {
 ///  errors)
 ///    are not counted: their fault lies before the peer.
 /// A port is condemned when the lower bound of a stream exceeds the limit in consecutive windows, and reinstated when
-/// the upper bound is below it. Errors of a port blame its link: the peer's transmitter, the cable, this receiver.
+/// the upper bound is below it. A port is also condemned when more of the seconds of the last 12 or 125 minutes had
+/// physical errors than the limit lets expect, or than Thresholds::errored_seconds_* allow, and reinstated at half of
+/// that; one burst, which lies within two minutes of the clock, is not enough. Errors of a port blame its link: the
+/// peer's transmitter, the cable, this receiver.
 class ErrorWindows {
  public:
   explicit ErrorWindows(const Thresholds& thresholds);
 
   /// Takes over the condemned ports that an earlier process saved.
   void restore(std::span<const ErrorState> states);
-  /// The condemned ports, to be saved and handed to restore() by the next process.
+  /// The ports that are condemned for their rate, to be saved and handed to restore() by the next process. Errored
+  /// seconds are counted anew.
   std::vector<ErrorState> state() const;
   /// Grows when a port is condemned or reinstated.
   std::uint64_t revision() const { return revision_; }
@@ -70,12 +75,21 @@ class ErrorWindows {
     unsigned errored_readings = 0;
     TimePoint closed = kNever;  ///< when that window closed; kNever: before a restart
     ErrorDelta sums;
+    /// Condemned for its errored seconds: those of the window that had too many, and how many it may have.
+    ErroredSeconds::Count errored{};
+    double errored_limit = 0;
+    std::size_t errored_window = 0;  ///< position in ErroredSeconds::kWindows
+    TimePoint errored_at = kNever;
   };
 
   void remap(const Topology& topology);
   void add(Window& window, const ErrorDelta& delta);
   void judge(const Topology& topology, PortIndex port, Window& window, TimePoint now);
   bool over(std::uint32_t errors, double bits, double factor) const;
+  void note_second(PortKey port, Window& window, double line_rate, double elapsed, TimePoint now);
+  void review_seconds(const Topology& topology, TimePoint now);
+  void add_rate(const Condemned& condemned, const Entity& where, TimePoint now, Finding& finding) const;
+  static void add_seconds(const Condemned& condemned, const Entity& where, Finding& finding);
 
   const Thresholds& thresholds_;
   ErrorBounds bounds_;
@@ -84,6 +98,8 @@ class ErrorWindows {
   std::vector<Window> windows_;
   std::unordered_map<PortIndex, ErrorDelta> sums_;  ///< what the open window's errors are, by counter
   std::map<PortKey, Condemned> condemned_;
+  ErroredSeconds errored_;
+  TimePoint reviewed_ = kNever;
   std::uint64_t revision_ = 0;
 };
 

@@ -44,6 +44,7 @@ void FlapRecord::count(const Thresholds& thresholds, std::uint32_t flaps, TimePo
     state.slow_counted = now;
   }
   state.flaps += flaps;
+  if (single_ == Single::kNone || now - state.last_flap >= kQuiet) single_ = Single::kWent;
   state.last_flap = now;
 }
 
@@ -57,9 +58,12 @@ FlapRecord::Change FlapRecord::settle(const Thresholds& thresholds, TimePoint no
     count(thresholds, most - counted_, now);
     counted_ = most;
     change.counted = true;
-  } else if (reading && ++quiet_readings_ >= thresholds.flap_level_sweeps) {
-    seen_.fill(0);
-    counted_ = 0;
+  } else if (reading) {
+    if (single_ == Single::kWent) single_ = Single::kBack;
+    if (++quiet_readings_ >= thresholds.flap_level_sweeps) {
+      seen_.fill(0);
+      counted_ = 0;
+    }
   }
   const bool before = is_flapping();
   const auto judge = [](bool suppressed, double penalty, const Damping& damping) {
@@ -73,11 +77,16 @@ FlapRecord::Change FlapRecord::settle(const Thresholds& thresholds, TimePoint no
   return change;
 }
 
+bool FlapRecord::is_single(TimePoint now) const {
+  return !is_flapping() && single_ == Single::kBack && state.last_flap <= now && now - state.last_flap < kQuiet;
+}
+
 bool FlapRecord::is_forgotten() const {
   return state.fast < kForgotten && state.slow < kForgotten;
 }
 
 const char* FlapRecord::habit(TimePoint now) const {
+  if (!is_flapping()) return "went down and came back";
   return now - state.last_flap < kQuiet ? "is flapping"
                                         : "was flapping; it stays listed until its flap penalty has decayed";
 }
@@ -100,9 +109,11 @@ void FlapRecord::add_evidence(const Thresholds& thresholds, const Entity& where,
   };
   add("fast", fast_suppressed_, state.fast, thresholds.flap_fast);
   add("slow", slow_suppressed_, state.slow, thresholds.flap_slow);
+  // Of one that does not keep doing it the count is of weeks.
+  const std::uint32_t flaps = is_flapping() ? state.flaps : 1;
   evidence.push_back({.signal = "flaps",
-                      .description = "went down " + count_text(state.flaps) + (state.flaps == 1 ? " time" : " times"),
-                      .value = static_cast<double>(state.flaps),
+                      .description = "went down " + count_text(flaps) + (flaps == 1 ? " time" : " times"),
+                      .value = static_cast<double>(flaps),
                       .threshold = 0,
                       .unit = "events",
                       .observed = state.last_flap,

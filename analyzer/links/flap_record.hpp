@@ -33,10 +33,15 @@ class FlapRecord {
   /// only time.
   Change settle(const Thresholds& thresholds, TimePoint now, bool reading);
 
+  /// Its last flap is history, which says nothing of now.
+  void set_past() { single_ = Single::kNone; }
+
   /// True when this source noticed a flap since the counts last started again.
   bool noticed_by(unsigned source) const { return seen_[source] > 0; }
   /// Over the limit of the fast or the slow layer, and not yet decayed below its lower one.
   bool is_flapping() const { return fast_suppressed_ || slow_suppressed_; }
+  /// It went down within the last minutes, was back for a reading at least, and does not keep doing it.
+  bool is_single(TimePoint now) const;
   /// One that keeps flapping is down now and then: LINK_FLAP says so, until it has been down for
   /// Thresholds::flap_down_hold. `since` kNever: nobody knows how long.
   bool hides_down(TimePoint since, TimePoint now, const Thresholds& thresholds) const {
@@ -44,7 +49,8 @@ class FlapRecord {
   }
   /// Its penalties are as good as none.
   bool is_forgotten() const;
-  /// What it does, for a summary: it keeps going down, or it did and is listed until its penalties have decayed.
+  /// What it does, for a summary: it went down and came back; it keeps doing so; or it did, and is listed until its
+  /// penalties have decayed.
   const char* habit(TimePoint now) const;
   /// The penalties over their limits, as they were at the last flap, and how often it went down.
   void add_evidence(const Thresholds& thresholds, const Entity& where, std::vector<Evidence>& evidence) const;
@@ -57,6 +63,8 @@ class FlapRecord {
   std::array<std::uint32_t, 4> seen_{};  ///< this spell, by source
   std::uint32_t counted_ = 0;            ///< of this spell
   unsigned quiet_readings_ = 0;
+  /// Of flaps that are less than minutes apart: none in this process; it went down; it was up for a reading since.
+  enum class Single : std::uint8_t { kNone, kWent, kBack } single_ = Single::kNone;
 };
 
 }  // namespace weft::analyzer

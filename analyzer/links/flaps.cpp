@@ -89,18 +89,27 @@ bool FlapTracker::hides_down(LinkId link, TimePoint since, TimePoint now) const 
   return found != records_.end() && found->second.hides_down(since, now, thresholds_);
 }
 
+Finding FlapTracker::finding(const Describe& describe, LinkId id, const FlapRecord& record, TimePoint now) const {
+  return link_flap(reported_link(describe, id), record,
+                   record.state.both_ends ? FlapWitness::kBothEnds : FlapWitness::kOneEnd, thresholds_, now);
+}
+
 void FlapTracker::report(const Describe& describe, const LinkTable& table, TimePoint now,
                          std::vector<Finding>& findings) const {
   for (const auto& [id, record] : records_) {
     if (!record.is_flapping()) continue;
-    Finding finding =
-        link_flap(reported_link(describe, id), record,
-                  record.state.both_ends ? FlapWitness::kBothEnds : FlapWitness::kOneEnd, thresholds_, now);
+    Finding flap = finding(describe, id, record, now);
     const LinkState& link = table.links()[id];
     if (link.view == LinkView::kDown || link.view == LinkView::kDisagreement)
-      finding.evidence.push_back(fact("port_state", "the link went down", link.down_since, finding.cause));
-    findings.push_back(std::move(finding));
+      flap.evidence.push_back(fact("port_state", "the link went down", link.down_since, flap.cause));
+    findings.push_back(std::move(flap));
   }
+}
+
+void FlapTracker::report_single(const Describe& describe, TimePoint now, std::vector<Finding>& findings) const {
+  for (const auto& [id, record] : records_)
+    if (record.is_single(now) && describe.adapter_of(id) != kNoIndex)
+      findings.push_back(finding(describe, id, record, now));
 }
 
 }  // namespace weft::analyzer

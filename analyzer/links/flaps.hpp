@@ -40,8 +40,12 @@ class FlapTracker {
   bool hides_down(LinkId link, TimePoint since, TimePoint now) const;
   /// Adds a LINK_FLAP for each flapping link.
   void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;
+  /// Adds an INFO for each adapter's link that went down once and came back, for some minutes. Whether that is worth a
+  /// word JobFlaps decides.
+  void report_single(const Describe& describe, TimePoint now, std::vector<Finding>& findings) const;
 
  private:
+  Finding finding(const Describe& describe, LinkId id, const FlapRecord& record, TimePoint now) const;
   void note(LinkId link, unsigned source, std::uint64_t count, const LinkTable& table, TimePoint now);
 
   const Thresholds& thresholds_;

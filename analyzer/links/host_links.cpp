@@ -105,6 +105,7 @@ bool HostLinks::take(const HostWatch& host, const HostMovement& movement, bool i
                   movement.taken);
     }
     const auto change = link.flaps ? link.flaps->settle(thresholds_, movement.taken, true) : FlapRecord::Change{};
+    if (is_late && change.counted) link.flaps->set_past();
     link.news = link.news || change.sides;
     flapped = flapped || change.counted;
     link.set_down_lately = port.set_down;
@@ -118,7 +119,9 @@ bool HostLinks::take_event(const PortWatch& port, const LinkEvent& event, bool i
   if (event.carrier_down_count) take_carrier(port, link, *event.carrier_down_count, event.at);
   if (is_late ? !event.up : port.fell) went_down(port, link, kByState, 1, event.at);
   link.news = link.news || !is_late;
-  return link.flaps && link.flaps->settle(thresholds_, event.at, false).counted;
+  const bool counted = link.flaps && link.flaps->settle(thresholds_, event.at, false).counted;
+  if (is_late && counted) link.flaps->set_past();
+  return counted;
 }
 
 bool HostLinks::has_news(const HostWatch& host) const {
@@ -176,7 +179,7 @@ void HostLinks::report(const HostWatch& host, const PortWatch& port, TimePoint n
   }
   link.down_reported = down;
   if (down) report_down(host, port, findings);
-  if (link.flaps && link.flaps->is_flapping())
+  if (link.flaps && (link.flaps->is_flapping() || link.flaps->is_single(now)))
     findings.push_back(
         link_flap(reported_link(host, port, entity_of(host, port)), *link.flaps, FlapWitness::kHost, thresholds_, now));
   if (is_slow(port, link)) report_slow(host, port, link, now, findings);

@@ -81,7 +81,8 @@ void weigh_jobs(Finding& finding) {
 
 Finding link_flap(const ReportedLink& link, const FlapRecord& record, FlapWitness witness, const Thresholds& thresholds,
                   TimePoint now) {
-  Finding finding = link_finding(IncidentKind::kLinkFlap, Severity::kWarning, link);
+  Finding finding =
+      link_finding(IncidentKind::kLinkFlap, record.is_flapping() ? Severity::kWarning : Severity::kInfo, link);
   finding.summary = link.name + ' ' + record.habit(now);
   switch (witness) {
     case FlapWitness::kOneEnd:

@@ -60,7 +60,7 @@ void weigh_jobs(Finding& finding);
 
 /// Who noticed that a link flaps.
 enum class FlapWitness : std::uint8_t { kOneEnd, kBothEnds, kHost };
-/// LINK_FLAP, with the penalties as evidence.
+/// LINK_FLAP, with the penalties as evidence: a WARNING; INFO of a single flap.
 Finding link_flap(const ReportedLink& link, const FlapRecord& record, FlapWitness witness, const Thresholds& thresholds,
                   TimePoint now);
 

@@ -7,28 +7,42 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/links/compare_cabling.hpp"
+#include "analyzer/ports/plan_topology.hpp"
+
 namespace weft::analyzer {
 namespace {
 
-std::optional<PortKey> expected_peer(const Topology& expected, PortKey key) {
-  const PortIndex port = expected.find_port(key);
-  if (port == kNoIndex || expected.port(port).peer == kNoIndex) return std::nullopt;
-  return expected.key_of(expected.port(port).peer);
+std::string label_of(const NamedPort& port) {
+  return port.node + " port " + std::to_string(port.key.port.value);
 }
 
-/// A port's name, from whichever topology knows it.
-std::string name_of(const Topology& expected, const Describe& describe, PortKey key) {
-  const PortIndex port = expected.find_port(key);
-  return port == kNoIndex ? describe.port(key).label : port_label(expected, port);
-}
-
-void add_end(Finding& finding, const Topology& expected, const Describe& describe, PortKey at, PortKey found,
-             const std::optional<PortKey>& wanted, TimePoint now) {
+void add_end(Finding& finding, const Describe& describe, PortKey at, PortKey found,
+             const std::optional<NamedPort>& wanted, TimePoint now) {
   const Entity where = describe.port(at);
-  const std::string should = wanted ? name_of(expected, describe, *wanted) : std::string("nothing");
-  finding.evidence.push_back(
-      fact("expected_peer",
-           where.label + " should be connected with " + should + ", found " + describe.port(found).label, now, where));
+  finding.evidence.push_back(fact("expected_peer",
+                                  where.label + " should be connected with " +
+                                      (wanted ? label_of(*wanted) : std::string("nothing")) + ", found " +
+                                      describe.port(found).label,
+                                  now, where));
+}
+
+Finding finding_of(const MisledLink& link, LinkId id, const Describe& describe, TimePoint now) {
+  Finding finding = make_finding(IncidentKind::kMiscabled, Severity::kWarning, describe.link(id));
+  finding.confidence = 0.95;
+  const PortKey a = link.found.a.key, b = link.found.b.key;
+  if (!link.a_expects && !link.b_expects) {
+    finding.severity = Severity::kInfo;
+    finding.summary = "Link " + finding.cause.label + " is not in the expected topology";
+  } else {
+    finding.summary = "Link " + finding.cause.label + " is miscabled: " + describe.port(link.a_expects ? a : b).label +
+                      " should be connected with " + label_of(link.a_expects ? *link.a_expects : *link.b_expects);
+  }
+  for (const auto& wants : {link.a_expects, link.b_expects})
+    if (wants) finding.affected.push_back(describe.port(wants->key));
+  add_end(finding, describe, a, b, link.a_expects, now);
+  add_end(finding, describe, b, a, link.b_expects, now);
+  return finding;
 }
 
 /// Neither this process nor one before it ever saw the node.
@@ -45,10 +59,6 @@ bool is_unseen(const LinkTable& table, NodeGuid guid) {
            const LinkState& state = table.links()[link];
            return is_new(table, state.low_node == id ? state.high_node : state.low_node);
          });
-}
-
-bool is_planned(const Topology& expected, NodeGuid node) {
-  return expected.find_node(node) != kNoIndex;
 }
 
 }  // namespace
@@ -74,49 +84,29 @@ void Cabling::add_unseen(const Topology& topology, const LinkTable& table, const
   }
   for (std::size_t i = 0; i < std::min(kMostNamed, unseen.size()); ++i) {
     const NodeId id = table.find_node(unseen[i]->guid);
-    finding.evidence.push_back(fact(
-        "expected_node",
-        unseen[i]->name + " (" + to_string(unseen[i]->guid) + ") was expected; neither it nor a neighbour was found",
-        now, id == kNoIndex ? finding.cause : describe.node(id)));
+    finding.evidence.push_back(
+        fact("expected_node",
+             unseen[i]->name +
+                 (unseen[i]->guid == guid_of_name(unseen[i]->name) ? "" : " (" + to_string(unseen[i]->guid) + ")") +
+                 " was expected; neither it nor a neighbour was found",
+             now, id == kNoIndex ? finding.cause : describe.node(id)));
   }
   findings_.push_back(std::move(finding));
 }
 
 void Cabling::update(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now) {
   findings_.clear();
+  differences_.reset();
   if (!expected_) return;
-  std::size_t compared = 0;
-  for (PortIndex i = 0; i < topology.ports().size(); ++i) {
-    const Port& port = topology.port(i);
-    if (port.peer == kNoIndex || port.peer < i) continue;
-    const LinkId id = table.link_at(i);
-    if (id == kNoIndex || (!port.is_up() && !topology.port(port.peer).is_up())) continue;
-    const PortKey a = topology.key_of(i);
-    const PortKey b = topology.key_of(port.peer);
-    const std::optional<PortKey> a_wants = expected_peer(*expected_, a);
-    const std::optional<PortKey> b_wants = expected_peer(*expected_, b);
-    // A plan may leave out hosts, or whole parts of the fabric: of those it says nothing.
-    if (!a_wants && !b_wants && (!is_planned(*expected_, a.node) || !is_planned(*expected_, b.node))) continue;
-    ++compared;
-    if (a_wants == b && b_wants == a) continue;
-    Finding finding = make_finding(IncidentKind::kMiscabled, Severity::kWarning, describe.link(id));
-    finding.confidence = 0.95;
-    if (!a_wants && !b_wants) {
-      finding.severity = Severity::kInfo;
-      finding.summary = "Link " + finding.cause.label + " is not in the expected topology";
-    } else {
-      finding.summary = "Link " + finding.cause.label + " is miscabled: ";
-      const PortKey& at = a_wants ? a : b;
-      finding.summary += describe.port(at).label + " should be connected with " +
-                         name_of(*expected_, describe, a_wants ? *a_wants : *b_wants);
-    }
-    for (const auto& [key, wants] : {std::pair{a, a_wants}, std::pair{b, b_wants}})
-      if (wants) finding.affected.push_back(describe.port(*wants));
-    add_end(finding, *expected_, describe, a, b, a_wants, now);
-    add_end(finding, *expected_, describe, b, a, b_wants, now);
-    findings_.push_back(std::move(finding));
-  }
-  const double share = static_cast<double>(findings_.size()) / static_cast<double>(compared == 0 ? 1 : compared);
+  auto compared = std::make_shared<CablingDifferences>(compare_cabling(*expected_, topology));
+  const auto add = [&](const MisledLink& link) {
+    findings_.push_back(finding_of(link, table.link_at(topology.find_port(link.found.a.key)), describe, now));
+  };
+  for (const MisledLink& link : compared->misled) add(link);
+  for (const NamedLink& link : compared->unplanned) add({link, {}, {}});
+  const double share =
+      static_cast<double>(findings_.size()) / static_cast<double>(std::max<std::size_t>(compared->compared_links, 1));
+  differences_ = std::move(compared);
   if (findings_.size() <= thresholds_.mass_minimum_links || share <= thresholds_.miscabled_mass_share)
     return add_unseen(topology, table, describe, now);
   Finding all = make_finding(IncidentKind::kMiscabled, Severity::kWarning, describe.fabric());

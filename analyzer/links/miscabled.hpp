@@ -3,10 +3,12 @@
 // MISCABLED: what is cabled differs from the expected topology; and DUPLICATE_GUID: one identity at two places.
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "analyzer/ports/describe.hpp"
 #include "analyzer/ports/link_table.hpp"
+#include "fabric/cabling_differences.hpp"
 
 namespace weft::analyzer {
 
@@ -16,13 +18,18 @@ namespace weft::analyzer {
 /// one finding.
 class Cabling {
  public:
-  /// `expected` is null when there is no expected topology: then nothing is compared.
-  Cabling(const Thresholds& thresholds, std::shared_ptr<const Topology> expected)
-      : thresholds_(thresholds), expected_(std::move(expected)) {}
+  /// Nothing is expected. `thresholds` must outlive it.
+  explicit Cabling(const Thresholds& thresholds) : thresholds_(thresholds) {}
 
-  /// Compares again; needed only when the topology changed.
+  /// What the next update() compares with; null: with nothing.
+  void expect(std::shared_ptr<const Topology> expected) { expected_ = std::move(expected); }
+  /// What update() compares with; null: with nothing.
+  const std::shared_ptr<const Topology>& expected() const { return expected_; }
+  /// Compares again; needed only when the topology changed, or what is expected.
   void update(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now);
-  /// The differences that the last update() found.
+  /// What the last update() found; null where nothing is expected.
+  const std::shared_ptr<const CablingDifferences>& differences() const { return differences_; }
+  /// The same as incidents.
   const std::vector<Finding>& findings() const { return findings_; }
 
  private:
@@ -31,6 +38,7 @@ class Cabling {
   const Thresholds& thresholds_;
   std::shared_ptr<const Topology> expected_;
   std::vector<Finding> findings_;
+  std::shared_ptr<const CablingDifferences> differences_;
 };
 
 /// One finding for each GUID that answers at two places.

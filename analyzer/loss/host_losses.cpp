@@ -13,8 +13,8 @@ namespace weft::analyzer {
 namespace {
 
 constexpr std::size_t kMostRivalsNamed = 3;
-/// A link stays blamed for errors so long after it last was: sweeps are apart, and windows reach back.
-constexpr Duration kErrorsHeeded = std::chrono::minutes(2);
+/// A link stays blamed for errors, and congested, so long after it last was: sweeps are apart, and windows reach back.
+constexpr Duration kHeeded = std::chrono::minutes(2);
 
 /// What a driver tells of transfers.
 enum TransferKind : std::uint8_t { kTellsSent = 1, kTellsReceived = 2, kTellsSentAgain = 4, kTellsOutOfSequence = 8 };
@@ -38,6 +38,14 @@ Entity entity_at(const std::string& fabric, const Topology& topology, PortIndex 
           .port = topology.key_of(port),
           .peer = {},
           .label = port_label(topology, port)};
+}
+
+/// The links of `last` that were seen within kHeeded; forgets the others.
+std::vector<LinkKey> heeded(std::map<LinkKey, TimePoint>& last, TimePoint now) {
+  std::erase_if(last, [now](const auto& link) { return now - link.second > kHeeded; });
+  std::vector<LinkKey> links;
+  for (const auto& [link, seen] : last) links.push_back(link);
+  return links;
 }
 
 Entity entity_of(const std::string& fabric, const Topology& topology, const LossSuspect& suspect) {
@@ -107,6 +115,24 @@ void HostLosses::apply_findings(std::span<const Finding> findings, TimePoint now
   }
 }
 
+void HostLosses::apply_congestion(const Finding& congestion, TimePoint now) {
+  const auto subnet = subnets_.find(congestion.cause.fabric);
+  if (subnet == subnets_.end() || !subnet->second.sweep) return;
+  std::map<LinkKey, TimePoint>& full = subnet->second.full;
+  if (congestion.cause.kind == EntityKind::kLink) full[{congestion.cause.port, congestion.cause.peer}] = now;
+  if (congestion.cause.kind != EntityKind::kNode) return;
+  // Oversubscription: all links of the switch to others.
+  const Topology& topology = *subnet->second.sweep->topology;
+  const NodeIndex index = topology.find_node(congestion.cause.port.node);
+  if (index == kNoIndex) return;
+  const Node& node = topology.node(index);
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+    const PortIndex peer = topology.port(port).peer;
+    if (peer != kNoIndex && topology.node_of(topology.port(peer)).type == NodeType::kSwitch)
+      full[*topology.link_of(port)] = now;
+  }
+}
+
 void HostLosses::end_window(const std::string& fabric, Subnet& subnet, const Hosts& hosts, TimePoint now) const {
   const Topology& topology = *subnet.sweep->topology;
   std::vector<TransferEnd> ends;
@@ -140,10 +166,7 @@ void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& 
     if (!host.lost && host.has_reading) reading = std::max(reading, host.interval);
   for (auto& [fabric, subnet] : subnets_) {
     if (subnet.tracker->is_due(now, reading)) {
-      std::erase_if(subnet.errors, [now](const auto& link) { return now - link.second > kErrorsHeeded; });
-      std::vector<LinkKey> condemned;
-      for (const auto& [link, last] : subnet.errors) condemned.push_back(link);
-      subnet.tracker->set_condemned(std::move(condemned));
+      subnet.tracker->set_condemned(heeded(subnet.errors, now), heeded(subnet.full, now));
       end_window(fabric, subnet, hosts, now);
       subnet.window_ended = now;
     }
@@ -187,6 +210,11 @@ Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const 
        loss.passed > 0 ? loss.lost / loss.passed : 0, thresholds_.bad_ratio, "packets/packet");
   if (loss.suspect.sender != kNoIndex)
     note("direction", "of the packets from " + port_label(topology, loss.suspect.sender), 1, 0, "");
+  if (loss.spread)
+    note("spread_paths",
+         "flows take all equal-cost paths (adaptive routing): uplinks carry the same, and the paths of the forwarding "
+         "tables explain the losses less well",
+         1, 0, "");
   if (loss.support > 0)
     note("packet_balance",
          "its packet counters confirmed it: packets in minus packets out grew by the same amount (log odds)",

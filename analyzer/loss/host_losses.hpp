@@ -32,6 +32,9 @@ class HostLosses {
   void watch(std::span<const FabricView> fabrics);
   /// What the rules over a subnet say of it now: links that they blame for errors lose nothing silently.
   void apply_findings(std::span<const Finding> findings, TimePoint now);
+  /// What it says is full now: what hosts lose there are drops of congestion, unless counters that are read tell of
+  /// none.
+  void apply_congestion(const Finding& congestion, TimePoint now);
   /// Ends the windows that are over and adds what is lost to `findings`. Hosts' ports must stand at their places.
   void judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& findings);
   /// If one of `findings`, which judge() made, is the cause of what `trouble` says, it becomes part of that.
@@ -45,6 +48,7 @@ class HostLosses {
     std::shared_ptr<const Sweep> sweep;
     TimePoint window_ended = kNever;
     std::map<LinkKey, TimePoint> errors{};  ///< links that are blamed for them, and when they last were
+    std::map<LinkKey, TimePoint> full{};    ///< links that are congested, and when they last were
   };
 
   struct Transfers {

@@ -12,10 +12,6 @@
 namespace weft::analyzer {
 namespace {
 
-/// Hurt ends that vote, of each side: with more, the worst do. Ways grow with their product.
-constexpr std::size_t kMostVoters = 128;
-/// The same where each way is hundreds of equal-cost cables.
-constexpr std::size_t kMostVotersOfMultipath = 32;
 /// Ends that are not hurt and are asked why, of each side, and peers of each that are considered.
 constexpr std::size_t kMostUnhurt = 64;
 constexpr std::size_t kMostPeers = 32;
@@ -170,11 +166,10 @@ void Search::collect_ways() {
     for (std::uint32_t end = 0; end < input_.ends.size(); ++end)
       if (senders ? has_sent_again(input_.ends[end], thresholds_) : has_missed(input_.ends[end], thresholds_))
         found.push_back(end);
-    const std::size_t most = input_.multipath ? kMostVotersOfMultipath : kMostVoters;
-    if (found.size() > most) {
-      std::ranges::nth_element(found, found.begin() + static_cast<std::ptrdiff_t>(most),
+    if (found.size() > input_.voters) {
+      std::ranges::nth_element(found, found.begin() + static_cast<std::ptrdiff_t>(input_.voters),
                                [&](std::uint32_t a, std::uint32_t b) { return lost(a) > lost(b); });
-      found.resize(most);
+      found.resize(input_.voters);
       std::ranges::sort(found);
     }
     return found;
@@ -233,9 +228,13 @@ void Search::ask_unhurt(bool senders) {
           if (against_.contains(id)) crossed[id].add(share);
       }
       // With equal-cost ways this is the chance that one flow of it crosses the suspect: the little that is certain.
-      for (const auto& [id, sum] : crossed)
-        against_[id] += std::log1p(-std::min(kMostShare, sum.shares / static_cast<double>(ways))) *
-                        (sum.is_certain() ? 1 : kBothEnds);
+      for (const auto& [id, sum] : crossed) {
+        const double share = sum.shares / static_cast<double>(ways);
+        if (!input_.spread)
+          against_[id] += std::log1p(-std::min(kMostShare, share)) * (sum.is_certain() ? 1 : kBothEnds);
+        else if (passed * share * thresholds_.bad_ratio >= thresholds_.minimum_packets)
+          against_[id] += std::log1p(-std::min(kMostShare, sum.ways / static_cast<double>(ways)));
+      }
     }
   }
 }
@@ -259,7 +258,8 @@ void Search::tally(bool senders, std::unordered_map<SuspectId, Tally>& tallies) 
       const LossEnd& counts = input_.ends[end];
       const double lost = senders ? sent_again_[end] : out_of_sequence_[end];
       const double passed = share * (senders ? counts.sent : counts.received);
-      side.shares += std::log(std::max(kLeastShare, sum.ways / static_cast<double>(last - first))) + sum.chance();
+      side.shares += std::log(std::max(kLeastShare, sum.ways / static_cast<double>(last - first))) +
+                     (input_.spread ? 0 : sum.chance());
       side.lost += lost;
       side.passed += passed;
       side.shape += lost * std::log(lost / passed);

@@ -60,8 +60,12 @@ struct LossHypothesis {
 struct LossInput {
   const Topology& topology;
   const Routes* routes = nullptr;        ///< null: not known, or Ethernet
-  const Multipath* multipath = nullptr;  ///< equal-cost ways of an Ethernet fabric; null on InfiniBand
+  const Multipath* multipath = nullptr;  ///< equal-cost ways, followed instead of the tables; null: none
   std::span<const LossEnd> ends{};
+  /// Each flow takes all of its equal-cost ways at once (adaptive routing), and not one of them (a hash, ECMP).
+  bool spread = false;
+  /// Hurt ends that vote, of each side: with more, the worst do. Scores of different numbers do not compare.
+  std::size_t voters = 128;
 };
 
 /// Has the end lost more of what it sent than a healthy path loses?
@@ -75,8 +79,9 @@ bool may_talk(const LossEnd& from, const LossEnd& to);
 /// likelihood after Flock (SIGCOMM 2023). Which flows there are is not known: a sender is taken to spread what it sends
 /// evenly over those it may talk to, and when little of that would cross a suspect, its not being hurt says little for
 /// the suspect. With equal-cost ways a suspect counts by the share of flows that cross it: a flow stays on one of them,
-/// and nobody knows on which. `rivals`: those that were considered for the first cause, likeliest first, it included.
-/// Empty when the hosts have lost nothing worth mention, or the ways between those that have are not known.
+/// and nobody knows on which; a flow that is spread crosses them all. `rivals`: those that were considered for the
+/// first cause, likeliest first, it included. Empty when the hosts have lost nothing worth mention, or the ways between
+/// those that have are not known.
 std::vector<LossHypothesis> find_losses(const LossInput& input, const LossThresholds& thresholds,
                                         const LossWitness& witness, std::vector<LossHypothesis>* rivals = nullptr);
 

@@ -99,14 +99,18 @@ void gather_around(const Topology& topology, double certainty, std::vector<LossH
   whole.confidence = surest->second;
   whole.around = true;
   whole.testimony = {};
+  double owned_up = 0;
   for (const LossHypothesis& one : found) {
     const auto nodes = switches_of(one.suspect);
     if (std::ranges::find(nodes, centre) == nodes.end()) continue;
+    if (one.testimony.owned_up) owned_up += one.confidence;
     whole.lost = std::max(whole.lost, one.lost);
     whole.testimony.passed = std::max(whole.testimony.passed, one.testimony.passed);
     whole.senders.insert(whole.senders.end(), one.senders.begin(), one.senders.end());
     whole.receivers.insert(whole.receivers.end(), one.receivers.begin(), one.receivers.end());
   }
+  // Where those that are not silent are as likely as the others, it is not said to be.
+  whole.testimony.owned_up = owned_up >= whole.confidence / 2;
   sort_out(whole);
   found.insert(found.begin(), std::move(whole));
 }

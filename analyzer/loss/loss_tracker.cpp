@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/loss/late_packets.hpp"
+#include "analyzer/loss/spread_ways.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -18,6 +21,10 @@ constexpr double kOwnedUpShare = 0.3;
 constexpr double kManyErrors = 300;
 /// With equal-cost ways: so likely that what is left is no second one like it, such as the other end of a single flow.
 constexpr double kMoreLikely = 0.8;
+/// Ends that vote where each way is hundreds of cables: ways grow with the square of that. One flow of a hash is
+/// anywhere; flows that are spread all cross what loses, and more of them tell more.
+constexpr std::size_t kVotersOfEqualWays = 32;
+constexpr std::size_t kVotersOfSpreadWays = 64;
 /// Rivals less likely than this are not named.
 constexpr double kLeastRival = 0.02;
 
@@ -34,6 +41,7 @@ void LossTracker::forget() {
   end_suspicion();
   judged_ = 0;
   began_ = kNever;
+  spread_.reset();
 }
 
 void LossTracker::end_suspicion() {
@@ -81,8 +89,8 @@ LossTracker::Window LossTracker::measure(std::span<const TransferEnd> ends, Time
   return window;
 }
 
-/// All windows since the suspicion, added up; in the order of `ends`.
-std::vector<LossEnd> LossTracker::sum(std::span<const TransferEnd> ends) const {
+/// The last `windows` added up; in the order of `ends`.
+std::vector<LossEnd> LossTracker::sum(std::span<const TransferEnd> ends, std::size_t windows) const {
   std::vector<LossEnd> sums;
   sums.reserve(ends.size());
   for (const TransferEnd& end : ends) {
@@ -91,15 +99,16 @@ std::vector<LossEnd> LossTracker::sum(std::span<const TransferEnd> ends) const {
     sum.rail = end.rail;
     sum.jobs = end.jobs;
     const std::uint32_t slot = slot_of_.at(end.port);
-    for (const Window& window : windows_) {
-      if (slot >= window.moved.size()) continue;
-      const Moved& moved = window.moved[slot];
+    for (std::size_t i = windows_.size() - windows; i < windows_.size(); ++i) {
+      if (slot >= windows_[i].moved.size()) continue;
+      const Moved& moved = windows_[i].moved[slot];
       sum.sent += static_cast<double>(moved.sent);
       sum.received += static_cast<double>(moved.received);
       sum.sent_again += static_cast<double>(moved.sent_again);
       sum.out_of_sequence += static_cast<double>(moved.out_of_sequence);
     }
   }
+  weigh_late_packets(sums);
   return sums;
 }
 
@@ -126,10 +135,10 @@ bool LossTracker::repeats() const {
          (thresholds_.windows < 2 || (repeated(&Window::senders) && repeated(&Window::missed)));
 }
 
-bool LossTracker::is_condemned(const LossSuspect& suspect) const {
-  if (suspect.sender == kNoIndex || condemned_.empty()) return false;
+bool LossTracker::is_among(const std::vector<LinkKey>& links, const LossSuspect& suspect) const {
+  if (suspect.sender == kNoIndex || links.empty()) return false;
   const auto link = topology_->link_of(suspect.sender);
-  return link && std::ranges::find(condemned_, *link) != condemned_.end();
+  return link && std::ranges::find(links, *link) != links.end();
 }
 
 bool LossTracker::was_surely_blamed(const LossSuspect& suspect) const {
@@ -142,7 +151,7 @@ LossTestimony LossTracker::testify(const LossSuspect& suspect, double lost) cons
   const PacketBalance balance = suspect.sender != kNoIndex ? history_.of_link(suspect.sender, lost, since)
                                                            : history_.of_switch(suspect.node, lost, since);
   testimony.passed = balance.passed;
-  const bool condemned = is_condemned(suspect);
+  const bool condemned = is_among(condemned_, suspect) || (balance.passed <= 0 && is_among(full_, suspect));
   testimony.owned_up = condemned || (balance.counted > 0 && balance.counted >= kOwnedUpShare * lost) ||
                        (balance.counts_no_more && balance.support <= 0);
   testimony.surely = condemned || (testimony.owned_up && balance.counted >= kManyErrors);
@@ -164,45 +173,48 @@ void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
 
   // The last window alone says whether it goes on; all together say where.
   Window& last = windows_.back();
-  std::vector<LossEnd> sums;
-  {
-    std::vector<LossEnd> now_lost;
-    for (const TransferEnd& end : ends) {
-      const std::uint32_t slot = slot_of_.at(end.port);
-      const Moved& moved = last.moved[slot];
-      if (static_cast<double>(std::max(moved.sent_again, moved.out_of_sequence)) < thresholds_.minimum_packets)
-        continue;
-      LossEnd& lost = now_lost.emplace_back();
-      lost.port = end.port;
-      lost.rail = end.rail;
-      lost.jobs = end.jobs;
-      lost.sent = static_cast<double>(moved.sent);
-      lost.received = static_cast<double>(moved.received);
-      lost.sent_again = static_cast<double>(moved.sent_again);
-      lost.out_of_sequence = static_cast<double>(moved.out_of_sequence);
-      if (has_sent_again(lost, thresholds_)) last.senders.push_back(slot);
-      if (has_missed(lost, thresholds_)) last.missed.push_back(slot);
-    }
-    std::ranges::sort(last.senders);
-    std::ranges::sort(last.missed);
-    if (!is_suspicious(last, now_lost)) {
-      if (suspicious_ == 0) windows_.clear();
-      if (suspicious_ > 0 && ++quiet_ >= thresholds_.quiet_windows) {
-        end_suspicion();
-      }
-      return;
-    }
+  const std::vector<LossEnd> now_lost = sum(ends, 1);
+  for (const LossEnd& end : now_lost) {
+    if (has_sent_again(end, thresholds_)) last.senders.push_back(slot_of_.at(end.port));
+    if (has_missed(end, thresholds_)) last.missed.push_back(slot_of_.at(end.port));
+  }
+  std::ranges::sort(last.senders);
+  std::ranges::sort(last.missed);
+  if (!is_suspicious(last, now_lost)) {
+    if (suspicious_ == 0) windows_.clear();
+    if (suspicious_ > 0 && ++quiet_ >= thresholds_.quiet_windows) end_suspicion();
+    return;
   }
   ++suspicious_;
   quiet_ = 0;
   if (!repeats()) return;
-  sums = sum(ends);
+  const std::vector<LossEnd> sums = sum(ends, windows_.size());
   std::vector<LossHypothesis> rivals;
-  const auto witness = [this](const LossSuspect& suspect, double lost) { return testify(suspect, lost); };
-  auto causes =
-      find_losses({.topology = *topology_, .routes = routes_.get(), .multipath = multipath_.get(), .ends = sums},
-                  thresholds_, witness, &rivals);
+  auto causes = find(sums, rivals);
   accept(std::move(causes), rivals, sums);
+}
+
+/// Follows the ways that explain the losses best: those of the tables, or all equal ones where traffic is spread over
+/// them.
+std::vector<LossHypothesis> LossTracker::find(std::span<const LossEnd> ends, std::vector<LossHypothesis>& rivals) {
+  const auto witness = [this](const LossSuspect& suspect, double lost) { return testify(suspect, lost); };
+  LossInput input{.topology = *topology_, .routes = routes_.get(), .multipath = multipath_.get(), .ends = ends};
+  const TimePoint since = windows_.front().began;
+  const bool may_be =
+      !multipath_ && may_be_spread(*topology_, [&](PortIndex port) { return history_.sent(port, since); });
+  input.voters = multipath_ ? kVotersOfEqualWays : may_be ? kVotersOfSpreadWays : input.voters;
+  auto causes = find_losses(input, thresholds_, witness, &rivals);
+  is_spread_ = false;
+  if (!may_be) return causes;
+  if (!spread_ || spread_->topology() != topology_) spread_ = std::make_shared<const Multipath>(topology_);
+  input.multipath = spread_.get();
+  input.spread = true;
+  std::vector<LossHypothesis> others;
+  auto spread = find_losses(input, thresholds_, witness, &others);
+  if (spread.empty() || (!causes.empty() && causes.front().score >= spread.front().score)) return causes;
+  is_spread_ = true;
+  rivals = std::move(others);
+  return spread;
 }
 
 void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<LossHypothesis>& rivals,
@@ -215,7 +227,8 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
   for (std::size_t i = 0; i < causes.size(); ++i) {
     const LossHypothesis& cause = causes[i];
     // Of equal-cost ways that nobody can tell apart none is named by chance.
-    const bool patient = suspicious_ >= thresholds_.patience_windows && (!multipath_ || cause.confidence > kMoreLikely);
+    const bool patient =
+        suspicious_ >= thresholds_.patience_windows && ((!multipath_ && !is_spread_) || cause.confidence > kMoreLikely);
     // Where packets are counted along the ways, they will say more in a while.
     const bool early = cause.around && cause.testimony.passed > 0;
     const bool sure = (cause.confidence >= thresholds_.certainty && !early) || patient;
@@ -229,6 +242,7 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
     SilentLoss& loss = accepted.emplace_back();
     loss.suspect = cause.suspect;
     loss.around = cause.around;
+    loss.spread = is_spread_;
     loss.confidence = cause.confidence;
     loss.lost = cause.lost;
     // That it was blamed before is no word of the counters.

@@ -32,6 +32,7 @@ struct TransferEnd {
 struct SilentLoss {
   LossSuspect suspect;  ///< indices are of the topology of the last sweep
   bool around = false;  ///< the switch, or one of its cables: see LossHypothesis
+  bool spread = false;  ///< flows over all equal ways explain the losses better than the forwarding tables do
   double confidence = 0;
   double lost = 0;     ///< packets in the time of `observed`
   double passed = 0;   ///< packets through it in that time, or what its senders sent where that is not known
@@ -49,8 +50,12 @@ class LossTracker {
 
   /// Takes the packet counters and the ways of a sweep, which must have a topology.
   void take(const Sweep& sweep);
-  /// Links that another rule blames for errors now: what is lost on them is not lost silently.
-  void set_condemned(std::vector<LinkKey> links) { condemned_ = std::move(links); }
+  /// Links that other rules blame now: what is lost on those with errors is not lost silently; and on those that are
+  /// full, where nobody reads what they dropped, it is taken for that.
+  void set_condemned(std::vector<LinkKey> with_errors, std::vector<LinkKey> full) {
+    condemned_ = std::move(with_errors);
+    full_ = std::move(full);
+  }
   /// Is a window over? `reading` is the longest time between two readings of a host.
   bool is_due(TimePoint now, Duration reading) const;
   /// Ends a window with what all hosts have counted. Hosts without a reading yet are left out of `ends`.
@@ -75,13 +80,14 @@ class LossTracker {
   void forget();
   void end_suspicion();
   Window measure(std::span<const TransferEnd> ends, TimePoint now);
-  bool is_condemned(const LossSuspect& suspect) const;
+  bool is_among(const std::vector<LinkKey>& links, const LossSuspect& suspect) const;
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;
   bool repeats() const;
-  std::vector<LossEnd> sum(std::span<const TransferEnd> ends) const;
+  std::vector<LossEnd> sum(std::span<const TransferEnd> ends, std::size_t windows) const;
   /// Itself, and not it or one of its cables.
   bool was_surely_blamed(const LossSuspect& suspect) const;
   LossTestimony testify(const LossSuspect& suspect, double lost) const;
+  std::vector<LossHypothesis> find(std::span<const LossEnd> ends, std::vector<LossHypothesis>& rivals);
   void accept(std::vector<LossHypothesis> causes, const std::vector<LossHypothesis>& rivals,
               std::span<const LossEnd> ends);
 
@@ -89,9 +95,11 @@ class LossTracker {
   std::shared_ptr<const Topology> topology_;
   std::shared_ptr<const Routes> routes_;
   std::shared_ptr<const Multipath> multipath_;
+  std::shared_ptr<const Multipath> spread_;  ///< of topology_, or of an earlier one; null where nothing was ever spread
+  bool is_spread_ = false;                   ///< the last losses are explained best by flows over all equal ways
   Duration sweep_interval_{};
   PacketHistory history_;
-  std::vector<LinkKey> condemned_;
+  std::vector<LinkKey> condemned_, full_;
   std::unordered_map<PortIndex, std::uint32_t> slot_of_;
   std::vector<TransferTotals> last_;    ///< by slot
   std::vector<std::uint8_t> has_last_;  ///< by slot

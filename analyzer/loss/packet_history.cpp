@@ -216,6 +216,18 @@ PacketBalance PacketHistory::of_link(PortIndex sender, double lost, TimePoint si
   return balance;
 }
 
+std::optional<double> PacketHistory::sent(PortIndex port, TimePoint since) const {
+  const Slot* first = nullptr;
+  const Slot* last = nullptr;
+  for (std::size_t age = std::min<std::size_t>(slots_.size(), taken_); age-- > 0;) {
+    if (slot(age).taken < since || !good(port, age)) continue;
+    last = &slot(age);
+    if (!first) first = last;
+  }
+  if (first == last) return std::nullopt;
+  return difference(last->sent[port], first->sent[port]);
+}
+
 PacketBalance PacketHistory::of_switch(NodeIndex index, double lost, TimePoint since) const {
   PacketBalance balance;
   if (!topology_ || index >= topology_->nodes().size()) return balance;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,8 @@ class PacketHistory {
   PacketBalance of_link(PortIndex sender, double lost, TimePoint since) const;
   /// The same of a switch; where any of its ports that are up was not read, nothing is known.
   PacketBalance of_switch(NodeIndex node, double lost, TimePoint since) const;
+  /// Packets that the port has sent since `since`, as far as that is remembered; nullopt with fewer than two readings.
+  std::optional<double> sent(PortIndex port, TimePoint since) const;
 
  private:
   struct Slot {

@@ -8,16 +8,26 @@
 
 namespace weft::analyzer {
 
-LinkTable::LinkTable(const Thresholds& thresholds, const Topology* expected) : thresholds_(thresholds) {
+void LinkTable::expect(const Topology* expected) {
+  for (LinkState& link : links_) link.expected = false;
   if (!expected) return;
   for (PortIndex i = 0; i < expected->ports().size(); ++i) {
     const PortIndex peer = expected->port(i).peer;
     if (peer == kNoIndex || peer < i) continue;
     const LinkId id = add_link(make_link_key(expected->key_of(i), expected->key_of(peer)));
-    links_[id].expected = true;
+    LinkState& link = links_[id];
+    link.expected = true;
+    if (topology_) {
+      link.low = topology_->find_port(link.key.low);
+      link.high = topology_->find_port(link.key.high);
+    }
     for (const PortIndex end : {i, peer}) {
       const Node& node = expected->node_of(expected->port(end));
-      name_node(node_ids_.at(node.guid), node.name, node.type, node.aggregation_node);
+      KnownNode& known = nodes_[node_ids_.at(node.guid)];
+      if (topology_) known.index = topology_->find_node(node.guid);
+      // What the fabric itself says of a node counts more.
+      if (known.type == NodeType::kUnknown)
+        name_node(node_ids_.at(node.guid), node.name, node.type, node.aggregation_node);
     }
   }
 }

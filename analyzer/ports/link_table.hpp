@@ -80,9 +80,11 @@ struct LinkState {
 /// Links and nodes with stable ids over all epochs of the topology.
 class LinkTable {
  public:
-  /// `expected` may be null: then no topology is expected.
-  LinkTable(const Thresholds& thresholds, const Topology* expected);
+  /// No links yet, and none expected. `thresholds` must outlive it.
+  explicit LinkTable(const Thresholds& thresholds) : thresholds_(thresholds) {}
 
+  /// The links of `expected`, and no others, are expected from now on; null: none.
+  void expect(const Topology* expected);
   /// Adds links that an earlier process saw up. Before the first observe().
   void restore(std::span<const KnownLink> links);
   /// All links that were seen up, to be saved and handed to restore() by the next process.

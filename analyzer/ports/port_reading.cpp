@@ -49,8 +49,8 @@ void PortCounters::write(SampleTable& table, std::size_t row) const {
 
 PortSeries PortSeries::find(const HostInventory& inventory, const HostPort& port) {
   PortSeries found;
-  std::vector<Source> carriers;
-  bool counts_downs = false;
+  std::vector<Source> carriers, bad_frames;
+  std::vector<std::pair<std::string_view, bool>> known;  // names of what was taken, and whether RDMA counts it
   for (std::uint32_t i = 0; i < inventory.series.size(); ++i) {
     const HostSeries& series = inventory.series[i];
     if (series.is_raw || series.device != port.device || series.port != port.number || series.lane != kNoLane) continue;
@@ -70,18 +70,34 @@ PortSeries PortSeries::find(const HostInventory& inventory, const HostPort& port
       carriers.push_back(source);
       continue;
     }
-    const CounterInfo* const info = find_counter(series.name);
-    // Ticks of an InfiniBand port are no microseconds.
-    if (!info || !info->is_swept() || info->instances != 1 || info->group != CounterGroup::kEverySweep ||
-        info->id == CounterId::kTransmitWait)
+    if (series.name == "crc_errors") {
+      source.counter = CounterId::kReceiveErrors;
+      if (bad_frames.empty()) bad_frames.push_back(source);
       continue;
-    source.counter = info->id;
-    // Of several sources the first is the most trusted.
-    if (std::ranges::find(found.sources_, info->id, &Source::counter) != found.sources_.end()) continue;
-    counts_downs = counts_downs || info->id == CounterId::kLinkDowned;
+    }
+    const CounterInfo* const info = find_counter(series.name);
+    if (series.name == "physical_symbol_errors" || series.name == "fec_uncorrectable_blocks")
+      source.counter = CounterId::kSymbolErrors;
+    // Ticks of an InfiniBand port are no microseconds.
+    else if (info && info->is_swept() && info->instances == 1 && info->group == CounterGroup::kEverySweep &&
+             info->id != CounterId::kTransmitWait)
+      source.counter = info->id;
+    else
+      continue;
+    // Of several sources the first is the most trusted. But the errors that RDMA receives are not the interface's.
+    const bool of_rdma = source.counter == CounterId::kReceiveErrors && series.source == CounterSource::kRdma;
+    const std::pair<std::string_view, bool> origin(series.name, of_rdma);
+    if (std::ranges::find(known, origin) != known.end()) continue;
+    known.push_back(origin);
     found.sources_.push_back(source);
   }
-  if (!counts_downs) found.sources_.insert(found.sources_.end(), carriers.begin(), carriers.end());
+  const auto counts = [&](std::string_view name) {
+    return std::ranges::find(known, name, &std::pair<std::string_view, bool>::first) != known.end();
+  };
+  if (!counts("link_downed")) found.sources_.insert(found.sources_.end(), carriers.begin(), carriers.end());
+  // What the interface counts as receive errors has them.
+  if (std::ranges::find(known, std::pair<std::string_view, bool>("receive_errors", false)) == known.end())
+    found.sources_.insert(found.sources_.end(), bad_frames.begin(), bad_frames.end());
   return found;
 }
 

@@ -36,7 +36,10 @@ class PortSeries {
  public:
   /// Series of `port` in `inventory`: those with the names of fabric/counters.hpp that belong to the port as a whole;
   /// transmit_wait is the time that the port was paused, by priority and as a whole, in microseconds (IEEE 802.1Qbb,
-  /// 802.3x); link_downed, where the driver has none, the carriers lost.
+  /// 802.3x); link_downed, where the driver has none, the carriers lost; symbol_errors the symbols that are no valid
+  /// code and the blocks beyond error correction; receive_errors those of the RDMA device and of the interface
+  /// together, and where the interface has none, its frames with a bad check sequence, which are a part of them
+  /// (Documentation/networking/statistics.rst).
   static PortSeries find(const HostInventory& inventory, const HostPort& port);
 
   /// A sum of which a part was not read is absent: parts that come and go would look like a reset.

@@ -49,6 +49,10 @@ void JobTroubles::apply_findings(std::span<Finding> findings, TimePoint now) {
     if (finding.kind == IncidentKind::kLinkFlap) outage.began = std::max(outage.began, newest_evidence(finding));
     outage.last = now;
     outage.jobs = finding.jobs;
+    if (finding.kind == IncidentKind::kLinkFlap && outage.has_failed && finding.severity == Severity::kInfo) {
+      finding.severity = Severity::kWarning;
+      finding.summary += ": transfers failed";
+    }
     std::erase_if(outage.failed, [&](const auto& entry) { return now - entry.second > together_; });
     if (outage.failed.empty()) continue;
     TimePoint latest = kNever;
@@ -75,6 +79,7 @@ bool JobTroubles::is_consequence(const Finding& trouble) {
     const bool together = moved >= outage.began - together_ && moved <= outage.began + together_;
     if (!together && !outage.failed.contains(port)) continue;
     outage.failed[port] = moved;
+    outage.has_failed = true;
     return true;
   }
   return false;

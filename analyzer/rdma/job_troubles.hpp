@@ -22,7 +22,7 @@ class JobTroubles {
       : together_(thresholds.rdma_together), many_(thresholds.rdma_together_ports) {}
 
   /// What is wrong now, with the jobs that each thing hurts. Outages are remembered, and get as evidence what was found
-  /// to be their doing.
+  /// to be their doing. A single flap that made transfers fail is a WARNING.
   void apply_findings(std::span<Finding> findings, TimePoint now);
 
   /// Takes from `troubles`, RDMA_ERRORS of one port each, those that are an outage's doing, and makes one of those that
@@ -35,6 +35,7 @@ class JobTroubles {
     TimePoint began = kNever;                   ///< when it was noticed; of a link that flaps its last flap
     TimePoint last = kNever;                    ///< when it was last said to be there
     std::map<std::string, TimePoint> failed{};  ///< ports whose transfers failed because of it, and when they last did
+    bool has_failed = false;                    ///< there were any
   };
   struct Known {
     TimePoint began = kNever, last = kNever;

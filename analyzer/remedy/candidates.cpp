@@ -62,6 +62,12 @@ const Evidence* evidence_in(const Incident& incident, std::string_view unit) {
   return found == incident.finding.evidence.end() ? nullptr : &*found;
 }
 
+// A link that went down once, without a flap penalty over its limit, is as good as any other.
+bool is_single_flap(const Incident& incident) {
+  return incident.finding.kind == IncidentKind::kLinkFlap && evidence_in(incident, "events") &&
+         !evidence_in(incident, "points");
+}
+
 }  // namespace
 
 const FabricView* RemedyView::fabric(std::string_view name) const {
@@ -98,6 +104,7 @@ Entity link_entity(std::string fabric, const Topology& topology, PortIndex port)
 
 std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view) {
   const Entity& cause = incident.finding.cause;
+  if (is_single_flap(incident)) return std::nullopt;
   if (!is_trouble_of_a_host(incident.finding.kind)) return std::nullopt;
   if (cause.kind == EntityKind::kHostPort || cause.kind == EntityKind::kHost) return drain(cause.host);
   const FabricView* fabric = view.fabric(cause.fabric);

@@ -82,6 +82,11 @@ struct Thresholds {
   unsigned error_windows = 2;
   /// A window closes at once, without its minimum length, when its lower bound exceeds the limit this many times.
   double error_gross_factor = 1000;
+  /// Seconds with physical errors that a link may have in 12 and in 125 minutes; 0: as many as error_rate_limit makes
+  /// on average. Behind error correction a good link has none: NVIDIA's UFM isolates one above 2.88 errors in 12
+  /// minutes, which is 1e-14 at 400 Gb/s, or 3 in 125 minutes, which is 1e-15.
+  unsigned errored_seconds_12_minutes = 0;
+  unsigned errored_seconds_125_minutes = 0;
 
   // --- LINK_DEGRADED, early
   DriftLimits drift;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/grpc/fabric_service.hpp"
 
+#include "api/convert/cabling.hpp"
 #include "api/convert/path.hpp"
 #include "api/convert/queries.hpp"
 #include "api/grpc/answer.hpp"
@@ -88,6 +89,12 @@ grpc::ServerUnaryReactor* FabricService::ListLinks(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* FabricService::GetPath(grpc::CallbackServerContext* context,
                                                  const v1::GetPathRequest* request, v1::GetPathResponse* response) {
   return answer(context, get_path(*publication_.load(), *request), response);
+}
+
+grpc::ServerUnaryReactor* FabricService::GetCablingDifferences(grpc::CallbackServerContext* context,
+                                                               const v1::GetCablingDifferencesRequest* request,
+                                                               v1::GetCablingDifferencesResponse* response) {
+  return answer(context, cabling_differences(*publication_.load(), request->fabric()), response);
 }
 
 grpc::ServerWriteReactor<v1::WatchFabricResponse>* FabricService::Watch(grpc::CallbackServerContext*,

@@ -30,6 +30,9 @@ class FabricService final : public v1::FabricService::CallbackService {
                                       v1::ListLinksResponse* response) override;
   grpc::ServerUnaryReactor* GetPath(grpc::CallbackServerContext* context, const v1::GetPathRequest* request,
                                     v1::GetPathResponse* response) override;
+  grpc::ServerUnaryReactor* GetCablingDifferences(grpc::CallbackServerContext* context,
+                                                  const v1::GetCablingDifferencesRequest* request,
+                                                  v1::GetCablingDifferencesResponse* response) override;
   grpc::ServerWriteReactor<v1::WatchFabricResponse>* Watch(grpc::CallbackServerContext* context,
                                                            const v1::WatchFabricRequest* request) override;
 

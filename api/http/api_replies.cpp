@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/convert/cabling.hpp"
 #include "api/convert/collectors.hpp"
 #include "api/convert/health.hpp"
 #include "api/convert/maintenance.hpp"
@@ -246,6 +247,8 @@ HttpReply api_reply(ApiQuestion question) {
     }
     if (what == "remedy") return json_reply(to_json(remedy_status(*question.snapshot)));
   }
+  if (depth == 4 && what == "topology")
+    return reply_of(cabling_differences(*question.snapshot, question.target.parameter("fabric")));
   if (depth == 3 && what == "map") return fabric_map(*question.snapshot);
   if (depth == 4 && what == "map") return fabric_map_state(*question.snapshot, question.now);
   if (depth == 4 && what == "plans") return reply_of(get_plan(*question.snapshot, path[3]));

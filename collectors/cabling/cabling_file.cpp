@@ -2,73 +2,18 @@
 #include "collectors/cabling/cabling_file.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <regex>
-#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "collectors/cabling/cable_table.hpp"
 #include "collectors/cabling/dot_graph.hpp"
+#include "collectors/cabling/subnet_end.hpp"
 
 namespace weft::cabling {
 namespace {
-
-constexpr std::size_t kShown = 20;
-
-bool is_word(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) || letter == '_' || letter == '-' || letter == '/';
-}
-
-/// Is `word` in `line`, and not as a part of a longer one?
-bool names(std::string_view line, std::string_view word) {
-  if (word.empty()) return true;
-  for (std::size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]))) return true;
-  }
-  return false;
-}
-
-/// What is wrong, with the lines that speak of it.
-class Faults {
- public:
-  explicit Faults(std::string_view text) : text_(text) {}
-
-  bool empty() const { return shown_.empty(); }
-  bool enough() const { return shown_.size() >= kShown; }
-
-  /// At the `which`-th line, from 0, that has all of these words; the last one where there are fewer, else the first
-  /// line of all.
-  void add(std::initializer_list<std::string_view> words, std::size_t which, const std::string& reason) {
-    if (enough()) return;
-    std::size_t found = 1, number = 0, met = 0;
-    for (std::string_view rest = text_; !rest.empty() && met <= which;) {
-      const std::size_t end = rest.find('\n');
-      const std::string_view line = rest.substr(0, end);
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-      ++number;
-      if (!std::ranges::all_of(words, [line](std::string_view word) { return names(line, word); })) continue;
-      found = number;
-      ++met;
-    }
-    shown_.push_back("line " + std::to_string(found) + ": " + reason);
-  }
-
-  /// At the first line that has that letter.
-  void add_at(char letter, const std::string& reason) {
-    const auto before = text_.substr(0, std::min(text_.find(letter), text_.size()));
-    shown_.push_back("line " + std::to_string(1 + std::ranges::count(before, '\n')) + ": " + reason);
-  }
-
-  Error error() const {
-    std::string message;
-    for (const std::string& line : shown_) message += (message.empty() ? "" : "\n") + line;
-    return {ErrorCode::kInvalidArgument, std::move(message)};
-  }
-
- private:
-  std::string_view text_;
-  std::vector<std::string> shown_;
-};
 
 bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= CablingLimits::kLongestName &&
@@ -80,78 +25,142 @@ bool is_port(std::string_view name) {
   return is_name(name) && name.find(' ') == std::string_view::npos;
 }
 
-std::string in_quotes(std::string_view name) {
-  std::string text = "\"";
-  for (const char letter : name.substr(0, CablingLimits::kLongestName))
-    text += letter >= ' ' && letter <= '~' ? letter : '?';
-  return text + '"';
+/// What a format says of a node: true for a switch, false for a host. Nodes that are not in it are not told.
+using Kinds = std::map<std::string, bool, std::less<>>;
+
+/// Cables, and what the text says of their nodes.
+struct Cabling {
+  std::vector<CableLine> cables;
+  Kinds is_switch;
+};
+
+void add_fault(Faults& faults, const CableLine& cable, std::initializer_list<std::string_view> words, std::size_t which,
+               std::string reason) {
+  cable.line > 0 ? faults.add(cable.line, std::move(reason)) : faults.add(words, which, std::move(reason));
 }
 
-std::string end_of(const DotGraph& graph, std::uint32_t node, const std::string& port) {
-  return in_quotes(graph.nodes[node].name) + ':' + in_quotes(port);
+std::string text_of(const WrittenEnd& end) {
+  return in_quotes(end.node) + ':' + in_quotes(end.port);
 }
 
-void check(const DotGraph& graph, Faults& faults) {
+Cabling cabling_of(const DotGraph& graph, std::string_view text, Faults& faults) {
+  Cabling cabling;
   if (graph.is_strict)
     faults.add({"strict"}, 0, "a strict graph allows one edge between two nodes only: parallel cables would be lost");
-  if (graph.nodes.size() > CablingLimits::kMostNodes)
-    faults.add({}, 0, "more than " + std::to_string(CablingLimits::kMostNodes) + " nodes");
-  if (graph.edges.size() > CablingLimits::kMostCables)
-    faults.add({}, 0, "more than " + std::to_string(CablingLimits::kMostCables) + " cables");
-  if (graph.edges.empty()) faults.add({}, 0, "it has no cables");
-  for (const DotNode& node : graph.nodes)
-    if (node.name.starts_with('%'))  // libcgraph takes such names for its own numbers, and gives others back
-      return faults.add_at('%', "a node's name must not begin with %");
-    else if (!is_name(node.name))
-      faults.add({node.name}, 0, "a node's name is empty, too long, or not printable ASCII");
-  std::map<std::pair<std::uint32_t, std::string_view>, std::size_t> cabled;
-  for (const DotEdge& edge : graph.edges) {
-    if (faults.enough()) return;
-    const std::string& tail = graph.nodes[edge.tail].name;
-    const std::string& head = graph.nodes[edge.head].name;
-    bool whole = true;
-    for (const std::string* port : {&edge.tail_port, &edge.head_port})
-      if (whole && !is_port(*port)) {
-        whole = false;
-        faults.add({tail, edge.tail_port, head, edge.head_port}, 0,
-                   "the cable " + end_of(graph, edge.tail, edge.tail_port) + " -- " +
-                       end_of(graph, edge.head, edge.head_port) + " needs a port name without blanks at both ends");
-      }
-    if (!whole) continue;
-    if (edge.tail == edge.head) {
-      faults.add({tail, edge.tail_port, edge.head_port}, 0,
-                 "the cable from " + end_of(graph, edge.tail, edge.tail_port) + " leads back to " + in_quotes(tail));
-      continue;
+  for (const DotNode& node : graph.nodes) {
+    if (node.name.starts_with('%')) {  // libcgraph takes such names for its own numbers, and gives others back
+      faults.add(line_of(text, text.find('%')), "a node's name must not begin with %");
+      return {};
     }
-    for (const auto& [node, port] : {std::pair{edge.tail, &edge.tail_port}, std::pair{edge.head, &edge.head_port}})
-      if (const std::size_t before = cabled[{node, *port}]++; before > 0)
-        faults.add({graph.nodes[node].name, *port}, before, end_of(graph, node, *port) + " already has a cable");
+    if (!is_name(node.name)) faults.add({node.name}, 0, "a node's name is empty, too long, or not printable ASCII");
+    if (!node.function.empty()) cabling.is_switch[node.name] = node.function != "host" && node.function != "server";
   }
+  for (const DotEdge& edge : graph.edges)
+    cabling.cables.push_back(
+        {0, {graph.nodes[edge.tail].name, edge.tail_port}, {graph.nodes[edge.head].name, edge.head_port}});
+  return cabling;
 }
 
-CablePlan plan_of(const DotGraph& graph, const std::regex& switch_ports) {
-  CablePlan plan;
-  std::vector<std::uint32_t> position(graph.nodes.size(), 0);
-  std::vector<std::uint8_t> used(graph.nodes.size(), 0), looks_like_switch(graph.nodes.size(), 0);
-  for (const DotEdge& edge : graph.edges)
-    for (const auto& [node, port] : {std::pair{edge.tail, &edge.tail_port}, std::pair{edge.head, &edge.head_port}}) {
-      used[node] = 1;
-      if (!looks_like_switch[node] && std::regex_search(*port, switch_ports)) looks_like_switch[node] = 1;
-    }
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const DotNode& node = graph.nodes[i];
-    if (!used[i]) continue;
-    position[i] = static_cast<std::uint32_t>(plan.nodes.size());
-    const bool is_switch =
-        node.function.empty() ? looks_like_switch[i] != 0 : node.function != "host" && node.function != "server";
-    plan.nodes.push_back({node.name, is_switch});
+/// Whether the first word is one with which DOT begins, or a comment of it.
+bool is_dot(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::string_view word = line.substr(0, line.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
+                                                                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
+    const auto is = [word](std::string_view other) {
+      return std::ranges::equal(word, other, {}, [](char letter) { return letter | 0x20; });
+    };
+    return is("graph") || is("digraph") || is("strict") || line.starts_with("//") || line.starts_with("/*");
   }
-  for (const DotEdge& edge : graph.edges)
-    plan.cables.push_back({{position[edge.tail], edge.tail_port}, {position[edge.head], edge.head_port}});
+  return false;
+}
+
+/// The cables of a text in either format, as it writes them.
+Result<Cabling> read(std::string_view text, Faults& faults) {
+  if (text.size() > CablingLimits::kMostBytes)
+    return fail(ErrorCode::kInvalidArgument,
+                "line 1: more than " + std::to_string(CablingLimits::kMostBytes) + " bytes");
+  if (!is_dot(text) && is_cable_table(text)) return Cabling{read_cable_table(text, faults), {}};
+  const auto graph = parse_dot(text);
+  if (!graph) return tl::unexpected(graph.error());
+  return cabling_of(*graph, text, faults);
+}
+
+/// Takes out of `cables` those whose end is none, and those that a table lists a second time.
+void check(std::vector<CableLine>& cables, Faults& faults) {
+  struct Cabled {
+    std::size_t times = 0;
+    CableLine first;
+  };
+  std::map<std::pair<std::string, std::string>, Cabled> cabled;
+  const auto is_same = [](const CableLine& one, const CableLine& other) {
+    return (one.a == other.a && one.b == other.b) || (one.a == other.b && one.b == other.a);
+  };
+  std::erase_if(cables, [&](const CableLine& cable) {
+    if (faults.enough()) return true;
+    const auto add = [&](std::initializer_list<std::string_view> words, std::size_t which, std::string reason) {
+      add_fault(faults, cable, words, which, std::move(reason));
+      return true;
+    };
+    if (!is_name(cable.a.node) || !is_name(cable.b.node))
+      return cable.line == 0 || add({}, 0, "a node's name is empty, too long, or not printable ASCII");
+    if (!is_port(cable.a.port) || !is_port(cable.b.port))
+      return add({cable.a.node, cable.a.port, cable.b.node, cable.b.port}, 0,
+                 "the cable " + text_of(cable.a) + " -- " + text_of(cable.b) +
+                     " needs a port name without blanks at both ends");
+    if (cable.a.node == cable.b.node)
+      return add({cable.a.node, cable.a.port, cable.b.port}, 0,
+                 "the cable from " + text_of(cable.a) + " leads back to " + in_quotes(cable.a.node));
+    for (const WrittenEnd* end : {&cable.a, &cable.b}) {
+      Cabled& known = cabled[{end->node, end->port}];
+      const std::size_t before = known.times++;
+      if (before == 0)
+        known.first = cable;
+      else if (cable.line > 0 && is_same(known.first, cable))
+        return true;  // a table may list both ends
+      else
+        add({end->node, end->port}, before,
+            text_of(*end) + " already has a cable" +
+                (cable.line > 0 ? ", in line " + std::to_string(known.first.line) : std::string()));
+    }
+    return false;
+  });
+}
+
+/// The plan, or all faults. `switch_ports`: a node of which nothing is told is a switch if one of its ports matches.
+Result<CablePlan> plan_of(const Cabling& cabling, const std::regex* switch_ports, Faults& faults) {
+  if (cabling.cables.size() > CablingLimits::kMostCables)
+    faults.add(1, "more than " + std::to_string(CablingLimits::kMostCables) + " cables");
+  if (cabling.cables.empty() && faults.empty()) faults.add(1, "it has no cables");
+  CablePlan plan;
+  std::unordered_map<std::string_view, std::uint32_t> positions;
+  const auto end_of = [&](const WrittenEnd& end) {
+    const auto [found, added] = positions.try_emplace(end.node, static_cast<std::uint32_t>(plan.nodes.size()));
+    const auto told = cabling.is_switch.find(end.node);
+    if (added) plan.nodes.push_back({end.node, told != cabling.is_switch.end() && told->second});
+    if (told == cabling.is_switch.end() && switch_ports && !plan.nodes[found->second].is_switch)
+      plan.nodes[found->second].is_switch = std::regex_search(end.port, *switch_ports);
+    return CableEnd{found->second, end.port};
+  };
+  for (const CableLine& cable : cabling.cables) {
+    const CableEnd a = end_of(cable.a);
+    plan.cables.push_back({a, end_of(cable.b)});
+  }
+  if (plan.nodes.size() > CablingLimits::kMostNodes)
+    faults.add(1, "more than " + std::to_string(CablingLimits::kMostNodes) + " nodes");
+  if (!faults.empty()) return tl::unexpected(faults.error());
   return plan;
 }
 
 }  // namespace
+
+bool is_cabling(std::string_view text) {
+  return is_dot(text) || is_cable_table(text);
+}
 
 Result<CablePlan> parse_cabling(std::string_view text, std::string_view switch_ports) {
   std::regex pattern;
@@ -161,15 +170,32 @@ Result<CablePlan> parse_cabling(std::string_view text, std::string_view switch_p
     return fail(ErrorCode::kInvalidArgument,
                 "line 1: " + in_quotes(switch_ports) + " is not a regular expression: " + error.what());
   }
-  if (text.size() > CablingLimits::kMostBytes)
-    return fail(ErrorCode::kInvalidArgument,
-                "line 1: more than " + std::to_string(CablingLimits::kMostBytes) + " bytes");
-  const auto graph = parse_dot(text);
-  if (!graph) return tl::unexpected(graph.error());
   Faults faults(text);
-  check(*graph, faults);
-  if (!faults.empty()) return tl::unexpected(faults.error());
-  return plan_of(*graph, pattern);
+  auto cabling = read(text, faults);
+  if (!cabling) return tl::unexpected(cabling.error());
+  check(cabling->cables, faults);
+  return plan_of(*cabling, &pattern, faults);
+}
+
+Result<CablePlan> parse_subnet_cabling(std::string_view text) {
+  Faults faults(text);
+  auto cabling = read(text, faults);
+  if (!cabling) return tl::unexpected(cabling.error());
+  std::erase_if(cabling->cables, [&faults](CableLine& cable) {
+    for (WrittenEnd* const end : {&cable.a, &cable.b}) {
+      if (auto read = subnet_end(*end)) {
+        *end = std::move(*read);
+        continue;
+      }
+      add_fault(faults, cable, {end->node, end->port}, 0,
+                in_quotes(end->port) + " is not a port of " + in_quotes(end->node) +
+                    ": expected a number, \"Port 26\", \"Blade 3_Port 1/7\" or an adapter, \"mlx5_0\" or \"HCA-1/1\"");
+      return true;
+    }
+    return false;
+  });
+  check(cabling->cables, faults);
+  return plan_of(*cabling, nullptr, faults);
 }
 
 }  // namespace weft::cabling

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "collectors/cabling/cable_line.hpp"
+
 // flex's yylex_destroy() of libcgraph's scanner, which cgraph.h does not declare. A text that ends within a comment or
 // a string would else leave the next one to begin there.
 extern "C" int aaglex_destroy(void);
@@ -87,8 +89,7 @@ DotGraph values_of(Agraph_t* graph) {
 
 Result<DotGraph> parse_dot(std::string_view text) {
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
-    return fail(ErrorCode::kInvalidArgument,
-                "line " + std::to_string(1 + std::ranges::count(text.substr(0, zero), '\n')) + ": a zero byte");
+    return fail(ErrorCode::kInvalidArgument, "line " + std::to_string(line_of(text, zero)) + ": a zero byte");
   const std::lock_guard lock(one_at_a_time);
   complaints.clear();
   const agusererrf before = agseterrf(note_complaint);
@@ -98,16 +99,19 @@ Result<DotGraph> parse_dot(std::string_view text) {
   agsetfile(nullptr);
   agreadline(1);
   Graph graph(agread(&rest, &services), agclose);
-  bool another = false;
+  std::size_t another = 0;  // the line in which a second graph begins
   if (graph && complaints.empty()) {
+    const std::string_view read = text.substr(0, text.size() - rest.rest.size());
+    const std::size_t begin = text.find_first_not_of(" \t\r\n;", read.rfind('}') + 1);
     const Graph second(agread(&rest, &services), agclose);
-    another = second != nullptr;
+    if (second) another = line_of(text, begin);
   }
   aaglex_destroy();
   agseterrf(before);
   agreseterrors();
-  if (!complaints.empty() || (!graph && !another)) return fail(ErrorCode::kInvalidArgument, in_our_words(complaints));
-  if (another) return fail(ErrorCode::kInvalidArgument, "line 1: it has more than one graph");
+  if (!complaints.empty() || !graph) return fail(ErrorCode::kInvalidArgument, in_our_words(complaints));
+  if (another > 0)
+    return fail(ErrorCode::kInvalidArgument, "line " + std::to_string(another) + ": a second graph begins");
   return values_of(graph.get());
 }
 

@@ -133,6 +133,7 @@ void TopologyDraft::claim_peers(std::vector<Port>& ports, FileFaults& faults) co
     if (!own || listed.port.peer_id.empty() || lines.at(*own) != &listed) continue;
     const NodeIndex peer_node = find_node(listed.port.peer_id);
     if (peer_node == kNoIndex) {
+      if (faulty_.contains(listed.port.peer_id)) continue;
       faults.add(listed.port.line, "the peer '" + to_valid_utf8(listed.port.peer_id) + "' is not described anywhere");
       if (faults.enough()) return;
       continue;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "collectors/infiniband/line_scanner.hpp"
@@ -36,6 +37,8 @@ class TopologyDraft {
   /// first_port and name; `lid` and `lid_mask_control` are a switch's.
   std::optional<NodeIndex> add_node(std::size_t line, std::string_view id, Node node, PortGuid guid, Lid lid,
                                     std::uint8_t lid_mask_control, FileFaults& faults);
+  /// A node of that id is described, but its line is faulty: whoever names it as a peer is not at fault.
+  void add_faulty(std::string_view id) { faulty_.insert(id); }
   /// The node of that id, or kNoIndex.
   NodeIndex find_node(std::string_view id) const;
   Node& node(NodeIndex index) { return nodes_[index]; }
@@ -66,6 +69,7 @@ class TopologyDraft {
   std::vector<Switch> management_;  ///< for each node: what holds for all ports of a switch
   std::vector<Listed> listed_;
   std::unordered_map<std::string_view, NodeIndex> by_id_;
+  std::unordered_set<std::string_view> faulty_;
   std::unordered_map<NodeGuid, NodeIndex> by_guid_;
 };
 

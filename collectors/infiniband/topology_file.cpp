@@ -76,6 +76,7 @@ class NetworkFileParser {
   void parse(std::string_view line);
   void parse_property(std::string_view key, LineScanner value);
   void parse_node(NodeType type, LineScanner scan);
+  bool add_node(NodeType type, LineScanner scan);
   void parse_port(LineScanner scan);
   bool parse_peer(LineScanner& scan, DraftPort& port);
   void read_port_comment(std::string_view comment, DraftPort& port);
@@ -141,17 +142,31 @@ void NetworkFileParser::parse_property(std::string_view key, LineScanner value) 
 
 void NetworkFileParser::parse_node(NodeType type, LineScanner scan) {
   place_ = Place::kInBadNode;
+  const std::string_view line = scan.rest();
+  if (add_node(type, scan)) {
+    place_ = Place::kInNode;
+  } else if (const std::size_t quote = line.find('"'); quote != std::string_view::npos) {
+    const std::string_view behind = line.substr(quote + 1);
+    draft_.add_faulty(behind.substr(0, behind.find('"')));
+  }
+}
+
+bool NetworkFileParser::add_node(NodeType type, LineScanner scan) {
+  const auto refuse = [this](std::string reason) {
+    fault(std::move(reason));
+    return false;
+  };
   const Properties properties = std::exchange(properties_, {});
   scan.skip_blanks();
   const std::optional<std::uint32_t> count = scan.take_number(kMostPortsOfNode);
-  if (!count || *count == 0) return fault("a node must have 1 to 254 ports, not " + shortened(scan.take_word()));
+  if (!count || *count == 0) return refuse("a node must have 1 to 254 ports, not " + shortened(scan.take_word()));
   scan.skip_blanks();
   const std::optional<std::string_view> id = scan.take_quoted();
-  if (!id || id->empty()) return fault("after the number of ports there must be an id in double quotes");
+  if (!id || id->empty()) return refuse("after the number of ports there must be an id in double quotes");
   const std::uint64_t guid = properties.guid ? properties.guid.value : guid_of_id(*id).value_or(0);
-  if (guid == 0) return fault(shortened(*id) + " has no GUID: neither a line before it nor its id gives one");
+  if (guid == 0) return refuse(shortened(*id) + " has no GUID: neither a line before it nor its id gives one");
   scan.skip_blanks();
-  if (!scan.rest().empty() && !scan.rest().starts_with('#')) return fault("unexpected " + shortened(scan.rest()));
+  if (!scan.rest().empty() && !scan.rest().starts_with('#')) return refuse("unexpected " + shortened(scan.rest()));
 
   const QuotedParts comment = split_at_quotes(scan.rest());
   Node node;
@@ -174,9 +189,9 @@ void NetworkFileParser::parse_node(NodeType type, LineScanner scan) {
   }
   const std::optional<NodeIndex> added =
       draft_.add_node(line_, *id, std::move(node), port_guid, lid, lid_mask_control, faults_);
-  if (!added) return;
+  if (!added) return false;
   node_ = *added;
-  place_ = Place::kInNode;
+  return true;
 }
 
 /// `[5]`, `[5][ext 12]`: a port number, and what --grouping calls it on the chassis.

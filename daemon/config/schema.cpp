@@ -127,8 +127,10 @@ std::vector<Key> infiniband_schema() {
        [](WeftdConfig& c) -> Field { return &c.infiniband.expected_topology; },
        {},
        "",
-       "Expected topology, in ibnetdiscover's format; a cable that differs is MISCABLED. The file may cover a part of "
-       "the fabric: of the rest nothing is expected. Empty: no check."},
+       "Expected topology; a cable that differs is MISCABLED. The file is ibnetdiscover's output, a CSV table with a "
+       "cable in each line, UFM's NDT files among them, or a DOT graph: its first line decides. It may cover a part of "
+       "the fabric: of the rest nothing is expected. Weft reads it again when it changes; while it is invalid, the "
+       "previous one stays in use and weft_expected_topology_refused is 1. Empty: no check."},
       {"infiniband.management_key_file",
        [](WeftdConfig& c) -> Field { return &c.infiniband.management_key_file; },
        {},
@@ -170,7 +172,8 @@ std::vector<Key> ethernet_schema() {
        {},
        "",
        "Cabling of the Ethernet fabric: a DOT file as for the Prescriptive Topology Manager, `\"leaf01\":\"swp1\" -- "
-       "\"gpu-01\":\"eth2\"` on each line. The names are those that collectors report for their hosts (node_name) and "
+       "\"gpu-01\":\"eth2\"` on each line, or a CSV table with a cable in each line. The names are those that "
+       "collectors report for their hosts (node_name) and "
        "interfaces. It is read at start. Empty: no Ethernet fabric; hosts' Ethernet ports are monitored one by one.",
        "",
        {},

@@ -188,6 +188,23 @@ std::vector<Key> error_schema() {
        {1, 1e12},
        "times",
        "A window closes before its minimum length if its lower bound exceeds the limit by this factor."},
+      {"analyzer.errored_seconds_12_minutes",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.errored_seconds_12_minutes; },
+       {0, 720},
+       "seconds",
+       "Separate seconds with symbol errors or uncorrectable code words that a link may have in 12 minutes; more of "
+       "them "
+       "in at least three minutes of the clock are LINK_ERRORS. 0: as many as error_rate_limit makes on average. Where "
+       "all "
+       "links have forward error correction, 3 finds bad cables earlier: NVIDIA's UFM isolates a link above 2.88 "
+       "symbol "
+       "errors."},
+      {"analyzer.errored_seconds_125_minutes",
+       [](WeftdConfig& c) -> Field { return &c.analyzer.errored_seconds_125_minutes; },
+       {0, 7500},
+       "seconds",
+       "The same in 125 minutes. UFM isolates a link above 3 symbol errors, which is an error rate of 1e-15 at 400 "
+       "Gb/s."},
       {"analyzer.stuck_sweeps", [](WeftdConfig& c) -> Field { return &c.analyzer.stuck_sweeps; }, kSweeps, "sweeps",
        "Consecutive sweeps in which the peer sent and this port's receive counter did not move, before COUNTER_STUCK. "
        "Two ends that are read at different times can disagree once, not this often."},

@@ -75,7 +75,7 @@ void half_held_back(fakes::FabricBuilder& fabric, std::mt19937& random) {
 }
 
 void measure(fakes::FabricBuilder& fabric, const char* what, Change change) {
-  analyzer::FabricAnalyzer analyzer(fabric.name(), {}, nullptr);
+  analyzer::FabricAnalyzer analyzer(fabric.name(), {});
   std::mt19937 random(7);
   double slowest = 0;
   std::size_t findings = 0, counters = 0;

@@ -2,6 +2,7 @@
 """Links and nodes broken through ibsim's console: the right kind, the right name, within two sweeps, and an end."""
 
 import os
+import re
 import tempfile
 import unittest
 
@@ -172,6 +173,44 @@ class WrongCables(weft_testing.SubnetTest):
         for words in ("gpu-0002", "gpu-0003", "leaf-r0-p01"):
             self.assertIn(words, text)
         self.assertEqual({"MISCABLED"}, {incident["kind"] for incident in self.weftd.incidents()}, self.shown())
+
+    def test_are_listed(self):
+        shown = weft_testing.wait_until(lambda: (found := weft_testing.weftctl(self.weftd, "topology", "--differences")).returncode == 1 and found,
+                                        why="no differences")
+        self.assertRegex(shown.stdout, r"^\S+: \d+ links are planned\n  2 cables lead elsewhere\n\n")
+        self.assertRegex(shown.stdout, r"leads elsewhere +leaf-r0-p01 port 3 +gpu-0002 mlx5_0 port 1 +gpu-0003 mlx5_0 port 1 +leaf-r0-p01 port 2\n")
+        differences = self.weftd.client.json("/api/v1/topology/differences")["fabrics"]
+        self.assertEqual([2], [fabric["misledCount"] for fabric in differences])
+        self.assertEqual(1, self.weftd.log().count("; 2 cables lead elsewhere"))
+
+    def metric(self, name: str) -> float:
+        return float(re.search(rf"^{name} (\S+)$", self.weftd.metrics(), re.MULTILINE)[1])
+
+    def write_plan(self, text: str) -> None:
+        with open(self.expected_path + ".new", "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.rename(self.expected_path + ".new", self.expected_path)
+
+    def test_are_planned_by_a_new_file(self):
+        """As a table in names; before it one that is no good, which changes nothing."""
+        nodes = self.network.nodes
+        header = "start device,start port,end device,end port\n"
+        cables = [f"{node.name},{port},{nodes[end.node].name},Port {end.port}\n"
+                  for node in nodes.values() for port, end in node.ports.items() if (node.guid, port) < (nodes[end.node].guid, end.port)]
+        weft_testing.wait_until(lambda: self.weftd.incidents("MISCABLED"), why="no MISCABLED")
+        planned = self.metric("weft_expected_topology_links")
+        self.write_plan(header + "leaf-r0-p01,1,gpu-0001,1/1/1\n")
+        weft_testing.wait_until(lambda: self.metric("weft_expected_topology_refused") == 1, why="a bad plan is not refused")
+        self.assertIn(f'{self.expected_path}: line 2: "1/1/1" is not a port of "gpu-0001"', self.weftd.log())
+        self.assertEqual(planned, self.metric("weft_expected_topology_links"))
+        self.assertTrue(self.weftd.incidents("MISCABLED"))
+        self.write_plan(header + "".join(cables))
+        weft_testing.wait_until(lambda: self.metric("weft_expected_topology_refused") == 0, why="a good plan is refused")
+        self.assertEqual(len(cables), self.metric("weft_expected_topology_links"))
+        self.assertIn(f"expected topology reloaded: {len(cables)} links are planned", self.weftd.log())
+        self.expect_quiet(sweeps=1)
+        shown = weft_testing.weftctl(self.weftd, "topology", "--differences")
+        self.assertEqual((0, f"{self.weftd.fabric()['name']}: {len(cables)} links are planned\n  no differences\n"), (shown.returncode, shown.stdout))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@
 namespace weft::scenarios {
 
 Analyzers::Analyzers(const Simulator& simulator)
-    : interval_(simulator.collector_interval()), watcher_(kFabricName, {}, simulator.expected()), book_({}, {}, 1) {
+    : interval_(simulator.collector_interval()), watcher_(kFabricName, {}), book_({}, {}, 1) {
+  watcher_.expect({simulator.expected(), nullptr});
   view_.name = kFabricName;
 }
 

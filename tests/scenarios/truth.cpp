@@ -167,14 +167,15 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
     case FaultKind::kHostDown: {
       const std::uint32_t rails = plan_.spec.rails;
       const std::uint32_t first = plan_.endpoint_of[fault.node] / rails * rails;
-      truth.kind = rails > 1 ? IncidentKind::kNodeDown : IncidentKind::kLinkDown;
+      truth.kind = IncidentKind::kNodeDown;
       for (std::uint32_t i = first; i < first + rails; ++i)
         (rails > 1 ? truth.victims : truth.culprits).push_back(link(plan_.endpoint_port(i)));
-      if (rails > 1) truth.culprits.push_back(node(plan_.adapters[first]));
+      truth.culprits.push_back(node(plan_.adapters[first]));
       // On Ethernet each interface is a node: any of them stands for its host.
       for (std::uint32_t i = first + 1; plan_.is_ethernet() && i < first + rails; ++i)
         truth.culprits.push_back(node(plan_.adapters[i]));
-      truth.also = {IncidentKind::kTelemetryLost};  // its collector falls silent with it
+      truth.also = {IncidentKind::kTelemetryLost};                    // its collector falls silent with it
+      if (rails == 1) truth.also.push_back(IncidentKind::kLinkDown);  // nobody can know before it has been silent
       truth.first = {IncidentKind::kNodeDown, IncidentKind::kLinkDown, IncidentKind::kTelemetryLost};
       truth.host = host_name(plan_.nodes[fault.node]);
       truth.culprits.push_back({EntityKind::kCollector, {}, {}});

@@ -43,6 +43,7 @@ struct Arguments {
   bool names = false;
   bool counters = false;
   bool down = false;
+  bool differences = false;
 };
 
 /// Carries out what was asked for and returns the exit status.

@@ -84,7 +84,13 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
       [&] { chosen = [&](const Session& session) { return show_path(session, given.fabric, given.from, given.to); }; });
   CLI::App* topology = app.add_subcommand("topology", "Nodes and the peer of each port");
   topology->add_option("--fabric", given.fabric, "Only this fabric");
-  topology->callback([&] { chosen = [&](const Session& session) { return show_topology(session, given.fabric); }; });
+  topology->add_flag("--differences", given.differences,
+                     "What differs from the expected topology. Exit status 1 if anything does");
+  topology->callback([&] {
+    chosen = [&](const Session& session) {
+      return given.differences ? show_cabling_differences(session, given.fabric) : show_topology(session, given.fabric);
+    };
+  });
 }
 
 Duration wanted_time(const std::string& text) {

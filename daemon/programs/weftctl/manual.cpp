@@ -24,7 +24,8 @@ constexpr std::array kExamples{
     Examples{"links", R"(  weftctl links                        every cable
   weftctl links --down                 cables that are not up
   weftctl links --down --watch         the same, updated live)"},
-    Examples{"topology", R"(  weftctl topology                     each node, and the peer of each port)"},
+    Examples{"topology", R"(  weftctl topology                     each node, and the peer of each port
+  weftctl topology --differences       cables that are not as planned)"},
     Examples{"path", R"(  weftctl path dgx-04 dgx-17           host to host, on each rail
   weftctl path "leaf-1 port 12" "lid 17"   from a port to a LID
   weftctl path gpu-01 "leaf02 swp3"    Ethernet: all ECMP paths, each cable's share of flows)"},

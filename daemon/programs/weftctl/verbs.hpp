@@ -42,6 +42,8 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
 Exit show_path(const Session& session, const std::string& fabric, const std::string& from, const std::string& to);
 /// Prints each node with the far end of each of its ports.
 Exit show_topology(const Session& session, const std::string& fabric);
+/// Prints what differs from the expected topology, the counts first. kBadNews when anything does.
+Exit show_cabling_differences(const Session& session, const std::string& fabric);
 
 /// `all`: resolved ones and planned work too. `ids_only`: ids, one a line.
 Exit show_incidents(const Session& session, bool all, bool ids_only);

@@ -18,6 +18,7 @@
 #include "daemon/programs/weftd/core.hpp"
 #include "daemon/programs/weftd/ethernet_watcher.hpp"
 #include "daemon/programs/weftd/event_dispatcher.hpp"
+#include "daemon/programs/weftd/expected_topology.hpp"
 #include "daemon/programs/weftd/fabric_watcher.hpp"
 #include "daemon/programs/weftd/named_files.hpp"
 #include "daemon/programs/weftd/page_assets.hpp"
@@ -39,7 +40,7 @@ namespace asio = boost::asio;
 
 constexpr auto kLookForPortsEvery = 60s;
 constexpr auto kLookForFirstPortEvery = 5s;
-constexpr auto kLookAtCertificatesEvery = 2s;
+constexpr auto kLookAtFilesEvery = 2s;
 
 std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
   if (!infiniband.sweeper.empty()) return infiniband.sweeper;
@@ -209,7 +210,8 @@ api::TelemetryLimits telemetry_limits(const config::Telemetry& telemetry) {
 
 Result<void> run(const config::WeftdConfig& config) {
   const SystemClock clock;
-  auto expected = read_expected_topology(config.infiniband.expected_topology);
+  ExpectedTopology expected_topology(config.infiniband.expected_topology, read_expected_topology);
+  auto expected = expected_topology.open();
   if (!expected) return tl::unexpected(expected.error());
   if (const auto names = sweeper::read_node_names(config.infiniband.node_name_map); !names)
     logger("infiniband")->warn("nodes keep their descriptions as names: {}", names.error().message);
@@ -289,6 +291,7 @@ Result<void> run(const config::WeftdConfig& config) {
     for (const auto& receiver : (*events)->receivers()) metrics.set(*receiver.sender);
     metrics.set((*grpc)->telemetry(), core.hosts().figures(), inbox.figures());
     metrics.set((*security)->figures());
+    if (expected_topology.is_configured()) metrics.set(expected_topology.figures());
     watchers.report(metrics);
     if (*ethernet)
       if (const auto took = core.analysis_seconds().find((*ethernet)->fabric()); took != core.analysis_seconds().end())
@@ -296,12 +299,18 @@ Result<void> run(const config::WeftdConfig& config) {
     sd_notify(0, "WATCHDOG=1");
   });
   // Files are read on a lane: a disk that hangs must not hold up the picture.
-  runtime::Lane files_lane({.name = "security", .capacity = 1, .when_full = runtime::WhenFull::kRefuse});
-  Beat look_at_files(main, kLookAtCertificatesEvery, [&] {
+  runtime::Lane files_lane({.name = "files", .capacity = 1, .when_full = runtime::WhenFull::kRefuse});
+  Beat look_at_files(main, kLookAtFilesEvery, [&] {
     files_lane.post([&] {
-      asio::post(main, [&security, files = read_security(config.security, clock.now())]() mutable {
-        (*security)->take(std::move(files));
-      });
+      if ((*security)->is_guarded())
+        asio::post(main, [&security, files = read_security(config.security, clock.now())]() mutable {
+          (*security)->take(std::move(files));
+        });
+      if (!expected_topology.is_configured()) return;
+      if (auto found = expected_topology.look())
+        asio::post(main, [&, found = std::move(*found)]() mutable {
+          if (auto cabling = expected_topology.take(std::move(found))) core.expect(std::move(*cabling));
+        });
     });
   });
   asio::signal_set signals(main, SIGTERM, SIGINT);
@@ -320,7 +329,7 @@ Result<void> run(const config::WeftdConfig& config) {
     (*ethernet)->start([&core](Sweep sweep) { core.take_sweep(std::move(sweep)); });
   }
   beat.start();
-  if ((*security)->is_guarded()) look_at_files.start();
+  if ((*security)->is_guarded() || expected_topology.is_configured()) look_at_files.start();
   sd_notify(0, "READY=1");
   main.run();
 

@@ -33,9 +33,9 @@ bool passed(TimePoint now, TimePoint since, Duration span) {
 
 }  // namespace
 
-Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-           store::Restored restored, runtime::Lane& store_lane, RemedyController& remedies,
-           api::Publication& publication, const Clock& clock, Post post)
+Core::Core(const config::WeftdConfig& config, ExpectedCabling expected, store::Store& store, store::Restored restored,
+           runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication, const Clock& clock,
+           Post post)
     : config_(config),
       expected_(std::move(expected)),
       place_hints_{analyzer::place_pattern(config.infiniband.pod_pattern).value_or(std::nullopt),
@@ -71,8 +71,9 @@ Core::Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> ex
 void Core::add_fabric(const std::string& name, LinkLayer layer) {
   if (fabrics_.contains(name)) return;
   const bool is_ethernet = layer == LinkLayer::kEthernet;
-  analyzer::FabricAnalyzer rules(name, config_.analyzer, is_ethernet ? nullptr : expected_);
-  Fabric fabric{std::move(rules), {}, {}, {}, clock_.now(), 0, 0, kNever, kNever};
+  analyzer::FabricAnalyzer rules(name, config_.analyzer);
+  if (!is_ethernet) rules.expect(expected_);
+  Fabric fabric{std::move(rules), {}, layer, {}, {}, clock_.now(), 0, 0, kNever, kNever};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   for (const auto& incident : *incidents_.all())
     if (incident->finding.cause.fabric == name) fabric.analyzer.remember(*incident);
@@ -83,6 +84,15 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   fabric.view.status = is_ethernet ? "waiting for the first sweep" : "discovering the subnet";
   fabrics_.emplace(name, std::move(fabric));
   publish();
+}
+
+void Core::expect(ExpectedCabling expected) {
+  expected_ = std::move(expected);
+  for (auto& [name, fabric] : fabrics_)
+    if (fabric.layer == LinkLayer::kInfiniBand) {
+      fabric.analyzer.expect(expected_);
+      fabric.tell_differences = true;
+    }
 }
 
 void Core::remove_fabric(const std::string& name) {
@@ -159,6 +169,10 @@ void Core::take_sweep(Sweep sweep) {
   fabric.view.status = watching_status(sweep);
   fabric.view.stale_after = analyzer::stale_after(sweep, config_.analyzer);
   fabric.view.rates = analysis.rates;
+  if (fabric.tell_differences && analysis.cabling)
+    logger("infiniband")->info("{}: {}", sweep.fabric, differences_text(*analysis.cabling));
+  fabric.tell_differences = fabric.tell_differences && !analysis.cabling;
+  fabric.view.cabling = analysis.cabling;
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
                              !analyzer::same_cabling(*fabric.view.sweep->topology, *sweep.topology)))
     fabric.view.places = std::make_shared<const Places>(analyzer::find_places(*sweep.topology, place_hints_));

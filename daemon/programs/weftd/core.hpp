@@ -22,6 +22,7 @@
 #include "daemon/programs/weftd/host_sessions.hpp"
 #include "daemon/programs/weftd/maintenance_service.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
+#include "fabric/expected_cabling.hpp"
 
 namespace weft::daemon {
 
@@ -35,14 +36,16 @@ class Core {
   /// Brings a function to the thread that owns the object; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  Core(const config::WeftdConfig& config, std::shared_ptr<const Topology> expected, store::Store& store,
-       store::Restored restored, runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication,
-       const Clock& clock, Post post);
+  Core(const config::WeftdConfig& config, ExpectedCabling expected, store::Store& store, store::Restored restored,
+       runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication, const Clock& clock,
+       Post post);
 
   /// A subnet that shall be watched: it is shown, as waited for, from now on.
   void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand);
   /// It is watched through another port already, or not any more.
   void remove_fabric(const std::string& name);
+  /// What is expected of the cabling of InfiniBand subnets from their next sweeps on.
+  void expect(ExpectedCabling expected);
   /// A sweep arrived. It is ignored when its fabric is not known.
   void take_sweep(Sweep sweep);
   /// Collectors told something. What their events mean is shown as soon as it is on disk.
@@ -78,12 +81,14 @@ class Core {
   struct Fabric {
     analyzer::FabricAnalyzer analyzer;
     FabricView view;
+    LinkLayer layer;
     std::string trouble;            // why there are no sweeps; empty while there are
     std::string silence;            // of nodes, as no_answer() has it
     TimePoint last_sweep = kNever;  // when one arrived, or when we began to wait
     std::uint64_t saved_links = 0, saved_history = 0;
     TimePoint nodes_saved = kNever;
     TimePoint baselines_saved = kNever;
+    bool tell_differences = true;  // from what is expected: in the log, once
   };
   struct Batch {
     std::vector<Incident> incidents;
@@ -108,7 +113,7 @@ class Core {
   void publish();
 
   const config::WeftdConfig& config_;
-  std::shared_ptr<const Topology> expected_;
+  ExpectedCabling expected_;
   analyzer::PlaceHints place_hints_;
   store::Store& store_;
   runtime::Lane& store_lane_;

@@ -39,6 +39,22 @@ std::string no_answer(const SweepStatistics& statistics) {
   return {};
 }
 
+std::string differences_text(const CablingDifferences& differences) {
+  const auto counted = [](std::size_t count, const char* one, const char* many) {
+    return std::to_string(count) + ' ' + (count == 1 ? one : many);
+  };
+  std::string found;
+  const auto add = [&](std::size_t count, const char* one, const char* many) {
+    if (count > 0) found += (found.empty() ? "" : ", ") + counted(count, one, many);
+  };
+  add(differences.missing.size(), "planned link is not there", "planned links are not there");
+  add(differences.misled.size(), "cable leads elsewhere", "cables lead elsewhere");
+  add(differences.unplanned.size(), "link is not planned", "links are not planned");
+  add(differences.absent_nodes.size(), "planned node is not in the fabric", "planned nodes are not in the fabric");
+  return counted(differences.planned_links, "link is planned", "links are planned") + "; " +
+         (found.empty() ? "no differences" : found);
+}
+
 const char* what_happened(const Incident& incident, const analyzer::IncidentList& shown) {
   if (incident.state == IncidentState::kResolved) return "resolved";
   if (incident.revision <= 1) return "opened";

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzer/incidents/incident_manager.hpp"
+#include "fabric/cabling_differences.hpp"
 #include "fabric/result.hpp"
 #include "fabric/sweep.hpp"
 
@@ -14,6 +15,9 @@ namespace weft::daemon {
 std::string watching_status(const Sweep& sweep);
 /// Which nodes keep silent or say that our M_Key is not theirs, and what to do; empty when there are none.
 std::string no_answer(const SweepStatistics& statistics);
+
+/// "128 links are planned; 2 planned links are not there, 1 cable leads elsewhere", or "… ; no differences".
+std::string differences_text(const CablingDifferences& differences);
 
 /// What happened to an incident since it was shown, in the words of the event log: "opened", "updated", "reopened" or
 /// "resolved".

@@ -15,14 +15,23 @@
 
 namespace weft::daemon {
 
-Result<std::shared_ptr<const Topology>> read_expected_topology(const std::filesystem::path& path) {
+Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path) {
   constexpr std::size_t kMostBytes = 256UL << 20;
-  if (path.empty()) return std::shared_ptr<const Topology>();
+  ExpectedCabling expected;
+  if (path.empty()) return expected;
   const auto text = runtime::read_regular(path, kMostBytes);
   if (!text) return fail(ErrorCode::kInvalidArgument, text.error().message);
+  const auto at_file = [&](const Error& error) { return fail(error.code, path.string() + ": " + error.message); };
+  if (cabling::is_cabling(*text)) {
+    auto plan = cabling::parse_subnet_cabling(*text);
+    if (!plan) return at_file(plan.error());
+    expected.by_name = std::make_shared<const CablePlan>(std::move(*plan));
+    return expected;
+  }
   auto topology = infiniband::parse_topology_file(*text);
-  if (!topology) return fail(topology.error().code, path.string() + ": " + topology.error().message);
-  return std::make_shared<const Topology>(std::move(*topology));
+  if (!topology) return at_file(topology.error());
+  expected.by_guid = std::make_shared<const Topology>(std::move(*topology));
+  return expected;
 }
 
 Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& config) {

@@ -9,14 +9,15 @@
 #include "analyzer/ports/ethernet_fabric.hpp"
 #include "daemon/config/config.hpp"
 #include "fabric/clock.hpp"
+#include "fabric/expected_cabling.hpp"
 #include "fabric/result.hpp"
-#include "fabric/topology.hpp"
 
 namespace weft::daemon {
 
-/// The expected topology; null for an empty path. Fails as infiniband::parse_topology_file(), and where there is no
-/// regular file of at most 256 MiB that can be read; the path is in the message.
-Result<std::shared_ptr<const Topology>> read_expected_topology(const std::filesystem::path& path);
+/// The expected cabling of InfiniBand subnets; empty for an empty path. Fails as infiniband::parse_topology_file(), or
+/// as cabling::parse_subnet_cabling() where cabling::is_cabling() finds one, and where there is no regular file of at
+/// most 256 MiB that can be read; the path is in the message.
+Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path);
 
 /// The Ethernet fabric whose cabling is planned in the file of `config`. Fails as cabling::parse_cabling() and
 /// EthernetFabric::make(), and where there is no regular file within CablingLimits that can be read; the path is in the

@@ -51,6 +51,10 @@ struct SelfMetrics::Families {
   Family<Counter>& loads = counter("weft_security_files_loaded_total", "Successful loads of the files of [security].");
   Family<Gauge>& certificate_end =
       gauge("weft_certificate_expiry_timestamp_seconds", "Expiry of the server's certificate, in Unix time.");
+  Family<Gauge>& bad_plan =
+      gauge("weft_expected_topology_refused",
+            "1 while the file of infiniband.expected_topology is invalid and the previous one stays in use.");
+  Family<Gauge>& planned = gauge("weft_expected_topology_links", "Links that the expected topology plans.");
   Family<Gauge>& inbox = gauge("weft_collector_batches_waiting", "Messages of collectors waiting to be processed.");
 
   Family<Gauge>& gauge(const char* name, const char* help) {
@@ -113,6 +117,11 @@ void SelfMetrics::set(const SecurityFigures& security) {
   raise_to(families_->loads.Add({}), security.loaded);
   if (security.certificate_end != kNever)
     families_->certificate_end.Add({}).Set(seconds(security.certificate_end.time_since_epoch()));
+}
+
+void SelfMetrics::set(const ExpectedFigures& expected) {
+  families_->bad_plan.Add({}).Set(expected.refused ? 1 : 0);
+  families_->planned.Add({}).Set(static_cast<double>(expected.links));
 }
 
 void SelfMetrics::set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,

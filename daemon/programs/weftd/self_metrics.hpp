@@ -12,6 +12,7 @@
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/adapters/webhooks/event_sender.hpp"
 #include "daemon/platform/runtime/lane.hpp"
+#include "daemon/programs/weftd/expected_topology.hpp"
 #include "daemon/programs/weftd/host_sessions.hpp"
 #include "daemon/programs/weftd/security.hpp"
 
@@ -43,6 +44,8 @@ class SelfMetrics {
   void set(const api::TelemetryFigures& streams, const HostFigures& hosts, const runtime::ChannelFigures& inbox);
   /// Sets the metrics of authentication and certificates.
   void set(const SecurityFigures& security);
+  /// Sets the metrics of the expected topology's file.
+  void set(const ExpectedFigures& expected);
   /// Sets the metrics of one fabric. Times are seconds; the counts grow from the start of the process.
   void set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,
                   std::uint64_t sweeps_skipped);

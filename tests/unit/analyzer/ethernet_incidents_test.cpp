@@ -116,19 +116,39 @@ TEST(EthernetIncidents, ASwitchNobodyReadsIsDownWhenAllItsHostsSaySo) {
   EXPECT_EQ(down.finding.cause.label, "leaf01");
 }
 
-TEST(EthernetIncidents, AHostThatDiesUnderASwitchThatTellsIsALinkDownAndACollectorLost) {
+TEST(EthernetIncidents, AHostThatDiesUnderASwitchThatTellsIsOneNodeDown) {
   EthernetWatch watch;
   ToldHost& leaf = watch.told.add(watch.plan, "leaf01");
   watch.seconds(10);
   watch.told.host("gpu-01").view().state = CollectorState::kDisconnected;
   leaf.port(0).state = PortState::kDown;  // swp1
   watch.seconds(120);
-  std::vector<IncidentKind> kinds;
-  for (const Incident& incident : watch.open()) kinds.push_back(incident.finding.kind);
-  std::ranges::sort(kinds);
-  std::vector<IncidentKind> expected{IncidentKind::kLinkDown, IncidentKind::kTelemetryLost};
-  std::ranges::sort(expected);
-  EXPECT_EQ(kinds, expected) << watch.describe();
+  const Incident down = watch.only();
+  EXPECT_EQ(down.finding.kind, IncidentKind::kNodeDown) << watch.describe();
+  EXPECT_EQ(down.finding.cause.label, "gpu-01");
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+}
+
+TEST(EthernetIncidents, ErrorsOfThePhysicalLayerAreOfTheLinkAtTheReceivingEnd) {
+  for (const char* const counter : {"physical_symbol_errors", "fec_uncorrectable_blocks", "receive_errors"}) {
+    EthernetWatch watch;
+    ToldHost& gpu = watch.told.host("gpu-01");
+    gpu.add_series("receive_errors", "eth2", CounterSource::kRdma);
+    if (counter != std::string_view("receive_errors")) gpu.add_series(counter, "eth2");
+    watch.seconds(5);
+    for (int i = 0; i < 60; ++i) {
+      watch.load("gpu-01", 0.5, 0.5);
+      gpu.value(counter, "eth2") += 50;
+      watch.seconds(1);
+    }
+    const Incident errors = watch.only();
+    EXPECT_EQ(errors.finding.kind, IncidentKind::kLinkErrors) << counter << ": " << watch.describe();
+    EXPECT_EQ(errors.finding.cause.kind, EntityKind::kLink);
+    EXPECT_NE(errors.finding.summary.find(
+                  "received at gpu-01 eth2: the cable or the transmitter of leaf01 swp1 is suspected"),
+              std::string::npos)
+        << errors.finding.summary;
+  }
 }
 
 TEST(EthernetIncidents, AHostThatPausesItsSwitchIsASlowReceiver) {
@@ -212,7 +232,7 @@ TEST(EthernetIncidents, AfterARestartNothingIsClaimedBeforeCollectorsSpeak) {
   watch.seconds(10);
   const AnalyzerState known = watch.rules.state();
   EXPECT_EQ(known.links.size(), 4U) << "those between switches were never seen";
-  watch.rules = FabricAnalyzer("ethernet", Thresholds{}, nullptr);
+  watch.rules = FabricAnalyzer("ethernet", Thresholds{});
   watch.rules.restore(known);
   watch.host_rules = HostAnalyzer(Thresholds{}, watch.told.now);
   watch.told.fabric = *EthernetFabric::make(watch.plan, "ethernet", ToldFabric::kSecond);

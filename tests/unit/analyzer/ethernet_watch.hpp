@@ -23,7 +23,7 @@ struct EthernetWatch {
   explicit EthernetWatch(const CablePlan& cabling = small_plan())
       : plan(cabling),
         told(cabling),
-        rules("ethernet", Thresholds{}, nullptr),
+        rules("ethernet", Thresholds{}),
         host_rules(Thresholds{}, told.now),
         book(IncidentPolicy{}, {}, 1) {}
 

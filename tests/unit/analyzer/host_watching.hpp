@@ -56,6 +56,7 @@ struct HostWatching {
     batch.reading->values = values[host];
     batch.reading->present.assign(values[host].size(), 1);
     batch.reading->jobs = {jobs.empty() ? "slurm:" + std::to_string(host) : jobs[host]};
+    std::erase(batch.reading->jobs, "");
     analyzer.hear(names[host], std::chrono::seconds(1), now);
     analyzer.take(names[host], batch);
   }
@@ -101,7 +102,7 @@ struct HostWatching {
   std::vector<std::string> names;
   std::vector<std::vector<std::uint64_t>> values;
   std::vector<int> silent;
-  std::vector<std::string> jobs;  ///< by host; empty: each has one of its own
+  std::vector<std::string> jobs;  ///< by host, "" where none runs; empty: each has one of its own
 };
 
 using Kinds = std::vector<IncidentKind>;

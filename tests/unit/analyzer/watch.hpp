@@ -22,8 +22,10 @@ struct Watch {
       : fabric(std::move(built)),
         thresholds(limits),
         expected_topology(std::move(expected)),
-        analyzer(fabric.name(), thresholds, expected_topology),
-        book(IncidentPolicy{}, {}, 1) {}
+        analyzer(fabric.name(), thresholds),
+        book(IncidentPolicy{}, {}, 1) {
+    analyzer.expect({expected_topology, nullptr});
+  }
 
   /// So many sweeps, each judged; `before_each` changes the fabric first.
   void sweeps(unsigned count, const std::function<void()>& before_each = {}) {
@@ -40,7 +42,8 @@ struct Watch {
     const AnalyzerState state = analyzer.state();
     std::vector<Incident> stored;
     for (const IncidentPtr& incident : *book.all()) stored.push_back(*incident);
-    analyzer = FabricAnalyzer(fabric.name(), thresholds, expected_topology);
+    analyzer = FabricAnalyzer(fabric.name(), thresholds);
+    analyzer.expect({expected_topology, nullptr});
     analyzer.restore(state);
     for (const Incident& incident : stored) analyzer.remember(incident);
     book = IncidentManager(IncidentPolicy{}, std::move(stored), 1);

@@ -146,6 +146,15 @@ TEST_F(Health, ADegradedLinkIsDegraded) {
   EXPECT_EQ(of("host-1-1").action, RecommendedAction::kAvoidNewJobs);
 }
 
+TEST_F(Health, ALinkThatFlappedOnceLeavesItsHostHealthy) {
+  const PortIndex end = watch.fabric.port_towards("leaf-1", "host-1-1 mlx5_0");
+  watch.fabric.add_counter(end, CounterId::kLinkDowned, 1);
+  watch.sweeps(2);
+  ASSERT_EQ(watch.only().finding.kind, IncidentKind::kLinkFlap);
+  EXPECT_EQ(of("host-1-1").verdict, HealthVerdict::kHealthy);
+  EXPECT_EQ(of("host-1-1").action, RecommendedAction::kWatch);
+}
+
 TEST_F(Health, AHostOnTwoFabricsHasTheWorstOfBoth) {
   FabricView views[] = {view(), view()};
   views[1].name = "second";

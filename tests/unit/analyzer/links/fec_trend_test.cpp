@@ -13,7 +13,7 @@ using std::chrono::minutes;
 struct FecTrend : testing::Test {
   FecTrend()
       : fabric(FabricBuilder::fat_tree(2, 3, 4)),
-        analyzer(fabric.name(), Thresholds{}, nullptr),
+        analyzer(fabric.name(), Thresholds{}),
         book(IncidentPolicy{}, {}, 1),
         end(fabric.port_towards("leaf-1", "spine-0")) {
     fabric.set_interval(minutes(1));
@@ -139,7 +139,7 @@ TEST_F(FecTrend, TheBaselineSurvivesARestartAndANewEpoch) {
   const AnalyzerState state = analyzer.state();
   EXPECT_GT(state.fec_baselines.size(), 10U);
   // Worse while nobody watched, and steady since: against its own past only it is worse.
-  analyzer = FabricAnalyzer(fabric.name(), Thresholds{}, nullptr);
+  analyzer = FabricAnalyzer(fabric.name(), Thresholds{});
   analyzer.restore(state);
   EXPECT_EQ(analyzer.state().fec_baselines.size(), state.fec_baselines.size()) << "also before the first sweep";
   exponent[end] += 1.5;

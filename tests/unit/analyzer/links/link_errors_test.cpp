@@ -35,6 +35,75 @@ TEST_F(LinkErrors, AboveTheLimitCondemnTheLinkAndABetterTimeReinstatesIt) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
+/// One error in every `spacing` seconds.
+struct ErroredSecondsRule : testing::Test {
+  explicit ErroredSecondsRule(Thresholds limits = {})
+      : watch(FabricBuilder::fat_tree(2, 3, 4), limits), port(watch.fabric.port_towards("leaf-1", "spine-0")) {
+    watch.sweeps(3);
+  }
+  void errors(unsigned count, unsigned spacing) {
+    for (unsigned i = 0; i < count; ++i) {
+      watch.fabric.add_counter(port, CounterId::kSymbolErrors, 1);
+      watch.sweeps(spacing);
+    }
+  }
+  Watch watch;
+  PortIndex port;
+};
+
+TEST_F(ErroredSecondsRule, FindARateJustAboveTheLimitThatNoShortWindowDoes) {
+  // 0.25 errors a second at 200 Gb/s are 1.25e-12 a bit; of the limit's 0.2 a second twelve minutes show 130.
+  errors(150, 4);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  errors(25, 4);
+  const Incident bad = watch.only();
+  EXPECT_EQ(bad.finding.kind, IncidentKind::kLinkErrors);
+  EXPECT_EQ(link_of(bad), watch.fabric.link_of(port));
+  EXPECT_NE(bad.finding.summary.find("errors in many separate seconds"), std::string::npos) << bad.finding.summary;
+  ASSERT_EQ(bad.finding.evidence[0].signal, "errored_seconds");
+  EXPECT_NEAR(bad.finding.evidence[0].threshold, 130.5, 0.1);
+  watch.sweeps(500);
+  EXPECT_TRUE(watch.open().empty()) << "half of them lie more than twelve minutes back";
+}
+
+TEST_F(ErroredSecondsRule, LeaveAloneARateBelowTheLimit) {
+  errors(300, 7);  // 0.7e-12
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
+struct SetErroredSeconds : ErroredSecondsRule {
+  SetErroredSeconds() : ErroredSecondsRule(limits()) {}
+  static Thresholds limits() {
+    Thresholds limits;
+    limits.errored_seconds_12_minutes = limits.errored_seconds_125_minutes = 3;
+    return limits;
+  }
+};
+
+TEST_F(SetErroredSeconds, CondemnAboveTheCountAndOneBurstDoesNot) {
+  errors(15, 1);
+  watch.sweeps(60);
+  EXPECT_TRUE(watch.open().empty()) << "one burst: " << watch.describe();
+  errors(2, 90);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkErrors);
+}
+
+TEST_F(SetErroredSeconds, OfTheLongWindowCondemnToo) {
+  watch.fabric.set_interval(std::chrono::seconds(30));
+  errors(3, 60);
+  EXPECT_TRUE(watch.open().empty());
+  errors(1, 60);
+  EXPECT_EQ(watch.only().finding.evidence[0].window, std::chrono::minutes(125));
+}
+
+TEST_F(SetErroredSeconds, AreForgottenWhenTheLinkTrainsAnew) {
+  errors(3, 60);
+  watch.fabric.add_counter(port, CounterId::kLinkDowned, 1);
+  watch.sweeps(60);
+  errors(2, 60);
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
 TEST_F(LinkErrors, AreNotOverWhileTheirCounterIsStuck) {
   errors(34, CounterId::kSymbolErrors, 5);
   ASSERT_EQ(watch.only().finding.kind, IncidentKind::kLinkErrors);

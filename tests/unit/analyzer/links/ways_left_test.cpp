@@ -29,7 +29,7 @@ struct Ways {
 
   FabricBuilder fabric;
   Thresholds thresholds;
-  LinkTable table{thresholds, nullptr};
+  LinkTable table{thresholds};
   std::vector<std::uint8_t> ranks;
 };
 

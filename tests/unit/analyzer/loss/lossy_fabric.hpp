@@ -40,25 +40,45 @@ struct LossyFabric {
   Sweep second() {
     const Sweep before = last.topology ? last : fabric.sweep();
     for (const Flow& flow : flows) {
-      std::uint64_t packets = flow.packets;
-      const Path path = find_path(*before.topology, *before.routes, port(flow.from), fabric.lid_of(flow.to));
-      EXPECT_TRUE(path.arrived());
-      for (const PathHop& hop : path.hops) {
-        const NodeIndex node = fabric.ports()[hop.from].node;
-        packets -= static_cast<std::uint64_t>(static_cast<double>(packets) * lost_in[node]);
-        fabric.add_counter(hop.from, CounterId::kTransmitPackets, packets);
-        packets -= static_cast<std::uint64_t>(static_cast<double>(packets) * lost_on[hop.from]);
-        fabric.add_counter(hop.to, CounterId::kReceivePackets, packets);
+      const std::vector<std::vector<PathHop>> ways = ways_of(before, flow);
+      std::uint64_t arrived = 0;
+      for (const std::vector<PathHop>& way : ways) {
+        std::uint64_t packets = flow.packets / ways.size();
+        for (const PathHop& hop : way) {
+          const NodeIndex node = fabric.ports()[hop.from].node;
+          packets -= static_cast<std::uint64_t>(static_cast<double>(packets) * lost_in[node]);
+          fabric.add_counter(hop.from, CounterId::kTransmitPackets, packets);
+          packets -= static_cast<std::uint64_t>(static_cast<double>(packets) * lost_on[hop.from]);
+          fabric.add_counter(hop.to, CounterId::kReceivePackets, packets);
+        }
+        arrived += packets;
       }
       TransferTotals& from = totals[flow.from];
       TransferTotals& to = totals[flow.to];
       from.sent += flow.packets;
-      from.sent_again += flow.packets - packets;
-      to.received += packets;
-      to.out_of_sequence += flow.packets - packets;
+      from.sent_again += flow.packets - arrived;
+      to.received += arrived;
+      to.out_of_sequence += flow.packets - arrived;
     }
     last = fabric.sweep();
     return last;
+  }
+
+  /// The way of the tables; with `spread` the ways over both spines.
+  std::vector<std::vector<PathHop>> ways_of(const Sweep& sweep, const Flow& flow) const {
+    const Path path = find_path(*sweep.topology, *sweep.routes, port(flow.from), fabric.lid_of(flow.to));
+    EXPECT_TRUE(path.arrived());
+    if (!spread || path.hops.size() != 4) return {path.hops};
+    std::vector<std::vector<PathHop>> ways(2, path.hops);
+    const auto name = [&](PortIndex at) { return fabric.nodes()[fabric.ports()[at].node].name; };
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const std::string spine = "spine-" + std::to_string(i);
+      const std::string up = name(path.hops[1].from);
+      const std::string down = name(path.hops[2].to);
+      ways[i][1] = {fabric.port_towards(up, spine), fabric.port_towards(spine, up)};
+      ways[i][2] = {fabric.port_towards(spine, down), fabric.port_towards(down, spine)};
+    }
+    return ways;
   }
 
   std::vector<TransferEnd> ends() {
@@ -94,6 +114,7 @@ struct LossyFabric {
   std::vector<Flow> flows;
   std::map<PortIndex, double> lost_on;  ///< by sending port
   std::map<NodeIndex, double> lost_in;
+  bool spread = false;  ///< adaptive routing: each flow over both spines, whatever the tables say
   std::map<std::string, TransferTotals> totals;
   Sweep last;
 };

@@ -67,6 +67,39 @@ TEST(EthernetFabric, OfSeveralSourcesTheFirstIsTaken) {
   EXPECT_EQ(told.counter("gpu-01 eth2", kReceiveErrors), 7) << "neither the other one nor their sum";
 }
 
+TEST(EthernetFabric, ReceiveErrorsOfRdmaAndOfTheInterfaceDoNotHideEachOther) {
+  ToldFabric told;
+  ToldHost& gpu = told.host("gpu-01");
+  gpu.add_series("receive_errors", "eth2", CounterSource::kRdma);
+  gpu.values().back() = 100;
+  gpu.value("receive_errors", "eth2") = 7;
+  gpu.add_series("crc_errors", "eth2");
+  gpu.values().back() = 5;
+  told.step();
+  EXPECT_EQ(told.counter("gpu-01 eth2", kReceiveErrors), 107) << "the interface's have its bad frames";
+}
+
+TEST(EthernetFabric, BadFramesAreReceiveErrorsWhereNothingElseIs) {
+  ToldFabric told;
+  ToldHost& leaf = told.add(small_plan(), "leaf01");
+  leaf.take_interface_away();
+  HostPort port;
+  port.device = port.netdev = "swp1";
+  port.link_layer = LinkLayer::kEthernet;
+  port.state = PortState::kActive;
+  leaf.add_port(port);
+  leaf.values().clear();
+  leaf.add_series("crc_errors", "swp1");
+  leaf.values().back() = 5;
+  leaf.add_series("physical_symbol_errors", "swp1");
+  leaf.values().back() = 3;
+  leaf.add_series("fec_uncorrectable_blocks", "swp1");
+  leaf.values().back() = 2;
+  told.step();
+  EXPECT_EQ(told.counter("leaf01 swp1", kReceiveErrors), 5);
+  EXPECT_EQ(told.counter("leaf01 swp1", kSymbolErrors), 5) << "symbols, and blocks beyond correction";
+}
+
 TEST(EthernetFabric, ACounterThatWasNotReadIsAbsent) {
   ToldFabric told;
   ToldHost& gpu = told.host("gpu-01");

@@ -35,6 +35,26 @@ TEST(PlanManager, AHostWithABadAccessLinkIsToBeDrained) {
   EXPECT_EQ(b.plan(1).target.host, "host-0-0");
 }
 
+TEST(PlanManager, ALinkThatFlappedOnceIsLeftAlone) {
+  for (const bool keeps_flapping : {false, true}) {
+    Book b;
+    Incident incident;
+    incident.id = 1;
+    incident.finding.kind = IncidentKind::kLinkFlap;
+    incident.finding.severity = Severity::kWarning;  // transfers of the job failed
+    incident.finding.cause = b.link("leaf-0", "host-0-0 mlx5_0");
+    incident.opened = incident.updated = b.fabric.now();
+    incident.beginnings = {b.fabric.now()};
+    for (const char* unit : {"events", "points"})
+      if (keeps_flapping || unit == std::string_view("events"))
+        incident.finding.evidence.push_back(
+            {.signal = "flaps", .description = {}, .unit = unit, .observed = b.fabric.now(), .where = {}});
+    b.incidents = {std::make_shared<const Incident>(incident)};
+    b.book->review(b.look());
+    EXPECT_EQ(b.book->find(1) != nullptr, keeps_flapping);
+  }
+}
+
 TEST(PlanManager, AnApprovalIsForTheRevisionThatWasRead) {
   Book b;
   b.errors("leaf-0", "spine-0");

@@ -9,6 +9,7 @@
 namespace weft::cabling {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -84,7 +85,8 @@ TEST(CablingFile, SaysWhereTheTextIsNoDot) {
   EXPECT_THAT(fault(""), StartsWith("line 1: "));
   EXPECT_THAT(fault("graph G {\n\"a\":\"swp1"), StartsWith("line 2: "));
   EXPECT_THAT(fault(std::string_view("graph G {\n\0}", 12)), StartsWith("line 2: a zero byte"));
-  EXPECT_THAT(fault("graph A { a:x -- b:y }\ngraph B { }"), HasSubstr("more than one graph"));
+  EXPECT_EQ(fault("graph A {\n a:x -- b:y }\n\ngraph B { }"), "line 4: a second graph begins");
+  EXPECT_EQ(fault("graph A { a:x -- b:y } graph B { }"), "line 1: a second graph begins");
   // A text that failed leaves nothing behind for the next one.
   EXPECT_EQ(fault("graph G { a:x -- b:y }"), "read");
 }
@@ -115,6 +117,63 @@ TEST(CablingFile, TwentyFaultsAreEnough) {
   for (int i = 0; i < 50; ++i) text += "a:x -- b:y\n";
   const std::string said = fault(text + "}");
   EXPECT_EQ(std::ranges::count(said, '\n'), 19);
+}
+
+TEST(CablingFile, TheFirstFaultOfTheTextIsSaidFirst) {
+  // Names are looked at before cables.
+  EXPECT_THAT(fault("graph G {\n a:x -- a:y\n \"\xc3\xa4\":x -- b:y\n}"),
+              AllOf(StartsWith("line 2: the cable from"), HasSubstr("\nline 3: a node's name")));
+}
+
+TEST(CablingFile, ReadsATable) {
+  const auto plan = parse_cabling(
+      "StartDevice,StartPort,EndDevice,EndPort,BandWidth\n"
+      "leaf01,Ethernet0,gpu-01,eth2,400000\n"
+      "leaf01,Ethernet4,gpu-02,eth2,400000\n"
+      "gpu-01,eth2,leaf01,Ethernet0,400000\n",
+      kSwitchPorts);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(plan->nodes, ElementsAre(CablePlan::Node{"leaf01", true}, CablePlan::Node{"gpu-01", false},
+                                       CablePlan::Node{"gpu-02", false}));
+  EXPECT_THAT(cables(*plan), ElementsAre("leaf01 Ethernet0 gpu-01 eth2", "leaf01 Ethernet4 gpu-02 eth2"));
+}
+
+TEST(CablingFile, SaysWhichLinesOfATableAreWrong) {
+  EXPECT_EQ(fault("node1,port1,node2,port2\na,swp1,b,swp1\na,swp 2,b,swp2\na,swp1,c,swp1\n\nb,swp1,b,swp5\n,x,b,y\n"),
+            "line 3: the cable \"a\":\"swp 2\" -- \"b\":\"swp2\" needs a port name without blanks at both ends\n"
+            "line 4: \"a\":\"swp1\" already has a cable, in line 2\n"
+            "line 6: the cable from \"b\":\"swp1\" leads back to \"b\"\n"
+            "line 7: a node's name is empty, too long, or not printable ASCII");
+  EXPECT_EQ(fault("node1,port1,node2,port2\n"), "line 1: it has no cables");
+}
+
+TEST(CablingFile, ReadsTheCablesOfASubnet) {
+  const auto plan = parse_subnet_cabling(
+      "#StartDevice,StartPort,EndDevice,EndPort,LinkType\n"
+      "leaf-1,Port 21,core,Blade 16_Port 2/20,Data\n"
+      "gpu-01,gpu-01 mlx5_0,leaf-1,Port 1,Data\n");
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(cables(*plan), ElementsAre("leaf-1 21 core/L16/U2 20", "gpu-01 mlx5_0 1 leaf-1 1"));
+  const auto graph = parse_subnet_cabling("graph G {\n \"leaf-1\":\"21\" -- \"gpu-01\":\"mlx5_0\"\n}\n");
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_THAT(cables(*graph), ElementsAre("leaf-1 21 gpu-01 mlx5_0 1"));
+}
+
+TEST(CablingFile, SaysWhichPortsOfASubnetAreNone) {
+  const auto plan = parse_subnet_cabling(
+      "node1,port1,node2,port2\nleaf-1,1,leaf-2,1\nleaf-1,1/1/2,leaf-2,2\nleaf-1,Port 1,leaf-3,1\n");
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message,
+              AllOf(StartsWith("line 3: \"1/1/2\" is not a port of \"leaf-1\": expected a number"),
+                    HasSubstr("\nline 4: \"leaf-1\":\"1\" already has a cable, in line 2")));
+}
+
+TEST(CablingFile, IsToldByItsFirstLines) {
+  for (const char* text :
+       {"graph G {", "// plan\n", "# plan\n\n  strict digraph", "node1,port1,node2,port2\n", "Graph{"})
+    EXPECT_TRUE(is_cabling(text)) << text;
+  for (const char* text : {"", "graphs", "vendid=0x2c9\ngraph G {", "Switch 4 \"S-1\"\n"})
+    EXPECT_FALSE(is_cabling(text)) << text;
 }
 
 TEST(CablingFile, APatternMustBeOne) {

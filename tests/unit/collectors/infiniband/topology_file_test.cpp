@@ -14,6 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr const char* kSmall = R"(#
 # Topology file: generated on Tue Jun  5 14:15:10 2007
@@ -204,6 +205,11 @@ TEST(TopologyFile, ReportsEveryFaultWithItsLine) {
   EXPECT_THAT(message, HasSubstr("line 17: switchguid must not be zero"));
   EXPECT_THAT(message, HasSubstr("line 18: unknown property 'colour'"));
   EXPECT_THAT(message, HasSubstr("line 19: caguid is not a hexadecimal number"));
+}
+
+TEST(TopologyFile, ReportsNoFaultThatFollowsFromALaterOne) {
+  EXPECT_THAT(message_of("Switch 4 \"S-1\"\n[1] \"S-2\"[1]\n[2] \"S-3\"[1]\nSwitch 0 \"S-2\"\nSwitch 4 \"S-3\n"),
+              AllOf(StartsWith("line 4: a node must have 1 to 254 ports"), Not(HasSubstr("not described anywhere"))));
 }
 
 TEST(TopologyFile, ReportsEndsThatContradictEachOther) {

@@ -9,7 +9,7 @@ namespace weft::ctl {
 namespace {
 
 constexpr std::int64_t kCreated = 1'700'000'000;
-const TimePoint kNow{std::chrono::seconds(kCreated + 90)};
+const TimePoint kReadAt{std::chrono::seconds(kCreated + 90)};
 
 void add_guard(v1::Plan& plan, v1::GuardVerdict::Guard guard, v1::GuardVerdict::Result result, const char* why) {
   v1::GuardVerdict& verdict = *plan.add_guards();
@@ -65,7 +65,7 @@ v1::Plan proposed() {
 
 std::string story(const v1::Plan& plan) {
   std::ostringstream out;
-  print_plan(out, plan, kNow);
+  print_plan(out, plan, kReadAt);
   return out.str();
 }
 

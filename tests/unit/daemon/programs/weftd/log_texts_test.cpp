@@ -8,6 +8,18 @@
 namespace weft::daemon {
 namespace {
 
+TEST(LogTexts, DifferencesAreCounted) {
+  CablingDifferences differences;
+  differences.planned_links = 128;
+  EXPECT_EQ(differences_text(differences), "128 links are planned; no differences");
+  differences.missing.resize(2);
+  differences.misled.resize(1);
+  differences.absent_nodes.resize(4);
+  EXPECT_EQ(differences_text(differences),
+            "128 links are planned; 2 planned links are not there, 1 cable leads elsewhere, 4 planned nodes are not in "
+            "the fabric");
+}
+
 TEST(LogTexts, TheStatusSaysWhoDoesNotAnswerAndWhy) {
   Node node;
   node.guid = {1};

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/links/compare_cabling.hpp"
+
+#include <algorithm>
+
+namespace weft::analyzer {
+namespace {
+
+NamedPort named_port(const Topology& topology, PortIndex port) {
+  return {topology.key_of(port), topology.node_of(topology.port(port)).name};
+}
+
+/// The port that is planned at the other end, or kNoIndex.
+PortIndex planned_peer(const Topology& expected, PortKey key) {
+  const PortIndex port = expected.find_port(key);
+  return port == kNoIndex ? kNoIndex : expected.port(port).peer;
+}
+
+bool has_cable(const Topology& seen, PortKey key) {
+  const PortIndex port = seen.find_port(key);
+  return port != kNoIndex && seen.port(port).peer != kNoIndex;
+}
+
+}  // namespace
+
+CablingDifferences compare_cabling(const Topology& expected, const Topology& seen) {
+  CablingDifferences differences;
+  for (PortIndex i = 0; i < seen.ports().size(); ++i) {
+    const PortIndex peer = seen.port(i).peer;
+    if (peer == kNoIndex || peer < i || (!seen.port(i).is_up() && !seen.port(peer).is_up())) continue;
+    const PortKey a = seen.key_of(i), b = seen.key_of(peer);
+    const PortIndex a_peer = planned_peer(expected, a), b_peer = planned_peer(expected, b);
+    const bool is_planned = a_peer != kNoIndex || b_peer != kNoIndex;
+    if (!is_planned && (expected.find_node(a.node) == kNoIndex || expected.find_node(b.node) == kNoIndex)) continue;
+    ++differences.compared_links;
+    if (a_peer != kNoIndex && expected.key_of(a_peer) == b) continue;  // the plan has it at both ends
+    const NamedLink found{named_port(seen, i), named_port(seen, peer)};
+    if (!is_planned) {
+      differences.unplanned.push_back(found);
+      continue;
+    }
+    MisledLink& link = differences.misled.emplace_back(MisledLink{found, {}, {}});
+    if (a_peer != kNoIndex) link.a_expects = named_port(expected, a_peer);
+    if (b_peer != kNoIndex) link.b_expects = named_port(expected, b_peer);
+  }
+  for (PortIndex i = 0; i < expected.ports().size(); ++i) {
+    const PortIndex peer = expected.port(i).peer;
+    if (peer == kNoIndex || peer < i) continue;
+    ++differences.planned_links;
+    if (!has_cable(seen, expected.key_of(i)) && !has_cable(seen, expected.key_of(peer)))
+      differences.missing.push_back({named_port(expected, i), named_port(expected, peer)});
+  }
+  for (const Node& node : expected.nodes())
+    if (seen.find_node(node.guid) == kNoIndex) differences.absent_nodes.push_back(node.name);
+  std::ranges::sort(differences.absent_nodes);
+  return differences;
+}
+
+}  // namespace weft::analyzer

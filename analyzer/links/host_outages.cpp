@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/links/host_outages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/ports/describe.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+/// Intervals without a word after which a collector whose host has lost its link is silent; and one more where it has
+/// spoken since: a single report may be lost.
+constexpr int kSilentIntervals = 2;
+constexpr int kSilentAgainIntervals = 3;
+
+bool says_down(const HostWatch& host, const Entity& link) {
+  return std::ranges::any_of(host.ports, [&](const PortWatch& port) {
+    return port.place && port.place->link.same_as(link) && port.known && !port.up;
+  });
+}
+
+bool has_another_link(const HostWatch& host, const Entity& link) {
+  return std::ranges::any_of(host.ports, [&](const PortWatch& port) {
+    return port.place && port.place->is_up && !port.place->link.same_as(link);
+  });
+}
+
+Finding node_down(const Finding& link, const HostWatch& host, NodeGuid adapter, bool is_returning) {
+  Finding finding = make_finding(
+      IncidentKind::kNodeDown, Severity::kCritical,
+      {.kind = EntityKind::kNode, .fabric = link.cause.fabric, .port = {adapter, {}}, .peer = {}, .label = host.name});
+  finding.affected = {link.cause};
+  finding.evidence = link.evidence;
+  if (!is_returning)
+    finding.evidence.push_back(
+        fact("collector_silence", "its collector was heard for the last time", host.heard, collector_of(host.name)));
+  finding.confidence = 0.9;
+  finding.summary = "Host " + host.name +
+                    (is_returning ? " is coming back: its collector reports, but its only link is not up yet"
+                                  : " is down or cut off: its only link is not up, and its collector is silent");
+  return finding;
+}
+
+}  // namespace
+
+/// True while nobody knows which of the two it is. When it is the host, the finding becomes that.
+bool HostOutages::is_held(Finding& finding, const HostWatch& host, NodeGuid adapter, TimePoint now) {
+  const Duration patience = host.interval * kSilentIntervals;
+  Link& link = links_[finding.cause.identity()];
+  if (link.since == kNever) {
+    link.since = now;
+    link.can_tell = host.interval > Duration::zero() && patience <= longest_ && !host.lost;
+  }
+  link.last = now;
+  if (!link.can_tell) return false;
+  const bool has_spoken = host.heard > link.since || says_down(host, finding.cause);
+  if (!has_spoken && now - link.since < patience) return true;
+  if (has_another_link(host, finding.cause)) return false;
+  if (!has_spoken || now - std::max(host.heard, link.since) > host.interval * kSilentAgainIntervals) {
+    link.is_host = true;
+    link.back_since = kNever;
+  } else if (link.is_host) {
+    if (link.back_since == kNever) link.back_since = now;
+    link.is_host = now - link.back_since < quiet_;
+  }
+  if (link.is_host) finding = node_down(finding, host, adapter, link.back_since != kNever);
+  return false;
+}
+
+void HostOutages::apply(std::vector<Finding>& findings, const std::function<const HostWatch*(NodeGuid)>& host_at,
+                        TimePoint now) {
+  std::erase_if(links_, [&](const auto& entry) { return now - entry.second.last > quiet_; });
+  std::erase_if(told_, [&](const auto& entry) { return now - entry.second > quiet_; });
+  std::erase_if(findings, [&](Finding& finding) {
+    if (finding.kind != IncidentKind::kLinkDown || finding.cause.kind != EntityKind::kLink) return false;
+    // The adapter at the cable. On Ethernet the other end may have a collector, too.
+    for (const Entity& adapter : finding.affected) {
+      const NodeGuid node = adapter.port.node;
+      const bool at_cable = node == finding.cause.port.node || node == finding.cause.peer.node;
+      const HostWatch* const host = adapter.kind == EntityKind::kNode && at_cable ? host_at(node) : nullptr;
+      if (host) return is_held(finding, *host, node, now);
+    }
+    return false;
+  });
+  for (const Finding& finding : findings)
+    if (finding.kind == IncidentKind::kNodeDown)
+      if (const HostWatch* const host = host_at(finding.cause.port.node)) told_[host->name] = now;
+}
+
+bool HostOutages::is_told(const std::string& host, TimePoint now) const {
+  const auto told = told_.find(host);
+  return told != told_.end() && now - told->second <= quiet_;
+}
+
+}  // namespace weft::analyzer

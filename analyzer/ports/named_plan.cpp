@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ports/named_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/ports/plan_topology.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+constexpr std::uint8_t kMostPortsOfAdapter = 4;
+
+/// "MF0;core:CS8500/L06/U1" → "core/L6/U1", "MF0;leaf-1:MQM9700/U1" → "leaf-1"; empty for other descriptions.
+std::string managed_name(std::string_view description) {
+  constexpr std::string_view kManaged = "MF0;";
+  const std::size_t colon = description.rfind(':');
+  if (!description.starts_with(kManaged) || colon == std::string_view::npos) return {};
+  std::string name(description.substr(kManaged.size(), colon - kManaged.size()));
+  std::string_view module = description.substr(colon);
+  module.remove_prefix(std::min(module.find('/'), module.size()));
+  if (std::ranges::count(module, '/') < 2) return name;
+  for (std::size_t at = 0; at < module.size(); ++at)
+    if (module[at] != '0' || (module[at - 1] >= '0' && module[at - 1] <= '9')) name += module[at];
+  return name;
+}
+
+/// Nodes by what they are called, the most certain way first.
+class NamedNodes {
+ public:
+  NamedNodes(const Topology& seen, std::span<const KnownNode> known) {
+    for (const Node& node : seen.nodes()) {
+      add(kCalled, node.name, node.guid);
+      add(kCalled, node.description, node.guid);
+      add(kManaged, managed_name(node.description), node.guid);
+      if (node.type == NodeType::kChannelAdapter && !node.aggregation_node)
+        add(kHost, std::string(host_name(node)), node.guid);
+    }
+    for (const KnownNode& node : known)
+      if (seen.find_node(node.guid) == kNoIndex && node.guid != guid_of_name(node.name))
+        add(kKnown, node.name, node.guid);
+  }
+
+  /// Zero where the name fits more than one node.
+  NodeGuid find(const std::string& name) const {
+    if (name.starts_with("0x"))
+      if (const auto guid = parse_guid(name)) return {*guid};
+    for (const auto& names : names_)
+      if (const auto found = names.find(name); found != names.end()) return found->second;
+    return guid_of_name(name);
+  }
+
+ private:
+  enum Way : std::size_t { kCalled, kManaged, kHost, kKnown, kWays };
+
+  void add(Way way, std::string name, NodeGuid guid) {
+    if (name.empty()) return;
+    const auto [found, added] = names_[way].try_emplace(std::move(name), guid);
+    if (!added && found->second != guid) found->second = {};
+  }
+
+  std::array<std::unordered_map<std::string, NodeGuid>, kWays> names_;
+};
+
+std::uint8_t number_of(std::string_view port) {
+  std::uint8_t number = 0;
+  std::from_chars(port.data(), port.data() + port.size(), number);
+  return number;
+}
+
+}  // namespace
+
+std::shared_ptr<const Topology> plan_on_subnet(const CablePlan& plan, const Topology& seen,
+                                               std::span<const KnownNode> known) {
+  const NamedNodes named(seen, known);
+  std::unordered_map<NodeGuid, const KnownNode*> known_nodes;
+  for (const KnownNode& node : known) known_nodes.emplace(node.guid, &node);
+  std::vector<Node> nodes;
+  std::unordered_map<NodeGuid, NodeIndex> by_guid;
+  // Two names of one node are one node.
+  std::vector<NodeIndex> index_of(plan.nodes.size(), kNoIndex);
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
+    const NodeGuid guid = named.find(plan.nodes[i].name);
+    if (!guid) continue;
+    const auto [found, added] = by_guid.try_emplace(guid, static_cast<NodeIndex>(nodes.size()));
+    index_of[i] = found->second;
+    if (!added) continue;
+    Node& node = nodes.emplace_back();
+    node.guid = guid;
+    node.name = node.description = plan.nodes[i].name;
+    if (const NodeIndex at = seen.find_node(guid); at != kNoIndex) {
+      node = seen.node(at);
+    } else if (const auto before = known_nodes.find(guid); before != known_nodes.end()) {
+      node.type = before->second->type;
+      node.aggregation_node = before->second->aggregation_node;
+    }
+  }
+  for (const CablePlan::Cable& cable : plan.cables)
+    for (const CableEnd* end : {&cable.a, &cable.b})
+      if (const NodeIndex index = index_of[end->node]; index != kNoIndex)
+        nodes[index].port_count = std::max(nodes[index].port_count, number_of(end->port));
+  std::vector<Port> ports;
+  for (NodeIndex index = 0; index < nodes.size(); ++index) {
+    Node& node = nodes[index];
+    if (node.type == NodeType::kUnknown)
+      node.type = node.port_count > kMostPortsOfAdapter ? NodeType::kSwitch : NodeType::kChannelAdapter;
+    node.first_port = static_cast<PortIndex>(ports.size());
+    for (std::uint32_t entry = 0; entry < node.port_entries(); ++entry) {
+      Port& port = ports.emplace_back();
+      port.node = index;
+      port.number = PortNum{static_cast<std::uint8_t>(entry + node.lowest_port())};
+    }
+  }
+  for (const CablePlan::Cable& cable : plan.cables) {
+    const auto place = [&](const CableEnd& end) {
+      const NodeIndex index = index_of[end.node];
+      const std::uint8_t number = number_of(end.port);
+      if (index == kNoIndex || number == 0) return kNoIndex;
+      return nodes[index].first_port + number - nodes[index].lowest_port();
+    };
+    const PortIndex a = place(cable.a), b = place(cable.b);
+    // Two names of one node may give a port two cables: the first one stays.
+    if (a == kNoIndex || b == kNoIndex || a == b || ports[a].peer != kNoIndex || ports[b].peer != kNoIndex) continue;
+    ports[a].peer = b;
+    ports[b].peer = a;
+  }
+  return std::make_shared<const Topology>(1, std::move(nodes), std::move(ports), std::vector<DuplicateGuid>{});
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A plan that names its nodes, as the graph that is expected of a subnet.
+
+#include <memory>
+#include <span>
+
+#include "analyzer/ports/link_table.hpp"
+#include "fabric/cable_plan.hpp"
+#include "fabric/topology.hpp"
+
+namespace weft::analyzer {
+
+/// The nodes and cables of `plan`, whose ports are numbers, with the GUIDs of the nodes that it names; as
+/// infiniband::parse_topology_file() would give it. A node of the plan is, in this order:
+///  - that of this GUID ("0x2c5eab0300b87b40");
+///  - the node of `seen` with this name or description;
+///  - a managed switch of `seen` whose description is "MF0;NAME:MODEL/U1": NAME, and of a director's module
+///    "MF0;NAME:MODEL/L16/U2": "NAME/L16/U2";
+///  - the one adapter in `seen` of a host of this name;
+///  - a node of `known`, which was seen before.
+/// Of any other node the GUID is guid_of_name(), and it is a switch if it has a cable at a port above 4. Where a name
+/// fits more than one node nothing is expected of the cables there.
+std::shared_ptr<const Topology> plan_on_subnet(const CablePlan& plan, const Topology& seen,
+                                               std::span<const KnownNode> known);
+
+}  // namespace weft::analyzer

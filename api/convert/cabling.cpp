@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/convert/cabling.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "api/publication/utf8.hpp"
+
+namespace weft::api {
+namespace {
+
+/// Four lists of that many, of all subnets of a host, stay below gRPC's usual limit of 4 MiB.
+constexpr std::size_t kMostDifferences = 1000;
+
+template <typename Entry, typename Add>
+void list_first(const std::vector<Entry>& entries, Add add) {
+  for (std::size_t i = 0; i < std::min(kMostDifferences, entries.size()); ++i) add(entries[i]);
+}
+
+void fill_differences(const FabricView& view, v1::CablingDifferences& to) {
+  const CablingDifferences& from = *view.cabling;
+  const auto port = [&view](const NamedPort& named, v1::PortReference& reference) {
+    reference.set_node(valid_utf8(named.node));
+    // The plan of a node that was never seen may have its name only.
+    if (view.sweep && view.sweep->topology && view.sweep->topology->find_node(named.key.node) != kNoIndex)
+      reference.set_node_guid(to_string(named.key.node));
+    reference.set_port(named.key.port.value);
+  };
+  const auto ends = [&port](const NamedLink& link, v1::CablingDifferences::Ends& both) {
+    port(link.a, *both.mutable_a());
+    port(link.b, *both.mutable_b());
+  };
+  to.set_fabric(valid_utf8(view.name));
+  to.set_planned_links(static_cast<std::uint32_t>(from.planned_links));
+  to.set_compared_links(static_cast<std::uint32_t>(from.compared_links));
+  to.set_missing_count(static_cast<std::uint32_t>(from.missing.size()));
+  list_first(from.missing, [&](const NamedLink& link) { ends(link, *to.add_missing()); });
+  to.set_unplanned_count(static_cast<std::uint32_t>(from.unplanned.size()));
+  list_first(from.unplanned, [&](const NamedLink& link) { ends(link, *to.add_unplanned()); });
+  to.set_misled_count(static_cast<std::uint32_t>(from.misled.size()));
+  list_first(from.misled, [&](const MisledLink& link) {
+    v1::CablingDifferences::Misled& misled = *to.add_misled();
+    port(link.found.a, *misled.mutable_a());
+    port(link.found.b, *misled.mutable_b());
+    if (link.a_expects) port(*link.a_expects, *misled.mutable_a_expects());
+    if (link.b_expects) port(*link.b_expects, *misled.mutable_b_expects());
+  });
+  to.set_absent_node_count(static_cast<std::uint32_t>(from.absent_nodes.size()));
+  list_first(from.absent_nodes, [&](const std::string& name) { to.add_absent_nodes(valid_utf8(name)); });
+}
+
+}  // namespace
+
+Result<v1::GetCablingDifferencesResponse> cabling_differences(const Snapshot& snapshot, std::string_view fabric) {
+  if (!fabric.empty() && std::ranges::find(snapshot.fabrics, fabric, &FabricView::name) == snapshot.fabrics.end())
+    return fail(ErrorCode::kNotFound, "no fabric named " + valid_utf8(fabric));
+  v1::GetCablingDifferencesResponse response;
+  for (const FabricView& view : snapshot.fabrics)
+    if (view.cabling && (fabric.empty() || view.name == fabric)) fill_differences(view, *response.add_fabrics());
+  return response;
+}
+
+}  // namespace weft::api

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A cable as a file has it, before it is checked, and what is wrong with the file.
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/result.hpp"
+
+namespace weft::cabling {
+
+/// One end of a cable, in the words of the file.
+struct WrittenEnd {
+  std::string node, port;
+  bool operator==(const WrittenEnd&) const = default;
+};
+
+/// A cable with two ends.
+struct CableLine {
+  std::size_t line = 0;  ///< where it stands, from 1; 0 where the reader of the format does not tell
+  WrittenEnd a, b;
+};
+
+/// What is wrong with a file, with the lines that say so. Refers to the text.
+class Faults {
+ public:
+  /// None yet of that text, which must outlive it.
+  explicit Faults(std::string_view text) : text_(text) {}
+
+  /// Nothing is wrong.
+  bool empty() const { return noted_.empty(); }
+  /// No more need be looked for.
+  bool enough() const;
+
+  /// In line `line`, from 1.
+  void add(std::size_t line, std::string reason);
+  /// At the `which`-th line, from 0, that has all of these words, none of them as a part of a longer one; the last one
+  /// where there are fewer, else the first line of all.
+  void add(std::initializer_list<std::string_view> words, std::size_t which, std::string reason);
+
+  /// kInvalidArgument with "line N: reason" on each line of the message, in the order of the file, twenty at most.
+  Error error() const;
+
+ private:
+  struct Fault {
+    std::size_t line;
+    std::string reason;
+  };
+  std::string_view text_;
+  std::vector<Fault> noted_;
+};
+
+/// Number of the line, from 1, in which the character at `offset` stands.
+std::size_t line_of(std::string_view text, std::size_t offset);
+
+/// For a message: in double quotes, 255 characters at most, what is not printable ASCII as '?'.
+std::string in_quotes(std::string_view text);
+
+}  // namespace weft::cabling

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "daemon/programs/weftctl/names.hpp"
+#include "daemon/programs/weftctl/table.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+
+namespace weft::ctl {
+namespace {
+
+std::string counted(std::uint32_t count, const char* one, const char* many) {
+  return std::to_string(count) + ' ' + (count == 1 ? one : many);
+}
+
+bool has_differences(const v1::CablingDifferences& fabric) {
+  return fabric.missing_count() + fabric.unplanned_count() + fabric.misled_count() + fabric.absent_node_count() > 0;
+}
+
+void print_counts(std::ostream& out, const v1::CablingDifferences& fabric) {
+  out << printable(fabric.fabric()) << ": " << counted(fabric.planned_links(), "link is", "links are") << " planned\n";
+  const auto line = [&out](std::uint32_t count, const char* one, const char* many) {
+    if (count > 0) out << "  " << counted(count, one, many) << '\n';
+  };
+  line(fabric.missing_count(), "planned link is not there", "planned links are not there");
+  line(fabric.misled_count(), "cable leads elsewhere", "cables lead elsewhere");
+  line(fabric.unplanned_count(), "link is not planned", "links are not planned");
+  line(fabric.absent_node_count(), "planned node is not in the fabric", "planned nodes are not in the fabric");
+  if (!has_differences(fabric)) out << "  no differences\n";
+}
+
+std::string expected_text(bool is_planned, const v1::PortReference& port) {
+  return is_planned ? end_text(port) : "nothing";
+}
+
+void print_list(const Session& session, const v1::CablingDifferences& fabric) {
+  Table table({"DIFFERENCE", key("ONE END"), key("OTHER END"), "ONE END EXPECTS", "OTHER END EXPECTS"});
+  for (const v1::CablingDifferences::Ends& link : fabric.missing())
+    table.add({"not there", end_text(link.a()), end_text(link.b()), "-", "-"});
+  for (const v1::CablingDifferences::Misled& link : fabric.misled())
+    table.add({"leads elsewhere", end_text(link.a()), end_text(link.b()),
+               expected_text(link.has_a_expects(), link.a_expects()),
+               expected_text(link.has_b_expects(), link.b_expects())});
+  for (const v1::CablingDifferences::Ends& link : fabric.unplanned())
+    table.add({"not planned", end_text(link.a()), end_text(link.b()), "nothing", "nothing"});
+  for (const std::string& node : fabric.absent_nodes()) table.add({"no such node", node, "-", "-", "-"});
+  if (table.empty()) return;
+  session.out << '\n';
+  table.print(session.sheet());
+  const auto left_out = [](std::uint32_t count, int listed) { return count - static_cast<std::uint32_t>(listed); };
+  if (const std::uint32_t more = left_out(fabric.missing_count(), fabric.missing_size()) +
+                                 left_out(fabric.misled_count(), fabric.misled_size()) +
+                                 left_out(fabric.unplanned_count(), fabric.unplanned_size()) +
+                                 left_out(fabric.absent_node_count(), fabric.absent_nodes_size());
+      more > 0)
+    session.out << "and " << more << " more\n";
+}
+
+}  // namespace
+
+Exit show_cabling_differences(const Session& session, const std::string& fabric) {
+  v1::GetCablingDifferencesRequest request;
+  request.set_fabric(fabric);
+  const auto response =
+      session.client.call(session.client.fabric, &v1::FabricService::Stub::GetCablingDifferences, request);
+  bool good = true;
+  for (const v1::CablingDifferences& each : response.fabrics()) good = good && !has_differences(each);
+  if (session.json) {
+    session.out << json_text(response, false) << '\n';
+    return good ? Exit::kGood : Exit::kBadNews;
+  }
+  if (response.fabrics().empty()) session.out << "Nothing is expected of the cabling (infiniband.expected_topology).\n";
+  for (int i = 0; i < response.fabrics_size(); ++i) {
+    if (i > 0) session.out << '\n';
+    print_counts(session.out, response.fabrics(i));
+    print_list(session, response.fabrics(i));
+  }
+  return good ? Exit::kGood : Exit::kBadNews;
+}
+
+}  // namespace weft::ctl

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftd/expected_topology.hpp"
+
+#include <utility>
+
+#include "daemon/platform/logging/logging.hpp"
+
+namespace weft::daemon {
+
+FileStamp ExpectedTopology::stamp() const {
+  struct stat info {};
+  if (::stat(path_.c_str(), &info) != 0) return {};
+  return {info.st_dev, info.st_ino, info.st_size,
+          std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
+}
+
+Result<ExpectedCabling> ExpectedTopology::open() {
+  // Before it is read: what changes meanwhile is read again.
+  read_at_ = looked_at_ = stamp();
+  auto found = read_(path_);
+  if (found) links_ = found->links();
+  return found;
+}
+
+std::optional<Result<ExpectedCabling>> ExpectedTopology::look() {
+  const FileStamp now = stamp();
+  const bool at_rest = std::exchange(looked_at_, now) == now;
+  if (!at_rest || now == read_at_) return std::nullopt;
+  read_at_ = now;
+  return read_(path_);
+}
+
+std::optional<ExpectedCabling> ExpectedTopology::take(Result<ExpectedCabling> found) {
+  if (!found) {
+    if (found.error().message != complaint_)
+      logger("infiniband")
+          ->warn("the expected topology was not reloaded, the previous one stays in use: {}", found.error().message);
+    complaint_ = found.error().message;
+    return std::nullopt;
+  }
+  complaint_.clear();
+  links_ = found->links();
+  logger("infiniband")->info("expected topology reloaded: {} links are planned", links_);
+  return std::move(*found);
+}
+
+}  // namespace weft::daemon

@@ -118,7 +118,7 @@ void PacketHistory::take(const Sweep& sweep) {
   const auto received = table.column(CounterId::kReceivePackets);
   if (sent == SampleTable::kNoColumn || received == SampleTable::kNoColumn) return;
 
-  if (slots_.size() < kSweeps && next_ == slots_.size()) slots_.emplace_back();
+  if (slots_.size() < sweeps_ && next_ == slots_.size()) slots_.emplace_back();
   Slot& now = slots_[next_];
   now.taken = sweep.started;
   now.read_at.assign(ports, kNever);
@@ -156,7 +156,7 @@ void PacketHistory::take(const Sweep& sweep) {
   }
   if (ethernet) forget_mirrored(*sweep.topology, now);
   ++taken_;
-  next_ = (next_ + 1) % kSweeps;
+  next_ = (next_ + 1) % sweeps_;
   if (taken_ > 1) look_for_breaks(sweep, slot(1), now);
   topology_ = sweep.topology;
 }

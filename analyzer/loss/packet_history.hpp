@@ -26,8 +26,10 @@ struct PacketBalance {
 /// The packet counters of the last sweeps of one subnet, all ports.
 class PacketHistory {
  public:
-  /// Sweeps that are remembered: 29 bytes of each for every port.
+  /// Sweeps that are remembered unless said otherwise: 29 bytes of each for every port.
   static constexpr std::size_t kSweeps = 40;
+
+  explicit PacketHistory(std::size_t sweeps = kSweeps) : sweeps_(sweeps) {}
 
   /// Remembers the packet counters of one sweep, which must have a topology. A new epoch begins anew.
   void take(const Sweep& sweep);
@@ -57,7 +59,8 @@ class PacketHistory {
   void look_for_breaks(const Sweep& sweep, const Slot& before, Slot& now);
 
   std::shared_ptr<const Topology> topology_;
-  std::vector<Slot> slots_;  ///< a ring of up to kSweeps
+  std::size_t sweeps_;
+  std::vector<Slot> slots_;  ///< a ring of up to sweeps_
   std::size_t next_ = 0;
   std::uint64_t taken_ = 0;
   std::vector<TimePoint> last_read_;      ///< by port

@@ -254,6 +254,9 @@ PacketBalance PacketHistory::of_switch(NodeIndex index, double lost, TimePoint s
       in += difference(now.received[port], first->received[port]);
       out += difference(now.sent[port], first->sent[port]);
       counted += static_cast<double>(now.counted[port] - first->counted[port]);
+      // What was dropped on the way into it comes near to the same: flows that meet there meet before.
+      if (const PortIndex peer = topology_->port(port).peer; good(peer, age) && first->read_at[peer] != kNever)
+        counted += static_cast<double>(now.counted[peer] - first->counted[peer]);
     }
     moments.in.push_back(in);
     moments.missing.push_back(in - out);

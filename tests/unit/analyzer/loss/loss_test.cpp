@@ -170,6 +170,7 @@ TEST(PacketHistory, CountsPacketsThatErrorCountersExplain) {
   balance.lossy.fabric.add_counter(sender, CounterId::kTransmitDiscards, 50);
   balance.seconds(3);
   EXPECT_EQ(balance.history.of_link(sender, 1000, kNever).counted, 750);
+  EXPECT_EQ(balance.history.of_switch(balance.lossy.fabric.find("leaf-0"), 1000, kNever).counted, 750);
 }
 
 /// The tracker, window after window of five seconds.

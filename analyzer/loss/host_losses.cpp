@@ -16,6 +16,23 @@ constexpr std::size_t kMostRivalsNamed = 3;
 /// A link stays blamed for errors, and congested, so long after it last was: sweeps are apart, and windows reach back.
 constexpr Duration kHeeded = std::chrono::minutes(2);
 
+/// Rare losses are looked for in windows so much longer, down to shares so much smaller …
+constexpr int kRareWindow = 6;
+constexpr double kRareShare = 10;
+/// … of which what is bad is so far from what is good: a host with more traffic shows smaller differences.
+constexpr double kRareContrast = 3;
+/// They end after fewer windows, and packet counters are remembered of fewer sweeps.
+constexpr unsigned kRareQuietWindows = 2;
+constexpr std::size_t kRareSweeps = 20;
+
+LossThresholds for_rare_losses(LossThresholds thresholds) {
+  thresholds.window *= kRareWindow;
+  thresholds.good_ratio /= kRareShare;
+  thresholds.bad_ratio = thresholds.good_ratio * kRareContrast;
+  thresholds.quiet_windows = kRareQuietWindows;
+  return thresholds;
+}
+
 /// What a driver tells of transfers.
 enum TransferKind : std::uint8_t { kTellsSent = 1, kTellsReceived = 2, kTellsSentAgain = 4, kTellsOutOfSequence = 8 };
 
@@ -31,6 +48,10 @@ constexpr TransferCounter kTransferCounters[] = {
     {"implied_nak", kTellsSentAgain, &TransferTotals::sent_again},
     {"ack_timeout", kTellsSentAgain, &TransferTotals::sent_again},
     {"out_of_sequence", kTellsOutOfSequence, &TransferTotals::out_of_sequence}};
+
+bool have_common(const std::vector<PortIndex>& some, const std::vector<PortIndex>& others) {
+  return std::ranges::any_of(some, [&](PortIndex port) { return std::ranges::find(others, port) != others.end(); });
+}
 
 Entity entity_at(const std::string& fabric, const Topology& topology, PortIndex port) {
   return {.kind = EntityKind::kPort,
@@ -100,10 +121,14 @@ void HostLosses::watch(std::span<const FabricView> fabrics) {
   for (const FabricView& view : fabrics) {
     if (!view.watching || !view.sweep || !view.sweep->topology) continue;
     Subnet& subnet = subnets_[view.name];
-    if (!subnet.tracker) subnet.tracker = std::make_unique<LossTracker>(thresholds_);
+    if (!subnet.tracker) {
+      subnet.tracker = std::make_unique<LossTracker>(thresholds_);
+      subnet.rare = std::make_unique<LossTracker>(for_rare_losses(thresholds_), kRareSweeps);
+    }
     if (subnet.sweep == view.sweep) continue;
     subnet.sweep = view.sweep;
     subnet.tracker->take(*view.sweep);
+    subnet.rare->take(*view.sweep);
   }
 }
 
@@ -133,8 +158,8 @@ void HostLosses::apply_congestion(const Finding& congestion, TimePoint now) {
   }
 }
 
-void HostLosses::end_window(const std::string& fabric, Subnet& subnet, const Hosts& hosts, TimePoint now) const {
-  const Topology& topology = *subnet.sweep->topology;
+std::vector<TransferEnd> HostLosses::ends_on(const std::string& fabric, const Topology& topology,
+                                             const Hosts& hosts) const {
   std::vector<TransferEnd> ends;
   std::map<std::string_view, std::uint32_t> jobs;
   std::map<std::string_view, std::uint32_t> rails;
@@ -157,7 +182,20 @@ void HostLosses::end_window(const std::string& fabric, Subnet& subnet, const Hos
       ends.push_back({.port = index, .rail = rail, .totals = transfers_[port.slot].totals, .jobs = own});
     }
   }
-  subnet.tracker->end_window(ends, now);
+  return ends;
+}
+
+std::vector<SilentLoss> HostLosses::losses_on(const Subnet& subnet) const {
+  std::vector<SilentLoss> all = subnet.tracker->losses();
+  for (const SilentLoss& loss : subnet.rare->losses()) {
+    // Where short windows show it too, they say where it is, or nobody can.
+    const bool shows = loss.lost >= thresholds_.bad_ratio * loss.sent;
+    const bool known = std::ranges::any_of(subnet.tracker->losses(), [&](const SilentLoss& other) {
+      return have_common(loss.senders, other.senders) || have_common(loss.receivers, other.receivers);
+    });
+    if (!shows && !known) all.push_back(loss);
+  }
+  return all;
 }
 
 void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& findings) {
@@ -165,19 +203,24 @@ void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& 
   for (const auto& [name, host] : hosts)
     if (!host.lost && host.has_reading) reading = std::max(reading, host.interval);
   for (auto& [fabric, subnet] : subnets_) {
-    if (subnet.tracker->is_due(now, reading)) {
-      subnet.tracker->set_condemned(heeded(subnet.errors, now), heeded(subnet.full, now));
-      end_window(fabric, subnet, hosts, now);
-      subnet.window_ended = now;
+    for (LossTracker* const tracker : {subnet.tracker.get(), subnet.rare.get()}) {
+      if (!tracker->is_due(now, reading)) continue;
+      tracker->set_condemned(heeded(subnet.errors, now), heeded(subnet.full, now));
+      tracker->end_window(ends_on(fabric, *subnet.sweep->topology, hosts), now);
     }
-    for (const SilentLoss& loss : subnet.tracker->losses()) findings.push_back(tell(fabric, subnet, loss));
+    // What shows in seconds is not told a second time when it has ended.
+    if (!subnet.tracker->losses().empty() && subnet.rare->losses().empty()) subnet.rare->end_suspicion();
+    for (const SilentLoss& loss : losses_on(subnet)) findings.push_back(tell(fabric, subnet, loss));
   }
 }
 
 Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const SilentLoss& loss) const {
   const Topology& topology = *subnet.sweep->topology;
+  const double share = loss.passed > 0 ? loss.lost / loss.passed : 0;
   Finding finding =
-      make_finding(IncidentKind::kSilentLoss, Severity::kWarning, entity_of(fabric, topology, loss.suspect));
+      make_finding(IncidentKind::kSilentLoss,
+                   share < thresholds_.good_ratio && loss.passed > 0 ? Severity::kInfo : Severity::kWarning,
+                   entity_of(fabric, topology, loss.suspect));
   finding.confidence = loss.confidence;
   finding.summary = "Silent packet loss " + std::string(finding.cause.kind == EntityKind::kLink ? "on " : "in ") +
                     finding.cause.label + (loss.around ? " or on one of its cables" : "") +
@@ -198,7 +241,7 @@ Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const 
                                 .value = value,
                                 .threshold = threshold,
                                 .unit = std::move(unit),
-                                .observed = subnet.window_ended,
+                                .observed = loss.ended,
                                 .where = finding.cause,
                                 .window = loss.observed});
   };
@@ -207,7 +250,7 @@ Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const 
        std::to_string(loss.senders.size()) + " host ports retransmitted, and " + std::to_string(loss.receivers.size()) +
            " received out of sequence, about " + short_number(loss.lost) + " packets in " + span +
            "; the paths between them crossed it (destinations were inferred from jobs)",
-       loss.passed > 0 ? loss.lost / loss.passed : 0, thresholds_.bad_ratio, "packets/packet");
+       share, loss.limit, "packets/packet");
   if (loss.suspect.sender != kNoIndex)
     note("direction", "of the packets from " + port_label(topology, loss.suspect.sender), 1, 0, "");
   if (loss.spread)
@@ -234,7 +277,7 @@ bool HostLosses::absorb(const Finding& trouble, std::vector<Finding>& findings) 
     if (fabric != trouble.cause.fabric) continue;
     const Topology& topology = *subnet.sweep->topology;
     const PortIndex port = topology.find_port(trouble.cause.port);
-    for (const SilentLoss& loss : subnet.tracker->losses()) {
+    for (const SilentLoss& loss : losses_on(subnet)) {
       if (std::ranges::find(loss.senders, port) == loss.senders.end() &&
           std::ranges::find(loss.receivers, port) == loss.receivers.end())
         continue;
@@ -254,7 +297,7 @@ bool HostLosses::absorb(const Finding& trouble, std::vector<Finding>& findings) 
 
 bool HostLosses::has_judged(std::string_view fabric) const {
   const auto found = subnets_.find(fabric);
-  return found != subnets_.end() && found->second.tracker->has_judged();
+  return found != subnets_.end() && found->second.tracker->has_judged() && found->second.rare->has_judged();
 }
 
 }  // namespace weft::analyzer

@@ -45,8 +45,8 @@ class HostLosses {
  private:
   struct Subnet {
     std::unique_ptr<LossTracker> tracker;
+    std::unique_ptr<LossTracker> rare;  ///< the same over longer windows: losses that show in minutes only
     std::shared_ptr<const Sweep> sweep;
-    TimePoint window_ended = kNever;
     std::map<LinkKey, TimePoint> errors{};  ///< links that are blamed for them, and when they last were
     std::map<LinkKey, TimePoint> full{};    ///< links that are congested, and when they last were
   };
@@ -60,7 +60,10 @@ class HostLosses {
     bool complete() const;
   };
 
-  void end_window(const std::string& fabric, Subnet& subnet, const Hosts& hosts, TimePoint now) const;
+  std::vector<TransferEnd> ends_on(const std::string& fabric, const Topology& topology, const Hosts& hosts) const;
+  /// What loses packets now: of rare losses only those that do not show in short windows too, and whose hosts lose
+  /// nothing else.
+  std::vector<SilentLoss> losses_on(const Subnet& subnet) const;
   Finding tell(const std::string& fabric, const Subnet& subnet, const SilentLoss& loss) const;
 
   LossThresholds thresholds_;

@@ -57,6 +57,11 @@ void LossTracker::take(const Sweep& sweep) {
   routes_ = sweep.routes;
   multipath_ = sweep.multipath;
   sweep_interval_ = sweep.interval;
+  // Sweeps are not quite even.
+  if (remembered_ != kNever && sweep.started > remembered_ &&
+      sweep.started - remembered_ + sweep.interval / 2 < history_step_)
+    return;
+  remembered_ = sweep.started;
   history_.take(sweep);
 }
 
@@ -247,14 +252,15 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
     loss.lost = cause.lost;
     // That it was blamed before is no word of the counters.
     loss.support = cause.testimony.support - (was_surely_blamed(cause.suspect) ? kLoyalty : 0);
-    loss.observed = windows_.back().ended - windows_.front().began;
-    double sent = 0;
+    loss.ended = windows_.back().ended;
+    loss.observed = loss.ended - windows_.front().began;
+    loss.limit = thresholds_.bad_ratio;
     for (const std::uint32_t end : cause.senders) {
       loss.senders.push_back(ends[end].port);
-      sent += ends[end].sent;
+      loss.sent += ends[end].sent;
     }
     for (const std::uint32_t end : cause.receivers) loss.receivers.push_back(ends[end].port);
-    loss.passed = cause.testimony.passed > 0 ? cause.testimony.passed : sent;
+    loss.passed = cause.testimony.passed > 0 ? cause.testimony.passed : loss.sent;
     if (i > 0) continue;
     for (const LossHypothesis& rival : rivals)
       if (rival.suspect != cause.suspect && rival.confidence >= kLeastRival)

@@ -36,8 +36,11 @@ struct SilentLoss {
   double confidence = 0;
   double lost = 0;     ///< packets in the time of `observed`
   double passed = 0;   ///< packets through it in that time, or what its senders sent where that is not known
+  double sent = 0;     ///< packets that its senders sent in that time, by whatever way
   double support = 0;  ///< what the fabric's own packet counters add to it, see PacketBalance
   Duration observed{};
+  TimePoint ended = kNever;                   ///< of that time
+  double limit = 0;                           ///< LossThresholds::bad_ratio that it was judged by
   std::vector<PortIndex> senders, receivers;  ///< of hosts: that lost packets through it
   /// Others that would explain it as well, and how likely each is; likeliest first.
   std::vector<std::pair<LossSuspect, double>> rivals;
@@ -46,7 +49,11 @@ struct SilentLoss {
 /// Silent packet loss of one subnet over time.
 class LossTracker {
  public:
-  explicit LossTracker(const LossThresholds& thresholds) : thresholds_(thresholds) {}
+  /// Packet counters are remembered of so many sweeps, evenly over the windows that are added up.
+  explicit LossTracker(const LossThresholds& thresholds, std::size_t sweeps = PacketHistory::kSweeps)
+      : thresholds_(thresholds),
+        history_(sweeps),
+        history_step_(thresholds.window * kWindows / static_cast<std::int64_t>(sweeps)) {}
 
   /// Takes the packet counters and the ways of a sweep, which must have a topology.
   void take(const Sweep& sweep);
@@ -62,6 +69,8 @@ class LossTracker {
   void end_window(std::span<const TransferEnd> ends, TimePoint now);
   /// What loses packets now, the surest first.
   const std::vector<SilentLoss>& losses() const { return losses_; }
+  /// Begins anew, as if nobody had lost anything yet.
+  void end_suspicion();
   /// So many windows were judged that no loss means that there is none: after a start it takes some to find one again.
   bool has_judged() const { return judged_ >= thresholds_.quiet_windows; }
 
@@ -78,7 +87,6 @@ class LossTracker {
   };
 
   void forget();
-  void end_suspicion();
   Window measure(std::span<const TransferEnd> ends, TimePoint now);
   bool is_among(const std::vector<LinkKey>& links, const LossSuspect& suspect) const;
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;
@@ -99,6 +107,8 @@ class LossTracker {
   bool is_spread_ = false;                   ///< the last losses are explained best by flows over all equal ways
   Duration sweep_interval_{};
   PacketHistory history_;
+  Duration history_step_;
+  TimePoint remembered_ = kNever;  ///< beginning of the last sweep in history_
   std::vector<LinkKey> condemned_, full_;
   std::unordered_map<PortIndex, std::uint32_t> slot_of_;
   std::vector<TransferTotals> last_;    ///< by slot

@@ -118,7 +118,7 @@ void PacketHistory::take(const Sweep& sweep) {
   const auto received = table.column(CounterId::kReceivePackets);
   if (sent == SampleTable::kNoColumn || received == SampleTable::kNoColumn) return;
 
-  if (slots_.size() < kSweeps && next_ == slots_.size()) slots_.emplace_back();
+  if (slots_.size() < sweeps_ && next_ == slots_.size()) slots_.emplace_back();
   Slot& now = slots_[next_];
   now.taken = sweep.started;
   now.read_at.assign(ports, kNever);
@@ -156,7 +156,7 @@ void PacketHistory::take(const Sweep& sweep) {
   }
   if (ethernet) forget_mirrored(*sweep.topology, now);
   ++taken_;
-  next_ = (next_ + 1) % kSweeps;
+  next_ = (next_ + 1) % sweeps_;
   if (taken_ > 1) look_for_breaks(sweep, slot(1), now);
   topology_ = sweep.topology;
 }
@@ -254,6 +254,9 @@ PacketBalance PacketHistory::of_switch(NodeIndex index, double lost, TimePoint s
       in += difference(now.received[port], first->received[port]);
       out += difference(now.sent[port], first->sent[port]);
       counted += static_cast<double>(now.counted[port] - first->counted[port]);
+      // What was dropped on the way into it comes near to the same: flows that meet there meet before.
+      if (const PortIndex peer = topology_->port(port).peer; good(peer, age) && first->read_at[peer] != kNever)
+        counted += static_cast<double>(now.counted[peer] - first->counted[peer]);
     }
     moments.in.push_back(in);
     moments.missing.push_back(in - out);

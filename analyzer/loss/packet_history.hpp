@@ -17,7 +17,8 @@ namespace weft::analyzer {
 /// What the counters say of one supposed loss.
 struct PacketBalance {
   double passed = 0;            ///< packets that entered the link or the switch; 0 where that is not known
-  double counted = 0;           ///< errors and discards that its own counters own up to in that time
+  double counted = 0;           ///< errors and discards that both ends of the link own up to in that time; of a switch
+                                ///< all its ports, and the other ends of their cables
   bool counts_no_more = false;  ///< one of those counters is at all ones: what it would own up to is not known
   double support = 0;  ///< natural logarithm of how much likelier the counters are if it loses that much than if it
                        ///< loses nothing; 0 where they do not tell
@@ -26,8 +27,10 @@ struct PacketBalance {
 /// The packet counters of the last sweeps of one subnet, all ports.
 class PacketHistory {
  public:
-  /// Sweeps that are remembered: 29 bytes of each for every port.
+  /// Sweeps that are remembered unless said otherwise: 29 bytes of each for every port.
   static constexpr std::size_t kSweeps = 40;
+
+  explicit PacketHistory(std::size_t sweeps = kSweeps) : sweeps_(sweeps) {}
 
   /// Remembers the packet counters of one sweep, which must have a topology. A new epoch begins anew.
   void take(const Sweep& sweep);
@@ -57,7 +60,8 @@ class PacketHistory {
   void look_for_breaks(const Sweep& sweep, const Slot& before, Slot& now);
 
   std::shared_ptr<const Topology> topology_;
-  std::vector<Slot> slots_;  ///< a ring of up to kSweeps
+  std::size_t sweeps_;
+  std::vector<Slot> slots_;  ///< a ring of up to sweeps_
   std::size_t next_ = 0;
   std::uint64_t taken_ = 0;
   std::vector<TimePoint> last_read_;      ///< by port

@@ -170,6 +170,7 @@ TEST(PacketHistory, CountsPacketsThatErrorCountersExplain) {
   balance.lossy.fabric.add_counter(sender, CounterId::kTransmitDiscards, 50);
   balance.seconds(3);
   EXPECT_EQ(balance.history.of_link(sender, 1000, kNever).counted, 750);
+  EXPECT_EQ(balance.history.of_switch(balance.lossy.fabric.find("leaf-0"), 1000, kNever).counted, 750);
 }
 
 /// The tracker, window after window of five seconds.
@@ -252,6 +253,22 @@ TEST(LossTracker, WhatALinkCannotCountAnyMoreIsNotCalledSilentWithoutPacketsMiss
   tracking.windows(6);
   ASSERT_EQ(tracking.tracker.losses().size(), 1U);
   EXPECT_EQ(tracking.tracker.losses()[0].suspect, tracking.lossy.cable("host-0-0 mlx5_0", "leaf-0"));
+}
+
+TEST(LossTracker, LossesOnAFullLinkAreItsDropsWhereNobodyReadsThem) {
+  for (const bool is_read : {false, true}) {
+    Tracking tracking;
+    tracking.lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}, {"host-2-0 mlx5_0", "host-1-0 mlx5_0"}};
+    if (!is_read) tracking.lossy.fabric.freeze_counters(tracking.lossy.fabric.find("leaf-1"));
+    const LossSuspect full = tracking.lossy.cable("leaf-1", "host-1-0 mlx5_0");
+    tracking.lossy.lost_on[full.sender] = 1e-3;
+    tracking.tracker.set_condemned({}, {tracking.lossy.fabric.link_of(full.sender)});
+    tracking.windows(8);
+    EXPECT_EQ(tracking.tracker.losses().size(), is_read ? 1U : 0U) << "counters that are read tell of no drop";
+    tracking.tracker.set_condemned({}, {});
+    tracking.windows(8);
+    EXPECT_EQ(tracking.tracker.losses().size(), 1U);
+  }
 }
 
 TEST(LossTracker, ReportsNothingWithoutRoutes) {

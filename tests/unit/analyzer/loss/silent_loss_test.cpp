@@ -131,6 +131,54 @@ TEST(SilentLoss, IsNoneOnALinkThatIsBlamedForItsErrors) {
   EXPECT_EQ(cluster.open()[0].finding.kind, IncidentKind::kSilentLoss);
 }
 
+TEST(SilentLoss, IsNoneOnAFullLinkThatNobodyReads) {
+  Cluster cluster;
+  for (const char* from : {"host-0-0 mlx5_0", "host-2-0 mlx5_0", "host-3-0 mlx5_0"})
+    cluster.lossy.flows.push_back({from, "host-1-0 mlx5_0"});
+  cluster.lossy.fabric.freeze_counters(cluster.lossy.fabric.find("leaf-1"));
+  const LossSuspect full = cluster.lossy.cable("leaf-1", "host-1-0 mlx5_0");
+  cluster.lossy.lost_on[full.sender] = 1e-4;
+  const LinkKey link = cluster.lossy.fabric.link_of(full.sender);
+  std::vector<Finding> findings(1);
+  findings[0].kind = IncidentKind::kCongestionIncast;
+  findings[0].cause = {.kind = EntityKind::kLink,
+                       .fabric = cluster.lossy.fabric.name(),
+                       .port = link.low,
+                       .peer = link.high,
+                       .label = "leaf-1 - host-1-0"};
+  for (int i = 0; i < 60; ++i) {
+    cluster.analyzer.complete(cluster.lossy.fabric.name(), findings, cluster.lossy.fabric.now());
+    cluster.seconds(1);
+    ASSERT_TRUE(cluster.open().empty()) << i << ": " << cluster.open()[0].finding.summary;
+  }
+  cluster.seconds(200);
+  EXPECT_EQ(cluster.open().size(), 1U) << "it is not full any more, and still loses packets";
+}
+
+TEST(SilentLoss, OfOnePacketInAMillionShowsInMinutes) {
+  for (const auto& [share, severity] : {std::pair{2e-6, Severity::kWarning}, {5e-7, Severity::kInfo}}) {
+    SCOPED_TRACE(share);
+    Cluster cluster;
+    for (int i = 0; i < 4; ++i)
+      cluster.lossy.flows.push_back(
+          {"host-0-" + std::to_string(i) + " mlx5_0", "host-1-" + std::to_string(i) + " mlx5_0", 4'000'000});
+    const LossSuspect cause = cluster.lossy.cable("host-0-0 mlx5_0", "leaf-0");
+    cluster.seconds(10);
+    cluster.lossy.lost_on[cause.sender] = share;
+    cluster.seconds(50);
+    EXPECT_TRUE(cluster.open().empty());
+    cluster.seconds(150);
+    ASSERT_EQ(cluster.open().size(), 1U);
+    EXPECT_EQ(cluster.open()[0].finding.severity, severity);
+    EXPECT_EQ(LinkKey(cluster.open()[0].finding.cause.port, cluster.open()[0].finding.cause.peer),
+              cluster.lossy.fabric.link_of(cause.sender));
+    EXPECT_EQ(cluster.open()[0].occurrences, 1U);
+    cluster.lossy.lost_on.clear();
+    cluster.seconds(150);
+    EXPECT_TRUE(cluster.open().empty());
+  }
+}
+
 TEST(SilentLoss, StaysOpenAcrossARestart) {
   Cluster cluster;
   cluster.lossy.all_to_all();

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 struct SpreadWays : testing::Test {
-  bool may_be() const {
+  bool may_be() {
     return may_be_spread(*fabric.sweep().topology, [this](PortIndex port) -> std::optional<double> {
       const auto found = sent.find(port);
       return found == sent.end() ? unknown : found->second;

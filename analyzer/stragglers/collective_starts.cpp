@@ -77,10 +77,20 @@ bool moves_in_step(std::span<const MemberSilence> silences) {
   return static_cast<double>(silences.size()) <= (1 + kDoubles) * static_cast<double>(distinct);
 }
 
-CollectiveStart judge(std::span<const MemberSilence> silences, const StragglerThresholds& thresholds) {
+/// Takes out the silences of ports whose background is not known, where others of the cohort have one: what they send
+/// all the time would be taken for first sendings.
+std::span<const MemberSilence> without_unknown(std::span<MemberSilence> silences) {
+  if (std::ranges::none_of(silences, [](const auto& member) { return member.silence.has_background; })) return silences;
+  const auto end = std::remove_if(silences.begin(), silences.end(),
+                                  [](const auto& member) { return member.silence.may_have_background; });
+  return silences.first(static_cast<std::size_t>(end - silences.begin()));
+}
+
+CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& thresholds) {
   CollectiveStart beginning;
-  beginning.silent = silences.front().silence.since;
-  for (const MemberSilence& member : silences) beginning.until = std::max(beginning.until, member.silence.until);
+  beginning.silent = all.front().silence.since;
+  for (const MemberSilence& member : all) beginning.until = std::max(beginning.until, member.silence.until);
+  const std::span<const MemberSilence> silences = without_unknown(all);
   const Common common = find_common(silences);
   const auto seen = static_cast<double>(
       std::ranges::count_if(silences, [](const auto& member) { return member.silence.was_seen_to_begin(); }));
@@ -90,11 +100,14 @@ CollectiveStart judge(std::span<const MemberSilence> silences, const StragglerTh
     return beginning;
   beginning.begun = common.to;
   std::vector<double> times;
+  std::vector<double> firsts;
   for (const auto& [member, silence] : silences) {
     if (!silence.was_seen_to_begin()) continue;
     beginning.waited.push_back(member);
+    firsts.push_back(silence.first);
     times.push_back(seconds(std::clamp(common.to, silence.asleep, silence.begun) - beginning.silent));
   }
+  const double first = median(firsts);
   const double usual = median(times);
   for (double& time : times) time = std::abs(time - usual);
   const double spread = std::max(median(times), kLeastSpread * usual) / kNormal;
@@ -103,7 +116,7 @@ CollectiveStart judge(std::span<const MemberSilence> silences, const StragglerTh
   bool any_without = false;
   std::vector<std::uint8_t> received;
   for (const auto& [member, silence] : silences) {
-    if (silence.was_seen_to_begin() || silence.since > last) continue;
+    if (silence.was_seen_to_begin() || silence.since > last || silence.hidden > first) continue;
     const double delay = seconds(silence.until - beginning.silent) - usual;
     if (delay <= beginning.allowed) continue;
     // In so long a time more of them would have been read: those few were something else.

@@ -78,6 +78,12 @@ void PortActivity::use(const Reading& reading, const StragglerThresholds& thresh
 }
 
 void PortActivity::pass(TimePoint at, double sent, double received, const StragglerThresholds& thresholds) {
+  const double passed = seconds(at - last_.at);
+  const double moved = std::max(sent, received);
+  sent_background_.take(sent, passed, rate_, thresholds);
+  received_background_.take(received, passed, rate_, thresholds);
+  sent -= sent_background_.bytes(passed);
+  received -= received_background_.bytes(passed);
   const bool sends = sent > thresholds.transfer;
   if (sends || received > thresholds.transfer) {
     if (now_.until != kNever) {
@@ -93,17 +99,22 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
     }
     sends_ = sends || (sends_ && now_.until == kNever);
     worked_at_ = at;
-    rate_ = std::max(kRateKept * rate_, std::max(sent, received) / seconds(at - last_.at));
+    rate_ = std::max(kRateKept * rate_, moved / passed);
     if (sends) sent_at_ = at;
     if (sends && sends_since_ == kNever) sends_since_ = at;
     now_ = {};
     now_.since = at;
   } else if (now_.since != kNever) {
-    if (!now_.was_seen_to_begin() && sent >= thresholds.first_send) {
+    const double least = std::max(thresholds.first_send, sent_background_.noise(passed));
+    now_.hidden = std::max(now_.hidden, least);
+    now_.has_background = now_.has_background || sent_background_.state() == Background::State::kSteady;
+    now_.may_have_background = now_.may_have_background || sent_background_.state() == Background::State::kUnknown;
+    if (!now_.was_seen_to_begin() && sent >= least) {
       now_.asleep = last_.at;
       now_.begun = at;
+      now_.first = sent;
     }
-    now_.received = now_.received || received >= thresholds.first_send;
+    now_.received = now_.received || received >= std::max(thresholds.first_send, received_background_.noise(passed));
     now_.until = at;
   }
 }

@@ -5,17 +5,22 @@
 #include <array>
 #include <cstdint>
 
+#include "analyzer/stragglers/background.hpp"
 #include "analyzer/thresholds/stragglers.hpp"
 
 namespace weft::analyzer {
 
-/// A silence between two transfers of a port. All times are those of readings.
+/// A silence between two transfers of a port: only its background moves. All times are those of readings.
 struct Silence {
-  TimePoint since = kNever;   ///< the first reading after the transfer before was over
-  TimePoint until = kNever;   ///< the last reading before the next transfer
-  TimePoint asleep = kNever;  ///< until then it had sent nothing; kNever where it was not seen to begin …
-  TimePoint begun = kNever;   ///< … and by then it had sent its first, and waited
-  bool received = false;      ///< somebody's first came in meanwhile
+  TimePoint since = kNever;          ///< the first reading after the transfer before was over
+  TimePoint until = kNever;          ///< the last reading before the next transfer
+  TimePoint asleep = kNever;         ///< until then it had sent nothing; kNever where it was not seen to begin …
+  TimePoint begun = kNever;          ///< … and by then it had sent its first, and waited
+  bool received = false;             ///< somebody's first came in meanwhile
+  double first = 0;                  ///< bytes of its first sending
+  double hidden = 0;                 ///< a first sending of fewer bytes would not have been seen
+  bool has_background = false;       ///< something moved all the time, and was not counted
+  bool may_have_background = false;  ///< it is not known whether it had
 
   /// False where the port did not send first: its own beginning is not known.
   bool was_seen_to_begin() const { return begun != kNever; }
@@ -91,6 +96,7 @@ class PortActivity {
   TimePoint sent_at_ = kNever;
   TimePoint worked_at_ = kNever;
   double rate_ = 0;  ///< of its transfers, bytes per second
+  Background sent_background_, received_background_;
 };
 
 }  // namespace weft::analyzer

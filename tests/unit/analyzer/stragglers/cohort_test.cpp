@@ -52,6 +52,31 @@ TEST(PortActivity, KnowsWhenASilenceBeganAndWhenTheFirstWasSent) {
   EXPECT_TRUE(silences[0].received);
 }
 
+TEST(PortActivity, SeesASilenceAboveABackground) {
+  constexpr std::uint64_t kBackground = 100'000'000;  // more than StragglerThresholds::transfer
+  Counting port;
+  double when = 0;
+  const auto iterate = [&] {
+    port.read(++when, kTransfer, kTransfer);
+    port.read(++when, kBackground, kBackground);
+    port.read(++when, kBackground, kBackground);
+    port.read(++when, kBackground + kFirst, kBackground);
+    port.read(++when, kBackground, kBackground + kFirst);
+  };
+  port.read(0, 0, 0);
+  for (int i = 0; i < 4; ++i) iterate();
+  port.read(++when, kTransfer, kTransfer);
+  const Silence silence = port.silences().back();
+  EXPECT_EQ(silence.since, at(16));
+  EXPECT_EQ(silence.asleep, at(18));
+  EXPECT_EQ(silence.begun, at(19));
+  EXPECT_EQ(silence.until, at(20));
+  EXPECT_NEAR(silence.first, kFirst, 1);
+  EXPECT_TRUE(silence.received);
+  EXPECT_TRUE(silence.has_background);
+  EXPECT_FALSE(silence.may_have_background);
+}
+
 TEST(PortActivity, OfAPortThatOnlyReceivesIsNone) {
   Counting port;
   for (int i = 0; i < 20; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);
@@ -178,6 +203,27 @@ TEST(CollectiveStarts, DoNotBlameMany) {
   for (unsigned i = 9; i < 14; ++i) silences.push_back({i, silence(1.5, 5.5)});
   const auto found = find_beginnings(silences, at(100), kThresholds);
   ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].late.empty());
+}
+
+TEST(CollectiveStarts, DoNotBlameWhoseBackgroundHidesAFirstSending) {
+  auto silences = cohort(silence(1.5, 5.5));
+  for (MemberSilence& member : silences) member.silence.first = kFirst;
+  silences.back().silence.first = 0;
+  silences.back().silence.hidden = kFirst - 1;
+  EXPECT_EQ(find_beginnings(silences, at(100), kThresholds)[0].late.size(), 1U);
+  silences.back().silence.hidden = kFirst + 1;
+  EXPECT_TRUE(find_beginnings(silences, at(100), kThresholds)[0].late.empty());
+}
+
+TEST(CollectiveStarts, LeaveOutUnknownBackgroundsWhereOthersHaveOne) {
+  auto silences = cohort(silence(1.5, 5.5));
+  for (unsigned i = 0; i < 8; ++i) silences[i].silence.may_have_background = true;
+  EXPECT_EQ(find_beginnings(silences, at(100), kThresholds)[0].late.size(), 1U);
+  silences.back().silence.has_background = true;
+  const auto found = find_beginnings(silences, at(100), kThresholds);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].begun, kNever) << "what looked like first sendings may be backgrounds";
   EXPECT_TRUE(found[0].late.empty());
 }
 

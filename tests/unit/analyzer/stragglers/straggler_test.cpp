@@ -76,6 +76,31 @@ TEST(Straggler, IsTheHostThatBeginsAfterTheOthersAndNotOneThatWaits) {
   EXPECT_LT(share->value, 0.34) << "of 4.5 s of an iteration 1.5 are waiting";
 }
 
+TEST(Straggler, IsFoundWhereNoPortIsEverSilent) {
+  TrainingJob job(16);
+  for (unsigned i = 0; i < 16; ++i) job.members[i].storage = 50e6 + 5e6 * i;
+  job.computing = slow(5, 2);
+  job.run(30);
+  EXPECT_TRUE(job.blamed.empty()) << "nobody is slow yet";
+  job.run(60);
+  const auto open = job.open();
+  ASSERT_EQ(open.size(), 1U);
+  EXPECT_EQ(open[0].finding.kind, IncidentKind::kStraggler);
+  EXPECT_EQ(open[0].finding.cause.host, "node-5");
+}
+
+TEST(Straggler, IsNotReportedWhereBackgroundsComeAndGo) {
+  TrainingJob job(16);
+  job.computing = [](unsigned, unsigned) { return 3.5; };
+  std::mt19937 random(11);
+  for (int i = 0; i < 600; ++i) {
+    TrainingJob::Member& member = job.members[random() % 16];
+    member.storage = random() % 2 == 0 ? 0 : 50e6;
+    job.run(1);
+  }
+  EXPECT_TRUE(job.blamed.empty());
+}
+
 TEST(Straggler, EndsWhenTheHostIsWell) {
   TrainingJob job(16);
   job.computing = [](unsigned member, unsigned iteration) {

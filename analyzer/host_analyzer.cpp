@@ -262,6 +262,17 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
   return found == hosts_.end() ? nullptr : &found->second;
 }
 
+std::vector<MarkedPort> HostAnalyzer::marks(std::string_view fabric, TimePoint now) const {
+  std::vector<MarkedPort> found;
+  for (const auto& [name, host] : hosts_) {
+    if (host.lost) continue;
+    for (const PortWatch& port : host.ports)
+      if (port.place && port.place->is_ethernet && port.place->port.fabric == fabric)
+        if (const auto marks = signals_.marks(host, port, now)) found.push_back({port.place->port.port, *marks});
+  }
+  return found;
+}
+
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
   losses_.apply_findings(findings, now);
   add_jobs(findings);

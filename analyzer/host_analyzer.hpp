@@ -62,6 +62,9 @@ class HostAnalyzer {
   /// Everything that is wrong now. Call it about once a second.
   Analysis judge(TimePoint now);
 
+  /// What hosts tell of marks at ports of the Ethernet fabric `fabric`, for FabricAnalyzer::analyze().
+  std::vector<MarkedPort> marks(std::string_view fabric, TimePoint now) const;
+
   /// Adds what hosts know to the findings of `fabric`: the jobs of all hosts that one blames or affects, of a
   /// SLOW_RECEIVER whether its host stalls, and of what makes a host slow that it is a straggler, which is then no
   /// trouble of its own. And heeds them: what is lost on a link with errors is not lost silently, and transfers that an

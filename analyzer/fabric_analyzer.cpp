@@ -164,7 +164,7 @@ Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep) const {
   return Coverage(sweep.topology, std::move(ports), stuck.warm());
 }
 
-Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
+Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<const MarkedPort> marks) {
   Implementation& self = *implementation_;
   if (!sweep.topology || (sweep.counters && sweep.counters->rows() < sweep.topology->ports().size()))
     return silent(now, "the last sweep was not complete");
@@ -202,7 +202,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now) {
   self.errors.report(*sweep.topology, self.table, self.describe, now, findings);
   self.stuck.report(sweep, self.describe, pass, findings);
   self.mass.hold_back(findings, self.table.links().size(), self.describe.fabric(), now);
-  self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, findings);
+  self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, marks, findings);
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);
   // Behind all others: it is neither a reason for them nor one of many alarms.

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/congestion/port_marks.hpp"
 #include "analyzer/incidents/coverage.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
@@ -52,8 +54,9 @@ class FabricAnalyzer {
   void set_maintenance_windows(MaintenanceListPtr windows);
 
   /// Judges one sweep. `now` is the time of judging (normally sweep.finished or a little later). A sweep without
-  /// topology or with tables of the wrong size is treated as no sweep at all.
-  Analysis analyze(const Sweep& sweep, TimePoint now);
+  /// topology or with tables of the wrong size is treated as no sweep at all. `marks`: HostAnalyzer::marks() of this
+  /// fabric.
+  Analysis analyze(const Sweep& sweep, TimePoint now, std::span<const MarkedPort> marks = {});
 
   /// No sweep arrived. With a `reason` ("adapter mlx5_0 is gone") telemetry is lost at once; with an empty one after
   /// Thresholds::telemetry_lost_intervals of the last known interval. Call it on each tick that brings no sweep.

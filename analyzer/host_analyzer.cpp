@@ -138,6 +138,7 @@ void HostAnalyzer::follow(HostWatch& host) {
   trends_.follow(host, followed);
   stalls_.follow(host, followed);
   signals_.follow(host, followed);
+  pause_storms_.follow(host, followed);
   rdma_errors_.follow(host, followed);
   losses_.follow(host, followed);
   stragglers_.follow(host, followed);
@@ -158,7 +159,10 @@ bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, boo
   host.memory.take(reading, movement_);
   trends_.take(host, movement_, is_late);
   stalls_.take(host, movement_);
-  if (!is_late) signals_.take(host, movement_);
+  if (!is_late) {
+    signals_.take(host, movement_);
+    pause_storms_.take(host, movement_);
+  }
   rdma_errors_.take(host, movement_);
   losses_.take(host, movement_);
   stragglers_.take(host, movement_);
@@ -214,6 +218,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
       links_.report(host, port, now, analysis.findings);
       rdma_errors_.report(host, port, now, troubles);
       signals_.report(host, port, now, analysis.findings);
+      if (!port.place) pause_storms_.report(host, port, now, analysis.findings);
     }
     trends_.report(host, now, analysis.findings);
   }
@@ -269,9 +274,25 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
   return found == hosts_.end() ? nullptr : &found->second;
 }
 
+std::vector<MarkedPort> HostAnalyzer::marks(std::string_view fabric, TimePoint now) const {
+  std::vector<MarkedPort> found;
+  for (const auto& [name, host] : hosts_) {
+    if (host.lost) continue;
+    for (const PortWatch& port : host.ports)
+      if (port.place && port.place->is_ethernet && port.place->port.fabric == fabric)
+        if (const auto marks = signals_.marks(host, port, now)) found.push_back({port.place->port.port, *marks});
+  }
+  return found;
+}
+
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
   outages_.apply(
       findings, [this](NodeGuid node) { return host_at(node); }, now);
+  for (const auto& [name, host] : hosts_)
+    for (const PortWatch& port : host.ports)
+      // A switch pauses for what stands still behind it.
+      if (port.place && port.place->port.fabric == fabric && !is_of_a_switch(*port.place))
+        pause_storms_.report(host, port, now, findings);
   losses_.apply_findings(findings, now);
   add_jobs(findings);
   job_flaps_.apply(findings, now);

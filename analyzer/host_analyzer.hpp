@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/congestion/host_signals.hpp"
+#include "analyzer/congestion/pause_storms.hpp"
 #include "analyzer/fabric_analyzer.hpp"
 #include "analyzer/host_silence.hpp"
 #include "analyzer/incidents/mass_alarms.hpp"
@@ -64,10 +65,14 @@ class HostAnalyzer {
   /// Everything that is wrong now. Call it about once a second.
   Analysis judge(TimePoint now);
 
+  /// What hosts tell of marks at ports of the Ethernet fabric `fabric`, for FabricAnalyzer::analyze().
+  std::vector<MarkedPort> marks(std::string_view fabric, TimePoint now) const;
+
   /// Adds what hosts know to the findings of `fabric`: the jobs of all hosts that one blames or affects, of a
   /// SLOW_RECEIVER whether its host stalls, and of what makes a host slow that it is a straggler, which is then no
-  /// trouble of its own. A single flap is taken out where no job ran. And heeds them: what is lost on a link with
-  /// errors is not lost silently, and transfers that an outage made fail are its doing.
+  /// trouble of its own; and PFC_STORM of ports whose devices say so. A single flap is taken out where no job ran. And
+  /// heeds them: what is lost on a link with errors is not lost silently, and transfers that an outage made fail are
+  /// its doing.
   void complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now);
 
  private:
@@ -86,6 +91,7 @@ class HostAnalyzer {
   void add_jobs(std::vector<Finding>& findings) const;
   bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
   bool is_degradable(const Entity& cause) const;
+  bool is_of_a_switch(const SubnetPlace& place) const;
   const HostWatch* host_at(NodeGuid node) const;
 
   Thresholds thresholds_;
@@ -100,6 +106,7 @@ class HostAnalyzer {
   HostTrends trends_;
   HostStalls stalls_;
   HostSignals signals_;
+  PauseStorms pause_storms_;
   RdmaErrors rdma_errors_;
   HostLosses losses_;
   HostStragglers stragglers_;

@@ -79,6 +79,11 @@ void HostAnalyzer::place(HostWatch& host) {
   }
 }
 
+bool HostAnalyzer::is_of_a_switch(const SubnetPlace& place) const {
+  const Topology& topology = *subnets_[place.subnet].topology;
+  return topology.node_of(topology.port(place.index)).type == NodeType::kSwitch;
+}
+
 /// Is it a link of an Ethernet fabric, whose rate and light hosts tell of?
 bool HostAnalyzer::is_degradable(const Entity& cause) const {
   return std::ranges::any_of(

@@ -188,6 +188,8 @@ constexpr auto kCatalogue = std::to_array<CounterInfo>({
     counter("cnp_handled", kPackets, false, "Congestion notification packets received and obeyed."),
     counter("cnp_ignored", kPackets, true, "Congestion notification packets received and not obeyed."),
     counter("ecn_marked_packets", kPackets, false, "RoCE packets received with the congestion experienced mark."),
+    counter("ecn_marks_made", kPackets, false,
+            "Packets that a switch gave the congestion experienced mark on their way out of the port."),
     counter("rdma_ecn_marked_packets", kPackets, false,
             "RoCE packets with the congestion experienced mark that passed the port, an optional counter."),
     counter(

@@ -18,6 +18,7 @@ constexpr std::size_t kMostSteps = 4'000'000;
 void CongestionFinder::collect(const CongestionInput& input) {
   const auto ports = input.topology->ports();
   hot_.clear();
+  find_marked_ways(input);
   for (PortIndex egress = 0; egress < ports.size(); ++egress) {
     const PortIndex peer = ports[egress].peer;
     // What was not read anew says nothing about this moment.
@@ -28,13 +29,19 @@ void CongestionFinder::collect(const CongestionInput& input) {
     const bool stalled = stall >= thresholds_.stalled_ratio;  // false where it is not known
     const float utilization = utilization_of(input, egress);
     const bool saturated = utilization >= static_cast<float>(thresholds_.saturated_ratio);
-    if (!stalled && !saturated) continue;
+    const float slowed = stalled ? 0 : slowed_share(input, egress, utilization);
+    const bool notified = slowed >= static_cast<float>(thresholds_.stalled_ratio);
+    if (!stalled && !saturated && !notified) continue;
     hot_.push_back({.egress = egress,
                     .utilization = std::max(utilization, 0.0F),
-                    .stall = std::isfinite(stall) ? static_cast<float>(stall) : 0.0F,
+                    .stall = notified               ? slowed
+                             : std::isfinite(stall) ? static_cast<float>(stall)
+                                                    : 0.0F,
                     .rate = input.line_rates[egress],
                     .saturated = saturated,
-                    .held_back = stalled});
+                    .held_back = stalled,
+                    .notified = notified});
+    if (saturated) weigh_marks(input, hot_.back());
   }
 }
 
@@ -46,7 +53,8 @@ bool CongestionFinder::collect_phased(const CongestionInput& input) {
   const auto saturated = static_cast<float>(thresholds_.saturated_ratio);
   for (std::uint32_t link = 0; link < known; ++link) {
     const HotLink held = hot_[link];
-    if (held.saturated || held.stall < static_cast<float>(thresholds_.harm_ratio) || !graph_.waits_for(link).empty())
+    if (held.saturated || held.notified || held.stall < static_cast<float>(thresholds_.harm_ratio) ||
+        !graph_.waits_for(link).empty())
       continue;
     const PortIndex arrives = topology.port(held.egress).peer;
     const Node& behind = topology.node_of(topology.port(arrives));
@@ -90,7 +98,7 @@ const std::vector<CongestionRoot>& CongestionFinder::find(const CongestionInput&
   search_ = 0;
   steps_left_ = kMostSteps;
   for (std::uint32_t link = 0; link < hot_.size(); ++link)
-    if (graph_.waits_for(link).empty()) add_terminal(input, link);
+    if (!hot_[link].notified && graph_.waits_for(link).empty()) add_terminal(input, link);
   for (const auto& circle : graph_.closed_circles()) add_circle(input, circle);
   merge_by_node();
   explain(input);
@@ -139,9 +147,13 @@ void CongestionFinder::explain(const CongestionInput& input) {
   std::ranges::stable_sort(roots_, [&](const CongestionRoot& a, const CongestionRoot& b) {
     const bool a_known = known(a), b_known = known(b);
     if (a_known != b_known) return a_known;
+    const bool a_may_be_fed = a.marked >= 0 && ends_at_a_host(a.egress);
+    const bool b_may_be_fed = b.marked >= 0 && ends_at_a_host(b.egress);
+    if (a_may_be_fed != b_may_be_fed) return b_may_be_fed;
     return a.lost_bits != b.lost_bits ? a.lost_bits > b.lost_bits : a.utilization > b.utilization;
   });
   ++search_;
+  std::vector<PortIndex> marked;  // roots that are told, by their marks
   std::erase_if(roots_, [&](const CongestionRoot& root) {
     float own = root.kind == IncidentKind::kDeadlock ? 1 : root.own_stall;
     for (const PortIndex victim : root.victims) {
@@ -149,6 +161,11 @@ void CongestionFinder::explain(const CongestionInput& input) {
       auto& visited = visited_[static_cast<std::size_t>(hot - hot_.begin())];
       if (visited != search_) own = std::max(own, hot->stall);
       visited = search_;
+    }
+    // Its marks are its own, whoever else is notified for them; unless they may come from a link that was told of.
+    if (root.marked >= 0) {
+      own = !root.tells_marks && is_fed(input, root.egress, marked) ? 0 : root.worst_stall;
+      marked.push_back(root.egress);
     }
     return own < static_cast<float>(thresholds_.harm_ratio) && !known(root);
   });
@@ -169,6 +186,11 @@ void CongestionFinder::add_terminal(const CongestionInput& input, std::uint32_t 
   }
   const std::uint32_t start[] = {link};
   gather_victims(start, root);
+  // Where somebody is paused, that tells more.
+  if (std::ranges::none_of(reached_, [this](std::uint32_t victim) { return hot_[victim].held_back; })) {
+    root.marked = hot.marked;
+    root.tells_marks = hot.tells_marks;
+  }
   if (root.worst_stall < static_cast<float>(thresholds_.harm_ratio)) return;
   root.feeders = graph_.feeders(link, hot_);
   if (classify(input, hot, root)) roots_.push_back(std::move(root));

@@ -24,11 +24,13 @@ struct CongestionRoot {
   float utilization = 0;        ///< of the root link
   float stall = 0;              ///< of the root link
   float own_stall = 0;          ///< the same where it is held back and not full: it suffers itself; else 0
-  bool phased = false;          ///< it was full only while others had something to send over it
-  float worst_stall = 0;        ///< of any victim, or of the root itself where it is held back
-  double lost_bits = 0;         ///< Σ stall × rate of all victims, bits per second
-  unsigned feeders = 0;         ///< links that deliver into the root link's switch and wait for the root
-  unsigned siblings = 0;        ///< links that could carry the same load, the root left out; up
+  float marked = -1;         ///< share of the packets behind it that carry a mark, where that is what tells; else < 0
+  bool tells_marks = false;  ///< the root port's own counter says so
+  bool phased = false;       ///< it was full only while others had something to send over it
+  float worst_stall = 0;     ///< of any victim, or of the root itself where it is held back
+  double lost_bits = 0;      ///< Σ stall × rate of all victims, bits per second
+  unsigned feeders = 0;      ///< links that deliver into the root link's switch and wait for the root
+  unsigned siblings = 0;     ///< links that could carry the same load, the root left out; up
   /// Ports at the switch that the siblings share: down, coming and going, or narrower and slower than they could be.
   std::vector<PortIndex> lost;
   float sibling_median = 0;          ///< of their utilisation
@@ -51,6 +53,10 @@ class CongestionFinder {
 
  private:
   void collect(const CongestionInput& input);
+  void find_marked_ways(const CongestionInput& input);
+  void weigh_marks(const CongestionInput& input, HotLink& link) const;
+  bool ends_at_a_host(PortIndex egress) const;
+  bool is_fed(const CongestionInput& input, PortIndex egress, std::span<const PortIndex> roots);
   bool collect_phased(const CongestionInput& input);
   void add_terminal(const CongestionInput& input, std::uint32_t link);
   void add_circle(const CongestionInput& input, const std::vector<std::uint32_t>& members);
@@ -69,6 +75,7 @@ class CongestionFinder {
   std::shared_ptr<const Topology> topology_;
   std::vector<std::uint8_t> ranks_;
   std::vector<std::uint8_t> bereft_;  ///< by node
+  std::vector<float> marked_ways_;    ///< by node: what hosts of a switch receive marked, and not for their own link
   std::vector<HotLink> hot_;
   WaitForGraph graph_;
   std::vector<std::uint32_t> visited_;  ///< by hot link: the last search that reached it

@@ -47,6 +47,9 @@ class Story {
     const Port& egress = topology_.port(root_.egress);
     Finding finding = make_finding(root_.kind, severity(), cable);
     finding.confidence = root_.certain ? 0.9 : 0.6;
+    // Who is notified may have other ways that are full.
+    if (root_.marked >= 0)
+      finding.confidence = std::min(finding.confidence, root_.tells_marks || ends_at_a_host() ? 0.8 : 0.6);
     switch (root_.kind) {
       case IncidentKind::kCongestionIncast:
         finding.summary = "Incast: several senders saturate the link to " +
@@ -102,7 +105,9 @@ class Story {
       note(finding, "transmit_wait",
            label + " had data to send but no credit for " + share_text(root_.stall) + " of the time", root_.stall,
            thresholds_.stalled_ratio, "", root_.egress);
-    if (!root_.victims.empty()) {
+    if (root_.marked >= 0) {
+      add_marks(finding);
+    } else if (!root_.victims.empty()) {
       const PortIndex worst = root_.victims.front();
       note(finding, "victim_wait",
            std::to_string(root_.victim_count) + " links waited for it, the longest wait was at " +
@@ -111,7 +116,7 @@ class Story {
       note(finding, "lost_rate", "throughput that all of them lost together", root_.lost_bits / 1e9, 0, "Gb/s",
            root_.egress);
     }
-    if (root_.kind == IncidentKind::kCongestionIncast)
+    if (root_.kind == IncidentKind::kCongestionIncast && root_.marked < 0)
       note(finding, "feeders", "stalled links into its switch that fed it", root_.feeders, 2, "links", root_.egress);
     if (root_.siblings > 0 || !root_.lost.empty())
       note(finding, "sibling_utilization",
@@ -122,6 +127,27 @@ class Story {
   }
 
  private:
+  bool ends_at_a_host() const {
+    return topology_.node(topology_.port(topology_.port(root_.egress).peer).node).type != NodeType::kSwitch;
+  }
+
+  void add_marks(Finding& finding) const {
+    const std::string label = port_label(topology_, root_.egress);
+    note(finding, "marked",
+         share_text(root_.marked) +
+             (root_.tells_marks  ? " of the packets that left by " + label + " got an ECN mark there"
+              : ends_at_a_host() ? " of the packets that passed " + label + " had an ECN mark"
+                                 : " of the packets that a host behind " + label + " received had an ECN mark"),
+         root_.marked, thresholds_.marked_ratio, "", root_.egress);
+    if (root_.victims.empty()) return;
+    const PortIndex worst = root_.victims.front();
+    note(finding, "notified",
+         std::to_string(root_.victim_count) +
+             " ports of hosts were slowed down by congestion notifications (CNP), the most " +
+             port_label(topology_, worst) + ", by " + share_text(root_.worst_stall) + " of its rate",
+         root_.worst_stall, thresholds_.harm_ratio, "", worst);
+  }
+
   Severity severity() const {
     if (root_.kind == IncidentKind::kDeadlock || root_.kind == IncidentKind::kPfcStorm) return Severity::kCritical;
     return steady_.severe ? Severity::kWarning : Severity::kInfo;
@@ -229,6 +255,12 @@ Finding* Congestion::only_reason(const CongestionRoot& root, std::vector<Finding
   return reason == 0 ? nullptr : &findings[reason - 1];
 }
 
+void Congestion::take_marks(const Topology& topology, std::span<const MarkedPort> marks) {
+  marks_.assign(marks.empty() ? 0 : topology.ports().size(), PortMarks{});
+  for (const MarkedPort& marked : marks)
+    if (const PortIndex port = topology.find_port(marked.port); port != kNoIndex) marks_[port] = marked.marks;
+}
+
 std::span<const PortIndex> Congestion::known_roots(const Topology& topology) {
   known_.clear();
   if (epoch_ == topology.epoch())
@@ -240,8 +272,10 @@ std::span<const PortIndex> Congestion::known_roots(const Topology& topology) {
 }
 
 void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<const float> line_rates,
-                        const LinkTable& table, const Describe& describe, std::vector<Finding>& findings) {
+                        const LinkTable& table, const Describe& describe, std::span<const MarkedPort> marks,
+                        std::vector<Finding>& findings) {
   mark_suspects(*sweep.topology, findings);
+  take_marks(*sweep.topology, marks);
   const auto& roots = finder_.find({.topology = sweep.topology,
                                     .routes = sweep.routes,
                                     .multipath = sweep.multipath,
@@ -249,6 +283,7 @@ void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<c
                                     .elapsed = pass.elapsed_seconds,
                                     .line_rates = line_rates,
                                     .suspects = suspects_,
+                                    .marks = marks_,
                                     .known = known_roots(*sweep.topology)});
   for (auto& [key, told] : told_) --told.left;
   std::erase_if(told_, [](const auto& entry) { return entry.second.left == 0; });

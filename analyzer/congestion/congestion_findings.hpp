@@ -23,9 +23,9 @@ class Congestion {
       : thresholds_(thresholds), finder_(thresholds), tracker_(thresholds) {}
 
   /// Judges one sweep and adds to `findings`, which must hold what the other rules found: a link that one of them
-  /// blames is the cause of what waits for it.
+  /// blames is the cause of what waits for it. `marks`: what hosts tell of ports of this fabric.
   void report(const Sweep& sweep, const CounterPass& pass, std::span<const float> line_rates, const LinkTable& table,
-              const Describe& describe, std::vector<Finding>& findings);
+              const Describe& describe, std::span<const MarkedPort> marks, std::vector<Finding>& findings);
 
  private:
   void mark_suspects(const Topology& topology, std::span<const Finding> findings);
@@ -37,7 +37,9 @@ class Congestion {
   CongestionTracker tracker_;
   std::vector<std::uint8_t> suspects_;  ///< by port
   std::vector<std::uint32_t> faults_;   ///< by port: the finding that blames its link or says it is down, from 1
+  void take_marks(const Topology& topology, std::span<const MarkedPort> marks);
   std::span<const PortIndex> known_roots(const Topology& topology);
+  std::vector<PortMarks> marks_;  ///< by port; empty where nobody tells
   std::vector<PortIndex> known_;
   std::uint64_t epoch_ = 0;  ///< that the tracker's indices belong to
   struct Told {

@@ -5,6 +5,13 @@
 #include <cmath>
 
 namespace weft::analyzer {
+namespace {
+
+/// Seconds for which one notification slows its flow down: the period over which DCQCN asks whether there was one
+/// (SIGCOMM 2015, 3.1: 55 us). Its cuts converge to the share of such periods.
+constexpr float kSlowedByOne = 55e-6F;
+
+}  // namespace
 
 bool is_suspect(const CongestionInput& input, PortIndex port, Suspect what) {
   return port < input.suspects.size() && (input.suspects[port] & what) != 0;
@@ -16,6 +23,12 @@ float utilization_of(const CongestionInput& input, PortIndex egress) {
     sent = input.rates[input.topology->port(egress).peer].receive_bits_per_second;
   if (!std::isfinite(sent)) return -1;
   return std::min(1.0F, static_cast<float>(sent) / input.line_rates[egress]);
+}
+
+float slowed_share(const CongestionInput& input, PortIndex egress, float utilization) {
+  if (input.marks.empty() || utilization < 0) return 0;
+  const float slowed = std::min(1.0F, std::max(0.0F, input.marks[egress].notified) * kSlowedByOne);
+  return slowed * (1 - utilization);
 }
 
 bool below_design(const Topology& topology, PortIndex port) {

@@ -18,6 +18,7 @@ enum What : std::uint8_t {
   kReceivedPackets,
   kSentAgain,
   kMarked,
+  kMarksMade,
   kNotified,
   kLinkPauseSent,
   kLinkPauseReceived,
@@ -26,7 +27,8 @@ enum What : std::uint8_t {
   kWhatCount = kPauseReceived + kPriorities
 };
 
-constexpr int kLongestGap = 10;  ///< intervals
+constexpr int kLongestGap = 10;    ///< intervals
+constexpr int kFreshReadings = 3;  ///< intervals
 /// Of fewer packets no share is made.
 constexpr double kLeastPackets = 100;
 constexpr Duration kPeakMemory = std::chrono::seconds(30);
@@ -39,12 +41,18 @@ std::optional<std::uint8_t> what_of(const HostSeries& series) {
   if (series.priority != kNoPriority) return std::nullopt;
   if (series.name == "pause") return sent ? kLinkPauseSent : kLinkPauseReceived;
   constexpr std::pair<std::string_view, What> kNames[] = {
-      {"transmit_bytes", kSentBytes},        {"receive_bytes", kReceivedBytes}, {"transmit_packets", kSentPackets},
-      {"receive_packets", kReceivedPackets}, {"sequence_nak", kSentAgain},      {"implied_nak", kSentAgain},
-      {"ack_timeout", kSentAgain},           {"ecn_marked_packets", kMarked},   {"cnp_handled", kNotified}};
+      {"transmit_bytes", kSentBytes},     {"receive_bytes", kReceivedBytes},
+      {"transmit_packets", kSentPackets}, {"receive_packets", kReceivedPackets},
+      {"sequence_nak", kSentAgain},       {"implied_nak", kSentAgain},
+      {"ack_timeout", kSentAgain},        {"ecn_marked_packets", kMarked},
+      {"ecn_marks_made", kMarksMade},     {"cnp_handled", kNotified}};
   for (const auto& [name, what] : kNames)
     if (series.name == name) return what;
   return std::nullopt;
+}
+
+Duration interval_of(const HostWatch& host) {
+  return std::max<Duration>(host.interval, std::chrono::seconds(1));
 }
 
 /// What one port's counters moved by between two readings; nullopt where that is not known.
@@ -65,7 +73,9 @@ PortSignals signals_of(const Moved& moved, double elapsed) {
   signals.link_pause_sent = ratio(moved[kLinkPauseSent], microseconds, 1);
   signals.link_pause_received = ratio(moved[kLinkPauseReceived], microseconds, 1);
   signals.marked = ratio(moved[kMarked], moved[kReceivedPackets], kLeastPackets);
+  signals.marks_made = ratio(moved[kMarksMade], moved[kSentPackets], kLeastPackets);
   signals.notified = ratio(moved[kNotified], moved[kSentPackets], kLeastPackets);
+  if (moved[kNotified]) signals.notifications_per_second = *moved[kNotified] / elapsed;
   if (moved[kSentBytes]) signals.sent_bits_per_second = *moved[kSentBytes] * 8 / elapsed;
   if (moved[kReceivedBytes]) signals.received_bits_per_second = *moved[kReceivedBytes] * 8 / elapsed;
   if (const auto again = ratio(moved[kSentAgain], moved[kSentPackets], 1); again && signals.sent_bits_per_second)
@@ -97,8 +107,7 @@ void HostSignals::follow(const HostWatch& host, std::vector<std::uint32_t>& foll
 
 void HostSignals::take(const HostWatch& host, const HostMovement& movement) {
   const double elapsed = seconds(movement.elapsed);
-  const bool in_time =
-      elapsed > 0 && movement.elapsed <= kLongestGap * std::max<Duration>(host.interval, std::chrono::seconds(1));
+  const bool in_time = elapsed > 0 && movement.elapsed <= kLongestGap * interval_of(host);
   for (const PortWatch& port : host.ports) {
     Signals& signals = ports_[port.slot];
     Moved moved;
@@ -125,6 +134,15 @@ void HostSignals::take(const HostWatch& host, const HostMovement& movement) {
                          signals.now.received_bits_per_second && *signals.now.received_bits_per_second < least;
     signals.storm_readings = nothing ? signals.storm_readings + 1 : 0;
   }
+}
+
+std::optional<PortMarks> HostSignals::marks(const HostWatch& host, const PortWatch& port, TimePoint now) const {
+  const Signals& watch = ports_[port.slot];
+  if (watch.taken == kNever || now - watch.taken > kFreshReadings * interval_of(host)) return std::nullopt;
+  if (!watch.now.marked && !watch.now.marks_made && !watch.now.notifications_per_second) return std::nullopt;
+  return PortMarks{.received = static_cast<float>(watch.now.marked.value_or(-1)),
+                   .made = static_cast<float>(watch.now.marks_made.value_or(-1)),
+                   .notified = static_cast<float>(watch.now.notifications_per_second.value_or(-1))};
 }
 
 void HostSignals::report(const HostWatch& host, const PortWatch& port, TimePoint now,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/congestion/port_marks.hpp"
 #include "analyzer/ports/host_watch.hpp"
 #include "analyzer/thresholds/congestion.hpp"
 
@@ -25,9 +26,12 @@ struct PortSignals {
   std::optional<double> link_pause_sent, link_pause_received;
   /// Share of the packets received that a switch on the way marked (RFC 3168's congestion experienced).
   std::optional<double> marked;
+  /// Share of the packets sent that the port itself marked so, where a collector runs on a switch.
+  std::optional<double> marks_made;
   /// Congestion notification packets obeyed for each packet sent (InfiniBand Architecture, vol. 1, A17.9.3): how hard
   /// its senders are held back.
   std::optional<double> notified;
+  std::optional<double> notifications_per_second;  ///< the same by time
   std::optional<double> sent_bits_per_second, received_bits_per_second;
   /// What was sent and did not have to be sent again, bits per second. Counts retransmits as packets of mean length.
   std::optional<double> goodput_bits_per_second;
@@ -54,6 +58,9 @@ class HostSignals {
   void take(const HostWatch& host, const HostMovement& movement);
   /// The port's signals of the last reading.
   const PortSignals& of(const PortWatch& port) const { return ports_[port.slot].now; }
+
+  /// The port's marks of the last reading; nullopt where it tells none, or was not read for long.
+  std::optional<PortMarks> marks(const HostWatch& host, const PortWatch& port, TimePoint now) const;
 
   /// SLOW_RECEIVER and PFC_STORM of a port that stands on no watched fabric: there its own pauses are all that is
   /// known.

@@ -17,6 +17,8 @@ constexpr unsigned kScansInOnePass = 2000;
 constexpr unsigned kMostFeeders = 256;
 // Of equal-cost ways, where each port of a switch is asked about each switch with hosts.
 constexpr unsigned kScansOfWays = 8;
+// Switches with notified hosts, times links that mark: of more it is not asked which of them lie on whose ways.
+constexpr std::size_t kMostMarkingPairs = 20'000;
 
 }  // namespace
 
@@ -92,6 +94,28 @@ void WaitForGraph::find_regions() {
   }
 }
 
+void WaitForGraph::find_marking(std::span<const HotLink> links) {
+  marking_.clear();
+  if (!ways_.multipath) return;
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t link = 0; link < links.size(); ++link)
+    if (links[link].marked >= 0) all.push_back(link);
+  if (all.empty()) return;
+  std::vector<std::pair<NodeIndex, PortIndex>> switches;  // each with one of its hosts' ports
+  for (const HotLink& link : links)
+    if (link.notified) switches.emplace_back(topology_->port(topology_->port(link.egress).peer).node, link.egress);
+  std::ranges::sort(switches);
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  switches.erase(std::unique(switches.begin(), switches.end(), same), switches.end());
+  const bool too_many = switches.size() * all.size() > kMostMarkingPairs;
+  for (const auto& [node, port] : switches) {
+    Marking marking{.node = node, .links = {}};
+    for (const std::uint32_t link : all)
+      if (too_many || ways_.multipath->may_pass(port, links[link].egress)) marking.links.push_back(link);
+    if (!marking.links.empty()) marking_.push_back(std::move(marking));
+  }
+}
+
 /// Edges to what is hot at the switch that `link` leads to, and to what that switch's region leads to.
 void WaitForGraph::add_links_behind(const HotLink& link, std::span<const HotLink> links) {
   const Topology& topology = *topology_;
@@ -106,6 +130,11 @@ void WaitForGraph::add_links_behind(const HotLink& link, std::span<const HotLink
     if (!link.held_back) continue;
     if (carries && !carries->test(topology.port(next->egress).number.value)) continue;
     edges_.push_back(static_cast<std::uint32_t>(next - links.begin()));
+  }
+  if (link.notified) {
+    const auto marking = std::ranges::lower_bound(marking_, node, {}, &Marking::node);
+    if (marking != marking_.end() && marking->node == node)
+      edges_.push_back(first_marking_ + static_cast<std::uint32_t>(marking - marking_.begin()));
   }
   if (link.held_back && node < region_.size() && region_[node] != kNoIndex && hub_[region_[node]] != kNoIndex)
     edges_.push_back(hub_[region_[node]]);
@@ -130,6 +159,9 @@ void WaitForGraph::build(std::shared_ptr<const Topology> graph, KnownWays ways, 
   hub_.assign(regions_, kNoIndex);
   for (std::uint32_t region = 0, next = links_; region < regions_; ++region)
     if (!out_of[region].empty()) hub_[region] = next++;
+  first_marking_ = links_ + static_cast<std::uint32_t>(
+                                std::ranges::count_if(out_of, [](const auto& leaving) { return !leaving.empty(); }));
+  find_marking(links);
   first_.assign(1, 0);
   edges_.clear();
   for (const HotLink& link : links) {
@@ -139,6 +171,10 @@ void WaitForGraph::build(std::shared_ptr<const Topology> graph, KnownWays ways, 
   for (const auto& leaving : out_of) {
     if (leaving.empty()) continue;
     edges_.insert(edges_.end(), leaving.begin(), leaving.end());
+    first_.push_back(static_cast<std::uint32_t>(edges_.size()));
+  }
+  for (const Marking& marking : marking_) {
+    edges_.insert(edges_.end(), marking.links.begin(), marking.links.end());
     first_.push_back(static_cast<std::uint32_t>(edges_.size()));
   }
   reverse_first_.assign(positions() + 1, 0);

@@ -24,6 +24,9 @@ struct HotLink {
   float active = 1;        ///< share of time in which there was anything to send; 1 when it is not known
   bool saturated = false;  ///< it is at its own limit
   bool held_back = false;  ///< it wants for credit: by what is behind it, even where it is full as well
+  float marked = -1;       ///< share of the packets behind it that carry a mark, where it is full and they do; else < 0
+  bool tells_marks = false;  ///< the port's own counter says so
+  bool notified = false;     ///< of a host: it sends less because notifications tell it to
 };
 
 /// What is known of the ways through a fabric; one of them at most.
@@ -35,18 +38,20 @@ struct KnownWays {
 /// Edges from each held-back link to the links behind it that it may wait for: those that carry its traffic by the
 /// forwarding tables or by equal-cost ways, or all that are hot where neither is known. On Ethernet there may be cables
 /// that nobody reads: switches that hang together by such are one region, and who is held back into a region may wait
-/// for any hot link out of it. A region is a position of its own behind those of the links, so that edges stay few.
+/// for any hot link out of it. A host that is notified may wait for any link that marks and lies on one of its ways.
+/// A region, and the notified hosts of a switch, are positions of their own behind those of the links, so that edges
+/// stay few.
 class WaitForGraph {
  public:
   /// `links` ascending by egress.
   void build(std::shared_ptr<const Topology> topology, KnownWays ways, std::span<const HotLink> links);
 
-  /// Of all positions, the first that is a region and no link.
+  /// Of all positions, the first that is no link.
   std::uint32_t links() const { return links_; }
-  /// All positions: those of links first, then those of regions.
+  /// All positions: those of links first, then those of regions and of switches with notified hosts.
   std::uint32_t positions() const { return static_cast<std::uint32_t>(first_.size() - 1); }
-  /// Links that wait for `link` directly, or through a region, up to some hundred; the link's own other direction is
-  /// none.
+  /// Links that wait for `link` directly, or through a region or a switch, up to some hundred; the link's own other
+  /// direction is none.
   unsigned feeders(std::uint32_t link, std::span<const HotLink> links) const;
 
   /// Positions that position `link` waits for.
@@ -69,6 +74,7 @@ class WaitForGraph {
   const PortSet* carried(PortIndex egress);
   bool carried_by_tables(PortIndex egress, PortSet& ports) const;
   void find_regions();
+  void find_marking(std::span<const HotLink> links);
   void add_links_behind(const HotLink& link, std::span<const HotLink> links);
 
   std::uint32_t links_ = 0;
@@ -82,6 +88,13 @@ class WaitForGraph {
   std::vector<std::uint32_t> region_;  ///< by node; kNoIndex: none
   std::uint32_t regions_ = 0;
   std::vector<std::uint32_t> hub_;  ///< by region: its position, or kNoIndex while nothing hot leads out of it
+  /// Of a switch with notified hosts: the links that mark and that those may send over.
+  struct Marking {
+    NodeIndex node = kNoIndex;
+    std::vector<std::uint32_t> links;
+  };
+  std::vector<Marking> marking_;     ///< ascending by node
+  std::uint32_t first_marking_ = 0;  ///< position of the first of them
 };
 
 }  // namespace weft::analyzer

@@ -16,6 +16,9 @@ struct CongestionThresholds {
   double harm_ratio = 0.15;
   /// From this share on it is a WARNING, below an INFO.
   double severe_ratio = 0.25;
+  /// A full link marks its queue when this share of the packets behind it carry an ECN mark; fewer are bursts. DCQCN
+  /// settles at some tenths of a per cent to some per cent (SIGCOMM 2015, 5).
+  double marked_ratio = 0.002;
   /// Sweeps, of the last five, in which the same root must be seen: bursts come twice by chance. One that comes and
   /// goes with the phases of a job must exceed harm_ratio on average over the last sixteen.
   unsigned windows = 4;

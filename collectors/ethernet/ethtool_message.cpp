@@ -19,6 +19,9 @@ constexpr std::uint8_t kMostLanes = 32;
 
 /// Added to linux/ethtool.h after 6.1.
 constexpr std::uint8_t kExtStateOtp = 11;  // ETHTOOL_LINK_EXT_STATE_OTP_SPEED_VIOLATION
+/// Added to linux/ethtool_netlink_generated.h in March 2026: times that the device ended a storm of its own pauses
+/// (Documentation/netlink/specs/ethtool.yaml, tx-pause-storm-events).
+constexpr std::uint16_t kPauseStormEvents = 4;  // ETHTOOL_A_PAUSE_STAT_TX_PAUSE_STORM_EVENTS
 
 /// FEC statistics are a number for the whole link, and after it one for each lane where the hardware has them.
 void add_fec(const Attribute& attribute, std::string_view total, std::string_view lane_name, Figures& figures) {
@@ -128,6 +131,7 @@ void parse_pause(Bytes attributes, Figures& figures) {
       figures.push_back({.name = "pause_frames", .direction = Direction::kTransmit, .value = *value});
     if (attribute->type == ETHTOOL_A_PAUSE_STAT_RX_FRAMES)
       figures.push_back({.name = "pause_frames", .direction = Direction::kReceive, .value = *value});
+    if (attribute->type == kPauseStormEvents) figures.push_back({.name = "pause_storm_errors", .value = *value});
   }
 }
 

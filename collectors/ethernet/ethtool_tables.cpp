@@ -74,6 +74,16 @@ constexpr auto kMlx4 = std::to_array<DriverCounter>({
     way("tx_pause_duration", "pause", kTransmit),
 });
 
+// drivers/net/ethernet/mellanox/mlxsw/spectrum_ethtool.c: a switch. Durations are those of the register PPCNT, as with
+// mlx5.
+constexpr auto kMlxsw = std::to_array<DriverCounter>({
+    way("rx_pause_prio_#", "pfc_frames", kReceive, kPriority),
+    way("tx_pause_prio_#", "pfc_frames", kTransmit, kPriority),
+    way("rx_pause_duration_prio_#", "pfc_pause", kReceive, kPriority),
+    way("tx_pause_duration_prio_#", "pfc_pause", kTransmit, kPriority),
+    line("ecn_marked", "ecn_marks_made"),
+});
+
 // drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c. Discards are counted by class of service.
 constexpr auto kBnxt = std::to_array<DriverCounter>({
     line("tx_bytes", "transmit_bytes"),
@@ -176,6 +186,10 @@ struct Driver {
 constexpr auto kDrivers = std::to_array<Driver>({
     {"mlx5_core", kMlx5},
     {"mlx4_en", kMlx4},
+    {"mlxsw_spectrum", kMlxsw},
+    {"mlxsw_spectrum2", kMlxsw},
+    {"mlxsw_spectrum3", kMlxsw},
+    {"mlxsw_spectrum4", kMlxsw},
     {"bnxt_en", kBnxt},
     {"ice", kIce},
     {"i40e", kI40e},

@@ -335,6 +335,10 @@ std::vector<Key> congestion_schema() {
        kShare, "share", "Minimum stall ratio of an affected port before congestion is an incident."},
       {"analyzer.congestion_severe_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.severe_ratio; },
        kShare, "share", "Stall ratio of an affected port from which on congestion is a WARNING, below it an INFO."},
+      {"analyzer.congestion_marked_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.marked_ratio; },
+       kShare, "share",
+       "Minimum share of packets with an ECN mark behind a saturated link before marks alone, without pauses, are "
+       "congestion: DCQCN settles at some tenths of a percent to some percent."},
       {"analyzer.congestion_windows",
        [](WeftdConfig& c) -> Field { return &c.analyzer.congestion.windows; },
        {1, 5},

@@ -148,6 +148,19 @@ bool Multipath::carries(PortIndex egress, PortIndex next) const {
   return false;
 }
 
+bool Multipath::may_pass(PortIndex from, PortIndex egress) const {
+  const std::uint32_t first = edge_of(from);
+  const Port& port = topology_->port(egress);
+  if (first == kNoIndex || !is_usable(from) || !is_usable(egress) || port.peer == from) return false;
+  if (!is_switch(*topology_, port.node)) return false;
+  const std::uint8_t before = distance(first, port.node);  // cables are as long in both directions
+  if (before == kUnreachable) return false;
+  if (!is_switch(*topology_, topology_->port(port.peer).node)) return true;
+  for (std::uint32_t edge = 0; edge < edges_.size(); ++edge)
+    if (leads_to(egress, edge) && distance(edge, edges_[first]) == before + distance(edge, port.node)) return true;
+  return false;
+}
+
 std::vector<NodeIndex> Multipath::destinations_over(PortIndex egress) const {
   std::vector<NodeIndex> nodes;
   const Port& port = topology_->port(egress);

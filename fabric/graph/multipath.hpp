@@ -50,6 +50,9 @@ class Multipath {
   /// May what comes over the cable from port `egress` leave the switch behind it by the port `next`?
   bool carries(PortIndex egress, PortIndex next) const;
 
+  /// May a flow from the host's port `from` pass the cable that the switch's port `egress` sends into?
+  bool may_pass(PortIndex from, PortIndex egress) const;
+
   /// Switches with hosts, ascending, to whose hosts the port may send; empty for a host's port, which sends everywhere.
   std::vector<NodeIndex> destinations_over(PortIndex egress) const;
 

@@ -20,7 +20,9 @@ std::vector<Incident> Analyzers::take(const Tick& tick) {
     hosts_->hear(delivery.host, interval_, tick.now);
     hosts_->take(delivery.host, delivery.batch);
   }
-  analyzer::Analysis analysis = tick.sweep ? watcher_.analyze(*tick.sweep, tick.now) : watcher_.silent(tick.now, {});
+  analyzer::Analysis analysis = tick.sweep
+                                    ? watcher_.analyze(*tick.sweep, tick.now, hosts_->marks(kFabricName, tick.now))
+                                    : watcher_.silent(tick.now, {});
   hosts_->complete(kFabricName, analysis.findings, tick.now);
   if (tick.sweep) {
     view_.watching = true;

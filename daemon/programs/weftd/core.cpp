@@ -162,7 +162,7 @@ void Core::take_sweep(Sweep sweep) {
   fabric.last_sweep = now;
 
   const auto before = std::chrono::steady_clock::now();
-  auto analysis = fabric.analyzer.analyze(sweep, now);
+  auto analysis = fabric.analyzer.analyze(sweep, now, host_rules_.marks(sweep.fabric, now));
   analysis_seconds_[sweep.fabric] = seconds(std::chrono::steady_clock::now() - before);
 
   fabric.view.watching = true;

@@ -51,7 +51,7 @@ struct EthernetWatch {
       host_rules.hear(name, host.view().interval, told.now);
       host_rules.take(name, batch);
     }
-    Analysis analysis = rules.analyze(sweep, told.now);
+    Analysis analysis = rules.analyze(sweep, told.now, host_rules.marks("ethernet", told.now));
     host_rules.complete("ethernet", analysis.findings, told.now);
     std::size_t findings = analysis.findings.size();
     FabricView view;

@@ -211,6 +211,7 @@ struct Moment {
                         .elapsed = elapsed,
                         .line_rates = line_rates,
                         .suspects = {},
+                        .marks = {},
                         .known = {}});
   }
   CongestionThresholds thresholds;

@@ -52,10 +52,12 @@ TEST(EthtoolMessage, ReadsPauseAndStandardStatistics) {
   const MessageBytes pause =
       MessageBytes().nested(ETHTOOL_A_PAUSE_STATS, MessageBytes()
                                                        .number<std::uint64_t>(ETHTOOL_A_PAUSE_STAT_TX_FRAMES, 3)
-                                                       .number<std::uint64_t>(ETHTOOL_A_PAUSE_STAT_RX_FRAMES, 4));
+                                                       .number<std::uint64_t>(ETHTOOL_A_PAUSE_STAT_RX_FRAMES, 4)
+                                                       .number<std::uint64_t>(4, 5));  // TX_PAUSE_STORM_EVENTS
   EXPECT_THAT(read(ethernet::parse_pause, pause),
               ElementsAre(Figure{.name = "pause_frames", .direction = Direction::kTransmit, .value = 3},
-                          Figure{.name = "pause_frames", .direction = Direction::kReceive, .value = 4}));
+                          Figure{.name = "pause_frames", .direction = Direction::kReceive, .value = 4},
+                          Figure{.name = "pause_storm_errors", .value = 5}));
   const auto statistic = [](std::uint16_t type, std::uint64_t value) {
     return MessageBytes().number<std::uint64_t>(type, value);
   };

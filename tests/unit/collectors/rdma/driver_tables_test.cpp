@@ -32,7 +32,8 @@ TEST(DriverTables, SayOnlyWhatTheCatalogueHas) {
     check(hw_counter_table(driver));
     for (const DriverCounter& counter : hw_counter_table(driver)) EXPECT_EQ(counter.factor, 1U) << counter.driver_name;
   }
-  for (const char* driver : {"mlx5_core", "mlx4_en", "bnxt_en", "ice", "i40e", "ionic", "hns3", "cxgb4"}) {
+  for (const char* driver : {"mlx5_core", "mlx4_en", "bnxt_en", "ice", "i40e", "ionic", "hns3", "cxgb4",
+                             "mlxsw_spectrum", "mlxsw_spectrum4"}) {
     EXPECT_FALSE(ethernet::ethtool_table(driver).empty()) << driver;
     check(ethernet::ethtool_table(driver));
   }
@@ -49,6 +50,13 @@ TEST(DriverTables, KnowStatisticsOfEthernetDrivers) {
   ASSERT_TRUE(discards);
   EXPECT_EQ(series_of(*discards, "eth0", 0).priority, kNoPriority);
   EXPECT_TRUE(find_driver_counter(ethernet::ethtool_table("ice"), "tx_priority_5_xoff.nic"));
+  const auto told = find_driver_counter(ethernet::ethtool_table("mlxsw_spectrum3"), "rx_pause_duration_prio_3");
+  ASSERT_TRUE(told);
+  EXPECT_EQ(series_of(*told, "swp1", 0).name, "pfc_pause");
+  EXPECT_EQ(series_of(*told, "swp1", 0).priority, 3);
+  const auto marks = find_driver_counter(ethernet::ethtool_table("mlxsw_spectrum"), "ecn_marked");
+  ASSERT_TRUE(marks);
+  EXPECT_EQ(series_of(*marks, "swp1", 0).name, "ecn_marks_made");
 }
 
 TEST(DriverTables, MatchOnTheDriver) {

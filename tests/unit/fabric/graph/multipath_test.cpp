@@ -158,5 +158,21 @@ TEST_F(MultipathTest, DestinationsOfAnUplinkAreAllOtherLeaves) {
   EXPECT_TRUE(multipath.destinations_over(from).empty());
 }
 
+TEST_F(MultipathTest, AFlowMayPassTheCablesOfItsShortestWaysAndNoOther) {
+  fabric.port(host("1-0-1")).state = PortState::kDown;
+  const Multipath multipath = ways();
+  const Topology& topology = *fabric.topology();
+  const std::vector<PortIndex> hosts = all_hosts();
+  for (const PortIndex from : hosts) {
+    std::vector<std::uint8_t> passes(topology.ports().size(), 0);
+    for (const PortIndex to : hosts)
+      for (const Multipath::Share& share : multipath.shares(from, to)) passes[share.sender] = 1;
+    for (PortIndex port = 0; port < topology.ports().size(); ++port) {
+      if (port == from || topology.port(port).peer == kNoIndex) continue;
+      EXPECT_EQ(multipath.may_pass(from, port), passes[port] != 0) << from << " over " << port;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft

@@ -152,12 +152,14 @@ void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std
 /// A reading with physical errors, `elapsed` seconds after the one before. Where nobody has set a limit it is what a
 /// link with the error rate that it may have would show on average.
 void ErrorWindows::note_second(PortKey port, Window& window, double line_rate, double elapsed, TimePoint now) {
-  errored_.add(port, now);
+  errored_.add(port, now, elapsed);
   for (std::size_t i = 0; i < ErroredSeconds::kWindows.size(); ++i) {
     const ErroredSeconds::Count count = errored_.count(port, i, now);
     const unsigned set = i == 0 ? thresholds_.errored_seconds_12_minutes : thresholds_.errored_seconds_125_minutes;
-    const double readings = 60 * ErroredSeconds::kWindows[i] / elapsed;
-    const double limit = set > 0 ? set : readings * -std::expm1(-thresholds_.error_rate_limit * line_rate * elapsed);
+    // The usual time between readings: a late one would make few of them, and with that a low limit.
+    const double spacing = std::max(count.spacing, 1e-3);
+    const double readings = 60 * ErroredSeconds::kWindows[i] / spacing;
+    const double limit = set > 0 ? set : readings * -std::expm1(-thresholds_.error_rate_limit * line_rate * spacing);
     const double surely = set > 0 ? count.seconds : bounds_.lower(count.seconds);
     if (surely <= limit || count.minutes < kSeparateMinutes) continue;
     if (!window.condemned) ++revision_;

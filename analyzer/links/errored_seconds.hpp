@@ -25,10 +25,11 @@ class ErroredSeconds {
   struct Count {
     unsigned seconds = 0;  ///< with errors
     unsigned minutes = 0;  ///< in which these were
+    double spacing = 0;    ///< least time from a reading to one that had errors, seconds; 0 when there were none
   };
 
-  /// The reading of `now` had errors.
-  void add(PortKey port, TimePoint now);
+  /// The reading of `now`, `elapsed` seconds after the one before, had errors.
+  void add(PortKey port, TimePoint now, double elapsed = 1);
   /// The port's link was trained anew: what was before says nothing of it.
   void forget(PortKey port);
   /// Forgets ports without errors in the longer window up to `now`.
@@ -40,6 +41,7 @@ class ErroredSeconds {
   struct History {
     std::int64_t newest = 0;                  ///< minute since the epoch, of the last errors
     std::array<std::uint8_t, 125> seconds{};  ///< by minute modulo their number
+    double spacing = 0;
   };
   static std::int64_t minute_of(TimePoint at);
 

@@ -71,6 +71,16 @@ TEST_F(ErroredSecondsRule, LeaveAloneARateBelowTheLimit) {
   EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
 }
 
+TEST_F(ErroredSecondsRule, LeaveItAloneWhenAReadingComesLate) {
+  for (int i = 0; i < 5; ++i) {
+    errors(30, 6);  // 0.83e-12
+    watch.fabric.set_interval(std::chrono::seconds(6));
+    errors(1, 1);
+    watch.fabric.set_interval(std::chrono::seconds(1));
+  }
+  EXPECT_TRUE(watch.book.all()->empty()) << watch.describe();
+}
+
 struct SetErroredSeconds : ErroredSecondsRule {
   SetErroredSeconds() : ErroredSecondsRule(limits()) {}
   static Thresholds limits() {

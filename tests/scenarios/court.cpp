@@ -9,6 +9,8 @@ namespace {
 
 /// An alarm may come so many sweeps after the fault is over and still be about it.
 constexpr double kLateSweeps = 12;
+/// What is said of congestion, by its last sixteen sweeps, may be said before it is clearly harmful.
+constexpr double kEarlySweeps = kLongHarmWindows;
 
 bool has(const std::vector<Place>& places, const Place& place) {
   return std::ranges::find(places, place) != places.end();
@@ -190,11 +192,15 @@ void Court::weigh_unplanted() {
     truth.wait = episode.wait;
     const PortIndex port = episode.resources.front();
     truth.where = plan_.nodes[plan_.ports[port].node].name + " port " + std::to_string(plan_.ports[port].number.value);
-    bool found = false;
+    const auto is_timely = [&](double at) {
+      return at >= episode.from - kEarlySweeps * scenario_.interval &&
+             at <= episode.to + kLateSweeps * scenario_.interval;
+    };
+    bool found = std::ranges::any_of(outcome_.overloaded, [&](const Overloaded& told) {
+      return is_timely(told.at) && meet(episode.resources, scenarios::resources_of(plan_, told.port, false));
+    });
     for (Alarm& alarm : outcome_.alarms) {
-      if (!alarm.unplanted || alarm.at < episode.from || alarm.at > episode.to + kLateSweeps * scenario_.interval ||
-          !meet(episode.resources, places_of(alarm)))
-        continue;
+      if (!alarm.unplanted || !is_timely(alarm.at) || !meet(episode.resources, places_of(alarm))) continue;
       alarm.repeated |= found;
       found = true;
     }

@@ -20,6 +20,12 @@ bool is_saturated(const Sweep& sweep, const Place& place) {
   return false;
 }
 
+/// Congestion that an outage causes is told as part of it.
+bool tells_of_rerouted_traffic(const Finding& finding) {
+  return (finding.kind == IncidentKind::kLinkDown || finding.kind == IncidentKind::kSwitchDown) &&
+         finding.summary.find("the rerouted traffic overloads") != std::string::npos;
+}
+
 /// Those of the incidents that opened or came back with this beat.
 class AlarmHistory {
  public:
@@ -41,6 +47,9 @@ class AlarmHistory {
         alarm.justified = incident.finding.kind == IncidentKind::kCounterStuck && tick.sweep &&
                           is_saturated(*tick.sweep, alarm.cause);
       }
+      if (tells_of_rerouted_traffic(incident.finding))
+        for (const Evidence& evidence : incident.finding.evidence)
+          if (evidence.signal == "utilization") outcome_.overloaded.push_back({tick.at, place_of(evidence.where)});
       if (known.occurrences == 0) continue;
       Severity& worst = outcome_.alarms[known.alarm].severity;
       worst = std::max(worst, incident.finding.severity);

@@ -24,6 +24,12 @@ struct Alarm {
   bool repeated = false;   ///< not the first one of what it is about
 };
 
+/// A port that traffic fills which an outage rerouted, as the incident of that outage says.
+struct Overloaded {
+  double at = 0;  ///< seconds since the scenario began
+  Place port{};
+};
+
 /// What became of one truth.
 struct Verdict {
   FaultKind fault = FaultKind::kLinkDown;
@@ -51,6 +57,7 @@ struct Outcome {
   std::string group{};
   std::uint64_t seed = 0;
   std::vector<Alarm> alarms{};
+  std::vector<Overloaded> overloaded{};
   std::vector<Verdict> verdicts{};
   unsigned without_effect = 0;  ///< planted congestion that held up nobody: there was nothing to be found
   std::vector<Unplanted> unplanted{};

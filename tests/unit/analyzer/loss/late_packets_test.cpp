@@ -33,7 +33,7 @@ TEST(LatePackets, AFewLossesOfHealthyFlowsMakeNoReceiverHurt) {
   LossyFabric lossy;
   for (int i = 0; i < 4; ++i)
     lossy.flows.push_back({"host-0-" + std::to_string(i) + " mlx5_0", "host-1-" + std::to_string(i) + " mlx5_0"});
-  const LossSuspect cause = lossy.cable("leaf-1", "host-1-0 mlx5_0");
+  const LossSuspect cause = lossy.cable("host-0-0 mlx5_0", "leaf-0");
   lossy.lost_on[cause.sender] = 1e-4;
   LossTracker tracker{LossThresholds{}};
   for (int second = 0; second < 40; ++second) {

@@ -14,16 +14,18 @@ constexpr double kQuietShare = 0.1;
 constexpr double kShortest = 0.1;
 /// Quiet readings that must agree with the lowest one: so many, and one in so many. The others may have been read while
 /// the background was another one.
-constexpr std::size_t kLeastAgreeing = 3;
+constexpr std::size_t kLeastAgreeing = 6;
 constexpr std::size_t kAgreeing = 4;
 /// They agree when they are at most so many times the lowest.
 constexpr float kSteadyRatio = 1.5F;
 /// Readings differ in length when the longest is so many times the shortest: what moves the same in each of them does
 /// not agree.
 constexpr float kLengths = 2;
-/// From the lowest to the lower quartile of 24 normal values are 1.3 standard deviations, and from there to three
-/// above the mean 3.7.
+/// The noise is so many times the distance from the lowest rate to the upper quartile. From the lower quartile,
+/// backgrounds that come and go look steady by chance.
 constexpr float kNoise = 3;
+/// Where in a second it is more than so many of the smallest first sendings, first sendings drown in it.
+constexpr double kMostNoise = 2;
 
 }  // namespace
 
@@ -52,6 +54,9 @@ void Background::take(double bytes, double seconds, double transfer_rate, const 
   next_ = (next_ + 1) % kReadings;
   count_ = std::min(count_ + 1, kReadings);
   learn();
+  if (noise_ <= kMostNoise * thresholds.first_send) return;
+  rate_ = noise_ = 0;
+  state_ = State::kUnknown;
 }
 
 std::size_t Background::rates_of_pairs(Rates& rates) const {
@@ -88,9 +93,13 @@ void Background::learn() {
   const auto agreeing = rates.begin() + static_cast<std::ptrdiff_t>(std::max(kLeastAgreeing, count / kAgreeing) - 1);
   std::nth_element(rates.begin(), agreeing, rates.begin() + static_cast<std::ptrdiff_t>(count));
   if (*agreeing > kSteadyRatio * lowest) return;
+  const float agreed = *agreeing;
+  const auto high = rates.begin() + static_cast<std::ptrdiff_t>(count * 3 / 4);
+  std::nth_element(rates.begin(), high, rates.begin() + static_cast<std::ptrdiff_t>(count));
+  const float noise = kNoise * (*high - lowest);
   state_ = State::kSteady;
-  rate_ = static_cast<double>(*agreeing);
-  noise_ = static_cast<double>(kNoise * (*agreeing - lowest));
+  rate_ = static_cast<double>(agreed);
+  noise_ = static_cast<double>(noise);
 }
 
 }  // namespace weft::analyzer

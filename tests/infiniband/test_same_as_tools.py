@@ -228,6 +228,7 @@ class OnAPublishedFabric(SameAsTools, weft_testing.SubnetTest):
     """A real DGX H100 fabric: 582 adapters, 40 switches of 65 ports, aggregation nodes."""
 
     interval = "2s"
+    infiniband = 'detail_interval = "2s"'  # not shorter than a sweep's
 
     @classmethod
     def make_network(cls):

@@ -5,11 +5,15 @@
 #include <iterator>
 #include <utility>
 
+#include "analyzer/incidents/evidence.hpp"
 #include "analyzer/links/link_findings.hpp"
 #include "analyzer/ports/describe.hpp"
 
 namespace weft::analyzer {
 namespace {
+
+/// What a collector said so long ago at most is true of now.
+constexpr Duration kPresent = std::chrono::minutes(1);
 
 /// What hosts count that adapters do not break together. Hosts are judged each second, in windows of their own.
 MassAlarmScope host_mass_scope(const Thresholds& thresholds) {
@@ -196,6 +200,7 @@ std::vector<Finding> HostAnalyzer::news(TimePoint now) {
     if (found != hosts_.end()) links_.report_news(found->second, now, findings);
   }
   job_flaps_.apply(findings, now);
+  note_idle(findings, now);
   return findings;
 }
 
@@ -235,6 +240,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   mass_.hold_back(troubles, ports, all_collectors(), now);
   std::ranges::move(troubles, std::back_inserter(analysis.findings));
   stragglers_.judge(hosts_, stalls_, now, analysis.findings);
+  note_idle(analysis.findings, now);
   news_.clear();
   analysis.coverage =
       Coverage::of_hosts([this, now](IncidentKind kind, const Entity& cause) { return observed(kind, cause, now); });
@@ -297,6 +303,7 @@ void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findi
   add_jobs(findings);
   job_flaps_.apply(findings, now);
   for (Finding& finding : findings) weigh_jobs(finding);
+  note_idle(findings, now);
   job_troubles_.apply_findings(findings, now);
   stragglers_.explain(fabric, hosts_, findings, now);
   for (Finding& finding : findings) {
@@ -331,6 +338,28 @@ void HostAnalyzer::add_jobs(std::vector<Finding>& findings) const {
     };
     add_entity(finding.cause);
     for (const Entity& entity : finding.affected) add_entity(entity);
+  }
+}
+
+void HostAnalyzer::note_idle(std::vector<Finding>& findings, TimePoint now) const {
+  const auto may_be_idle = [](const Finding& finding) {
+    return (finding.kind == IncidentKind::kLinkDown || finding.kind == IncidentKind::kNodeDown) && finding.jobs.empty();
+  };
+  // Where no collector names a job, none of them may know how.
+  const auto names_jobs = [](const auto& entry) { return !entry.second.jobs.empty(); };
+  if (std::ranges::none_of(findings, may_be_idle) || std::ranges::none_of(hosts_, names_jobs)) return;
+  for (Finding& finding : findings) {
+    if (!may_be_idle(finding)) continue;
+    for (const NodeGuid node : {finding.cause.port.node, finding.cause.peer.node}) {
+      const HostWatch* const host = node ? host_at(node) : nullptr;
+      if (!host || !host->jobs.empty() || now - host->heard > kPresent) continue;
+      const bool is_switch = std::ranges::any_of(
+          host->ports, [this](const PortWatch& port) { return port.place && is_of_a_switch(*port.place); });
+      if (is_switch) continue;
+      finding.evidence.push_back(
+          fact(std::string(kNoJobSignal), "its collector named no job", host->heard, collector_of(host->name)));
+      break;
+    }
   }
 }
 

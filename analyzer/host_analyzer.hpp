@@ -89,6 +89,8 @@ class HostAnalyzer {
   bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;
   void mark_exempt(HostWatch& host, TimePoint at) const;
   void add_jobs(std::vector<Finding>& findings) const;
+  /// Of a host that is down, or has lost a link, and whose collector lately said that no job runs there, that.
+  void note_idle(std::vector<Finding>& findings, TimePoint now) const;
   bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
   bool is_degradable(const Entity& cause) const;
   bool is_of_a_switch(const SubnetPlace& place) const;

@@ -4,11 +4,15 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fabric/incident.hpp"
 
 namespace weft::analyzer {
+
+/// Evidence of LINK_DOWN and NODE_DOWN: no job runs on the host. Where it is missing, nobody knows.
+inline constexpr std::string_view kNoJobSignal = "no_job";
 
 /// Does the finding bring evidence that is new, or a number that has moved a lot?
 struct EvidenceNews {

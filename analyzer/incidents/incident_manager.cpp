@@ -105,15 +105,20 @@ std::string IncidentManager::summary_of(const Finding& finding, const Incident& 
 }
 
 /// A link that is down since a moment ago may be up in another: it pages nobody before IncidentPolicy::link_down_hold
-/// is over, unless it hurts a job.
+/// is over, unless it hurts a job. Where no job runs on the host, somebody may have restarted it or its driver: it is
+/// told to the record alone.
 void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
-  if (finding.kind != IncidentKind::kLinkDown || finding.severity < Severity::kCritical || !finding.jobs.empty())
-    return;
+  const bool is_idle = std::ranges::find(finding.evidence, kNoJobSignal, &Evidence::signal) != finding.evidence.end();
+  if ((finding.kind != IncidentKind::kLinkDown && !is_idle) || !finding.jobs.empty()) return;
   const auto known = newest_.find(key_of(finding));
   const IncidentPtr incident = known == newest_.end() ? nullptr : find(known->second);
   TimePoint began = now;
-  if (incident && incident->is_open() && !incident->beginnings.empty()) began = incident->beginnings.back();
-  if (now - began < policy_.link_down_hold) finding.severity = Severity::kWarning;
+  if (incident && incident->is_open()) {
+    if (!incident->finding.jobs.empty()) return;  // it ended the jobs
+    if (!incident->beginnings.empty()) began = incident->beginnings.back();
+  }
+  if (now - began < policy_.link_down_hold)
+    finding.severity = std::min(finding.severity, is_idle ? Severity::kInfo : Severity::kWarning);
 }
 
 /// The finding as the newest one of the incident; evidence and jobs add up.

@@ -170,7 +170,7 @@ struct IncidentPolicy {
   /// Consecutive sweeps without the finding, in which the entity was really observed, before an incident resolves.
   unsigned resolve_sweeps = 3;
   /// LINK_DOWN is at most a WARNING for so long, unless it hurts a job: a cable that is pulled and plugged in again
-  /// wakes nobody.
+  /// wakes nobody. LINK_DOWN and NODE_DOWN of a host on which no job runs are INFO meanwhile.
   Duration link_down_hold = std::chrono::seconds(30);
   /// The same trouble within this time after it was resolved re-opens the old incident rather than making a new one.
   Duration reopen_window = std::chrono::hours(24);

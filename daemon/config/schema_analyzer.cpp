@@ -434,7 +434,8 @@ std::vector<Key> incident_schema() {
        {0, kHour},
        "",
        "LINK_DOWN is at most a WARNING for this time, unless it hurts a job: a cable that is pulled and plugged in "
-       "again pages nobody. The link is named at once all the same."},
+       "again pages nobody. LINK_DOWN and NODE_DOWN of a host on which no job runs, as its collector says, are INFO "
+       "meanwhile. The link is named at once all the same."},
       {"incidents.reopen_window",
        [](WeftdConfig& c) -> Field { return &c.incidents.reopen_window; },
        {0, 90 * kDay},

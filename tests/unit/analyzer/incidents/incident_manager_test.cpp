@@ -77,6 +77,31 @@ TEST_F(Book, ALinkThatIsDownForAMomentIsNotCritical) {
   EXPECT_EQ(severity(), Severity::kCritical) << "a job is hurt";
 }
 
+TEST_F(Book, AnIdleHostThatIsDownForAMomentIsForTheRecord) {
+  Finding bad = down();
+  bad.kind = IncidentKind::kNodeDown;
+  bad.severity = Severity::kCritical;
+  update({bad});
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical) << "nobody knows whether jobs run there";
+  resolve();
+  bad.evidence.push_back({.signal = "no_job", .observed = now, .where = bad.cause});
+  for (int i = 0; i < 30; ++i) update({bad});
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kInfo);
+  update({bad});
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical) << "half a minute is over";
+}
+
+TEST_F(Book, AHostWhoseJobsItEndedIsNotIdle) {
+  Finding bad = down();
+  bad.severity = Severity::kCritical;
+  bad.jobs = {"slurm:7"};
+  update({bad});
+  bad.jobs.clear();
+  bad.evidence.push_back({.signal = "no_job", .observed = now, .where = bad.cause});
+  update({bad});
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical);
+}
+
 TEST_F(Book, WhatWasCriticalBeforeARestartStaysSo) {
   Finding bad = down();
   bad.severity = Severity::kCritical;

@@ -2,6 +2,8 @@
 // A host that is down, and one that only lost its link.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/analyzer/host_watching.hpp"
 #include "tests/unit/analyzer/watch.hpp"
 
@@ -10,7 +12,8 @@ namespace {
 
 /// A subnet and the collector of one of its hosts, which has one link.
 struct HostOutagesTest : testing::Test {
-  HostOutagesTest() : watch(fakes::FabricBuilder::fat_tree(2, 3, 2)) {
+  explicit HostOutagesTest(unsigned collectors = 1)
+      : watch(fakes::FabricBuilder::fat_tree(2, 3, 2)), hosts(collectors) {
     port = watch.fabric.port_of("host-1-0 mlx5_0", 1);
     watch.fabric.sweep();
     hosts.port().port_guid = watch.fabric.port(port).guid;
@@ -98,6 +101,42 @@ TEST_F(HostOutagesTest, OneThatComesBackStaysTheSameUntilItsLinkIsUpOrTheSubnetM
   EXPECT_EQ(seconds(50), Kinds{IncidentKind::kNodeDown});
   EXPECT_NE(findings[0].summary.find("is coming back"), std::string::npos) << findings[0].summary;
   EXPECT_EQ(seconds(20), Kinds{IncidentKind::kLinkDown});
+}
+
+/// One more collector, of a host elsewhere.
+struct IdleHostTest : HostOutagesTest {
+  IdleHostTest() : HostOutagesTest(2) {}
+  bool is_said_idle() const {
+    const std::vector<Evidence>& evidence = findings[0].evidence;
+    return std::ranges::find(evidence, "no_job", &Evidence::signal) != evidence.end();
+  }
+};
+
+TEST_F(IdleHostTest, ThatNoJobRunsThereIsEvidence) {
+  hosts.jobs = {"", "slurm:1"};
+  seconds(1);
+  unplug();
+  ASSERT_EQ(seconds(3), Kinds{IncidentKind::kLinkDown});
+  EXPECT_TRUE(is_said_idle());
+  hosts.silent[0] = 1;
+  ASSERT_EQ(seconds(10), Kinds{IncidentKind::kNodeDown});
+  EXPECT_TRUE(is_said_idle());
+  ASSERT_EQ(seconds(60), Kinds{IncidentKind::kNodeDown});
+  EXPECT_FALSE(is_said_idle()) << "that was a minute ago";
+}
+
+TEST_F(IdleHostTest, OneWithAJobIsNotIdle) {
+  unplug();
+  ASSERT_EQ(seconds(3), Kinds{IncidentKind::kLinkDown});
+  EXPECT_FALSE(is_said_idle());
+}
+
+TEST_F(IdleHostTest, WhereNobodyNamesJobsNobodyKnows) {
+  hosts.jobs = {"", ""};
+  seconds(1);
+  unplug();
+  ASSERT_EQ(seconds(3), Kinds{IncidentKind::kLinkDown});
+  EXPECT_FALSE(is_said_idle());
 }
 
 }  // namespace

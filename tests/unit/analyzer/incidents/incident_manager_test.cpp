@@ -84,7 +84,7 @@ TEST_F(Book, AnIdleHostThatIsDownForAMomentIsForTheRecord) {
   update({bad});
   EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical) << "nobody knows whether jobs run there";
   resolve();
-  bad.evidence.push_back({.signal = "no_job", .observed = now, .where = bad.cause});
+  bad.evidence.push_back({"no_job", "its collector named no job", 1, 0, "", now, bad.cause});
   for (int i = 0; i < 30; ++i) update({bad});
   EXPECT_EQ(book.find(1)->finding.severity, Severity::kInfo);
   update({bad});
@@ -97,7 +97,7 @@ TEST_F(Book, AHostWhoseJobsItEndedIsNotIdle) {
   bad.jobs = {"slurm:7"};
   update({bad});
   bad.jobs.clear();
-  bad.evidence.push_back({.signal = "no_job", .observed = now, .where = bad.cause});
+  bad.evidence.push_back({"no_job", "its collector named no job", 1, 0, "", now, bad.cause});
   update({bad});
   EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical);
 }

@@ -105,8 +105,8 @@ std::string IncidentManager::summary_of(const Finding& finding, const Incident& 
 }
 
 /// A link that is down since a moment ago may be up in another: it pages nobody before IncidentPolicy::link_down_hold
-/// is over, unless it hurts a job. Where no job runs on the host, somebody may have restarted it or its driver: it is
-/// told to the record alone.
+/// is over, unless it hurts a job. It is for the record alone where most ways are left, for links retrain, and where no
+/// job runs on the host, for somebody may have restarted it or its driver.
 void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
   const bool is_idle = std::ranges::find(finding.evidence, kNoJobSignal, &Evidence::signal) != finding.evidence.end();
   if ((finding.kind != IncidentKind::kLinkDown && !is_idle) || !finding.jobs.empty()) return;
@@ -117,8 +117,8 @@ void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
     if (!incident->finding.jobs.empty()) return;  // it ended the jobs
     if (!incident->beginnings.empty()) began = incident->beginnings.back();
   }
-  if (now - began < policy_.link_down_hold)
-    finding.severity = std::min(finding.severity, is_idle ? Severity::kInfo : Severity::kWarning);
+  if (began <= now && now - began < policy_.link_down_hold)
+    finding.severity = is_idle || finding.severity < Severity::kCritical ? Severity::kInfo : Severity::kWarning;
 }
 
 /// The finding as the newest one of the incident; evidence and jobs add up.

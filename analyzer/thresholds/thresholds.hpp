@@ -169,8 +169,8 @@ struct Thresholds {
 struct IncidentPolicy {
   /// Consecutive sweeps without the finding, in which the entity was really observed, before an incident resolves.
   unsigned resolve_sweeps = 3;
-  /// LINK_DOWN is at most a WARNING for so long, unless it hurts a job: a cable that is pulled and plugged in again
-  /// wakes nobody. LINK_DOWN and NODE_DOWN of a host on which no job runs are INFO meanwhile.
+  /// For so long LINK_DOWN that hurts no job is less severe, WARNING for CRITICAL and INFO for WARNING: a cable that is
+  /// pulled and plugged in again wakes nobody. NODE_DOWN and LINK_DOWN of a host on which no job runs are INFO.
   Duration link_down_hold = std::chrono::seconds(30);
   /// The same trouble within this time after it was resolved re-opens the old incident rather than making a new one.
   Duration reopen_window = std::chrono::hours(24);

@@ -433,9 +433,10 @@ std::vector<Key> incident_schema() {
        [](WeftdConfig& c) -> Field { return &c.incidents.link_down_hold; },
        {0, kHour},
        "",
-       "LINK_DOWN is at most a WARNING for this time, unless it hurts a job: a cable that is pulled and plugged in "
-       "again pages nobody. LINK_DOWN and NODE_DOWN of a host on which no job runs, as its collector says, are INFO "
-       "meanwhile. The link is named at once all the same."},
+       "For this time a LINK_DOWN that hurts no job is less severe, WARNING instead of CRITICAL and INFO instead of "
+       "WARNING: a cable that is pulled and plugged in again pages nobody. LINK_DOWN and NODE_DOWN of a host on which "
+       "no "
+       "job runs, as its collector says, are INFO. The link is named at once all the same."},
       {"incidents.reopen_window",
        [](WeftdConfig& c) -> Field { return &c.incidents.reopen_window; },
        {0, 90 * kDay},

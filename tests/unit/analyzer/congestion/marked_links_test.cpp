@@ -117,6 +117,34 @@ TEST_F(MarkedLinksOfALeaf, TwoReceiversAtOnceAreTwoIncidents) {
   EXPECT_EQ(watch.open().size(), 2U) << watch.describe();
 }
 
+class MarkedLinksOfTwoLeaves : public MarkedLinks {
+ protected:
+  MarkedLinksOfTwoLeaves()
+      : MarkedLinks(plan_of({{"leaf01", "swp1", "gpu-01", "eth2"},
+                             {"leaf01", "swp2", "gpu-02", "eth2"},
+                             {"leaf01", "swp3", "gpu-03", "eth2"},
+                             {"leaf01", "swp4", "gpu-04", "eth2"},
+                             {"leaf01", "swp5", "gpu-05", "eth2"},
+                             {"leaf01", "swp6", "gpu-06", "eth2"},
+                             {"leaf02", "swp1", "gpu-07", "eth2"},
+                             {"leaf01", "swp51", "spine01", "swp1"},
+                             {"leaf02", "swp51", "spine01", "swp2"}})) {}
+};
+
+TEST_F(MarkedLinksOfTwoLeaves, APausedHostElsewhereHidesNoMarks) {
+  watch.seconds(5);
+  for (int second = 0; second < 20; ++second) {
+    for (const char* sender : {"gpu-01", "gpu-02", "gpu-03", "gpu-04"}) host(sender, 0.485, 0.01, 0, kNotified);
+    for (const char* receiver : {"gpu-05", "gpu-06"}) host(receiver, 0.01, 0.97, kMarked, 0);
+    watch.load("gpu-07", 0.3, 0.01, 0.2);
+    watch.step();
+  }
+  for (const char* receiver : {"gpu-05", "gpu-06"})
+    EXPECT_TRUE(std::ranges::any_of(watch.open(), [&](const Incident& incident) {
+      return incident.finding.cause.label.find(receiver) != std::string::npos;
+    })) << receiver << '\n' << watch.describe();
+}
+
 /// Collectors on all switches; flows from gpu-01 and gpu-02 to gpu-03 and gpu-04 take one uplink of leaf01.
 class MarkedUplinks : public MarkedLinks {
  protected:

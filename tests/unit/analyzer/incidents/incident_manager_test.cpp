@@ -54,7 +54,7 @@ TEST_F(Book, OpensOnceAndShowsOnlyWhatAPersonShouldSee) {
   moved.evidence[0].value = 1.2;
   EXPECT_TRUE(update({moved}).empty()) << "a number moved a little";
   EXPECT_EQ(book.all(), shown) << "the same list as before";
-  moved.severity = Severity::kInfo;
+  moved.severity = Severity::kCritical;
   ASSERT_EQ(update({moved}).size(), 1U);
   EXPECT_EQ(book.find(1)->revision, 2U);
 }

@@ -186,8 +186,10 @@ void CongestionFinder::add_terminal(const CongestionInput& input, std::uint32_t 
   }
   const std::uint32_t start[] = {link};
   gather_victims(start, root);
-  // Where somebody is paused, that tells more.
-  if (std::ranges::none_of(reached_, [this](std::uint32_t victim) { return hot_[victim].held_back; })) {
+  // Where somebody is paused, that tells more. Through a region anybody may seem to wait: only who surely waits counts.
+  if (std::ranges::none_of(graph_.waiting_for(link), [this](std::uint32_t waiting) {
+        return waiting < graph_.links() && hot_[waiting].held_back;
+      })) {
     root.marked = hot.marked;
     root.tells_marks = hot.tells_marks;
   }

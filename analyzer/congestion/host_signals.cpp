@@ -95,7 +95,7 @@ std::optional<PortSignals::Pause> PortSignals::worst_pause_sent() const {
 }
 
 void HostSignals::raise(Peak& peak, const std::optional<double>& value, TimePoint at) {
-  if (at - peak.seen > kPeakMemory) peak = {};
+  if (std::chrono::abs(at - peak.seen) > kPeakMemory) peak = {};  // or the clock was set back
   if (value && *value > 0 && *value >= peak.value) peak = {*value, at};
 }
 
@@ -167,7 +167,7 @@ void HostSignals::report(const HostWatch& host, const PortWatch& port, TimePoint
 void HostSignals::add(const PortWatch& port, TimePoint now, Finding& finding) const {
   const Signals& watch = ports_[port.slot];
   const auto note = [&](const Peak& peak, const char* signal, std::string text) {
-    if (peak.seen == kNever || now - peak.seen > kPeakMemory) return;
+    if (peak.seen == kNever || std::chrono::abs(now - peak.seen) > kPeakMemory) return;
     finding.evidence.push_back({.signal = signal,
                                 .description = std::move(text),
                                 .value = peak.value,

@@ -38,7 +38,7 @@ void PauseStorms::take(const HostWatch& host, const HostMovement& movement) {
       const SeriesMovement& row = movement.series[series];
       if (!row.present || row.delta.moved == 0) continue;
       Count& count = storms.counts[what];
-      if (movement.taken - count.moved > kStormQuiet) count.total = 0;
+      if (std::chrono::abs(movement.taken - count.moved) > kStormQuiet) count.total = 0;
       count.total += row.delta.moved;
       count.moved = movement.taken;
     }
@@ -52,7 +52,10 @@ void PauseStorms::report(const HostWatch& host, const PortWatch& port, TimePoint
   static constexpr const char* kTexts[] = {" times its device warned of a storm of pauses",
                                            " times its device ended a storm of pauses and let packets be dropped"};
   const Storms& storms = storms_[port.slot];
-  const auto is_new = [&](const Count& count) { return count.moved != kNever && now - count.moved <= kStormQuiet; };
+  // The clock may have been set back since.
+  const auto is_new = [&](const Count& count) {
+    return count.moved != kNever && std::chrono::abs(now - count.moved) <= kStormQuiet;
+  };
   if (std::ranges::none_of(storms.counts, is_new)) return;
   const bool ended = is_new(storms.counts[kEnded]);
   Finding finding =

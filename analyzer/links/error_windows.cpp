@@ -64,13 +64,14 @@ void ErrorWindows::remap(const Topology& topology) {
     windows_.clear();
     sums_.clear();
   }
+  const std::size_t known = windows_.size();
   windows_.resize(topology.ports().size());
-  if (same) return;
+  if (windows_.size() == known) return;
   started_ = true;
   epoch_ = topology.epoch();
   for (const auto& [key, condemned] : condemned_) {
     const PortIndex port = topology.find_port(key);
-    if (port == kNoIndex) continue;
+    if (port == kNoIndex || port < known) continue;
     if (condemned.rate > 0) windows_[port].condemned = kPhysical | kPackets;
     if (condemned.errored_at != kNever) windows_[port].condemned |= kSeconds;
     windows_[port].rate = static_cast<float>(condemned.rate);
@@ -181,13 +182,13 @@ void ErrorWindows::review_seconds(const Topology& topology, TimePoint now) {
     auto& [key, condemned] = *entry;
     const PortIndex port = topology.find_port(key);
     const bool is_over = 2 * errored_.count(key, condemned.errored_window, now).seconds > condemned.errored_limit;
-    if (port == kNoIndex || !(windows_[port].condemned & kSeconds) || is_over) {
+    if (condemned.errored_at == kNever || is_over) {
       ++entry;
       continue;
     }
-    windows_[port].condemned &= static_cast<std::uint8_t>(~kSeconds);
+    if (port != kNoIndex) windows_[port].condemned &= static_cast<std::uint8_t>(~kSeconds);
     condemned.errored_at = kNever;
-    if (windows_[port].condemned) {
+    if (condemned.rate > 0) {
       ++entry;
       continue;
     }

@@ -64,6 +64,15 @@ TEST_F(StormyHost, ABurstOfEventsIsOneIncidentThatResolves) {
   EXPECT_TRUE(watching.open().empty());
 }
 
+TEST_F(StormyHost, EndsInTimeWhenTheClockIsSetBack) {
+  ++ended();
+  watching.seconds(1);
+  ASSERT_EQ(watching.open().size(), 1U);
+  watching.now -= std::chrono::hours(1);
+  watching.seconds(70);
+  EXPECT_TRUE(watching.open().empty());
+}
+
 TEST_F(StormyHost, ADriverThatIsLoadedAnewHasNoStorm) {
   warnings() = ended() = 0;
   watching.seconds(30);

@@ -199,7 +199,7 @@ std::vector<Finding> HostAnalyzer::news(TimePoint now) {
     const auto found = hosts_.find(name);
     if (found != hosts_.end()) links_.report_news(found->second, now, findings);
   }
-  job_flaps_.apply(findings, now);
+  job_flaps_.apply(findings, kHostsFabric, false, now);
   note_idle(findings, now);
   return findings;
 }
@@ -229,7 +229,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   }
   std::erase_if(troubles, [&](const Finding& trouble) { return losses_.absorb(trouble, lost); });
   add_jobs(lost);
-  job_flaps_.apply(analysis.findings, now);
+  job_flaps_.apply(analysis.findings, kHostsFabric, true, now);
   job_troubles_.apply_findings(analysis.findings, now);
   job_troubles_.gather(troubles, now);
   for (Finding& loss : lost) {
@@ -301,7 +301,7 @@ void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findi
         pause_storms_.report(host, port, now, findings);
   losses_.apply_findings(findings, now);
   add_jobs(findings);
-  job_flaps_.apply(findings, now);
+  job_flaps_.apply(findings, fabric, true, now);
   for (Finding& finding : findings) weigh_jobs(finding);
   note_idle(findings, now);
   job_troubles_.apply_findings(findings, now);

@@ -20,20 +20,23 @@ bool retrains(IncidentKind kind) {
 
 }  // namespace
 
-void JobFlaps::note(const Entity& link, TimePoint now) {
+void JobFlaps::note(const Entity& link, std::string_view source, TimePoint now) {
   if (link.kind != EntityKind::kLink && link.kind != EntityKind::kHostPort) return;
   std::string identity = link.identity();
   if (!troubles_.contains(identity) && troubles_.size() >= kMostLinks) return;
   Trouble& trouble = troubles_[std::move(identity)];
   if (trouble.began == kNever) trouble.began = now;
   trouble.last = now;
+  trouble.source = source;
 }
 
 /// Did it begin with the flap, or is it over now? What has lasted for long and goes on did not make the link flap.
-bool JobFlaps::is_explained(const Finding& finding, TimePoint at, TimePoint now) const {
+bool JobFlaps::is_explained(const Finding& finding, TimePoint at) const {
   const auto trouble = troubles_.find(finding.cause.identity());
   if (trouble == troubles_.end()) return false;
-  return trouble->second.last < now || at - trouble->second.began <= together_;
+  const auto judged = judged_.find(trouble->second.source);
+  const bool is_over = judged != judged_.end() && trouble->second.last < judged->second;
+  return is_over || at - trouble->second.began <= together_;
 }
 
 bool JobFlaps::is_worth_a_word(Finding& finding, TimePoint now) {
@@ -45,7 +48,7 @@ bool JobFlaps::is_worth_a_word(Finding& finding, TimePoint now) {
   flap.last = now;
   if (flap.at == kNever || at > flap.at) {
     flap.at = at;
-    if (!is_explained(finding, at, now)) flap.jobs = finding.jobs;
+    if (!is_explained(finding, at)) flap.jobs = finding.jobs;
   }
   // A job that began afterwards has lost nothing.
   finding.jobs = flap.jobs;
@@ -55,14 +58,15 @@ bool JobFlaps::is_worth_a_word(Finding& finding, TimePoint now) {
   return true;
 }
 
-void JobFlaps::apply(std::vector<Finding>& findings, TimePoint now) {
+void JobFlaps::apply(std::vector<Finding>& findings, std::string_view source, bool is_all, TimePoint now) {
+  if (is_all) judged_.insert_or_assign(std::string(source), now);
   const auto is_past = [&](const auto& entry) { return now - entry.second.last > together_; };
   std::erase_if(troubles_, is_past);
   std::erase_if(flaps_, is_past);
   for (const Finding& finding : findings) {
     if (!retrains(finding.kind) || is_single_flap(finding)) continue;
-    note(finding.cause, now);
-    for (const Entity& entity : finding.affected) note(entity, now);
+    note(finding.cause, source, now);
+    for (const Entity& entity : finding.affected) note(entity, source, now);
   }
   std::erase_if(findings, [&](Finding& finding) { return is_single_flap(finding) && !is_worth_a_word(finding, now); });
 }

@@ -2,8 +2,10 @@
 #pragma once
 // LINK_FLAP of a link that went down once while a job sent over it.
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/thresholds/thresholds.hpp"
@@ -21,12 +23,14 @@ class JobFlaps {
   /// `findings`: what is wrong now, with the jobs that each thing hurts. Single flaps, which are LINK_FLAP with INFO,
   /// are taken out where no job ran, and where the link went down and came up for a reason that is told anyway: it was
   /// an outage's, or made the link slower, or ended that. The others say whose jobs they may have hurt.
-  void apply(std::vector<Finding>& findings, TimePoint now);
+  /// `source`: who judged, for each judges at times of its own; `is_all`: these are all its findings, not its news.
+  void apply(std::vector<Finding>& findings, std::string_view source, bool is_all, TimePoint now);
 
  private:
   /// What else was said of a link.
   struct Trouble {
     TimePoint began = kNever, last = kNever;
+    std::string source{};  ///< who said it last
   };
   struct Flap {
     TimePoint at = kNever;
@@ -34,13 +38,14 @@ class JobFlaps {
     std::vector<std::string> jobs{};
   };
 
-  void note(const Entity& link, TimePoint now);
-  bool is_explained(const Finding& finding, TimePoint at, TimePoint now) const;
+  void note(const Entity& link, std::string_view source, TimePoint now);
+  bool is_explained(const Finding& finding, TimePoint at) const;
   bool is_worth_a_word(Finding& finding, TimePoint now);
 
   Duration together_;
-  std::map<std::string, Trouble> troubles_;  ///< by identity of the link
-  std::map<std::string, Flap> flaps_;        ///< the same
+  std::map<std::string, Trouble> troubles_;               ///< by identity of the link
+  std::map<std::string, Flap> flaps_;                     ///< the same
+  std::map<std::string, TimePoint, std::less<>> judged_;  ///< by source: when it last gave all its findings
 };
 
 }  // namespace weft::analyzer

@@ -103,7 +103,7 @@ struct SweptJobFlaps : testing::Test {
     watch.sweeps(1);
     std::vector<Finding> findings = watch.analysis.findings;
     for (Finding& finding : findings) finding.jobs = {"slurm:77"};
-    flaps.apply(findings, watch.fabric.now());
+    flaps.apply(findings, watch.fabric.name(), true, watch.fabric.now());
     return findings;
   }
   void flap(PortIndex port) {
@@ -158,6 +158,22 @@ TEST_F(SweptJobFlaps, ThatLeftALinkNarrowerOrEndedThatIsPartOfIt) {
   only_degraded(30);
   retrain(2);
   only_degraded(30);
+}
+
+TEST_F(SweptJobFlaps, IsNotHiddenByATroubleOfLongThatAnotherJudgeTells) {
+  std::vector<Finding> slow(1);
+  slow[0].kind = IncidentKind::kLinkDegraded;
+  slow[0].cause = {EntityKind::kLink, watch.fabric.name(), watch.fabric.link_of(leaf).low,
+                   watch.fabric.link_of(leaf).high, ""};
+  const auto tell = [&] { flaps.apply(slow, kHostsFabric, true, watch.fabric.now() + std::chrono::milliseconds(500)); };
+  for (int i = 0; i < 200; ++i) {
+    sweep();
+    tell();
+  }
+  flap(leaf);
+  sweep();
+  tell();
+  EXPECT_EQ(sweep().size(), 1U) << "the link was slow for minutes before";
 }
 
 }  // namespace

@@ -87,6 +87,8 @@ class LossTracker {
   };
 
   void forget();
+  /// Removes suspects whose cable was pulled: `now` is a later topology of the same epoch.
+  void forget_moved(const Topology& now);
   Window measure(std::span<const TransferEnd> ends, TimePoint now);
   bool is_among(const std::vector<LinkKey>& links, const LossSuspect& suspect) const;
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;

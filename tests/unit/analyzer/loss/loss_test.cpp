@@ -271,6 +271,26 @@ TEST(LossTracker, LossesOnAFullLinkAreItsDropsWhereNobodyReadsThem) {
   }
 }
 
+TEST(LossTracker, ForgetsRivalsWhoseCableWasPulled) {
+  Tracking tracking;
+  tracking.lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}};
+  for (NodeIndex node = 0; node < tracking.lossy.fabric.nodes().size(); ++node)
+    tracking.lossy.fabric.freeze_counters(node);
+  tracking.lossy.lost_on[tracking.lossy.port("host-0-0 mlx5_0")] = 1e-3;
+  tracking.windows(10);
+  ASSERT_EQ(tracking.tracker.losses().size(), 1U);
+  const auto rivals = tracking.tracker.losses()[0].rivals;
+  const auto rival = std::ranges::find_if(rivals, [](const auto& one) { return one.first.sender != kNoIndex; });
+  ASSERT_NE(rival, rivals.end());
+  tracking.lossy.flows.clear();
+  tracking.lossy.pull(rival->first.sender);
+  tracking.tracker.take(tracking.lossy.second());
+  ASSERT_EQ(tracking.tracker.losses().size(), 1U) << "its own cable is where it was";
+  const auto& left = tracking.tracker.losses()[0].rivals;
+  EXPECT_EQ(left.size(), rivals.size() - 1);
+  EXPECT_TRUE(std::ranges::none_of(left, [&](const auto& one) { return one.first == rival->first; }));
+}
+
 TEST(LossTracker, ReportsNothingWithoutRoutes) {
   Tracking tracking;
   tracking.lossy.all_to_all();

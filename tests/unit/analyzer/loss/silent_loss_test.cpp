@@ -105,6 +105,31 @@ TEST(SilentLoss, IsOneIncidentWithItsCauseItsHostsAndTheirJobs) {
   EXPECT_TRUE(cluster.open().empty());
 }
 
+TEST(SilentLoss, EndsWithItsCableAndDoesNotMoveToTheNextOneInThePort) {
+  for (const bool is_replaced : {false, true}) {
+    Cluster cluster;
+    cluster.lossy.all_to_all();
+    cluster.seconds(20);
+    const PortIndex sender = cluster.lossy.cable("leaf-1", "spine-0").sender;
+    cluster.lossy.lost_on[sender] = 1e-3;
+    cluster.seconds(20);
+    ASSERT_EQ(cluster.open().size(), 1U);
+    cluster.lossy.lost_on.clear();
+    cluster.seconds(7);
+    ASSERT_EQ(cluster.open().size(), 1U) << "a window without losses does not end it";
+    cluster.lossy.flows.clear();
+    cluster.lossy.pull(sender);
+    if (is_replaced) {
+      const PortIndex other = cluster.lossy.fabric.port_towards("spine-1", "leaf-2");
+      cluster.lossy.pull(other);
+      cluster.lossy.fabric.connect(sender, other);
+    }
+    cluster.seconds(60);
+    EXPECT_TRUE(cluster.open().empty());
+    EXPECT_EQ(cluster.book.all()->size(), 1U) << "the other cable is healthy";
+  }
+}
+
 TEST(SilentLoss, IsNoneOnALinkThatIsBlamedForItsErrors) {
   Cluster cluster;
   cluster.lossy.all_to_all();

@@ -82,8 +82,11 @@ void LossTracker::take(const Sweep& sweep) {
 bool LossTracker::is_due(TimePoint now, Duration reading) const {
   if (!topology_ || (!routes_ && !multipath_)) return false;
   if (began_ == kNever || now < began_) return true;
-  return now - began_ >=
-         std::max({thresholds_.window, reading * kReadingsOfWindow, sweep_interval_ * kReadingsOfWindow});
+  return now - began_ >= window(reading);
+}
+
+Duration LossTracker::window(Duration reading) const {
+  return std::max({thresholds_.window, reading * kReadingsOfWindow, sweep_interval_ * kReadingsOfWindow});
 }
 
 LossTracker::Window LossTracker::measure(std::span<const TransferEnd> ends, TimePoint now) {

@@ -63,7 +63,9 @@ class LossTracker {
     condemned_ = std::move(with_errors);
     full_ = std::move(full);
   }
-  /// Is a window over? `reading` is the longest time between two readings of a host.
+  /// How long a window is where hosts are read every `reading`.
+  Duration window(Duration reading) const;
+  /// Is such a window over?
   bool is_due(TimePoint now, Duration reading) const;
   /// Ends a window with what all hosts have counted. Hosts without a reading yet are left out of `ends`.
   void end_window(std::span<const TransferEnd> ends, TimePoint now);

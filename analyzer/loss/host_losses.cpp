@@ -25,6 +25,11 @@ constexpr double kRareContrast = 3;
 constexpr unsigned kRareQuietWindows = 2;
 constexpr std::size_t kRareSweeps = 20;
 
+/// So many of so many hosts say how long a window must be: one slow collector must not make it long for all others.
+/// Hosts that are read fewer times in a window are left out.
+constexpr std::size_t kHostsInTime = 9, kOfHosts = 10;
+constexpr int kFewestReadings = 2;
+
 LossThresholds for_rare_losses(LossThresholds thresholds) {
   thresholds.window *= kRareWindow;
   thresholds.good_ratio /= kRareShare;
@@ -158,19 +163,33 @@ void HostLosses::apply_congestion(const Finding& congestion, TimePoint now) {
   }
 }
 
-std::vector<TransferEnd> HostLosses::ends_on(const std::string& fabric, const Topology& topology,
-                                             const Hosts& hosts) const {
+bool HostLosses::is_end_on(const std::string& fabric, const PortWatch& port) const {
+  return port.present && transfers_[port.slot].complete() && port.place && port.place->port.fabric == fabric;
+}
+
+Duration HostLosses::reading_on(const std::string& fabric, const Hosts& hosts) const {
+  std::vector<Duration> intervals;
+  for (const auto& [name, host] : hosts)
+    if (!host.lost && host.has_reading &&
+        std::ranges::any_of(host.ports, [&](const PortWatch& port) { return is_end_on(fabric, port); }))
+      intervals.push_back(host.interval);
+  if (intervals.empty()) return {};
+  const std::size_t last = (intervals.size() - 1) * kHostsInTime / kOfHosts;
+  std::ranges::nth_element(intervals, intervals.begin() + static_cast<std::ptrdiff_t>(last));
+  return intervals[last];
+}
+
+std::vector<TransferEnd> HostLosses::ends_on(const std::string& fabric, const Topology& topology, const Hosts& hosts,
+                                             Duration window) const {
   std::vector<TransferEnd> ends;
   std::map<std::string_view, std::uint32_t> jobs;
   std::map<std::string_view, std::uint32_t> rails;
   for (const auto& [name, host] : hosts) {
-    if (host.lost || !host.has_reading) continue;
+    if (host.lost || !host.has_reading || host.interval * kFewestReadings > window) continue;
     std::vector<std::uint32_t> own;
     for (const std::string& job : host.jobs)
       own.push_back(jobs.emplace(job, static_cast<std::uint32_t>(jobs.size())).first->second);
-    const auto on_subnet = [&](const PortWatch& port) {
-      return port.present && transfers_[port.slot].complete() && port.place && port.place->port.fabric == fabric;
-    };
+    const auto on_subnet = [&](const PortWatch& port) { return is_end_on(fabric, port); };
     const bool has_rails = std::ranges::count_if(host.ports, on_subnet) > 1;
     for (const PortWatch& port : host.ports) {
       if (!on_subnet(port)) continue;
@@ -199,14 +218,12 @@ std::vector<SilentLoss> HostLosses::losses_on(const Subnet& subnet) const {
 }
 
 void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& findings) {
-  Duration reading{};
-  for (const auto& [name, host] : hosts)
-    if (!host.lost && host.has_reading) reading = std::max(reading, host.interval);
   for (auto& [fabric, subnet] : subnets_) {
+    const Duration reading = reading_on(fabric, hosts);
     for (LossTracker* const tracker : {subnet.tracker.get(), subnet.rare.get()}) {
       if (!tracker->is_due(now, reading)) continue;
       tracker->set_condemned(heeded(subnet.errors, now), heeded(subnet.full, now));
-      tracker->end_window(ends_on(fabric, *subnet.sweep->topology, hosts), now);
+      tracker->end_window(ends_on(fabric, *subnet.sweep->topology, hosts, tracker->window(reading)), now);
     }
     // What shows in seconds is not told a second time when it has ended.
     if (!subnet.tracker->losses().empty() && subnet.rare->losses().empty()) subnet.rare->end_suspicion();

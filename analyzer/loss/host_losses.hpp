@@ -60,7 +60,13 @@ class HostLosses {
     bool complete() const;
   };
 
-  std::vector<TransferEnd> ends_on(const std::string& fabric, const Topology& topology, const Hosts& hosts) const;
+  /// Is it known what the port sends, receives and loses on that subnet?
+  bool is_end_on(const std::string& fabric, const PortWatch& port) const;
+  /// The longest time between two readings of a host on that subnet, but for the slowest tenth of the hosts.
+  Duration reading_on(const std::string& fabric, const Hosts& hosts) const;
+  /// The ports of hosts that are read often enough for windows so long.
+  std::vector<TransferEnd> ends_on(const std::string& fabric, const Topology& topology, const Hosts& hosts,
+                                   Duration window) const;
   /// What loses packets now: of rare losses only those that do not show in short windows too, and whose hosts lose
   /// nothing else.
   std::vector<SilentLoss> losses_on(const Subnet& subnet) const;

@@ -51,8 +51,22 @@ void LossTracker::end_suspicion() {
   suspicious_ = quiet_ = 0;
 }
 
+void LossTracker::forget_moved(const Topology& now) {
+  const auto has_moved = [&](const LossSuspect& suspect) {
+    return suspect.sender != kNoIndex && topology_->port(suspect.sender).peer != now.port(suspect.sender).peer;
+  };
+  const bool was_known = !losses_.empty();
+  std::erase_if(losses_, [&](const SilentLoss& loss) { return has_moved(loss.suspect); });
+  for (SilentLoss& loss : losses_)
+    std::erase_if(loss.rivals, [&](const auto& rival) { return has_moved(rival.first); });
+  std::erase_if(challengers_, has_moved);
+  // What hosts lost through the old cable would be blamed on the new one.
+  if (was_known && losses_.empty()) end_suspicion();
+}
+
 void LossTracker::take(const Sweep& sweep) {
   if (topology_ && topology_->epoch() != sweep.topology->epoch()) forget();
+  if (topology_ && topology_ != sweep.topology) forget_moved(*sweep.topology);
   topology_ = sweep.topology;
   routes_ = sweep.routes;
   multipath_ = sweep.multipath;
@@ -68,8 +82,11 @@ void LossTracker::take(const Sweep& sweep) {
 bool LossTracker::is_due(TimePoint now, Duration reading) const {
   if (!topology_ || (!routes_ && !multipath_)) return false;
   if (began_ == kNever || now < began_) return true;
-  return now - began_ >=
-         std::max({thresholds_.window, reading * kReadingsOfWindow, sweep_interval_ * kReadingsOfWindow});
+  return now - began_ >= window(reading);
+}
+
+Duration LossTracker::window(Duration reading) const {
+  return std::max({thresholds_.window, reading * kReadingsOfWindow, sweep_interval_ * kReadingsOfWindow});
 }
 
 LossTracker::Window LossTracker::measure(std::span<const TransferEnd> ends, TimePoint now) {

@@ -63,7 +63,9 @@ class LossTracker {
     condemned_ = std::move(with_errors);
     full_ = std::move(full);
   }
-  /// Is a window over? `reading` is the longest time between two readings of a host.
+  /// How long a window is where hosts are read every `reading`.
+  Duration window(Duration reading) const;
+  /// Is such a window over?
   bool is_due(TimePoint now, Duration reading) const;
   /// Ends a window with what all hosts have counted. Hosts without a reading yet are left out of `ends`.
   void end_window(std::span<const TransferEnd> ends, TimePoint now);
@@ -87,6 +89,8 @@ class LossTracker {
   };
 
   void forget();
+  /// Removes suspects whose cable was pulled: `now` is a later topology of the same epoch.
+  void forget_moved(const Topology& now);
   Window measure(std::span<const TransferEnd> ends, TimePoint now);
   bool is_among(const std::vector<LinkKey>& links, const LossSuspect& suspect) const;
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace weft::analyzer {
 namespace {
@@ -30,6 +31,11 @@ constexpr CounterId kCounted[] = {CounterId::kReceiveErrors,           CounterId
 
 double difference(std::uint64_t after, std::uint64_t before) {
   return static_cast<double>(static_cast<std::int64_t>(after - before));
+}
+
+/// What an error counter grew by from one reading to the next. One that went back was cleared: that tells nothing.
+double grown(std::uint32_t after, std::uint32_t before) {
+  return after > before ? static_cast<double>(after - before) : 0;
 }
 
 /// The most numbers of `sorted` that lie within `width` of each other.
@@ -197,10 +203,14 @@ PacketBalance PacketHistory::of_link(PortIndex sender, double lost, TimePoint si
   Moments moments;
   const Slot* first = nullptr;
   const Slot* last = nullptr;
+  double counted = 0;
   for (std::size_t age = std::min<std::size_t>(slots_.size(), taken_); age-- > 0;) {
     if (slot(age).taken < since || !good(sender, age) || !good(receiver, age)) continue;
     const Slot& now = slot(age);
     if (!first) first = &now;
+    if (last)
+      counted +=
+          grown(now.counted[sender], last->counted[sender]) + grown(now.counted[receiver], last->counted[receiver]);
     last = &now;
     const double in = difference(now.sent[sender], first->sent[sender]);
     moments.in.push_back(in);
@@ -208,11 +218,8 @@ PacketBalance PacketHistory::of_link(PortIndex sender, double lost, TimePoint si
     moments.skew.push_back(seconds(now.read_at[receiver] - now.read_at[sender]));
   }
   balance = judge(moments, lost);
-  if (first) {
-    balance.counted = static_cast<double>(last->counted[sender] - first->counted[sender]) +
-                      static_cast<double>(last->counted[receiver] - first->counted[receiver]);
-    balance.counts_no_more = last->saturated[sender] || last->saturated[receiver];
-  }
+  balance.counted = counted;
+  balance.counts_no_more = last && (last->saturated[sender] || last->saturated[receiver]);
   return balance;
 }
 
@@ -242,6 +249,8 @@ PacketBalance PacketHistory::of_switch(NodeIndex index, double lost, TimePoint s
     }
   Moments moments;
   const Slot* first = nullptr;
+  const Slot* last = nullptr;
+  std::vector<const Slot*> peers_last(ports.size());  // both ends of a cable are not always read in the same sweep
   double counted = 0;
   for (std::size_t age = std::min<std::size_t>(slots_.size(), taken_); age-- > 0;) {
     const Slot& now = slot(age);
@@ -249,15 +258,18 @@ PacketBalance PacketHistory::of_switch(NodeIndex index, double lost, TimePoint s
     if (!first) first = &now;
     double in = 0;
     double out = 0;
-    counted = 0;
-    for (const PortIndex port : ports) {
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      const PortIndex port = ports[i];
       in += difference(now.received[port], first->received[port]);
       out += difference(now.sent[port], first->sent[port]);
-      counted += static_cast<double>(now.counted[port] - first->counted[port]);
+      if (last) counted += grown(now.counted[port], last->counted[port]);
       // What was dropped on the way into it comes near to the same: flows that meet there meet before.
-      if (const PortIndex peer = topology_->port(port).peer; good(peer, age) && first->read_at[peer] != kNever)
-        counted += static_cast<double>(now.counted[peer] - first->counted[peer]);
+      if (const PortIndex peer = topology_->port(port).peer; good(peer, age)) {
+        const Slot* const before = std::exchange(peers_last[i], &now);
+        if (before) counted += grown(now.counted[peer], before->counted[peer]);
+      }
     }
+    last = &now;
     moments.in.push_back(in);
     moments.missing.push_back(in - out);
     moments.skew.push_back(0);

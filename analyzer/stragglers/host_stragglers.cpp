@@ -184,15 +184,15 @@ void HostStragglers::compare(const Hosts& hosts, const HostStalls& stalls, TimeP
     const std::string* fabric = nullptr;  ///< where they stand
   };
   struct Job {
-    bool is_complete = true;  ///< its rails wait for each other
+    bool is_complete = true;                      ///< its rails wait for each other
+    Duration interval = std::chrono::seconds(1);  ///< the longest between two readings of a host whose silences show
     std::map<std::string_view, Cohort> rails;
   };
   std::map<std::string_view, Job> jobs;
-  Duration interval = std::chrono::seconds(1);
   for (const auto& [name, host] : hosts) {
     if (!host.has_reading || host.jobs.empty()) continue;
-    interval = std::max(interval, host.interval);
     Job& job = jobs[host.jobs.front()];
+    if (!host.lost && host.interval <= PortActivity::kLongest) job.interval = std::max(job.interval, host.interval);
     const bool has_rails = std::ranges::count_if(host.ports, [](const PortWatch& port) { return port.present; }) > 1;
     for (const PortWatch& port : host.ports) {
       PortActivity& activity = ports_[port.slot].activity;
@@ -214,7 +214,7 @@ void HostStragglers::compare(const Hosts& hosts, const HostStalls& stalls, TimeP
         continue;
       }
       const auto subnet = cohort.fabric ? subnets_.find(*cohort.fabric) : subnets_.end();
-      tracker.take(cohort.members, now, kReadingsToWait * interval,
+      tracker.take(cohort.members, now, kReadingsToWait * job.interval,
                    subnet == subnets_.end() ? std::span<const RouteChurn>() : subnet->second.route_churn, thresholds_);
     }
   std::erase_if(cohorts_, [&](const auto& entry) { return now - entry.second.taken() > kForget; });

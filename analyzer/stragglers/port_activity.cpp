@@ -9,8 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// After a longer time without a reading nobody knows what was.
-constexpr Duration kLongest = 3500ms;
 /// Two readings that are nearer to each other say nothing new, and clocks may agree no better.
 constexpr Duration kNearest = 20ms;
 /// So often a sweep may have read what the collector can not have read; then the two count different things.

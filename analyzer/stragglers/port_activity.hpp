@@ -44,6 +44,8 @@ struct Lateness {
 class PortActivity {
  public:
   static constexpr std::size_t kSilences = 6;  ///< that are remembered
+  /// After a longer time without a reading nobody knows what was.
+  static constexpr Duration kLongest = std::chrono::milliseconds(3500);
 
   /// What the port's counters said at a moment; bytes since some beginning.
   struct Reading {

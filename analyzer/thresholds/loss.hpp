@@ -8,8 +8,8 @@ namespace weft::analyzer {
 
 /// Thresholds of the rule SILENT_LOSS.
 struct LossThresholds {
-  /// What hosts lost is added up over so long, and never over less than three sweeps or three readings of a host: each
-  /// is sampled in its own time.
+  /// What hosts lost is added up over so long, and never over less than three sweeps or three readings of nine hosts in
+  /// ten: each is sampled in its own time. Hosts that are read less than twice in that time are left out.
   Duration window = std::chrono::seconds(5);
   /// Share of a host's packets that may be lost though nothing is wrong: restarts of applications, bit errors that
   /// forward error correction leaves.

@@ -381,8 +381,8 @@ std::vector<Key> loss_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.loss.window; },
        {1, kHour},
        "",
-       "Window over which the packet loss of hosts is summed, never less than three sweeps or three readings of a "
-       "host, since they are sampled at different times."},
+       "Window over which the packet loss of hosts is summed, never less than three sweeps or three readings of nine "
+       "hosts in ten. Hosts that are read less than twice in that time are left out."},
       {"analyzer.silent_loss_good_ratio", [](WeftdConfig& c) -> Field { return &c.analyzer.loss.good_ratio; },
        kLostShare, "packets/packet",
        "Retransmission ratio of a host that is normal without a fault. It is close to zero on a lossless fabric; "

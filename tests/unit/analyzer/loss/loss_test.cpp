@@ -173,6 +173,28 @@ TEST(PacketHistory, CountsPacketsThatErrorCountersExplain) {
   EXPECT_EQ(balance.history.of_switch(balance.lossy.fabric.find("leaf-0"), 1000, kNever).counted, 750);
 }
 
+TEST(PacketHistory, ErrorCountersThatGoBackTellOnlyWhatTheyGrewBy) {
+  Balance balance;
+  const PortIndex sender = balance.lossy.port("host-0-0 mlx5_0");
+  const NodeIndex leaf = balance.lossy.fabric.find("leaf-0");
+  balance.lossy.fabric.set_counter(sender, CounterId::kReceiveErrors, 65535, true);
+  balance.seconds(2);
+  balance.lossy.fabric.add_counter(sender, CounterId::kTransmitDiscards, 40);
+  balance.seconds(2);
+  balance.lossy.fabric.set_counter(sender, CounterId::kReceiveErrors, 3);
+  balance.seconds(2);
+  balance.lossy.fabric.add_counter(sender, CounterId::kTransmitDiscards, 2);
+  balance.seconds(2);
+  EXPECT_EQ(balance.history.of_link(sender, 100, kNever).counted, 42);
+  EXPECT_EQ(balance.history.of_switch(leaf, 100, kNever).counted, 42);
+  balance.lossy.fabric.reset_counters(sender);
+  balance.seconds(2);
+  EXPECT_EQ(balance.history.of_switch(leaf, 100, kNever).counted, 0) << "the neighbour's counters began anew";
+  balance.lossy.fabric.add_counter(sender, CounterId::kTransmitDiscards, 5);
+  balance.seconds(2);
+  EXPECT_EQ(balance.history.of_switch(leaf, 100, kNever).counted, 5);
+}
+
 /// The tracker, window after window of five seconds.
 struct Tracking {
   void windows(int count) {
@@ -236,6 +258,22 @@ TEST(LossTracker, WhatALinkCountsAsErrorsIsNotSilent) {
   }
 }
 
+TEST(LossTracker, ErrorCountersThatAreClearedHideNoLoss) {
+  Tracking tracking;
+  tracking.lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}};
+  const PortIndex sender = tracking.lossy.port("host-0-0 mlx5_0");
+  tracking.lossy.lost_on[sender] = 1e-3;
+  tracking.lossy.fabric.set_counter(sender, CounterId::kReceiveErrors, 5000);
+  tracking.windows(8);
+  ASSERT_EQ(tracking.tracker.losses().size(), 1U);
+  tracking.lossy.fabric.set_counter(sender, CounterId::kReceiveErrors, 0);
+  for (int i = 0; i < 8; ++i) {
+    tracking.windows(1);
+    ASSERT_EQ(tracking.tracker.losses().size(), 1U) << i;
+    EXPECT_EQ(tracking.tracker.losses()[0].suspect, tracking.lossy.cable("host-0-0 mlx5_0", "leaf-0"));
+  }
+}
+
 TEST(LossTracker, WhatALinkCannotCountAnyMoreIsNotCalledSilentWithoutPacketsMissing) {
   Tracking tracking;
   tracking.lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}};
@@ -269,6 +307,26 @@ TEST(LossTracker, LossesOnAFullLinkAreItsDropsWhereNobodyReadsThem) {
     tracking.windows(8);
     EXPECT_EQ(tracking.tracker.losses().size(), 1U);
   }
+}
+
+TEST(LossTracker, ForgetsRivalsWhoseCableWasPulled) {
+  Tracking tracking;
+  tracking.lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}};
+  for (NodeIndex node = 0; node < tracking.lossy.fabric.nodes().size(); ++node)
+    tracking.lossy.fabric.freeze_counters(node);
+  tracking.lossy.lost_on[tracking.lossy.port("host-0-0 mlx5_0")] = 1e-3;
+  tracking.windows(10);
+  ASSERT_EQ(tracking.tracker.losses().size(), 1U);
+  const auto rivals = tracking.tracker.losses()[0].rivals;
+  const auto rival = std::ranges::find_if(rivals, [](const auto& one) { return one.first.sender != kNoIndex; });
+  ASSERT_NE(rival, rivals.end());
+  tracking.lossy.flows.clear();
+  tracking.lossy.pull(rival->first.sender);
+  tracking.tracker.take(tracking.lossy.second());
+  ASSERT_EQ(tracking.tracker.losses().size(), 1U) << "its own cable is where it was";
+  const auto& left = tracking.tracker.losses()[0].rivals;
+  EXPECT_EQ(left.size(), rivals.size() - 1);
+  EXPECT_TRUE(std::ranges::none_of(left, [&](const auto& one) { return one.first == rival->first; }));
 }
 
 TEST(LossTracker, ReportsNothingWithoutRoutes) {

@@ -36,6 +36,12 @@ struct LossyFabric {
         if (from != to) flows.push_back({from, to, 100'000});
   }
 
+  /// Takes the cable of `port` out, as a later sweep sees it that found one of its ends elsewhere.
+  void pull(PortIndex port) {
+    fabric.port(fabric.ports()[port].peer).peer = kNoIndex;
+    fabric.port(port).peer = kNoIndex;
+  }
+
   /// One second passes.
   Sweep second() {
     const Sweep before = last.topology ? last : fabric.sweep();

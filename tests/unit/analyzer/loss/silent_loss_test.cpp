@@ -34,16 +34,19 @@ struct Cluster {
         inventory->series.push_back(std::move(series));
       }
       inventories[host] = std::move(inventory);
+      intervals[host] = 1s;
     }
   }
 
   void seconds(int count) {
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; ++i, ++passed) {
       FabricView view;
       view.name = lossy.fabric.name();
       view.watching = true;
       view.sweep = std::make_shared<const Sweep>(lossy.second());
       for (const std::string& host : lossy.hosts) {
+        analyzer.hear(host, intervals[host], lossy.fabric.now());
+        if (passed % (intervals[host] / 1s) != 0) continue;
         const TransferTotals& counted = lossy.totals[host];
         HostBatch batch;
         HostReading& reading = batch.reading.emplace();
@@ -59,7 +62,6 @@ struct Cluster {
                           unposted[host]};
         reading.present.assign(reading.values.size(), 1);
         reading.jobs = {"slurm:7"};
-        analyzer.hear(host, 1s, lossy.fabric.now());
         analyzer.take(host, batch);
       }
       analyzer.join({&view, 1});
@@ -71,6 +73,8 @@ struct Cluster {
 
   LossyFabric lossy;
   std::map<std::string, std::shared_ptr<const HostInventory>> inventories;
+  std::map<std::string, Duration> intervals;  ///< of readings, by host
+  int passed = 0;                             ///< seconds
   std::map<std::string, std::uint64_t> exhausted, stalled, unposted;
   HostAnalyzer analyzer{Thresholds{}, lossy.fabric.now()};
   IncidentManager book{IncidentPolicy{}, {}, 1};
@@ -103,6 +107,49 @@ TEST(SilentLoss, IsOneIncidentWithItsCauseItsHostsAndTheirJobs) {
   cluster.lossy.lost_on.clear();
   cluster.seconds(60);
   EXPECT_TRUE(cluster.open().empty());
+}
+
+TEST(SilentLoss, EndsWithItsCableAndDoesNotMoveToTheNextOneInThePort) {
+  for (const bool is_replaced : {false, true}) {
+    Cluster cluster;
+    cluster.lossy.all_to_all();
+    cluster.seconds(20);
+    const PortIndex sender = cluster.lossy.cable("leaf-1", "spine-0").sender;
+    cluster.lossy.lost_on[sender] = 1e-3;
+    cluster.seconds(20);
+    ASSERT_EQ(cluster.open().size(), 1U);
+    cluster.lossy.lost_on.clear();
+    cluster.seconds(7);
+    ASSERT_EQ(cluster.open().size(), 1U) << "a window without losses does not end it";
+    cluster.lossy.flows.clear();
+    cluster.lossy.pull(sender);
+    if (is_replaced) {
+      const PortIndex other = cluster.lossy.fabric.port_towards("spine-1", "leaf-2");
+      cluster.lossy.pull(other);
+      cluster.lossy.fabric.connect(sender, other);
+    }
+    cluster.seconds(60);
+    EXPECT_TRUE(cluster.open().empty());
+    EXPECT_EQ(cluster.book.all()->size(), 1U) << "the other cable is healthy";
+  }
+}
+
+TEST(SilentLoss, IsFoundBesideACollectorThatReadsSeldom) {
+  Cluster cluster;
+  cluster.lossy.all_to_all();
+  cluster.intervals["host-3-3 mlx5_0"] = 10min;
+  cluster.lossy.lost_on[cluster.lossy.cable("leaf-1", "spine-0").sender] = 1e-3;
+  cluster.seconds(30);
+  EXPECT_EQ(cluster.open().size(), 1U);
+}
+
+TEST(SilentLoss, IsFoundWhereAllCollectorsReadSeldom) {
+  Cluster cluster;
+  cluster.lossy.all_to_all();
+  for (auto& [host, interval] : cluster.intervals) interval = 10s;
+  cluster.lossy.lost_on[cluster.lossy.cable("leaf-1", "spine-0").sender] = 1e-3;
+  cluster.seconds(150);
+  EXPECT_EQ(cluster.open().size(), 1U);
 }
 
 TEST(SilentLoss, IsNoneOnALinkThatIsBlamedForItsErrors) {

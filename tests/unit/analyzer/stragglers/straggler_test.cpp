@@ -208,6 +208,27 @@ TEST(Straggler, IsNotAHostWhoseCollectorIsLateOrLosesReadings) {
   EXPECT_TRUE(job.blamed.empty());
 }
 
+TEST(Straggler, IsFoundBesideACollectorThatReadsSeldom) {
+  for (const std::string of_job : {"slurm:99", "slurm:7"}) {
+    SCOPED_TRACE(of_job);
+    TrainingJob job(16);
+    job.computing = slow(5, 2);
+    HostBatch batch;
+    HostReading& reading = batch.reading.emplace();
+    reading.inventory = job.members[0].inventory;
+    reading.values = {1, 1, 0, 0};
+    reading.present.assign(reading.values.size(), 1);
+    reading.jobs = {of_job};
+    for (int i = 0; i < 5; ++i) {
+      reading.taken = job.clock(job.at);
+      job.analyzer.hear("elsewhere", 30s, job.clock(job.at));
+      job.analyzer.take("elsewhere", batch);
+      job.run(30);
+    }
+    EXPECT_EQ(job.open().size(), 1U);
+  }
+}
+
 TEST(Straggler, IsFoundDespiteAClockThatWasSet) {
   TrainingJob job(16);
   job.run(30);

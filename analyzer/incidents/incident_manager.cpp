@@ -117,7 +117,8 @@ void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
     if (!incident->finding.jobs.empty()) return;  // it ended the jobs
     if (!incident->beginnings.empty()) began = incident->beginnings.back();
   }
-  if (now - began < policy_.link_down_hold)
+  // What began ahead of a clock that was set back is not new.
+  if (began <= now && now - began < policy_.link_down_hold)
     finding.severity = std::min(finding.severity, is_idle ? Severity::kInfo : Severity::kWarning);
 }
 

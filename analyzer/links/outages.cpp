@@ -344,6 +344,9 @@ bool OutageFinder::is_manager_busy(const LinkTable& table, const Work& work) {
 OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint now) {
   Work work;
   work.now = now;
+  // A clock that was set back must not make them last.
+  mass_since_ = std::min(mass_since_, now);
+  busy_at_ = std::min(busy_at_, now);
   survey(table, work);
   if (work.trouble) blame_nodes(table, sweep.topology->is_ethernet(), work);
   if (work.trouble || returns_.is_waiting()) blame_returns(table, work);

@@ -77,6 +77,15 @@ TEST_F(Book, ALinkThatIsDownForAMomentIsNotCritical) {
   EXPECT_EQ(severity(), Severity::kCritical) << "a job is hurt";
 }
 
+TEST_F(Book, WhatIsCriticalStaysSoWhenTheClockIsSetBack) {
+  Finding bad = down();
+  bad.severity = Severity::kCritical;
+  for (int i = 0; i < 40; ++i) update({bad});
+  now -= hours(1);
+  update({bad});
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical);
+}
+
 TEST_F(Book, AnIdleHostThatIsDownForAMomentIsForTheRecord) {
   Finding bad = down();
   bad.kind = IncidentKind::kNodeDown;

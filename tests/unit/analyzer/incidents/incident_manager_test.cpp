@@ -131,6 +131,18 @@ TEST_F(Book, ShowsNewNumbersAtMostOnceAMinute) {
   EXPECT_EQ(shown, 3U);
 }
 
+TEST_F(Book, ShowsNewNumbersWhenTheClockWasSetBack) {
+  update({down()});
+  now -= hours(1);
+  Finding moved = down();
+  unsigned shown = 0;
+  for (int i = 1; i <= 121; ++i) {
+    moved.evidence[0].value *= 3;
+    shown += static_cast<unsigned>(update({moved}).size());
+  }
+  EXPECT_EQ(shown, 3U) << "at once, and once a minute from then on";
+}
+
 TEST_F(Book, SummaryCountsRepetitions) {
   update({down()});
   resolve();

@@ -235,7 +235,7 @@ Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
   for (const NodeIndex node : missing)
     if (subnet_->node(node).reachable) still.push_back(node);
   if (still.empty()) return {};
-  engine_.forget_abandoned();
+  for (const NodeIndex node : still) engine_.forget_abandoned(node);
   IdentityCheck check(*subnet_, std::move(still), true, static_cast<std::uint8_t>(options_.engine.retries));
   if (auto done = engine_.run(check); !done) return done;
   discover_next_ |= check.needs_new_epoch();
@@ -340,7 +340,7 @@ Result<void> Sweeper::read_details(const PortReadings& readings) {
     const Reach& reach = subnet_->reach(port.node);
     const bool is_switch = node.type == NodeType::kSwitch;
     return (is_switch ? port.number.value == 0 : !port.is_up()) || !node.reachable || !subnet_->is_here(index) ||
-           reach.silent_sweeps != 0 || !reach.by_lid;
+           reach.silent_sweeps != 0 || !reach.by_lid || engine_.gave_up(port.node);
   });
   if (chosen.empty()) return {};
   if (details_.columns() == 0) details_ = SampleTable::of_group(CounterGroup::kDetail, ports);

@@ -26,6 +26,7 @@ struct PerformanceAgent {
   std::array<std::uint8_t, 8> details_unanswered{};  ///< by bit: sweeps in a row without an answer
   std::uint8_t service_level = 0;
   bool service_level_known = false;
+  bool service_level_refused = false;  ///< the subnet administrator has no path record of it
   /// It sits beside the subnet manager: asked for nothing that it may lack. A request that the adapter itself leaves
   /// unanswered goes up to the subnet manager's program, and OpenSM 3.3.23 does not survive it.
   bool spared = false;

@@ -170,6 +170,7 @@ Result<void> Sweeper::learn_service_levels() {
   const std::vector<NodeIndex> nodes =
       service_levels_.next(*subnet_, manager, routes ? routes->revision() : 0, number_);
   bool all_answered = true;
+  std::uint64_t levels = 0;
   // One question first: an administrator that does not answer it is not asked the others.
   for (std::size_t first = 0, count = 1; first < nodes.size() && all_answered;
        first += count, count = ServiceLevels::kOutstanding) {
@@ -179,8 +180,9 @@ Result<void> Sweeper::learn_service_levels() {
     for (std::size_t i = 0; i < kMadResultCount; ++i) path_records_[i] += questions.results()[i];
     if (!done) return done;
     all_answered = questions.all_answered();
+    levels += questions.levels();
   }
-  if (!nodes.empty()) service_levels_.note(all_answered, number_);
+  if (!nodes.empty()) service_levels_.note(all_answered && levels > 0, number_);
   return {};
 }
 

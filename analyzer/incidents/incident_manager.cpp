@@ -117,6 +117,7 @@ void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
     if (!incident->finding.jobs.empty()) return;  // it ended the jobs
     if (!incident->beginnings.empty()) began = incident->beginnings.back();
   }
+  // What began ahead of a clock that was set back is not new.
   if (began <= now && now - began < policy_.link_down_hold)
     finding.severity = is_idle || finding.severity < Severity::kCritical ? Severity::kInfo : Severity::kWarning;
 }
@@ -195,7 +196,8 @@ void IncidentManager::refresh(Entry& entry, const Finding& finding, TimePoint no
                         !std::ranges::equal(shown.affected, finding.affected,
                                             [](const Entity& a, const Entity& b) { return a.same_as(b); });
   // New evidence can be pushed out by still newer one: it too is shown at a bounded pace.
-  const bool due = now - entry.evidence_shown >= policy_.evidence_refresh;
+  // A time ahead of now is one from before the clock was set back.
+  const bool due = entry.evidence_shown > now || now - entry.evidence_shown >= policy_.evidence_refresh;
   const bool moved_on = news.fresh || news.numbers || !same_tree(shown.waiting, finding.waiting);
   if (!material && !(moved_on && due)) return;
   Incident next = *entry.incident;

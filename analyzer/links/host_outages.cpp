@@ -55,7 +55,7 @@ bool HostOutages::is_held(Finding& finding, const HostWatch& host, NodeGuid adap
   link.last = now;
   if (!link.can_tell) return false;
   const bool has_spoken = host.heard > link.since || says_down(host, finding.cause);
-  if (!has_spoken && now - link.since < patience) return true;
+  if (!has_spoken && !link.is_host && now - link.since < patience) return true;
   if (has_another_link(host, finding.cause)) return false;
   if (!has_spoken || now - std::max(host.heard, link.since) > host.interval * kSilentAgainIntervals) {
     link.is_host = true;
@@ -70,6 +70,10 @@ bool HostOutages::is_held(Finding& finding, const HostWatch& host, NodeGuid adap
 
 void HostOutages::apply(std::vector<Finding>& findings, const std::function<const HostWatch*(NodeGuid)>& host_at,
                         TimePoint now) {
+  // A clock that was set back must not make them last.
+  for (auto& [identity, link] : links_)
+    for (TimePoint* const at : {&link.since, &link.last, &link.back_since}) *at = std::min(*at, now);
+  for (auto& [host, at] : told_) at = std::min(at, now);
   std::erase_if(links_, [&](const auto& entry) { return now - entry.second.last > quiet_; });
   std::erase_if(told_, [&](const auto& entry) { return now - entry.second > quiet_; });
   std::erase_if(findings, [&](Finding& finding) {

@@ -280,7 +280,12 @@ void OutageFinder::merge_silent(const LinkTable& table, Work& work) const {
                 .reason = "many nodes stopped answering at once while their links look up"};
   for (const Outage& outage : work.outages)
     if (is_silent(outage)) fabric.nodes.push_back(outage.node);
-  std::erase_if(work.outages, is_silent);
+  // The counters of several others are the same kind of trouble of the same fabric: one incident tells of both.
+  std::erase_if(work.outages, [&](const Outage& outage) {
+    if (outage.kind != OutageKind::kCountersSilent || outage.node != kNoIndex) return is_silent(outage);
+    fabric.nodes.insert(fabric.nodes.end(), outage.nodes.begin(), outage.nodes.end());
+    return true;
+  });
   work.outages.push_back(std::move(fabric));
 }
 
@@ -344,6 +349,9 @@ bool OutageFinder::is_manager_busy(const LinkTable& table, const Work& work) {
 OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint now) {
   Work work;
   work.now = now;
+  // A clock that was set back must not make them last.
+  mass_since_ = std::min(mass_since_, now);
+  busy_at_ = std::min(busy_at_, now);
   survey(table, work);
   if (work.trouble) blame_nodes(table, sweep.topology->is_ethernet(), work);
   if (work.trouble || returns_.is_waiting()) blame_returns(table, work);

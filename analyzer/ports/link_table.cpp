@@ -213,7 +213,9 @@ EndView LinkTable::view_of(const Topology& topology, PortIndex index, PortIndex 
 void LinkTable::observe_links(const Sweep& sweep) {
   const Topology& topology = *sweep.topology;
   for (LinkState& link : links_) {
-    // The other way round, a clock that was set back must not make it last.
+    // A clock that was set back must not make any of this last.
+    link.view_since = std::min(link.view_since, sweep.finished);
+    link.down_since = std::min(link.down_since, sweep.finished);
     if (sweep.finished < link.brought_up || sweep.finished - link.brought_up >= thresholds_.bring_up)
       link.brought_up = kNever;
     EndView low = view_of(topology, link.low, link.high);

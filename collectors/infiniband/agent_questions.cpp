@@ -8,7 +8,7 @@
 namespace weft::infiniband {
 namespace {
 
-// One reply may be lost, and a few with it; who has never answered so many requests does not have the attribute.
+// One reply may be lost, and a few with it; who has not answered in so many sweeps does not have the attribute.
 constexpr std::uint8_t kSilenceMeansUnsupported = 4;
 // An answer may be lost, and a link may train at another speed between two sweeps: asked again after so many.
 constexpr std::uint64_t kVendorSpeedsAgainAfter = 64;
@@ -84,6 +84,12 @@ DetailReadings::DetailReadings(Subnet& subnet, const GeneralServices& services, 
                                SampleTable& details)
     : subnet_(subnet), services_(services), ports_(std::move(ports)), details_(details) {}
 
+bool DetailReadings::is_left_alone(NodeIndex node, std::size_t which) const {
+  const auto silent = silent_.find(node);
+  const unsigned bits = subnet_.agent(node).unsupported_details | (silent == silent_.end() ? 0U : silent->second);
+  return (bits >> which) & 1;
+}
+
 bool DetailReadings::next(MadRequest& request) {
   constexpr std::size_t kSpeeds = kDetailAttributes.size() - 1;
   while (port_ < ports_.size()) {
@@ -92,7 +98,7 @@ bool DetailReadings::next(MadRequest& request) {
     const PerformanceAgent& agent = subnet_.agent(port.node);
     while (attribute_ < kDetailAttributes.size()) {
       const std::size_t which = attribute_++;
-      if (!agent.known || agent.spared || (agent.unsupported_details >> which) & 1) continue;
+      if (!agent.known || agent.spared || is_left_alone(port.node, which)) continue;
       const auto address = performance_address(subnet_, services_, index);
       if (!address) continue;
       if (which == kSpeeds) {
@@ -121,9 +127,8 @@ bool DetailReadings::next(MadRequest& request) {
   }
   while (next_known_ < mode_known_.size()) {
     const auto [index, rs_fec] = mode_known_[next_known_++];
-    const PerformanceAgent& agent = subnet_.agent(subnet_.port(index).node);
     const auto address = performance_address(subnet_, services_, index);
-    if (!address || (agent.unsupported_details >> kSpeeds) & 1) continue;
+    if (!address || is_left_alone(subnet_.port(index).node, kSpeeds)) continue;
     request = {};
     request.node = subnet_.port(index).node;
     request.port = index;
@@ -154,7 +159,12 @@ void DetailReadings::answered(const MadRequest& request, MadResult result, Const
   const auto which =
       static_cast<std::size_t>(std::ranges::find(kDetailAttributes, request.attribute) - kDetailAttributes.begin());
   std::uint8_t& unanswered = agent.details_unanswered[which];
-  unanswered = result == MadResult::kTimeout ? static_cast<std::uint8_t>(unanswered + 1) : std::uint8_t{0};
+  if (result != MadResult::kTimeout) {
+    unanswered = 0;
+  } else if (!is_left_alone(request.node, which)) {
+    ++unanswered;
+    silent_[request.node] |= static_cast<std::uint8_t>(1U << which);
+  }
   if (result == MadResult::kUnsupported || unanswered >= kSilenceMeansUnsupported)
     agent.unsupported_details |= static_cast<std::uint8_t>(1U << which);
   if (result != MadResult::kOk) return;

@@ -51,10 +51,13 @@ void MadEngine::abandon(NodeIndex node) {
 }
 
 void MadEngine::forget_abandoned() {
-  for (NodeLoad& load : nodes_) {
-    load.gave_up = false;
-    load.exhausted = 0;
-  }
+  for (NodeIndex node = 0; node < nodes_.size(); ++node) forget_abandoned(node);
+}
+
+void MadEngine::forget_abandoned(NodeIndex node) {
+  if (node >= nodes_.size()) return;
+  nodes_[node].gave_up = false;
+  nodes_[node].exhausted = 0;
 }
 
 Result<void> MadEngine::run(MadAsker& asker) {

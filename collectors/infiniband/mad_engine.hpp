@@ -60,6 +60,8 @@ class MadEngine {
   void abandon(NodeIndex node);
   /// A new run: nodes that were given up get their chance again.
   void forget_abandoned();
+  /// The same for one node.
+  void forget_abandoned(NodeIndex node);
   /// Did the node exhaust its tries, or was it abandoned, since forget_abandoned()?
   bool gave_up(NodeIndex node) const { return node < nodes_.size() && nodes_[node].gave_up; }
 

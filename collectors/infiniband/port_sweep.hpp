@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "collectors/infiniband/mad_engine.hpp"
@@ -126,7 +127,8 @@ class AgentQuestions final : public MadAsker {
   std::size_t next_ = 0;
 };
 
-/// Reads the optional attributes of the given ports into the detail table.
+/// Reads the optional attributes of the given ports into the detail table. An attribute that a node leaves unanswered
+/// is not asked for again at its other ports, and counts once: a moment of silence is no lack of the attribute.
 class DetailReadings final : public MadAsker {
  public:
   /// Readings go to `details`, which must outlive the object.
@@ -136,6 +138,8 @@ class DetailReadings final : public MadAsker {
   void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
 
  private:
+  bool is_left_alone(NodeIndex node, std::size_t which) const;
+
   Subnet& subnet_;
   const GeneralServices& services_;
   std::vector<PortIndex> ports_;
@@ -145,6 +149,7 @@ class DetailReadings final : public MadAsker {
   // The layout of the extended speeds counters depends on the FEC mode, which EDR ports are asked for first.
   std::vector<std::pair<PortIndex, bool>> mode_known_;  // and whether Reed-Solomon is active
   std::size_t next_known_ = 0;
+  std::unordered_map<NodeIndex, std::uint8_t> silent_;  // bits of the attributes that a node left unanswered
 };
 
 /// Asks nodes of Mellanox for ExtendedPortInfo of ports that run at QDR, as PortInfo says: they may run at FDR10. A

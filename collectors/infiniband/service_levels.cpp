@@ -4,6 +4,21 @@
 #include <algorithm>
 
 namespace weft::infiniband {
+namespace {
+
+void forget_refusals(Subnet& subnet) {
+  for (NodeIndex i = 0; i < subnet.node_count(); ++i) subnet.agent(i).service_level_refused = false;
+}
+
+/// It has no record, and will have none in a moment: unlike an administrator that is busy (vol. 1, 13.4.7) or out of
+/// resources (IB_SA_MAD_STATUS_NO_RESOURCES of OpenSM's ib_types.h).
+bool is_refusal(MadResult result, ConstMadBytes mad) {
+  constexpr unsigned kBusy = 0x0001, kOwnStatus = 0xFF00, kNoResources = 0x0100;
+  if (result == MadResult::kUnsupported) return true;
+  return result == MadResult::kBadStatus && !(status_of(mad) & kBusy) && (status_of(mad) & kOwnStatus) != kNoResources;
+}
+
+}  // namespace
 
 bool ServiceLevels::matters(Subnet& subnet) const {
   if (differ_ || level_of_all_.value_or(0) != 0) return true;
@@ -35,14 +50,17 @@ bool ServiceLevels::routes_changed(std::uint64_t revision, std::uint64_t sweep) 
 
 std::vector<NodeIndex> ServiceLevels::next(Subnet& subnet, Lid manager, std::uint64_t routes_revision,
                                            std::uint64_t sweep) {
+  const bool other_routes = routes_changed(routes_revision, sweep);
+  if (manager != manager_ || other_routes) forget_refusals(subnet);
   std::vector<NodeIndex> candidates;
   for (NodeIndex i = 0; i < subnet.node_count(); ++i)
-    if (subnet.node(i).reachable && subnet.agent(i).known && speaking_port(subnet, i) != kNoIndex)
+    if (subnet.node(i).reachable && subnet.agent(i).known && !subnet.agent(i).service_level_refused &&
+        speaking_port(subnet, i) != kNoIndex)
       candidates.push_back(i);
+  if (candidates.empty()) forget_refusals(subnet);
   // A node of the sample that went away is not waited for.
   std::erase_if(sample_, [&](NodeIndex node) { return !std::ranges::binary_search(candidates, node); });
   const bool too_few = sample_.size() * 2 <= std::min(kSample, candidates.size());
-  const bool other_routes = routes_changed(routes_revision, sweep);
   if (manager != manager_ || (other_routes && matters(subnet)) || (too_few && !differ_)) begin(subnet, candidates);
   manager_ = manager;
 
@@ -113,8 +131,12 @@ void ServiceLevelQuestions::encode(const MadRequest& request, MadBytes mad) {
 
 void ServiceLevelQuestions::answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint) {
   ++results_[static_cast<std::size_t>(result)];
-  if (result != MadResult::kOk) return;
   PerformanceAgent& agent = subnet_.agent(request.tag);
+  if (is_refusal(result, mad)) {
+    agent.service_level_refused = true;
+    ++refused_;
+  }
+  if (result != MadResult::kOk) return;
   agent.service_level = decode_path_record_sl(mad);
   agent.service_level_known = true;
 }

@@ -16,7 +16,8 @@
 namespace weft::infiniband {
 
 /// Decides whom to ask about, and when. First about a sample: where all its paths have one level, that is taken for the
-/// level of all, and one further node is tried now and then. Where they differ, every node is asked about.
+/// level of all, and one further node is tried now and then. Where they differ, every node is asked about. A node whose
+/// path has no record is left out until the manager or the routes are others, or nobody else is left.
 class ServiceLevels {
  public:
   static constexpr std::size_t kSample = 16;  ///< nodes, spread over the fabric
@@ -38,7 +39,7 @@ class ServiceLevels {
   /// or when it laid other routes and levels matter; until it is done, agents keep the levels they have. Gives agents
   /// the level of all, where there is one.
   std::vector<NodeIndex> next(Subnet& subnet, Lid manager, std::uint64_t routes_revision, std::uint64_t sweep);
-  /// The administrator answered all of the questions of that sweep, or not.
+  /// The administrator answered all of the questions of that sweep, and at least one with a level, or not.
   void note(bool all_answered, std::uint64_t sweep);
 
  private:
@@ -69,8 +70,10 @@ class ServiceLevelQuestions final : public MadAsker {
   void answered(const MadRequest& request, MadResult result, ConstMadBytes mad, TimePoint now) override;
   /// How the questions ended, by MadResult.
   const std::array<std::uint64_t, kMadResultCount>& results() const { return results_; }
-  /// Each question was answered with a service level.
-  bool all_answered() const { return asked_ == results_[static_cast<std::size_t>(MadResult::kOk)]; }
+  /// Each question was answered: with a service level, or by saying that there is no record.
+  bool all_answered() const { return asked_ == levels() + refused_; }
+  /// Questions that were answered with a service level.
+  std::uint64_t levels() const { return results_[static_cast<std::size_t>(MadResult::kOk)]; }
 
  private:
   Subnet& subnet_;
@@ -79,6 +82,7 @@ class ServiceLevelQuestions final : public MadAsker {
   std::span<const NodeIndex> nodes_;
   std::size_t next_ = 0;
   std::uint64_t asked_ = 0;
+  std::uint64_t refused_ = 0;
   std::array<std::uint64_t, kMadResultCount> results_{};
 };
 

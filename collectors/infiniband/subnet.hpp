@@ -23,9 +23,10 @@ struct PerformanceAgent {
   std::optional<std::uint8_t> tick;  ///< PortSamplesControl.Tick, where there is one
   bool tick_asked = false;
   std::uint8_t unsupported_details = 0;  ///< bit for each entry of kDetailAttributes the agent does not have
-  std::array<std::uint8_t, 8> details_unanswered{};  ///< by bit: requests in a row without an answer
+  std::array<std::uint8_t, 8> details_unanswered{};  ///< by bit: sweeps in a row without an answer
   std::uint8_t service_level = 0;
   bool service_level_known = false;
+  bool service_level_refused = false;  ///< the subnet administrator has no path record of it
   /// It sits beside the subnet manager: asked for nothing that it may lack. A request that the adapter itself leaves
   /// unanswered goes up to the subnet manager's program, and OpenSM 3.3.23 does not survive it.
   bool spared = false;

@@ -170,6 +170,7 @@ Result<void> Sweeper::learn_service_levels() {
   const std::vector<NodeIndex> nodes =
       service_levels_.next(*subnet_, manager, routes ? routes->revision() : 0, number_);
   bool all_answered = true;
+  std::uint64_t levels = 0;
   // One question first: an administrator that does not answer it is not asked the others.
   for (std::size_t first = 0, count = 1; first < nodes.size() && all_answered;
        first += count, count = ServiceLevels::kOutstanding) {
@@ -179,8 +180,9 @@ Result<void> Sweeper::learn_service_levels() {
     for (std::size_t i = 0; i < kMadResultCount; ++i) path_records_[i] += questions.results()[i];
     if (!done) return done;
     all_answered = questions.all_answered();
+    levels += questions.levels();
   }
-  if (!nodes.empty()) service_levels_.note(all_answered, number_);
+  if (!nodes.empty()) service_levels_.note(all_answered && levels > 0, number_);
   return {};
 }
 
@@ -235,7 +237,7 @@ Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
   for (const NodeIndex node : missing)
     if (subnet_->node(node).reachable) still.push_back(node);
   if (still.empty()) return {};
-  engine_.forget_abandoned();
+  for (const NodeIndex node : still) engine_.forget_abandoned(node);
   IdentityCheck check(*subnet_, std::move(still), true, static_cast<std::uint8_t>(options_.engine.retries));
   if (auto done = engine_.run(check); !done) return done;
   discover_next_ |= check.needs_new_epoch();
@@ -340,7 +342,7 @@ Result<void> Sweeper::read_details(const PortReadings& readings) {
     const Reach& reach = subnet_->reach(port.node);
     const bool is_switch = node.type == NodeType::kSwitch;
     return (is_switch ? port.number.value == 0 : !port.is_up()) || !node.reachable || !subnet_->is_here(index) ||
-           reach.silent_sweeps != 0 || !reach.by_lid;
+           reach.silent_sweeps != 0 || !reach.by_lid || engine_.gave_up(port.node);
   });
   if (chosen.empty()) return {};
   if (details_.columns() == 0) details_ = SampleTable::of_group(CounterGroup::kDetail, ports);

@@ -198,6 +198,22 @@ TEST(TelemetryLost, OfManyNodesAtOnceIsOneIncident) {
   EXPECT_EQ(lost.finding.affected.size(), 8U);
 }
 
+TEST(TelemetryLost, OfManyNodesIsNotHiddenByTheCountersOfOthers) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  for (int h = 0; h < 3; ++h)
+    watch.fabric.freeze_counters(watch.fabric.find("host-1-" + std::to_string(h) + " mlx5_0"));
+  watch.sweeps(70);
+  const Incident counters = watch.only();
+  EXPECT_EQ(counters.finding.severity, Severity::kWarning);
+  for (int h = 0; h < 8; ++h) watch.fabric.silence(watch.fabric.find("host-2-" + std::to_string(h) + " mlx5_0"));
+  watch.sweeps(3);
+  const Incident lost = watch.only();
+  EXPECT_EQ(lost.id, counters.id);
+  EXPECT_EQ(lost.finding.severity, Severity::kCritical) << lost.finding.summary;
+  EXPECT_EQ(lost.finding.affected.size(), 11U);
+}
+
 TEST(TelemetryLost, NoSweepForThreeIntervals) {
   Watch watch(FabricBuilder::fat_tree(2, 3, 4));
   watch.sweeps(3);

@@ -77,6 +77,15 @@ TEST_F(Book, ALinkThatIsDownForAMomentIsNotCritical) {
   EXPECT_EQ(severity(), Severity::kCritical) << "a job is hurt";
 }
 
+TEST_F(Book, WhatIsCriticalStaysSoWhenTheClockIsSetBack) {
+  Finding bad = down();
+  bad.severity = Severity::kCritical;
+  for (int i = 0; i < 40; ++i) update({bad});
+  now -= hours(1);
+  update({bad});
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical);
+}
+
 TEST_F(Book, AnIdleHostThatIsDownForAMomentIsForTheRecord) {
   Finding bad = down();
   bad.kind = IncidentKind::kNodeDown;
@@ -120,6 +129,18 @@ TEST_F(Book, ShowsNewNumbersAtMostOnceAMinute) {
     shown += static_cast<unsigned>(update({moved}).size());
   }
   EXPECT_EQ(shown, 3U);
+}
+
+TEST_F(Book, ShowsNewNumbersWhenTheClockWasSetBack) {
+  update({down()});
+  now -= hours(1);
+  Finding moved = down();
+  unsigned shown = 0;
+  for (int i = 1; i <= 121; ++i) {
+    moved.evidence[0].value *= 3;
+    shown += static_cast<unsigned>(update({moved}).size());
+  }
+  EXPECT_EQ(shown, 3U) << "at once, and once a minute from then on";
 }
 
 TEST_F(Book, SummaryCountsRepetitions) {

@@ -103,6 +103,29 @@ TEST_F(HostOutagesTest, OneThatComesBackStaysTheSameUntilItsLinkIsUpOrTheSubnetM
   EXPECT_EQ(seconds(20), Kinds{IncidentKind::kLinkDown});
 }
 
+TEST_F(HostOutagesTest, OneThatIsDownStaysSoWhenTheClockIsSetBack) {
+  unplug();
+  hosts.silent[0] = 1;
+  ASSERT_EQ(seconds(40), Kinds{IncidentKind::kNodeDown});
+  hosts.now -= std::chrono::hours(1);
+  watch.fabric.advance(-std::chrono::hours(1));
+  for (int i = 0; i < 120; ++i) ASSERT_EQ(seconds(1), Kinds{IncidentKind::kNodeDown}) << i;
+  EXPECT_TRUE(hosts.book.all()->empty());
+}
+
+TEST_F(HostOutagesTest, SilenceIsToldAgainSoonAfterTheClockWasSetBack) {
+  seconds(400);
+  unplug();
+  hosts.silent[0] = 1;
+  ASSERT_EQ(seconds(40), Kinds{IncidentKind::kNodeDown});
+  hosts.now -= std::chrono::minutes(5);
+  watch.fabric.advance(-std::chrono::minutes(5));
+  watch.fabric.relink(watch.fabric.ports()[port].peer);
+  watch.fabric.silence(watch.fabric.find("host-1-0 mlx5_0"), false);
+  seconds(120);
+  EXPECT_EQ(hosts.kinds(), Kinds{IncidentKind::kTelemetryLost}) << "its link is up, its collector is silent";
+}
+
 /// One more collector, of a host elsewhere.
 struct IdleHostTest : HostOutagesTest {
   IdleHostTest() : HostOutagesTest(2) {}

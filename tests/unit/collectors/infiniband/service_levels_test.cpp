@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectors/infiniband/service_levels.hpp"
 
+#include <functional>
+
 #include "tests/unit/collectors/infiniband/small_subnet.hpp"
 
 namespace weft::infiniband {
@@ -22,6 +24,18 @@ class ServiceLevelSweep : public SmallSubnet {
   std::uint64_t questions(const Sweep& sweep, MadResult result) {
     return sweep.statistics.path_records[static_cast<std::size_t>(result)];
   }
+  /// The administrator answers a question for the path to a LID with the status that `status_of` says.
+  void answer_with_status() {
+    port.tamper = [this](const MadAddress& to, FakeMadPort::Reply& reply) {
+      if (to.mad_class == MadClass::kSubnetAdministration) {
+        const Lid asked{static_cast<std::uint16_t>(mad_get_field(reply.data(), IB_SA_DATA_OFFS, IB_SA_PR_DLID_F))};
+        mad_set_field(reply.data(), 0, IB_MAD_STATUS_F, status_of(asked));
+      }
+      return reply.size();
+    };
+  }
+  static constexpr std::uint32_t kNoRecords = 0x0300;
+  std::function<std::uint32_t(Lid)> status_of;
   std::vector<std::size_t> adapters;
 };
 
@@ -58,6 +72,49 @@ TEST_F(ServiceLevelSweep, AnOddPathThatTheSampleMissedIsFound) {
   port.service_levels.clear();
   sweep(sweeper);
   EXPECT_TRUE(port.service_levels.contains(5));
+}
+
+TEST_F(ServiceLevelSweep, APathWithoutARecordKeepsNoOtherAtLevelZero) {
+  port.path_service_level = 3;
+  std::optional<Lid> first;
+  status_of = [&](Lid to) -> std::uint32_t {
+    if (!first) first = to;
+    return to == *first ? kNoRecords : 0;
+  };
+  answer_with_status();
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 20; ++i) sweep(sweeper);
+  EXPECT_LE(port.path_records, ServiceLevels::kSample + 1);
+  port.service_levels.clear();
+  sweep(sweeper);
+  EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{3});
+}
+
+TEST_F(ServiceLevelSweep, WhereMostPathsHaveNoRecordTheOthersAreFound) {
+  port.path_service_level = 3;
+  status_of = [&](Lid to) -> std::uint32_t { return to.value > find_lid(adapters[1]).value ? kNoRecords : 0; };
+  answer_with_status();
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 100; ++i) sweep(sweeper);
+  EXPECT_LE(port.path_records, 2 * 65U);
+  port.service_levels.clear();
+  sweep(sweeper);
+  EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{3});
+}
+
+TEST_F(ServiceLevelSweep, AnAdministratorWithoutRecordsIsSparedAndAskedAgain) {
+  port.path_service_level = 3;
+  bool is_starting = true;
+  status_of = [&](Lid) -> std::uint32_t { return is_starting ? kNoRecords : 0; };
+  answer_with_status();
+  Sweeper sweeper(port, options);
+  for (int i = 0; i < 130; ++i) sweep(sweeper);
+  EXPECT_LE(port.path_records, 6 * ServiceLevels::kFewestAtOnce) << "one set after 8, 16, 32 … sweeps";
+  is_starting = false;
+  for (int i = 0; i < 140; ++i) sweep(sweeper);
+  port.service_levels.clear();
+  sweep(sweeper);
+  EXPECT_EQ(port.service_levels, std::set<std::uint8_t>{3});
 }
 
 TEST_F(ServiceLevelSweep, ABusyAdministratorIsSpared) {

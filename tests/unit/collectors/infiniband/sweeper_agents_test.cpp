@@ -272,5 +272,54 @@ TEST_F(SweeperAgentsTest, DetailsComeBackWithTheirNode) {
   EXPECT_GT(read_at(result), before);
 }
 
+TEST_F(SweeperAgentsTest, AnAgentThatHangsIsNotTakenForOneWithoutDetails) {
+  options.detail_interval = options.interval;
+  port.node(right).details = true;
+  std::size_t more = 0;
+  for (std::uint8_t i = 4; i <= 8; ++i) {
+    more = port.add_adapter(0x600U + i, "more-" + std::to_string(i) + " mlx5_0");
+    port.connect(right, i, more, 1);
+  }
+  bool hung = false;
+  port.tamper = [&](const MadAddress& to, FakeMadPort::Reply& reply) -> std::size_t {
+    return hung && to.mad_class == MadClass::kPerformance && to.lid == find_lid(right) ? 0 : reply.size();
+  };
+  const auto read_at = [](const Sweep& sweep) {
+    return sweep.details->read_at(sweep.topology->find_port({{0x300}, {1}}));
+  };
+  for (const bool another_is_silent : {false, true}) {
+    Sweeper sweeper(port, options);
+    const TimePoint before = read_at(sweep(sweeper));
+    EXPECT_NE(before, kNever);
+    hung = true;
+    for (int i = 0; i < 6; ++i) {
+      port.node(host).silent = another_is_silent && i % 2 == 0;
+      port.node(more).silent = another_is_silent && i % 2 == 1;
+      sweep(sweeper);
+    }
+    hung = port.node(host).silent = port.node(more).silent = false;
+    EXPECT_GT(read_at(sweep(sweeper)), before) << another_is_silent;
+  }
+}
+
+TEST_F(SweeperAgentsTest, DetailsThatAreLostInOneSweepAreAskedForAgain) {
+  options.detail_interval = options.interval;
+  port.node(right).details = true;
+  for (std::uint8_t i = 4; i <= 8; ++i)
+    port.connect(right, i, port.add_adapter(0x600U + i, "more-" + std::to_string(i) + " mlx5_0"), 1);
+  bool lost = true;
+  port.tamper = [&](const MadAddress& to, FakeMadPort::Reply& reply) -> std::size_t {
+    const auto attribute = mad_get_field(reply.data(), 0, IB_MAD_ATTRID_F);
+    const bool detail = attribute >= IB_GSI_PORT_RCV_ERROR_DETAILS && attribute != IB_GSI_PORT_COUNTERS_EXT;
+    return lost && detail && to.mad_class == MadClass::kPerformance ? 0 : reply.size();
+  };
+  Sweeper sweeper(port, options);
+  sweep(sweeper);
+  lost = false;
+  const Sweep result = sweep(sweeper);
+  for (std::uint8_t i = 1; i <= 8; ++i)
+    EXPECT_NE(result.details->read_at(result.topology->find_port({{0x300}, {i}})), kNever) << unsigned{i};
+}
+
 }  // namespace
 }  // namespace weft::infiniband

@@ -36,16 +36,13 @@ std::string managed_name(std::string_view description) {
 class NamedNodes {
  public:
   NamedNodes(const Topology& seen, std::span<const KnownNode> known) {
-    for (const Node& node : seen.nodes()) {
-      add(kCalled, node.name, node.guid);
-      add(kCalled, node.description, node.guid);
-      add(kManaged, managed_name(node.description), node.guid);
-      if (node.type == NodeType::kChannelAdapter && !node.aggregation_node)
-        add(kHost, std::string(host_name(node)), node.guid);
-    }
+    // Who has gone keeps its name only as long as nobody else has it: it may have been replaced.
+    for (const bool reachable : {true, false})
+      for (const Node& node : seen.nodes())
+        if (node.reachable == reachable) add(node);
     for (const KnownNode& node : known)
       if (seen.find_node(node.guid) == kNoIndex && node.guid != guid_of_name(node.name))
-        add(kKnown, node.name, node.guid);
+        add(kKnown, node.name, {node.guid, false});
   }
 
   /// Zero where the name fits more than one node.
@@ -53,20 +50,43 @@ class NamedNodes {
     if (name.starts_with("0x"))
       if (const auto guid = parse_guid(name)) return {*guid};
     for (const auto& names : names_)
-      if (const auto found = names.find(name); found != names.end()) return found->second;
+      if (const auto found = names.find(name); found != names.end()) return found->second.guid;
     return guid_of_name(name);
   }
 
  private:
   enum Way : std::size_t { kCalled, kManaged, kHost, kKnown, kWays };
 
-  void add(Way way, std::string name, NodeGuid guid) {
-    if (name.empty()) return;
-    const auto [found, added] = names_[way].try_emplace(std::move(name), guid);
-    if (!added && found->second != guid) found->second = {};
+  struct Bearer {
+    NodeGuid guid;  ///< zero: there are two of them
+    bool reachable = false;
+  };
+
+  void add(const Node& node) {
+    const Bearer bearer{node.guid, node.reachable};
+    add(kCalled, node.name, bearer);
+    add(kCalled, node.description, bearer);
+    add(kManaged, managed_name(node.description), bearer);
+    // An adapter that does not answer is still one of its host's, unless another one is in its place.
+    if (node.type == NodeType::kChannelAdapter && !node.aggregation_node &&
+        (node.reachable || !names_reachable(node.description)))
+      add(kHost, std::string(host_name(node)), bearer);
   }
 
-  std::array<std::unordered_map<std::string, NodeGuid>, kWays> names_;
+  void add(Way way, std::string name, const Bearer& bearer) {
+    if (name.empty()) return;
+    const auto [found, added] = names_[way].try_emplace(std::move(name), bearer);
+    Bearer& before = found->second;
+    if (!added && before.guid != bearer.guid && (way == kHost || before.reachable == bearer.reachable))
+      before.guid = {};
+  }
+
+  bool names_reachable(const std::string& description) const {
+    const auto found = names_[kCalled].find(description);
+    return found != names_[kCalled].end() && found->second.reachable;
+  }
+
+  std::array<std::unordered_map<std::string, Bearer>, kWays> names_;
 };
 
 std::uint8_t number_of(std::string_view port) {

@@ -20,7 +20,8 @@ namespace weft::analyzer {
 ///  - the one adapter in `seen` of a host of this name;
 ///  - a node of `known`, which was seen before.
 /// Of any other node the GUID is guid_of_name(), and it is a switch if it has a cable at a port above 4. Where a name
-/// fits more than one node nothing is expected of the cables there.
+/// fits more than one node nothing is expected of the cables there; a node of `seen` that is not reachable does not
+/// count where a reachable one has its name.
 std::shared_ptr<const Topology> plan_on_subnet(const CablePlan& plan, const Topology& seen,
                                                std::span<const KnownNode> known);
 

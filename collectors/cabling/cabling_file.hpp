@@ -32,7 +32,7 @@ bool is_cabling(std::string_view text);
 ///      }
 ///
 ///    Attributes but `function` are left alone, and so are nodes without a cable. Graphviz' libcgraph does the reading,
-///    one text at a time;
+///    one text at a time, within the bounds of check_dot_bounds();
 ///  - a table, where is_cabling() finds one that is not DOT; a cable may be listed from both ends.
 ///
 /// A node with the attribute `function` is a host where that is "host" or "server", else a switch. Without it, it is a

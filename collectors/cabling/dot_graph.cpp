@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "collectors/cabling/cable_line.hpp"
+#include "collectors/cabling/dot_bounds.hpp"
 
 // flex's yylex_destroy() of libcgraph's scanner, which cgraph.h does not declare. A text that ends within a comment or
 // a string would else leave the next one to begin there.
@@ -90,6 +91,7 @@ DotGraph values_of(Agraph_t* graph) {
 Result<DotGraph> parse_dot(std::string_view text) {
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     return fail(ErrorCode::kInvalidArgument, "line " + std::to_string(line_of(text, zero)) + ": a zero byte");
+  if (const auto fit = check_dot_bounds(text); !fit) return tl::unexpected(fit.error());
   const std::lock_guard lock(one_at_a_time);
   complaints.clear();
   const agusererrf before = agseterrf(note_complaint);

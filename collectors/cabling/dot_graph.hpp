@@ -30,7 +30,8 @@ struct DotGraph {
   std::vector<DotEdge> edges;  ///< the same
 };
 
-/// Fails with kInvalidArgument and "line N: reason" for a text that is no DOT, holds no graph, or more than one.
+/// Fails with kInvalidArgument and "line N: reason" for a text that is no DOT, holds no graph, or more than one, and as
+/// check_dot_bounds().
 Result<DotGraph> parse_dot(std::string_view text);
 
 }  // namespace weft::cabling

@@ -212,7 +212,7 @@ Result<void> run(const config::WeftdConfig& config) {
   const SystemClock clock;
   ExpectedTopology expected_topology(config.infiniband.expected_topology, read_expected_topology);
   auto expected = expected_topology.open();
-  if (!expected) return tl::unexpected(expected.error());
+  if (!expected) return fail(ErrorCode::kInvalidArgument, expected.error().message);
   if (const auto names = sweeper::read_node_names(config.infiniband.node_name_map); !names)
     logger("infiniband")->warn("nodes keep their descriptions as names: {}", names.error().message);
   auto store =
@@ -299,7 +299,10 @@ Result<void> run(const config::WeftdConfig& config) {
     sd_notify(0, "WATCHDOG=1");
   });
   // Files are read on a lane: a disk that hangs must not hold up the picture.
-  runtime::Lane files_lane({.name = "files", .capacity = 1, .when_full = runtime::WhenFull::kRefuse});
+  runtime::Lane files_lane({.name = "files",
+                            .capacity = 1,
+                            .when_full = runtime::WhenFull::kRefuse,
+                            .on_failure = [](const std::string& what) { logger("weftd")->error("{}", what); }});
   Beat look_at_files(main, kLookAtFilesEvery, [&] {
     files_lane.post([&] {
       if ((*security)->is_guarded())

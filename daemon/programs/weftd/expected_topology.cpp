@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/expected_topology.hpp"
 
+#include <new>
 #include <utility>
 
 #include "daemon/platform/logging/logging.hpp"
 
 namespace weft::daemon {
 
+namespace {
+
+std::int64_t in_ns(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
 FileStamp ExpectedTopology::stamp() const {
   struct stat info {};
   if (::stat(path_.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino, info.st_size,
-          std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
+  return {info.st_dev, info.st_ino, info.st_size, in_ns(info.st_mtim), in_ns(info.st_ctim)};
+}
+
+Result<ExpectedCabling> ExpectedTopology::read() const {
+  try {
+    return read_(path_);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kResourceExhausted, "cannot read " + path_.string() + ": out of memory");
+  }
 }
 
 Result<ExpectedCabling> ExpectedTopology::open() {
   // Before it is read: what changes meanwhile is read again.
   read_at_ = looked_at_ = stamp();
-  auto found = read_(path_);
+  auto found = read();
   if (found) links_ = found->links();
   return found;
 }
@@ -26,8 +42,10 @@ std::optional<Result<ExpectedCabling>> ExpectedTopology::look() {
   const FileStamp now = stamp();
   const bool at_rest = std::exchange(looked_at_, now) == now;
   if (!at_rest || now == read_at_) return std::nullopt;
-  read_at_ = now;
-  return read_(path_);
+  auto found = read();
+  // What is no fault of the file may pass without a change of it: then it is read again at the next look.
+  read_at_ = found || found.error().code == ErrorCode::kInvalidArgument ? now : FileStamp{};
+  return found;
 }
 
 std::optional<ExpectedCabling> ExpectedTopology::take(Result<ExpectedCabling> found) {

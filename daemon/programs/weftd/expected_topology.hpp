@@ -17,12 +17,13 @@
 
 namespace weft::daemon {
 
-/// What tells that a file is not the one that was read: another file, size or time of its last change.
+/// What tells that a file is not the one that was read: another file, size or time of a change.
 struct FileStamp {
   dev_t device = 0;
   ino_t inode = 0;  ///< 0: there is no such file
   off_t size = 0;
-  std::int64_t changed_ns = 0;  ///< st_mtim
+  std::int64_t written_ns = 0;  ///< st_mtim
+  std::int64_t changed_ns = 0;  ///< st_ctim: of its owner and mode too
   bool operator==(const FileStamp&) const = default;
 };
 
@@ -35,18 +36,20 @@ struct ExpectedFigures {
 /// The file and what it holds. look() belongs to one thread, all else to another.
 class ExpectedTopology {
  public:
-  /// Reads a file; fails with a sentence that names it.
+  /// Reads a file; fails with a sentence that names it, and with kInvalidArgument where what it holds is no good. Any
+  /// other failure may pass by itself.
   using Read = std::function<Result<ExpectedCabling>(const std::filesystem::path&)>;
 
   /// The file of that path, which may be empty: then there is none.
   ExpectedTopology(std::filesystem::path path, Read read) : path_(std::move(path)), read_(std::move(read)) {}
 
-  /// What the file holds at start. Fails as `read` does. Before the first look().
+  /// What the file holds at start. Fails as `read` does, and with kResourceExhausted where that takes more memory than
+  /// there is. Before the first look().
   Result<ExpectedCabling> open();
   /// There is a file to look at.
   bool is_configured() const { return !path_.empty(); }
-  /// What the file holds if it changed since it was read last, and did not change since the last look: who writes it is
-  /// done. Else nullopt.
+  /// What the file holds, or why it cannot be had as of open(), if it changed since it was read last or could not be
+  /// read then, and did not change since the last look: who writes it is done. Else nullopt.
   std::optional<Result<ExpectedCabling>> look();
   /// What look() found. What is to be expected from now on; nullopt where the file is no good, which is logged once.
   std::optional<ExpectedCabling> take(Result<ExpectedCabling> found);
@@ -55,10 +58,11 @@ class ExpectedTopology {
 
  private:
   FileStamp stamp() const;
+  Result<ExpectedCabling> read() const;
 
   std::filesystem::path path_;
   Read read_;
-  FileStamp read_at_;    ///< of the file when it was read
+  FileStamp read_at_;    ///< of the file when it was read; empty when it could not be
   FileStamp looked_at_;  ///< of the file at the last look
   std::string complaint_;
   std::size_t links_ = 0;

@@ -20,7 +20,7 @@ Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path
   ExpectedCabling expected;
   if (path.empty()) return expected;
   const auto text = runtime::read_regular(path, kMostBytes);
-  if (!text) return fail(ErrorCode::kInvalidArgument, text.error().message);
+  if (!text) return tl::unexpected(text.error());
   const auto at_file = [&](const Error& error) { return fail(error.code, path.string() + ": " + error.message); };
   if (cabling::is_cabling(*text)) {
     auto plan = cabling::parse_subnet_cabling(*text);

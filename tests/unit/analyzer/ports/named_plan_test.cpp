@@ -63,6 +63,35 @@ TEST_F(NamedPlan, ExpectsNothingOfANameThatFitsTwoNodes) {
               ElementsAre("leaf-1 port 2 - spine-1 port 1"));
 }
 
+TEST_F(NamedPlan, WhoHasGoneLeavesItsNameToWhoHasItNow) {
+  const NodeIndex gone = fabric.find("host-1-1 mlx5_0");
+  Node& old = fabric.node(gone);
+  old.name = old.description = "host-1-0 mlx5_0";
+  old.reachable = false;
+  for (const char* name : {"host-1-0 mlx5_0", "host-1-0"}) {
+    const auto expected = on(plan_of({{name, "1", "leaf-1", "1"}}));
+    EXPECT_THAT(cables(*expected), ElementsAre("host-1-0 mlx5_0 port 1 - leaf-1 port 1")) << name;
+    EXPECT_EQ(expected->find_node(fabric.nodes()[gone].guid), kNoIndex) << name;
+  }
+  // Of two that have gone nobody knows which one is meant.
+  fabric.node(fabric.find("host-1-0 mlx5_0")).reachable = false;
+  EXPECT_THAT(cables(*on(plan_of({{"host-1-0 mlx5_0", "1", "leaf-1", "1"}}))), IsEmpty());
+}
+
+TEST_F(NamedPlan, AReplacedSwitchLeavesItsShortName) {
+  fabric.node(fabric.find("leaf-1")).description = "MF0;ib-01:MQM9700/U1";
+  fabric.node(fabric.find("leaf-1")).reachable = false;
+  fabric.node(fabric.find("leaf-0")).description = "MF0;ib-01:MQM9790/U1";
+  EXPECT_THAT(cables(*on(plan_of({{"ib-01", "1", "spine-1", "1"}}))), ElementsAre("leaf-0 port 1 - spine-1 port 1"));
+}
+
+TEST_F(NamedPlan, AHostOfWhichOneAdapterHasGoneStillHasTwo) {
+  Node& second = fabric.node(fabric.find("host-1-1 mlx5_0"));
+  second.name = second.description = "host-1-0 mlx5_1";
+  second.reachable = false;
+  EXPECT_THAT(cables(*on(plan_of({{"host-1-0", "1", "leaf-1", "1"}}))), IsEmpty());
+}
+
 TEST_F(NamedPlan, ANodeThatIsNotThereIsKnownByItsName) {
   const auto expected = on(plan_of({{"leaf-9", "30", "gpu-09 mlx5_0", "1"}}));
   const NodeIndex leaf = expected->find_node(guid_of_name("leaf-9"));

@@ -125,6 +125,33 @@ TEST(CablingFile, TheFirstFaultOfTheTextIsSaidFirst) {
               AllOf(StartsWith("line 2: the cable from"), HasSubstr("\nline 3: a node's name")));
 }
 
+TEST(CablingFile, ADotTextStandsForNoMoreThanItsLength) {
+  const std::string groups = "an edge from or to a subgraph: write one edge for each cable";
+  EXPECT_EQ(fault("graph G {\n {a b}\n -- {c d}\n}"), "line 3: " + groups);
+  EXPECT_EQ(fault("graph G {\n a:x -- /* b */\n SubGraph s {c d}\n}"), "line 3: " + groups);
+  EXPECT_EQ(fault("digraph G {\n \"}\" -> {c d}\n}"), "line 2: " + groups);
+  EXPECT_EQ(fault("graph G {\n a:x, b:x -- c:x\n}"), "line 2: a list of nodes: write one statement for each of them");
+  EXPECT_EQ(fault("graph G {\n a\n \"b\" + \"c\"\n}"), "line 3: a name in pieces: write it as one");
+  EXPECT_EQ(fault("graph G {\n" + std::string(17, '{') + std::string(18, '}')),
+            "line 2: more than 16 subgraphs in one another");
+  std::string attributes;
+  for (int i = 0; i < 130; ++i) attributes += " a" + std::to_string(i) + "=1";
+  EXPECT_EQ(fault("graph G {\n node [" + attributes + "]\n}"), "line 2: more than 128 attributes");
+  EXPECT_EQ(fault("graph G {\n" + attributes + "\n}"), "line 2: more than 128 attributes");
+}
+
+TEST(CablingFile, BoundsOfADotTextAreThoseOfItsWordsOnly) {
+  EXPECT_EQ(fault(R"(graph G {  // } -- { a, b
+    # } -- {
+    graph [label="a, } -- {" + "b\\"; x=<<b>, "</b> } -- {>, y="\" } -- { "]
+    label = "one" + "two"
+    "subgraph":"}" -- -.5:"{" /* } -- { */
+    subgraph one { a:"1" } b
+    a:2 -- 7:3; a:4 -- "subgraph":x
+  })"),
+            "read");
+}
+
 TEST(CablingFile, ReadsATable) {
   const auto plan = parse_cabling(
       "StartDevice,StartPort,EndDevice,EndPort,BandWidth\n"

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <string>
+#include <thread>
 
 namespace weft::daemon {
 namespace {
@@ -74,6 +77,68 @@ TEST_F(ExpectedTopologyFile, ThatIsNoGoodLeavesTheOneBeforeInForce) {
   EXPECT_TRUE(after([&] { write("ab"); }));
   EXPECT_FALSE(file.figures().refused);
   EXPECT_EQ(file.figures().links, 2U);
+}
+
+TEST_F(ExpectedTopologyFile, ThatCannotBeReadIsTriedAgain) {
+  enum { kReadable, kDenied, kNoMemory } now = kReadable;
+  ExpectedTopology file(path(), [&now](const std::filesystem::path& file_path) -> Result<ExpectedCabling> {
+    if (now == kDenied) return fail(ErrorCode::kUnavailable, "permission denied");
+    if (now == kNoMemory) throw std::bad_alloc();
+    return read(file_path);
+  });
+  ASSERT_TRUE(file.open());
+  for (const auto why : {kDenied, kNoMemory}) {
+    now = why;
+    write("abcd");
+    EXPECT_FALSE(file.look());
+    for (int times = 0; times < 2; ++times) {
+      auto found = file.look();
+      ASSERT_TRUE(found) << times;
+      EXPECT_FALSE(file.take(std::move(*found)));
+      EXPECT_TRUE(file.figures().refused);
+    }
+    now = kReadable;
+    auto found = file.look();
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(file.take(std::move(*found)));
+    EXPECT_FALSE(file.figures().refused);
+    EXPECT_FALSE(file.look());
+  }
+}
+
+TEST_F(ExpectedTopologyFile, ThatIsThereAgainAsItWasIsReadAgain) {
+  ExpectedTopology file(path(), [](const std::filesystem::path& file_path) -> Result<ExpectedCabling> {
+    if (!std::filesystem::exists(file_path)) return fail(ErrorCode::kNotFound, "no such file");
+    return read(file_path);
+  });
+  // A link that leads elsewhere for a while changes nothing of the file.
+  std::filesystem::rename(path(), folder / "file");
+  std::filesystem::create_symlink("file", path());
+  ASSERT_TRUE(file.open());
+  std::filesystem::remove(path());
+  EXPECT_FALSE(file.look());
+  auto found = file.look();
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(file.take(std::move(*found)));
+  EXPECT_FALSE(file.look()) << "what is not there is not tried again";
+  std::filesystem::create_symlink("file", path());
+  EXPECT_FALSE(file.look());
+  found = file.look();
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(file.take(std::move(*found)));
+  EXPECT_FALSE(file.figures().refused);
+}
+
+TEST_F(ExpectedTopologyFile, IsReadAnewThoughItsSizeAndTimeStayedTheSame) {
+  ExpectedTopology file(path(), read);
+  ASSERT_TRUE(file.open());
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a file system counts time in ticks
+  const auto time = std::filesystem::last_write_time(path());
+  std::ofstream(path()) << "!bc";
+  std::filesystem::last_write_time(path(), time);
+  EXPECT_FALSE(file.look());
+  EXPECT_TRUE(file.look());
+  EXPECT_FALSE(file.look());
 }
 
 TEST_F(ExpectedTopologyFile, MustBeGoodAtStart) {

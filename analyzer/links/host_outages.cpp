@@ -57,7 +57,10 @@ bool HostOutages::is_held(Finding& finding, const HostWatch& host, NodeGuid adap
   const bool has_spoken = host.heard > link.since || says_down(host, finding.cause);
   if (!has_spoken && !link.is_host && now - link.since < patience) return true;
   if (has_another_link(host, finding.cause)) return false;
-  if (!has_spoken || now - std::max(host.heard, link.since) > host.interval * kSilentAgainIntervals) {
+  // By the judgements of hosts as well, one a second: the clock may have leapt, or nobody have listened.
+  const bool is_silent =
+      now - std::max(host.heard, link.since) > host.interval * kSilentAgainIntervals && host.unheard > 1;
+  if (!has_spoken || is_silent) {
     link.is_host = true;
     link.back_since = kNever;
   } else if (link.is_host) {

@@ -93,6 +93,17 @@ TEST_F(HostOutagesTest, OneThatDiesAfterItsLinkIsOneIncident) {
   EXPECT_TRUE(hosts.book.all()->empty());
 }
 
+TEST_F(HostOutagesTest, OneThatSpeaksIsNotDownBecauseTheClockLeapt) {
+  unplug();
+  ASSERT_EQ(seconds(20), Kinds{IncidentKind::kLinkDown});
+  hosts.now += std::chrono::seconds(10);
+  watch.sweeps(1);  // before the host's next report
+  findings = watch.analysis.findings;
+  hosts.analyzer.complete(watch.fabric.name(), findings, hosts.now);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].kind, IncidentKind::kLinkDown);
+}
+
 TEST_F(HostOutagesTest, OneThatComesBackStaysTheSameUntilItsLinkIsUpOrTheSubnetManagerHadItsTime) {
   unplug();
   hosts.silent[0] = 1;

@@ -61,8 +61,11 @@ HostWatch& HostAnalyzer::add_host(const std::string& name) {
 }
 
 void HostAnalyzer::remember(const Incident& incident) {
+  if (!incident.is_open()) return;
   const Entity& cause = incident.finding.cause;
-  if (!incident.is_open() || cause.kind != EntityKind::kHostPort) return;
+  outages_.remember(incident);
+  if (incident.finding.kind == IncidentKind::kNodeDown) down_before_[cause.port.node] = cause.label;
+  if (cause.kind != EntityKind::kHostPort) return;
   HostWatch& host = add_host(cause.host);
   if (find_port(host, cause.device, cause.port.port.value)) return;
   PortWatch& port = add_port(host, cause.device, cause.port.port.value, slots_);
@@ -274,8 +277,13 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
 }
 
 const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
-  const auto name = host_of_node_.find(node);
-  if (name == host_of_node_.end()) return nullptr;
+  return host_in(host_of_node_, node);
+}
+
+/// The host that `names` has for the adapter, or null.
+const HostWatch* HostAnalyzer::host_in(const std::unordered_map<NodeGuid, std::string>& names, NodeGuid node) const {
+  const auto name = names.find(node);
+  if (name == names.end()) return nullptr;
   const auto found = hosts_.find(name->second);
   return found == hosts_.end() ? nullptr : &found->second;
 }
@@ -292,8 +300,11 @@ std::vector<MarkedPort> HostAnalyzer::marks(std::string_view fabric, TimePoint n
 }
 
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
-  outages_.apply(
-      findings, [this](NodeGuid node) { return host_at(node); }, now);
+  const auto find_host = [this](NodeGuid node) {
+    const HostWatch* const host = host_at(node);
+    return host ? host : host_in(down_before_, node);
+  };
+  outages_.apply(findings, find_host, now);
   for (const auto& [name, host] : hosts_)
     for (const PortWatch& port : host.ports)
       // A switch pauses for what stands still behind it.

@@ -37,7 +37,7 @@ class HostAnalyzer {
   /// `now`: when we began to listen.
   HostAnalyzer(const Thresholds& thresholds, TimePoint now);
 
-  /// An incident that was open when the process before ended: its port was up once.
+  /// An incident that was open when the process before ended: its port was up once, its host may still be down.
   void remember(const Incident& incident);
   /// What flaps() said of `host` in the process before.
   void restore(const std::string& host, std::span<const HostFlapState> flaps);
@@ -95,6 +95,7 @@ class HostAnalyzer {
   bool is_degradable(const Entity& cause) const;
   bool is_of_a_switch(const SubnetPlace& place) const;
   const HostWatch* host_at(NodeGuid node) const;
+  const HostWatch* host_in(const std::unordered_map<NodeGuid, std::string>& names, NodeGuid node) const;
 
   Thresholds thresholds_;
   Hosts hosts_;
@@ -121,6 +122,8 @@ class HostAnalyzer {
   /// The same of Ethernet fabrics, by "HOST INTERFACE".
   std::unordered_map<std::string, std::pair<std::uint32_t, PortIndex>> by_interface_;
   std::unordered_map<NodeGuid, std::string> host_of_node_;
+  /// The same of hosts that were down when the process before ended: they have not said yet which ports they have.
+  std::unordered_map<NodeGuid, std::string> down_before_;
 };
 
 }  // namespace weft::analyzer

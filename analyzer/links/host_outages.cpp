@@ -71,11 +71,20 @@ bool HostOutages::is_held(Finding& finding, const HostWatch& host, NodeGuid adap
   return false;
 }
 
+void HostOutages::remember(const Incident& incident) {
+  const Finding& finding = incident.finding;
+  // With two links it was not told here.
+  if (!incident.is_open() || finding.kind != IncidentKind::kNodeDown || finding.affected.size() != 1) return;
+  links_[finding.affected[0].identity()] = {.since = incident.opened, .can_tell = true, .is_host = true};
+}
+
 void HostOutages::apply(std::vector<Finding>& findings, const std::function<const HostWatch*(NodeGuid)>& host_at,
                         TimePoint now) {
   // A clock that was set back must not make them last.
-  for (auto& [identity, link] : links_)
+  for (auto& [identity, link] : links_) {
     for (TimePoint* const at : {&link.since, &link.last, &link.back_since}) *at = std::min(*at, now);
+    if (link.last == kNever) link.last = now;  // remembered
+  }
   for (auto& [host, at] : told_) at = std::min(at, now);
   std::erase_if(links_, [&](const auto& entry) { return now - entry.second.last > quiet_; });
   std::erase_if(told_, [&](const auto& entry) { return now - entry.second > quiet_; });

@@ -23,6 +23,9 @@ class HostOutages {
   explicit HostOutages(const Thresholds& thresholds)
       : longest_(thresholds.collector_silence_minimum), quiet_(thresholds.sm_patience) {}
 
+  /// An incident that was open when the process before ended: a host that was down is, until it is heard or its link
+  /// is up.
+  void remember(const Incident& incident);
   /// Decides on each LINK_DOWN among the findings of one subnet's sweep. `host_at`: the host that an adapter belongs
   /// to, or null.
   void apply(std::vector<Finding>& findings, const std::function<const HostWatch*(NodeGuid)>& host_at, TimePoint now);

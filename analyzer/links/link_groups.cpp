@@ -52,12 +52,9 @@ void LinkGroups::remember(const LinkTable& table, const Incident& incident) {
   if (!incident.is_open() || finding.kind != IncidentKind::kLinkDown || finding.cause.kind != EntityKind::kNode) return;
   Group group{table.find_node(finding.cause.port.node), {}};
   if (group.node == kNoIndex) return;
-  for (const LinkId id : table.links_of(group.node)) {
-    const LinkKey& key = table.links()[id].key;
-    const auto is_it = [&](const Entity& entity) {
-      return entity.kind == EntityKind::kLink && entity.port == key.low && entity.peer == key.high;
-    };
-    if (std::ranges::any_of(finding.affected, is_it)) group.links.push_back(id);
+  for (const Entity& entity : finding.affected) {
+    const LinkId id = entity.kind == EntityKind::kLink ? table.find_link({entity.port, entity.peer}) : kNoIndex;
+    if (id != kNoIndex) group.links.push_back(id);
   }
   std::ranges::sort(group.links);
   if (!group.links.empty()) groups_.push_back(std::move(group));

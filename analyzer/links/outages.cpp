@@ -36,6 +36,22 @@ struct OutageFinder::Work {
   Duration patience{};  ///< with the subnet manager
 };
 
+void OutageFinder::remember(LinkTable& table, const Incident& incident) {
+  groups_.remember(table, incident);
+  returns_.remember(table, incident);
+  const Finding& finding = incident.finding;
+  if (!incident.is_open() || !is_outage(finding.kind)) return;
+  many_waiting_ = many_waiting_ || finding.kind == IncidentKind::kLinksNotActivated;
+  std::vector<Entity> parts = finding.affected;
+  parts.push_back(finding.cause);
+  for (const Entity& part : parts) {
+    const LinkId id = part.kind == EntityKind::kLink ? table.find_link({part.port, part.peer}) : kNoIndex;
+    if (id == kNoIndex) continue;
+    table.links()[id].reported = true;
+    marked_.push_back(id);
+  }
+}
+
 bool OutageFinder::has_waited(const LinkState& link, const Work& work) const {
   return link.sweeps_in_view > thresholds_.activation_grace_sweeps && work.now - link.view_since >= work.patience;
 }
@@ -131,8 +147,10 @@ void OutageFinder::blame_returns(const LinkTable& table, Work& work) {
 
 void OutageFinder::blame_manager(const LinkTable& table, Work& work) {
   const auto waits = [&](const Outage& outage) {
-    return outage.kind == OutageKind::kLink && table.links()[outage.link].view == LinkView::kTraining &&
-           has_waited(table.links()[outage.link], work);
+    if (outage.kind != OutageKind::kLink) return false;
+    const LinkState& link = table.links()[outage.link];
+    // Of what was told before a restart nobody knows any more how long it has waited.
+    return link.view == LinkView::kTraining && ((many_waiting_ && link.reported) || has_waited(link, work));
   };
   const auto waiting = static_cast<std::size_t>(std::ranges::count_if(work.outages, waits));
   // The last ones still wait for the same.

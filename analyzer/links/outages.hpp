@@ -29,7 +29,7 @@ class OutageFinder {
         counters_(thresholds) {}
 
   /// An incident that was open when the process before ended, once `table` knows its links.
-  void remember(const LinkTable& table, const Incident& incident) { groups_.remember(table, incident); }
+  void remember(LinkTable& table, const Incident& incident);
   /// Judges the sweep that `table` has just observed, and marks the links that are part of an outage.
   OutageReport find(LinkTable& table, const Sweep& sweep, TimePoint now);
 

@@ -31,6 +31,25 @@ bool is_down(const LinkTable& table, const Outage& outage, std::span<const Outag
 
 }  // namespace
 
+void Returns::remember(const LinkTable& table, const Incident& incident) {
+  const Finding& finding = incident.finding;
+  const NodeId node = table.find_node(finding.cause.port.node);
+  if (!incident.is_open() || node == kNoIndex) return;
+  Outage outage{.kind = OutageKind::kSwitch, .node = node};
+  std::vector<NodeId> nodes{node};
+  if (finding.kind == IncidentKind::kNodeDown && table.nodes()[node].host != kNoIndex) {
+    outage = {.kind = OutageKind::kHost, .host = table.nodes()[node].host};
+    nodes = table.hosts()[outage.host];
+  } else if (finding.kind != IncidentKind::kSwitchDown) {
+    return;
+  }
+  for (const NodeId end : nodes)
+    for (const LinkId id : table.links_of(end))
+      if (table.links()[id].counts()) outage.links.push_back(id);
+  // Whether a host with one link is down its collector tells.
+  if (outage.links.size() > 1) remember({&outage, 1});
+}
+
 std::vector<Outage> Returns::follow(const LinkTable& table, std::span<const Outage> blamed,
                                     const std::function<bool(NodeId)>& is_dark, Duration patience, TimePoint now) {
   std::vector<Outage> coming;

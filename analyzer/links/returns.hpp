@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/links/outage.hpp"
+#include "fabric/incident.hpp"
 
 namespace weft::analyzer {
 
@@ -17,6 +18,9 @@ class Returns {
   /// `minimum_sweeps`: a return is followed for at least so many sweeps.
   explicit Returns(unsigned minimum_sweeps) : minimum_sweeps_(minimum_sweeps) {}
 
+  /// An incident that was open when the process before ended: its switch or host is looked for in the next sweep. Once
+  /// `table` knows its links.
+  void remember(const LinkTable& table, const Incident& incident);
   /// One more sweep, which `table` has observed. `blamed` are the switches that are down in it, and `is_dark` tells
   /// whether a node does not answer. Returns the outages of what is coming back; what is down, or down again, is none
   /// of them. Requests that it misses on its way do not end its return.

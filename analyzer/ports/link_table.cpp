@@ -98,6 +98,11 @@ NodeId LinkTable::find_node(NodeGuid guid) const {
   return found == node_ids_.end() ? kNoIndex : found->second;
 }
 
+LinkId LinkTable::find_link(const LinkKey& key) const {
+  const auto found = link_ids_.find(key);
+  return found == link_ids_.end() ? kNoIndex : found->second;
+}
+
 std::span<const LinkId> LinkTable::links_of(NodeId node) const {
   if (adjacency_links_ != links_.size() || first_link_.size() != nodes_.size() + 1) {
     first_link_.assign(nodes_.size() + 2, 0);

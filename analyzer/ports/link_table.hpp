@@ -108,6 +108,8 @@ class LinkTable {
   LinkId link_at(PortIndex port) const { return port < link_at_.size() ? link_at_[port] : kNoIndex; }
   /// The known node, or kNoIndex.
   NodeId find_node(NodeGuid guid) const;
+  /// The known link, or kNoIndex.
+  LinkId find_link(const LinkKey& key) const;
   /// The links at a node.
   std::span<const LinkId> links_of(NodeId node) const;
   /// Its PortInfo is not stale and its node answers; on Ethernet: its collector, or that of the other end, tells.

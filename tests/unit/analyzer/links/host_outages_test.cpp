@@ -137,6 +137,43 @@ TEST_F(HostOutagesTest, SilenceIsToldAgainSoonAfterTheClockWasSetBack) {
   EXPECT_EQ(hosts.kinds(), Kinds{IncidentKind::kTelemetryLost}) << "its link is up, its collector is silent";
 }
 
+TEST_F(HostOutagesTest, OneThatIsDownStaysSoOverARestart) {
+  unplug();
+  hosts.silent[0] = 1;
+  ASSERT_EQ(seconds(40), Kinds{IncidentKind::kNodeDown});
+  IncidentManager book(IncidentPolicy{}, {}, 1);
+  const std::vector<Incident> open = book.update(watch.fabric.name(), findings, Coverage::blind(), hosts.now);
+  ASSERT_EQ(open.size(), 1U);
+  watch.restart();
+  hosts.analyzer = HostAnalyzer(Thresholds{}, hosts.now);
+  hosts.analyzer.remember(open[0]);
+  hosts.analyzer.expect("node-0", hosts.now - std::chrono::seconds(40));
+  for (int i = 0; i < 120; ++i) ASSERT_EQ(seconds(1), Kinds{IncidentKind::kNodeDown}) << i;
+  EXPECT_TRUE(hosts.book.all()->empty()) << "that its collector is silent is part of it";
+  hosts.silent[0] = 0;
+  EXPECT_EQ(seconds(50), Kinds{IncidentKind::kNodeDown});
+  EXPECT_NE(findings[0].summary.find("is coming back"), std::string::npos) << findings[0].summary;
+  EXPECT_EQ(seconds(20), Kinds{IncidentKind::kLinkDown});
+}
+
+TEST_F(HostOutagesTest, OneThatWasUpAgainAfterARestartIsJudgedAnew) {
+  unplug();
+  hosts.silent[0] = 1;
+  ASSERT_EQ(seconds(40), Kinds{IncidentKind::kNodeDown});
+  IncidentManager book(IncidentPolicy{}, {}, 1);
+  const std::vector<Incident> open = book.update(watch.fabric.name(), findings, Coverage::blind(), hosts.now);
+  watch.restart();
+  hosts.analyzer = HostAnalyzer(Thresholds{}, hosts.now);
+  hosts.analyzer.remember(open.at(0));
+  hosts.analyzer.expect("node-0", hosts.now - std::chrono::seconds(40));
+  hosts.silent[0] = 0;
+  watch.fabric.relink(watch.fabric.ports()[port].peer);
+  watch.fabric.silence(watch.fabric.find("host-1-0 mlx5_0"), false);
+  EXPECT_EQ(seconds(90), Kinds{});
+  unplug();
+  EXPECT_EQ(seconds(5), Kinds{IncidentKind::kLinkDown});
+}
+
 /// One more collector, of a host elsewhere.
 struct IdleHostTest : HostOutagesTest {
   IdleHostTest() : HostOutagesTest(2) {}

@@ -196,7 +196,7 @@ bool is_cable_table(std::string_view text) {
   return std::ranges::count(line, ',') >= 3 || std::ranges::count(line, ';') >= 3;
 }
 
-std::vector<CableLine> read_cable_table(std::string_view text, Faults& faults) {
+std::vector<CableLine> read_cable_table(std::string_view text, std::size_t most, Faults& faults) {
   std::vector<CableLine> cables;
   FirstLine first = first_line(text);
   if (first.number == 0) {
@@ -228,6 +228,10 @@ std::vector<CableLine> read_cable_table(std::string_view text, Faults& faults) {
     const auto field = [&](Role role) { return std::move((*fields)[header.at[role]]); };
     CableLine cable{number, {field(kNodeA), field(kPortA)}, {field(kNodeB), field(kPortB)}};
     if (cable.a == WrittenEnd{} || cable.b == WrittenEnd{}) continue;
+    if (cables.size() == most) {
+      faults.add(number, "more than " + std::to_string(most) + " lines with cables");
+      return {};
+    }
     cables.push_back(std::move(cable));
   }
   return cables;

@@ -2,6 +2,7 @@
 #pragma once
 // Cables as a table: one a line, in columns that the first line names. What spreadsheets and inventories export.
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,8 @@ bool is_cable_table(std::string_view text);
 /// Manual, "NDT Plugin").
 ///
 /// Lines that are empty or begin with # are left out, and so is a line with an end of which neither node nor port is
-/// given: that port has no cable. Notes in `faults` what is wrong, and returns what could be read.
-std::vector<CableLine> read_cable_table(std::string_view text, Faults& faults);
+/// given: that port has no cable. Notes in `faults` what is wrong, and returns what could be read; nothing where that
+/// is more than `most` cables.
+std::vector<CableLine> read_cable_table(std::string_view text, std::size_t most, Faults& faults);
 
 }  // namespace weft::cabling

@@ -11,7 +11,8 @@
 namespace weft::cabling {
 
 /// Whether the first line that is neither empty nor a comment (#) is the header of such a table, or has at least four
-/// columns separated by commas or semicolons. A header may itself begin with #.
+/// columns separated by commas or semicolons. A header may itself begin with #, among the first 1,000 lines that do; it
+/// has 256 columns at most.
 bool is_cable_table(std::string_view text);
 
 /// Reads a table as of RFC 4180, separated by commas, semicolons or tabs, whichever the header has most of. A quoted

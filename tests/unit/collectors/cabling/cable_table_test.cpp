@@ -87,6 +87,20 @@ TEST(CableTable, SaysWhichLinesAreNone) {
               ElementsAre("line 2: longer than 16384 characters"));
 }
 
+TEST(CableTable, LooksForItsHeaderWithinBounds) {
+  std::string columns = "node1,port1,node2,port2";
+  const std::string cable = "a,1,b,2\n";
+  for (int i = 0; i < 252; ++i) columns += ",x";
+  EXPECT_THAT(read(columns + '\n' + cable), ElementsAre("2: a [1] b [2]"));
+  EXPECT_THAT(read(columns + ",x\n" + cable), ElementsAre("line 1: more than 256 columns"));
+  EXPECT_TRUE(is_cable_table(columns + ",x\n" + cable));
+  EXPECT_FALSE(is_cable_table('#' + columns + ",x\n"));
+  std::string comments;
+  for (int i = 0; i < 1000; ++i) comments += "# comment\n";
+  EXPECT_THAT(read(comments + "node1,port1,node2,port2\n" + cable), ElementsAre("1002: a [1] b [2]"));
+  EXPECT_FALSE(is_cable_table(comments + "#node1,port1,node2,port2\n"));
+}
+
 TEST(CableTable, IsNotReadBeyondItsBound) {
   const std::string text = "node1,port1,node2,port2\na,1,b,2\n\na,2,b,3\n";
   EXPECT_THAT(read(text, 2), ElementsAre("2: a [1] b [2]", "4: a [2] b [3]"));

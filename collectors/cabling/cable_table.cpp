@@ -215,7 +215,7 @@ std::vector<CableLine> read_cable_table(std::string_view text, std::size_t most,
     faults.add(first.number, header.fault);
     return cables;
   }
-  for (std::size_t number = first.number + 1; !first.rest.empty() && !faults.enough(); ++number) {
+  for (std::size_t number = first.number + 1; !first.rest.empty() && !faults.enough(number); ++number) {
     const std::string_view line = take_line(first.rest);
     if (is_blank(line) || line.starts_with('#')) continue;
     if (line.size() > kLongestLine) {

@@ -105,7 +105,7 @@ void check(std::vector<CableLine>& cables, Faults& faults) {
   };
   const auto is_wrong = [&](const CableLine& cable) {
     // With two ends each there are too many of them.
-    if (faults.enough() || cabled.size() > 2 * CablingLimits::kMostCables) return false;
+    if (faults.enough(cable.line) || cabled.size() > 2 * CablingLimits::kMostCables) return false;
     const auto add = [&](std::initializer_list<std::string_view> words, std::size_t which, std::string reason) {
       add_fault(faults, cable, words, which, std::move(reason));
       return true;

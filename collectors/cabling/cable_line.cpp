@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <utility>
 
 namespace weft::cabling {
@@ -29,16 +30,18 @@ bool names(std::string_view line, std::string_view word) {
 
 }  // namespace
 
-bool Faults::enough() const {
-  return noted_.size() >= kMostNoted;
+bool Faults::enough(std::size_t line) const {
+  return noted_.size() >= kMostNoted && line >= std::prev(noted_.end())->first;
 }
 
 void Faults::add(std::size_t line, std::string reason) {
-  if (!enough()) noted_.push_back({line, std::move(reason)});
+  if (enough(line)) return;
+  noted_.emplace(line, std::move(reason));
+  if (noted_.size() > kMostNoted) noted_.erase(std::prev(noted_.end()));
 }
 
 void Faults::add(std::initializer_list<std::string_view> words, std::size_t which, std::string reason) {
-  if (enough()) return;
+  if (searches_++ >= kMostNoted) return;
   std::size_t found = 1, number = 0, met = 0;
   for (std::string_view rest = text_; !rest.empty() && met <= which;) {
     const std::size_t end = rest.find('\n');
@@ -53,11 +56,11 @@ void Faults::add(std::initializer_list<std::string_view> words, std::size_t whic
 }
 
 Error Faults::error() const {
-  std::vector<Fault> sorted = noted_;
-  std::ranges::stable_sort(sorted, {}, &Fault::line);
   std::string message;
-  for (std::size_t i = 0; i < std::min(kShown, sorted.size()); ++i)
-    message += (i == 0 ? "line " : "\nline ") + std::to_string(sorted[i].line) + ": " + sorted[i].reason;
+  for (std::size_t shown = 0; const auto& [line, reason] : noted_) {
+    if (shown++ == kShown) break;
+    message += (shown == 1 ? "line " : "\nline ") + std::to_string(line) + ": " + reason;
+  }
   return {ErrorCode::kInvalidArgument, std::move(message)};
 }
 

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "fabric/result.hpp"
 
@@ -32,25 +32,22 @@ class Faults {
 
   /// Nothing is wrong.
   bool empty() const { return noted_.empty(); }
-  /// No more need be looked for.
-  bool enough() const;
+  /// As many are noted as are kept, none of them behind that line: nothing more need be looked for there.
+  bool enough(std::size_t line) const;
 
   /// In line `line`, from 1.
   void add(std::size_t line, std::string reason);
   /// At the `which`-th line, from 0, that has all of these words, none of them as a part of a longer one; the last one
-  /// where there are fewer, else the first line of all.
+  /// where there are fewer, else the first line of all. Lines are looked for so often only as faults are kept.
   void add(std::initializer_list<std::string_view> words, std::size_t which, std::string reason);
 
   /// kInvalidArgument with "line N: reason" on each line of the message, in the order of the file, twenty at most.
   Error error() const;
 
  private:
-  struct Fault {
-    std::size_t line;
-    std::string reason;
-  };
   std::string_view text_;
-  std::vector<Fault> noted_;
+  std::multimap<std::size_t, std::string> noted_;  ///< the first lines of all, with what is wrong there
+  std::size_t searches_ = 0;
 };
 
 /// Number of the line, from 1, in which the character at `offset` stands.

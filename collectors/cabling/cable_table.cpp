@@ -12,6 +12,8 @@ namespace weft::cabling {
 namespace {
 
 constexpr std::size_t kLongestLine = 16384;
+constexpr std::size_t kMostColumns = 256;    ///< of a header
+constexpr std::size_t kMostComments = 1000;  ///< that are looked at: they may be headers
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 enum Role : std::size_t { kNodeA, kPortA, kNodeB, kPortB, kRoles };
@@ -108,6 +110,10 @@ Header header_of(std::string_view line) {
   Header header;
   header.separator =
       *std::ranges::max_element(kSeparators, {}, [line](char letter) { return std::ranges::count(line, letter); });
+  if (static_cast<std::size_t>(std::ranges::count(line, header.separator)) >= kMostColumns) {
+    header.fault = "more than " + std::to_string(kMostColumns) + " columns";
+    return header;
+  }
   const auto fields = fields_of(line, header.separator);
   if (!fields) {
     header.fault = "a quote is not closed in this line";
@@ -171,11 +177,12 @@ bool may_be_header(const Header& header) {
 
 FirstLine first_line(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  std::size_t comments = 0;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_line(text);
     if (is_blank(line)) continue;
     if (line.size() > kLongestLine) return {};
-    if (line.starts_with('#') && !may_be_header(header_of(line))) continue;
+    if (line.starts_with('#') && (++comments > kMostComments || !may_be_header(header_of(line)))) continue;
     return {number, line, text};
   }
   return {};
@@ -196,7 +203,7 @@ bool is_cable_table(std::string_view text) {
   return std::ranges::count(line, ',') >= 3 || std::ranges::count(line, ';') >= 3;
 }
 
-std::vector<CableLine> read_cable_table(std::string_view text, Faults& faults) {
+std::vector<CableLine> read_cable_table(std::string_view text, std::size_t most, Faults& faults) {
   std::vector<CableLine> cables;
   FirstLine first = first_line(text);
   if (first.number == 0) {
@@ -208,7 +215,7 @@ std::vector<CableLine> read_cable_table(std::string_view text, Faults& faults) {
     faults.add(first.number, header.fault);
     return cables;
   }
-  for (std::size_t number = first.number + 1; !first.rest.empty() && !faults.enough(); ++number) {
+  for (std::size_t number = first.number + 1; !first.rest.empty() && !faults.enough(number); ++number) {
     const std::string_view line = take_line(first.rest);
     if (is_blank(line) || line.starts_with('#')) continue;
     if (line.size() > kLongestLine) {
@@ -228,6 +235,10 @@ std::vector<CableLine> read_cable_table(std::string_view text, Faults& faults) {
     const auto field = [&](Role role) { return std::move((*fields)[header.at[role]]); };
     CableLine cable{number, {field(kNodeA), field(kPortA)}, {field(kNodeB), field(kPortB)}};
     if (cable.a == WrittenEnd{} || cable.b == WrittenEnd{}) continue;
+    if (cables.size() == most) {
+      faults.add(number, "more than " + std::to_string(most) + " lines with cables");
+      return {};
+    }
     cables.push_back(std::move(cable));
   }
   return cables;

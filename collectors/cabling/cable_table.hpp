@@ -2,6 +2,7 @@
 #pragma once
 // Cables as a table: one a line, in columns that the first line names. What spreadsheets and inventories export.
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -10,7 +11,8 @@
 namespace weft::cabling {
 
 /// Whether the first line that is neither empty nor a comment (#) is the header of such a table, or has at least four
-/// columns separated by commas or semicolons. A header may itself begin with #.
+/// columns separated by commas or semicolons. A header may itself begin with #, among the first 1,000 lines that do; it
+/// has 256 columns at most.
 bool is_cable_table(std::string_view text);
 
 /// Reads a table as of RFC 4180, separated by commas, semicolons or tabs, whichever the header has most of. A quoted
@@ -27,7 +29,8 @@ bool is_cable_table(std::string_view text);
 /// Manual, "NDT Plugin").
 ///
 /// Lines that are empty or begin with # are left out, and so is a line with an end of which neither node nor port is
-/// given: that port has no cable. Notes in `faults` what is wrong, and returns what could be read.
-std::vector<CableLine> read_cable_table(std::string_view text, Faults& faults);
+/// given: that port has no cable. Notes in `faults` what is wrong, and returns what could be read; nothing where that
+/// is more than `most` cables.
+std::vector<CableLine> read_cable_table(std::string_view text, std::size_t most, Faults& faults);
 
 }  // namespace weft::cabling

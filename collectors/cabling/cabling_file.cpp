@@ -79,12 +79,15 @@ bool is_dot(std::string_view text) {
   return false;
 }
 
+/// A table may list each cable from both ends.
+constexpr std::size_t kMostLines = 2 * CablingLimits::kMostCables;
+
 /// The cables of a text in either format, as it writes them.
 Result<Cabling> read(std::string_view text, Faults& faults) {
   if (text.size() > CablingLimits::kMostBytes)
     return fail(ErrorCode::kInvalidArgument,
                 "line 1: more than " + std::to_string(CablingLimits::kMostBytes) + " bytes");
-  if (!is_dot(text) && is_cable_table(text)) return Cabling{read_cable_table(text, faults), {}};
+  if (!is_dot(text) && is_cable_table(text)) return Cabling{read_cable_table(text, kMostLines, faults), {}};
   const auto graph = parse_dot(text);
   if (!graph) return tl::unexpected(graph.error());
   return cabling_of(*graph, text, faults);
@@ -94,14 +97,15 @@ Result<Cabling> read(std::string_view text, Faults& faults) {
 void check(std::vector<CableLine>& cables, Faults& faults) {
   struct Cabled {
     std::size_t times = 0;
-    CableLine first;
+    const CableLine* first = nullptr;
   };
-  std::map<std::pair<std::string, std::string>, Cabled> cabled;
+  std::map<std::pair<std::string_view, std::string_view>, Cabled> cabled;
   const auto is_same = [](const CableLine& one, const CableLine& other) {
     return (one.a == other.a && one.b == other.b) || (one.a == other.b && one.b == other.a);
   };
-  std::erase_if(cables, [&](const CableLine& cable) {
-    if (faults.enough()) return true;
+  const auto is_wrong = [&](const CableLine& cable) {
+    // With two ends each there are too many of them.
+    if (faults.enough(cable.line) || cabled.size() > 2 * CablingLimits::kMostCables) return false;
     const auto add = [&](std::initializer_list<std::string_view> words, std::size_t which, std::string reason) {
       add_fault(faults, cable, words, which, std::move(reason));
       return true;
@@ -119,16 +123,21 @@ void check(std::vector<CableLine>& cables, Faults& faults) {
       Cabled& known = cabled[{end->node, end->port}];
       const std::size_t before = known.times++;
       if (before == 0)
-        known.first = cable;
-      else if (cable.line > 0 && is_same(known.first, cable))
+        known.first = &cable;
+      else if (cable.line > 0 && is_same(*known.first, cable))
         return true;  // a table may list both ends
       else
         add({end->node, end->port}, before,
             text_of(*end) + " already has a cable" +
-                (cable.line > 0 ? ", in line " + std::to_string(known.first.line) : std::string()));
+                (cable.line > 0 ? ", in line " + std::to_string(known.first->line) : std::string()));
     }
     return false;
-  });
+  };
+  // They stay where they are until the last one was looked at.
+  std::vector<bool> wrong;
+  for (const CableLine& cable : cables) wrong.push_back(is_wrong(cable));
+  std::size_t at = 0;
+  std::erase_if(cables, [&](const CableLine&) { return wrong[at++]; });
 }
 
 /// The plan, or all faults. `switch_ports`: a node of which nothing is told is a switch if one of its ports matches.
@@ -136,6 +145,7 @@ Result<CablePlan> plan_of(const Cabling& cabling, const std::regex* switch_ports
   if (cabling.cables.size() > CablingLimits::kMostCables)
     faults.add(1, "more than " + std::to_string(CablingLimits::kMostCables) + " cables");
   if (cabling.cables.empty() && faults.empty()) faults.add(1, "it has no cables");
+  if (!faults.empty()) return tl::unexpected(faults.error());
   CablePlan plan;
   std::unordered_map<std::string_view, std::uint32_t> positions;
   const auto end_of = [&](const WrittenEnd& end) {
@@ -150,10 +160,9 @@ Result<CablePlan> plan_of(const Cabling& cabling, const std::regex* switch_ports
     const CableEnd a = end_of(cable.a);
     plan.cables.push_back({a, end_of(cable.b)});
   }
-  if (plan.nodes.size() > CablingLimits::kMostNodes)
-    faults.add(1, "more than " + std::to_string(CablingLimits::kMostNodes) + " nodes");
-  if (!faults.empty()) return tl::unexpected(faults.error());
-  return plan;
+  if (plan.nodes.size() <= CablingLimits::kMostNodes) return plan;
+  faults.add(1, "more than " + std::to_string(CablingLimits::kMostNodes) + " nodes");
+  return tl::unexpected(faults.error());
 }
 
 }  // namespace

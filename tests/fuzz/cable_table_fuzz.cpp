@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using weft::fuzz::demand;
   const auto text = weft::fuzz::text_of(data, size);
   weft::cabling::Faults faults(text);
-  const auto cables = weft::cabling::read_cable_table(text, faults);
+  const auto cables = weft::cabling::read_cable_table(text, weft::cabling::CablingLimits::kMostCables, faults);
   std::size_t last = 0;
   for (const auto& cable : cables) demand(std::exchange(last, cable.line) < cable.line, "a cable stands in a line");
   if (!faults.empty()) demand(faults.error().message.starts_with("line "), "a fault names its line");

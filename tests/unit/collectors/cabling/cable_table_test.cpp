@@ -12,10 +12,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<std::string> read(std::string_view text) {
+std::vector<std::string> read(std::string_view text, std::size_t most = 100) {
   Faults faults(text);
   std::vector<std::string> list;
-  for (const CableLine& cable : read_cable_table(text, faults))
+  for (const CableLine& cable : read_cable_table(text, most, faults))
     list.push_back(std::to_string(cable.line) + ": " + cable.a.node + " [" + cable.a.port + "] " + cable.b.node + " [" +
                    cable.b.port + ']');
   if (!faults.empty()) list.push_back(faults.error().message);
@@ -85,6 +85,26 @@ TEST(CableTable, SaysWhichLinesAreNone) {
                           "line 2: 3 columns; the header needs 4\nline 4: a quote is not closed in this line"));
   EXPECT_THAT(read("node1,port1,node2,port2\n" + std::string(20000, 'x') + '\n'),
               ElementsAre("line 2: longer than 16384 characters"));
+}
+
+TEST(CableTable, LooksForItsHeaderWithinBounds) {
+  std::string columns = "node1,port1,node2,port2";
+  const std::string cable = "a,1,b,2\n";
+  for (int i = 0; i < 252; ++i) columns += ",x";
+  EXPECT_THAT(read(columns + '\n' + cable), ElementsAre("2: a [1] b [2]"));
+  EXPECT_THAT(read(columns + ",x\n" + cable), ElementsAre("line 1: more than 256 columns"));
+  EXPECT_TRUE(is_cable_table(columns + ",x\n" + cable));
+  EXPECT_FALSE(is_cable_table('#' + columns + ",x\n"));
+  std::string comments;
+  for (int i = 0; i < 1000; ++i) comments += "# comment\n";
+  EXPECT_THAT(read(comments + "node1,port1,node2,port2\n" + cable), ElementsAre("1002: a [1] b [2]"));
+  EXPECT_FALSE(is_cable_table(comments + "#node1,port1,node2,port2\n"));
+}
+
+TEST(CableTable, IsNotReadBeyondItsBound) {
+  const std::string text = "node1,port1,node2,port2\na,1,b,2\n\na,2,b,3\n";
+  EXPECT_THAT(read(text, 2), ElementsAre("2: a [1] b [2]", "4: a [2] b [3]"));
+  EXPECT_THAT(read(text + "a,3,b,4\nnone\n", 2), ElementsAre("line 5: more than 2 lines with cables"));
 }
 
 TEST(CableTable, IsToldByItsFirstLine) {

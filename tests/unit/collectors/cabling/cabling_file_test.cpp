@@ -186,6 +186,16 @@ TEST(CablingFile, ReadsTheCablesOfASubnet) {
   EXPECT_THAT(cables(*graph), ElementsAre("leaf-1 21 gpu-01 mlx5_0 1"));
 }
 
+TEST(CablingFile, TheFirstFaultOfATableIsSaidFirst) {
+  std::string short_lines;
+  for (int i = 0; i < 250; ++i) short_lines += "leaf-1,1\n";
+  const auto plan = parse_subnet_cabling("node1,port1,node2,port2\nleaf-1,nonsense 9 9,leaf-2,1\n" + short_lines);
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, AllOf(StartsWith("line 2: \"nonsense 9 9\" is not a port of \"leaf-1\""),
+                                          HasSubstr("\nline 3: 2 columns"), HasSubstr("\nline 21: 2 columns")));
+  EXPECT_THAT(fault("node1,port1,node2,port2\na,x,a,y\n" + short_lines), StartsWith("line 2: the cable from"));
+}
+
 TEST(CablingFile, SaysWhichPortsOfASubnetAreNone) {
   const auto plan = parse_subnet_cabling(
       "node1,port1,node2,port2\nleaf-1,1,leaf-2,1\nleaf-1,1/1/2,leaf-2,2\nleaf-1,Port 1,leaf-3,1\n");

@@ -54,8 +54,8 @@ constexpr TransferCounter kTransferCounters[] = {
     {"ack_timeout", kTellsSentAgain, &TransferTotals::sent_again},
     {"out_of_sequence", kTellsOutOfSequence, &TransferTotals::out_of_sequence}};
 
-bool have_common(const std::vector<PortIndex>& some, const std::vector<PortIndex>& others) {
-  return std::ranges::any_of(some, [&](PortIndex port) { return std::ranges::find(others, port) != others.end(); });
+bool have_common(const std::vector<PortIndex>& ports, const std::map<PortIndex, TimePoint>& others) {
+  return std::ranges::any_of(ports, [&](PortIndex port) { return others.contains(port); });
 }
 
 Entity entity_at(const std::string& fabric, const Topology& topology, PortIndex port) {
@@ -204,14 +204,21 @@ std::vector<TransferEnd> HostLosses::ends_on(const std::string& fabric, const To
   return ends;
 }
 
+void HostLosses::remember_hurt(Subnet& subnet, TimePoint now) {
+  for (const SilentLoss& loss : subnet.tracker->losses()) {
+    for (const PortIndex port : loss.senders) subnet.senders[port] = now;
+    for (const PortIndex port : loss.receivers) subnet.receivers[port] = now;
+  }
+  for (auto* side : {&subnet.senders, &subnet.receivers})
+    std::erase_if(*side, [&](const auto& hurt) { return hurt.second < subnet.rare->since(); });
+}
+
 std::vector<SilentLoss> HostLosses::losses_on(const Subnet& subnet) const {
   std::vector<SilentLoss> all = subnet.tracker->losses();
   for (const SilentLoss& loss : subnet.rare->losses()) {
     // Where short windows show it too, they say where it is, or nobody can.
     const bool shows = loss.lost >= thresholds_.bad_ratio * loss.sent;
-    const bool known = std::ranges::any_of(subnet.tracker->losses(), [&](const SilentLoss& other) {
-      return have_common(loss.senders, other.senders) || have_common(loss.receivers, other.receivers);
-    });
+    const bool known = have_common(loss.senders, subnet.senders) || have_common(loss.receivers, subnet.receivers);
     if (!shows && !known) all.push_back(loss);
   }
   return all;
@@ -225,8 +232,7 @@ void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& 
       tracker->set_condemned(heeded(subnet.errors, now), heeded(subnet.full, now));
       tracker->end_window(ends_on(fabric, *subnet.sweep->topology, hosts, tracker->window(reading)), now);
     }
-    // What shows in seconds is not told a second time when it has ended.
-    if (!subnet.tracker->losses().empty() && subnet.rare->losses().empty()) subnet.rare->end_suspicion();
+    remember_hurt(subnet, now);
     for (const SilentLoss& loss : losses_on(subnet)) findings.push_back(tell(fabric, subnet, loss));
   }
 }

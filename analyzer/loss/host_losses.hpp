@@ -47,6 +47,8 @@ class HostLosses {
     std::unique_ptr<LossTracker> tracker;
     std::unique_ptr<LossTracker> rare;  ///< the same over longer windows: losses that show in minutes only
     std::shared_ptr<const Sweep> sweep;
+    /// Hosts' ports that lost packets in short windows, and when they last did; as long as longer ones remember it.
+    std::map<PortIndex, TimePoint> senders{}, receivers{};
     std::map<LinkKey, TimePoint> errors{};  ///< links that are blamed for them, and when they last were
     std::map<LinkKey, TimePoint> full{};    ///< links that are congested, and when they last were
   };
@@ -67,6 +69,8 @@ class HostLosses {
   /// The ports of hosts that are read often enough for windows so long.
   std::vector<TransferEnd> ends_on(const std::string& fabric, const Topology& topology, const Hosts& hosts,
                                    Duration window) const;
+  /// Notes whose losses show in short windows, and forgets what the longer ones do not remember any more.
+  static void remember_hurt(Subnet& subnet, TimePoint now);
   /// What loses packets now: of rare losses only those that do not show in short windows too, and whose hosts lose
   /// nothing else.
   std::vector<SilentLoss> losses_on(const Subnet& subnet) const;

@@ -28,6 +28,12 @@ constexpr std::size_t kVotersOfSpreadWays = 64;
 /// Rivals less likely than this are not named.
 constexpr double kLeastRival = 0.02;
 
+/// Totals are of a host's adapter: one that is forgotten and returns, or that moves, counts from nothing.
+bool has_begun_anew(const TransferTotals& now, const TransferTotals& before) {
+  return now.sent < before.sent || now.received < before.received || now.sent_again < before.sent_again ||
+         now.out_of_sequence < before.out_of_sequence;
+}
+
 bool any_of_both(const std::vector<std::uint32_t>& sorted, const std::vector<std::uint32_t>& others) {
   return std::ranges::any_of(others, [&](std::uint32_t one) { return std::ranges::binary_search(sorted, one); });
 }
@@ -100,7 +106,7 @@ LossTracker::Window LossTracker::measure(std::span<const TransferEnd> ends, Time
     }
     window.moved.resize(std::max<std::size_t>(window.moved.size(), slot + 1));
     const TransferTotals& before = last_[slot];
-    if (has_last_[slot])
+    if (has_last_[slot] && !has_begun_anew(end.totals, before))
       window.moved[slot] = {.sent = static_cast<float>(end.totals.sent - before.sent),
                             .received = static_cast<float>(end.totals.received - before.received),
                             .sent_again = static_cast<float>(end.totals.sent_again - before.sent_again),

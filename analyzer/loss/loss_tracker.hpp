@@ -71,8 +71,8 @@ class LossTracker {
   void end_window(std::span<const TransferEnd> ends, TimePoint now);
   /// What loses packets now, the surest first.
   const std::vector<SilentLoss>& losses() const { return losses_; }
-  /// Begins anew, as if nobody had lost anything yet.
-  void end_suspicion();
+  /// The beginning of what is remembered of hosts' losses; kNever before the first window.
+  TimePoint since() const { return windows_.empty() ? began_ : windows_.front().began; }
   /// So many windows were judged that no loss means that there is none: after a start it takes some to find one again.
   bool has_judged() const { return judged_ >= thresholds_.quiet_windows; }
 
@@ -89,6 +89,8 @@ class LossTracker {
   };
 
   void forget();
+  /// Begins anew, as if nobody had lost anything yet.
+  void end_suspicion();
   /// Removes suspects whose cable was pulled: `now` is a later topology of the same epoch.
   void forget_moved(const Topology& now);
   Window measure(std::span<const TransferEnd> ends, TimePoint now);

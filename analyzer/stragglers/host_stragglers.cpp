@@ -195,7 +195,13 @@ void HostStragglers::compare(const Hosts& hosts, const HostStalls& stalls, TimeP
     if (!host.lost && host.interval <= PortActivity::kLongest) job.interval = std::max(job.interval, host.interval);
     const bool has_rails = std::ranges::count_if(host.ports, [](const PortWatch& port) { return port.present; }) > 1;
     for (const PortWatch& port : host.ports) {
-      PortActivity& activity = ports_[port.slot].activity;
+      Bytes& bytes = ports_[port.slot];
+      PortActivity& activity = bytes.activity;
+      if (bytes.job != host.jobs.front()) {
+        bytes.job = host.jobs.front();
+        activity.interrupt();  // its silences are those of another job
+        activity.lateness = {};
+      }
       activity.settle(now - kReadingsToWait * host.interval / 2, thresholds_);
       const auto lately = [&](TimePoint at) { return at != kNever && now - at <= kAtWork; };
       if (!port.present || port.is_virtual || !lately(activity.worked_at())) continue;
@@ -241,8 +247,11 @@ void HostStragglers::judge(const Hosts& hosts, const HostStalls& stalls, TimePoi
     if (host.lost || !host.has_reading || host.jobs.empty()) continue;
     Finding* finding = nullptr;
     for (const PortWatch& port : host.ports) {
-      const Lateness& lateness = std::as_const(ports_)[port.slot].activity.lateness;
-      if (!lateness.is_straggler || !port.present || is_explained(port, now, findings)) continue;
+      const Bytes& bytes = std::as_const(ports_)[port.slot];
+      const Lateness& lateness = bytes.activity.lateness;
+      if (!lateness.is_straggler || bytes.job != host.jobs.front() || !port.present ||
+          is_explained(port, now, findings))
+        continue;
       const Entity cause = place_of(host, port);
       const auto own = [&at = host.name](const Finding& other) {
         return slows(other) && other.cause.kind == EntityKind::kHostPort && other.cause.host == at;

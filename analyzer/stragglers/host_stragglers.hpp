@@ -46,6 +46,7 @@ class HostStragglers {
   /// Bytes that a port sent and received: what its counters said at first, and what they have moved since.
   struct Bytes {
     std::uint64_t sent = 0, received = 0;
+    std::string job;               ///< that the port worked for when the members of its job were last compared
     bool was_new = false;          ///< one of them was never read before, or was reset
     std::uint32_t times_away = 0;  ///< PortWatch::times_away when the members of its job were last compared
     std::vector<FollowedSeries<std::uint64_t Bytes::*>> followed{};

@@ -329,6 +329,20 @@ TEST(LossTracker, ForgetsRivalsWhoseCableWasPulled) {
   EXPECT_TRUE(std::ranges::none_of(left, [&](const auto& one) { return one.first == rival->first; }));
 }
 
+TEST(LossTracker, TotalsThatBeginAnewHideNoLoss) {
+  Tracking tracking;
+  tracking.lossy.all_to_all();
+  tracking.lossy.lost_on[tracking.lossy.cable("leaf-1", "spine-0").sender] = 1e-3;
+  tracking.windows(6);
+  ASSERT_EQ(tracking.tracker.losses().size(), 1U);
+  tracking.lossy.totals["host-3-3 mlx5_0"] = {};
+  for (int i = 0; i < 10; ++i) {
+    tracking.windows(1);
+    ASSERT_EQ(tracking.tracker.losses().size(), 1U) << i;
+    EXPECT_EQ(tracking.tracker.losses()[0].suspect, tracking.lossy.cable("leaf-1", "spine-0"));
+  }
+}
+
 TEST(LossTracker, ReportsNothingWithoutRoutes) {
   Tracking tracking;
   tracking.lossy.all_to_all();

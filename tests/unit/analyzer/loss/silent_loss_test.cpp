@@ -35,6 +35,7 @@ struct Cluster {
       }
       inventories[host] = std::move(inventory);
       intervals[host] = 1s;
+      jobs[host] = "slurm:7";
     }
   }
 
@@ -61,7 +62,7 @@ struct Cluster {
                           stalled[host],
                           unposted[host]};
         reading.present.assign(reading.values.size(), 1);
-        reading.jobs = {"slurm:7"};
+        reading.jobs = {jobs[host]};
         analyzer.take(host, batch);
       }
       analyzer.join({&view, 1});
@@ -74,6 +75,7 @@ struct Cluster {
   LossyFabric lossy;
   std::map<std::string, std::shared_ptr<const HostInventory>> inventories;
   std::map<std::string, Duration> intervals;  ///< of readings, by host
+  std::map<std::string, std::string> jobs;    ///< by host
   int passed = 0;                             ///< seconds
   std::map<std::string, std::uint64_t> exhausted, stalled, unposted;
   HostAnalyzer analyzer{Thresholds{}, lossy.fabric.now()};
@@ -224,6 +226,51 @@ TEST(SilentLoss, OfOnePacketInAMillionShowsInMinutes) {
     cluster.seconds(150);
     EXPECT_TRUE(cluster.open().empty());
   }
+}
+
+/// Two jobs, each on a pair of leaves of its own: they have no host and no cable in common.
+void run_two_jobs(Cluster& cluster) {
+  for (const std::string& host : cluster.lossy.hosts)
+    if (host.starts_with("host-2-") || host.starts_with("host-3-")) cluster.jobs[host] = "slurm:8";
+  for (const auto& [from, to] : {std::pair{"host-0-", "host-1-"}, {"host-2-", "host-3-"}})
+    for (int a = 0; a < 4; ++a)
+      for (int b = 0; b < 4; ++b)
+        cluster.lossy.flows.push_back(
+            {from + std::to_string(a) + " mlx5_0", to + std::to_string(b) + " mlx5_0", 10'000'000});
+}
+
+TEST(SilentLoss, OfOnePacketInAMillionShowsBesideAGreatOneElsewhere) {
+  Cluster cluster;
+  run_two_jobs(cluster);
+  const PortIndex great = cluster.lossy.cable("leaf-0", "spine-0").sender;
+  const PortIndex rare = cluster.lossy.cable("leaf-2", "spine-1").sender;
+  cluster.lossy.lost_on[great] = 1e-4;
+  cluster.seconds(90);
+  cluster.lossy.lost_on[rare] = 7e-7;
+  cluster.seconds(400);
+  std::vector<LinkKey> links;
+  for (const Incident& incident : cluster.open())
+    links.emplace_back(incident.finding.cause.port, incident.finding.cause.peer);
+  EXPECT_EQ(links.size(), 2U);
+  for (const PortIndex sender : {great, rare})
+    EXPECT_NE(std::ranges::find(links, cluster.lossy.fabric.link_of(sender)), links.end()) << sender;
+}
+
+TEST(SilentLoss, OfSecondsIsNotReportedOnByLongerWindows) {
+  Cluster cluster;
+  run_two_jobs(cluster);
+  cluster.seconds(85);
+  cluster.lossy.lost_on[cluster.lossy.cable("leaf-0", "spine-0").sender] = 3e-5;
+  cluster.seconds(14);
+  ASSERT_EQ(cluster.open().size(), 1U);
+  cluster.lossy.lost_on.clear();
+  cluster.seconds(45);
+  for (int i = 0; i < 200; ++i) {
+    cluster.seconds(1);
+    ASSERT_TRUE(cluster.open().empty()) << i << " s later the longer windows remember it";
+  }
+  ASSERT_EQ(cluster.book.all()->size(), 1U);
+  EXPECT_EQ(cluster.book.all()->front()->occurrences, 1U);
 }
 
 TEST(SilentLoss, StaysOpenAcrossARestart) {

@@ -269,6 +269,22 @@ TEST(Straggler, IsForgottenWithItsJob) {
   EXPECT_TRUE(job.open().empty());
 }
 
+TEST(Straggler, IsNotBlamedOnTheNextJobOfTheHost) {
+  TrainingJob job(16);
+  job.computing = slow(5, 2);
+  job.run(90);
+  ASSERT_EQ(job.open().size(), 1U);
+  job.running = false;
+  for (auto& member : job.members) member.jobs = {"slurm:8"};
+  for (int i = 0; i < 60; ++i) {
+    job.run(1);
+    EXPECT_TRUE(std::ranges::none_of(job.found, [](const Finding& finding) {
+      return finding.kind == IncidentKind::kStraggler && finding.jobs.front() == "slurm:8";
+    })) << i;
+  }
+  EXPECT_TRUE(job.open().empty());
+}
+
 TEST(Straggler, OfASmallCohortMustHaveKeptUpBefore) {
   TrainingJob always(5);
   always.computing = slow(2, 2, 0);

@@ -14,6 +14,8 @@ namespace weft::analyzer {
 namespace {
 
 constexpr std::size_t kLongestName = 256;
+/// Links that an incident of the subnet manager lists; more are folded in and only counted.
+constexpr std::size_t kMostLinksListed = 1024;
 
 std::string key_of(IncidentKind kind, const Entity& cause) {
   return std::string(to_string(kind)) + '|' + cause.identity();
@@ -308,7 +310,13 @@ std::vector<Incident> IncidentManager::update(std::string_view fabric, std::vect
   std::unordered_map<std::string, std::uint64_t> wholes;
   for (Finding& finding : findings) {
     hold_back(finding, now);
+    std::vector<Entity> unlisted;
+    if (finding.kind == IncidentKind::kLinksNotActivated && finding.affected.size() > kMostLinksListed) {
+      unlisted.assign(finding.affected.begin() + kMostLinksListed, finding.affected.end());
+      finding.affected.resize(kMostLinksListed);
+    }
     const std::uint64_t id = ingest(finding, now, changed);
+    for (const Entity& part : unlisted) wholes.emplace(part.identity(), id);
     const bool whole = is_node_outage(finding.kind) || finding.kind == IncidentKind::kLinksNotActivated;
     if (whole || finding.kind == IncidentKind::kLinkFlap) wholes.emplace(finding.cause.identity(), id);
     if (whole || finding.kind == IncidentKind::kLinkDown)

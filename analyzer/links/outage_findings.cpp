@@ -9,7 +9,8 @@
 namespace weft::analyzer {
 namespace {
 
-/// Entities listed as affected: enough for people; links are never cut off, because a switch has 254 at most.
+/// Nodes listed as affected: enough for people. Links are not cut off here: a switch has 254 at most, and those that
+/// are not activated IncidentManager needs all.
 constexpr std::size_t kMostAffectedNodes = 1024;
 /// Links of many whose states are shown.
 constexpr std::size_t kMostStates = 4;

@@ -273,6 +273,21 @@ TEST_F(Book, FoldsALinkIntoTheOutageOfItsSwitch) {
   EXPECT_EQ(book.find(1)->occurrences, 2U);
 }
 
+TEST_F(Book, LinksThatAreNotActivatedAreFoldedInAllAndListedInPart) {
+  Finding waiting = down();
+  waiting.kind = IncidentKind::kLinksNotActivated;
+  waiting.cause = {EntityKind::kFabric, "test", {}, {}, "test"};
+  for (std::uint64_t node = 1; node <= 3000; ++node)
+    waiting.affected.push_back({EntityKind::kLink, "test", {{node}, {1}}, {{node + 10'000}, {1}}, "a link"});
+  Finding last = down();
+  last.cause = waiting.affected.back();
+  update({last});
+  update({waiting});
+  EXPECT_FALSE(book.find(1)->is_open());
+  EXPECT_EQ(book.find(2)->finding.affected.size(), 1024U);
+  EXPECT_TRUE(update({waiting}).empty()) << "nothing has changed";
+}
+
 TEST_F(Book, AcknowledgementLastsUntilItIsResolved) {
   update({down()});
   EXPECT_EQ(book.acknowledge(7, "ada", now).error().code, ErrorCode::kNotFound);

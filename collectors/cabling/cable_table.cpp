@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t kLongestLine = 16384;
 constexpr std::size_t kMostColumns = 256;    ///< of a header
 constexpr std::size_t kMostComments = 1000;  ///< that are looked at: they may be headers
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 enum Role : std::size_t { kNodeA, kPortA, kNodeB, kPortB, kRoles };
 constexpr std::array<const char*, kRoles> kRoleNames{"the node of the first end", "the port of the first end",
@@ -176,7 +175,6 @@ bool may_be_header(const Header& header) {
 }
 
 FirstLine first_line(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::size_t comments = 0;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_line(text);

@@ -43,15 +43,11 @@ std::string text_of(const WrittenEnd& end) {
   return in_quotes(end.node) + ':' + in_quotes(end.port);
 }
 
-Cabling cabling_of(const DotGraph& graph, std::string_view text, Faults& faults) {
+Cabling cabling_of(const DotGraph& graph, Faults& faults) {
   Cabling cabling;
   if (graph.is_strict)
     faults.add({"strict"}, 0, "a strict graph allows one edge between two nodes only: parallel cables would be lost");
   for (const DotNode& node : graph.nodes) {
-    if (node.name.starts_with('%')) {  // libcgraph takes such names for its own numbers, and gives others back
-      faults.add(line_of(text, text.find('%')), "a node's name must not begin with %");
-      return {};
-    }
     if (!is_name(node.name)) faults.add({node.name}, 0, "a node's name is empty, too long, or not printable ASCII");
     if (!node.function.empty()) cabling.is_switch[node.name] = node.function != "host" && node.function != "server";
   }
@@ -90,7 +86,7 @@ Result<Cabling> read(std::string_view text, Faults& faults) {
   if (!is_dot(text) && is_cable_table(text)) return Cabling{read_cable_table(text, kMostLines, faults), {}};
   const auto graph = parse_dot(text);
   if (!graph) return tl::unexpected(graph.error());
-  return cabling_of(*graph, text, faults);
+  return cabling_of(*graph, faults);
 }
 
 /// Takes out of `cables` those whose end is none, and those that a table lists a second time.
@@ -166,6 +162,16 @@ Result<CablePlan> plan_of(const Cabling& cabling, const std::regex* switch_ports
 }
 
 }  // namespace
+
+Result<std::string> plan_text(std::string raw) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  constexpr std::size_t kLookedAt = 4096;
+  if (raw.starts_with(kByteOrderMark)) raw.erase(0, kByteOrderMark.size());
+  if (std::string_view(raw).substr(0, kLookedAt).find('\0') != std::string_view::npos)
+    return fail(ErrorCode::kInvalidArgument, "line 1: a zero byte: save the file as UTF-8");
+  if (raw.find('\n') == std::string::npos) std::ranges::replace(raw, '\r', '\n');
+  return raw;
+}
 
 bool is_cabling(std::string_view text) {
   return is_dot(text) || is_cable_table(text);

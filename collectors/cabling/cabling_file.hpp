@@ -4,6 +4,7 @@
 // (ptmd(8), /etc/ptm.d/topology.dot) and NVIDIA Air exports, or a table with one cable a line.
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "fabric/cable_plan.hpp"
@@ -18,6 +19,11 @@ struct CablingLimits {
   static constexpr std::size_t kMostCables = 1'000'000;
   static constexpr std::size_t kLongestName = 255;
 };
+
+/// The text of a file that a spreadsheet or an editor wrote: without a byte order mark, its lines with a newline at the
+/// end also where they had carriage returns only. Fails with kInvalidArgument and "line 1: reason" for a zero byte
+/// among the first 4,096, as UTF-16 has them.
+Result<std::string> plan_text(std::string raw);
 
 /// Whether the first lines are those of DOT, or of a table, see read_cable_table(): neither the name of a file nor its
 /// later lines count.

@@ -110,10 +110,11 @@ class DotScanner {
   std::string_view rest_;
 };
 
-bool is_subgraph(const DotToken& token) {
-  return token.is('{') || (token.kind == DotTokenKind::kName &&
-                           std::ranges::equal(token.text, std::string_view("subgraph"), {},
-                                              [](char letter) { return static_cast<char>(letter | 0x20); }));
+/// The keyword "subgraph".
+bool begins_subgraph(const DotToken& token) {
+  return token.kind == DotTokenKind::kName &&
+         std::ranges::equal(token.text, std::string_view("subgraph"), {},
+                            [](char letter) { return static_cast<char>(letter | 0x20); });
 }
 
 /// Counts what the text has.
@@ -122,7 +123,7 @@ class DotCounts {
   /// What is wrong with `token` behind `before`; empty: nothing.
   std::string add(const DotToken& before, const DotToken& token) {
     if ((token.kind == DotTokenKind::kEdge && before.is('}')) ||
-        (before.kind == DotTokenKind::kEdge && is_subgraph(token)))
+        (before.kind == DotTokenKind::kEdge && (token.is('{') || begins_subgraph(token))))
       return "an edge from or to a subgraph: write one edge for each cable";
     switch (token.kind) {
       case DotTokenKind::kEdge:
@@ -142,7 +143,10 @@ class DotCounts {
   std::string add_name(const DotToken& before, const DotToken& token) {
     in_value_ = before.is('=') || before.is('+');
     if (in_value_ || in_brackets_ || before.is(':')) return {};
-    names_.insert(token.text);
+    std::string_view name = token.text;
+    while (name.starts_with("\\\n")) name.remove_prefix(2);  // libcgraph leaves out such a pair
+    if (depth_ > 0 && name.starts_with('%') && !begins_subgraph(before)) return "a node's name must not begin with %";
+    names_.insert(name);
     return names_.size() > kMostNames ? too_many("names", names_.size()) : "";
   }
 

@@ -13,7 +13,8 @@ namespace weft::cabling {
 ///  - what stands for the square of its length: an edge from or to a subgraph, a list of nodes, as in "a, b -- c, d";
 ///  - more nodes and edges than CablingLimits, and many attributes or subgraphs: each node has a place for each
 ///    attribute, and is noted in each subgraph around it;
-///  - a name in pieces, "a" + "b", outside of an attribute's value.
+///  - a name in pieces, "a" + "b", outside of an attribute's value;
+///  - a node's name that begins with %: libcgraph takes it for a number of its own, and gives another one back.
 /// Fails with kInvalidArgument and "line N: reason". What else is wrong with the text is left to libcgraph.
 Result<void> check_dot_bounds(std::string_view text);
 

@@ -14,12 +14,24 @@
 #include "daemon/programs/weftd/security.hpp"
 
 namespace weft::daemon {
+namespace {
+
+/// The text of a file with a plan of cables; fails with its path.
+Result<std::string> read_plan(const std::filesystem::path& path, std::size_t most) {
+  auto raw = runtime::read_regular(path, most);
+  if (!raw) return raw;
+  auto text = cabling::plan_text(std::move(*raw));
+  if (!text) return fail(text.error().code, path.string() + ": " + text.error().message);
+  return text;
+}
+
+}  // namespace
 
 Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path) {
   constexpr std::size_t kMostBytes = 256UL << 20;
   ExpectedCabling expected;
   if (path.empty()) return expected;
-  const auto text = runtime::read_regular(path, kMostBytes);
+  const auto text = read_plan(path, kMostBytes);
   if (!text) return tl::unexpected(text.error());
   const auto at_file = [&](const Error& error) { return fail(error.code, path.string() + ": " + error.message); };
   if (cabling::is_cabling(*text)) {
@@ -35,7 +47,7 @@ Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path
 }
 
 Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& config) {
-  const auto text = runtime::read_regular(config.cabling, cabling::CablingLimits::kMostBytes);
+  const auto text = read_plan(config.cabling, cabling::CablingLimits::kMostBytes);
   if (!text) return fail(ErrorCode::kInvalidArgument, text.error().message);
   const auto at_file = [&](const Error& error) {
     return fail(error.code, config.cabling.string() + ": " + error.message);

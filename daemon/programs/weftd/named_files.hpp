@@ -15,13 +15,13 @@
 namespace weft::daemon {
 
 /// The expected cabling of InfiniBand subnets; empty for an empty path. Fails as infiniband::parse_topology_file(), or
-/// as cabling::parse_subnet_cabling() where cabling::is_cabling() finds one, and as runtime::read_regular() for more
-/// than 256 MiB; the path is in the message.
+/// as cabling::parse_subnet_cabling() where cabling::is_cabling() finds one, as cabling::plan_text(), and as
+/// runtime::read_regular() for more than 256 MiB; the path is in the message.
 Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path);
 
-/// The Ethernet fabric whose cabling is planned in the file of `config`. Fails as cabling::parse_cabling() and
-/// EthernetFabric::make(), and where there is no regular file within CablingLimits that can be read; the path is in the
-/// message.
+/// The Ethernet fabric whose cabling is planned in the file of `config`. Fails as cabling::plan_text(),
+/// cabling::parse_cabling() and EthernetFabric::make(), and where there is no regular file within CablingLimits that
+/// can be read; the path is in the message.
 Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& config);
 
 /// The M_Key of the subnets; 0 for an empty path. An error names the file, never what is in it.

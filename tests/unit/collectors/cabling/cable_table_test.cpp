@@ -29,7 +29,7 @@ TEST(CableTable, FindsItsColumnsByName) {
         "start device\tstart port\tend device\tend port", "source,source_port,target,target_port",
         "switch,port,peer,peer port", "Host1,If1,Host2,If2", "from,fromport,to,toport",
         "local node,local interface,remote node,remote interface", "device,interface,remote_device,remote_interface",
-        "side_a_device,side_a_name,side_b_device,side_b_name", "\xEF\xBB\xBF\"a\",\"a port\",\"b\",\"b port\""}) {
+        "side_a_device,side_a_name,side_b_device,side_b_name", "\"a\",\"a port\",\"b\",\"b port\""}) {
     const std::string separator(1, std::string_view(header).find(';') != std::string_view::npos    ? ';'
                                    : std::string_view(header).find('\t') != std::string_view::npos ? '\t'
                                                                                                    : ',');

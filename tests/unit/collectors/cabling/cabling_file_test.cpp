@@ -99,6 +99,9 @@ TEST(CablingFile, SaysWhatNoCablingIs) {
   EXPECT_THAT(fault("graph G {\n a:\"eth 0\" -- b:y\n}"), StartsWith("line 2: the cable"));
   EXPECT_THAT(fault("graph G {\n \"\xc3\xa4\":x -- b:y\n}"), HasSubstr("printable ASCII"));
   EXPECT_EQ(fault("graph G {\n \"%1\":x -- b:y\n}"), "line 2: a node's name must not begin with %");
+  EXPECT_EQ(fault("graph G {  // 100%\n a [label=\"% of 100%\"]\n subgraph \"%s\" {}\n b:y -- \"%1\":x\n}"),
+            "line 4: a node's name must not begin with %");
+  EXPECT_EQ(fault("graph G {\n a:\"%1\" -- \"\\\n%1\":x\n}"), "line 2: a node's name must not begin with %");
   EXPECT_THAT(fault("graph G {\n \"" + std::string(256, 'a') + "\":x -- b:y\n}"), HasSubstr("too long"));
 }
 
@@ -211,6 +214,16 @@ TEST(CablingFile, IsToldByItsFirstLines) {
     EXPECT_TRUE(is_cabling(text)) << text;
   for (const char* text : {"", "graphs", "vendid=0x2c9\ngraph G {", "Switch 4 \"S-1\"\n"})
     EXPECT_FALSE(is_cabling(text)) << text;
+}
+
+TEST(CablingFile, MayComeFromAnyEditor) {
+  EXPECT_EQ(plan_text("\xEF\xBB\xBFgraph G {\n}\n"), "graph G {\n}\n");
+  EXPECT_EQ(plan_text("a node,a port\rleaf-1,1\r"), "a node,a port\nleaf-1,1\n");
+  for (const char* same : {"", "graph", "a node,a port\r\nleaf-1,1\r\n", "\xEF\xBB"}) EXPECT_EQ(plan_text(same), same);
+  const auto wide = plan_text({"\xFF\xFEg\0r\0", 6});
+  ASSERT_FALSE(wide);
+  EXPECT_EQ(wide.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(wide.error().message, "line 1: a zero byte: save the file as UTF-8");
 }
 
 TEST(CablingFile, APatternMustBeOne) {

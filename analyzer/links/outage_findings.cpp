@@ -140,7 +140,11 @@ void Writer::group(const Outage& outage) {
   for (const LinkId id : outage.links) {
     finding.affected.push_back(describe_.link(id));
     if (const NodeId adapter = describe_.adapter_of(id); adapter != kNoIndex) adapters.push_back(adapter);
-    training += table_.links()[id].view == LinkView::kTraining ? 1U : 0U;
+    // What is trained is no fault of the cable, whatever is left meanwhile.
+    if (table_.links()[id].view == LinkView::kTraining) {
+      ++training;
+      continue;
+    }
     const WaysLeft ways = ways_left(table_, view_.ranks, id);
     const bool worse = severity_of(ways, view_.thresholds.critical_ways_left) > finding.severity;
     if (worst.all == 0 || worse) worst = ways;
@@ -156,7 +160,9 @@ void Writer::group(const Outage& outage) {
   finding.summary = std::to_string(outage.links_before) + " links of " + finding.cause.label + " went down together";
   if (outage.links.size() < outage.links_before)
     finding.summary += ", " + std::to_string(outage.links.size()) + " of them are not up again";
-  if (training > 0) finding.summary += ", " + std::to_string(training) + " are trained and wait for the subnet manager";
+  if (training > 0)
+    finding.summary += ", " + (training == outage.links.size() ? std::string("all") : std::to_string(training)) +
+                       " of these are trained and wait for the subnet manager";
   if (const std::string left = in_words(worst); !left.empty()) finding.summary += "; " + left;
   findings_.push_back(std::move(finding));
 }

@@ -146,21 +146,28 @@ void OutageFinder::blame_returns(const LinkTable& table, Work& work) {
 }
 
 void OutageFinder::blame_manager(const LinkTable& table, Work& work) {
-  const auto waits = [&](const Outage& outage) {
-    if (outage.kind != OutageKind::kLink) return false;
-    const LinkState& link = table.links()[outage.link];
+  const auto waits = [&](LinkId id) {
+    const LinkState& link = table.links()[id];
     // Of what was told before a restart nobody knows any more how long it has waited.
     return link.view == LinkView::kTraining && ((many_waiting_ && link.reported) || has_waited(link, work));
   };
-  const auto waiting = static_cast<std::size_t>(std::ranges::count_if(work.outages, waits));
+  const auto may_wait = [](const Outage& outage) {
+    return outage.kind == OutageKind::kLink || outage.kind == OutageKind::kLinkGroup;
+  };
+  std::size_t waiting = 0;
+  for (const Outage& outage : work.outages)
+    if (may_wait(outage)) waiting += static_cast<std::size_t>(std::ranges::count_if(outage.links, waits));
   // The last ones still wait for the same.
   many_waiting_ = waiting > 0 && (many_waiting_ || waiting >= kManyWaiting);
   if (!many_waiting_) return;
   Outage manager{.kind = OutageKind::kNotActivated};
-  std::erase_if(work.outages, [&](const Outage& outage) {
-    if (!waits(outage)) return false;
-    manager.links.push_back(outage.link);
-    return true;
+  std::erase_if(work.outages, [&](Outage& outage) {
+    if (!may_wait(outage)) return false;
+    const auto first =
+        std::stable_partition(outage.links.begin(), outage.links.end(), [&](LinkId id) { return !waits(id); });
+    manager.links.insert(manager.links.end(), first, outage.links.end());
+    outage.links.erase(first, outage.links.end());
+    return outage.links.empty();
   });
   work.outages.push_back(std::move(manager));
 }

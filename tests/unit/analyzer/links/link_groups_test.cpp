@@ -40,6 +40,44 @@ TEST(LinkGroups, ManyLinksOfOneSwitchAtOnceAreOneIncident) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
+TEST(LinkGroups, ThatNobodyActivatesAreTheSubnetManagers) {
+  Watch watch(FabricBuilder::fat_tree(4, 16, 4));
+  watch.sweeps(3);
+  const auto each = [&](int last, auto change) {
+    for (int l = 0; l <= last; ++l) change(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)));
+  };
+  each(7, [&](PortIndex port) { watch.fabric.unlink(port); });
+  watch.sweeps(40);
+  ASSERT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown) << watch.describe();
+  each(7, [&](PortIndex port) { watch.fabric.relink(port, PortState::kInitialize); });
+  watch.sweeps(30);
+  EXPECT_EQ(watch.only().finding.severity, Severity::kWarning) << "no cable is at fault: " << watch.describe();
+  watch.sweeps(60);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinksNotActivated) << watch.describe();
+  EXPECT_EQ(watch.only().finding.affected.size(), 8U);
+  each(5, [&](PortIndex port) { watch.fabric.relink(port); });
+  watch.sweeps(5);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinksNotActivated) << watch.describe();
+  each(7, [&](PortIndex port) { watch.fabric.relink(port); });
+  watch.sweeps(5);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST(LinkGroups, ThatAreTrainedAreNotCritical) {
+  Watch watch(FabricBuilder::fat_tree(4, 8, 8));
+  watch.sweeps(3);
+  const auto each = [&](auto change) {
+    for (int host = 0; host < 8; ++host)
+      change(watch.fabric.port_towards("leaf-1", "host-1-" + std::to_string(host) + " mlx5_0"));
+  };
+  each([&](PortIndex port) { watch.fabric.unlink(port); });
+  watch.sweeps(40);
+  EXPECT_EQ(watch.only().finding.severity, Severity::kCritical) << watch.describe();
+  each([&](PortIndex port) { watch.fabric.relink(port, PortState::kInitialize); });
+  watch.sweeps(5);
+  EXPECT_EQ(watch.only().finding.severity, Severity::kWarning) << watch.describe();
+}
+
 TEST(LinkGroups, LinksThatWereDownBeforeARestartStayOneByOne) {
   Watch watch(FabricBuilder::fat_tree(8, 4, 4));
   watch.sweeps(3);

@@ -140,9 +140,11 @@ TEST_F(MarkedLinksOfTwoLeaves, APausedHostElsewhereHidesNoMarks) {
     watch.step();
   }
   for (const char* receiver : {"gpu-05", "gpu-06"})
-    EXPECT_TRUE(std::ranges::any_of(watch.open(), [&](const Incident& incident) {
-      return incident.finding.cause.label.find(receiver) != std::string::npos;
-    })) << receiver << '\n' << watch.describe();
+    EXPECT_TRUE(std::ranges::any_of(
+        watch.open(),
+        [&](const Incident& incident) { return incident.finding.cause.label.find(receiver) != std::string::npos; }))
+        << receiver << '\n'
+        << watch.describe();
 }
 
 /// Collectors on all switches; flows from gpu-01 and gpu-02 to gpu-03 and gpu-04 take one uplink of leaf01.

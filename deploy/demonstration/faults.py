@@ -30,7 +30,9 @@ class Fault:
 
     def names_it(self, cause: dict) -> bool:
         guids = {guid for guid, port in self.ends if port == 0}
-        return cause.get("nodeGuid") in guids if guids else bool(ends_of(cause)) and ends_of(cause) <= self.ends
+        if guids:
+            return bool({cause.get("nodeGuid"), cause.get("peerGuid")} & guids)
+        return bool(ends_of(cause)) and ends_of(cause) <= self.ends
 
 
 def _link(network: netfile.Network, node: netfile.Node, port: int) -> tuple[set[tuple[str, int]], str]:
@@ -89,7 +91,8 @@ def schedule(subnet: SimulatedSubnet, keep_away: set[str], round_number: int = 0
         return Fault(f"flapping {words}", ("LINK_FLAP",), ends, lambda: None, up, flap, damped=True)
 
     def silent(node):
-        return Fault(f"{node.name} does not answer", ("TELEMETRY_LOST", "NODE_DOWN"), {(guid_text(node.guid), 0)},
+        # A subnet manager that asks just then takes the link out of service: LINK_DOWN, after analyzer.sm_patience.
+        return Fault(f"{node.name} does not answer", ("TELEMETRY_LOST", "NODE_DOWN", "LINK_DOWN"), {(guid_text(node.guid), 0)},
                      lambda: subnet.drop_requests(node.identity, 100), lambda: subnet.drop_requests(node.identity, 0))
 
     def cut_off(node):

@@ -16,6 +16,11 @@ namespace {
 constexpr std::size_t kMostUnhurt = 64;
 constexpr std::size_t kMostPeers = 32;
 constexpr std::size_t kScatter = 7919;
+/// Suspects on all ways that are looked at, between voters and of each side of the unhurt: where one way is thousands
+/// of equal cables, fewer of both are asked, but never less than so many. More would take seconds.
+constexpr std::size_t kMostCrossings = 300'000;
+constexpr std::size_t kFewestVoters = 8;
+constexpr std::size_t kFewestWalks = 64;
 /// Suspects whose witness is heard, the likeliest ones.
 constexpr std::size_t kMostHeard = 64;
 constexpr std::size_t kMostCauses = 8;
@@ -154,11 +159,12 @@ class Search {
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> job_members_;
   std::vector<double> sent_again_, out_of_sequence_;  ///< by end: what is not explained yet
   std::vector<Way> ways_;                             ///< between hurt ends
+  std::size_t crossings_ = 1;                         ///< suspects on one way
   std::unordered_map<SuspectId, double> against_;
 };
 
 void Search::collect_ways() {
-  const auto voters = [&](bool senders) {
+  const auto voters = [&](bool senders, std::size_t most) {
     std::vector<std::uint32_t> found;
     const auto lost = [&](std::uint32_t end) {
       return senders ? input_.ends[end].sent_again : input_.ends[end].out_of_sequence;
@@ -166,25 +172,34 @@ void Search::collect_ways() {
     for (std::uint32_t end = 0; end < input_.ends.size(); ++end)
       if (senders ? has_sent_again(input_.ends[end], thresholds_) : has_missed(input_.ends[end], thresholds_))
         found.push_back(end);
-    if (found.size() > input_.voters) {
-      std::ranges::nth_element(found, found.begin() + static_cast<std::ptrdiff_t>(input_.voters),
+    if (found.size() > most) {
+      std::ranges::nth_element(found, found.begin() + static_cast<std::ptrdiff_t>(most),
                                [&](std::uint32_t a, std::uint32_t b) { return lost(a) > lost(b); });
-      found.resize(input_.voters);
+      found.resize(most);
       std::ranges::sort(found);
     }
     return found;
   };
-  const std::vector<std::uint32_t> receivers = voters(false);
-  if (receivers.empty()) return;
   Way way;
-  for (const std::uint32_t from : voters(true))
-    for (const std::uint32_t to : receivers) {
-      if (!may_talk(input_.ends[from], input_.ends[to])) continue;
-      if (!ways_between_.walk(input_.ends[from].port, input_.ends[to].port, way.suspects)) continue;
-      way.from = from;
-      way.to = to;
-      ways_.push_back(way);
-    }
+  const auto walk = [&](std::uint32_t from, std::uint32_t to) {
+    way.from = from;
+    way.to = to;
+    return may_talk(input_.ends[from], input_.ends[to]) &&
+           ways_between_.walk(input_.ends[from].port, input_.ends[to].port, way.suspects);
+  };
+  std::vector<std::uint32_t> senders = voters(true, input_.voters), receivers = voters(false, input_.voters);
+  // The ways of one sender show how long ways are.
+  for (auto from = senders.begin(); from != senders.end() && crossings_ == 1; ++from)
+    for (const std::uint32_t to : receivers)
+      if (walk(*from, to)) crossings_ = std::max(crossings_, way.suspects.size());
+  const auto affordable = static_cast<std::size_t>(std::sqrt(static_cast<double>(kMostCrossings / crossings_)));
+  if (const std::size_t most = std::max(kFewestVoters, affordable); most < input_.voters) {
+    senders = voters(true, most);
+    receivers = voters(false, most);
+  }
+  for (const std::uint32_t from : senders)
+    for (const std::uint32_t to : receivers)
+      if (walk(from, to)) ways_.push_back(way);
 }
 
 void Search::hear_the_unhurt() {
@@ -201,13 +216,16 @@ void Search::ask_unhurt(bool senders) {
     for (const std::uint32_t job : input_.ends[senders ? way.to : way.from].jobs) jobs.push_back(job);
   std::ranges::sort(jobs);
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+  const std::size_t walks = std::clamp(kMostCrossings / crossings_, kFewestWalks, kMostUnhurt * kMostPeers);
+  const auto most = std::min(kMostUnhurt, static_cast<std::size_t>(std::sqrt(2 * static_cast<double>(walks))));
+  const std::size_t most_peers = std::min(kMostPeers, walks / most);
   std::vector<Crossing> suspects;
   std::unordered_map<SuspectId, Crossed> crossed;
   std::size_t asked = 0;
   for (const std::uint32_t job : jobs) {
     const std::vector<std::uint32_t>& members = job_members_[job];
-    const std::size_t step = std::max<std::size_t>(1, members.size() / kMostUnhurt);
-    for (std::size_t i = 0; i < members.size() && asked < kMostUnhurt; i += step) {
+    const std::size_t step = std::max<std::size_t>(1, members.size() / most);
+    for (std::size_t i = 0; i < members.size() && asked < most; i += step) {
       const LossEnd& end = input_.ends[members[i]];
       const double passed = senders ? end.sent : end.received;
       const double lost = senders ? end.sent_again : end.out_of_sequence;
@@ -216,7 +234,7 @@ void Search::ask_unhurt(bool senders) {
       ++asked;
       crossed.clear();
       unsigned ways = 0;
-      const std::size_t peers = std::min(members.size(), kMostPeers);
+      const std::size_t peers = std::min(members.size(), most_peers);
       for (std::size_t n = 0; n < peers; ++n) {
         // Scattered: peers at equal distances share their routes.
         const std::size_t other = peers == members.size() ? n : (n * kScatter + i) % members.size();

@@ -87,8 +87,16 @@ class Court {
   }
   /// Blames a culprit, or a victim or neighbour under a kind that fits.
   bool is_about(const Alarm& alarm, const Truth& truth) const {
-    return has(truth.culprits, alarm.cause) || (fits(truth, alarm.kind) && is_near(truth, alarm.cause)) ||
-           names_host(alarm, truth);
+    return (has(truth.culprits, alarm.cause) && !is_anothers(alarm, truth)) ||
+           (fits(truth, alarm.kind) && is_near(truth, alarm.cause)) || names_host(alarm, truth);
+  }
+  /// Its kind does not fit this truth, and fits another with the same culprit: that uplinks of a switch are down is
+  /// nothing that is said of the traffic of those that are left.
+  bool is_anothers(const Alarm& alarm, const Truth& truth) const {
+    return !fits(truth, alarm.kind) && !fits_first(truth, alarm.kind) &&
+           std::ranges::any_of(scenario_.truths, [&](const Truth& other) {
+             return fits(other, alarm.kind) && has(other.culprits, alarm.cause) && is_timely(alarm, other);
+           });
   }
   /// Names the host of the truth itself, and no link or port of it.
   bool names_host(const Alarm& alarm, const Truth& truth) const {

@@ -229,7 +229,7 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
         }
         truths.push_back({.fault = fault.kind,
                           .kind = IncidentKind::kLinkDown,
-                          .culprits = {link(port)},
+                          .culprits = {link(port), node(fault.node)},  // one by one, or together at their switch
                           .start = truth.start,
                           .end = truth.end,
                           .counts = false});

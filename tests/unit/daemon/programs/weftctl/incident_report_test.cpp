@@ -157,6 +157,26 @@ TEST(IncidentDrawing, ALinkShowsBothEndsAndWhatIsBehind) {
   EXPECT_TRUE(drawing_of(incident, Pen(true)).empty()) << "nothing is better than a wrong drawing";
 }
 
+TEST(IncidentDrawing, OnlyWhatIsDownCutsOff) {
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  set_link(*incident.mutable_cause(), "leaf-1 port 12 - h4 port 1", "0x1", 12, "0x2", 1);
+  set_node(*incident.add_affected(), "0x2", "h4");
+  incident.set_state(v1::Incident::ACKNOWLEDGED);
+  EXPECT_EQ(drawing_of(incident, Pen(true)).back(), "`- h4  cut off");
+  for (const auto kind : {v1::Incident::LINK_FLAP, v1::Incident::LINK_DEGRADED, v1::Incident::LINK_ERRORS}) {
+    incident.set_kind(kind);
+    EXPECT_EQ(drawing_of(incident, Pen(true)).back(), "`- h4  affected");
+  }
+  incident.set_kind(v1::Incident::LINK_DOWN);
+  incident.set_state(v1::Incident::RESOLVED);
+  EXPECT_EQ(drawing_of(incident, Pen(true)).back(), "`- h4  was cut off");
+  v1::Incident down = make(v1::Incident::SWITCH_DOWN);
+  set_node(*down.mutable_cause(), "0x5", "leaf-1");
+  set_node(*down.add_affected(), "0x2", "h4");
+  down.set_state(v1::Incident::RESOLVED);
+  EXPECT_EQ(drawing_of(down, Pen(true)).back(), "`- h4  was cut off");
+}
+
 TEST(IncidentDrawing, ASwitchShowsItsCablesFromItsOwnSide) {
   v1::Incident incident = make(v1::Incident::SWITCH_DOWN);
   set_node(*incident.mutable_cause(), "0x5", "spine-1");

@@ -211,7 +211,7 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
       {key("ONE END"), key("OTHER END"), judged("STATE"), spare("LINK"), spare(number("RATE")), spare("FABRIC")});
   for (const v1::Link& link : links.links())
     table.add({end_text(link.a()), end_text(link.b()), state_text(link), link_text(link.width(), link.speed(), 0),
-               rate_text(link.rate_bits_per_second()), link.fabric()});
+               link_text({}, {}, link.rate_bits_per_second()), link.fabric()});
   table.print(session.sheet());
   return Exit::kGood;
 }

@@ -110,7 +110,8 @@ void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now
     page += "<tr>" + cell("<a href=\"/api/v1/incidents/" + name + "\">" + name + "</a>") +
             cell("<span class=\"" + severity + "\">" + severity + "</span>" + worst_of(incident)) +
             cell(to_string(incident.finding.kind)) + cell(escaped(incident.finding.summary)) +
-            cell(age_text(now - incident.opened)) + cell(to_string(incident.state)) + "</tr>";
+            cell(age_text(now - incident.opened)) +
+            cell(to_string(incident.state) + silence_text(incident.silenced_until, now)) + "</tr>";
   }
   page += "</table>";
   if (open.size() > kMostIncidents)

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "api/publication/age.hpp"
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "fabric/number_text.hpp"
@@ -163,6 +165,12 @@ std::string listed_severity(const v1::Incident& incident) {
 const std::string& listed_summary(const v1::Incident& incident) {
   const bool is_known = !incident.headline().empty();
   return incident.state() == v1::Incident::RESOLVED && is_known ? incident.headline() : incident.summary();
+}
+
+std::string listed_state(const v1::Incident& incident, TimePoint now) {
+  const std::string& state = v1::Incident::State_Name(incident.state());
+  if (incident.state() == v1::Incident::RESOLVED || !incident.has_silenced_until()) return state;
+  return state + api::silence_text(TimePoint(std::chrono::seconds(incident.silenced_until().seconds())), now);
 }
 
 void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain) {

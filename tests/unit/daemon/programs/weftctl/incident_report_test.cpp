@@ -293,6 +293,16 @@ TEST(IncidentStory, IsOfItsWorstOnceItIsOver) {
       << "of an older weftd";
 }
 
+TEST(IncidentList, SaysThatAnIncidentIsSilenced) {
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  EXPECT_EQ(listed_state(incident, kNow), "OPEN");
+  incident.mutable_silenced_until()->set_seconds(kOpened + 3600);
+  EXPECT_EQ(listed_state(incident, kNow), "OPEN (silenced until 23:13 UTC)");
+  EXPECT_EQ(listed_state(incident, kNow + std::chrono::hours(1)), "OPEN") << "it is over";
+  incident.set_state(v1::Incident::RESOLVED);
+  EXPECT_EQ(listed_state(incident, kNow), "RESOLVED");
+}
+
 TEST(IncidentStory, RoundsTheNumbersOfEvidence) {
   v1::Incident incident = make(v1::Incident::LINK_FLAP);
   const auto add = [&](const char* signal, double value, double threshold, const char* unit) {

@@ -19,7 +19,7 @@ void redraw(const Session& session, const std::map<std::string, v1::Incident>& o
   for (const auto& [id, incident] : open) sorted.push_back(&incident);
   std::sort(sorted.begin(), sorted.end(), [](const v1::Incident* a, const v1::Incident* b) {
     if (a->severity() != b->severity()) return a->severity() > b->severity();
-    return a->opened().seconds() > b->opened().seconds();
+    return present_beginning(*a).seconds() > present_beginning(*b).seconds();
   });
   session.out << kClearScreen << "Open incidents at " << session.client.server << ": " << open.size()
               << "   (Ctrl-C ends)\n\n";
@@ -28,7 +28,7 @@ void redraw(const Session& session, const std::map<std::string, v1::Incident>& o
   for (std::size_t i = 0; i < sorted.size() && i < kMostRows; ++i) {
     const v1::Incident& incident = *sorted[i];
     table.add({incident.id(), listed_severity(incident), v1::Incident::Kind_Name(incident.kind()),
-               listed_state(incident, now), time_text(incident.opened()), incident.summary()});
+               listed_state(incident, now), time_text(present_beginning(incident)), incident.summary()});
   }
   table.print(session.sheet());
 }

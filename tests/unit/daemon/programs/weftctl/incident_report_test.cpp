@@ -279,6 +279,27 @@ TEST(IncidentStory, SaysWhatTheIncidentSaidOverTime) {
       << printed(incident);
 }
 
+TEST(IncidentStory, OfAReopenedIncidentBeginsWithTheLastOpening) {
+  using Entry = v1::Incident::TimelineEntry;
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  incident.set_occurrences(2);
+  incident.add_beginnings()->set_seconds(kOpened - 600);  // an incident before it
+  incident.add_beginnings()->set_seconds(kOpened);
+  incident.add_beginnings()->set_seconds(kOpened + 54);
+  EXPECT_EQ(present_beginning(incident).seconds(), kOpened) << "an older weftd has no timeline";
+  add_entry(incident, 0, Entry::OPENED, v1::Incident::CRITICAL, "it is down");
+  add_entry(incident, 20, Entry::RESOLVED, v1::Incident::CRITICAL, "");
+  add_entry(incident, 54, Entry::REOPENED, v1::Incident::CRITICAL, "it is down");
+  add_entry(incident, 60, Entry::ACKNOWLEDGED, v1::Incident::CRITICAL, "").set_who("ada");
+  EXPECT_EQ(present_beginning(incident).seconds(), kOpened + 54);
+  EXPECT_NE(printed(incident).find("since       2023-11-14 22:14:14 UTC, 36 s ago\n"
+                                   "first seen  2023-11-14 22:13:20 UTC, 1 min ago\n"
+                                   "occurrences 2\n"
+                                   "previously  2023-11-14 22:03:20 UTC\n"),
+            std::string::npos)
+      << printed(incident);
+}
+
 TEST(IncidentStory, IsOfItsWorstOnceItIsOver) {
   v1::Incident incident = make(v1::Incident::LINK_DOWN);
   incident.set_worst_severity(v1::Incident::CRITICAL);

@@ -69,7 +69,7 @@ Exit show_cabling_differences(const Session& session, const std::string& fabric)
     session.out << json_text(response, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;
   }
-  if (response.fabrics().empty()) session.out << "Nothing is expected of the cabling (infiniband.expected_topology).\n";
+  if (response.fabrics().empty()) session.out << "No expected topology is configured (infiniband.expected_topology).\n";
   for (int i = 0; i < response.fabrics_size(); ++i) {
     if (i > 0) session.out << '\n';
     print_counts(session.out, response.fabrics(i));

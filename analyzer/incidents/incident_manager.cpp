@@ -388,11 +388,7 @@ Result<Incident> IncidentManager::silence(std::uint64_t id, TimePoint until, Tim
   if (at == entries_.size()) return fail(ErrorCode::kNotFound, "no incident " + incident_name(id));
   Incident next = *entries_[at].incident;
   next.silenced_until = until > now ? until : kNever;
-  const std::string name(who.substr(0, kLongestName));
-  if (until > now)
-    note_change(next, IncidentChange::kSilenced, "for " + short_duration(until - now), name, now);
-  else
-    note_change(next, IncidentChange::kSilenceEnded, {}, name, now);
+  note_silence(next, until, std::string(who.substr(0, kLongestName)), now);
   Changed changed;
   change(entries_[at], std::move(next), now, changed);
   return *entries_[at].incident;

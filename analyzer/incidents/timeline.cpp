@@ -2,8 +2,11 @@
 #include "analyzer/incidents/timeline.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
+
+#include "fabric/number_text.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -113,6 +116,15 @@ void note_change(Incident& incident, IncidentChange change, std::string text, st
                  .severity = incident.finding.severity,
                  .text = std::move(text),
                  .who = std::move(who)});
+}
+
+void note_silence(Incident& incident, TimePoint until, std::string who, TimePoint now) {
+  if (until <= now) return note_change(incident, IncidentChange::kSilenceEnded, {}, std::move(who), now);
+  // Whole minutes from one on: the request took a moment to arrive.
+  constexpr std::chrono::minutes kMinute{1};
+  const Duration length = until - now;
+  const std::string text = short_duration(length < kMinute ? length : std::chrono::round<std::chrono::minutes>(length));
+  note_change(incident, IncidentChange::kSilenced, "for " + text, std::move(who), now);
 }
 
 }  // namespace weft::analyzer

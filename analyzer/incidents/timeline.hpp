@@ -22,5 +22,8 @@ void note_beginning(Incident& incident, TimePoint now);
 void note_update(Incident& incident, TimePoint now);
 /// Adds an entry of something that was done to it. `text` and `who` are as in TimelineEntry.
 void note_change(Incident& incident, IncidentChange change, std::string text, std::string who, TimePoint now);
+/// Adds an entry of a silence that `who` began, with its length ("for 2 h"), or ended, where `until` is not after
+/// `now`.
+void note_silence(Incident& incident, TimePoint until, std::string who, TimePoint now);
 
 }  // namespace weft::analyzer

@@ -83,13 +83,13 @@ void Writer::add_states(Finding& finding, const std::vector<LinkId>& links, Node
 /// Nodes whose counters wait for the routes that change because of the outage.
 void Writer::add_waiting(Finding& finding, const Outage& outage) const {
   if (outage.counters_waiting == 0) return;
-  finding.evidence.push_back({.signal = "counters_waiting",
-                              .description = "the counters of " + std::to_string(outage.counters_waiting) +
-                                             " nodes could not be read while routes changed",
-                              .value = static_cast<double>(outage.counters_waiting),
-                              .unit = "nodes",
-                              .observed = sweep_.finished,
-                              .where = finding.cause});
+  finding.evidence.push_back(
+      {.signal = "counters_waiting",
+       .description = "the counters of " + std::to_string(outage.counters_waiting) + " nodes could not be read",
+       .value = static_cast<double>(outage.counters_waiting),
+       .unit = "nodes",
+       .observed = sweep_.finished,
+       .where = finding.cause});
 }
 
 void Writer::add_nodes(Finding& finding, const std::vector<NodeId>& nodes) const {

@@ -179,6 +179,8 @@ void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to) {
   to_proto(topology, port.peer, *to.mutable_b());
   to.set_up(port.is_up() && peer.is_up());
   to.set_state_unknown(is_unread(topology, index));
+  // A node out of reach keeps what its ports last said: the rate of a link whose other end is down.
+  if (port.state == PortState::kDown || peer.state == PortState::kDown) return;
   to.set_width(width_text(port.width_active));
   to.set_speed(speed_text(port.speed_active));
   to.set_rate_bits_per_second(port.bits_per_second());

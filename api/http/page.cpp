@@ -88,6 +88,15 @@ std::string worst_of(const Incident& incident) {
   return " <span class=\"dim\">worst " + std::string(to_string(incident.worst_severity)) + "</span>";
 }
 
+/// When it was opened or last reopened.
+TimePoint present_beginning(const Incident& incident) {
+  const auto newest =
+      std::find_if(incident.timeline.rbegin(), incident.timeline.rend(), [](const TimelineEntry& entry) {
+        return entry.change == IncidentChange::kOpened || entry.change == IncidentChange::kReopened;
+      });
+  return newest == incident.timeline.rend() ? incident.opened : newest->at;
+}
+
 void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now) {
   std::vector<const Incident*> open;
   if (snapshot.incidents)
@@ -110,7 +119,8 @@ void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now
     page += "<tr>" + cell("<a href=\"/api/v1/incidents/" + name + "\">" + name + "</a>") +
             cell("<span class=\"" + severity + "\">" + severity + "</span>" + worst_of(incident)) +
             cell(to_string(incident.finding.kind)) + cell(escaped(incident.finding.summary)) +
-            cell(age_text(now - incident.opened)) + cell(to_string(incident.state)) + "</tr>";
+            cell(age_text(now - present_beginning(incident))) +
+            cell(to_string(incident.state) + silence_text(incident.silenced_until, now)) + "</tr>";
   }
   page += "</table>";
   if (open.size() > kMostIncidents)

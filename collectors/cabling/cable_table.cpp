@@ -226,7 +226,8 @@ std::vector<CableLine> read_cable_table(std::string_view text, std::size_t most,
       continue;
     }
     if (const std::size_t needed = *std::ranges::max_element(header.at) + 1; fields->size() < needed) {
-      faults.add(number, std::to_string(fields->size()) + " columns; the header needs " + std::to_string(needed));
+      faults.add(number, std::to_string(fields->size()) + (fields->size() == 1 ? " column" : " columns") +
+                             "; the header needs " + std::to_string(needed));
       continue;
     }
     if (header.link_type && *header.link_type < fields->size() && !is_data((*fields)[*header.link_type])) continue;

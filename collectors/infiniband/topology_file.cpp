@@ -282,24 +282,36 @@ void NetworkFileParser::read_port_comment(std::string_view comment, DraftPort& p
   if (port.width != 0) port.speed = parse_speed(scan.take_word());
 }
 
-/// Whether the first line that says something is one of a --ports report.
-bool is_ports_report(std::string_view text) {
-  bool found = false;
+/// The first line that is neither empty nor a comment, without the blanks before it; empty where there is none.
+std::string_view first_line(std::string_view text) {
+  std::string_view first;
   for_each_line(text, [&](std::size_t, std::string_view line) {
     LineScanner scan(line);
     scan.skip_blanks();
-    if (scan.rest().empty() || scan.rest().starts_with('#')) return true;
-    const std::string_view word = scan.take_word();
-    found = word == "CA" || word == "SW" || word == "RT";
-    return false;
+    if (!scan.rest().starts_with('#')) first = scan.rest();
+    return first.empty();
   });
-  return found;
+  return first;
+}
+
+bool is_ports_report(std::string_view line) {
+  const std::string_view word = LineScanner(line).take_word();
+  return word == "CA" || word == "SW" || word == "RT";
 }
 
 }  // namespace
 
+bool is_topology_file(std::string_view text) {
+  const std::string_view line = first_line(text);
+  if (line.empty() || line.starts_with('[') || is_ports_report(line)) return true;
+  if (line.starts_with("Chassis") || line.starts_with("Non-Chassis")) return true;
+  if (node_type_of(LineScanner(line).take_word())) return true;
+  const std::size_t equals = line.find('=');
+  return equals != std::string_view::npos && line.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == equals;
+}
+
 Result<Topology> parse_topology_file(std::string_view text) {
-  if (is_ports_report(text)) return parse_ports_report(text);
+  if (is_ports_report(first_line(text))) return parse_ports_report(text);
   NetworkFileParser parser;
   for_each_line(text, [&](std::size_t number, std::string_view line) { return parser.parse_line(number, line); });
   return parser.finish();

@@ -16,6 +16,11 @@ struct TopologyFileLimits {
   static constexpr std::size_t kMostPorts = 4'000'000;
 };
 
+/// Whether the first line that is neither empty nor a comment has the form of one of these files, be it right or wrong:
+/// a node, a port, a property ("vendid=0x2c9"), a heading of --grouping, or a line of --ports. True where there is
+/// none.
+bool is_topology_file(std::string_view text);
+
 /// Reads one of two formats, told apart by the first line that is neither empty nor a comment:
 ///  - ibnetdiscover's own output (rdma-core 44; also with --full and --grouping), and what people write by hand in that
 ///    form for ibsim: names in place of GUIDs, then the GUID is that of the switchguid=, caguid= or rtguid= line, or

@@ -46,7 +46,7 @@ class LinkFaults(weft_testing.SubnetTest):
         self.assertGreaterEqual(last["occurrences"], 2)
         self.assertRegex(last["summary"], r"; the \d+(nd|rd|th) time in 7 days")
         told = weft_testing.weftctl(self.weftd, "incident", last["id"])
-        self.assertRegex(told.stdout, r"previously  2\d{3}-.* UTC\n")
+        self.assertRegex(told.stdout, r"first seen  2\d{3}-.* UTC, ")
         self.assertRegex(told.stdout, r" UTC  reopened, [A-Z]+: .*; the \d+(nd|rd|th) time in 7 days\n")
         # Whatever it said at its end: the subnet manager may have been slow.
         self.assertRegex(last["headline"], r" is down, .*; the \d+(nd|rd|th) time in 7 days$")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
 #include <string>
 
 #include "daemon/programs/weftctl/names.hpp"
@@ -33,6 +34,30 @@ std::string expected_text(bool is_planned, const v1::PortReference& port) {
   return is_planned ? end_text(port) : "nothing";
 }
 
+/// Names of the switches and hosts of a fabric; true for a switch.
+using KnownNames = std::map<std::string, bool>;
+
+KnownNames known_names(const Session& session, const std::string& fabric) {
+  v1::ListNodesRequest request;
+  request.set_fabric(fabric);
+  KnownNames names;
+  const auto all = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListNodes, request);
+  for (const v1::Node& node : all.nodes()) {
+    const bool is_switch = node.type() == v1::Node::SWITCH;
+    names[is_switch ? node.name() : node.host()] = is_switch;
+  }
+  return names;
+}
+
+/// What of an absent node is not there. A port that is no number is an adapter of its node in the plan: of a switch
+/// that is there, "leaf-1 abc" is a port that it does not have.
+const char* absence_of(const std::string& node, const KnownNames& known) {
+  const std::size_t blank = node.rfind(' ');
+  const auto found = blank == std::string::npos ? known.end() : known.find(node.substr(0, blank));
+  if (found == known.end()) return "no such node";
+  return found->second ? "no such port" : "no such adapter";
+}
+
 void print_list(const Session& session, const v1::CablingDifferences& fabric) {
   Table table({"DIFFERENCE", key("ONE END"), key("OTHER END"), "ONE END EXPECTS", "OTHER END EXPECTS"});
   for (const v1::CablingDifferences::Ends& link : fabric.missing())
@@ -43,7 +68,8 @@ void print_list(const Session& session, const v1::CablingDifferences& fabric) {
                expected_text(link.has_b_expects(), link.b_expects())});
   for (const v1::CablingDifferences::Ends& link : fabric.unplanned())
     table.add({"not planned", end_text(link.a()), end_text(link.b()), "nothing", "nothing"});
-  for (const std::string& node : fabric.absent_nodes()) table.add({"no such node", node, "-", "-", "-"});
+  const KnownNames known = fabric.absent_nodes().empty() ? KnownNames{} : known_names(session, fabric.fabric());
+  for (const std::string& node : fabric.absent_nodes()) table.add({absence_of(node, known), node, "-", "-", "-"});
   if (table.empty()) return;
   session.out << '\n';
   table.print(session.sheet());
@@ -69,7 +95,7 @@ Exit show_cabling_differences(const Session& session, const std::string& fabric)
     session.out << json_text(response, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;
   }
-  if (response.fabrics().empty()) session.out << "Nothing is expected of the cabling (infiniband.expected_topology).\n";
+  if (response.fabrics().empty()) session.out << "No expected topology is configured (infiniband.expected_topology).\n";
   for (int i = 0; i < response.fabrics_size(); ++i) {
     if (i > 0) session.out << '\n';
     print_counts(session.out, response.fabrics(i));

@@ -14,20 +14,6 @@
 namespace weft::ctl {
 namespace {
 
-/// All pages of a list as one answer.
-template <typename Stub, typename Request, typename Response>
-Response all_pages(const Session& session, Stub& stub,
-                   grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*), Request request) {
-  Response all;
-  do {
-    const Response page = session.client.call(stub, method, request);
-    request.set_page_token(page.next_page_token());
-    all.MergeFrom(page);
-  } while (!request.page_token().empty());
-  all.clear_next_page_token();
-  return all;
-}
-
 std::string state_text(const v1::Port& port) {
   if (port.state() == v1::Port::STATE_UNKNOWN && !port.has_state_read_at()) return "not read";
   std::string text = v1::Port::State_Name(port.state());
@@ -124,7 +110,7 @@ Exit show_status(const Session& session) {
 Exit show_nodes(const Session& session, const std::string& fabric, bool names_only) {
   v1::ListNodesRequest request;
   request.set_fabric(fabric);
-  const auto nodes = all_pages(session, session.client.fabric, &v1::FabricService::Stub::ListNodes, request);
+  const auto nodes = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListNodes, request);
   if (names_only) {
     std::set<std::string> names;
     for (const v1::Node& node : nodes.nodes()) names.insert(node.host());
@@ -158,7 +144,7 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
   request.set_fabric(fabric);
   request.set_node(node);
   request.set_without_counters(node.empty() && !counters && !session.json);
-  const auto ports = all_pages(session, session.client.fabric, &v1::FabricService::Stub::ListPorts, request);
+  const auto ports = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListPorts, request);
   if (session.json) {
     session.out << json_text(ports, false) << '\n';
     return Exit::kGood;
@@ -186,7 +172,7 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
 Exit show_links(const Session& session, const std::string& fabric, bool down_only) {
   v1::ListLinksRequest request;
   request.set_fabric(fabric);
-  auto links = all_pages(session, session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
+  auto links = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
   const int known = links.links_size();
   int unread = 0;
   if (down_only) {
@@ -211,7 +197,7 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
       {key("ONE END"), key("OTHER END"), judged("STATE"), spare("LINK"), spare(number("RATE")), spare("FABRIC")});
   for (const v1::Link& link : links.links())
     table.add({end_text(link.a()), end_text(link.b()), state_text(link), link_text(link.width(), link.speed(), 0),
-               rate_text(link.rate_bits_per_second()), link.fabric()});
+               link_text({}, {}, link.rate_bits_per_second()), link.fabric()});
   table.print(session.sheet());
   return Exit::kGood;
 }

@@ -88,11 +88,18 @@ std::vector<std::string> draw_waiting(const v1::Incident& incident, const Pen& p
   return lines;
 }
 
+/// What an outage does to the nodes behind it.
+const char* cut_off(const v1::Incident& incident) {
+  return incident.state() == v1::Incident::RESOLVED ? "was cut off" : "cut off";
+}
+
 std::vector<std::string> draw_link(const v1::Incident& incident, const Pen& pen) {
   const auto& [near, far] = ends_of(incident.cause());
   if (far.empty()) return {};
-  Branch root{.text = near + (incident.kind() == v1::Incident::LINK_DOWN ? pen.cut : pen.sick) + far, .note = ""};
-  for (const v1::Entity& victim : incident.affected()) root.branches.push_back({label_of(victim), "cut off"});
+  const bool is_down = incident.kind() == v1::Incident::LINK_DOWN;
+  Branch root{.text = near + (is_down ? pen.cut : pen.sick) + far, .note = ""};
+  for (const v1::Entity& victim : incident.affected())
+    root.branches.push_back({label_of(victim), is_down ? cut_off(incident) : "affected"});
   return draw(root, pen, kMostHanging);
 }
 
@@ -119,7 +126,7 @@ std::vector<std::string> draw_node(const v1::Incident& incident, const Pen& pen)
   }
   for (const v1::Entity& node : incident.affected())
     if (node.kind() == v1::Entity::NODE && std::ranges::find(ends, node.node_guid()) == ends.end())
-      root.branches.push_back({label_of(node), "cut off"});
+      root.branches.push_back({label_of(node), cut_off(incident)});
   if (root.branches.empty()) return {};
   return draw(root, pen, kMostHanging);
 }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "api/publication/age.hpp"
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "fabric/number_text.hpp"
@@ -95,10 +97,12 @@ void print_victims(std::ostream& out, const v1::Incident& incident) {
   print_names(out, "jobs        ", jobs);
 }
 
-/// The times before the last one, the newest of them.
+/// The times before the present one, the newest of them. Of a reopened incident its first opening is told elsewhere.
 void print_beginnings(std::ostream& out, const v1::Incident& incident) {
   std::vector<std::string> before;
-  for (int i = incident.beginnings_size() - 2; i >= 0; --i) before.push_back(time_text(incident.beginnings(i)));
+  const std::string first = incident.occurrences() > 1 ? time_text(incident.opened()) : "";
+  for (int i = incident.beginnings_size() - 2; i >= 0; --i)
+    if (std::string text = time_text(incident.beginnings(i)); text != first) before.push_back(std::move(text));
   print_names(out, "previously  ", before);
 }
 
@@ -165,6 +169,20 @@ const std::string& listed_summary(const v1::Incident& incident) {
   return incident.state() == v1::Incident::RESOLVED && is_known ? incident.headline() : incident.summary();
 }
 
+std::string listed_state(const v1::Incident& incident, TimePoint now) {
+  const std::string& state = v1::Incident::State_Name(incident.state());
+  if (incident.state() == v1::Incident::RESOLVED || !incident.has_silenced_until()) return state;
+  return state + api::silence_text(TimePoint(std::chrono::seconds(incident.silenced_until().seconds())), now);
+}
+
+const google::protobuf::Timestamp& present_beginning(const v1::Incident& incident) {
+  using Entry = v1::Incident::TimelineEntry;
+  const auto newest = std::find_if(incident.timeline().rbegin(), incident.timeline().rend(), [](const Entry& entry) {
+    return entry.change() == Entry::OPENED || entry.change() == Entry::REOPENED;
+  });
+  return newest == incident.timeline().rend() ? incident.opened() : newest->at();
+}
+
 void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain) {
   const auto when = [&](const char* head, const google::protobuf::Timestamp& at) {
     out << head << time_text(at) << ", " << age_text(true, at, now) << '\n';
@@ -177,10 +195,13 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
   out << "meaning     " << meaning_of(incident.kind()) << '\n';
   out << "cause       " << label_of(incident.cause()) << '\n';
   out << "confidence  " << percent_text(incident.confidence()) << '\n';
-  when("since       ", incident.opened());
+  when("since       ", present_beginning(incident));
   if (incident.has_updated()) when("updated     ", incident.updated());
   if (incident.has_resolved()) when("resolved    ", incident.resolved());
-  if (incident.occurrences() > 1) out << "occurrences " << incident.occurrences() << '\n';
+  if (incident.occurrences() > 1) {
+    when("first seen  ", incident.opened());
+    out << "occurrences " << incident.occurrences() << '\n';
+  }
   print_beginnings(out, incident);
   if (!incident.acknowledged_by().empty()) out << "acked by    " << printable(incident.acknowledged_by()) << '\n';
   if (incident.has_silenced_until()) out << "silenced    until " << time_text(incident.silenced_until()) << '\n';

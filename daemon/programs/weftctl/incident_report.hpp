@@ -15,6 +15,10 @@ namespace weft::ctl {
 std::string listed_severity(const v1::Incident& incident);
 /// What lists say of an incident: its summary while it is open, afterwards its headline.
 const std::string& listed_summary(const v1::Incident& incident);
+/// "OPEN", or "OPEN (silenced until 14:05 UTC)" while nobody is paged for it.
+std::string listed_state(const v1::Incident& incident, TimePoint now);
+/// When it was opened or last reopened. The first opening where the timeline does not tell, as of an older weftd.
+const google::protobuf::Timestamp& present_beginning(const v1::Incident& incident);
 
 /// What kind of trouble it is, the cause, since when, how sure, whom it hurts, a drawing, the evidence and the
 /// timeline. Lists are cut with the number of what is left out. `plain`: the drawing in ASCII.

@@ -59,8 +59,8 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
   Table table({"ID", judged("SEVERITY"), "KIND", spare(judged("STATE")), age("OPENED"), story("SUMMARY")});
   for (const v1::Incident& incident : incidents.incidents())
     table.add({incident.id(), listed_severity(incident), v1::Incident::Kind_Name(incident.kind()),
-               v1::Incident::State_Name(incident.state()),
-               age_text(incident.has_opened(), incident.opened(), session.now), listed_summary(incident)});
+               listed_state(incident, session.now),
+               age_text(incident.has_opened(), present_beginning(incident), session.now), listed_summary(incident)});
   table.print(session.sheet());
   session.out << rest;
   return Exit::kGood;

@@ -106,7 +106,8 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   incidents->add_flag("--ids", given.ids, "Only the IDs, one per line");
   incidents->callback(
       [&] { chosen = [&](const Session& session) { return show_incidents(session, given.all, given.ids); }; });
-  CLI::App* incident = app.add_subcommand("incident", "One incident in full: cause, waiting links, affected, evidence");
+  CLI::App* incident =
+      app.add_subcommand("incident", "One incident in full: cause, affected, waiting links, evidence, timeline");
   incident->add_option("ID", given.id, "INC-17 or 17")->required();
   incident->callback([&] { chosen = [&](const Session& session) { return show_incident(session, given.id); }; });
   CLI::App* health = app.add_subcommand("health", "Whether hosts can run a job. Exit status 1 unless all are healthy");

@@ -32,7 +32,7 @@ constexpr std::array kExamples{
     Examples{"incidents", R"(  weftctl incidents                    open incidents
   weftctl incidents --all              resolved ones and planned work too
   weftctl incidents --watch            open incidents, updated live)"},
-    Examples{"incident", R"(  weftctl incident INC-17              cause, affected, evidence, drawing)"},
+    Examples{"incident", R"(  weftctl incident INC-17              cause, affected, drawing, evidence, timeline)"},
     Examples{"health", R"(  weftctl health                       every host that is not healthy
   weftctl health dgx-04                exit status 0 if a job may run there
   weftctl health --job slurm:1234      a job's nodes and the links between them)"},
@@ -102,7 +102,7 @@ const char* const kFooter = R"(
 Examples:
   weftctl status                       monitoring status
   weftctl incidents                    open incidents
-  weftctl incident INC-17              cause, waiting links, evidence
+  weftctl incident INC-17              cause, waiting links, evidence, timeline
   weftctl ports leaf-1                 states, rates and errors of a switch's ports
   weftctl path dgx-04 dgx-17           cables between two hosts, with their incidents
   weftctl links --down --watch         cables that are not up, updated live

@@ -40,6 +40,11 @@ Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path
     expected.by_name = std::make_shared<const CablePlan>(std::move(*plan));
     return expected;
   }
+  if (!infiniband::is_topology_file(*text))
+    return at_file(
+        {ErrorCode::kInvalidArgument,
+         "neither ibnetdiscover's output, a DOT graph, nor a table of cables, whose first line names node and "
+         "port of both ends"});
   auto topology = infiniband::parse_topology_file(*text);
   if (!topology) return at_file(topology.error());
   expected.by_guid = std::make_shared<const Topology>(std::move(*topology));

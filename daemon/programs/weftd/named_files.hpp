@@ -15,8 +15,9 @@
 namespace weft::daemon {
 
 /// The expected cabling of InfiniBand subnets; empty for an empty path. Fails as infiniband::parse_topology_file(), or
-/// as cabling::parse_subnet_cabling() where cabling::is_cabling() finds one, as cabling::plan_text(), and as
-/// runtime::read_regular() for more than 256 MiB; the path is in the message.
+/// as cabling::parse_subnet_cabling() where cabling::is_cabling() finds one, with kInvalidArgument for a file of
+/// another kind, as cabling::plan_text(), and as runtime::read_regular() for more than 256 MiB; the path is in the
+/// message.
 Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path);
 
 /// The Ethernet fabric whose cabling is planned in the file of `config`. Fails as cabling::plan_text(),

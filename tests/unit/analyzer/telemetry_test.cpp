@@ -174,6 +174,7 @@ TEST(TelemetryLost, CountersThatWaitForChangingRoutesBelongToTheOutage) {
   const auto waiting = std::ranges::find(watch.analysis.findings.at(0).evidence, "counters_waiting", &Evidence::signal);
   ASSERT_NE(waiting, watch.analysis.findings.at(0).evidence.end());
   EXPECT_EQ(waiting->value, 4);
+  EXPECT_EQ(waiting->description, "the counters of 4 nodes could not be read") << "nobody saw that routes changed";
 }
 
 TEST(TelemetryLost, OneLostAnswerAfterAGapOfOurOwnIsNotTheNodes) {

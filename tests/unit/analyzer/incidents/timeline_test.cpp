@@ -116,6 +116,14 @@ TEST_F(Timelines, NumbersAreBroughtUpToDateAlsoAfterAnAcknowledgement) {
   EXPECT_EQ(written(incident(), start), "1 OPENED WARNING 4 wait @2\n1 ACKNOWLEDGED WARNING  by ada\n");
 }
 
+TEST_F(Timelines, ASilenceHasALengthInMinutes) {
+  update({down("is down")});
+  ASSERT_TRUE(manager.silence(1, now + hours(1) - std::chrono::milliseconds(700), now, "kim"));
+  ASSERT_TRUE(manager.silence(1, now + std::chrono::seconds(45), now, "kim"));
+  EXPECT_EQ(written(incident(), start),
+            "1 OPENED WARNING is down\n1 SILENCED WARNING for 1 h by kim\n1 SILENCED WARNING for 45 s by kim\n");
+}
+
 TEST_F(Timelines, SayWhoSilencedAndAcknowledged) {
   update({down("is down")});
   ASSERT_TRUE(manager.silence(1, now + hours(2), now, "kim"));

@@ -279,6 +279,29 @@ TEST_F(Http, ThePageShowsTheWorstSeverityBesideThePresentOne) {
   EXPECT_THAT(route("/plain").body, HasSubstr("worst CRITICAL"));
 }
 
+TEST_F(Http, ThePageShowsTheAgeOfTheLastOpening) {
+  SmallFabric fabric(1);
+  Incident incident = make_incident(9);
+  incident.opened = clock.now() - std::chrono::hours(3);
+  publication.publish(make_snapshot(1, {fabric.build()}, {incident}));
+  EXPECT_THAT(route("/plain").body, HasSubstr("<td>3 h ago</td>"));
+  incident.timeline = {{.at = incident.opened, .change = IncidentChange::kOpened, .text = ""},
+                       {.at = clock.now() - std::chrono::seconds(36), .change = IncidentChange::kReopened, .text = ""},
+                       {.at = clock.now(), .change = IncidentChange::kUpdated, .text = ""}};
+  publication.publish(make_snapshot(2, {fabric.build()}, {incident}));
+  EXPECT_THAT(route("/plain").body, HasSubstr("<td>36 s ago</td>"));
+}
+
+TEST_F(Http, ThePageShowsThatAnIncidentIsSilenced) {
+  SmallFabric fabric(1);
+  Incident incident = make_incident(9);
+  publication.publish(make_snapshot(1, {fabric.build()}, {incident}));
+  EXPECT_THAT(route("/plain").body, HasSubstr("<td>OPEN</td>"));
+  incident.silenced_until = clock.now() + std::chrono::hours(1);
+  publication.publish(make_snapshot(2, {fabric.build()}, {incident}));
+  EXPECT_THAT(route("/plain").body, HasSubstr("<td>OPEN (silenced until "));
+}
+
 TEST_F(Http, HeadHasNoBodyAndConnectionsAreKept) {
   publish_small();
   start();

@@ -126,6 +126,15 @@ TEST(Age, IsAsPeopleSayIt) {
   EXPECT_EQ(age_text(hours(24 * 5)), "5 d ago");
 }
 
+TEST(Silence, IsSaidWithItsEndWhileItLasts) {
+  using namespace std::chrono;
+  const TimePoint now{std::chrono::seconds(1'700'000'000)};  // 2023-11-14 22:13:20 UTC
+  EXPECT_EQ(silence_text(now + minutes(60), now), " (silenced until 23:13 UTC)");
+  EXPECT_EQ(silence_text(now + hours(30), now), " (silenced until 2023-11-16)");
+  EXPECT_EQ(silence_text(now, now), "");
+  EXPECT_EQ(silence_text(kNever, now), "");
+}
+
 TEST(Utf8, BadBytesAreReplaced) {
   EXPECT_EQ(valid_utf8("a\xC3\xA9z"), "a\xC3\xA9z");
   EXPECT_EQ(valid_utf8("\xC3"), "\xEF\xBF\xBD");

@@ -83,6 +83,7 @@ TEST(CableTable, SaysWhichLinesAreNone) {
   EXPECT_THAT(read("node1,port1,node2,port2\na,1,b\na,2,b,3\na,\"3,b,4\n"),
               ElementsAre("3: a [2] b [3]",
                           "line 2: 3 columns; the header needs 4\nline 4: a quote is not closed in this line"));
+  EXPECT_THAT(read("node1,port1,node2,port2\na\n"), ElementsAre("line 2: 1 column; the header needs 4"));
   EXPECT_THAT(read("node1,port1,node2,port2\n" + std::string(20000, 'x') + '\n'),
               ElementsAre("line 2: longer than 16384 characters"));
 }

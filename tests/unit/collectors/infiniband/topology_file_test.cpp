@@ -222,6 +222,16 @@ TEST(TopologyFile, ReportsEndsThatContradictEachOther) {
               HasSubstr("line 2: 'H-2' port 1 has the GUID 0x0000000000000022 here"));
 }
 
+TEST(TopologyFile, IsToldByItsFirstLine) {
+  for (const char* text : {"# Topology file: generated on Tue\n\n vendid=0x2c9\nwhat\n", "Switch 4 \"S-1\"\n",
+                           "Hca\t1 \"H-1\"\n", "Chassis 0 (guid 0x1)\n", "Non-Chassis Nodes\n", "[1] \"S-1\"[1]\n",
+                           "colour=red\n", "SW   1 1 0x1\n", "", "#\n"})
+    EXPECT_TRUE(is_topology_file(text)) << text;
+  for (const char* text :
+       {"source,source port,destination\n", "from,to\nvendid=0x2c9\n", "# plan\nhello world\n", "hello\n"})
+    EXPECT_FALSE(is_topology_file(text)) << text;
+}
+
 TEST(TopologyFile, IsBounded) {
   EXPECT_THAT(message_of(""), HasSubstr("the file has no nodes"));
   EXPECT_THAT(message_of("# nothing\n\n"), HasSubstr("the file has no nodes"));

@@ -52,6 +52,16 @@ TEST_F(CablingVerb, CountsFirstAndListsThen) {
   EXPECT_FALSE(told["misled"][0].contains("bExpects"));
 }
 
+TEST_F(CablingVerb, AnUnknownPortOfAKnownNodeIsNoNode) {
+  CablingDifferences differences;
+  differences.absent_nodes = {"far mlx5_0", "host-0-0 mlx5_7", "leaf-1 abc"};
+  publish(std::make_shared<const CablingDifferences>(differences));
+  const std::string text = say(Exit::kBadNews, show_cabling_differences, any);
+  for (const char* line :
+       {"\nno such node     far mlx5_0  ", "\nno such adapter  host-0-0 mlx5_7  ", "\nno such port     leaf-1 abc  "})
+    EXPECT_NE(text.find(line), std::string::npos) << text;
+}
+
 TEST_F(CablingVerb, ManyAreListedInPart) {
   CablingDifferences differences;
   differences.unplanned.assign(1500, {port("leaf-1", 1), port("leaf-2", 1)});
@@ -66,7 +76,7 @@ TEST_F(CablingVerb, NoDifferencesAreGood) {
   EXPECT_EQ(say(Exit::kGood, show_cabling_differences, any), "ib0: 0 links are planned\n  no differences\n");
   publish(nullptr);
   EXPECT_EQ(say(Exit::kGood, show_cabling_differences, any),
-            "Nothing is expected of the cabling (infiniband.expected_topology).\n");
+            "No expected topology is configured (infiniband.expected_topology).\n");
   EXPECT_EQ(fails(show_cabling_differences, std::string("ib7")).exit, Exit::kBadNews);
 }
 

@@ -82,7 +82,8 @@ TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {
   EXPECT_THAT(ports, Not(HasSubstr("leaf01      0"))) << "port 0 is InfiniBand's";
   const std::string links = say(Exit::kGood, show_links, std::string(), false);
   EXPECT_THAT(links, HasSubstr("leaf01 swp1   gpu-01 eth2   up        -     400 Gb/s"));
-  EXPECT_THAT(links, HasSubstr("leaf01 swp49  spine01 swp1  not read"));
+  EXPECT_THAT(links, HasSubstr("leaf01 swp49  spine01 swp1  not read  -            -  ethernet"))
+      << "a rate that was not read is absent, not zero";
   const std::string down = say(Exit::kGood, show_links, std::string(), true);
   EXPECT_THAT(down, HasSubstr("leaf01 swp2"));
   EXPECT_THAT(down, Not(HasSubstr("swp49"))) << "nobody knows that it is down";

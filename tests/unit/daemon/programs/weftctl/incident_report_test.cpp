@@ -157,6 +157,26 @@ TEST(IncidentDrawing, ALinkShowsBothEndsAndWhatIsBehind) {
   EXPECT_TRUE(drawing_of(incident, Pen(true)).empty()) << "nothing is better than a wrong drawing";
 }
 
+TEST(IncidentDrawing, OnlyWhatIsDownCutsOff) {
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  set_link(*incident.mutable_cause(), "leaf-1 port 12 - h4 port 1", "0x1", 12, "0x2", 1);
+  set_node(*incident.add_affected(), "0x2", "h4");
+  incident.set_state(v1::Incident::ACKNOWLEDGED);
+  EXPECT_EQ(drawing_of(incident, Pen(true)).back(), "`- h4  cut off");
+  for (const auto kind : {v1::Incident::LINK_FLAP, v1::Incident::LINK_DEGRADED, v1::Incident::LINK_ERRORS}) {
+    incident.set_kind(kind);
+    EXPECT_EQ(drawing_of(incident, Pen(true)).back(), "`- h4  affected");
+  }
+  incident.set_kind(v1::Incident::LINK_DOWN);
+  incident.set_state(v1::Incident::RESOLVED);
+  EXPECT_EQ(drawing_of(incident, Pen(true)).back(), "`- h4  was cut off");
+  v1::Incident down = make(v1::Incident::SWITCH_DOWN);
+  set_node(*down.mutable_cause(), "0x5", "leaf-1");
+  set_node(*down.add_affected(), "0x2", "h4");
+  down.set_state(v1::Incident::RESOLVED);
+  EXPECT_EQ(drawing_of(down, Pen(true)).back(), "`- h4  was cut off");
+}
+
 TEST(IncidentDrawing, ASwitchShowsItsCablesFromItsOwnSide) {
   v1::Incident incident = make(v1::Incident::SWITCH_DOWN);
   set_node(*incident.mutable_cause(), "0x5", "spine-1");
@@ -259,6 +279,27 @@ TEST(IncidentStory, SaysWhatTheIncidentSaidOverTime) {
       << printed(incident);
 }
 
+TEST(IncidentStory, OfAReopenedIncidentBeginsWithTheLastOpening) {
+  using Entry = v1::Incident::TimelineEntry;
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  incident.set_occurrences(2);
+  incident.add_beginnings()->set_seconds(kOpened - 600);  // an incident before it
+  incident.add_beginnings()->set_seconds(kOpened);
+  incident.add_beginnings()->set_seconds(kOpened + 54);
+  EXPECT_EQ(present_beginning(incident).seconds(), kOpened) << "an older weftd has no timeline";
+  add_entry(incident, 0, Entry::OPENED, v1::Incident::CRITICAL, "it is down");
+  add_entry(incident, 20, Entry::RESOLVED, v1::Incident::CRITICAL, "");
+  add_entry(incident, 54, Entry::REOPENED, v1::Incident::CRITICAL, "it is down");
+  add_entry(incident, 60, Entry::ACKNOWLEDGED, v1::Incident::CRITICAL, "").set_who("ada");
+  EXPECT_EQ(present_beginning(incident).seconds(), kOpened + 54);
+  EXPECT_NE(printed(incident).find("since       2023-11-14 22:14:14 UTC, 36 s ago\n"
+                                   "first seen  2023-11-14 22:13:20 UTC, 1 min ago\n"
+                                   "occurrences 2\n"
+                                   "previously  2023-11-14 22:03:20 UTC\n"),
+            std::string::npos)
+      << printed(incident);
+}
+
 TEST(IncidentStory, IsOfItsWorstOnceItIsOver) {
   v1::Incident incident = make(v1::Incident::LINK_DOWN);
   incident.set_worst_severity(v1::Incident::CRITICAL);
@@ -271,6 +312,16 @@ TEST(IncidentStory, IsOfItsWorstOnceItIsOver) {
   incident.clear_headline();
   EXPECT_EQ(printed(incident).find("INC-7  WARNING  LINK_DOWN  RESOLVED\nResolved. It was: it is so\n"), 0U)
       << "of an older weftd";
+}
+
+TEST(IncidentList, SaysThatAnIncidentIsSilenced) {
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  EXPECT_EQ(listed_state(incident, kNow), "OPEN");
+  incident.mutable_silenced_until()->set_seconds(kOpened + 3600);
+  EXPECT_EQ(listed_state(incident, kNow), "OPEN (silenced until 23:13 UTC)");
+  EXPECT_EQ(listed_state(incident, kNow + std::chrono::hours(1)), "OPEN") << "it is over";
+  incident.set_state(v1::Incident::RESOLVED);
+  EXPECT_EQ(listed_state(incident, kNow), "RESOLVED");
 }
 
 TEST(IncidentStory, RoundsTheNumbersOfEvidence) {

@@ -20,7 +20,7 @@ class Watching(PageTest):
         self.do("click", at=f"a.entry:has-text('{incident['id']}')")
         self.do("wait", at="h3:has-text('Evidence')")
         shown = self.do("text", at="article")
-        for words in (incident["summary"], incident["evidence"][0]["description"], "Warning", "confidence"):
+        for words in (incident["summary"], incident["evidence"][0]["description"], "Info", "confidence"):
             self.assertIn(words, shown)
         self.picture("incident-open")
         self.do("click", at=".facts a")

@@ -77,7 +77,7 @@ class BadInput(unittest.TestCase):
                           f'management_key_file = "{self.place}/none"\n[ethernet]\ncabling = "{pipe}"\n[security]\ntokens_file = "/dev/zero"\n')
         done = run_weftd(["--config", path, "--check-config"])
         self.assertEqual(USAGE, done.returncode)
-        for words in (f"{plan}: line 1: ", f"{names}: line 1: ", "none: No such file", f"{pipe} is not a regular file",
+        for words in (f"{plan}: neither ibnetdiscover's output", f"{names}: line 1: ", "none: No such file", f"{pipe} is not a regular file",
                       "/dev/zero is not a regular file"):
             with self.subTest(words):
                 self.assertIn(words, done.stderr)

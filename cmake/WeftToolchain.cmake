@@ -46,6 +46,8 @@ endif()
 find_program(WEFT_CCACHE ccache)
 if(WEFT_CCACHE)
   # Without this ccache keeps nothing that is compiled with precompiled headers (its manual, "Precompiled headers").
+  # And Clang takes a precompiled header from the cache only when it does not ask for its time (the same place).
+  add_compile_options("$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   set(launcher "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${WEFT_CCACHE}")
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})

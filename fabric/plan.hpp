@@ -149,6 +149,9 @@ struct Plan {
   std::string actuator;               ///< that carries it out: "infiniband_port", "slurm", "kubernetes", "webhook", …
   std::uint64_t incident = 0;         ///< that it is for; 0: a person's own wish
   std::uint64_t undoes = 0;           ///< the plan that this one takes back; 0: none
+  /// What takes back what it does; of kRestoreLink the action that it takes back itself. It stands here because the
+  /// plan that it undoes may be forgotten by the time. kNothing: inverse_of(action).
+  RemedyAction inverse = RemedyAction::kNothing;
   std::string reason;                 ///< one sentence: why
   std::string requested_by;           ///< who wished it; "weftd" for itself
   std::string approved_by;            ///< empty: nobody yet; "weftd" where the mode is auto
@@ -230,6 +233,7 @@ struct RemedyStatus : RemedyHolds {
   std::uint32_t actions_last_hour = 0;
   std::uint32_t actions_per_hour = 0;  ///< the limit
   std::uint32_t out_of_service = 0;    ///< links and hosts that our plans hold out of service
+  std::uint32_t without_plan = 0;      ///< troubles that want a plan and have none, because too many are open
   bool operator==(const RemedyStatus&) const = default;
 };
 

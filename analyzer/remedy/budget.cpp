@@ -93,14 +93,12 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   return std::nullopt;
 }
 
-RemedyAction outward_action(const Plan& plan, Plans plans) {
-  const Plan* at = &plan;
-  while (!takes_out(at->action)) {
-    const auto before = std::ranges::find(plans, at->undoes, [](const auto& other) { return other->id; });
-    if (before == plans.end() || (*before)->id >= at->id) return RemedyAction::kNothing;
-    at = before->get();
-  }
-  return at->action;
+RemedyAction inverse_action(const Plan& plan) {
+  return plan.inverse == RemedyAction::kNothing ? inverse_of(plan.action) : plan.inverse;
+}
+
+RemedyAction outward_action(const Plan& plan) {
+  return takes_out(plan.action) ? plan.action : inverse_action(plan);
 }
 
 std::size_t failed_reinstatements(const Entity& target, Plans plans, TimePoint now, const VerificationLimits& limits) {

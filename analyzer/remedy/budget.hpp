@@ -22,9 +22,10 @@ std::uint32_t actions_within(std::span<const std::shared_ptr<const Plan>> plans,
 /// Targets that are out of service by our plans now.
 std::uint32_t out_of_service(std::span<const std::shared_ptr<const Plan>> plans);
 
-/// By which action the plan's target is out, or would be: its own, or that of the plan that it takes back. kNothing
-/// when that one is not remembered.
-RemedyAction outward_action(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans);
+/// What takes back what the plan does (Plan::inverse).
+RemedyAction inverse_action(const Plan& plan);
+/// By which action the plan's target is out, or would be: its own, or that which it takes back.
+RemedyAction outward_action(const Plan& plan);
 
 /// Reinstatements of the target that were rolled back because it failed again.
 std::size_t failed_reinstatements(const Entity& target, std::span<const std::shared_ptr<const Plan>> plans,

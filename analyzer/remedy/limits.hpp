@@ -68,7 +68,8 @@ struct RemedyLimits {
   BudgetLimits budget;
   BreakerLimits breaker;
   VerificationLimits verification;
-  /// A proposal that nobody approved goes away after this; while its reason lasts a new one follows.
+  /// An approval is for what was proposed within this time. A proposal that is older is judged and told anew while its
+  /// reason lasts, as the same plan.
   Duration expiry = std::chrono::hours(4);
   /// An isolated link is offered for reinstatement after this, if nobody does it before.
   Duration reinstate_after = std::chrono::hours(24);
@@ -83,7 +84,7 @@ struct RemedyLimits {
   Duration late_watch = std::chrono::minutes(30);
   /// What is in force is read again this often: somebody may take it back.
   Duration check_interval = std::chrono::minutes(5);
-  /// Plans kept in memory after they are over, and how long.
+  /// Plans kept in memory after they are over, and how long. No more than so many are open at once either.
   Duration retention = std::chrono::hours(7 * 24);
   unsigned retained_plans = 2000;
   /// A finding less sure than this (0..1) is no reason to act.

@@ -88,9 +88,8 @@ void PlanManager::note(Entry& entry, const std::string& who, std::string what, T
 }
 
 PlanRunner PlanManager::runner(Entry& entry, TimePoint now) {
-  return {entry.plan, entry.work, inverse(entry.plan), settings_.limits, now, [this, &entry, now](std::string what) {
-            note(entry, std::string(kOurselves), std::move(what), now);
-          }};
+  return {entry.plan, entry.work, settings_.limits, now,
+          [this, &entry, now](std::string what) { note(entry, std::string(kOurselves), std::move(what), now); }};
 }
 
 void PlanManager::end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now) {
@@ -136,10 +135,9 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
     return fail(ErrorCode::kFailedPrecondition, plan_name(id) +
                                                     " has changed since you read it: it is now at revision " +
                                                     std::to_string(plan.revision) + ". Read it again");
-  if (view.now >= plan.expires) {
-    end(*found, PlanState::kExpired, std::string(kOurselves), "not approved in time", view.now);
-    return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " has expired");
-  }
+  if (view.now >= plan.expires)
+    return fail(ErrorCode::kFailedPrecondition,
+                plan_name(id) + " is being judged anew, because nobody approved it in time. Read it again");
   take_verdicts(plan, guards_of(plan, view), view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {
     audit(&plan, who, "refused", std::string(to_string(guard->guard)) + ": " + guard->explanation, view.now);
@@ -190,6 +188,7 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   if (const Entry* before = entry(undoes)) {
     plan.incident = before->plan.incident;
     plan.actuator = before->plan.actuator;
+    plan.inverse = outward_action(before->plan);
   }
   plan.guards = guards_of(plan, view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {

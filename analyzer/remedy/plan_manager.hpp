@@ -100,10 +100,11 @@ class PlanManager {
   bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
   void set_back(TimePoint now);
   void propose(const RemedyView& view);
+  std::optional<std::string> reason_to_return(const Plan& out, const RemedyView& view) const;
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
+  bool renew(Entry& entry, const RemedyView& view);
   void refresh(Entry& entry, const RemedyView& view);
-  RemedyAction inverse(const Plan& plan) const;
   void act(Entry& entry, const RemedyView& view);
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void watch(Entry& entry, const RemedyView& view);

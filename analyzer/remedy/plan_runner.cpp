@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/guards.hpp"
 
 namespace weft::analyzer {
@@ -17,7 +18,7 @@ using Stage = PlanWork::Stage;
 }  // namespace
 
 RemedyAction PlanRunner::action() const {
-  return undoing() ? inverse_ : plan_.action;
+  return undoing() ? inverse_action(plan_) : plan_.action;
 }
 
 TargetState PlanRunner::wanted() const {

@@ -55,9 +55,8 @@ struct Window {
 class PlanRunner {
  public:
   using Note = std::function<void(std::string what)>;
-  /// `inverse`: what takes back what the plan does.
-  PlanRunner(Plan& plan, PlanWork& work, RemedyAction inverse, const RemedyLimits& limits, TimePoint now, Note note)
-      : plan_(plan), work_(work), inverse_(inverse), limits_(limits), now_(now), note_(std::move(note)) {}
+  PlanRunner(Plan& plan, PlanWork& work, const RemedyLimits& limits, TimePoint now, Note note)
+      : plan_(plan), work_(work), limits_(limits), now_(now), note_(std::move(note)) {}
 
   /// APPROVED → EXECUTING.
   void begin();
@@ -89,7 +88,6 @@ class PlanRunner {
 
   Plan& plan_;
   PlanWork& work_;
-  RemedyAction inverse_;
   const RemedyLimits& limits_;
   TimePoint now_;
   Note note_;

@@ -96,6 +96,11 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
 
 void PlanManager::propose(const RemedyView& view) {
   wanted_ = 0;
+  std::uint32_t without_plan = 0;
+  auto room =
+      settings_.limits.retained_plans -
+      std::min<std::size_t>(settings_.limits.retained_plans,
+                            std::ranges::count_if(shown_, [](const PlanPtr& plan) { return !is_over(plan->state); }));
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || incident->finding.severity < Severity::kWarning) continue;
     auto remedy = remedy_for(*incident, view);
@@ -112,7 +117,11 @@ void PlanManager::propose(const RemedyView& view) {
     if (settings_.actuator(remedy->action, view.is_ethernet_link(remedy->target)).empty()) continue;
     if (is_taken(remedy->target) || is_tried(*incident, *remedy, view)) continue;
     // Bounded: a fabric on fire has its breaker, not ten thousand plans.
-    if (entries_.size() >= settings_.limits.retained_plans) continue;
+    if (room == 0) {
+      ++without_plan;
+      continue;
+    }
+    --room;
 
     Entry& added = add(remedy->action, remedy->target, std::string(kOurselves), view);
     Plan& plan = added.plan;
@@ -128,6 +137,33 @@ void PlanManager::propose(const RemedyView& view) {
     plan.candidates = candidates_for(*incident, *remedy, view, tree, settings_.limits);
     note(added, std::string(kOurselves), "proposed for " + incident_name(incident->id), view.now);
   }
+  if (without_plan > 0 && status_.without_plan == 0)
+    audit(nullptr, std::string(kOurselves), "plans full",
+          std::to_string(settings_.limits.retained_plans) + " plans are open: new trouble gets none", view.now);
+  status_.without_plan = without_plan;
+}
+
+// Why what the plan took out may come back now; nullopt: it may not yet.
+std::optional<std::string> PlanManager::reason_to_return(const Plan& out, const RemedyView& view) const {
+  const Incident* incident = view.incident(out.incident);
+  const bool over =
+      !incident || (!incident->is_open() && view.now - incident->resolved >= settings_.limits.undrain_after);
+  if (out.target.kind == EntityKind::kHost) {
+    if (out.incident == 0 || !over) return std::nullopt;  // whoever asked for the drain knows when it ends
+    const auto health = std::ranges::find(view.health, out.target.host, &NodeHealth::node);
+    if (health == view.health.end() ||
+        (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
+      return std::nullopt;
+    return incident_name(out.incident) + " is over and the host is healthy";
+  }
+  if (out.incident != 0 && outward_action(out) == RemedyAction::kRaiseLinkCost) {
+    // It is up, and shows whether it is well.
+    if (!over || !is_up(out.target, view)) return std::nullopt;
+    return incident_name(out.incident) + " is over and the link is up";
+  }
+  // A link that is off shows nothing: only trying tells.
+  if (view.now - out.finished < settings_.limits.reinstate_after) return std::nullopt;
+  return "it has been out of service for long and may be repaired";
 }
 
 void PlanManager::propose_returns(const RemedyView& view) {
@@ -137,34 +173,15 @@ void PlanManager::propose_returns(const RemedyView& view) {
     const RemedyAction action =
         out->target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
     if (settings_.mode(action) == RemedyMode::kOff) continue;
-    const Incident* incident = view.incident(out->incident);
-    std::string reason;
-    const bool over =
-        !incident || (!incident->is_open() && view.now - incident->resolved >= settings_.limits.undrain_after);
-    if (action == RemedyAction::kRestoreLink && out->incident != 0 &&
-        outward_action(*out, plans) == RemedyAction::kRaiseLinkCost) {
-      // It is up, and shows whether it is well.
-      if (!over || !is_up(out->target, view)) continue;
-      reason = incident_name(out->incident) + " is over and the link is up";
-    } else if (action == RemedyAction::kRestoreLink) {
-      // A link that is off shows nothing: only trying tells.
-      if (view.now - out->finished < settings_.limits.reinstate_after) continue;
-      reason = "it has been out of service for long and may be repaired";
-    } else {
-      if (out->incident == 0) continue;  // whoever asked for the drain knows when it ends
-      if (!over) continue;
-      const auto health = std::ranges::find(view.health, out->target.host, &NodeHealth::node);
-      if (health == view.health.end() ||
-          (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
-        continue;
-      reason = incident_name(out->incident) + " is over and the host is healthy";
-    }
+    auto reason = reason_to_return(*out, view);
+    if (!reason) continue;
     Entry& added = add(action, out->target, std::string(kOurselves), view);
     added.plan.incident = out->incident;
     added.plan.undoes = out->id;
+    added.plan.inverse = outward_action(*out);
     added.plan.actuator = out->actuator;
     added.plan.jobs = out->jobs;
-    added.plan.reason = std::move(reason);
+    added.plan.reason = std::move(*reason);
     note(added, std::string(kOurselves), "proposed to revert " + plan_name(out->id), view.now);
   }
 }
@@ -236,17 +253,33 @@ void PlanManager::choose(const RemedyView& view) {
   }
 }
 
+// A proposal whose time is over: while its reason lasts it is the same trouble, so it stays the same plan. False: it is
+// over. A person's own wish is not repeated.
+bool PlanManager::renew(Entry& entry, const RemedyView& view) {
+  Plan& plan = entry.plan;
+  const bool waited = plan.state == PlanState::kApproved;
+  const std::string why = waited ? "it could not start in time" : "not approved in time";
+  const PlanPtr out = takes_out(plan.action) ? nullptr : find(plan.undoes);
+  const bool lasts = takes_out(plan.action) || (out && out->in_force && reason_to_return(*out, view));
+  if (plan.requested_by != kOurselves || !lasts) {
+    end(entry, PlanState::kExpired, std::string(kOurselves), why, view.now);
+    return false;
+  }
+  plan.state = PlanState::kProposed;
+  plan.approved_by.clear();
+  plan.expires = view.now + settings_.limits.expiry;
+  note(entry, std::string(kOurselves), why + ": proposed anew", view.now);
+  return true;
+}
+
 void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const std::string ourselves(kOurselves);
-  if (view.now >= plan.expires) {
-    return end(entry, PlanState::kExpired, ourselves,
-               plan.state == PlanState::kProposed ? "not approved in time" : "it could not start in time", view.now);
-  }
   const Incident* incident = view.incident(plan.incident);
   if (takes_out(plan.action) && plan.incident != 0 && plan.requested_by == kOurselves &&
       (!incident || !incident->is_open()))
     return end(entry, PlanState::kExpired, ourselves, "its incident is over", view.now);
+  if (view.now >= plan.expires && !renew(entry, view)) return;
   // As when weftd was started anew with less turned on.
   if (plan.state == PlanState::kApproved && plan.approved_by == kOurselves &&
       settings_.mode(plan.action) != RemedyMode::kAuto) {
@@ -273,20 +306,13 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   if (plan.state == PlanState::kApproved && count == 0) runner(entry, view.now).begin();
 }
 
-// What takes back what a plan does. A link that was only made costly is made costly again, not isolated.
-RemedyAction PlanManager::inverse(const Plan& plan) const {
-  if (plan.action != RemedyAction::kRestoreLink) return inverse_of(plan.action);
-  const RemedyAction outward = outward_action(plan, shown_);
-  return outward == RemedyAction::kNothing ? inverse_of(plan.action) : outward;
-}
-
 void PlanManager::act(Entry& entry, const RemedyView& view) {
   if (status_.hands_off) return;
   Plan& plan = entry.plan;
   const bool undoing = plan.state == PlanState::kRollingBack;
   if (undoing && takes_out(plan.action)) return runner(entry, view.now).act(std::nullopt);
   Plan asked = plan;
-  if (undoing) asked.action = inverse(plan);
+  if (undoing) asked.action = inverse_action(plan);
   const auto guards = guards_of(asked, view);
   const auto refused = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
     return verdict.result == GuardResult::kRefused && (!undoing || concerns_return(verdict.guard));
@@ -353,7 +379,10 @@ void PlanManager::prune(TimePoint now) {
   std::set<std::uint64_t> gone;
   for (const auto& [id, entry] : entries_)
     if (!entry.changed && old(entry.plan)) gone.insert(id);
-  std::size_t left = entries_.size() - gone.size();
+  // What is open takes no room from what is over: else a rejected plan would be forgotten, and proposed again.
+  const auto over = static_cast<std::size_t>(
+      std::ranges::count_if(entries_, [](const auto& entry) { return is_over(entry.second.plan.state); }));
+  std::size_t left = over - std::min(over, gone.size());
   for (auto it = entries_.begin(); it != entries_.end() && left > settings_.limits.retained_plans; ++it) {
     const Plan& plan = it->second.plan;
     if (gone.contains(it->first) || it->second.changed || !is_over(plan.state) || plan.in_force || plan.unresolved)

@@ -51,7 +51,7 @@ std::vector<UplinkIndex> avoided_uplinks(const std::string& fabric, const Topolo
     if (!may_hold(*plan) || plan->target.kind != EntityKind::kLink || plan->target.fabric != fabric) continue;
     const PortIndex port = topology.find_port(plan->target.port);
     const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree.uplink_of(port);
-    if (uplink != kNoIndex && outward_action(*plan, plans) == RemedyAction::kRaiseLinkCost) avoided.push_back(uplink);
+    if (uplink != kNoIndex && outward_action(*plan) == RemedyAction::kRaiseLinkCost) avoided.push_back(uplink);
   }
   std::ranges::sort(avoided);
   return avoided;

@@ -20,7 +20,8 @@ struct PlanWriter {
         plan(database,
              "INSERT INTO plan (id, revision, state, over, action, actuator, incident, undoes, reason, requested_by, "
              "approved_by, created, updated, expires, started, finished, intent, in_force, unresolved, windows_good, "
-             "windows_needed, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+             "windows_needed, outcome, inverse) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         entity(database, "INSERT INTO plan_entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         candidate(database, "INSERT INTO plan_candidate VALUES (?, ?, ?, ?, ?, ?, ?)"),
         guard(database, "INSERT INTO plan_guard VALUES (?, ?, ?, ?, ?)"),
@@ -41,7 +42,8 @@ struct PlanWriter {
     clear.run(p.id);  // all its parts go with it
     plan.run(p.id, p.revision, to_string(p.state), is_over(p.state), to_string(p.action), p.actuator, p.incident,
              p.undoes, p.reason, p.requested_by, p.approved_by, p.created, p.updated, p.expires, p.started, p.finished,
-             to_string(p.intent), p.in_force, p.unresolved, p.windows_good, p.windows_needed, p.outcome);
+             to_string(p.intent), p.in_force, p.unresolved, p.windows_good, p.windows_needed, p.outcome,
+             to_string(p.inverse));
     write_entity(p.id, kTarget, 0, p.target);
     for (std::size_t n = 0; n < p.candidates.size(); ++n) {
       const Candidate& c = p.candidates[n];
@@ -83,6 +85,7 @@ Plan read_plan_row(Database& database, const Statement& row) {
   plan.windows_good = static_cast<std::uint32_t>(row.integer(18));
   plan.windows_needed = static_cast<std::uint32_t>(row.integer(19));
   plan.outcome = row.text(20);
+  plan.inverse = named(database, row.text(21), parse_remedy_action);
   return plan;
 }
 
@@ -146,7 +149,7 @@ std::vector<Plan> read_plans(Database& database, TimePoint ended_since) {
   Statement rows(database,
                  "SELECT id, revision, state, action, actuator, incident, undoes, reason, requested_by, approved_by, "
                  "created, updated, expires, started, finished, intent, in_force, unresolved, windows_good, "
-                 "windows_needed, outcome FROM plan WHERE NOT over OR finished > ? OR in_force OR unresolved "
+                 "windows_needed, outcome, inverse FROM plan WHERE NOT over OR finished > ? OR in_force OR unresolved "
                  "ORDER BY id");
   rows.query(ended_since);
   while (rows.next()) plans.push_back(read_plan_row(database, rows));

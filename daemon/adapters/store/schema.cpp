@@ -158,6 +158,17 @@ CREATE TABLE timeline (
   change TEXT NOT NULL, severity TEXT NOT NULL, text TEXT NOT NULL, who TEXT NOT NULL, numbers_at INTEGER NOT NULL,
   left_out INTEGER NOT NULL, -- entries before this one that were dropped
   PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // What takes back what a plan does. Of a return: what it took back, by the
+                                      // chain of plans before it.
+                                      R"sql(
+ALTER TABLE plan ADD COLUMN inverse TEXT NOT NULL DEFAULT 'NOTHING';
+UPDATE plan SET inverse = coalesce((
+  WITH RECURSIVE before (id, action, undoes) AS (
+    SELECT p.id, p.action, p.undoes FROM plan AS p WHERE p.id = plan.undoes
+    UNION SELECT p.id, p.action, p.undoes FROM plan AS p JOIN before ON p.id = before.undoes
+      WHERE before.action = 'RESTORE_LINK')
+  SELECT action FROM before WHERE action <> 'RESTORE_LINK'), 'NOTHING') WHERE action = 'RESTORE_LINK';
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -180,6 +180,9 @@ void print_automation(std::ostream& out, const v1::RemedyStatus& status) {
   if (!status.breaker_tripped()) out << "The circuit breaker is not tripped.\n";
   out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in the last hour; "
       << status.out_of_service() << " links and hosts out of service by plans.\n";
+  if (status.without_plan() > 0)
+    out << status.without_plan()
+        << " troubles got no plan, because too many plans are open: approve or reject some (weftctl plans).\n";
 }
 
 }  // namespace weft::ctl

@@ -66,6 +66,7 @@ void RemedyController::complete(Snapshot& snapshot, std::vector<std::pair<std::u
   work();
   snapshot.plans = shown_;
   snapshot.remedy = status_;
+  snapshot.remedy.without_plan = plans_.status(clock_.now()).without_plan;
   snapshot.figures.plans_ended = ended_;
 }
 
@@ -86,7 +87,7 @@ MaintenanceList RemedyController::windows() const {
   MaintenanceList windows;
   for (const PlanPtr& plan : *shown_) {
     // A link that is only costly stays up: that it goes down is trouble.
-    if (analyzer::outward_action(*plan, *shown_) == RemedyAction::kRaiseLinkCost) continue;
+    if (analyzer::outward_action(*plan) == RemedyAction::kRaiseLinkCost) continue;
     if (auto window = window_of(*plan)) windows.push_back(std::move(*window));
   }
   return windows;

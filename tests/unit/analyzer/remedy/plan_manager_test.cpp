@@ -66,17 +66,6 @@ TEST(PlanManager, AnApprovalIsForTheRevisionThatWasRead) {
   EXPECT_EQ(b.book->approve(7, 0, "bob", b.look()).error().code, ErrorCode::kNotFound);
 }
 
-TEST(PlanManager, AProposalExpires) {
-  Book b;
-  b.errors("leaf-0", "spine-0");
-  b.book->review(b.look());
-  b.fabric.advance(b.settings.limits.expiry + 1s);
-  EXPECT_FALSE(b.book->approve(1, 0, "ann", b.look()));
-  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
-  b.book->review(b.look());
-  EXPECT_EQ(b.plan(2).state, PlanState::kProposed) << "while its reason lasts a new one follows";
-}
-
 TEST(PlanManager, ATargetThatSomebodyElseHoldsIsReadOnceForAnIncident) {
   RemedySettings settings;
   settings.modes.fill(RemedyMode::kAuto);

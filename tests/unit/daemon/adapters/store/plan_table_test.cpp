@@ -29,6 +29,7 @@ Plan full_plan() {
   plan.actuator = "slurm";
   plan.incident = 0xFFFF'FFFF'FFFF'FFF0;
   plan.undoes = 3;
+  plan.inverse = RemedyAction::kRaiseLinkCost;
   plan.reason = "'); DROP TABLE plan; --";
   plan.requested_by = "weftd";
   plan.approved_by = "åsa@mgmt-1";
@@ -72,6 +73,7 @@ void expect_same(const Plan& a, const Plan& b) {
   EXPECT_EQ(a.actuator, b.actuator);
   EXPECT_EQ(a.incident, b.incident);
   EXPECT_EQ(a.undoes, b.undoes);
+  EXPECT_EQ(a.inverse, b.inverse);
   EXPECT_EQ(a.reason, b.reason);
   EXPECT_EQ(a.requested_by, b.requested_by);
   EXPECT_EQ(a.approved_by, b.approved_by);

@@ -35,6 +35,38 @@ TEST(Schema, AnOlderDatabaseIsBroughtUpAndKeepsItsRows) {
   EXPECT_EQ(database->number("SELECT size FROM thing WHERE name = 'kept'"), 7);
 }
 
+// Plans of a weftd that looked up what a return takes back in the plans before it.
+TEST(Schema, AReturnOfBeforeKnowsWhatItTakesBack) {
+  const TempDir dir;
+  const auto path = dir.path() / "a.db";
+  Schema before = state_schema();
+  before.migrations = before.migrations.first(8);
+  auto old = open_database(path, before);
+  ASSERT_TRUE(old) << old.error().message;
+  const auto add = [&](int id, const char* action, int undoes) {
+    Statement(*old,
+              "INSERT INTO plan VALUES (?, 1, 'COMMITTED', 1, ?, 'opensm', 0, ?, '', '', '', 0, 0, 0, 0, 0, 'NONE', 0, "
+              "0, 0, 0, '')")
+        .run(id, action, undoes);
+  };
+  add(1, "RAISE_LINK_COST", 0);
+  add(2, "RESTORE_LINK", 1);
+  add(3, "RESTORE_LINK", 2);
+  add(4, "ISOLATE_LINK", 0);
+  add(5, "RESTORE_LINK", 4);
+  add(6, "RESTORE_LINK", 99);
+  ASSERT_TRUE(old->outcome());
+  old = tl::unexpected<Error>(Error{});  // closed
+  auto now = open_database(path, state_schema());
+  ASSERT_TRUE(now) << now.error().message;
+  Statement rows(*now, "SELECT inverse FROM plan ORDER BY id");
+  rows.query();
+  std::vector<std::string> inverse;
+  while (rows.next()) inverse.push_back(rows.text(0));
+  EXPECT_EQ(inverse, (std::vector<std::string>{"NOTHING", "RAISE_LINK_COST", "RAISE_LINK_COST", "NOTHING",
+                                               "ISOLATE_LINK", "NOTHING"}));
+}
+
 TEST(Schema, AStepThatFailsLeavesTheOldVersion) {
   const TempDir dir;
   const auto path = dir.path() / "a.db";

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the book of plans remembers, for how long, and how much of it: nothing that is needed later may be forgotten,
+// and what stands for weeks must not fill it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(PlanJournal, AProposalThatNobodyTookUpIsToldAnewAsTheSamePlan) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  const std::uint64_t read = b.plan(1).revision;
+  b.fabric.advance(b.settings.limits.expiry + 1s);
+  const auto late = b.book->approve(1, 0, "ann", b.look());
+  ASSERT_FALSE(late) << "what she read is hours old";
+  EXPECT_NE(late.error().message.find("Read it again"), std::string::npos) << late.error().message;
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+  EXPECT_GT(b.plan(1).revision, read);
+  EXPECT_EQ(b.plan(1).expires, b.fabric.now() + b.settings.limits.expiry);
+  EXPECT_FALSE(b.book->find(2));
+  EXPECT_TRUE(b.book->approve(1, b.plan(1).revision, "ann", b.look()));
+}
+
+TEST(PlanJournal, AnApprovalThatCouldNotStartInTimeIsAProposalAgain) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  b.book->set_hands_off(true, "", "bob", b.fabric.now());
+  b.fabric.advance(b.settings.limits.expiry + 1s);
+  b.book->review(b.look());
+  b.book->set_hands_off(false, "", "bob", b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed) << "her approval was for the morning";
+  EXPECT_TRUE(b.plan(1).approved_by.empty());
+  EXPECT_TRUE(b.orders().empty());
+}
+
+TEST(PlanJournal, APersonsOwnWishThatCouldNotStartIsNotRepeated) {
+  Book b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look()));
+  b.book->set_hands_off(true, "", "bob", b.fabric.now());
+  b.fabric.advance(b.settings.limits.expiry + 1s);
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+}
+
+TEST(PlanJournal, TroubleThatStandsForWeeksLeavesRoomForNewTrouble) {
+  RemedySettings settings;
+  settings.limits.retained_plans = 8;
+  Book b(settings);
+  for (const char* spine : {"spine-0", "spine-1", "spine-2", "spine-3"}) b.errors("leaf-0", spine);
+  for (int day = 0; day < 14; ++day) {
+    b.fabric.advance(24h);
+    b.book->review(b.look());
+    b.book->drain_changes(b.fabric.now());
+  }
+  b.errors("leaf-1", "spine-0");
+  b.book->review(b.look());
+  EXPECT_EQ(b.book->all()->size(), 5U);
+  EXPECT_TRUE(b.book->all()->back()->target.same_as(b.link("leaf-1", "spine-0")));
+  EXPECT_EQ(b.book->status(b.fabric.now()).without_plan, 0U);
+}
+
+TEST(PlanJournal, TroubleThatGetsNoPlanIsCounted) {
+  RemedySettings settings;
+  settings.limits.retained_plans = 2;
+  Book b(settings);
+  for (const char* spine : {"spine-0", "spine-1", "spine-2", "spine-3"}) b.errors("leaf-0", spine);
+  b.book->review(b.look());
+  EXPECT_EQ(b.book->all()->size(), 2U);
+  EXPECT_EQ(b.book->status(b.fabric.now()).without_plan, 2U);
+  const auto audit = b.book->drain_changes(b.fabric.now()).audit;
+  EXPECT_EQ(std::ranges::count(audit, "plans full", &AuditRecord::what), 1);
+  b.book->review(b.look());
+  EXPECT_TRUE(b.book->drain_changes(b.fabric.now()).audit.empty()) << "said once";
+  ASSERT_TRUE(b.book->reject(1, "", "ann", b.fabric.now()));
+  b.book->review(b.look());
+  EXPECT_EQ(b.book->status(b.fabric.now()).without_plan, 1U);
+}
+
+// A link that was made costly eight days ago comes back, and fails: by then the plan that made it costly is forgotten.
+TEST(PlanJournal, AReturnKnowsWhatItTakesBackWhenThePlanBeforeIsForgotten) {
+  Book b;
+  Plan costly;
+  costly.id = 1;
+  costly.state = PlanState::kCommitted;
+  costly.action = RemedyAction::kRaiseLinkCost;
+  costly.target = b.link("leaf-0", "spine-0");
+  costly.actuator = "fake";
+  costly.requested_by = costly.approved_by = "ann";
+  costly.started = costly.finished = b.fabric.now() - 8 * 24h;
+  costly.in_force = true;
+  RemedyMemory memory;
+  memory.plans = {costly};
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, costly.target, "", "ann", b.look()));
+  b.book->review(b.look());
+  auto orders = b.orders();
+  const auto of = [&](std::uint64_t plan) { return std::ranges::find(orders, plan, &RemedyOrder::plan)->number; };
+  b.book->answer_reading(of(2), TargetReading{TargetState::kOurs, ""}, b.fabric.now());
+  b.book->review(b.look());
+  orders = b.orders();
+  b.book->answer_action(of(2), {}, b.fabric.now());
+  orders = b.orders();
+  b.book->answer_reading(of(2), TargetReading{TargetState::kClear, ""}, b.fabric.now());
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying);
+  for (int i = 0; i < 3; ++i) {
+    b.orders();
+    b.book->review(b.look());
+  }
+  ASSERT_FALSE(b.book->find(1)) << "given back, and over for eight days";
+  b.fabric.advance(5s);
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
+  orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders[0].action, RemedyAction::kRaiseLinkCost) << "it was never off";
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -24,12 +24,15 @@ class Clock {
   virtual ~Clock() = default;
   /// The present time.
   virtual TimePoint now() const = 0;
+  /// Time since a moment of the past that stays the same while the process runs: nobody sets this one.
+  virtual Duration steady() const = 0;
 };
 
 /// The machine's clock.
 class SystemClock final : public Clock {
  public:
   TimePoint now() const override { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+  Duration steady() const override { return std::chrono::steady_clock::now().time_since_epoch(); }
 };
 
 }  // namespace weft

@@ -28,15 +28,6 @@ std::size_t links_of(const RemedyView& view) {
   return links;
 }
 
-bool shares_switch(const Entity& a, const Entity& b, const Topology& topology) {
-  for (const PortKey end : {a.port, a.peer})
-    for (const PortKey other : {b.port, b.peer}) {
-      const NodeIndex node = end.node == other.node ? topology.find_node(end.node) : kNoIndex;
-      if (node != kNoIndex && topology.node(node).type == NodeType::kSwitch) return true;
-    }
-  return false;
-}
-
 // Rail of the leaf that a link leads up from; kNoIndex for any other.
 std::uint32_t rail_of(const Entity& target, const Topology& topology, const FabricTree& tree) {
   const PortIndex port = target.kind == EntityKind::kLink ? topology.find_port(target.port) : kNoIndex;
@@ -51,9 +42,18 @@ bool shares_job(const Plan& a, const Plan& b) {
 
 }  // namespace
 
-std::uint32_t actions_within(Plans plans, TimePoint now, Duration span) {
+bool shares_switch(const Entity& a, const Entity& b, const Topology& topology) {
+  for (const PortKey end : {a.port, a.peer})
+    for (const PortKey other : {b.port, b.peer}) {
+      const NodeIndex node = end.node == other.node ? topology.find_node(end.node) : kNoIndex;
+      if (node != kNoIndex && topology.node(node).type == NodeType::kSwitch) return true;
+    }
+  return false;
+}
+
+std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
   return static_cast<std::uint32_t>(std::ranges::count_if(plans, [&](const auto& plan) {
-    return takes_out(plan->action) && plan->started != kNever && now - plan->started < span;
+    return takes_out(plan->action) && plan->started != kNever && ages.of(plan->started) < span;
   }));
 }
 
@@ -61,16 +61,24 @@ std::uint32_t out_of_service(Plans plans) {
   return static_cast<std::uint32_t>(std::ranges::count_if(plans, [](const auto& plan) { return is_out(*plan); }));
 }
 
-std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const FabricTree* tree,
-                                       const BudgetLimits& limits) {
+std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
+                                       const FabricTree* tree, const BudgetLimits& limits) {
   const auto says = [](const char* what, std::size_t limit) { return std::string(what) + std::to_string(limit); };
+  if (!takes_out(plan.action)) {
+    const auto returns = std::ranges::count_if(plans, [&](const auto& other) {
+      return other->id != plan.id && !takes_out(other->action) && other->started != kNever &&
+             ages.of(other->started) < 1h;
+    });
+    if (returns < limits.returns_per_hour) return std::nullopt;
+    return says("returns per hour are used up: ", limits.returns_per_hour);
+  }
   std::uint32_t hour = 0, out = 0, on_switch = 0, on_job = 0, on_rail = 0;
   const FabricView* fabric = view.fabric(plan.target.fabric);
   const Topology* topology = fabric && fabric->sweep ? fabric->sweep->topology.get() : nullptr;
   const std::uint32_t rail = topology && tree ? rail_of(plan.target, *topology, *tree) : kNoIndex;
   for (const auto& other : plans) {
     if (other->id == plan.id) continue;
-    if (takes_out(other->action) && other->started != kNever && view.now - other->started < 1h) ++hour;
+    if (takes_out(other->action) && other->started != kNever && ages.of(other->started) < 1h) ++hour;
     if (!is_out(*other)) continue;
     ++out;
     if (shares_job(plan, *other)) ++on_job;
@@ -101,15 +109,16 @@ RemedyAction outward_action(const Plan& plan) {
   return takes_out(plan.action) ? plan.action : inverse_action(plan);
 }
 
-std::size_t failed_reinstatements(const Entity& target, Plans plans, TimePoint now, const VerificationLimits& limits) {
+std::size_t failed_reinstatements(const Entity& target, Plans plans, const Ages& ages,
+                                  const VerificationLimits& limits) {
   return static_cast<std::size_t>(std::ranges::count_if(plans, [&](const auto& plan) {
     return !takes_out(plan->action) && plan->target.same_as(target) &&
            (plan->state == PlanState::kRolledBack || plan->state == PlanState::kFailed) && plan->started != kNever &&
-           now - plan->started < limits.reinstatement_window;
+           ages.of(plan->started) < limits.reinstatement_window;
   }));
 }
 
-std::optional<std::string> must_trip(std::size_t wanted, Plans plans, const RemedyView& view,
+std::optional<std::string> must_trip(std::size_t wanted, Plans plans, const RemedyView& view, const Ages& ages,
                                      const BreakerLimits& limits) {
   std::size_t nodes = view.health.size();
   for (const FabricView& fabric : view.fabrics)
@@ -120,7 +129,7 @@ std::optional<std::string> must_trip(std::size_t wanted, Plans plans, const Reme
     return std::to_string(wanted) + " targets needed a remedy within " +
            std::to_string(std::chrono::duration_cast<std::chrono::minutes>(limits.window).count()) +
            " min, more than " + std::to_string(most) + ": a common cause outside any plan is likely";
-  const std::uint32_t day = actions_within(plans, view.now, 24h);
+  const std::uint32_t day = actions_within(plans, ages, 24h);
   if (day > limits.actions_per_day)
     return std::to_string(day) + " actions within a day, more than " + std::to_string(limits.actions_per_day) +
            ": too many for independent faults";

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "analyzer/remedy/clock_steps.hpp"
 #include "analyzer/remedy/fabric_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
 
@@ -15,10 +16,13 @@ namespace weft::analyzer {
 /// Which budget the plan would overdraw, in words; nullopt: none. Counted are plans that asked the world for something
 /// within the last hour, and what plans hold out of service or are about to. `tree`: of the plan's fabric, or null.
 std::optional<std::string> over_budget(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans,
-                                       const RemedyView& view, const FabricTree* tree, const BudgetLimits& limits);
+                                       const RemedyView& view, const Ages& ages, const FabricTree* tree,
+                                       const BudgetLimits& limits);
 
-/// Plans that took something out of service within `span` before `now`.
-std::uint32_t actions_within(std::span<const std::shared_ptr<const Plan>> plans, TimePoint now, Duration span);
+/// Plans that took something out of service within the last `span`.
+std::uint32_t actions_within(std::span<const std::shared_ptr<const Plan>> plans, const Ages& ages, Duration span);
+/// Both links end at the same switch of the topology.
+bool shares_switch(const Entity& a, const Entity& b, const Topology& topology);
 /// Targets that are out of service by our plans now.
 std::uint32_t out_of_service(std::span<const std::shared_ptr<const Plan>> plans);
 
@@ -29,11 +33,11 @@ RemedyAction outward_action(const Plan& plan);
 
 /// Reinstatements of the target that were rolled back because it failed again.
 std::size_t failed_reinstatements(const Entity& target, std::span<const std::shared_ptr<const Plan>> plans,
-                                  TimePoint now, const VerificationLimits& limits);
+                                  const Ages& ages, const VerificationLimits& limits);
 
 /// Why the breaker must trip now, in words; nullopt: it need not. `wanted`: incidents with a remedy that began within
 /// the breaker's window.
 std::optional<std::string> must_trip(std::size_t wanted, std::span<const std::shared_ptr<const Plan>> plans,
-                                     const RemedyView& view, const BreakerLimits& limits);
+                                     const RemedyView& view, const Ages& ages, const BreakerLimits& limits);
 
 }  // namespace weft::analyzer

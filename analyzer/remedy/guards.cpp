@@ -214,6 +214,13 @@ class Judge {
     for (const PlanPtr& other : in_.plans)
       if (other->id != plan_.id && holds_fabric(*other) && other->target.fabric == plan_.target.fabric)
         return refused(plan_name(other->id) + " is under way");
+    // One at a time: when both fail again their switch loses both at once.
+    if (is_link_ && !takes_out_ && !by_person_ && fabric_)
+      for (const PlanPtr& other : in_.plans)
+        if (other->id != plan_.id && !takes_out(other->action) && is_under_way(other->state) &&
+            other->target.kind == EntityKind::kLink && other->target.fabric == plan_.target.fabric &&
+            shares_switch(other->target, plan_.target, topology()))
+          return refused(other->target.label + " of the same switch is on probation: " + plan_name(other->id));
     return passed("no other plan is under way");
   }
 
@@ -224,8 +231,9 @@ class Judge {
   }
 
   Verdict budget() const {
-    if (!takes_out_) return not_needed("it returns a target to service");
-    const auto over = over_budget(plan_, in_.plans, in_.view, in_.tree ? &in_.tree->tree() : nullptr, limits_.budget);
+    if (!takes_out_ && by_person_) return not_needed("a person returns a target to service");
+    const auto over =
+        over_budget(plan_, in_.plans, in_.view, in_.ages, in_.tree ? &in_.tree->tree() : nullptr, limits_.budget);
     return over ? refused(*over) : passed("within all budgets");
   }
 
@@ -236,7 +244,7 @@ class Judge {
       if (other->id == plan_.id || (other->started == kNever && other->approved_by.empty())) continue;
       if (!other->target.same_as(plan_.target)) continue;
       const TimePoint last = std::max(other->started, other->finished);
-      if (in_.view.now - last < limits_.budget.cool_down && other->id != plan_.undoes)
+      if (in_.ages.of(last) < limits_.budget.cool_down && other->id != plan_.undoes)
         return refused(plan_name(other->id) + " changed it less than " + minutes(limits_.budget.cool_down) + " ago");
     }
     return passed("no recent change");
@@ -245,7 +253,7 @@ class Judge {
   Verdict reinstatement() const {
     if (takes_out_) return not_needed("it returns nothing to service");
     if (by_person_) return not_needed("requested by a person");
-    const std::size_t failed = failed_reinstatements(plan_.target, in_.plans, in_.view.now, limits_.verification);
+    const std::size_t failed = failed_reinstatements(plan_.target, in_.plans, in_.ages, limits_.verification);
     if (failed >= limits_.verification.reinstatements)
       return refused("it failed again after its return " + std::to_string(failed) + " times: check it by hand");
     return passed("it failed again " + std::to_string(failed) + " times lately");

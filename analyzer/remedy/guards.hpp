@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/remedy/clock_steps.hpp"
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
 #include "fabric/graph/route_check.hpp"
@@ -22,6 +23,7 @@ struct GuardInput {
   const RemedyView& view;
   std::span<const PlanPtr> plans;  ///< all that are remembered; the one that is judged may be among them
   const RemedyStatus& status;
+  Ages ages;  ///< as of view.now
   /// The plan's fabric as it is now; null when it is not known or the target is a host.
   LiveTree* tree = nullptr;
   /// How tables lead through that fabric's tiers now; null while that is not known.

@@ -25,6 +25,8 @@ struct CapacityLimits {
 struct BudgetLimits {
   /// Actions that take something out of service in an hour.
   unsigned actions_per_hour = 6;
+  /// Links and hosts that automation brings back in an hour.
+  unsigned returns_per_hour = 6;
   /// Links and hosts out at once by our plans: this many, or out_share of all links, whichever is more.
   unsigned out_minimum = 10;
   double out_share = 0.005;  ///< 0..1

@@ -166,7 +166,8 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   for (auto& [id, other] : entries_) {
     Plan& plan = other.plan;
     if (!plan.target.same_as(target)) continue;
-    if (is_under_way(plan.state) || plan.state == PlanState::kApproved)
+    const bool waits_by_itself = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
+    if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself))
       return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way");
     if (plan.in_force || plan.unresolved) undoes = id;
   }
@@ -175,9 +176,10 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   if (!takes_out(action) && undoes == 0)
     return fail(ErrorCode::kFailedPrecondition,
                 target.label + " was not taken out of service by Weft: it must be returned by whoever did it");
-  // A person's word stands for what was only proposed.
+  // A person's word stands for what was only proposed, or waits for its turn by our own approval.
   for (auto& [id, other] : entries_)
-    if (other.plan.state == PlanState::kProposed && other.plan.target.same_as(target))
+    if ((other.plan.state == PlanState::kProposed || other.plan.state == PlanState::kApproved) &&
+        other.plan.target.same_as(target))
       end(other, PlanState::kExpired, who, "requested by a person", view.now);
 
   const std::uint64_t id = next_id_;
@@ -318,7 +320,7 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   if (plan.in_force == ours && !plan.unresolved) return;
   // What counts is when it was asked: what lands between reading and answer must not be overlooked.
   const bool may_still_land =
-      reading->state != TargetState::kOurs && of->checked - plan.finished < settings_.limits.late_watch;
+      reading->state != TargetState::kOurs && clock_.ages(of->checked).of(plan.finished) < settings_.limits.late_watch;
   if (plan.unresolved && may_still_land) return;
   plan.in_force = ours;
   plan.unresolved = false;
@@ -347,7 +349,7 @@ PlanPtr PlanManager::find(std::uint64_t id) const {
 
 RemedyStatus PlanManager::status(TimePoint now) const {
   RemedyStatus status = status_;
-  status.actions_last_hour = actions_within(shown_, now, 1h);
+  status.actions_last_hour = actions_within(shown_, clock_.ages(now), 1h);
   status.actions_per_hour = settings_.limits.budget.actions_per_hour;
   status.out_of_service = out_of_service(shown_);
   return status;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/clock_steps.hpp"
 #include "analyzer/remedy/guards.hpp"
 #include "analyzer/remedy/plan_runner.hpp"
 #include "analyzer/remedy/settings.hpp"
@@ -99,6 +100,7 @@ class PlanManager {
   bool is_taken(const Entity& target) const;  ///< by a plan that is not over
   bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
   void set_back(TimePoint now);
+  void set_forward(Duration by, TimePoint now);
   void propose(const RemedyView& view);
   std::optional<std::string> reason_to_return(const Plan& out, const RemedyView& view) const;
   void propose_returns(const RemedyView& view);
@@ -115,6 +117,7 @@ class PlanManager {
   RemedySettings settings_;
   RemedyStatus status_;
   TimePoint reviewed_ = kNever;
+  ClockSteps clock_;
   std::uint64_t next_id_;
   std::uint64_t next_order_ = 1;
   std::map<std::uint64_t, Entry> entries_;

@@ -53,8 +53,23 @@ void PlanManager::set_back(TimePoint now) {
       *at = std::min(*at, now);
 }
 
+// The clock was set forward: what waits for a time waits as long as it would have, and is no older than before.
+void PlanManager::set_forward(Duration by, TimePoint now) {
+  for (auto& [id, entry] : entries_) {
+    for (TimePoint* at : {&entry.work.due, &entry.work.verifying_since, &entry.checked, &entry.last_window})
+      if (*at != kNever) *at += by;
+    if (is_over(entry.plan.state)) continue;
+    entry.plan.expires += by;
+    show(entry);
+  }
+  audit(nullptr, std::string(kOurselves), "clock set forward",
+        "by " + std::to_string(static_cast<std::int64_t>(seconds(by))) + " s: nothing is due earlier for it", now);
+}
+
 void PlanManager::review(const RemedyView& view) {
   if (view.now < reviewed_) set_back(view.now);
+  const Duration forward = view.steady ? clock_.look(view.now, *view.steady) : Duration{};
+  if (forward > Duration{}) set_forward(forward, view.now);
   reviewed_ = view.now;
   propose(view);
   propose_returns(view);
@@ -111,7 +126,7 @@ void PlanManager::propose(const RemedyView& view) {
         !settings_.actuator(RemedyAction::kRaiseLinkCost, view.is_ethernet_link(remedy->target)).empty())
       remedy->action = RemedyAction::kRaiseLinkCost;
     const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
-    if (view.now - began < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
+    if (clock_.ages(view.now).of(began) < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
     if (settings_.mode(remedy->action) == RemedyMode::kOff) continue;
     // Nobody could carry it out: the incident says all there is to say.
     if (settings_.actuator(remedy->action, view.is_ethernet_link(remedy->target)).empty()) continue;
@@ -145,9 +160,10 @@ void PlanManager::propose(const RemedyView& view) {
 
 // Why what the plan took out may come back now; nullopt: it may not yet.
 std::optional<std::string> PlanManager::reason_to_return(const Plan& out, const RemedyView& view) const {
+  const Ages ages = clock_.ages(view.now);
   const Incident* incident = view.incident(out.incident);
   const bool over =
-      !incident || (!incident->is_open() && view.now - incident->resolved >= settings_.limits.undrain_after);
+      !incident || (!incident->is_open() && ages.of(incident->resolved) >= settings_.limits.undrain_after);
   if (out.target.kind == EntityKind::kHost) {
     if (out.incident == 0 || !over) return std::nullopt;  // whoever asked for the drain knows when it ends
     const auto health = std::ranges::find(view.health, out.target.host, &NodeHealth::node);
@@ -162,7 +178,7 @@ std::optional<std::string> PlanManager::reason_to_return(const Plan& out, const 
     return incident_name(out.incident) + " is over and the link is up";
   }
   // A link that is off shows nothing: only trying tells.
-  if (view.now - out.finished < settings_.limits.reinstate_after) return std::nullopt;
+  if (ages.of(out.finished) < settings_.limits.reinstate_after) return std::nullopt;
   return "it has been out of service for long and may be repaired";
 }
 
@@ -192,7 +208,7 @@ void PlanManager::trip(const RemedyView& view) {
   std::vector<PlanPtr> since;
   for (const PlanPtr& plan : shown_)
     if (plan->started > status_.breaker_since) since.push_back(plan);
-  const auto why = must_trip(wanted_, since, view, settings_.limits.breaker);
+  const auto why = must_trip(wanted_, since, view, clock_.ages(view.now), settings_.limits.breaker);
   if (!why) return;
   status_.breaker_tripped = true;
   status_.breaker_reason = *why;
@@ -203,7 +219,7 @@ void PlanManager::trip(const RemedyView& view) {
 
 std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
-  GuardInput input{settings_, view, shown_, status_, tree, nullptr, std::nullopt};
+  GuardInput input{settings_, view, shown_, status_, clock_.ages(view.now), tree, nullptr, std::nullopt};
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
   return check_guards(plan, input);
@@ -374,7 +390,7 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
 void PlanManager::prune(TimePoint now) {
   const auto old = [&](const Plan& plan) {
     return is_over(plan.state) && !plan.in_force && !plan.unresolved &&
-           now - plan.finished > settings_.limits.retention;
+           clock_.ages(now).of(plan.finished) > settings_.limits.retention;
   };
   std::set<std::uint64_t> gone;
   for (const auto& [id, entry] : entries_)

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ struct RemedyView {
   std::span<const MaintenanceWindow> maintenance{};
   /// As IncidentManager::last_evidence(); what an incident shows may lag behind.
   std::span<const std::pair<std::uint64_t, TimePoint>> last_evidence{};
+  /// Clock::steady() of `now`, by which steps of the wall clock show; nullopt: they are not looked for.
+  std::optional<Duration> steady{};
 
   /// The fabric of that name, or null.
   const FabricView* fabric(std::string_view name) const;

@@ -28,6 +28,9 @@ std::vector<Key> remedy_limits_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.limits.budget.actions_per_hour; }, Bounds{1, 1000}, "actions",
        "Maximum of actions that take something out of service in an hour, by anyone. More is a change of the fabric, "
        "not a repair, and needs manual planning."},
+      {"remedy.limits.budget.returns_per_hour",
+       [](WeftdConfig& c) -> Field { return &c.remedy.limits.budget.returns_per_hour; }, Bounds{1, 1000}, "actions",
+       "Maximum of links and hosts that automation brings back in an hour. What a person restores is not limited."},
       {"remedy.limits.budget.out_minimum", [](WeftdConfig& c) -> Field { return &c.remedy.limits.budget.out_minimum; },
        Bounds{1, 1e6}, "links or hosts",
        "Maximum of targets that plans keep out of service at once, or out_share of all links if that is more."},

@@ -50,6 +50,7 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
 analyzer::RemedyView RemedyController::view() const {
   analyzer::RemedyView view;
   view.now = clock_.now();
+  view.steady = clock_.steady();
   view.fabrics = seen_.fabrics;
   if (seen_.incidents) view.incidents = *seen_.incidents;
   if (seen_.hosts) view.hosts = *seen_.hosts;

@@ -15,8 +15,8 @@ namespace {
 
 using fakes::EthernetFabric;
 
-struct Book {
-  explicit Book(bool webhook = false) : fabric(EthernetFabric::leaf_spine(8, 4, 2)) {
+struct EthernetBook {
+  explicit EthernetBook(bool webhook = false) : fabric(EthernetFabric::leaf_spine(8, 4, 2)) {
     settings.actuators.fill("infiniband_port");
     settings.modes.fill(RemedyMode::kAuto);
     if (webhook)
@@ -65,7 +65,7 @@ struct Book {
 };
 
 TEST(EthernetRemedies, NobodySetsAnInfinibandPortThere) {
-  Book b;
+  EthernetBook b;
   b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
   b.book->review(b.look());
   EXPECT_EQ(b.book->find(1), nullptr) << "nobody could carry it out";
@@ -77,7 +77,7 @@ TEST(EthernetRemedies, NobodySetsAnInfinibandPortThere) {
 }
 
 TEST(EthernetRemedies, ASlowLinkGetsNoHopWeight) {
-  Book b(true);
+  EthernetBook b(true);
   b.trouble(IncidentKind::kLinkDegraded, "leaf01 swp49");
   b.book->review(b.look());
   ASSERT_NE(b.book->find(1), nullptr);
@@ -85,7 +85,7 @@ TEST(EthernetRemedies, ASlowLinkGetsNoHopWeight) {
 }
 
 TEST(EthernetRemedies, AHostBehindABadLinkIsDrainedAsEver) {
-  Book b;
+  EthernetBook b;
   b.trouble(IncidentKind::kLinkErrors, "leaf01 swp1");
   b.book->review(b.look());
   const Plan plan = *b.book->find(1);
@@ -96,7 +96,7 @@ TEST(EthernetRemedies, AHostBehindABadLinkIsDrainedAsEver) {
 }
 
 TEST(EthernetRemedies, AWebhookMayBeToldAndTheGuardsLookAtTheCables) {
-  Book b(true);
+  EthernetBook b(true);
   b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
   b.book->review(b.look());
   EXPECT_EQ(b.book->find(1)->actuator, "webhook");
@@ -105,7 +105,7 @@ TEST(EthernetRemedies, AWebhookMayBeToldAndTheGuardsLookAtTheCables) {
   EXPECT_EQ(b.book->drain_changes(EthernetFabric::now()).orders.size(), 1U);
 
   // With all others down it is the last one, and no tables are needed to know that.
-  Book last(true);
+  EthernetBook last(true);
   for (const char* uplink : {"50", "51", "52", "53", "54", "55", "56"})
     last.fabric.set_state("leaf01 swp" + std::string(uplink), PortState::kDown);
   last.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
@@ -115,14 +115,14 @@ TEST(EthernetRemedies, AWebhookMayBeToldAndTheGuardsLookAtTheCables) {
 }
 
 TEST(EthernetRemedies, WhatNobodyReadsIsLeftAlone) {
-  Book b(true);
+  EthernetBook b(true);
   b.fabric.set_state("leaf01 swp49", PortState::kUnknown);
   b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
   b.book->review(b.look());
   EXPECT_TRUE(b.book->find(1)->refused());
   EXPECT_EQ(b.why(1, Guard::kFreshData), "refused: the link's ends are not read now");
   // Ways that nobody reads count as none when it is asked what is left.
-  Book others(true);
+  EthernetBook others(true);
   for (const char* uplink : {"50", "51", "52", "53", "54", "55", "56"})
     others.fabric.set_state("leaf01 swp" + std::string(uplink), PortState::kUnknown);
   others.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
@@ -131,7 +131,7 @@ TEST(EthernetRemedies, WhatNobodyReadsIsLeftAlone) {
 }
 
 TEST(EthernetRemedies, ThatALinkIsOutIsSeenByItsState) {
-  Book b(true);
+  EthernetBook b(true);
   b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
   b.book->review(b.look());
   const Plan plan = *b.book->find(1);

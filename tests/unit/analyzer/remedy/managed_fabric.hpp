@@ -28,7 +28,7 @@ struct Book {
     views[0].name = fabric.name();
     views[0].watching = true;
     views[0].sweep = std::make_shared<const Sweep>(fabric.sweep());
-    return {fabric.now(), views, incidents, {}, health, maintenance, {}};
+    return {fabric.now(), views, incidents, {}, health, maintenance, {}, fabric.now().time_since_epoch() - set_forward};
   }
 
   Entity link(const std::string& a, const std::string& b) const {
@@ -68,6 +68,7 @@ struct Book {
 
   fakes::FabricBuilder fabric;
   RemedySettings settings;
+  Duration set_forward{};  ///< how much of the fabric's time did not pass: the clock was set
   std::vector<FabricView> views;
   std::vector<std::shared_ptr<const Incident>> incidents;
   std::vector<NodeHealth> health;

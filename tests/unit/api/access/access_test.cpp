@@ -125,6 +125,7 @@ TEST(Nodes, AreSpokenForByThemselvesAlone) {
 class StillClock final : public Clock {
  public:
   TimePoint now() const override { return time; }
+  Duration steady() const override { return time.time_since_epoch(); }
   TimePoint time{std::chrono::hours(24)};
 };
 

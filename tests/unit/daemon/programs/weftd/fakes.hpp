@@ -23,7 +23,9 @@ class FakeClock final : public Clock {
  public:
   explicit FakeClock(TimePoint start = TimePoint{std::chrono::seconds(1'700'000'000)}) : time(start) {}
   TimePoint now() const override { return time; }
+  Duration steady() const override { return time.time_since_epoch() - set_forward; }
   TimePoint time;
+  Duration set_forward{};  ///< how much of `time` did not pass
 };
 
 /// A collector's stream that remembers what it was told.

@@ -160,6 +160,26 @@ Result<Plan> PlanManager::reject(std::uint64_t id, const std::string& why, const
   return found->plan;
 }
 
+Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
+  Entry* found = entry(id);
+  if (!found) return fail(ErrorCode::kNotFound, "no plan " + plan_name(id));
+  Plan& plan = found->plan;
+  if (is_over(plan.state))
+    return fail(ErrorCode::kFailedPrecondition,
+                plan_name(id) + " is " + to_string(plan.state) + ": " + plan.outcome +
+                    (plan.in_force ? ". Return its target to service to undo it: weftctl " +
+                                         std::string(plan.target.kind == EntityKind::kHost ? "undrain" : "restore")
+                                   : ""));
+  const std::string sentence = "aborted by " + who + (why.empty() ? "" : ": " + why);
+  if (!is_under_way(plan.state)) {
+    end(*found, PlanState::kRejected, who, sentence, now);
+  } else if (plan.state != PlanState::kRollingBack) {
+    note(*found, who, why.empty() ? "abort" : "abort: " + why, now);
+    runner(*found, now).abort(sentence);
+  }
+  return found->plan;
+}
+
 Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, const std::string& why,
                                   const std::string& who, const RemedyView& view) {
   std::uint64_t undoes = 0;
@@ -168,7 +188,8 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
     if (!plan.target.same_as(target)) continue;
     const bool waits_by_itself = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
     if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself))
-      return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way");
+      return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way (" + to_string(plan.action) +
+                                                 "); to undo it: weftctl abort " + plan_name(id));
     if (plan.in_force || plan.unresolved) undoes = id;
   }
   if (takes_out(action) && undoes != 0)

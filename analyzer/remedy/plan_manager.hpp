@@ -45,6 +45,10 @@ class PlanManager {
   Result<Plan> approve(std::uint64_t id, std::uint64_t revision, const std::string& who, const RemedyView& view);
   /// kNotFound; kFailedPrecondition when the plan is neither proposed nor approved.
   Result<Plan> reject(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
+  /// Ends a plan that is not over: what was not begun is rejected, what is under way is undone. Nothing is sent while
+  /// all automation is stopped. kNotFound; kFailedPrecondition when it is over: what it took out is returned by
+  /// request().
+  Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
   /// A person's own plan, approved at once. kFailedPrecondition: refused by a guard, or there is nothing of ours to be
   /// taken back; kAlreadyExists: a plan for the same is under way.
   Result<Plan> request(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
@@ -82,6 +86,7 @@ class PlanManager {
     TimePoint checked = kNever;                  ///< when what is in force was last read
     TimePoint last_window = kNever;              ///< the sweep of the last window
     std::optional<RouteReview> routes_before{};  ///< when it was about to act; empty after a restart
+    std::vector<NodeGuid> neighbours{};          ///< that answered then
     bool changed = false;
   };
 
@@ -109,7 +114,9 @@ class PlanManager {
   void refresh(Entry& entry, const RemedyView& view);
   void act(Entry& entry, const RemedyView& view);
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
+  void check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const;
   void watch(Entry& entry, const RemedyView& view);
+  void watch_undoing(Entry& entry, const RemedyView& view);
   void trip(const RemedyView& view);
   void settle(const Plan& plan, TargetState state, TimePoint now);
   void prune(TimePoint now);

@@ -136,6 +136,7 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
 }
 
 void PlanRunner::hold() {
+  if (break_off()) return;
   // An undo of before may have been sent, as far as the journal knows.
   if (undoing())
     work_.undos -= work_.undos > 0;
@@ -145,10 +146,42 @@ void PlanRunner::hold() {
   note_("held before it was sent");
 }
 
+// Before anything was sent.
+bool PlanRunner::break_off() {
+  if (work_.abort.empty() || undoing()) return false;
+  end(PlanState::kRejected, std::string(work_.abort) + ": nothing was changed");
+  return true;
+}
+
+void PlanRunner::abort(const std::string& why) {
+  if (undoing()) return;
+  if (plan_.state != PlanState::kExecuting) return roll_back(why);
+  work_.abort = why;
+  // A change that was decided on and not given out yet is no change.
+  const bool given_out = work_.stage == Stage::kAct && work_.order != 0;
+  if (plan_.intent == PlanIntent::kNone || (work_.stage == Stage::kAct && !given_out)) {
+    break_off();
+    return;
+  }
+  if (given_out) return note_(why + ": it is undone as soon as " + plan_.actuator + " has answered");
+  const bool late = work_.unanswered;
+  roll_back(why);
+  work_.late = late;
+}
+
 void PlanRunner::acted(const Result<void>& result) {
   work_.order = 0;
   const bool unknown =
       !result && (result.error().code == ErrorCode::kTimeout || result.error().code == ErrorCode::kUnavailable);
+  if (!work_.abort.empty() && !undoing()) {
+    if (!result && !unknown) {
+      break_off();
+      return;
+    }
+    roll_back(std::string(work_.abort));
+    work_.late = unknown;
+    return;
+  }
   if (result || unknown) {
     work_.stage = Stage::kReadBack;
     work_.unanswered = unknown;
@@ -172,7 +205,15 @@ void PlanRunner::done(const std::string& detail) {
   if (undoing()) {
     // What failed again on its way back is held by this plan from now on.
     plan_.in_force = !takes_out(plan_.action);
-    return end(PlanState::kRolledBack, plan_.outcome);
+    plan_.unresolved = work_.late;
+    const bool shows = takes_out(plan_.action) && plan_.target.kind == EntityKind::kLink;
+    // What was never sent changed nothing that would have to come back.
+    if (!shows || plan_.started == kNever) return end(PlanState::kRolledBack, plan_.outcome);
+    plan_.intent = PlanIntent::kNone;
+    work_ = {};
+    work_.stage = Stage::kSeeBack;
+    work_.verifying_since = now_;
+    return note_("it is undone: is the fabric as before?" + detail);
   }
   plan_.in_force = takes_out(plan_.action);
   plan_.state = PlanState::kVerifying;
@@ -189,6 +230,14 @@ void PlanRunner::roll_back(const std::string& why) {
   work_.stage = Stage::kLook;
   work_.due = now_;
   note_("it is being undone: " + why);
+}
+
+void PlanRunner::seen_back(const Window& window) {
+  if (window.fresh) work_.why = window.why;
+  if (window.fresh && window.good) return end(PlanState::kRolledBack, plan_.outcome);
+  if (now_ - work_.verifying_since <= limits_.verification.within) return;
+  const std::string why = work_.why.empty() ? "nobody could see whether the fabric is as before" : work_.why;
+  end(PlanState::kFailed, plan_.outcome + "; it was undone, but check it by hand: " + why);
 }
 
 void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
@@ -212,7 +261,8 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
 }
 
 std::optional<RemedyOrder> PlanRunner::order() const {
-  if (work_.stage == Stage::kIdle || work_.stage == Stage::kReady || work_.order != 0 || now_ < work_.due)
+  if (work_.stage == Stage::kIdle || work_.stage == Stage::kReady || work_.stage == Stage::kSeeBack ||
+      work_.order != 0 || now_ < work_.due)
     return std::nullopt;
   RemedyOrder order;
   order.plan = plan_.id;

@@ -3,8 +3,8 @@
 // How one plan is carried out: the state machine, without the world and without a clock.
 //
 //   PROPOSED → APPROVED → EXECUTING → VERIFYING → COMMITTED
-//                             │            └──→ ROLLING_BACK → ROLLED_BACK
-//                             └──→ FAILED, ROLLED_BACK, EXPIRED
+//                             │└───────────┴──→ ROLLING_BACK → ROLLED_BACK, FAILED
+//                             └──→ FAILED, ROLLED_BACK, REJECTED, EXPIRED
 //
 // EXECUTING and ROLLING_BACK read the world, change it once and read it again; what is not known is read, never
 // repeated. The model in tests/model/plan.pml says the same in Promela.
@@ -29,6 +29,7 @@ struct PlanWork {
     kReady,  ///< to act, when the guards still allow it
     kAct,
     kReadBack,
+    kSeeBack,  ///< it was undone: is the fabric as before?
   };
   Stage stage = Stage::kIdle;
   std::uint64_t order = 0;  ///< number of the one that is out; 0: none
@@ -38,6 +39,8 @@ struct PlanWork {
   unsigned undos = 0;       ///< inverse actions sent
   TimePoint verifying_since = kNever;
   bool unanswered = false;  ///< the change that was sent got no answer: it may still land
+  bool late = false;        ///< what is being undone got no answer: it may land after its undoing
+  std::string abort{};      ///< a person wants it undone as soon as the change that is out is answered: why
   std::string why{};        ///< the last window was not good
   unsigned worse = 0;       ///< sweeps in a row with a neighbour worse off
 };
@@ -70,6 +73,11 @@ class PlanRunner {
   void hold();
   /// The change that was ordered: success, refusal, or nobody knows.
   void acted(const Result<void>& result);
+  /// A person wants it undone, at any state of a plan that is under way. Where nothing was sent it ends at once; what
+  /// is on its way to the actuator is waited for. Nothing when it is being undone already.
+  void abort(const std::string& why);
+  /// A sweep has passed since it was undone.
+  void seen_back(const Window& window);
   /// A sweep has passed.
   void window(const Window& window, std::uint32_t windows_needed);
   /// Begins to undo the plan: the state becomes ROLLING_BACK, and the target is read first.
@@ -83,6 +91,7 @@ class PlanRunner {
   bool undoing() const { return plan_.state == PlanState::kRollingBack; }
   void look_again(Duration after);
   void done(const std::string& detail);
+  bool break_off();
   void end(PlanState state, std::string outcome);
   void failed_reading(const std::string& why);
 

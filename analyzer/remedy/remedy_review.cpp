@@ -10,6 +10,7 @@
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/link_choice.hpp"
+#include "analyzer/remedy/neighbours.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
 #include "analyzer/remedy/windows.hpp"
 
@@ -80,6 +81,7 @@ void PlanManager::review(const RemedyView& view) {
     if (state == PlanState::kProposed || state == PlanState::kApproved) refresh(entry, view);
     if (entry.work.stage == PlanWork::Stage::kReady) act(entry, view);
     if (state == PlanState::kVerifying) watch(entry, view);
+    if (entry.work.stage == PlanWork::Stage::kSeeBack) watch_undoing(entry, view);
   }
   prune(view.now);
 }
@@ -335,6 +337,9 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   });
   entry.routes_before.reset();
   if (const RouteReview* routes = trees_.routes(plan.target.fabric, view)) entry.routes_before = *routes;
+  const FabricView* fabric = view.fabric(plan.target.fabric);
+  if (fabric && plan.target.kind == EntityKind::kLink)
+    entry.neighbours = answering_neighbours(plan.target, *fabric, settings_.limits.stale_intervals);
   runner(entry, view.now)
       .act(refused == guards.end()
                ? std::nullopt
@@ -356,6 +361,23 @@ void PlanManager::check_routes(const Entry& entry, const RemedyView& view, Windo
   window.worse = true;
 }
 
+// Who answered before and does not any more may have lost its last way by the plan.
+void PlanManager::check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const {
+  const FabricView* fabric = view.fabric(entry.plan.target.fabric);
+  if (!fabric || !window.fresh) return;
+  std::string silent =
+      silent_neighbours(entry.neighbours, entry.plan.target, *fabric, settings_.limits.stale_intervals);
+  if (silent.empty()) return;
+  window.good = false;
+  window.worse = true;
+  window.why = std::move(silent);
+}
+
+void PlanManager::watch_undoing(Entry& entry, const RemedyView& view) {
+  runner(entry, view.now)
+      .seen_back(judge_undoing(entry.plan, view, entry.work.verifying_since, entry.neighbours, settings_.limits));
+}
+
 void PlanManager::watch(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const FabricView* fabric = view.fabric(plan.target.fabric);
@@ -366,6 +388,7 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
     window = judge_window(plan, view, entry.work.verifying_since, settings_.limits);
     if (window.good && takes_out(plan.action) && plan.target.kind == EntityKind::kLink)
       check_routes(entry, view, window);
+    if (takes_out(plan.action) && plan.target.kind == EntityKind::kLink) check_neighbours(entry, view, window);
     entry.last_window = seen;
   }
   const VerificationLimits& limits = settings_.limits.verification;

@@ -5,6 +5,7 @@
 
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/guards.hpp"
+#include "analyzer/remedy/neighbours.hpp"
 #include "fabric/graph/multipath.hpp"
 #include "fabric/graph/path.hpp"
 
@@ -171,6 +172,20 @@ bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const Hos
   const auto host = std::ranges::find(hosts, plan.target.host, [](const auto& view) { return view->host; });
   return host == hosts.end() || (*host)->state != CollectorState::kConnected || !(*host)->reading ||
          (*host)->reading->jobs.empty();
+}
+
+Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, const std::vector<NodeGuid>& neighbours,
+                     const RemedyLimits& limits) {
+  Window window;
+  const Seen seen = look(plan, view);
+  if (!seen.sweep || seen.sweep->started <= since) return window;
+  window.fresh = true;
+  if (!is_up(seen))
+    window.why = "the link has not come up again";
+  else
+    window.why = silent_neighbours(neighbours, plan.target, *view.fabric(plan.target.fabric), limits.stale_intervals);
+  window.good = window.why.empty();
+  return window;
 }
 
 Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {

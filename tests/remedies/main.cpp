@@ -26,10 +26,11 @@ std::vector<Shape> shapes() {
 void print(const Tally& tally, double seconds) {
   const auto n = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
   std::printf(
-      "%llu sequences, %llu steps, %llu actions, %llu replies lost, %llu crashes, %llu writes refused, "
+      "%llu sequences, %llu steps, %llu actions, %llu replies lost, %llu crashes, %llu plans aborted, %llu writes "
+      "refused, "
       "breaker tripped %llu times, %llu wishes refused, %.0f s\n",
-      n(tally.sequences), n(tally.steps), n(tally.acts), n(tally.lost_replies), n(tally.crashes), n(tally.unjournalled),
-      n(tally.tripped), n(tally.refused_requests), seconds);
+      n(tally.sequences), n(tally.steps), n(tally.acts), n(tally.lost_replies), n(tally.crashes), n(tally.aborts),
+      n(tally.unjournalled), n(tally.tripped), n(tally.refused_requests), seconds);
   std::printf("plans ended:");
   for (std::size_t i = 0; i < tally.ended.size(); ++i)
     if (is_over(static_cast<PlanState>(i)))

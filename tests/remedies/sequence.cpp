@@ -101,6 +101,10 @@ class Sequence {
     for (const auto& [id, plan] : journal_) memory.plans.push_back(plan);
     memory.next_id = journal_.empty() ? 1 : journal_.rbegin()->first + 1;
     memory.holds = saved_status_;
+    // Steps of the clock are not remembered, and what was not journalled did not happen.
+    for (Duration& at : taken_) at -= unknown_;
+    unknown_ = {};
+    aborted_.clear();
     book_.emplace(settings_, std::move(memory), world_.now());
   }
 
@@ -108,7 +112,7 @@ class Sequence {
     const Shape& shape = world_.shape();
     const unsigned link = dice_.below(shape.links());
     const unsigned host = dice_.below(shape.hosts());
-    switch (dice_.below(20)) {
+    switch (dice_.below(22)) {
       case 0:
       case 1:
       case 2:
@@ -184,6 +188,17 @@ class Sequence {
       case 16:
         if (dice_.one_in(2)) (void)book_->reset_breaker("looked", "bob", world_.now());
         break;
+      case 17:
+        abort();
+        break;
+      case 18: {
+        constexpr std::array<Duration, 4> kForward{30s, 10min, 2h, 25h};
+        const Duration by = kForward[dice_.below(kForward.size())];
+        say("the clock is set forward by " + std::to_string(by / 1s) + " s");
+        world_.set_forward(by);
+        unknown_ += by;
+        break;
+      }
       default:
         break;
     }
@@ -209,6 +224,19 @@ class Sequence {
               "a plan was approved that is not the one that was read");
       if (dice_.one_in(2)) break;
     }
+  }
+
+  void abort() {
+    const auto plans = book_->all();
+    std::vector<std::uint64_t> open;
+    for (const auto& plan : *plans)
+      if (!is_over(plan->state)) open.push_back(plan->id);
+    if (open.empty()) return;
+    const std::uint64_t id = open[dice_.below(static_cast<unsigned>(open.size()))];
+    say("bob aborts " + plan_name(id));
+    promise(book_->abort(id, "", "bob", world_.now()).has_value(), "a plan that is not over could not be aborted");
+    ++tally_.aborts;
+    aborted_.insert(id);
   }
 
   void tell_plans() {
@@ -308,8 +336,8 @@ class Sequence {
     for (const std::string& name : settings_.deny)
       promise(act.order.target.label.find(name + ' ') == std::string::npos && !act.order.target.label.ends_with(name),
               "what is on the deny list was touched");
-    while (!taken_.empty() && world_.now() - taken_.front() >= 1h) taken_.pop_front();
-    taken_.push_back(world_.now());
+    while (!taken_.empty() && world_.steady() - taken_.front() >= 1h) taken_.pop_front();
+    taken_.push_back(world_.steady());
     promise(taken_.size() <= settings_.limits.budget.actions_per_hour, "more actions in an hour than may be");
     check_capacity(act);
   }
@@ -343,6 +371,7 @@ class Sequence {
     unsigned on_links = 0, on_hosts = 0;
     const auto plans = book_->all();
     for (const auto& plan : *plans) {
+      promise(plan->state != PlanState::kCommitted || !aborted_.contains(plan->id), "what was aborted was committed");
       for (const GuardVerdict& verdict : plan->guards)
         if (verdict.result == GuardResult::kRefused) ++tally_.refused[static_cast<std::size_t>(verdict.guard)];
       if (plan->state != PlanState::kExecuting && plan->state != PlanState::kRollingBack) continue;
@@ -398,7 +427,9 @@ class Sequence {
   std::map<std::uint64_t, unsigned> sent_;  ///< by plan: how often its action was sent
   /// By plan. The world moves between reading and acting: only what was read counts.
   std::map<std::uint64_t, TargetState> last_read_;
-  std::deque<TimePoint> taken_;
+  std::deque<Duration> taken_;       // by World::steady(), as far as weftd can know it
+  Duration unknown_{};               // set forward since weftd was started
+  std::set<std::uint64_t> aborted_;  // plans, since weftd was started
   bool trouble_ = true, blind_ = false;
   Breach breach_;
 };
@@ -409,6 +440,7 @@ void Tally::add(const Tally& other) {
   sequences += other.sequences;
   steps += other.steps;
   crashes += other.crashes;
+  aborts += other.aborts;
   acts += other.acts;
   lost_replies += other.lost_replies;
   refused_requests += other.refused_requests;

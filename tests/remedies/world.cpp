@@ -258,7 +258,7 @@ analyzer::RemedyView World::look() {
     fabrics_[0].sweep = std::move(sweep);
     fabrics_[0].watching = true;
   }
-  return {now_, fabrics_, incidents_, host_views_, health_};
+  return {now_, fabrics_, incidents_, host_views_, health_, {}, {}, steady()};
 }
 
 std::pair<bool, unsigned> World::find(const Entity& target) const {

@@ -85,6 +85,10 @@ class World {
   const Shape& shape() const { return *shape_; }
   TimePoint now() const { return now_; }
   void pass(Duration time);
+  /// Somebody sets the clock: nothing passes.
+  void set_forward(Duration by) { now_ += by, set_forward_ += by; }
+  /// Time that passed, by no clock that can be set.
+  Duration steady() const { return now_.time_since_epoch() - set_forward_; }
 
   // Faults and repairs. An incident follows at once; one that is over resolves at once.
   void fault(unsigned link, IncidentKind kind, bool two_signals);
@@ -119,6 +123,7 @@ class World {
 
   const Shape* shape_;
   TimePoint now_;
+  Duration set_forward_{};
   std::vector<Holder> links_, hosts_;
   std::uint32_t cut_ = 0;     ///< links that are physically broken
   std::uint32_t costly_ = 0;  ///< links that weft holds up, and out of all routes

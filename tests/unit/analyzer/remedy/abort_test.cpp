@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan is undone: by a person at any state, or by itself as soon as its neighbours suffer. Then the fabric is looked
+// at.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A person's isolation of leaf-0 - spine-0, as PLAN-1, in a world that the test answers for.
+struct Asked : Book {
+  Asked() {
+    settings.limits.verification.windows = 10;
+    book.emplace(settings, RemedyMemory{}, fabric.now());
+    EXPECT_TRUE(book->request(RemedyAction::kIsolateLink, link("leaf-0", "spine-0"), "looks bad", "ann", look()));
+    book->review(look());
+  }
+  PlanState state() const { return plan(1).state; }
+  RemedyOrder order() {
+    const auto all = orders();
+    EXPECT_EQ(all.size(), 1U);
+    return all.empty() ? RemedyOrder{} : all.front();
+  }
+  void tell(TargetState found) {
+    const RemedyOrder asked = order();
+    EXPECT_EQ(asked.kind, OrderKind::kRead);
+    book->answer_reading(asked.number, TargetReading{found, ""}, fabric.now());
+    book->review(look());
+  }
+  void sweep() {
+    fabric.advance(1s);
+    book->review(look());
+  }
+  void verify() {
+    tell(TargetState::kClear);
+    const RemedyOrder asked = order();
+    EXPECT_EQ(asked.kind, OrderKind::kAct);
+    book->answer_action(asked.number, {}, fabric.now());
+    fabric.unlink(fabric.port_towards("leaf-0", "spine-0"));
+    fabric.route();
+    tell(TargetState::kOurs);
+    EXPECT_EQ(state(), PlanState::kVerifying);
+  }
+  // The undoing is asked for, sent and read back; the link comes up, or not.
+  void undo(bool comes_up = true) {
+    tell(TargetState::kOurs);
+    const RemedyOrder asked = order();
+    EXPECT_EQ(asked.kind, OrderKind::kAct);
+    EXPECT_EQ(asked.action, RemedyAction::kRestoreLink);
+    book->answer_action(asked.number, {}, fabric.now());
+    if (comes_up) fabric.relink(end);
+    fabric.route();
+    tell(TargetState::kClear);
+  }
+  Result<Plan> abort() { return book->abort(1, "wrong cable", "bob", fabric.now()); }
+  PortIndex end = fabric.port_towards("leaf-0", "spine-0");
+};
+
+TEST(Abort, EndsWhatWasNotBegun) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  const auto aborted = b.book->abort(1, "not now", "bob", b.fabric.now());
+  ASSERT_TRUE(aborted);
+  EXPECT_EQ(aborted->state, PlanState::kRejected);
+  EXPECT_EQ(aborted->outcome, "aborted by bob: not now");
+  EXPECT_EQ(b.book->abort(1, "", "bob", b.fabric.now()).error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(b.book->abort(7, "", "bob", b.fabric.now()).error().code, ErrorCode::kNotFound);
+}
+
+TEST(Abort, BeforeAnythingWasSentChangesNothing) {
+  Asked b;
+  const RemedyOrder reading = b.order();
+  ASSERT_TRUE(b.abort());
+  EXPECT_EQ(b.state(), PlanState::kRejected);
+  b.book->answer_reading(reading.number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+  b.sweep();
+  EXPECT_TRUE(b.orders().empty());
+}
+
+TEST(Abort, OfADecisionThatWasNotGivenOutSendsNothing) {
+  Asked b;
+  b.tell(TargetState::kClear);  // the next batch would carry the change
+  ASSERT_TRUE(b.abort());
+  EXPECT_EQ(b.state(), PlanState::kRejected);
+  EXPECT_TRUE(b.orders().empty());
+}
+
+TEST(Abort, WaitsForWhatIsOnItsWayAndUndoesIt) {
+  Asked b;
+  b.tell(TargetState::kClear);
+  const RemedyOrder change = b.order();
+  ASSERT_EQ(change.kind, OrderKind::kAct);
+  ASSERT_TRUE(b.abort());
+  EXPECT_EQ(b.state(), PlanState::kExecuting);
+  EXPECT_TRUE(b.orders().empty()) << "what is read now may change in a moment";
+  b.book->answer_action(change.number, {}, b.fabric.now());
+  EXPECT_EQ(b.state(), PlanState::kRollingBack);
+  b.undo();
+  b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kRolledBack) << b.plan(1).outcome;
+  EXPECT_EQ(b.plan(1).outcome, "aborted by bob: wrong cable");
+  EXPECT_FALSE(b.plan(1).in_force || b.plan(1).unresolved);
+}
+
+TEST(Abort, SaysThatAChangeWithoutAnswerMayStillLand) {
+  Asked b;
+  b.tell(TargetState::kClear);
+  const RemedyOrder change = b.order();
+  ASSERT_TRUE(b.abort());
+  b.book->answer_action(change.number, fail(ErrorCode::kTimeout, "no answer"), b.fabric.now());
+  b.tell(TargetState::kClear);
+  b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kRolledBack);
+  EXPECT_TRUE(b.plan(1).unresolved);
+  b.fabric.advance(b.settings.limits.check_interval);
+  b.tell(TargetState::kOurs);
+  EXPECT_TRUE(b.plan(1).in_force) << "it landed";
+}
+
+TEST(Abort, OfAChangeThatWasRefusedHasNothingToUndo) {
+  Asked b;
+  b.tell(TargetState::kClear);
+  const RemedyOrder change = b.order();
+  ASSERT_TRUE(b.abort());
+  b.book->answer_action(change.number, fail(ErrorCode::kPermissionDenied, "not by you"), b.fabric.now());
+  EXPECT_EQ(b.state(), PlanState::kRejected);
+}
+
+TEST(Abort, UndoesWhatIsBeingVerified) {
+  Asked b;
+  b.verify();
+  ASSERT_TRUE(b.abort());
+  EXPECT_EQ(b.state(), PlanState::kRollingBack);
+  ASSERT_TRUE(b.abort()) << "twice does no harm";
+  b.undo();
+  b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kRolledBack) << b.plan(1).outcome;
+}
+
+TEST(Abort, SendsNothingWhileEverythingIsStopped) {
+  Asked b;
+  b.verify();
+  b.book->set_hands_off(true, "", "ann", b.fabric.now());
+  ASSERT_TRUE(b.abort());
+  b.tell(TargetState::kOurs);
+  b.sweep();
+  EXPECT_TRUE(b.orders().empty());
+  b.book->set_hands_off(false, "", "ann", b.fabric.now());
+  b.sweep();
+  EXPECT_EQ(b.order().action, RemedyAction::kRestoreLink);
+}
+
+TEST(Abort, OfAPlanThatIsOverTellsWhatToDo) {
+  Asked b;
+  b.verify();
+  for (int i = 0; i < 12; ++i) b.sweep();
+  ASSERT_EQ(b.state(), PlanState::kCommitted) << b.plan(1).outcome;
+  EXPECT_NE(b.abort().error().message.find("weftctl restore"), std::string::npos);
+}
+
+TEST(Abort, IsOfferedToWhoeverRestoresALinkWhosePlanIsUnderWay) {
+  Asked b;
+  b.verify();
+  const auto restore = b.book->request(RemedyAction::kRestoreLink, b.link("leaf-0", "spine-0"), "", "bob", b.look());
+  ASSERT_FALSE(restore);
+  EXPECT_NE(restore.error().message.find("weftctl abort PLAN-1"), std::string::npos) << restore.error().message;
+}
+
+TEST(Undoing, IsNotOverBeforeTheLinkIsUpAgain) {
+  Asked b;
+  b.verify();
+  ASSERT_TRUE(b.abort());
+  b.undo(false);
+  for (int i = 0; i < 30; ++i) b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kRollingBack);
+  b.fabric.relink(b.end);
+  b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kRolledBack);
+}
+
+TEST(Undoing, ThatDoesNotBringTheLinkBackIsForAPerson) {
+  Asked b;
+  b.verify();
+  ASSERT_TRUE(b.abort());
+  b.undo(false);
+  b.sweep();
+  b.fabric.advance(b.settings.limits.verification.within);
+  b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kFailed);
+  EXPECT_NE(b.plan(1).outcome.find("the link has not come up again"), std::string::npos) << b.plan(1).outcome;
+}
+
+TEST(Undoing, BeginsWhenNeighboursAnswerNoMore) {
+  for (const char* silent : {"leaf-0", "spine-0", "leaf-1"}) {
+    Asked b;
+    b.verify();
+    b.sweep();
+    b.fabric.silence(b.fabric.find(silent));
+    for (int i = 0; i < 8 && b.state() == PlanState::kVerifying; ++i) b.sweep();
+    EXPECT_EQ(b.state(), PlanState::kRollingBack) << silent;
+    EXPECT_EQ(b.plan(1).outcome, std::string(silent) + " answers no more");
+  }
+}
+
+TEST(Undoing, LeavesAPlanAloneWhoseNeighbourIsStartedAnew) {
+  Asked b;
+  b.verify();
+  b.sweep();
+  b.fabric.power_off(b.fabric.find("leaf-1"));  // the port of spine-0 towards it goes down
+  b.fabric.route();
+  for (int i = 0; i < 8; ++i) b.sweep();
+  EXPECT_NE(b.plan(1).outcome, "leaf-1 answers no more");
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -57,6 +57,17 @@ grpc::ServerUnaryReactor* RemedyService::RejectPlan(grpc::CallbackServerContext*
   return call;
 }
 
+grpc::ServerUnaryReactor* RemedyService::AbortPlan(grpc::CallbackServerContext* context,
+                                                   const v1::AbortPlanRequest* request, v1::Plan* response) {
+  const auto id = plan_id(request->id());
+  if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
+  auto reason = given_reason(request->reason());
+  if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
+  auto* call = new PlanCall(response, to_proto);
+  commands_.abort(*id, std::move(*reason), callers_.who(request->who(), *context), call->callback());
+  return call;
+}
+
 grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContext* context, RemedyAction action,
                                                       const std::string& target, Result<std::string> reason,
                                                       const std::string& who, v1::Plan* response) {

@@ -23,6 +23,8 @@ class RemedyService final : public v1::RemedyService::CallbackService {
                                                                const v1::WatchPlansRequest* request) override;
   grpc::ServerUnaryReactor* ApprovePlan(grpc::CallbackServerContext* context, const v1::ApprovePlanRequest* request,
                                         v1::Plan* response) override;
+  grpc::ServerUnaryReactor* AbortPlan(grpc::CallbackServerContext* context, const v1::AbortPlanRequest* request,
+                                      v1::Plan* response) override;
   grpc::ServerUnaryReactor* RejectPlan(grpc::CallbackServerContext* context, const v1::RejectPlanRequest* request,
                                        v1::Plan* response) override;
   grpc::ServerUnaryReactor* IsolateLink(grpc::CallbackServerContext* context, const v1::IsolateLinkRequest* request,

@@ -107,6 +107,17 @@ class Order {
     desks_.remedies->reject(*id, std::move(*reason), who(body->who()), reply_with<v1::Plan, Plan>(std::move(done)));
     return {};
   }
+  Result<void> abort(Router::Done& done) const {
+    const auto body = parse_body<v1::AbortPlanRequest>(request_, id_);
+    if (!body) return tl::unexpected(body.error());
+    const auto id = plan_id(id_);
+    if (!id) return tl::unexpected(id.error());
+    auto reason = given_reason(body->reason());
+    if (!reason) return tl::unexpected(reason.error());
+    if (desks_.remedies == nullptr) return nobody();
+    desks_.remedies->abort(*id, std::move(*reason), who(body->who()), reply_with<v1::Plan, Plan>(std::move(done)));
+    return {};
+  }
   Result<void> acknowledge(Router::Done& done) const {
     const auto body = parse_body<v1::AcknowledgeIncidentRequest>(request_, id_);
     if (!body) return tl::unexpected(body.error());
@@ -160,6 +171,7 @@ void carry_out(const HttpRequest& request, const std::vector<std::string>& path,
     const Order order(request, path[3], principal, desks);
     if (path[2] == "plans" && path[4] == "approve") begun = order.approve(done);
     if (path[2] == "plans" && path[4] == "reject") begun = order.reject(done);
+    if (path[2] == "plans" && path[4] == "abort") begun = order.abort(done);
     if (path[2] == "incidents" && path[4] == "acknowledge") begun = order.acknowledge(done);
     if (path[2] == "incidents" && path[4] == "silence") begun = order.silence(done, now);
   }

@@ -18,8 +18,8 @@ namespace weft::api {
 /// site whose name was made to point to us would be ours.
 Result<void> check_own_site(const HttpRequest& request, bool is_anybody);
 
-/// POST /api/v1/plans/{id}/approve, …/reject, /api/v1/incidents/{id}/acknowledge, …/silence. The body is the gRPC
-/// request as JSON, its `id` left out or that of the path; the answer is the gRPC response. Who it was is the
+/// POST /api/v1/plans/{id}/approve, …/reject, …/abort, /api/v1/incidents/{id}/acknowledge, …/silence. The body is the
+/// gRPC request as JSON, its `id` left out or that of the path; the answer is the gRPC response. Who it was is the
 /// principal.
 void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
                const HttpCommandTargets& desks, TimePoint now, Router::Done done);

@@ -57,6 +57,8 @@ class RemedyCommands {
   virtual void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) = 0;
   /// Ends a plan that was not begun. `why` may be empty.
   virtual void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) = 0;
+  /// Ends a plan that is not over; what is under way is undone. kNotFound; kFailedPrecondition when it is over.
+  virtual void abort(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) = 0;
   /// Makes a plan for a target that a person names and approves it at once, unless a guard refuses. `target`: of
   /// isolate and restore either end of a link as a person writes it, "leaf-1:7" or "0x2c5eab0300b87b40:7"; of drain and
   /// undrain a host's name.

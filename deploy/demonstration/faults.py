@@ -42,13 +42,18 @@ def _link(network: netfile.Network, node: netfile.Node, port: int) -> tuple[set[
             f"{node.name} port {port} - {peer.name} port {end.port}")
 
 
+def spare_trunks(network: netfile.Network, keep_away: set[str]) -> list:
+    """Links between switches none of which is beside a node in `keep_away`; where there is none, all."""
+    near = {end.node for name in keep_away for end in network.nodes[name].ports.values()} | keep_away
+    return [trunk for trunk in network.trunks() if trunk[0].identity not in near and trunk[2].identity not in near] or network.trunks()
+
+
 def schedule(subnet: SimulatedSubnet, keep_away: set[str], round_number: int = 0) -> list[Fault]:
     """Faults that the subnet's shape allows, the plainest first; none cuts off the nodes in `keep_away`. Each round takes
     other links: one that goes down again and again flaps."""
     network = subnet.network
     near = {end.node for name in keep_away for end in network.nodes[name].ports.values()} | keep_away
-    trunks = [trunk for trunk in network.trunks() if trunk[0].identity not in near and trunk[2].identity not in near]
-    trunks = trunks or network.trunks()
+    trunks = spare_trunks(network, keep_away)
     hosts = [node for node in network.hosts() if node.identity not in keep_away and node.ports]
     found: list[Fault] = []
 

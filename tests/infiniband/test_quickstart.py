@@ -116,6 +116,30 @@ class Quickstart(unittest.TestCase):
         self.assertTrue(all(whole and whole[1] in found for whole in wholes), f"{others}\n{self.said()}")
         self.assertLessEqual(len(others), 1, f"{others}\n{self.said()}")
 
+    def test_what_it_offers_to_try_works(self):
+        """A link is taken out of service and brought back, with the commands that it prints."""
+        process = self.start("--adapters", "512")
+        wait_until(lambda: "Ctrl-C stops all of it" in self.said(), 120, why=lambda: "it did not come up:\n" + self.said())
+        client = WeftClient(self.http)
+
+        def try_out(what: str) -> str:
+            command = re.search(rf"{what}: +(.*)", self.said())[1]
+            done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(0, done.returncode, f"{command}\n{done.stdout}{done.stderr}\n{self.said()}")
+            return re.search(r"PLAN-\d+", done.stdout)[0]
+
+        def steps(plan: str) -> list[str]:
+            return [step["what"] for step in client.json(f"/api/v1/plans/{plan}")["steps"]]
+
+        def reaches(plan: str, what) -> None:
+            wait_until(lambda: what(client.json(f"/api/v1/plans/{plan}")), 120, why=lambda: f"{steps(plan)}\n{self.said()}")
+
+        plan = try_out("take a link out of service")
+        reaches(plan, lambda shown: shown["state"] == "COMMITTED")
+        back = try_out("and bring it back")
+        reaches(back, lambda shown: any("on probation" in step["what"] for step in shown["steps"]))
+        self.assertIsNone(process.poll(), self.said())
+
     def test_leaves_nothing_behind_when_it_is_killed(self):
         process = self.start("--adapters", "64")
         wait_until(lambda: "Ctrl-C stops all of it" in self.said(), 60, why=lambda: "it did not come up:\n" + self.said())

@@ -243,12 +243,39 @@ class Remedies(weft_testing.SubnetTest):
         try:
             done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
             self.assertEqual(0, done.returncode, done.stderr)
-            plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED"), self.before)
+            self.wait_state(ends, "ISOLATE_LINK", ("ROLLING_BACK", "COMMITTED", "ROLLED_BACK", "FAILED"), self.before)
         finally:
             os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
+        # It is not over before OpenSM has activated the link.
+        plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED"), self.before)
         self.assertEqual("ROLLED_BACK", plan["state"], (plan, self.weftd.log()))
         self.assertIn("still has routes", plan["outcome"])
         self.expect_in(ends)
+
+    def test_a_person_aborts_what_is_being_verified(self):
+        name, port = "spine-p03-01", 9
+        ends = self.ends(name, port)
+        self.remember()
+        os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
+        try:
+            done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
+            self.assertEqual(0, done.returncode, done.stderr)
+            plan = self.wait_state(ends, "ISOLATE_LINK", ("VERIFYING",), self.before)
+            done = weftctl(self.weftd, "restore", self.label(name, port), "--reason", "wrong link")
+            self.assertEqual(4, done.returncode, done.stdout + done.stderr)
+            self.assertIn(f"weftctl abort {plan['id']}", done.stderr)
+            done = weftctl(self.weftd, "abort", plan["id"], "--reason", "wrong link", "--who", "ann")
+            self.assertEqual(0, done.returncode, done.stderr)
+            self.assertIn("ROLLING_BACK", done.stdout)
+        finally:
+            os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
+        plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED"), self.before)
+        self.assertEqual("ROLLED_BACK", plan["state"], (plan, self.weftd.log()))
+        self.assertIn("ann", plan["outcome"])
+        self.assertIn("wrong link", plan["outcome"])
+        self.expect_in(ends)
+        done = weftctl(self.weftd, "abort", plan["id"], "--reason", "again")
+        self.assertEqual(4, done.returncode, done.stdout + done.stderr)
 
     def test_killed_half_way(self):
         """Before the port was set, and after it was set and before anybody heard of it: what was under way is resolved by reading."""

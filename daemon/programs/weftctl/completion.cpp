@@ -66,21 +66,14 @@ struct Source {
   Names names;
 };
 constexpr std::array kSources{
-    Source{"", "--fabric", Names::kFabrics},
-    Source{"", "NODE", Names::kNodes},
-    Source{"", "FROM", Names::kNodes},
-    Source{"", "TO", Names::kNodes},
-    Source{"", "WHAT", Names::kNodes},
-    Source{"", "LINK", Names::kNodes},
-    Source{"", "HOST", Names::kCollectors},
-    Source{"", "--job", Names::kJobs},
-    Source{"incident", "ID", Names::kIncidents},
-    Source{"acknowledge", "ID", Names::kIncidents},
-    Source{"silence", "ID", Names::kIncidents},
-    Source{"plan", "ID", Names::kAllPlans},
-    Source{"approve", "ID", Names::kPlans},
-    Source{"reject", "ID", Names::kPlans},
-    Source{"maintenance end", "ID", Names::kWindows},
+    Source{"", "--fabric", Names::kFabrics},     Source{"", "NODE", Names::kNodes},
+    Source{"", "FROM", Names::kNodes},           Source{"", "TO", Names::kNodes},
+    Source{"", "WHAT", Names::kNodes},           Source{"", "LINK", Names::kNodes},
+    Source{"", "HOST", Names::kCollectors},      Source{"", "--job", Names::kJobs},
+    Source{"incident", "ID", Names::kIncidents}, Source{"acknowledge", "ID", Names::kIncidents},
+    Source{"silence", "ID", Names::kIncidents},  Source{"plan", "ID", Names::kAllPlans},
+    Source{"approve", "ID", Names::kPlans},      Source{"reject", "ID", Names::kPlans},
+    Source{"abort", "ID", Names::kPlans},        Source{"maintenance end", "ID", Names::kWindows},
 };
 
 /// Up to the first full stop, colon or semicolon.

@@ -50,6 +50,7 @@ constexpr std::array kExamples{
     Examples{"plan", R"(  weftctl plan PLAN-7                  reason, alternatives, guard results)"},
     Examples{"audit", R"(  weftctl audit --limit 20             the last twenty entries)"},
     Examples{"approve", R"(  weftctl approve PLAN-7 --revision 3  the revision that you reviewed)"},
+    Examples{"abort", R"(  weftctl abort PLAN-7 --reason "wrong cable")"},
     Examples{"reject", R"(  weftctl reject PLAN-7 --reason "the job ends in an hour")"},
     Examples{"isolate", R"(  weftctl isolate leaf-3:17 --reason "takes errors")"},
     Examples{"restore", R"(  weftctl restore leaf-3:17 --reason "new cable")"},

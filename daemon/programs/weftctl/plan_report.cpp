@@ -115,7 +115,10 @@ const char* standing_of(const v1::Plan& plan) {
 }
 
 void print_next(std::ostream& out, const v1::Plan& plan) {
-  if (plan.state() != v1::Plan::PROPOSED) return;
+  const v1::Plan::State state = plan.state();
+  if (state == v1::Plan::APPROVED || state == v1::Plan::EXECUTING || state == v1::Plan::VERIFYING)
+    out << "\nto undo it   weftctl abort " << plan.id() << " --reason ...\n";
+  if (state != v1::Plan::PROPOSED) return;
   out << "\nto approve   weftctl approve " << plan.id() << " --revision " << plan.revision()
       << "\nto reject    weftctl reject " << plan.id() << " --reason ...\n";
 }

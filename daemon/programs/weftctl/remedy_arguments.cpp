@@ -51,6 +51,8 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
     chosen = [&](const Session& session) { return approve_plan(session, given.id, given.revision, given.who); };
   });
   for (CLI::App* verb : {add_wish(app, given, chosen, "reject", "Reject a plan", "ID", given.id, kPlan, reject_plan),
+                         add_wish(app, given, chosen, "abort", "End a plan, and undo what it did if it is under way",
+                                  "ID", given.id, kPlan, abort_plan),
                          add_wish(app, given, chosen, "isolate", "Take a link out of service, if no guard refuses",
                                   "LINK", given.link, kLink, isolate_link),
                          add_wish(app, given, chosen, "drain", "Drain a host: the scheduler starts no new jobs there",

@@ -138,6 +138,12 @@ Exit reject_plan(const Session& session, const std::string& id, const std::strin
   return request_plan(session, &Stub::RejectPlan, request, reason, who);
 }
 
+Exit abort_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who) {
+  v1::AbortPlanRequest request;
+  request.set_id(id);
+  return request_plan(session, &Stub::AbortPlan, request, reason, who);
+}
+
 Exit isolate_link(const Session& session, const std::string& link, const std::string& reason, const std::string& who) {
   v1::IsolateLinkRequest request;
   request.set_link(link);

@@ -63,6 +63,8 @@ Exit show_plan(const Session& session, const std::string& id);
 /// `revision` that was read; 0: whatever it is now. This and the five below print the plan. What is refused throws
 /// kRefused with the guard's sentence.
 Exit approve_plan(const Session& session, const std::string& id, std::uint64_t revision, const std::string& who);
+/// Ends a plan that is not over; what is under way is undone.
+Exit abort_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who);
 /// Rejects a plan.
 Exit reject_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who);
 /// Takes a link out of service.

@@ -80,6 +80,9 @@ class RemedyCommandForwarder final : public api::RemedyCommands {
   void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) override {
     door_.call(remedies_, &RemedyController::approve, std::move(callback), plan, revision, std::move(who));
   }
+  void abort(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
+    door_.call(remedies_, &RemedyController::abort, std::move(callback), plan, std::move(why), std::move(who));
+  }
   void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
     door_.call(remedies_, &RemedyController::reject, std::move(callback), plan, std::move(why), std::move(who));
   }

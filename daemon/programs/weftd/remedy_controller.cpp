@@ -233,6 +233,12 @@ void RemedyController::reject(std::uint64_t plan, const std::string& why, const 
   settle(plans_.reject(plan, why, who, clock_.now()), std::move(callback));
 }
 
+void RemedyController::abort(std::uint64_t plan, const std::string& why, const std::string& who,
+                             PlanCallback callback) {
+  if (stopped_) return callback(stopping());
+  settle(plans_.abort(plan, why, who, clock_.now()), std::move(callback));
+}
+
 Result<Entity> RemedyController::find_target(RemedyAction action, const std::string& text) const {
   if (action == RemedyAction::kDrainNode || action == RemedyAction::kUndrainNode) {
     const NodeHealth* health = api::find_health(seen_, text);

@@ -62,6 +62,8 @@ class RemedyController {
   void approve(std::uint64_t plan, std::uint64_t revision, const std::string& who, PlanCallback callback);
   /// Ends a plan that was not begun.
   void reject(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
+  /// Ends a plan that is not over, and undoes what is under way.
+  void abort(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
   /// Makes a plan for a target that a person names, and approves it.
   void request(RemedyAction action, const std::string& target, const std::string& why, const std::string& who,
                PlanCallback callback);

@@ -12,6 +12,8 @@ import {clock, percent, plain, since, useClock} from './words';
 const OVER = ['COMMITTED', 'ROLLED_BACK', 'FAILED', 'REJECTED', 'EXPIRED'];
 export const isOver = (plan: Plan) => OVER.includes(plan.state);
 const canReject = (plan: Plan) => plan.state === 'PROPOSED' || plan.state === 'APPROVED';
+const canAbort = (plan: Plan) => plan.state === 'EXECUTING' || plan.state === 'VERIFYING';
+const VERBS = {approve: 'Approve', reject: 'Reject', abort: 'Abort'};
 
 const number = (id: string) => Number.parseInt(id.replace(/\D/g, ''), 10);
 
@@ -66,7 +68,7 @@ export function PlanList() {
 function Decide({plan}: {plan: Plan}) {
   const {role} = useLive();
   const dialog = useRef<HTMLDialogElement>(null);
-  const [verb, setVerb] = useState<'approve' | 'reject'>();
+  const [verb, setVerb] = useState<keyof typeof VERBS>();
   const [reason, setReason] = useState('');
   const [trouble, setTrouble] = useState('');
   const [sending, setSending] = useState(false);
@@ -74,7 +76,7 @@ function Decide({plan}: {plan: Plan}) {
     if (verb) dialog.current?.showModal();
     else dialog.current?.close();
   }, [verb]);
-  if (role === 'viewer' || !canReject(plan)) return null;
+  if (role === 'viewer' || !(canReject(plan) || canAbort(plan))) return null;
   const send = async (event: Event) => {
     event.preventDefault();
     setSending(true);
@@ -93,19 +95,21 @@ function Decide({plan}: {plan: Plan}) {
   return (
     <div class="actions">
       {plan.state === 'PROPOSED' && <button type="button" class="primary" onClick={() => setVerb('approve')}>Approve …</button>}
-      <button type="button" onClick={() => setVerb('reject')}>Reject …</button>
+      {canReject(plan) && <button type="button" onClick={() => setVerb('reject')}>Reject …</button>}
+      {canAbort(plan) && <button type="button" onClick={() => setVerb('abort')}>Abort …</button>}
       <dialog ref={dialog} aria-labelledby="decide" onClose={() => setVerb(undefined)}>
         <form onSubmit={send}>
-          <h3 id="decide">{verb === 'approve' ? 'Approve' : 'Reject'} {plan.id}?</h3>
+          <h3 id="decide">{verb && VERBS[verb]} {plan.id}?</h3>
           <p>{plain(plan.action)}: {plan.target?.label || plan.target?.host}</p>
-          {verb === 'reject' && (
+          {verb === 'abort' && <p>What it did is undone. A change that is on its way is waited for.</p>}
+          {verb !== 'approve' && (
             <label>Reason
               <input value={reason} required maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} />
             </label>
           )}
           {trouble && <p class="trouble" role="alert">{trouble}</p>}
           <p class="actions">
-            <button type="submit" class="primary" disabled={sending}>{verb === 'approve' ? 'Approve' : 'Reject'}</button>
+            <button type="submit" class="primary" disabled={sending}>{verb && VERBS[verb]}</button>
             <button type="button" onClick={() => setVerb(undefined)}>Cancel</button>
           </p>
         </form>

@@ -159,6 +159,7 @@ inline std::shared_ptr<Snapshot> make_snapshot(std::uint64_t revision, std::vect
 /// Stands still.
 struct StillClock final : Clock {
   TimePoint now() const override { return kNow; }
+  Duration steady() const override { return now().time_since_epoch(); }
 };
 
 }  // namespace weft::api

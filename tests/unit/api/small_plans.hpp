@@ -77,6 +77,10 @@ class FakeRemedies final : public RemedyCommands {
     note({RemedyAction::kNothing, plan, "", std::move(why), std::move(who)});
     callback(make_plan(plan, PlanState::kRejected, 6));
   }
+  void abort(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
+    note({RemedyAction::kNothing, plan, "", std::move(why), std::move(who)});
+    callback(make_plan(plan, PlanState::kRollingBack, 6));
+  }
   void request(RemedyAction action, std::string target, std::string why, std::string who,
                PlanCallback callback) override {
     note({action, 0, target, std::move(why), std::move(who)});

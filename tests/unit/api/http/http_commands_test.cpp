@@ -70,6 +70,7 @@ TEST_F(HttpCommands, DoWhatGrpcDoes) {
   EXPECT_EQ(approved.status, 200U) << approved.body;
   EXPECT_EQ(json::parse(approved.body)["state"], "APPROVED");
   EXPECT_EQ(remedies.last().who, "ann");
+  EXPECT_EQ(json::parse(post("/api/v1/plans/1/abort", R"({"reason":"wrong cable"})").body)["state"], "ROLLING_BACK");
   EXPECT_EQ(json::parse(post("/api/v1/plans/1/reject", R"({"id":"1","reason":"not now"})").body)["state"], "REJECTED");
   EXPECT_EQ(remedies.last().why, "not now");
   EXPECT_EQ(remedies.last().who, "192.0.2.7:4711") << "where nobody is known and nobody says";
@@ -88,6 +89,7 @@ TEST_F(HttpCommands, SayWhatIsWrong) {
                                      {"/api/v1/plans/1/approve", "[]"},
                                      {"/api/v1/plans/1/approve", R"({"force":true})"},
                                      {"/api/v1/plans/1/reject", "{}"},
+                                     {"/api/v1/plans/1/abort", "{}"},
                                      {"/api/v1/plans/1/reject", R"({"reason":" "})"},
                                      {"/api/v1/incidents/1/silence", "{}"},
                                      {"/api/v1/incidents/1/silence", R"({"until":"1980-01-01T00:00:00Z"})"},

@@ -60,6 +60,7 @@ TEST_F(Verbs, WhoApprovesIsTold) {
   EXPECT_STREQ(refused.what(), "guard LEAF_CAPACITY: leaf-1 keeps 7 of 8");
   EXPECT_EQ(fails(approve_plan, "PLAN-1", 4U, "ann").exit, Exit::kRefused) << "it changed since";
   EXPECT_EQ(fails(approve_plan, "PLAN-99", 0U, "ann").exit, Exit::kBadNews);
+  EXPECT_THAT(say(Exit::kGood, abort_plan, "1", "wrong cable", "ann"), HasSubstr("ROLLING_BACK"));
   EXPECT_THAT(say(Exit::kGood, reject_plan, "1", "not now", "ann"), HasSubstr("REJECTED"));
   EXPECT_EQ(remedies.last().why, "not now");
 }

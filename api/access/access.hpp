@@ -24,12 +24,12 @@ struct Principal {
   std::string name;  ///< for the record; empty: nobody said
   Role role = Role::kViewer;
   std::vector<std::string> nodes;  ///< of a collector: what its own node may be called
-  /// There is no [security]: whoever reaches us is everybody, collector and admin alike.
+  /// There is no [security]: whoever reaches us may report for any node.
   bool is_anybody = false;
 
   bool operator==(const Principal&) const = default;
 };
-/// Whoever reaches a daemon without [security].
+/// Whoever reaches a daemon without [security]: reads, and reports for any node.
 Principal anybody();
 
 /// What a call asks of its caller.

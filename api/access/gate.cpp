@@ -10,6 +10,21 @@ namespace {
 constexpr std::size_t kMostBuckets = 32'768;
 constexpr const char* kAllOthers = "";
 
+Principal admin_without_name() {
+  Principal principal = anybody();
+  principal.role = Role::kAdmin;
+  return principal;
+}
+
+/// Who that is by these rules; nullopt when nobody without a name is let in.
+Result<std::optional<Principal>> find(const Rules& rules, const Shown& shown, TimePoint now) {
+  auto found = identify(rules, shown, now);
+  if (!found || !rules.anybody_reads) return found;
+  if (!*found) return std::optional(anybody());
+  (*found)->is_anybody = true;
+  return found;
+}
+
 }  // namespace
 
 void Gate::change(Rules rules) {
@@ -38,22 +53,22 @@ bool Gate::is_slow_enough(const std::string& whose, double rate) {
 }
 
 Principal Gate::who(const Shown& shown) const {
-  if (is_open()) return anybody();
-  const auto found = identify(*rules(), shown, clock_->now());
+  if (is_open()) return admin_without_name();
+  const auto found = find(*rules(), shown, clock_->now());
   return found && *found ? **found : Principal{};
 }
 
 Result<Principal> Gate::admit(const Permission* permission, std::string_view what, const Shown& shown) {
   if (is_open()) {
     if (permission == nullptr) return fail(ErrorCode::kPermissionDenied, "permission denied: no role may call this");
-    return anybody();
+    return admin_without_name();
   }
   const auto refuse_him = [&](std::string who, Error why) -> tl::unexpected<Error> {
     refuse({std::string(what), std::string(shown.peer), std::move(who), why});
     return tl::unexpected(std::move(why));
   };
   const auto current = rules();
-  auto found = identify(*current, shown, clock_->now());
+  auto found = find(*current, shown, clock_->now());
   if (!found) return refuse_him({}, found.error());
   if (!*found) {
     if (permission != nullptr && permission->right == Right::kNone) return Principal{};

@@ -37,7 +37,8 @@ struct GateFigures {
 /// May be used from any thread.
 class Gate {
  public:
-  /// An open gate: everybody is anybody(), and nothing is refused but what has no line in the table.
+  /// An open gate, for tests and benchmarks: everybody is an admin without a name, and nothing is refused but what has
+  /// no line in the table.
   Gate() = default;
   /// A guarded one, without rules at first: nobody gets in. `on_refusal` is called on the thread of the call. `clock`
   /// must outlive the gate.

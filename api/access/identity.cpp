@@ -187,6 +187,7 @@ bool matches(const CertificateRule& rule, std::string_view name) {
 
 Result<std::optional<Principal>> identify(const Rules& rules, const Shown& shown, TimePoint now) {
   if (!shown.authorization.empty()) return by_token(rules, shown.authorization, now);
+  if (shown.account != nullptr) return std::optional(*shown.account);
   for (const CertificateRule& rule : rules.certificates) {
     Principal principal;
     principal.role = rule.role;

@@ -52,6 +52,7 @@ bool matches(const CertificateRule& rule, std::string_view name);
 struct Rules {
   std::vector<Token> tokens;
   std::vector<CertificateRule> certificates;  ///< the first that fits one of a certificate's names counts
+  bool anybody_reads = false;                 ///< who shows nothing is anybody(): there is no [security]
   double requests_per_second = 0;  ///< of one principal, after a burst of twice as many; 0: as many as it likes
 };
 
@@ -59,13 +60,14 @@ struct Rules {
 struct Shown {
   std::string_view authorization;  ///< the header or metadata of that name, whole; empty: none
   std::span<const std::string>
-      certificate_names;  ///< of the client certificate that TLS has verified: subject and DNS names
-  std::string_view peer;  ///< address, for limits and logs; may be empty
+      certificate_names;               ///< of the client certificate that TLS has verified: subject and DNS names
+  std::string_view peer;               ///< address, for limits and logs; may be empty
+  const Principal* account = nullptr;  ///< of this host, who may act, and whom the kernel vouches for; null: none
 };
 
 /// Who it is. A token, where one is shown, counts alone: kUnauthenticated when it is unknown or expired, whatever the
-/// certificate says. All tokens are compared, each in constant time. nullopt when nothing is shown, or a certificate
-/// that no rule knows.
+/// certificate or the account says. All tokens are compared, each in constant time. nullopt when nothing is shown, or a
+/// certificate that no rule knows.
 Result<std::optional<Principal>> identify(const Rules& rules, const Shown& shown, TimePoint now);
 
 }  // namespace weft::api::access

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/convert/commands.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "api/convert/times.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t kLongestReason = 1024;
 constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kLongestClaim = 256;
 
 }  // namespace
 
@@ -58,8 +60,12 @@ std::string for_the_record(const std::string& text, std::size_t longest) {
 }
 
 std::string who_asks(const std::string& known, const std::string& claims, const std::string& address) {
-  if (!known.empty()) return for_the_record(known, kLongestName);
-  return claims.empty() ? address : for_the_record(claims, kLongestName);
+  std::string claim = for_the_record(claims, kLongestClaim);
+  std::ranges::replace_if(
+      claim, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  if (known.empty()) return claim.empty() ? address : claim;
+  const std::string name = for_the_record(known, kLongestName);
+  return claim.empty() ? name : name + ", for " + claim;
 }
 
 }  // namespace weft::api

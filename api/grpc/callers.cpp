@@ -20,11 +20,17 @@ access::Principal Callers::principal(const grpc::CallbackServerContext& context)
   const std::string authorization = token == context.client_metadata().end()
                                         ? std::string()
                                         : std::string(token->second.data(), token->second.size());
-  return gate_.who({authorization, names, {}});
+  const auto account = accounts_ != nullptr ? accounts_->find(context.peer()) : std::nullopt;
+  access::Principal known;
+  if (account) {
+    known.name = access::account_name(account->user);
+    known.role = account->role;
+  }
+  return gate_.who({authorization, names, {}, account ? &known : nullptr});
 }
 
 std::string Callers::who(const std::string& claims, const grpc::CallbackServerContext& context) const {
-  return gate_.is_open() ? who_asks({}, claims, context.peer()) : who_asks(principal(context).name, {}, context.peer());
+  return who_asks(principal(context).name, claims, context.peer());
 }
 
 }  // namespace weft::api

@@ -7,23 +7,25 @@
 #include <string>
 
 #include "api/access/gate.hpp"
+#include "api/grpc/account_table.hpp"
 
 namespace weft::api {
 
 /// Of one server. May be used from any thread.
 class Callers {
  public:
-  /// `gate` must outlive it.
-  explicit Callers(const access::Gate& gate) : gate_(gate) {}
+  /// `gate` and `accounts` must outlive it. `accounts`: null where there is no Unix socket.
+  explicit Callers(const access::Gate& gate, const AccountTable* accounts = nullptr)
+      : gate_(gate), accounts_(accounts) {}
 
-  /// Who makes the call; anybody() when callers need not identify themselves.
+  /// Who makes the call; anybody() when callers need not identify themselves. May wait for the account database.
   access::Principal principal(const grpc::CallbackServerContext& context) const;
-  /// The name for the record: the principal's; where nobody is known, the one that the request claims, at most 256
-  /// bytes of it, or the caller's address.
+  /// The name for the record, as who_asks(): the principal's, and beside it the one that the request claims.
   std::string who(const std::string& claims, const grpc::CallbackServerContext& context) const;
 
  private:
   const access::Gate& gate_;
+  const AccountTable* accounts_;
 };
 
 }  // namespace weft::api

@@ -34,8 +34,14 @@ std::vector<std::string> names_of(const grpc_auth_context* context) {
   return names;
 }
 
+/// What calls on one listener have in common.
+struct Entrance {
+  access::Gate& gate;
+  std::optional<access::Principal> account;  ///< its name is found out when it acts: see Callers
+};
+
 /// Called by gRPC for every call, before it looks for who serves it.
-void look_at_call(void* gate, grpc_auth_context* context, const grpc_metadata* metadata, std::size_t count,
+void look_at_call(void* user, grpc_auth_context* context, const grpc_metadata* metadata, std::size_t count,
                   grpc_process_auth_metadata_done_cb done, void* user_data) {
   std::string_view method;
   std::string_view authorization;
@@ -51,7 +57,9 @@ void look_at_call(void* gate, grpc_auth_context* context, const grpc_metadata* m
   // What a caller made up does not go into the log.
   const std::string_view what = permission != nullptr ? permission->method : "an unknown gRPC method";
   const std::vector<std::string> names = names_of(context);
-  const auto admitted = static_cast<access::Gate*>(gate)->admit(permission, what, {authorization, names, {}});
+  auto& entrance = *static_cast<Entrance*>(user);
+  const access::Principal* const account = entrance.account ? &*entrance.account : nullptr;
+  const auto admitted = entrance.gate.admit(permission, what, {authorization, names, {}, account});
   if (admitted) {
     done(user_data, nullptr, 0, nullptr, 0, GRPC_STATUS_OK, nullptr);
   } else {
@@ -61,14 +69,17 @@ void look_at_call(void* gate, grpc_auth_context* context, const grpc_metadata* m
 
 class GuardedCredentials final : public grpc::ServerCredentials {
  public:
-  GuardedCredentials(access::Gate& gate, const access::TlsKeys* tls) : gate_(gate), tls_(tls) {}
+  GuardedCredentials(access::Gate& gate, const access::TlsKeys* tls, std::optional<access::Role> role)
+      : entrance_{gate, std::nullopt}, tls_(tls) {
+    if (role) entrance_.account = access::Principal{"an account of this host", *role, {}};
+  }
   /// The gate is the processor.
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
 
  private:
   int AddPortToServer(const std::string& address, grpc_server* server) override {
     grpc_server_credentials* const credentials = tls_ != nullptr ? secure() : grpc_insecure_server_credentials_create();
-    grpc_server_credentials_set_auth_metadata_processor(credentials, {look_at_call, [](void*) {}, &gate_});
+    grpc_server_credentials_set_auth_metadata_processor(credentials, {look_at_call, [](void*) {}, &entrance_});
     const int port = grpc_server_add_http2_port(server, address.c_str(), credentials);
     grpc_server_credentials_release(credentials);
     return port;
@@ -97,7 +108,7 @@ class GuardedCredentials final : public grpc::ServerCredentials {
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
   }
 
-  access::Gate& gate_;
+  Entrance entrance_;
   const access::TlsKeys* tls_;
   std::shared_ptr<const access::TlsFiles> given_;
 };
@@ -136,8 +147,9 @@ HandshakeWatch::~HandshakeWatch() {
   watching = nullptr;
 }
 
-std::shared_ptr<grpc::ServerCredentials> guarded_credentials(access::Gate& gate, const access::TlsKeys* tls) {
-  return std::make_shared<GuardedCredentials>(gate, tls);
+std::shared_ptr<grpc::ServerCredentials> guarded_credentials(access::Gate& gate, const access::TlsKeys* tls,
+                                                             std::optional<access::Role> role) {
+  return std::make_shared<GuardedCredentials>(gate, tls, role);
 }
 
 }  // namespace weft::api

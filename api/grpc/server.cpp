@@ -8,10 +8,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "api/grpc/account_door.hpp"
 #include "api/grpc/callers.hpp"
 #include "api/grpc/credentials.hpp"
 #include "api/grpc/fabric_service.hpp"
@@ -101,13 +105,35 @@ struct GrpcServer::State {
     for (const char* name : kServices) service.SetServingStatus(name, serving);
   }
 
+  /// Connections of accounts, by their role, are served like those of a listener of their own: what it lets them do is
+  /// decided before any service sees a call.
+  void add_entrances(grpc::ServerBuilder& builder) {
+    using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+    for (auto& [role, entrance] : entrances) {
+      account_credentials.push_back(guarded_credentials(*options.gate, nullptr, role));
+      entrance = builder.experimental().AddExternalConnectionAcceptor(Kind::FROM_FD, account_credentials.back());
+    }
+  }
+  void serve_account(std::optional<access::Role> role, int socket) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.fd = socket;
+    for (auto& [its_role, entrance] : entrances)
+      if (its_role == role) return entrance->HandleNewConnection(&connection);
+    ::close(socket);
+  }
+
   access::Gate& gate() { return options.gate != nullptr ? *options.gate : open_gate; }
 
   GrpcOptions options;
   access::Gate open_gate;
-  const Callers callers{gate()};
+  AccountTable accounts;
+  const Callers callers{gate(), &accounts};
   std::shared_ptr<grpc::ServerCredentials> credentials =
       options.gate != nullptr ? guarded_credentials(*options.gate, options.tls) : grpc::InsecureServerCredentials();
+  std::vector<std::shared_ptr<grpc::ServerCredentials>> account_credentials;
+  using Entrance = std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>;
+  std::array<std::pair<std::optional<access::Role>, Entrance>, 3> entrances{
+      {{std::nullopt, nullptr}, {access::Role::kOperator, nullptr}, {access::Role::kAdmin, nullptr}}};
   std::optional<HandshakeWatch> handshakes;
   std::mutex readiness;
   bool ready = false;
@@ -121,6 +147,7 @@ struct GrpcServer::State {
   RemedyService remedies;
   StreamRegistry telemetry_hall;
   TelemetryService telemetry_service;
+  std::unique_ptr<AccountDoor> door;
 };
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options, const Publication& publication,
@@ -133,6 +160,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   grpc::ServerBuilder builder;
   set_limits(builder, options);
   builder.AddListeningPort(endpoint_text(options), state->credentials, &state->port);
+  if (options.gate != nullptr) state->add_entrances(builder);
   builder.RegisterService(&state->fabric);
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->incidents);
@@ -148,6 +176,15 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   }
   state->hall.nudge();
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(state)));
+}
+
+Result<void> GrpcServer::open_door(const std::filesystem::path& socket, const access::AccountRights& rights) {
+  auto opened =
+      AccountDoor::open({.socket = socket, .rights = rights}, state_->accounts, state_->gate(),
+                        [this](std::optional<access::Role> role, int end) { state_->serve_account(role, end); });
+  if (!opened) return tl::unexpected(opened.error());
+  state_->door = std::move(*opened);
+  return {};
 }
 
 GrpcServer::GrpcServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -169,6 +206,7 @@ void GrpcServer::stop() {
   if (auto* health = state_->server->GetHealthCheckService()) health->Shutdown();
   state_->server->Shutdown(std::chrono::system_clock::now() + state_->options.stop_grace);
   state_->server->Wait();
+  state_->door.reset();    // it hands connections to the server
   state_->server.reset();  // it refers to the services
 }
 

@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "api/access/account.hpp"
 #include "api/access/gate.hpp"
 #include "api/access/tls.hpp"
 #include "api/grpc/stream_registry.hpp"
@@ -43,6 +45,8 @@ class GrpcServer {
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
+  /// Serves accounts of this host, too, over a Unix socket. Needs a gate. Fails as AccountDoor::open().
+  Result<void> open_door(const std::filesystem::path& socket, const access::AccountRights& rights);
   /// The port that it listens on.
   std::uint16_t port() const;
   /// Figures of the collectors' streams.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/http/commands.hpp"
 
-#include <arpa/inet.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
@@ -36,21 +35,6 @@ bool is_same_site(const std::string& origin, const std::string& host) {
   if (end == std::string::npos) return false;  // "null": a file, a sandbox
   const std::string_view port = lower(origin.substr(0, end)) == "https" ? ":443" : ":80";
   return authority(std::string_view(origin).substr(end + 3), port) == authority(host, port);
-}
-
-/// "127.0.0.1:9640", "[::1]:9640", "localhost".
-bool is_address(const std::string& host) {
-  std::string name = lower(host);
-  if (name.starts_with('[')) {
-    name = name.substr(1, name.find(']') - 1);
-  } else {
-    name = name.substr(0, name.find(':'));
-  }
-  in_addr address{};
-  in6_addr address6{};
-  const std::string unscoped = name.substr(0, name.find('%'));  // fe80::1%eth0 (RFC 4007, section 11)
-  return name == "localhost" || inet_pton(AF_INET, name.c_str(), &address) == 1 ||
-         inet_pton(AF_INET6, unscoped.c_str(), &address6) == 1;
 }
 
 template <typename Message>
@@ -151,16 +135,12 @@ class Order {
 
 }  // namespace
 
-Result<void> check_own_site(const HttpRequest& request, bool is_anybody) {
+Result<void> check_own_site(const HttpRequest& request) {
   const std::string type = lower(request.content_type.substr(0, request.content_type.find(';')));
   if (type.substr(0, type.find_last_not_of(" \t") + 1) != "application/json")
     return fail(ErrorCode::kInvalidArgument, "Content-Type must be application/json");
   if (!request.origin.empty() && !is_same_site(request.origin, request.host))
     return fail(ErrorCode::kPermissionDenied, "requests from pages of other sites are refused");
-  if (is_anybody && !request.host.empty() && !is_address(request.host))
-    return fail(
-        ErrorCode::kPermissionDenied,
-        "without [security], commands are accepted only with an IP address or localhost as the host, not with a name");
   return {};
 }
 

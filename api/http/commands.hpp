@@ -14,9 +14,8 @@ namespace weft::api {
 
 /// Another site's page, in the browser of somebody who may, must not act here: a command has the content type
 /// application/json, which a form cannot send (kInvalidArgument), and comes from our own page or no page at all
-/// (kPermissionDenied). Where `is_anybody` may act, also our own name must be an address or localhost: else a page of a
-/// site whose name was made to point to us would be ours.
-Result<void> check_own_site(const HttpRequest& request, bool is_anybody);
+/// (kPermissionDenied). A page of a site whose name was made to point to us has no token, and may only read.
+Result<void> check_own_site(const HttpRequest& request);
 
 /// POST /api/v1/plans/{id}/approve, …/reject, …/abort, /api/v1/incidents/{id}/acknowledge, …/silence. The body is the
 /// gRPC request as JSON, its `id` left out or that of the path; the answer is the gRPC response. Who it was is the

@@ -36,7 +36,7 @@ HttpReply readiness(const Snapshot& snapshot) {
 }
 
 HttpReply whoami_reply(const access::Principal& principal) {
-  return json_reply(to_json({{"name", principal.is_anybody ? "anybody" : principal.name},
+  return json_reply(to_json({{"name", principal.name.empty() ? "anybody" : principal.name},
                              {"role", std::string(access::to_string(principal.role))}}));
 }
 
@@ -78,7 +78,7 @@ void Router::answer(const HttpRequest& request, Done done) const {
     principal = std::move(*admitted);
   }
   if (request.method != "POST") return done(read(request, std::move(*target), principal));
-  if (const auto own = check_own_site(request, principal.is_anybody); !own) {
+  if (const auto own = check_own_site(request); !own) {
     if (desks_.gate != nullptr && own.error().code == ErrorCode::kPermissionDenied)
       desks_.gate->refuse({std::string(route->method), request.peer, principal.name, own.error()});
     return done(error_reply(own.error()));

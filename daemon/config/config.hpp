@@ -35,6 +35,7 @@ struct InfinibandPorts {
 struct Listen {
   Address http{"127.0.0.1", 9640};
   Address grpc{"127.0.0.1", 9641};
+  std::filesystem::path socket;  ///< empty: usage::kStandardSocket, if it can be made
 };
 
 /// Section [infiniband].
@@ -169,7 +170,7 @@ struct Remedy {
   Webhook webhook;
 };
 
-/// Who may come, and how. Nothing set: plain text, and everybody who reaches a listener may do everything.
+/// Who may come, and how. Nothing set: plain text, everybody who reaches a listener reads, and accounts act.
 struct Security {
   std::filesystem::path certificate;         ///< empty: plain text
   std::filesystem::path key;                 ///< of `certificate`
@@ -177,6 +178,7 @@ struct Security {
   bool require_client_certificate = false;
   std::vector<std::string> certificate_roles;  ///< as api::access::parse_certificate_rule() reads them
   std::filesystem::path tokens_file;           ///< empty: no tokens
+  std::string operator_group;                  ///< of accounts of this host; empty: none
   bool allow_plain_text = false;
   unsigned max_requests_per_second = 2000;
 

@@ -45,6 +45,13 @@ std::vector<Key> daemon_schema() {
        "",
        {},
        "--grpc"},
+      {"listen.socket",
+       [](WeftdConfig& c) -> Field { return &c.listen.socket; },
+       {},
+       "",
+       "Unix socket for gRPC from accounts of this host. root, the user that weftd runs as and members of "
+       "security.operator_group may act there without a token; all others read, if no token or certificate is needed "
+       "for that. Empty: /run/weft/weftd.sock, and none if that cannot be made."},
   };
 }
 

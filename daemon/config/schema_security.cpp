@@ -51,13 +51,19 @@ std::vector<Key> security_schema() {
        "",
        "File of bearer tokens, one per line: \"NAME ROLE SHA256 [node=NAME] [expires=2027-01-31T12:00:00Z]\", with the "
        "hash from `printf %s TOKEN | sha256sum`. Only its owner and group may have access. Empty: no tokens."},
+      {"security.operator_group",
+       [](WeftdConfig& c) -> Field { return &c.security.operator_group; },
+       {},
+       "",
+       "Group of this host whose members have the role operator on listen.socket. It is looked up when weftd starts. "
+       "Empty: only root and the user that weftd runs as may act there; they are admins."},
       {"security.allow_plain_text",
        [](WeftdConfig& c) -> Field { return &c.security.allow_plain_text; },
        {},
        "",
-       "Serve without TLS on addresses other than loopback. Without tokens_file anyone who reaches them has full "
-       "access; with tokens_file anyone on the network path can read the tokens. Only for networks that are protected "
-       "by other means."},
+       "Serve without TLS on addresses other than loopback. Without tokens_file anyone who reaches them can read "
+       "everything and report for any host; with tokens_file anyone on the network path can read the tokens. Only for "
+       "networks that are protected by other means."},
       {"security.max_requests_per_second",
        [](WeftdConfig& c) -> Field { return &c.security.max_requests_per_second; },
        {1, 1e6},
@@ -104,7 +110,8 @@ std::vector<std::pair<std::string, std::string>> security_contradictions(const W
   const auto may_listen = [&](const Address& address, const char* key) {
     must(tls || security.allow_plain_text || is_loopback(address), key,
          format_address(address) +
-             " is no loopback address: others could read and do everything there; set security.certificate and "
+             " is no loopback address: others could read everything there and report for any host; set "
+             "security.certificate and "
              "security.key, or security.allow_plain_text = true");
   };
   may_listen(config.listen.http, "listen.http");

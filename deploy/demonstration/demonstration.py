@@ -8,6 +8,7 @@ import itertools
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ FIND_WITHIN = 90  # s; a fault is found in two sweeps, links that the subnet man
 CLEAR_WITHIN = 90
 READY_WITHIN = 180
 BETWEEN_FAULTS = 15
+STANDARD_SOCKET = "/run/weft/weftd.sock"
 FAULT_LASTS_AT_LEAST = 6
 ADAPTERS_A_SECOND = 500  # whose links the physical layer looks at: ibsim answers nobody meanwhile
 
@@ -35,6 +37,14 @@ class Failure(RuntimeError):
 
 def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
+
+
+def may_take(path: str) -> bool:
+    """We can make a socket there, and nobody listens on one."""
+    if os.geteuid() != 0:
+        return False
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(path) != 0
 
 
 def _die_with_parent(number):
@@ -51,6 +61,7 @@ class Programs:
             raise Failure(f"{self.weftd} is not there; deploy/quickstart builds it")
         self.http = self._address(options.http, "HTTP")
         self.grpc = self._address(options.grpc, "gRPC")
+        self.socket = STANDARD_SOCKET
         self.client = WeftClient(self.http)
         self._processes: list[subprocess.Popen] = []
 
@@ -63,6 +74,9 @@ class Programs:
         return other
 
     def start_weftd(self, state_dir: str, environment: dict, extra: list[str], log_path: str) -> subprocess.Popen:
+        if not may_take(STANDARD_SOCKET):
+            self.socket = os.path.join(state_dir, "weftd.sock")
+            extra = [*extra, "--listen-socket", self.socket]
         command = [self.weftd, "--state-dir", state_dir, "--http", self.http, "--grpc", self.grpc, *extra]
         with open(log_path, "ab") as log:
             process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=state_dir,
@@ -84,7 +98,7 @@ class Programs:
 
     def start_view(self) -> None:
         if os.access(self.weftctl, os.X_OK):
-            self._processes.append(subprocess.Popen([self.weftctl, "--server", self.grpc, "watch"], stdin=subprocess.DEVNULL,
+            self._processes.append(subprocess.Popen([self.weftctl, "--server", f"unix:{self.socket}", "watch"], stdin=subprocess.DEVNULL,
                                                     start_new_session=True, preexec_fn=_die_with_parent(signal.SIGTERM)))
 
     def stop(self) -> None:
@@ -100,7 +114,7 @@ class Programs:
             f"    topology    http://{self.http}/api/v1/topology",
             f"    metrics     http://{self.http}/metrics",
             f"    gRPC        {self.grpc} (reflection and health are on)",
-            f"    command     {os.path.relpath(self.weftctl)} --server {self.grpc} status",
+            f"    command     {os.path.relpath(self.weftctl)} --server unix:{self.socket} status",
             ""))
 
 

@@ -156,7 +156,7 @@ def ship(build, tree, state):
     """With an analyzer: everything at 10 readings a second."""
     http, grpc = free_address(), free_address()
     weftd = Running([bench.program(build, "weftd"), "--state-dir", f"{state}/weftd", "--http", http, "--grpc", grpc,
-                     "--infiniband-enabled", "false", "--log-level", "warn"], http)
+                     "--listen-socket", f"{state}/weftd.sock", "--infiniband-enabled", "false", "--log-level", "warn"], http)
     with weftd, collector(build, tree, f"{state}/collector", "100ms", "--analyzer", grpc) as ours:
         deadline = time.monotonic() + 30
         while value(page(ours.address), "weft_agent_connected") != 1:

@@ -90,7 +90,7 @@ def measure(adapters, build):
         variables = bench.environment(net, build)
         http, grpc = free_ports(2)
         command = [bench.program(build, "weftd"), "--state-dir", f"{folder}/state", "--http", f"127.0.0.1:{http}",
-                   "--grpc", f"127.0.0.1:{grpc}", "--log-level", "warn"]
+                   "--grpc", f"127.0.0.1:{grpc}", "--listen-socket", f"{folder}/weftd.sock", "--log-level", "warn"]
         with bench.Measured():
             weftd = subprocess.Popen(command, env=variables, cwd=folder, stdin=subprocess.DEVNULL, stdout=sys.stderr)
             try:

@@ -58,7 +58,7 @@ def weftd(build):
         http, grpc_port = free_port(), free_port()
         process = subprocess.Popen([bench.program(build, "weftd"), "--infiniband-enabled", "false", "--state-dir", folder, "--http",
                                     f"127.0.0.1:{http}", "--grpc", f"127.0.0.1:{grpc_port}", "--telemetry-max-collectors", "50000",
-                                    "--log-level", "error"], stdin=subprocess.DEVNULL, stdout=sys.stderr)
+                                    "--listen-socket", f"{folder}/weftd.sock", "--log-level", "error"], stdin=subprocess.DEVNULL, stdout=sys.stderr)
         try:
             for _ in range(100):
                 try:

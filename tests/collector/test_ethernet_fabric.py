@@ -90,7 +90,7 @@ class EthernetFabric(unittest.TestCase):
         cls.http, cls.grpc = free_address(), free_address(cls.net.address)
         cls.client = WeftClient(cls.http)
         cls.start([program("weftd"), "--state-dir", os.path.join(cls.place, "state"), "--http", cls.http, "--grpc", cls.grpc,
-                   "--infiniband-enabled", "false", "--cabling", cabling, "--security-allow-plain-text", "true"])
+                   "--listen-socket", os.path.join(cls.place, "weftd.sock"), "--infiniband-enabled", "false", "--cabling", cabling, "--security-allow-plain-text", "true"])
         wait_until(lambda: cls.client.text("/healthz"), why=cls.log)
         for node in READERS:
             cls.start(["ip", "netns", "exec", cls.net.name(node), program("weft-collector"), "--node-name", node,
@@ -178,7 +178,8 @@ class BadCabling(unittest.TestCase):
                 with open(path, "w", encoding="utf-8") as stream:
                     stream.write(text)
             done = subprocess.run([program("weftd"), "--state-dir", os.path.join(place, "state"), "--http", free_address(), "--grpc",
-                                   free_address(), "--infiniband-enabled", "false", "--cabling", path], capture_output=True, text=True,
+                                   free_address(), "--listen-socket", os.path.join(place, "weftd.sock"), "--infiniband-enabled", "false",
+                                   "--cabling", path], capture_output=True, text=True,
                                   timeout=60, check=False)
             self.assertNotEqual(0, done.returncode)
             return done.stderr + done.stdout

@@ -31,7 +31,7 @@ class Quiet(program_testing.Weftd):
 
     def command(self):
         return [program_testing.program("weftd"), "--state-dir", self.state_dir, "--http", self.http, "--grpc", self.grpc,
-                "--infiniband-enabled", "false", *self.extra]
+                "--listen-socket", self.socket, "--infiniband-enabled", "false", *self.extra]
 
 
 @unittest.skipIf(grpc is None, "python3-grpcio or python3-protobuf is not installed")

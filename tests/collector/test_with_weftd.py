@@ -33,7 +33,8 @@ class WithWeftd(collector_testing.CollectorTest):
     def start_weftd(self) -> None:
         with open(os.path.join(self.place, "log"), "ab") as log:
             self.weftd = subprocess.Popen([program("weftd"), "--state-dir", os.path.join(self.place, "state"), "--http", self.http,
-                                           "--grpc", self.grpc, "--infiniband-enabled", "false"], stdin=subprocess.DEVNULL,
+                                           "--grpc", self.grpc, "--listen-socket", os.path.join(self.place, "weftd.sock"),
+                                           "--infiniband-enabled", "false"], stdin=subprocess.DEVNULL,
                                           stdout=log, stderr=log)
         wait_until(lambda: self.client.text("/healthz"), why="weftd does not answer")
 

@@ -66,6 +66,7 @@ class Weftd:
         os.makedirs(self.state_dir, exist_ok=True)
         self.http = free_address(host)
         self.grpc = free_address(host)
+        self.socket = os.path.join(self.place, "weftd.sock")
         self.client = WeftClient(self.http)
         self.extra = extra
         self.interval = interval
@@ -82,7 +83,7 @@ class Weftd:
 
     def command(self) -> list[str]:
         return [program("weftd"), "--config", self.configuration, "--state-dir", self.state_dir, "--http", self.http,
-                "--grpc", self.grpc, "--sweep-interval", self.interval, *self.extra]
+                "--grpc", self.grpc, "--listen-socket", self.socket, "--sweep-interval", self.interval, *self.extra]
 
     def start(self, wait: bool = True) -> "Weftd":
         with open(self.log_path, "ab") as log:
@@ -166,7 +167,7 @@ def run_weftd(arguments, environment: dict | None = None, timeout: float = 30) -
 
 
 def weftctl(weftd: Weftd, *arguments: str, locale: str = "C") -> subprocess.CompletedProcess:
-    return subprocess.run([program("weftctl"), "--server", weftd.grpc, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    return subprocess.run([program("weftctl"), "--server", f"unix:{weftd.socket}", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=60, text=True, encoding="utf-8", check=False,
                           env=dict(os.environ, LC_ALL=locale))
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 from collections.abc import Iterable, Iterator
 
 import grpc
@@ -16,17 +17,19 @@ _MOST_MESSAGE = 64 * 1024 * 1024
 
 
 class Client:
-    """`server` is HOST:PORT of weftd's gRPC. Every call raises grpc.RpcError: DEADLINE_EXCEEDED after `timeout` seconds, UNAVAILABLE when
-    weftd is not there, UNAUTHENTICATED and PERMISSION_DENIED when it knows us not or not enough.
+    """`server` is HOST:PORT of weftd's gRPC, or unix:PATH; "": its Unix socket where it listens on one, else 127.0.0.1:9641. Every call
+    raises grpc.RpcError: DEADLINE_EXCEEDED after `timeout` seconds, UNAVAILABLE when weftd is not there, UNAUTHENTICATED and
+    PERMISSION_DENIED when it knows us not or not enough.
 
     TLS is used when `ca` (file of the authority; "" for the system's) or `certificate` and `key` (files of our own) are given. `token` is
     a bearer token; without TLS it is sent to loopback addresses only. Use it in a `with`, or close() it.
     """
 
-    def __init__(self, server: str = "127.0.0.1:9641", *, timeout: float = 5, token: str | None = None, ca: str | None = None,
+    def __init__(self, server: str = "", *, timeout: float = 5, token: str | None = None, ca: str | None = None,
                  certificate: str | None = None, key: str | None = None):
         self.timeout = timeout
         secure = ca is not None or certificate is not None
+        server = server or ("127.0.0.1:9641" if secure else _local_server())
         if token is not None and not secure and not _is_loopback(server):
             raise ValueError("a token goes over TLS, or to a loopback address: give ca")
         self._metadata = (("authorization", f"Bearer {token}"),) if token is not None else ()
@@ -92,6 +95,13 @@ def _read(path: str | None) -> bytes | None:
         return None
     with open(path, "rb") as stream:
         return stream.read()
+
+
+def _local_server() -> str:
+    """Accounts of this host may act over the socket; over TCP that takes a token."""
+    path = "/run/weft/weftd.sock"
+    with socket.socket(socket.AF_UNIX) as probe:
+        return f"unix:{path}" if probe.connect_ex(path) == 0 else "127.0.0.1:9641"
 
 
 def _is_loopback(server: str) -> bool:

@@ -15,7 +15,7 @@ namespace weft::ctl {
 
 /// What the command line gave.
 struct Arguments {
-  std::string server = "127.0.0.1:9641";
+  std::string server;  ///< empty: standard_server()
   api::ClientSecurity security;
   bool json = false;
   bool plain = false;
@@ -45,6 +45,10 @@ struct Arguments {
   bool down = false;
   bool differences = false;
 };
+
+/// What --who says.
+inline constexpr const char* kForWhom =
+    "Whom you act for; recorded beside your own name, which weftd finds out by itself; default: who called sudo";
 
 /// Carries out what was asked for and returns the exit status.
 using Verb = std::function<Exit(const Session&)>;

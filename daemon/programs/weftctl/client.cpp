@@ -2,11 +2,15 @@
 #include "daemon/programs/weftctl/client.hpp"
 
 #include <grpcpp/support/channel_arguments.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 
 #include "api/client/channel.hpp"
+#include "daemon/platform/cli/standard_places.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -23,7 +27,24 @@ std::shared_ptr<grpc::Channel> connect(const std::string& server, const api::Cli
   return *channel;
 }
 
+bool is_listened_on(std::string_view path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool connected =
+      probe >= 0 && ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  if (probe >= 0) ::close(probe);
+  return connected;
+}
+
 }  // namespace
+
+std::string standard_server(const api::ClientSecurity& security) {
+  const bool plain = security.authorities.empty();
+  return plain && is_listened_on(usage::kStandardSocket) ? "unix:" + std::string(usage::kStandardSocket)
+                                                         : std::string(usage::kStandardServer);
+}
 
 void check(const grpc::Status& status, const std::string& server) {
   switch (status.error_code()) {

@@ -39,6 +39,10 @@ struct Failure : std::runtime_error {
 /// Throws the fitting Failure unless the call went well.
 void check(const grpc::Status& status, const std::string& server);
 
+/// Where to look for weftd unless somebody says: its Unix socket, if somebody listens there and no TLS is asked for,
+/// else its usual port.
+std::string standard_server(const api::ClientSecurity& security);
+
 /// A connection to weftd with a stub for each service.
 class Client {
  public:

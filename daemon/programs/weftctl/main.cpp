@@ -3,7 +3,6 @@
 
 #include <langinfo.h>
 #include <locale.h>
-#include <pwd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <iostream>
 
 #include "daemon/platform/cli/from_app.hpp"
+#include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/programs/weftctl/arguments.hpp"
 #include "daemon/programs/weftctl/completion.hpp"
 #include "daemon/programs/weftctl/live.hpp"
@@ -31,15 +31,7 @@ constexpr std::array kShow{"status",   "nodes",  "ports",      "links", "topolog
                            "incident", "health", "collectors", "plans", "plan",     "audit"};
 
 Client connect(const Arguments& given) {
-  return Client(given.server, given.security);
-}
-
-std::string user_name() {
-  const char* user = std::getenv("USER");
-  if (const passwd* entry = user ? nullptr : getpwuid(getuid())) user = entry->pw_name;
-  char host[256] = {};
-  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return std::string(user ? user : "uid " + std::to_string(getuid())) + '@' + host;
+  return Client(given.server.empty() ? standard_server(given.security) : given.server, given.security);
 }
 
 /// Does the environment say that text is UTF-8? The process's own locale stays as it is.
@@ -126,12 +118,12 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   live->callback([&] { chosen = watch; });
   CLI::App* seen = app.add_subcommand("acknowledge", "Acknowledge an incident: no more paging for it");
   seen->add_option("ID", given.id, "INC-17 or 17")->required();
-  seen->add_option("--who", given.who, "Your name, kept with the change; default: user@host");
+  seen->add_option("--who", given.who, kForWhom);
   seen->callback([&] { chosen = [&](const Session& session) { return acknowledge(session, given.id, given.who); }; });
   CLI::App* quiet = app.add_subcommand("silence", "Suppress paging for an incident for some time");
   quiet->add_option("ID", given.id, "INC-17 or 17")->required();
   quiet->add_option("--for", given.how_long, "Duration: 30m, 2h, 1d")->required();
-  quiet->add_option("--who", given.who, "Your name, kept with the change; default: user@host");
+  quiet->add_option("--who", given.who, kForWhom);
   quiet->callback([&] {
     chosen = [&](const Session& session) { return silence(session, given.id, wanted_time(given.how_long), given.who); };
   });
@@ -170,10 +162,10 @@ void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   add->add_option("--for", given.how_long, "Duration: 30m, 2h, 1d")->capture_default_str();
   add->add_option("--reason", given.reason, "Reason, shown with the window")->required();
   add->add_option("--fabric", given.fabric, "With \"fabric\": only this fabric");
-  add->add_option("--who", given.who, "Your name, kept with the change; default: user@host");
+  add->add_option("--who", given.who, kForWhom);
   CLI::App* end = windows->add_subcommand("end", "End a window early, or cancel it");
   end->add_option("ID", given.id, "MW-3 or 3")->required();
-  end->add_option("--who", given.who, "Your name, kept with the change; default: user@host");
+  end->add_option("--who", given.who, kForWhom);
   windows->require_subcommand(0, 1);
   windows->callback([&given, &chosen, add, end] {
     if (add->parsed()) {
@@ -217,14 +209,15 @@ Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string
 
 void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   app.set_version_flag("--version", "weftctl " WEFT_VERSION);
-  app.add_option("--server", given.server, "Address of weftd's gRPC server")
+  app.add_option("--server", given.server,
+                 "Address of weftd's gRPC server; default: unix:" + std::string(usage::kStandardSocket) +
+                     " if weftd listens there and --ca is not given, else " + std::string(usage::kStandardServer))
       ->envname("WEFT_SERVER")
-      ->capture_default_str()
-      ->type_name("HOST:PORT")
+      ->type_name("HOST:PORT|unix:PATH")
       ->check([](const std::string& server) {
         const std::size_t colon = server.rfind(':');
         const bool whole = colon != std::string::npos && colon > 0 && colon + 1 < server.size();
-        return whole ? std::string() : "\"" + server + "\" is not HOST:PORT";
+        return whole ? std::string() : "\"" + server + "\" is not HOST:PORT or unix:PATH";
       });
   app.add_option("--ca", given.security.authorities, "CA of weftd's certificate (PEM); without it no TLS")
       ->envname("WEFT_CA")
@@ -301,7 +294,7 @@ Exit command(int argc, char** argv) {
   if (words.size() > 1 && words[1] == "__complete") return print_candidates({words.begin() + 2, words.end()});
   CLI::App app("Show the fabric's state and incidents, and control remedies.", "weftctl");
   Arguments given;
-  given.who = user_name();
+  if (const char* user = std::getenv("SUDO_USER")) given.who = user;
   Verb chosen;
   add_all(app, given, chosen);
   if (words.size() == 2 && words[1] == "--manual") {

@@ -95,7 +95,8 @@ NO_COLOR: if set and not empty: no colours, unless --color always is given.
 
 LANG, LC_ALL, LC_CTYPE: drawings are in ASCII unless the locale is UTF-8.
 
-USER: with the host's name the default of --who; without it the name of the user id.)";
+SUDO_USER: the default of --who. Who you are weftd finds out by itself: your account on its Unix socket, or the name of your token or
+certificate.)";
 
 }  // namespace
 

@@ -7,7 +7,7 @@ namespace {
 using Wish = Exit (*)(const Session&, const std::string&, const std::string&, const std::string&);
 
 void add_who(CLI::App* verb, Arguments& given) {
-  verb->add_option("--who", given.who, "Name for the audit trail; default: user@host");
+  verb->add_option("--who", given.who, kForWhom);
 }
 
 /// A verb that wants something done to one thing.

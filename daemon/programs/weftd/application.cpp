@@ -12,6 +12,7 @@
 
 #include "api/grpc/server.hpp"
 #include "api/http/server.hpp"
+#include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/command_forwarders.hpp"
@@ -206,6 +207,21 @@ api::TelemetryLimits telemetry_limits(const config::Telemetry& telemetry) {
   return limits;
 }
 
+/// A place that somebody chose must be had; without the usual one we go on, and only tokens can act.
+Result<void> open_socket(api::GrpcServer& grpc, const config::WeftdConfig& config) {
+  const bool chosen = !config.listen.socket.empty();
+  const std::filesystem::path place = chosen ? config.listen.socket : std::filesystem::path(usage::kStandardSocket);
+  const auto opened = grpc.open_door(place, account_rights(config.security));
+  if (!opened && chosen) return fail(opened.error().code, "listen.socket: " + opened.error().message);
+  if (opened) {
+    logger("weftd")->info("gRPC for accounts of this host on unix:{}", place.string());
+  } else {
+    logger("weftd")->warn("accounts of this host cannot act, only tokens and certificates can: {}; set listen.socket",
+                          opened.error().message);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> run(const config::WeftdConfig& config) {
@@ -267,6 +283,7 @@ Result<void> run(const config::WeftdConfig& config) {
                                       .tls = (*security)->tls()},
                                      publication, commands, remedy_commands, inbox, clock);
   if (!grpc) return tl::unexpected(grpc.error());
+  if (const auto opened = open_socket(**grpc, config); !opened) return opened;
   auto http = api::HttpServer::start(
       {.address = config.listen.http.host,
        .port = config.listen.http.port,
@@ -280,7 +297,9 @@ Result<void> run(const config::WeftdConfig& config) {
                         config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());
 
   if (config.security.allow_plain_text && !(*security)->is_guarded())
-    logger("weftd")->warn("security.allow_plain_text is on: anyone who reaches these addresses has full access");
+    logger("weftd")->warn(
+        "security.allow_plain_text is on: anyone who reaches these addresses can read everything "
+        "and report for any host");
 
   Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
     core.tick();

@@ -18,7 +18,10 @@ constexpr const char* kFiles = R"(/etc/weft/weftd.toml: the configuration, if it
 /var/lib/weft: the state directory. weft.db holds incidents, plans and the audit trail, history.db the history of ports. A copy of the
 directory, made while weftd is stopped, is a backup.
 
-/var/lib/weft/hands-off: while this file exists, nothing is done about any trouble.)";
+/var/lib/weft/hands-off: while this file exists, nothing is done about any trouble.
+
+/run/weft/weftd.sock: the Unix socket for accounts of this host. root, the user that weftd runs as and members of security.operator_group
+may act there; all others read.)";
 
 constexpr const char* kExit = R"(  0   it was stopped
   1   it cannot run

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/security.hpp"
 
+#include <grp.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -87,21 +90,39 @@ Result<SecurityFiles> read_security(const config::Security& security, TimePoint 
   return files;
 }
 
+api::access::AccountRights account_rights(const config::Security& security) {
+  api::access::AccountRights rights{.admins = {0, ::geteuid()}, .operators = std::nullopt};
+  if (security.operator_group.empty()) return rights;
+  if (const group* found = ::getgrnam(security.operator_group.c_str())) {
+    rights.operators = found->gr_gid;
+  } else {
+    log()->warn(
+        "security.operator_group: there is no group {}; until weftd starts again with one, only root and its own "
+        "user may act without a token",
+        security.operator_group);
+  }
+  return rights;
+}
+
 Result<std::unique_ptr<Security>> Security::open(const config::Security& security, const Clock& clock) {
   std::unique_ptr<Security> opened(new Security);
-  if (!security.is_guarded()) return opened;
-  auto files = read_security(security, clock.now());
-  if (!files) return tl::unexpected(files.error());
   const auto refusals = std::make_shared<RefusalLog>();
   opened->gate_ = std::make_unique<api::access::Gate>(
       clock, [refusals](const api::access::Refusal& refusal) { refusals->tell(refusal); });
+  opened->is_guarded_ = security.is_guarded();
+  if (!opened->is_guarded_) {
+    opened->gate_->change({.tokens = {}, .certificates = {}, .anybody_reads = true});
+    return opened;
+  }
+  auto files = read_security(security, clock.now());
+  if (!files) return tl::unexpected(files.error());
   if (!security.certificate.empty()) opened->tls_ = std::make_unique<api::access::TlsKeys>(files->tls);
   opened->take(std::move(files));
   return opened;
 }
 
 void Security::take(Result<SecurityFiles> files) {
-  if (!gate_) return;
+  if (!is_guarded_) return;
   if (!files) {
     if (files.error().message != complaint_)
       log()->error("certificates and tokens were not reloaded, the previous ones stay in use: {}",
@@ -126,7 +147,7 @@ void Security::take(Result<SecurityFiles> files) {
 }
 
 SecurityFigures Security::figures() const {
-  return {!complaint_.empty(), loaded_, certificate_end_, gate_ ? gate_->figures() : api::access::GateFigures{}};
+  return {!complaint_.empty(), loaded_, certificate_end_, gate_->figures()};
 }
 
 }  // namespace weft::daemon

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/access/account.hpp"
 #include "api/access/gate.hpp"
 #include "api/access/tls.hpp"
 #include "daemon/config/config.hpp"
@@ -31,6 +32,10 @@ struct SecurityFigures {
   api::access::GateFigures gate;
 };
 
+/// Which accounts of this host may act: root, our own user, and the group, if there is one of that name now; else a
+/// warning is logged.
+api::access::AccountRights account_rights(const config::Security& security);
+
 /// Who gets in and with what certificate. The gate and the keys may be used from any thread; take() and figures()
 /// belong to one thread.
 class Security {
@@ -38,12 +43,12 @@ class Security {
   /// Fails as read_security(). `clock` must outlive it.
   static Result<std::unique_ptr<Security>> open(const config::Security& security, const Clock& clock);
 
-  /// Null: everybody is let in.
+  /// Never null.
   api::access::Gate* gate() { return gate_.get(); }
   /// Null: plain text.
   const api::access::TlsKeys* tls() const { return tls_.get(); }
   /// Callers must say who they are.
-  bool is_guarded() const { return gate_ != nullptr; }
+  bool is_guarded() const { return is_guarded_; }
   /// What the files held just now: when it is good and something else than before it is in force from now on.
   void take(Result<SecurityFiles> files);
   /// The figures as of now.
@@ -52,6 +57,7 @@ class Security {
  private:
   Security() = default;
 
+  bool is_guarded_ = false;
   std::unique_ptr<api::access::Gate> gate_;
   std::unique_ptr<api::access::TlsKeys> tls_;
   std::vector<api::access::Token> tokens_;

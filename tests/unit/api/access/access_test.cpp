@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "api/access/account.hpp"
 #include "api/access/gate.hpp"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
@@ -76,7 +77,8 @@ TEST(PermissionTable, GivesEachRoleWhatTheLesserHas) {
       const bool streams = permission.right == Right::kCollector;
       EXPECT_EQ(may(permission, Role::kCollector), streams || permission.right == Right::kNone) << permission.method;
       EXPECT_EQ(may(permission, Role::kAdmin), !streams) << permission.method;
-      EXPECT_TRUE(authorize(permission, anybody())) << permission.method;
+      const bool acts = permission.right == Right::kOperator || permission.right == Right::kAdmin;
+      EXPECT_EQ(authorize(permission, anybody()).has_value(), !acts) << permission.method;
     }
   const auto denied = authorize(*find_method("/weft.v1.RemedyService/ResetBreaker"),
                                 {.name = "ann", .role = Role::kOperator, .nodes = {}});
@@ -180,6 +182,44 @@ TEST(AGate, SlowsDownEachPrincipalByItself) {
   EXPECT_EQ(third.error().code, ErrorCode::kResourceExhausted);
   EXPECT_TRUE(gate.admit(&reads, "", {"Bearer b", {}, ""}));
   EXPECT_EQ(gate.figures().too_fast, 2U);
+}
+
+TEST(AGate, WithoutSecurityLetsEverybodyReadAndAccountsAct) {
+  const StillClock clock;
+  Gate gate(clock, {});
+  gate.change({.tokens = {}, .certificates = {}, .anybody_reads = true});
+  const Permission& reads = *find_method("/weft.v1.FabricService/ListNodes");
+  const Permission& streams = *find_method("/weft.v1.TelemetryService/Stream");
+  const Permission& acts = *find_method("/weft.v1.RemedyService/SetHandsOff");
+  EXPECT_TRUE(gate.admit(&reads, "", {}));
+  EXPECT_TRUE(gate.admit(&streams, "", {})->is_anybody);
+  const auto refused = gate.admit(&acts, "", {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kPermissionDenied);
+  const Principal root{.name = "root (uid 0)", .role = Role::kAdmin, .nodes = {}};
+  Shown shown;
+  shown.account = &root;
+  EXPECT_TRUE(gate.admit(&acts, "", shown));
+  EXPECT_TRUE(gate.admit(&streams, "", shown));
+  EXPECT_EQ(gate.who(shown).name, "root (uid 0)");
+  EXPECT_EQ(gate.who({}).name, "");
+  shown.authorization = "Bearer old";
+  EXPECT_EQ(gate.admit(&reads, "", shown).error().code, ErrorCode::kUnauthenticated) << "a token counts alone";
+}
+
+TEST(Accounts, ActByUserOrGroup) {
+  const AccountRights rights{.admins = {0, 990}, .operators = 27};
+  EXPECT_EQ(role_of({0, {0}}, rights), Role::kAdmin);
+  EXPECT_EQ(role_of({990, {}}, rights), Role::kAdmin);
+  EXPECT_EQ(role_of({1000, {100, 27}}, rights), Role::kOperator);
+  EXPECT_EQ(role_of({0, {27}}, rights), Role::kAdmin) << "the greater one";
+  EXPECT_EQ(role_of({65'534, {65'534, 0}}, rights), std::nullopt) << "root's group is not root";
+  EXPECT_EQ(role_of({1000, {0}}, {.admins = {0}, .operators = std::nullopt}), std::nullopt);
+}
+
+TEST(Accounts, HaveAName) {
+  EXPECT_EQ(account_name(0), "root (uid 0)");
+  EXPECT_EQ(account_name(4'000'000'000U), "uid 4000000000");
 }
 
 TEST(AGate, ThatIsOpenLetsInEverybody) {

@@ -134,7 +134,7 @@ TEST_F(GrpcAccess, TheRecordNamesThePrincipal) {
   context.AddMetadata("authorization", "Bearer ops");
   const auto status = v1::RemedyService::NewStub(channel)->ApprovePlan(&context, request, &plan);
   ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_EQ(remedies.last().who, "ops");
+  EXPECT_EQ(remedies.last().who, "ops, for somebody else");
 }
 
 TEST_F(GrpcAccess, ACollectorSpeaksForItsOwnNode) {

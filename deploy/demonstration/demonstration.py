@@ -197,7 +197,7 @@ def to_try(programs: Programs, trunks: list) -> str:
     if len(trunks) < 2:
         return ""
     node, port = trunks[len(trunks) // 3][:2]
-    weftctl = f"{os.path.relpath(programs.weftctl)} --server {programs.grpc}"
+    weftctl = f"{os.path.relpath(programs.weftctl)} --server unix:{programs.socket}"
     return (f"    take a link out of service: {weftctl} isolate '{node.name}:{port}' --reason 'a try'\n"
             f"    and bring it back:          {weftctl} restore '{node.name}:{port}'\n")
 

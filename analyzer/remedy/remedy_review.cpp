@@ -16,6 +16,9 @@
 namespace weft::analyzer {
 namespace {
 
+// What was read of a target longer ago is read again before it is changed.
+constexpr Duration kLongestReading = std::chrono::seconds(10);
+
 bool same_results(const std::vector<GuardVerdict>& a, const std::vector<GuardVerdict>& b) {
   return std::ranges::equal(a, b, {}, &GuardVerdict::result, &GuardVerdict::result);
 }
@@ -281,10 +284,14 @@ RemedyAction PlanManager::inverse(const Plan& plan) const {
 }
 
 void PlanManager::act(Entry& entry, const RemedyView& view) {
-  if (status_.hands_off) return;
+  if (status_.is_stopped()) return;
+  // As when it was held before: somebody may have come meanwhile.
+  if (view.now - entry.checked > kLongestReading) return runner(entry, view.now).read_again();
   Plan& plan = entry.plan;
   const bool undoing = plan.state == PlanState::kRollingBack;
+  entry.work.decided.reset();
   if (undoing && takes_out(plan.action)) return runner(entry, view.now).act(std::nullopt);
+  entry.work.decided = view.steady;
   Plan asked = plan;
   if (undoing) asked.action = inverse(plan);
   const auto guards = guards_of(asked, view);

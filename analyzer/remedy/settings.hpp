@@ -46,6 +46,7 @@ struct RemedyView {
   std::span<const MaintenanceWindow> maintenance{};
   /// As IncidentManager::last_evidence(); what an incident shows may lag behind.
   std::span<const std::pair<std::uint64_t, TimePoint>> last_evidence{};
+  Duration steady{};  ///< when it was taken, on a clock that never steps; its origin does not matter
 
   /// The fabric of that name, or null.
   const FabricView* fabric(std::string_view name) const;

@@ -240,11 +240,7 @@ Result<void> run(const config::WeftdConfig& config) {
                             .when_full = runtime::WhenFull::kRefuse,
                             .on_failure = [](const std::string& what) { logger("store")->error("{}", what); }});
   const auto post = [&main](std::function<void()> job) { asio::post(main, std::move(job)); };
-  runtime::Lane actuate_lane({.name = "actuate",
-                              .capacity = 64,
-                              .when_full = runtime::WhenFull::kRefuse,
-                              .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }});
-  RemedyController remedies(std::move(*remedy_options), *plans, **store, store_lane, actuate_lane, clock, post);
+  RemedyController remedies(std::move(*remedy_options), *plans, **store, store_lane, clock, post);
   Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, remedies, publication, clock,
             post);
   remedies.set_on_news([&core] { core.take_plans(); });
@@ -285,7 +281,7 @@ Result<void> run(const config::WeftdConfig& config) {
   Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
     core.tick();
     metrics.set(store_lane.name(), store_lane.figures());
-    metrics.set(actuate_lane.name(), actuate_lane.figures());
+    for (const runtime::Lane* lane : remedies.lanes()) metrics.set(lane->name(), lane->figures());
     metrics.set((*store)->status());
     (*events)->tick();
     for (const auto& receiver : (*events)->receivers()) metrics.set(*receiver.sender);
@@ -342,7 +338,7 @@ Result<void> run(const config::WeftdConfig& config) {
   inbox.close();
   core.hosts().stop();
   (*events)->stop();
-  actuate_lane.stop();
+  remedies.stop_lanes();
   store_lane.stop();
   // Those whose commands reached the disk are told so, all others that they came too late.
   main.restart();

@@ -13,6 +13,7 @@
 #include "api/grpc/server.hpp"
 #include "api/http/server.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/undying.hpp"
 #include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/command_forwarders.hpp"
 #include "daemon/programs/weftd/core.hpp"
@@ -197,6 +198,19 @@ class Beat {
   std::function<void()> each_;
 };
 
+// How many children were killed and have not ended. Each is logged once: `told` are those of the call before.
+std::size_t tell_undying(std::set<pid_t>& told) {
+  std::set<pid_t> all;
+  for (const runtime::Undying& process : runtime::undying()) {
+    all.insert(process.pid);
+    if (!told.contains(process.pid))
+      logger("weftd")->error("process {} ({}) was killed and does not end: its state is in /proc/{}/stack", process.pid,
+                             process.program, process.pid);
+  }
+  told = std::move(all);
+  return told.size();
+}
+
 api::TelemetryLimits telemetry_limits(const config::Telemetry& telemetry) {
   api::TelemetryLimits limits;
   limits.max_collectors = telemetry.max_collectors;
@@ -278,11 +292,13 @@ Result<void> run(const config::WeftdConfig& config) {
   if (config.security.allow_plain_text && !(*security)->is_guarded())
     logger("weftd")->warn("security.allow_plain_text is on: anyone who reaches these addresses has full access");
 
+  std::set<pid_t> told;
   Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
     core.tick();
     metrics.set(store_lane.name(), store_lane.figures());
     for (const runtime::Lane* lane : remedies.lanes()) metrics.set(lane->name(), lane->figures());
     metrics.set((*store)->status());
+    metrics.set_undying(tell_undying(told));
     (*events)->tick();
     for (const auto& receiver : (*events)->receivers()) metrics.set(*receiver.sender);
     metrics.set((*grpc)->telemetry(), core.hosts().figures(), inbox.figures());

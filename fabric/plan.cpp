@@ -116,6 +116,11 @@ bool Plan::refused() const {
   return std::ranges::any_of(guards, [](const GuardVerdict& guard) { return guard.result == GuardResult::kRefused; });
 }
 
+std::string RemedyStatus::stop_reason() const {
+  if (!hands_off) return file_brake;
+  return file_brake.empty() ? hands_off_reason : hands_off_reason + "; " + file_brake;
+}
+
 std::string plan_name(std::uint64_t id) {
   return "PLAN-" + std::to_string(id);
 }

@@ -211,6 +211,9 @@ struct RemedyOrder {
   /// The fabric as last swept, from which ways to ports are worked out. Null for hosts and while the planner holds the
   /// order: it is filled in when the order is sent.
   std::shared_ptr<const Sweep> sweep{};
+  bool undo = false;  ///< it takes back what its own plan did
+  /// When the guards allowed it, on a clock that never steps (RemedyView::steady); nullopt: no guard was asked.
+  std::optional<Duration> decided{};
 
   /// "weft PLAN-7 INC-17: " and the reason: what a scheduler shows, and by which we know our own work again.
   std::string marked_reason() const;
@@ -220,7 +223,7 @@ bool is_our_mark(std::string_view text);
 
 /// What holds automation back. It survives a restart; a fresh store has this default.
 struct RemedyHolds {
-  bool hands_off = false;        ///< a person, or the file, stopped everything
+  bool hands_off = false;        ///< a person stopped everything, and only a person lets it go on
   std::string hands_off_reason;  ///< who and why
   bool breaker_tripped = false;  ///< only a person resets it
   std::string breaker_reason;
@@ -228,12 +231,30 @@ struct RemedyHolds {
   bool operator==(const RemedyHolds&) const = default;
 };
 
+/// A change that an actuator has begun to carry out and has not answered.
+struct OrderUnderWay {
+  std::uint64_t plan = 0;
+  RemedyAction action = RemedyAction::kNothing;  ///< as RemedyOrder::action
+  std::string target;                            ///< its label
+  TimePoint since = kNever;
+  bool operator==(const OrderUnderWay&) const = default;
+};
+
 /// How automation as a whole stands.
 struct RemedyStatus : RemedyHolds {
+  /// The second brake: why the hands-off file stops everything, "PATH exists" or why it cannot be looked at. Empty: it
+  /// does not. Each process looks for itself; neither brake releases the other.
+  std::string file_brake{};
+  std::vector<OrderUnderWay> under_way{};  ///< what a brake set now comes too late for
   std::uint32_t actions_last_hour = 0;
   std::uint32_t actions_per_hour = 0;  ///< the limit
   std::uint32_t out_of_service = 0;    ///< links and hosts that our plans hold out of service
   std::uint32_t without_plan = 0;      ///< troubles that want a plan and have none, because too many are open
+
+  /// Some brake stops everything.
+  bool is_stopped() const { return hands_off || !file_brake.empty(); }
+  /// Who and why, of each brake that holds; empty: none does.
+  std::string stop_reason() const;
   bool operator==(const RemedyStatus&) const = default;
 };
 

@@ -47,8 +47,8 @@ class Judge {
   Verdict verdict(Guard guard) {
     switch (guard) {
       case Guard::kHandsOff:
-        return in_.status.hands_off ? refused("all automation is stopped: " + in_.status.hands_off_reason)
-                                    : passed("automation is not stopped");
+        return in_.status.is_stopped() ? refused("all automation is stopped: " + in_.status.stop_reason())
+                                       : passed("automation is not stopped");
       case Guard::kEnabled:
         return enabled();
       case Guard::kLists:

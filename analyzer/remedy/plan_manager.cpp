@@ -234,6 +234,17 @@ void PlanManager::set_hands_off(bool hands_off, const std::string& why, const st
   audit(nullptr, who, hands_off ? "automation stopped" : "automation resumed", why, now);
 }
 
+void PlanManager::set_file_brake(const std::string& why, TimePoint now) {
+  if (status_.file_brake == why) return;
+  const bool was_held = !status_.file_brake.empty();
+  status_.file_brake = why;
+  status_changed_ = true;
+  // Another reason is the same stop.
+  if (was_held && !why.empty()) return;
+  audit(nullptr, "file", was_held ? "automation resumed" : "automation stopped", was_held ? "the file is gone" : why,
+        now);
+}
+
 Result<void> PlanManager::reset_breaker(const std::string& why, const std::string& who, TimePoint now) {
   if (!status_.breaker_tripped) return fail(ErrorCode::kFailedPrecondition, "the circuit breaker is not tripped");
   status_.breaker_tripped = false;
@@ -254,13 +265,19 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
     std::optional<RemedyOrder> order;
     if (is_under_way(entry.plan.state)) {
       order = runner(entry, now).order();
-      if (order && order->kind == OrderKind::kAct && order->action == entry.plan.action &&
-          (status_.hands_off || (status_.breaker_tripped && takes_out(order->action)) ||
-           now - entry.work.due > kLongestDelay)) {
-        runner(entry, now).hold();
+      std::string held;
+      if (order && order->kind == OrderKind::kAct) {
+        if (status_.is_stopped())
+          held = "all automation is stopped: " + status_.stop_reason();
+        else if (!order->undo && status_.breaker_tripped && takes_out(order->action))
+          held = "the circuit breaker is tripped";
+        else if (!order->undo && now - entry.work.due > kLongestDelay)
+          held = "it was decided too long ago";
+      }
+      if (!held.empty()) {
+        runner(entry, now).hold(held);
         order.reset();
       }
-      if (order && order->kind == OrderKind::kAct && status_.hands_off) order.reset();
     } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 &&
                now - entry.checked >= settings_.limits.check_interval && !is_busy(entry.plan.target)) {
       entry.checked = now;
@@ -294,9 +311,9 @@ void PlanManager::take_back(RemedyBatch batch, TimePoint now) {
     Entry* of = entry(order.plan);
     if (!of || of->work.order != order.number) continue;
     of->work.order = 0;
-    of->checked = kNever;
+    if (order.kind == OrderKind::kRead) of->checked = kNever;
     // By the time that the disk takes it the world may have changed.
-    if (order.kind == OrderKind::kAct) runner(*of, now).hold();
+    if (order.kind == OrderKind::kAct) runner(*of, now).hold("its intent could not be stored");
   }
 }
 
@@ -356,6 +373,20 @@ void PlanManager::answer_action(std::uint64_t number, const Result<void>& result
   orders_.erase(order);
   if (!of || of->work.order != number || !is_under_way(of->plan.state)) return;
   runner(*of, now).acted(result);
+}
+
+bool PlanManager::awaits(std::uint64_t number) const {
+  const auto order = orders_.find(number);
+  if (order == orders_.end()) return false;
+  const auto of = entries_.find(order->second);
+  if (of == entries_.end() || of->second.work.order != number || !is_under_way(of->second.plan.state)) return false;
+  return of->second.work.abort.empty() || of->second.plan.state == PlanState::kRollingBack;
+}
+
+void PlanManager::answer_held(std::uint64_t number, const std::string& why, TimePoint now) {
+  const auto order = orders_.extract(number);
+  Entry* of = order.empty() ? nullptr : entry(order.mapped());
+  if (of && of->work.order == number && is_under_way(of->plan.state)) runner(*of, now).hold(why);
 }
 
 std::shared_ptr<const std::vector<PlanPtr>> PlanManager::all() const {

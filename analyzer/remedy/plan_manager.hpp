@@ -53,8 +53,10 @@ class PlanManager {
   /// taken back; kAlreadyExists: a plan for the same is under way.
   Result<Plan> request(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
                        const RemedyView& view);
-  /// Stops all automation, or lets it go on. Nothing when it is so already.
+  /// A person's brake: stops all automation, or lets it go on as far as that brake goes. Nothing when it is so already.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now);
+  /// The file's brake, as RemedyStatus::file_brake.
+  void set_file_brake(const std::string& why, TimePoint now);
   /// kFailedPrecondition while it is not tripped.
   Result<void> reset_breaker(const std::string& why, const std::string& who, TimePoint now);
 
@@ -66,6 +68,11 @@ class PlanManager {
   /// Whoever approved or asked for the plan was told that it could not be written down, and must not be surprised by it
   /// later: while nothing was sent it is a proposal again, or over when it was a person's own wish.
   void withdraw(std::uint64_t id, TimePoint now);
+  /// The plan still waits for the answer to that order, and nobody aborted it.
+  bool awaits(std::uint64_t order) const;
+  /// The kAct order was not sent, and `why`: its plan is judged anew. An order that is unknown or out of date is
+  /// ignored.
+  void answer_held(std::uint64_t order, const std::string& why, TimePoint now);
   /// The result of a kRead order. An order that is unknown or out of date is ignored.
   void answer_reading(std::uint64_t order, const Result<TargetReading>& reading, TimePoint now);
   /// The result of a kAct order. An order that is unknown or out of date is ignored.
@@ -77,6 +84,8 @@ class PlanManager {
   PlanPtr find(std::uint64_t id) const;
   /// The state of automation as a whole, with the actions of the last hour counted at `now`.
   RemedyStatus status(TimePoint now) const;
+  /// What holds automation back now; its figures are not filled in.
+  const RemedyStatus& brakes() const { return status_; }
   const RemedySettings& settings() const { return settings_; }
 
  private:

@@ -114,6 +114,11 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
   return false;
 }
 
+void PlanRunner::read_again() {
+  work_.stage = Stage::kLook;
+  work_.due = now_;
+}
+
 void PlanRunner::act(const std::optional<std::string>& refusal) {
   if (refusal && !undoing()) return end(PlanState::kExpired, "not done: " + *refusal);
   if (refusal) {
@@ -135,20 +140,24 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
   note_(std::string(to_string(action())) + " is being sent to " + plan_.actuator);
 }
 
-void PlanRunner::hold() {
+void PlanRunner::hold(const std::string& why) {
+  work_.order = 0;
   if (break_off()) return;
   // An undo of before may have been sent, as far as the journal knows.
-  if (undoing())
+  if (undoing()) {
     work_.undos -= work_.undos > 0;
-  else
+  } else {
     plan_.intent = PlanIntent::kNone;
+    plan_.started = kNever;  // the world was not asked: no budget is spent
+  }
   work_.stage = Stage::kReady;
-  note_("held before it was sent");
+  note_("held before it was sent: " + why);
 }
 
 // Before anything was sent.
 bool PlanRunner::break_off() {
   if (work_.abort.empty() || undoing()) return false;
+  plan_.started = kNever;  // no budget is spent
   end(PlanState::kRejected, std::string(work_.abort) + ": nothing was changed");
   return true;
 }
@@ -272,6 +281,8 @@ std::optional<RemedyOrder> PlanRunner::order() const {
   order.actuator = plan_.actuator;
   order.reason = plan_.reason;
   order.incident = plan_.incident;
+  order.undo = undoing();
+  if (order.kind == OrderKind::kAct) order.decided = work_.decided;
   return order;
 }
 

@@ -38,6 +38,8 @@ struct PlanWork {
   unsigned failures = 0;    ///< readings that failed, one after the other
   unsigned undos = 0;       ///< inverse actions sent
   TimePoint verifying_since = kNever;
+  /// As RemedyOrder::decided, of the change that comes next.
+  std::optional<Duration> decided{};
   bool unanswered = false;  ///< the change that was sent got no answer: it may still land
   bool late = false;        ///< what is being undone got no answer: it may land after its undoing
   std::string abort{};      ///< a person wants it undone as soon as the change that is out is answered: why
@@ -67,10 +69,12 @@ class PlanRunner {
   void resume();
   /// The reading that was ordered. True: the next step is to act, if it is still allowed (see act()).
   bool read(const Result<TargetReading>& reading);
+  /// What was read is too old to act on.
+  void read_again();
   /// The change is journalled as intended; the order follows. `refusal`: a guard that has come to refuse.
   void act(const std::optional<std::string>& refusal);
-  /// What was intended was not sent, for it is not allowed any more: the guards decide anew.
-  void hold();
+  /// What was intended was not sent, and `why`: the guards decide anew.
+  void hold(const std::string& why);
   /// The change that was ordered: success, refusal, or nobody knows.
   void acted(const Result<void>& result);
   /// A person wants it undone, at any state of a plan that is under way. Where nothing was sent it ends at once; what

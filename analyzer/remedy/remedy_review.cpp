@@ -17,6 +17,9 @@
 namespace weft::analyzer {
 namespace {
 
+// What was read of a target longer ago is read again before it is changed.
+constexpr Duration kLongestReading = std::chrono::seconds(10);
+
 bool same_results(const std::vector<GuardVerdict>& a, const std::vector<GuardVerdict>& b) {
   return std::ranges::equal(a, b, {}, &GuardVerdict::result, &GuardVerdict::result);
 }
@@ -325,10 +328,14 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
 }
 
 void PlanManager::act(Entry& entry, const RemedyView& view) {
-  if (status_.hands_off) return;
+  if (status_.is_stopped()) return;
+  // As when it was held before: somebody may have come meanwhile.
+  if (view.now - entry.checked > kLongestReading) return runner(entry, view.now).read_again();
   Plan& plan = entry.plan;
   const bool undoing = plan.state == PlanState::kRollingBack;
+  entry.work.decided.reset();
   if (undoing && takes_out(plan.action)) return runner(entry, view.now).act(std::nullopt);
+  entry.work.decided = view.steady;
   Plan asked = plan;
   if (undoing) asked.action = inverse_action(plan);
   const auto guards = guards_of(asked, view);

@@ -95,8 +95,17 @@ void to_proto(const Plan& from, v1::Plan& to) {
 }
 
 void to_proto(const RemedyStatus& from, v1::RemedyStatus& to) {
-  to.set_hands_off(from.hands_off);
-  to.set_hands_off_reason(valid_utf8(from.hands_off_reason));
+  to.set_hands_off(from.is_stopped());
+  to.set_hands_off_reason(valid_utf8(from.stop_reason()));
+  if (from.hands_off) to.set_hands_off_by_person(valid_utf8(from.hands_off_reason));
+  to.set_hands_off_by_file(valid_utf8(from.file_brake));
+  for (const OrderUnderWay& order : from.under_way) {
+    v1::OrderUnderWay& out = *to.add_under_way();
+    out.set_plan_id(plan_name(order.plan));
+    out.set_action(to_proto(order.action));
+    out.set_target(valid_utf8(order.target));
+    if (order.since != kNever) set_timestamp(*out.mutable_since(), order.since);
+  }
   to.set_breaker_tripped(from.breaker_tripped);
   to.set_breaker_reason(valid_utf8(from.breaker_reason));
   if (from.breaker_since != kNever) set_timestamp(*to.mutable_breaker_since(), from.breaker_since);

@@ -57,8 +57,15 @@ void append_remedy_families(std::string& out, const Snapshot& snapshot, MetricsF
   append_gauge(out, "weft_breaker_tripped",
                "1 while the circuit breaker stops all automation; it is reset only by hand.",
                status.breaker_tripped ? 1 : 0, format);
-  append_gauge(out, "weft_remedy_hands_off", "1 while automation is stopped by hands-off.", status.hands_off ? 1 : 0,
-               format);
+  append_gauge(out, "weft_remedy_hands_off", "1 while automation is stopped by hands-off, of a person or of the file.",
+               status.is_stopped() ? 1 : 0, format);
+  append_gauge(out, "weft_remedy_hands_off_person", "1 while a person's hands-off stops automation.",
+               status.hands_off ? 1 : 0, format);
+  append_gauge(out, "weft_remedy_hands_off_file",
+               "1 while the hands-off file stops automation: it exists, or cannot be looked at.",
+               status.file_brake.empty() ? 0 : 1, format);
+  append_gauge(out, "weft_remedy_orders_under_way", "Changes that actuators have begun and not answered.",
+               static_cast<std::uint32_t>(status.under_way.size()), format);
   append_gauge(out, "weft_remedy_out_of_service", "Links and hosts that plans keep out of service.",
                status.out_of_service, format);
   append_gauge(out, "weft_remedy_without_plan",

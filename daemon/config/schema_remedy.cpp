@@ -55,8 +55,8 @@ std::vector<Key> list_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.hands_off_file; },
        {},
        "",
-       "While this file exists no action is taken, approved or automatic. `touch` it to stop automation, also when "
-       "weftd does not respond. Empty: hands-off in state_dir."},
+       "While this file exists, or cannot be looked at, no action is taken, approved or automatic. `touch` it to stop "
+       "automation, also when weftd does not respond. Empty: hands-off in state_dir."},
   };
 }
 

@@ -21,6 +21,12 @@ enum class WhenFull : std::uint8_t {
   kRefuse,      ///< push returns false: the producer decides
 };
 
+/// Where push() puts an item.
+enum class Turn : std::uint8_t {
+  kLast,
+  kFirst,  ///< before all that is kLast, behind what is kFirst already; not for kDropOldest
+};
+
 /// Figures for the metrics. The counts grow from the start of the process.
 struct ChannelFigures {
   std::size_t depth = 0;
@@ -46,7 +52,7 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   /// False when the channel is closed, or full with kRefuse: the item is lost then.
-  bool push(T item) {
+  bool push(T item, Turn turn = Turn::kLast) {
     std::optional<T> displaced;  // destroyed outside the lock: it may be a whole sweep
     bool was_empty = false;
     {
@@ -64,7 +70,10 @@ class Channel {
         ++dropped_;
       }
       was_empty = items_.empty() && !displaced;
-      items_.push_back(std::move(item));
+      if (turn == Turn::kFirst)
+        items_.insert(items_.begin() + static_cast<std::ptrdiff_t>(first_++), std::move(item));
+      else
+        items_.push_back(std::move(item));
       ++pushed_;
     }
     filled_.notify_one();
@@ -108,6 +117,7 @@ class Channel {
     if (items_.empty()) return std::nullopt;
     std::optional<T> item(std::move(items_.front()));
     items_.pop_front();
+    first_ -= first_ > 0;
     room_.notify_one();
     return item;
   }
@@ -120,6 +130,7 @@ class Channel {
   std::condition_variable filled_;
   std::condition_variable room_;
   std::deque<T> items_;
+  std::size_t first_ = 0;  ///< of items_, those that are kFirst
   bool closed_ = false;
   std::uint64_t pushed_ = 0;
   std::uint64_t dropped_ = 0;

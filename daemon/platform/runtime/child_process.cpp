@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <cerrno>
 #include <chrono>
@@ -20,6 +19,7 @@ extern "C" {  // glibc 2.36 leaves it out of the header
 }
 
 #include "daemon/platform/runtime/exec_arguments.hpp"
+#include "daemon/platform/runtime/undying.hpp"
 
 namespace weft::runtime {
 namespace {
@@ -79,21 +79,29 @@ UniqueFd move_up(UniqueFd fd) {
   return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 10));
 }
 
-ChildExit to_exit(int status) {
-  if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
-  return {WEXITSTATUS(status), 0};
+bool is_readable(int fd, std::chrono::milliseconds patience) {
+  pollfd entry{fd, POLLIN, 0};
+  int ready = 0;
+  do ready = ::poll(&entry, 1, static_cast<int>(patience.count()));
+  while (ready < 0 && errno == EINTR);
+  return ready > 0;
 }
+
+// From fork to the new program: it is read from a disk, which may be a far one.
+constexpr std::chrono::seconds kExecPatience{5};
 
 }  // namespace
 
-std::string describe(const ChildExit& exit) {
-  if (exit.signal == 0) return "exited with " + std::to_string(exit.code);
-  const char* name = sigdescr_np(exit.signal);
-  return "killed by signal " + std::to_string(exit.signal) + " (" + (name == nullptr ? "unknown" : name) + ")";
+std::string describe(const std::optional<ChildExit>& exit) {
+  if (!exit) return "was killed and does not end";
+  if (exit->signal == 0) return "exited with " + std::to_string(exit->code);
+  const char* name = sigdescr_np(exit->signal);
+  return "killed by signal " + std::to_string(exit->signal) + " (" + (name == nullptr ? "unknown" : name) + ")";
 }
 
 Result<ChildProcess> ChildProcess::spawn(const ChildSpec& spec) {
   const std::string who = spec.program.string();
+  if (const auto may = may_start(who); !may) return tl::unexpected(may.error());
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
     return fail(ErrorCode::kResourceExhausted, "cannot make a socket for " + who + ": " + errno_message(errno));
@@ -116,28 +124,33 @@ Result<ChildProcess> ChildProcess::spawn(const ChildSpec& spec) {
 
   theirs.reset();
   report.reset();
+  UniqueFd pidfd(::pidfd_open(pid, 0));
+  if (!pidfd) {
+    const std::string why = errno_message(errno);
+    ::kill(pid, SIGKILL);
+    leave_behind(pid, who);
+    return fail(ErrorCode::kResourceExhausted, "cannot watch " + who + ": " + why);
+  }
+  if (!is_readable(outcome.get(), kExecPatience)) {
+    kill_child(pid, std::move(pidfd), who, false);
+    return fail(ErrorCode::kTimeout, "cannot execute " + who + ": it did not begin in time");
+  }
   int error = 0;
   ssize_t got = 0;
   do got = ::read(outcome.get(), &error, sizeof error);
   while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof error)) {
-    ::waitpid(pid, nullptr, 0);
+    kill_child(pid, std::move(pidfd), who, false);
     const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
     return fail(code, "cannot execute " + who + ": " + errno_message(error));
   }
-  UniqueFd pidfd(::pidfd_open(pid, 0));
-  if (!pidfd) {
-    const std::string why = errno_message(errno);
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
-    return fail(ErrorCode::kResourceExhausted, "cannot watch " + who + ": " + why);
-  }
-  return ChildProcess(pid, std::move(pidfd), std::move(ours));
+  return ChildProcess(who, pid, std::move(pidfd), std::move(ours));
 }
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   if (this == &other) return *this;
   if (pidfd_) stop(Duration::zero());
+  program_ = std::move(other.program_);
   pid_ = other.pid_;
   pidfd_ = std::move(other.pidfd_);
   socket_ = std::move(other.socket_);
@@ -157,14 +170,8 @@ void ChildProcess::terminate() {
   send(SIGTERM);
 }
 
-ChildExit ChildProcess::reap() {
-  int status = 0;
-  pid_t done = 0;
-  do done = ::waitpid(pid_, &status, 0);
-  while (done < 0 && errno == EINTR);
-  // Someone else may have reaped it (SIGCHLD ignored): then nobody knows how it ended, only that it did.
-  exit_ = done == pid_ ? to_exit(status) : ChildExit{255, 0};
-  return *exit_;
+void ChildProcess::kill() {
+  send(SIGKILL);
 }
 
 std::optional<ChildExit> ChildProcess::poll_exit() {
@@ -172,25 +179,22 @@ std::optional<ChildExit> ChildProcess::poll_exit() {
 }
 
 std::optional<ChildExit> ChildProcess::wait_exit(Duration timeout) {
-  if (exit_ || !pidfd_) return exit_;
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
-  for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-    pollfd entry{pidfd_.get(), POLLIN, 0};
-    const int ready = ::poll(&entry, 1, left <= 0 ? 0 : left > INT_MAX ? INT_MAX : static_cast<int>(left));
-    if (ready > 0) return reap();
-    if (ready == 0 && left <= 0) return std::nullopt;
-  }
+  if (!exit_ && pidfd_) exit_ = wait_for_child(pid_, pidfd_.get(), timeout);
+  return exit_;
 }
 
-ChildExit ChildProcess::stop(Duration grace) {
+std::optional<ChildExit> ChildProcess::stop(Duration grace) {
   if (grace > Duration::zero()) {
     terminate();
-    if (const std::optional<ChildExit> ended = wait_exit(grace)) return *ended;
+    wait_exit(grace);
   }
-  if (exit_) return *exit_;
-  send(SIGKILL);
-  return reap();
+  if (!exit_ && pidfd_) exit_ = kill_child(pid_, std::move(pidfd_), program_, false);
+  return exit_;
+}
+
+void ChildProcess::leave() {
+  if (!exit_ && pidfd_) leave_behind(pid_, program_);
+  pidfd_.reset();
 }
 
 }  // namespace weft::runtime

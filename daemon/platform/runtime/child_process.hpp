@@ -35,16 +35,18 @@ struct ChildExit {
   /// It exited by itself with code 0.
   bool success() const { return signal == 0 && code == 0; }
 };
-/// "exited with 2", "killed by signal 9 (Killed)".
-std::string describe(const ChildExit& exit);
+/// "exited with 2", "killed by signal 9 (Killed)"; of nullopt that it was killed and has not ended.
+std::string describe(const std::optional<ChildExit>& exit);
 
 /// The child has its signals at their defaults, standard streams of ours, the socket as descriptor 3 and no other of
 /// our descriptors. It gets SIGTERM when the *thread* that spawned it ends (PR_SET_PDEATHSIG): spawn from a thread that
 /// lives as long as the process. It also reads end of file from its socket when we are gone. The destructor kills and
-/// reaps. One thread at a time.
+/// reaps, or leaves behind. One thread at a time.
 class ChildProcess {
  public:
-  /// Fails with kNotFound or kUnavailable when the program cannot be executed, which is known when this returns.
+  /// Fails with kNotFound or kUnavailable when the program cannot be executed, which is known when this returns; with
+  /// kTimeout when that is not known within some seconds, as where its file system hangs; with kResourceExhausted when
+  /// may_start() says so, or the system is out of descriptors or processes.
   static Result<ChildProcess> spawn(const ChildSpec& spec);
 
   ChildProcess(ChildProcess&& other) noexcept = default;
@@ -66,17 +68,22 @@ class ChildProcess {
   std::optional<ChildExit> wait_exit(Duration timeout);
   /// Asks it to end (SIGTERM); does not wait. No effect when it has ended.
   void terminate();
-  /// SIGTERM, at most `grace` of waiting, SIGKILL; reaps.
-  ChildExit stop(Duration grace);
+  /// Kills it (SIGKILL); does not wait. No effect when it has ended.
+  void kill();
+  /// SIGTERM, at most `grace` of waiting, SIGKILL, at most kKillPatience of waiting; reaps. nullopt: it has not ended;
+  /// it is left behind (undying()), and this object has no child any more.
+  std::optional<ChildExit> stop(Duration grace);
+  /// Puts a child that was killed on the list of undying(); this object has no child any more.
+  void leave();
 
  private:
-  ChildProcess(pid_t pid, UniqueFd pidfd, UniqueFd socket)
-      : pid_(pid), pidfd_(std::move(pidfd)), socket_(std::move(socket)) {}
+  ChildProcess(std::string program, pid_t pid, UniqueFd pidfd, UniqueFd socket)
+      : program_(std::move(program)), pid_(pid), pidfd_(std::move(pidfd)), socket_(std::move(socket)) {}
   void send(int signal);
-  ChildExit reap();
 
+  std::string program_;
   pid_t pid_ = -1;
-  UniqueFd pidfd_;  ///< empty when moved from
+  UniqueFd pidfd_;  ///< empty when moved from or left behind
   UniqueFd socket_;
   std::optional<ChildExit> exit_;
 };

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +15,12 @@
 #include <string_view>
 #include <system_error>
 
+extern "C" {  // glibc 2.36 leaves it out of the header
+#include <sys/pidfd.h>
+}
+
 #include "daemon/platform/runtime/exec_arguments.hpp"
+#include "daemon/platform/runtime/undying.hpp"
 
 namespace weft::runtime {
 namespace {
@@ -73,18 +77,6 @@ class SpawnSettings {
   posix_spawnattr_t attributes_{};
 };
 
-/// Waits for the end; kills the whole group first when that is wanted.
-ChildExit reap(pid_t pid, bool kill_first) {
-  if (kill_first) ::kill(-pid, SIGKILL);
-  int status = 0;
-  pid_t done = 0;
-  do done = ::waitpid(pid, &status, 0);
-  while (done < 0 && errno == EINTR);
-  if (done != pid) return {255, 0};
-  if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
-  return {WEXITSTATUS(status), 0};
-}
-
 enum class Reading : std::uint8_t { kMore, kEnded, kTooMuch };
 
 /// Takes what is there. What goes past `most` is dropped or, where that matters, reported.
@@ -114,6 +106,7 @@ bool is_executable(const std::filesystem::path& path) {
 Result<CommandOutcome> run_command(const CommandSpec& spec) {
   const auto deadline = std::chrono::steady_clock::now() + spec.timeout;
   const std::string who = spec.program.string();
+  if (const auto may = may_start(who); !may) return tl::unexpected<Error>(may.error());
   Result<Pipe> output = make_pipe();
   if (!output) return tl::unexpected<Error>(output.error());
   Result<Pipe> errors = make_pipe();
@@ -139,6 +132,18 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
   }
   output->write.reset();
   errors->write.reset();
+  UniqueFd pidfd(::pidfd_open(pid, 0));
+  if (!pidfd) {
+    const std::string why = errno_message(errno);
+    ::kill(-pid, SIGKILL);
+    leave_behind(pid, who);
+    return fail(ErrorCode::kResourceExhausted, "cannot watch " + who + ": " + why);
+  }
+  const auto give_up = [&](ErrorCode code, const std::string& why) {
+    const auto exit = kill_child(pid, std::move(pidfd), who, true);
+    return fail(code, who + why + (exit ? "" : "; it was killed and does not end"));
+  };
+  const std::string too_late = " did not end within " + std::to_string(seconds(spec.timeout)) + " s";
 
   CommandOutcome outcome;
   while (output->read || errors->read) {
@@ -147,15 +152,10 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
     const int ready =
         left <= 0 ? 0 : ::poll(entries.data(), entries.size(), static_cast<int>(std::min<long long>(left, INT_MAX)));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) {
-      reap(pid, true);
-      return fail(ErrorCode::kTimeout, who + " did not end within " + std::to_string(seconds(spec.timeout)) + " s");
-    }
-    if (entries[0].revents != 0 && drain(output->read, outcome.output, spec.most_output) == Reading::kTooMuch) {
-      reap(pid, true);
-      return fail(ErrorCode::kResourceExhausted,
-                  who + " printed more than " + std::to_string(spec.most_output) + " bytes");
-    }
+    if (ready <= 0) return give_up(ErrorCode::kTimeout, too_late);
+    if (entries[0].revents != 0 && drain(output->read, outcome.output, spec.most_output) == Reading::kTooMuch)
+      return give_up(ErrorCode::kResourceExhausted,
+                     " printed more than " + std::to_string(spec.most_output) + " bytes");
     if (entries[1].revents != 0) {
       // What is dropped of the errors is still read, or the program would wait for us.
       while (drain(errors->read, outcome.errors, kMostErrors) == Reading::kTooMuch) {
@@ -164,16 +164,9 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
     }
   }
   // Both streams are closed; what has not ended now is only taking leave, or hiding.
-  for (;;) {
-    siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT | WNOHANG) != 0 || info.si_pid == pid) break;
-    if (std::chrono::steady_clock::now() > deadline) {
-      reap(pid, true);
-      return fail(ErrorCode::kTimeout, who + " did not end within " + std::to_string(seconds(spec.timeout)) + " s");
-    }
-    ::poll(nullptr, 0, 2);
-  }
-  outcome.exit = reap(pid, false);
+  const auto exit = wait_for_child(pid, pidfd.get(), deadline - std::chrono::steady_clock::now());
+  if (!exit) return give_up(ErrorCode::kTimeout, too_late);
+  outcome.exit = *exit;
   return outcome;
 }
 

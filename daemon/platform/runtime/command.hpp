@@ -31,9 +31,10 @@ struct CommandOutcome {
 };
 
 /// Runs it with standard input empty, signals at their defaults and no other descriptor of ours, and waits. kNotFound
-/// or kUnavailable: it could not be executed, so it did nothing. kTimeout: it did not end in time and was killed.
-/// kResourceExhausted: it said more than `most_output` and was killed, or the system is out of descriptors or
-/// processes. A program that ended by itself is a success of this function, whatever its exit code.
+/// or kUnavailable: it could not be executed, so it did nothing. kTimeout: it did not end in time and was killed;
+/// within kKillPatience more this returns, ended or not (undying()). kResourceExhausted: it said more than
+/// `most_output` and was killed, the system is out of descriptors or processes, or may_start() refuses. A program that
+/// ended by itself is a success of this function, whatever its exit code.
 Result<CommandOutcome> run_command(const CommandSpec& spec);
 
 /// The program `name` (or the path, when there is a slash in it) in the folders of `path`, as the shell would look for

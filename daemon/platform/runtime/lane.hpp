@@ -44,7 +44,7 @@ class Lane {
 
   /// False when the lane is stopped, or full with kRefuse. With kBlock a job must not post to its own lane: when the
   /// queue is full nobody would ever make room.
-  bool post(Job job) { return jobs_.push(std::move(job)); }
+  bool post(Job job, Turn turn = Turn::kLast) { return jobs_.push(std::move(job), turn); }
   /// Takes no more jobs, runs those already queued, joins. May be called again; never from a job of this lane.
   void stop();
 

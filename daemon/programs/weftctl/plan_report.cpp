@@ -170,7 +170,16 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now) {
 }
 
 void print_stops(std::ostream& out, const v1::RemedyStatus& status) {
-  if (status.hands_off()) out << "Automation is stopped (hands-off): " << printable(status.hands_off_reason()) << '\n';
+  const bool names_brakes = !status.hands_off_by_person().empty() || !status.hands_off_by_file().empty();
+  if (!status.hands_off_by_person().empty())
+    out << "Automation is stopped (hands-off): " << printable(status.hands_off_by_person()) << '\n';
+  if (!status.hands_off_by_file().empty())
+    out << "Automation is stopped by the hands-off file: " << printable(status.hands_off_by_file()) << '\n';
+  if (status.hands_off() && !names_brakes)  // a weftd that knows one brake
+    out << "Automation is stopped (hands-off): " << printable(status.hands_off_reason()) << '\n';
+  for (const v1::OrderUnderWay& order : status.under_way())
+    out << "  under way since " << time_text(order.since()) << ": " << v1::Plan::Action_Name(order.action()) << ' '
+        << printable(order.target()) << " (" << printable(order.plan_id()) << ")\n";
   if (status.breaker_tripped())
     out << "The circuit breaker is tripped"
         << (status.has_breaker_since() ? " since " + time_text(status.breaker_since()) : std::string()) << ": "

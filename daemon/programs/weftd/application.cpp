@@ -14,6 +14,7 @@
 #include "api/http/server.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/undying.hpp"
 #include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/command_forwarders.hpp"
 #include "daemon/programs/weftd/core.hpp"
@@ -198,6 +199,19 @@ class Beat {
   std::function<void()> each_;
 };
 
+// How many children were killed and have not ended. Each is logged once: `told` are those of the call before.
+std::size_t tell_undying(std::set<pid_t>& told) {
+  std::set<pid_t> all;
+  for (const runtime::Undying& process : runtime::undying()) {
+    all.insert(process.pid);
+    if (!told.contains(process.pid))
+      logger("weftd")->error("process {} ({}) was killed and does not end: its state is in /proc/{}/stack", process.pid,
+                             process.program, process.pid);
+  }
+  told = std::move(all);
+  return told.size();
+}
+
 api::TelemetryLimits telemetry_limits(const config::Telemetry& telemetry) {
   api::TelemetryLimits limits;
   limits.max_collectors = telemetry.max_collectors;
@@ -256,11 +270,7 @@ Result<void> run(const config::WeftdConfig& config) {
                             .when_full = runtime::WhenFull::kRefuse,
                             .on_failure = [](const std::string& what) { logger("store")->error("{}", what); }});
   const auto post = [&main](std::function<void()> job) { asio::post(main, std::move(job)); };
-  runtime::Lane actuate_lane({.name = "actuate",
-                              .capacity = 64,
-                              .when_full = runtime::WhenFull::kRefuse,
-                              .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }});
-  RemedyController remedies(std::move(*remedy_options), *plans, **store, store_lane, actuate_lane, clock, post);
+  RemedyController remedies(std::move(*remedy_options), *plans, **store, store_lane, clock, post);
   Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, remedies, publication, clock,
             post);
   remedies.set_on_news([&core] { core.take_plans(); });
@@ -301,11 +311,13 @@ Result<void> run(const config::WeftdConfig& config) {
         "security.allow_plain_text is on: anyone who reaches these addresses can read everything "
         "and report for any host");
 
+  std::set<pid_t> told;
   Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
     core.tick();
     metrics.set(store_lane.name(), store_lane.figures());
-    metrics.set(actuate_lane.name(), actuate_lane.figures());
+    for (const runtime::Lane* lane : remedies.lanes()) metrics.set(lane->name(), lane->figures());
     metrics.set((*store)->status());
+    metrics.set_undying(tell_undying(told));
     (*events)->tick();
     for (const auto& receiver : (*events)->receivers()) metrics.set(*receiver.sender);
     metrics.set((*grpc)->telemetry(), core.hosts().figures(), inbox.figures());
@@ -361,7 +373,7 @@ Result<void> run(const config::WeftdConfig& config) {
   inbox.close();
   core.hosts().stop();
   (*events)->stop();
-  actuate_lane.stop();
+  remedies.stop_lanes();
   store_lane.stop();
   // Those whose commands reached the disk are told so, all others that they came too late.
   main.restart();

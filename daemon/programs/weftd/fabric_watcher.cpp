@@ -10,6 +10,7 @@
 #include "daemon/platform/runtime/child_options.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/stream.hpp"
+#include "daemon/platform/runtime/undying.hpp"
 #include "daemon/programs/weftd/named_files.hpp"
 
 namespace weft::daemon {
@@ -20,6 +21,7 @@ using namespace std::chrono_literals;
 // A sweeper that says nothing for so long hangs; the largest fabrics are discovered in a tenth of it.
 constexpr auto kLongestSilence = std::chrono::seconds(60);
 constexpr auto kStopGrace = std::chrono::seconds(2);
+constexpr auto kLookAgain = 250ms;
 
 }  // namespace
 
@@ -63,6 +65,7 @@ void FabricWatcher::start() {
 
 void FabricWatcher::spawn() {
   if (stopped_) return;
+  if (!is_gone()) return try_again(kLookAgain);
   const auto child_options = this->child_options();
   if (!child_options) return ended(child_options.error().message);
   std::error_code ignored;
@@ -136,36 +139,63 @@ void FabricWatcher::drain_later(std::uint64_t generation) {
 }
 
 void FabricWatcher::ended(const std::string& why) {
-  retire();
+  hang_up();
+  if (child_) child_->terminate();
+  leaving_since_ = std::chrono::steady_clock::now();
   if (stopped_) return;
   const auto delay = backoff_.next();
   logger("infiniband")->warn("{}: {}; retrying in {:.2f} s", fabric(), why, seconds(delay));
   ++restarts_;
   on_trouble_(why);
+  try_again(delay);
+}
+
+void FabricWatcher::try_again(Duration delay) {
   retry_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(delay));
   retry_.async_wait([this, alive = std::weak_ptr<const int>(alive_)](boost::system::error_code error) {
     if (!error && !alive.expired()) spawn();
   });
 }
 
-void FabricWatcher::retire() {
+// Two sweepers of one port never run at a time, so that one that does not end stays the only one. Nobody waits for it.
+bool FabricWatcher::is_gone() {
+  if (child_ && child_->poll_exit()) {
+    logger("infiniband")->debug("{}: weft-sweeper {}", fabric(), runtime::describe(child_->poll_exit()));
+    child_.reset();
+  }
+  if (child_) {
+    const auto waited = std::chrono::steady_clock::now() - leaving_since_;
+    if (waited < kStopGrace) return false;
+    child_->kill();
+    if (waited < kStopGrace + runtime::kKillPatience) return false;
+    left_behind_ = child_->pid();
+    child_->leave();
+    child_.reset();
+    on_trouble_("the last weft-sweeper was killed and does not end (process " + std::to_string(left_behind_) + ")");
+  }
+  const auto undying = runtime::undying();
+  return std::ranges::find(undying, left_behind_, &runtime::Undying::pid) == undying.end();
+}
+
+// The sweeper reads the end of its stream and leaves.
+void FabricWatcher::hang_up() {
   ++generation_;
   silence_.cancel();
-  // Shut, not closed: the reader still uses the number. The child reads the end of its stream and leaves.
+  // Shut, not closed: the reader still uses the number.
   if (socket_) ::shutdown(socket_.get(), SHUT_RDWR);
   if (reader_.joinable()) reader_.join();
-  if (child_) {
-    const auto exit = child_->stop(kStopGrace);
-    logger("infiniband")->debug("{}: weft-sweeper {}", fabric(), runtime::describe(exit));
-  }
-  child_.reset();
   socket_.reset();
 }
 
 void FabricWatcher::stop() {
   if (std::exchange(stopped_, true)) return;
   retry_.cancel();
-  retire();
+  hang_up();
+  if (child_) {
+    const auto exit = child_->stop(kStopGrace);
+    logger("infiniband")->debug("{}: weft-sweeper {}", fabric(), runtime::describe(exit));
+  }
+  child_.reset();
 }
 
 std::uint64_t FabricWatcher::skipped() const {

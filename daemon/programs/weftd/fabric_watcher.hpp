@@ -42,7 +42,7 @@ class FabricWatcher {
 
   /// Starts the first sweeper. Throws nothing: what fails is tried again.
   void start();
-  /// Ends the sweeper and waits for it, two seconds at most.
+  /// Ends the sweeper and waits for it, three seconds at most.
   void stop();
 
   /// Name of the fabric.
@@ -66,7 +66,9 @@ class FabricWatcher {
   void drain();
   void drain_later(std::uint64_t generation);
   void ended(const std::string& why);
-  void retire();
+  void try_again(Duration delay);
+  bool is_gone();
+  void hang_up();
   void watch_silence();
 
   boost::asio::io_context& main_;
@@ -74,6 +76,8 @@ class FabricWatcher {
   SweepHandler on_sweep_;
   TroubleHandler on_trouble_;
   std::optional<runtime::ChildProcess> child_;
+  std::chrono::steady_clock::time_point leaving_since_;  ///< child_, when it was told to end
+  pid_t left_behind_ = -1;                               ///< the last sweeper, killed in vain
   runtime::UniqueFd socket_;
   std::thread reader_;
   std::shared_ptr<Inbox> inbox_;

@@ -63,7 +63,7 @@ Result<std::vector<config::InfinibandPort>> find_ports(const std::filesystem::pa
   }
   const auto exit = child->stop(std::chrono::seconds(2));
   auto ports = parse_port_list(text);
-  if (ports.empty() && !exit.success()) {
+  if (ports.empty() && !(exit && exit->success())) {
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return fail(ErrorCode::kUnavailable, text.empty() ? sweeper.string() + " " + runtime::describe(exit) : text);
   }

@@ -20,19 +20,25 @@ namespace {
 
 using analyzer::PlanPtr;
 
-constexpr const char* kFile = "file";
 constexpr const char* kNotWritten = "not done because it could not be stored";
+
+constexpr std::size_t kMostLooks = 16;
+
+runtime::LaneOptions lane_options(std::string name, std::size_t capacity) {
+  return {.name = std::move(name),
+          .capacity = capacity,
+          .when_full = runtime::WhenFull::kRefuse,
+          .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }};
+}
 
 }  // namespace
 
 RemedyController::RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
-                                   runtime::Lane& store_lane, runtime::Lane& actuate_lane, const Clock& clock,
-                                   Post post)
+                                   runtime::Lane& store_lane, const Clock& clock, Post post)
     : plans_(std::move(options.settings), restored, clock.now()),
-      hands_off_file_(std::move(options.hands_off_file)),
+      hands_off_file_(std::move(options.hands_off_file), options.hands_off_patience, std::move(options.hands_off_eye)),
       store_(store),
       store_lane_(store_lane),
-      actuate_lane_(actuate_lane),
       clock_(clock),
       post_(std::move(post)),
       writes_(
@@ -40,10 +46,14 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
           [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }),
       ended_(restored.ended),
       shown_(plans_.all()),
-      status_(plans_.status(clock.now())) {
+      status_(plans_.status(clock.now())),
+      file_lane_(lane_options("hands-off", kMostLooks)) {
+  take(hands_off_file_.look());  // before anything is judged
+  status_ = plans_.status(clock.now());
   for (auto& actuator : options.actuators) {
-    std::string name = actuator->name();
-    actuators_.emplace(std::move(name), std::move(actuator));
+    const std::string name = actuator->name();
+    auto lane = std::make_unique<runtime::Lane>(lane_options("act-" + name, options.lane_capacity));
+    actors_.emplace(name, Actor{std::move(actuator), std::move(lane)});
   }
 }
 
@@ -68,20 +78,52 @@ void RemedyController::complete(Snapshot& snapshot, std::vector<std::pair<std::u
   snapshot.plans = shown_;
   snapshot.remedy = status_;
   snapshot.remedy.without_plan = plans_.status(clock_.now()).without_plan;
+  snapshot.remedy.under_way = gate_.under_way();
   snapshot.figures.plans_ended = ended_;
 }
 
 void RemedyController::tick() {
-  if (!hands_off_file_.empty()) {
-    std::error_code ignored;
-    const bool exists = std::filesystem::exists(hands_off_file_, ignored);
-    // Taking the file away lets go on what the file stopped, and nothing else.
-    const std::string there = hands_off_file_.string() + " exists";
-    const bool by_file = plans_.status(clock_.now()).hands_off_reason == kFile + (": " + there);
-    if (exists) plans_.set_hands_off(true, there, kFile, clock_.now());
-    if (!exists && by_file) plans_.set_hands_off(false, hands_off_file_.string() + " was removed", kFile, clock_.now());
+  if (!looking_ && hands_off_file_.is_configured()) {
+    looking_ = true;
+    look_at_file([this] {
+      looking_ = false;
+      work();
+    });
   }
   work();
+}
+
+// A file system that hangs holds up the lane of the file and nobody else.
+void RemedyController::look_at_file(std::function<void()> then) {
+  const bool posted = file_lane_.post([this, then] {
+    post_([this, then, look = hands_off_file_.look()] {
+      take(look);
+      then();
+    });
+  });
+  if (!posted) then();
+}
+
+void RemedyController::take(const HandsOffFile::Look& look) {
+  if (look.number < looks_taken_) return;
+  looks_taken_ = look.number;
+  plans_.set_file_brake(look.why, clock_.now());
+  tell_gate();
+}
+
+// Stopped is what is stopped now, and what is stopped as far as the disk knows: a brake holds from when it is set until
+// its release is written.
+void RemedyController::tell_gate() {
+  const RemedyStatus& now = plans_.brakes();
+  const RemedyStatus& stopped = now.is_stopped() ? now : status_;
+  ActGate::Stops stops;
+  if (lanes_stop_)
+    stops.everything = "weftd is stopping";
+  else if (stopped.is_stopped())
+    stops.everything = "all automation is stopped: " + stopped.stop_reason();
+  if (now.breaker_tripped || status_.breaker_tripped) stops.taking_out = "the circuit breaker is tripped";
+  gate_.stop(std::move(stops));
+  gate_.keep([this](std::uint64_t order) { return plans_.awaits(order); });
 }
 
 MaintenanceList RemedyController::windows() const {
@@ -106,6 +148,7 @@ void RemedyController::work() {
   if (stopped_ || !has_seen_) return;
   plans_.review(view());
   save();
+  tell_gate();
 }
 
 void RemedyController::save() {
@@ -149,6 +192,7 @@ void RemedyController::saved(Batch batch, const runtime::WriteOutcome& outcome) 
                record.detail);
   shown_ = std::move(batch.shown);
   status_ = std::move(batch.status);
+  tell_gate();
   for (const RemedyOrder& order : batch.changes.orders) carry_out(order);
   if (on_news_ && !(batch.changes.plans.empty() && !batch.changes.status_changed)) on_news_();
   writes_.answer(outcome);
@@ -156,44 +200,66 @@ void RemedyController::saved(Batch batch, const runtime::WriteOutcome& outcome) 
 }
 
 void RemedyController::carry_out(const RemedyOrder& order) {
-  const auto found = actuators_.find(order.actuator);
-  const auto answer = [this](std::uint64_t number, OrderKind kind, Result<TargetReading> reading,
-                             const Result<void>& done) {
-    if (kind == OrderKind::kRead)
-      plans_.answer_reading(number, reading, clock_.now());
-    else
-      plans_.answer_action(number, done, clock_.now());
-    work();
-  };
   const auto refuse = [&](ErrorCode code, const std::string& why) {
-    post_([answer, number = order.number, kind = order.kind, code, why] {
-      answer(number, kind, fail(code, why), fail(code, why));
+    post_([this, number = order.number, kind = order.kind, code, why] {
+      if (kind == OrderKind::kRead)
+        plans_.answer_reading(number, fail(code, why), clock_.now());
+      else
+        plans_.answer_action(number, fail(code, why), clock_.now());
+      work();
     });
   };
-  if (found == actuators_.end())
+  const auto found = actors_.find(order.actuator);
+  if (found == actors_.end())
     return refuse(ErrorCode::kFailedPrecondition, "no actuator named '" + order.actuator + "' is configured");
 
   RemedyOrder asked = order;
   if (const FabricView* fabric = view().fabric(order.target.fabric)) asked.sweep = fabric->sweep;
-  const bool posted = actuate_lane_.post([this, answer, actuator = found->second.get(), asked = std::move(asked),
-                                          number = order.number, kind = order.kind] {
-    Result<TargetReading> reading = TargetReading{};
-    Result<void> done;
-    try {
-      if (kind == OrderKind::kRead) {
-        reading = actuator->observe(asked);
-      } else {
-        done = actuator->apply(asked);
-      }
-    } catch (const std::exception& error) {
-      // It may have been sent: what is so is read.
-      reading = fail(ErrorCode::kInternal, error.what());
-      done = fail(ErrorCode::kUnavailable, error.what());
-    }
-    post_([answer, number, kind, reading, done] { answer(number, kind, reading, done); });
-  });
+  if (order.kind == OrderKind::kAct) gate_.admit(order.number);
+  const bool posted = found->second.lane->post(
+      [this, actuator = found->second.actuator.get(), asked = std::move(asked)] { ask(*actuator, asked); },
+      order.undo ? runtime::Turn::kFirst : runtime::Turn::kLast);
   // Not taken by the lane, so not sent: to a plan that is the same as no answer, and it is read.
   if (!posted) refuse(ErrorCode::kUnavailable, "too many actions in progress: retry later");
+}
+
+// On the lane of the actuator.
+void RemedyController::ask(actuate::Actuator& actuator, const RemedyOrder& order) {
+  if (lanes_stop_) return;  // nobody waits for it any more
+  const std::uint64_t number = order.number;
+  if (order.kind == OrderKind::kRead) {
+    Result<TargetReading> reading = TargetReading{};
+    try {
+      reading = actuator.observe(order);
+    } catch (const std::exception& error) {
+      reading = fail(ErrorCode::kInternal, error.what());
+    }
+    return post_([this, number, reading] {
+      plans_.answer_reading(number, reading, clock_.now());
+      work();
+    });
+  }
+  const HandsOffFile::Look look = hands_off_file_.look();
+  const std::optional<std::string> held =
+      look.why.empty() ? gate_.start(order, clock_.steady(), clock_.now()) : "all automation is stopped: " + look.why;
+  if (held)
+    return post_([this, number, look, why = *held] {
+      take(look);
+      plans_.answer_held(number, why, clock_.now());
+      work();
+    });
+  Result<void> done;
+  try {
+    done = actuator.apply(order);
+  } catch (const std::exception& error) {
+    // It may have been sent: what is so is read.
+    done = fail(ErrorCode::kUnavailable, error.what());
+  }
+  gate_.finish(number);
+  post_([this, number, done] {
+    plans_.answer_action(number, done, clock_.now());
+    work();
+  });
 }
 
 void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
@@ -213,12 +279,15 @@ void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
   work();
 }
 
-void RemedyController::answer_when_saved(StatusCallback callback) {
-  writes_.wait([this, callback = std::move(callback)](const runtime::WriteOutcome& outcome) {
-    if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
-    if (!outcome) return callback(fail(ErrorCode::kResourceExhausted, std::string(kNotWritten) + " yet"));
-    callback(status_);
-  });
+void RemedyController::answer_when_saved(StatusCallback callback, std::vector<OrderUnderWay> under_way) {
+  writes_.wait(
+      [this, callback = std::move(callback), under_way = std::move(under_way)](const runtime::WriteOutcome& outcome) {
+        if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
+        if (!outcome) return callback(fail(ErrorCode::kResourceExhausted, std::string(kNotWritten) + " yet"));
+        RemedyStatus status = status_;
+        status.under_way = under_way;
+        callback(std::move(status));
+      });
 }
 
 void RemedyController::approve(std::uint64_t plan, std::uint64_t revision, const std::string& who,
@@ -287,9 +356,15 @@ void RemedyController::request(RemedyAction action, const std::string& target, c
 void RemedyController::set_hands_off(bool hands_off, const std::string& why, const std::string& who,
                                      StatusCallback callback) {
   if (stopped_) return callback(stopping());
-  plans_.set_hands_off(hands_off, why, who, clock_.now());
-  answer_when_saved(std::move(callback));
-  work();
+  const auto set = [this, hands_off, why, who, callback = std::move(callback)] {
+    if (stopped_) return callback(stopping());
+    plans_.set_hands_off(hands_off, why, who, clock_.now());
+    tell_gate();  // nothing starts from here on
+    answer_when_saved(callback, gate_.under_way());
+    work();
+  };
+  if (hands_off || !hands_off_file_.is_configured()) return set();
+  look_at_file(set);
 }
 
 void RemedyController::reset_breaker(const std::string& why, const std::string& who, StatusCallback callback) {
@@ -303,6 +378,18 @@ void RemedyController::audit(std::uint64_t before, std::size_t limit, AuditCallb
   if (stopped_) return callback(stopping());
   if (!store_lane_.post([&store = store_, before, limit, callback] { callback(store.audit(before, limit)); }))
     callback(fail(ErrorCode::kUnavailable, "the store is busy"));
+}
+
+std::vector<runtime::Lane*> RemedyController::lanes() {
+  std::vector<runtime::Lane*> all{&file_lane_};
+  for (auto& [name, actor] : actors_) all.push_back(actor.lane.get());
+  return all;
+}
+
+void RemedyController::stop_lanes() {
+  lanes_stop_ = true;
+  tell_gate();
+  for (runtime::Lane* lane : lanes()) lane->stop();
 }
 
 void RemedyController::stop() {

@@ -2,7 +2,10 @@
 #pragma once
 // Where plans meet the world: what the book of plans decides is written down first, then carried out, then answered.
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +18,8 @@
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/write_behind.hpp"
+#include "daemon/programs/weftd/act_gate.hpp"
+#include "daemon/programs/weftd/hands_off_file.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/snapshot.hpp"
@@ -25,11 +30,16 @@ namespace weft::daemon {
 struct RemedyControllerOptions {
   analyzer::RemedySettings settings;
   std::vector<std::unique_ptr<actuate::Actuator>> actuators;
-  std::filesystem::path hands_off_file;  ///< while it exists nothing is done; empty: there is none
+  std::filesystem::path hands_off_file;                      ///< while it exists nothing is done; empty: there is none
+  HandsOffFile::Eye hands_off_eye = look_at_hands_off_file;  ///< takes the looks at it
+  Duration hands_off_patience = std::chrono::seconds(2);     ///< after which a look counts as "it stops"
+  std::size_t lane_capacity = 64;                            ///< orders that wait for one actuator
 };
 
 /// All members are called on one thread; `post` brings answers of lanes back to it. At most one batch is on its way to
-/// the disk, and an actuator is asked only for what is on it.
+/// the disk, and an actuator is asked only for what is on it. Each actuator has a lane of its own, on which orders of
+/// plans that roll back go first. Directly before an actuator changes something the file and the gate are asked; what
+/// they stop goes back to its plan.
 class RemedyController {
  public:
   /// Brings a function to the thread that owns the object; may be called from any thread.
@@ -42,7 +52,9 @@ class RemedyController {
   using AuditCallback = api::RemedyCommands::AuditCallback;
 
   RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
-                   runtime::Lane& store_lane, runtime::Lane& actuate_lane, const Clock& clock, Post post);
+                   runtime::Lane& store_lane, const Clock& clock, Post post);
+
+  ~RemedyController() { stop_lanes(); }
 
   /// Something changed that a snapshot should show.
   void set_on_news(std::function<void()> on_news) { on_news_ = std::move(on_news); }
@@ -50,7 +62,7 @@ class RemedyController {
   /// The picture that is about to be published: plans are judged by it, and those that are on disk become part of it.
   /// `last_evidence` as of the book of incidents.
   void complete(Snapshot& snapshot, std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence);
-  /// Time passes: the file is looked for, what could not be written is tried again.
+  /// Time passes: the file is looked at, what could not be written is tried again.
   void tick();
   /// Windows of the links that our plans hold, by what is on disk: that those are down is expected.
   MaintenanceList windows() const;
@@ -67,14 +79,19 @@ class RemedyController {
   /// Makes a plan for a target that a person names, and approves it.
   void request(RemedyAction action, const std::string& target, const std::string& why, const std::string& who,
                PlanCallback callback);
-  /// Stops all automation, or lets it go on.
+  /// A person's brake. When `hands_off` is answered, nothing more is sent to an actuator: the status says what was
+  /// under way. When it lets go, the file is looked at first: the status says whether that still stops everything.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, StatusCallback callback);
   /// Resets the circuit breaker; refused while it is not tripped.
   void reset_breaker(const std::string& why, const std::string& who, StatusCallback callback);
   /// The newest `limit` audit records before `before`.
   void audit(std::uint64_t before, std::size_t limit, AuditCallback callback);
 
-  /// The end: whoever waits gets kUnavailable. Call it when both lanes have stopped and their last answers were posted.
+  /// The lanes of the actuators and of the file, for their figures.
+  std::vector<runtime::Lane*> lanes();
+  /// Nothing more is asked of actuators; returns when what is under way has ended. It may still post answers.
+  void stop_lanes();
+  /// The end: whoever waits gets kUnavailable. Call it when all lanes have stopped and their last answers were posted.
   void stop();
 
  private:
@@ -84,23 +101,34 @@ class RemedyController {
     RemedyStatus status;
   };
 
+  /// An actuator and the thread on which it is asked.
+  struct Actor {
+    std::unique_ptr<actuate::Actuator> actuator;
+    std::unique_ptr<runtime::Lane> lane;
+  };
+
   analyzer::RemedyView view() const;
   void work();
   void save();
   Result<void> write(const Batch& batch) const;
   void saved(Batch batch, const runtime::WriteOutcome& outcome);
   void carry_out(const RemedyOrder& order);
+  void ask(actuate::Actuator& actuator, const RemedyOrder& order);
+  void look_at_file(std::function<void()> then);
+  void take(const HandsOffFile::Look& look);
+  void tell_gate();
   void count(const analyzer::RemedyBatch& batch);
   void settle(Result<Plan> plan, PlanCallback callback);
-  void answer_when_saved(StatusCallback callback);
+  void answer_when_saved(StatusCallback callback, std::vector<OrderUnderWay> under_way = {});
   Result<Entity> find_target(RemedyAction action, const std::string& text) const;
 
   analyzer::PlanManager plans_;
-  std::map<std::string, std::unique_ptr<actuate::Actuator>> actuators_;
-  std::filesystem::path hands_off_file_;
+  HandsOffFile hands_off_file_;
+  std::uint64_t looks_taken_ = 0;  ///< number of the newest look at the file
+  bool looking_ = false;           ///< a look of tick() is on its way
+  ActGate gate_;
   store::Store& store_;
   runtime::Lane& store_lane_;
-  runtime::Lane& actuate_lane_;
   const Clock& clock_;
   Post post_;
   std::function<void()> on_news_;
@@ -114,6 +142,9 @@ class RemedyController {
   PlansEnded ended_{};
   std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown_;
   RemedyStatus status_;  ///< as on disk
+  std::atomic<bool> lanes_stop_ = false;
+  runtime::Lane file_lane_;
+  std::map<std::string, Actor> actors_;  ///< last: their threads use all the rest
 };
 
 }  // namespace weft::daemon

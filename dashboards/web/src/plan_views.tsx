@@ -49,7 +49,8 @@ export function PlanList() {
   const over = sorted.filter(isOver);
   return (
     <section aria-labelledby="open-plans">
-      {remedy?.handsOff && <p class="notice">Hands off: automation is stopped. {remedy.handsOffReason}</p>}
+      {remedy?.handsOffByPerson && <p class="notice">Hands off: automation is stopped. {remedy.handsOffByPerson}</p>}
+      {remedy?.handsOffByFile && <p class="notice">Hands off: the file stops automation. {remedy.handsOffByFile}</p>}
       {remedy?.breakerTripped && <p class="notice">The circuit breaker is tripped: {remedy.breakerReason}</p>}
       <h2 id="open-plans">Plans <span class="count">{plans ? open.length : '…'}</span></h2>
       {plans && !open.length && <p class="quiet">No open plans.</p>}

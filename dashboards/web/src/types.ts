@@ -146,8 +146,8 @@ export interface Health {
 }
 
 export interface Remedy {
-  handsOff: boolean;
-  handsOffReason: string;
+  handsOffByPerson: string;
+  handsOffByFile: string;
   breakerTripped: boolean;
   breakerReason: string;
 }

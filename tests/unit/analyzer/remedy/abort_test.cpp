@@ -109,6 +109,18 @@ TEST(Abort, WaitsForWhatIsOnItsWayAndUndoesIt) {
   EXPECT_FALSE(b.plan(1).in_force || b.plan(1).unresolved);
 }
 
+TEST(Abort, KeepsAnOrderBackThatWaitsForItsActuator) {
+  Asked b;
+  b.tell(TargetState::kClear);
+  const RemedyOrder change = b.order();
+  EXPECT_TRUE(b.book->awaits(change.number));
+  ASSERT_TRUE(b.abort());
+  EXPECT_FALSE(b.book->awaits(change.number));
+  b.book->answer_held(change.number, "nobody waits for it", b.fabric.now());
+  EXPECT_EQ(b.state(), PlanState::kRejected);
+  EXPECT_EQ(b.plan(1).started, kNever) << "no budget is spent";
+}
+
 TEST(Abort, SaysThatAChangeWithoutAnswerMayStillLand) {
   Asked b;
   b.tell(TargetState::kClear);

@@ -245,9 +245,17 @@ TEST_F(Remedies, AutomationIsStoppedAndGoesOn) {
   reset.set_reason("looked");
   EXPECT_EQ(call(&Stub::ResetBreaker, reset, status).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   auto snapshot = make_snapshot(1, {});
-  snapshot->remedy = {true, "x", true, "40 links in 5 min", kNow, 3, 4, 2};
+  snapshot->remedy = {true, "x", true, "40 links in 5 min", kNow, "/run/stop exists", {}, 3, 4, 2};
+  snapshot->remedy.under_way = {{7, RemedyAction::kDrainNode, "n1", kNow}};
   publication.publish(snapshot);
   ASSERT_TRUE(call(&Stub::GetStatus, v1::GetRemedyStatusRequest(), status).ok());
+  EXPECT_EQ(status.hands_off_reason(), "x; /run/stop exists");
+  EXPECT_EQ(status.hands_off_by_person(), "x");
+  EXPECT_EQ(status.hands_off_by_file(), "/run/stop exists");
+  ASSERT_EQ(status.under_way_size(), 1);
+  EXPECT_EQ(status.under_way(0).plan_id(), "PLAN-7");
+  EXPECT_EQ(status.under_way(0).action(), v1::Plan::DRAIN_NODE);
+  EXPECT_EQ(status.under_way(0).target(), "n1");
   EXPECT_TRUE(status.breaker_tripped());
   EXPECT_EQ(status.breaker_reason(), "40 links in 5 min");
   EXPECT_EQ(status.breaker_since().seconds(), 1'700'000'000);

@@ -129,13 +129,26 @@ TEST(RemedyMetrics, WhatEndedIsACounter) {
   EXPECT_THAT(expose(*snapshot, MetricsFormat::kOpenMetrics), HasSubstr("# TYPE weft_actions counter\n"));
 }
 
+TEST(RemedyMetrics, TheFileIsABrakeOfItsOwn) {
+  auto snapshot = make_snapshot(1, {});
+  snapshot->remedy.file_brake = "/run/stop exists";
+  snapshot->remedy.under_way = {{7, RemedyAction::kDrainNode, "n1", kNow}};
+  const std::string text = expose(*snapshot);
+  EXPECT_THAT(text, HasSubstr("weft_remedy_hands_off 1\n"));
+  EXPECT_THAT(text, HasSubstr("weft_remedy_hands_off_person 0\n"));
+  EXPECT_THAT(text, HasSubstr("weft_remedy_hands_off_file 1\n"));
+  EXPECT_THAT(text, HasSubstr("weft_remedy_orders_under_way 1\n"));
+}
+
 TEST(RemedyMetrics, AutomationAsAWhole) {
   auto snapshot = make_snapshot(1, {});
   EXPECT_THAT(expose(*snapshot), HasSubstr("weft_breaker_tripped 0\n"));
-  snapshot->remedy = {true, "", true, "", kNow, 3, 4, 2};
+  snapshot->remedy = {true, "", true, "", kNow, "", {}, 3, 4, 2};
   const std::string text = expose(*snapshot);
   EXPECT_THAT(text, HasSubstr("weft_breaker_tripped 1\n"));
   EXPECT_THAT(text, HasSubstr("weft_remedy_hands_off 1\n"));
+  EXPECT_THAT(text, HasSubstr("weft_remedy_hands_off_person 1\n"));
+  EXPECT_THAT(text, HasSubstr("weft_remedy_hands_off_file 0\n"));
   EXPECT_THAT(text, HasSubstr("weft_remedy_out_of_service 2\n"));
   EXPECT_THAT(text, HasSubstr("weft_remedy_actions_last_hour 3\n"));
   EXPECT_THAT(text, HasSubstr("weft_remedy_actions_per_hour 4\n"));

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -20,6 +21,18 @@ TEST(Channel, KeepsTheOrder) {
   EXPECT_EQ(channel.try_pop(), 1);
   EXPECT_EQ(channel.try_pop(), 2);
   EXPECT_EQ(channel.try_pop(), std::nullopt);
+}
+
+TEST(Channel, WhatIsFirstGoesBeforeTheRestInItsOrder) {
+  Channel<char> channel("test", 8, WhenFull::kRefuse);
+  for (const char c : {'c', 'd'}) EXPECT_TRUE(channel.push(c));
+  EXPECT_TRUE(channel.push('a', Turn::kFirst));
+  EXPECT_TRUE(channel.push('b', Turn::kFirst));
+  std::string taken;
+  for (int i = 0; i < 3; ++i) taken += *channel.try_pop();
+  EXPECT_TRUE(channel.push('C', Turn::kFirst));
+  while (const auto c = channel.try_pop()) taken += *c;
+  EXPECT_EQ(taken, "abcCd");
 }
 
 TEST(Channel, RefusesWhenFull) {

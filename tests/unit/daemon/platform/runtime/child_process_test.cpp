@@ -91,9 +91,10 @@ TEST(ChildProcess, StopAsksFirst) {
   ASSERT_TRUE(child);
   char ready[6];
   ASSERT_EQ(::read(child->socket(), ready, sizeof ready), 6);
-  const ChildExit exit = child->stop(30s);
-  EXPECT_EQ(exit.signal, 0);
-  EXPECT_EQ(exit.code, 5);
+  const auto exit = child->stop(30s);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->signal, 0);
+  EXPECT_EQ(exit->code, 5);
 }
 
 TEST(ChildProcess, StopKillsOneThatDoesNotListen) {
@@ -101,8 +102,9 @@ TEST(ChildProcess, StopKillsOneThatDoesNotListen) {
   ASSERT_TRUE(child);
   char ready[6];
   ASSERT_EQ(::read(child->socket(), ready, sizeof ready), 6);
-  const ChildExit exit = child->stop(100ms);
-  EXPECT_EQ(exit.signal, SIGKILL);
+  const auto exit = child->stop(100ms);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->signal, SIGKILL);
   EXPECT_EQ(describe(exit), "killed by signal 9 (Killed)");
 }
 

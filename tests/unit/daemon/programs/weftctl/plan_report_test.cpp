@@ -180,5 +180,24 @@ TEST(Automation, SaysWhatStopsIt) {
             "  after checking: weftctl breaker reset --reason ...\n");
 }
 
+TEST(Automation, NamesEachBrakeAndWhatIsUnderWay) {
+  v1::RemedyStatus status;
+  status.set_hands_off(true);
+  status.set_hands_off_reason("kim: a visitor; /run/stop exists");
+  status.set_hands_off_by_person("kim: a visitor");
+  status.set_hands_off_by_file("/run/stop exists");
+  v1::OrderUnderWay& order = *status.add_under_way();
+  order.set_plan_id("PLAN-7");
+  order.set_action(v1::Plan::DRAIN_NODE);
+  order.set_target("n1");
+  order.mutable_since()->set_seconds(kCreated);
+  std::ostringstream stopped;
+  print_stops(stopped, status);
+  EXPECT_EQ(stopped.str(),
+            "Automation is stopped (hands-off): kim: a visitor\n"
+            "Automation is stopped by the hands-off file: /run/stop exists\n"
+            "  under way since 2023-11-14 22:13:20 UTC: DRAIN_NODE n1 (PLAN-7)\n");
+}
+
 }  // namespace
 }  // namespace weft::ctl

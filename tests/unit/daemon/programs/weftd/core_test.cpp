@@ -91,7 +91,7 @@ class CoreTest : public ::testing::Test {
       const std::lock_guard lock(mutex);
       posted.push_back(std::move(job));
     };
-    remedies.emplace(RemedyControllerOptions{}, RemedyMemory{}, store, *lane, *lane, clock, post);
+    remedies.emplace(RemedyControllerOptions{}, RemedyMemory{}, store, *lane, clock, post);
     core.emplace(config, ExpectedCabling{}, store, std::move(restored), *lane, *remedies, publication, clock, post);
   }
   // What the main thread would do: everything that was posted to it.

@@ -2,6 +2,7 @@
 #pragma once
 // What the tests of weftd's rooms put in the place of the world.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -23,9 +24,10 @@ class FakeClock final : public Clock {
  public:
   explicit FakeClock(TimePoint start = TimePoint{std::chrono::seconds(1'700'000'000)}) : time(start) {}
   TimePoint now() const override { return time; }
-  Duration steady() const override { return time.time_since_epoch() - set_forward; }
+  Duration steady() const override { return time.time_since_epoch() - set_forward + unseen.load(); }
   TimePoint time;
-  Duration set_forward{};  ///< how much of `time` did not pass
+  Duration set_forward{};                    ///< how much of `time` did not pass
+  std::atomic<Duration> unseen{Duration{}};  ///< passed, and `time` does not say so
 };
 
 /// A collector's stream that remembers what it was told.

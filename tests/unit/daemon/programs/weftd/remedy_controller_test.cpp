@@ -5,11 +5,8 @@
 #include "daemon/programs/weftd/remedy_controller.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <future>
 
 #include "tests/unit/daemon/programs/weftd/remedy_fixture.hpp"
@@ -28,7 +25,7 @@ TEST_F(RemedyControllerTest, ReadsTheWorldOnlyAfterThePlanIsOnDisk) {
   journal.wait_until_held();
   while (run_one_posted()) {
   }
-  drain(*actuate_lane);
+  drain(actuate_lane());
   EXPECT_TRUE(world.asked().empty());
   journal.hold(false);
   settle();
@@ -45,7 +42,7 @@ TEST_F(RemedyControllerTest, SendsAnActionOnceAndOnlyAfterItsIntentIsOnDisk) {
   }
   journal.wait_until_held();
   controller->tick();
-  drain(*actuate_lane);
+  drain(actuate_lane());
   EXPECT_EQ(world.actions(), 0);
   journal.hold(false);
   settle();
@@ -202,33 +199,6 @@ TEST_F(RemedyControllerTest, HandsOffStopsAPlanBeforeItsAction) {
   EXPECT_EQ(statuses.size(), 2U);
 }
 
-TEST_F(RemedyControllerTest, TheHandsOffFileStopsAndItsRemovalLetsGoOnlyWhatItStopped) {
-  std::string directory = (std::filesystem::temp_directory_path() / "weft-remedy-XXXXXX").string();
-  ASSERT_TRUE(mkdtemp(directory.data()));
-  hands_off_file = std::filesystem::path(directory) / "hands-off";
-  settings.modes.fill(RemedyMode::kAuto);
-  start();
-  look();
-  std::ofstream(hands_off_file) << "";
-  pass(1s);
-  EXPECT_TRUE(look().remedy.hands_off);
-  EXPECT_TRUE(journal.state().hands_off);
-  open_incident("leaf-0", "spine-0");
-  look();
-  settle();
-  EXPECT_TRUE(world.asked().empty());
-  std::filesystem::remove(hands_off_file);
-  pass(1s);
-  EXPECT_FALSE(journal.state().hands_off);
-  look();
-  settle();
-  EXPECT_EQ(world.actions(), 1);
-  controller->set_hands_off(true, "a look at it", "ann", note_status());
-  pass(2s);
-  EXPECT_TRUE(journal.state().hands_off) << "a person said so, and there is no file";
-  std::filesystem::remove_all(directory);
-}
-
 TEST_F(RemedyControllerTest, ReadsAfterARestartWhatMayHaveBeenSentAndDoesNotSendItAgain) {
   start_with_plan(RemedyMode::kAuto);
   settle([this] { return journal.plan(1).intent == PlanIntent::kApply; });
@@ -302,7 +272,7 @@ TEST_F(RemedyControllerTest, SaysWhenNoSuchActuatorIsConfigured) {
 TEST_F(RemedyControllerTest, ReadsWhenTheLaneOfTheActuatorsHasNoRoom) {
   start_with_plan(RemedyMode::kAuto, 1);
   settle_until_read();
-  BlockedLane busy(*actuate_lane);
+  BlockedLane busy(actuate_lane());
   do drain(*store_lane);
   while (run_one_posted());
   busy.let_go();
@@ -390,7 +360,7 @@ TEST_F(RemedyControllerTest, LeavesNobodyWithoutAnAnswerAtTheEnd) {
   controller->set_hands_off(true, "", "ann", note_status());
   journal.hold(false);
   store_lane->stop();
-  actuate_lane->stop();
+  controller->stop_lanes();
   while (run_one_posted()) {
   }
   controller->stop();

@@ -110,19 +110,27 @@ class FakeWorld {
   };
 
   Result<TargetReading> observe(const RemedyOrder& order) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     asked_.push_back({false, order, journal_.plan(order.plan)});
+    changed_.wait(lock, [&] { return held_ != order.actuator; });
     return TargetReading{states_[order.target.identity()], "as read"};
   }
   Result<void> apply(const RemedyOrder& order) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     asked_.push_back({true, order, journal_.plan(order.plan)});
+    changed_.wait(lock, [&] { return held_ != order.actuator; });
     if (throws_) throw std::runtime_error("connection reset");
     if (failure_) return tl::unexpected(*failure_);
     states_[order.target.identity()] = TargetState::kOurs;
     return {};
   }
 
+  /// What that actuator is asked takes until another one, or none, is held.
+  void hold(const std::string& actuator) {
+    const std::lock_guard lock(mutex_);
+    held_ = actuator;
+    changed_.notify_all();
+  }
   /// Puts a target in a state.
   void set(const Entity& target, TargetState state) {
     const std::lock_guard lock(mutex_);
@@ -158,6 +166,8 @@ class FakeWorld {
 
   const JournalStore& journal_;
   mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string held_;
   std::map<std::string, TargetState> states_;  ///< by Entity::identity()
   std::optional<Error> failure_;
   bool throws_ = false;
@@ -167,14 +177,15 @@ class FakeWorld {
 /// Brings what it is asked to a FakeWorld.
 class FakeActuator final : public actuate::Actuator {
  public:
-  explicit FakeActuator(FakeWorld& world) : world_(world) {}
-  std::string name() const override { return "fake"; }
+  FakeActuator(FakeWorld& world, std::string name) : world_(world), name_(std::move(name)) {}
+  std::string name() const override { return name_; }
   Result<TargetReading> observe(const RemedyOrder& order) override { return world_.observe(order); }
   Result<void> apply(const RemedyOrder& order) override { return world_.apply(order); }
   Result<std::string> dry_run(const RemedyOrder&) override { return std::string("nothing"); }
 
  private:
   FakeWorld& world_;
+  const std::string name_;
 };
 
 }  // namespace weft::daemon

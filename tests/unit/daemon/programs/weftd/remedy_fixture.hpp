@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -35,6 +36,7 @@ class RemedyControllerTest : public ::testing::Test {
   }
   ~RemedyControllerTest() override {
     journal.hold(false);
+    world.hold("");
     stop_lanes();
   }
 
@@ -44,12 +46,14 @@ class RemedyControllerTest : public ::testing::Test {
   }
   void start(RemedyMemory restored = {}, std::size_t capacity = 64) {
     store_lane = make_lane("store", capacity);
-    actuate_lane = make_lane("actuate", capacity);
     RemedyControllerOptions options;
+    options.lane_capacity = capacity;
+    options.hands_off_patience = std::chrono::milliseconds(200);
+    if (hands_off_eye) options.hands_off_eye = hands_off_eye;
     options.settings = settings;
-    options.actuators.push_back(std::make_unique<FakeActuator>(world));
+    for (const char* name : {"fake", "slow"}) options.actuators.push_back(std::make_unique<FakeActuator>(world, name));
     options.hands_off_file = hands_off_file;
-    controller.emplace(std::move(options), std::move(restored), journal, *store_lane, *actuate_lane, clock,
+    controller.emplace(std::move(options), std::move(restored), journal, *store_lane, clock,
                        [this](std::function<void()> job) {
                          const std::lock_guard lock(mutex);
                          posted.push_back(std::move(job));
@@ -58,7 +62,7 @@ class RemedyControllerTest : public ::testing::Test {
   }
   void stop_lanes() {
     if (store_lane) store_lane->stop();
-    if (actuate_lane) actuate_lane->stop();
+    if (controller) controller->stop_lanes();
   }
   /// weftd is killed, and started anew from what is on disk.
   void crash() {
@@ -87,6 +91,12 @@ class RemedyControllerTest : public ::testing::Test {
     for (const auto& plan : *look().plans) all.push_back(*plan);
     return all;
   }
+  /// The lane of the actuator "fake", which does all but what a test gives to "slow".
+  runtime::Lane& actuate_lane() {
+    for (runtime::Lane* lane : controller->lanes())
+      if (lane->name() == "act-fake") return *lane;
+    throw std::logic_error("no lane of the fake actuator");
+  }
   static void drain(runtime::Lane& lane) {
     const auto done = std::make_shared<std::promise<void>>();  // shared: the lane may still be in set_value()
     while (!lane.post([done] { done->set_value(); })) std::this_thread::yield();
@@ -107,7 +117,7 @@ class RemedyControllerTest : public ::testing::Test {
   void settle(const std::function<bool()>& is_enough = [] { return false; }) {
     do {
       drain(*store_lane);
-      drain(*actuate_lane);
+      for (runtime::Lane* lane : controller->lanes()) drain(*lane);
     } while (!is_enough() && run_one_posted());
   }
   void settle_until_read() {
@@ -188,6 +198,7 @@ class RemedyControllerTest : public ::testing::Test {
   FakeClock clock;
   analyzer::RemedySettings settings;
   std::filesystem::path hands_off_file;
+  HandsOffFile::Eye hands_off_eye;
   JournalStore journal;
   FakeWorld world{journal};
   std::mutex mutex;
@@ -195,7 +206,7 @@ class RemedyControllerTest : public ::testing::Test {
   std::vector<Result<Plan>> plans;
   std::vector<Result<RemedyStatus>> statuses;
   int news = 0;
-  std::unique_ptr<runtime::Lane> store_lane, actuate_lane;
+  std::unique_ptr<runtime::Lane> store_lane;
   std::optional<RemedyController> controller;
 };
 

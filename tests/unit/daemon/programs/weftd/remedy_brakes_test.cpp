@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies between a decision and its act: an order that waits for its actuator is stopped by either brake, by time,
+// and by a plan that does not want it any more.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "tests/unit/daemon/programs/weftd/remedy_fixture.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class RemedyBrakesTest : public RemedyControllerTest {
+ protected:
+  RemedyBrakesTest() {
+    std::string made = (std::filesystem::temp_directory_path() / "weft-remedy-XXXXXX").string();
+    if (!mkdtemp(made.data())) throw std::runtime_error("no temporary folder");
+    folder = made;
+    hands_off_file = folder / "hands-off";
+  }
+  ~RemedyBrakesTest() override {
+    stop_lanes();
+    std::filesystem::remove_all(folder);
+  }
+
+  /// The order to isolate a link waits in the lane of its actuator, behind something that takes long.
+  BlockedLane let_an_order_wait() {
+    start_with_plan(RemedyMode::kAuto);
+    settle([this] { return journal.plan(1).intent == PlanIntent::kApply; });
+    BlockedLane busy(actuate_lane());
+    run_without_actuators();
+    return busy;
+  }
+  /// All but the actuators goes on.
+  void run_without_actuators() {
+    do {
+      drain(*store_lane);
+      drain(*controller->lanes().front());
+    } while (run_one_posted());
+  }
+  /// One line for each thing that happened to PLAN-1.
+  std::string story() const {
+    std::string text;
+    for (const PlanStep& step : journal.plan(1).steps) text += step.what + '\n';
+    return text;
+  }
+  void create_file() const { std::ofstream(hands_off_file) << ""; }
+
+  std::filesystem::path folder;
+};
+
+TEST_F(RemedyBrakesTest, NothingIsSentOnceHandsOffIsAcknowledged) {
+  BlockedLane busy = let_an_order_wait();
+  controller->set_hands_off(true, "a look at it", "ann", note_status());
+  run_without_actuators();
+  ASSERT_EQ(statuses.size(), 1U) << "it does not wait for a scheduler that hangs";
+  ASSERT_TRUE(statuses[0]);
+  EXPECT_TRUE(statuses[0]->hands_off);
+  EXPECT_TRUE(statuses[0]->under_way.empty());
+  busy.let_go();
+  settle();
+  pass(5s);
+  EXPECT_EQ(world.actions(), 0);
+  EXPECT_EQ(journal.plan(1).intent, PlanIntent::kNone);
+  EXPECT_EQ(journal.plan(1).started, kNever) << "it spends no budget";
+  EXPECT_THAT(story(), HasSubstr("held before it was sent: all automation is stopped: ann: a look at it"));
+  look();
+  controller->set_hands_off(false, "done", "ann", note_status());
+  settle();
+  EXPECT_EQ(world.actions(), 1) << "judged anew, and right";
+}
+
+TEST_F(RemedyBrakesTest, TheAnswerToHandsOffSaysWhatWasUnderWay) {
+  start_with_plan(RemedyMode::kAuto);
+  settle([this] { return journal.plan(1).intent == PlanIntent::kApply; });
+  world.hold("fake");
+  while (world.actions() == 0) {
+    drain(*store_lane);
+    run_one_posted();
+  }
+  controller->set_hands_off(true, "a look at it", "ann", note_status());
+  run_without_actuators();
+  ASSERT_EQ(statuses.size(), 1U);
+  ASSERT_TRUE(statuses[0]);
+  const OrderUnderWay expected{1, RemedyAction::kIsolateLink, "leaf-0 - spine-0", clock.now()};
+  EXPECT_THAT(statuses[0]->under_way, ::testing::ElementsAre(expected));
+  EXPECT_EQ(look().remedy.under_way.size(), 1U);
+  world.hold("");
+  settle();
+  EXPECT_TRUE(look().remedy.under_way.empty());
+  EXPECT_EQ(world.actions(), 1);
+}
+
+TEST_F(RemedyBrakesTest, WhatWasDecidedTooLongAgoIsDecidedAnew) {
+  BlockedLane busy = let_an_order_wait();
+  clock.unseen = 11s;
+  busy.let_go();
+  drain(actuate_lane());
+  EXPECT_EQ(world.actions(), 0);
+  settle();
+  EXPECT_THAT(story(), HasSubstr("held before it was sent: the guards looked 11 s ago"));
+  EXPECT_EQ(world.actions(), 1) << "they still allow it";
+}
+
+TEST_F(RemedyBrakesTest, GuardsThatRefuseMeanwhileEndWhatWaited) {
+  BlockedLane busy = let_an_order_wait();
+  // Half of the leaf's other links go down.
+  for (const char* spine : {"spine-1", "spine-2", "spine-3"}) fabric.unlink(fabric.port_towards("leaf-0", spine));
+  fabric.route();
+  look();
+  clock.unseen = 11s;
+  busy.let_go();
+  settle();
+  EXPECT_EQ(world.actions(), 0);
+  EXPECT_EQ(journal.plan(1).state, PlanState::kExpired) << journal.plan(1).outcome;
+}
+
+TEST_F(RemedyBrakesTest, TheFileStopsAnOrderThatWaits) {
+  BlockedLane busy = let_an_order_wait();
+  create_file();
+  busy.let_go();
+  settle();
+  EXPECT_EQ(world.actions(), 0) << "no tick has passed since the file appeared";
+  EXPECT_THAT(look().remedy.file_brake, HasSubstr("exists"));
+  EXPECT_FALSE(journal.state().hands_off) << "that is the person's";
+  std::filesystem::remove(hands_off_file);
+  pass(1s);
+  look();
+  settle();
+  EXPECT_EQ(world.actions(), 1);
+}
+
+TEST_F(RemedyBrakesTest, AFileThatCannotBeLookedAtStops) {
+  hands_off_file = folder / "loop" / "hands-off";
+  BlockedLane busy = let_an_order_wait();
+  std::filesystem::create_symlink("loop", folder / "loop");
+  busy.let_go();
+  settle();
+  EXPECT_EQ(world.actions(), 0);
+  EXPECT_THAT(look().remedy.file_brake, HasSubstr("cannot be looked at"));
+  std::filesystem::remove(folder / "loop");
+  pass(1s);
+  look();
+  settle();
+  EXPECT_EQ(world.actions(), 1);
+}
+
+TEST_F(RemedyBrakesTest, TheFileIsReadBeforeAnythingIsJudged) {
+  create_file();
+  start_with_plan(RemedyMode::kAuto);
+  settle();
+  EXPECT_THAT(look().remedy.file_brake, HasSubstr("exists"));
+  EXPECT_EQ(journal.plan(1).state, PlanState::kProposed);
+  EXPECT_TRUE(world.asked().empty());
+}
+
+TEST_F(RemedyBrakesTest, NeitherBrakeReleasesTheOther) {
+  settings.modes.fill(RemedyMode::kAuto);
+  start();
+  look();
+  create_file();
+  controller->set_hands_off(true, "a look at it", "ann", note_status());
+  pass(1s);
+  open_incident("leaf-0", "spine-0");
+  EXPECT_THAT(look().remedy.stop_reason(), ::testing::AllOf(HasSubstr("ann: a look at it"), HasSubstr("exists")));
+
+  std::filesystem::remove(hands_off_file);
+  pass(2s);
+  EXPECT_EQ(look().remedy.file_brake, "");
+  EXPECT_TRUE(journal.state().hands_off) << "the file does not release a person's brake";
+  EXPECT_EQ(world.actions(), 0);
+
+  create_file();
+  controller->set_hands_off(false, "done", "ann", note_status());
+  settle();
+  ASSERT_EQ(statuses.size(), 2U);
+  ASSERT_TRUE(statuses[1]);
+  EXPECT_FALSE(statuses[1]->hands_off);
+  EXPECT_TRUE(statuses[1]->is_stopped()) << "the file was looked at for the answer";
+  look();
+  settle();
+  EXPECT_EQ(world.actions(), 0) << "a person does not release the file's brake";
+
+  std::filesystem::remove(hands_off_file);
+  pass(1s);
+  look();
+  settle();
+  EXPECT_EQ(world.actions(), 1);
+}
+
+TEST_F(RemedyBrakesTest, AFileSystemThatHangsStopsAndHoldsUpNothingElse) {
+  std::mutex gate;
+  std::condition_variable moved;
+  bool hangs = false;
+  hands_off_eye = [&](const std::filesystem::path&) {
+    std::unique_lock lock(gate);
+    moved.wait(lock, [&] { return !hangs; });
+    return std::string();
+  };
+  const auto set = [&](bool to) {
+    const std::lock_guard lock(gate);
+    hangs = to;
+    moved.notify_all();
+  };
+  settings.modes.fill(RemedyMode::kAuto);
+  start();
+  look();
+  set(true);
+  controller->tick();
+  EXPECT_FALSE(look().remedy.is_stopped()) << "the thread that owns the plans did not wait";
+  settle();
+  EXPECT_THAT(look().remedy.file_brake, HasSubstr("did not answer"));
+  open_incident("leaf-0", "spine-0");
+  look();
+  settle();
+  EXPECT_EQ(world.actions(), 0);
+  set(false);
+  pass(1s);
+  look();
+  settle();
+  EXPECT_EQ(world.actions(), 1);
+}
+
+TEST_F(RemedyBrakesTest, AnActuatorThatHangsDoesNotHoldUpTheOthers) {
+  RemedyMemory restored;
+  Plan& plan = restored.plans.emplace_back();
+  plan.id = 1;
+  plan.state = PlanState::kCommitted;
+  plan.target = link("leaf-1", "spine-1");
+  plan.actuator = "slow";
+  plan.in_force = true;
+  plan.finished = clock.time;
+  restored.next_id = 2;
+  settings.modes.fill(RemedyMode::kAuto);
+  settings.limits.budget.cool_down = {};
+  world.set(plan.target, TargetState::kOurs);
+  world.hold("slow");
+  start(restored);
+  open_incident("leaf-0", "spine-0");
+  look();
+  const auto began = std::chrono::steady_clock::now();
+  while (journal.plan(2).state != PlanState::kVerifying) {
+    drain(*store_lane);
+    drain(actuate_lane());
+    run_one_posted();
+    ASSERT_LT(std::chrono::steady_clock::now() - began, 60s) << "PLAN-2 waits for the actuator of PLAN-1";
+  }
+  EXPECT_EQ(world.actions(), 1);
+  world.hold("");
+}
+
+}  // namespace
+}  // namespace weft::daemon

@@ -140,6 +140,7 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
     end(*found, PlanState::kExpired, std::string(kOurselves), "not approved in time", view.now);
     return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " has expired");
   }
+  weigh(*found, view);
   take_verdicts(plan, guards_of(plan, view), view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {
     audit(&plan, who, "refused", std::string(to_string(guard->guard)) + ": " + guard->explanation, view.now);

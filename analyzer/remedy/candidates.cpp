@@ -161,7 +161,8 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
       const double each_second = (errors ? errors->value : 1e-12) * rate * kUsualUtilization;
       const double ratio = communication * std::min(1.0, each_second * kRetransmissionTimeout);
       return {ratio,
-              "each lost packet stalls its flow until it is retransmitted: " + share_text(ratio) + " of a job's time"};
+              "each lost packet stalls its flow until it is retransmitted: " + share_text(ratio) + " of a job's time",
+              communication * each_second * kRetransmissionTimeout};
     }
     case IncidentKind::kSilentLoss:
       return {communication,

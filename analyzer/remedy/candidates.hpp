@@ -31,6 +31,9 @@ Entity link_entity(std::string fabric, const Topology& topology, PortIndex port)
 struct Harm {
   double ratio = 0;
   std::string explanation;
+  /// Of what two harms are compared by: the ratio, and beyond it where more of the same stalls more flows. A link that
+  /// loses one packet in a hundred and one that loses one in a million each take all there is to take from one flow.
+  double weight = ratio;
 };
 /// The harm that the incident does while nothing is done.
 Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimits& limits);

@@ -164,8 +164,7 @@ class Judge {
     const Duration age = in_.view.now - sweep.started;
     if (age > sweep.interval * limits_.stale_intervals + sweep.statistics.duration)
       return refused("the last complete sweep is " + std::to_string(static_cast<int>(seconds(age))) + " s old");
-    std::size_t missing = 0;
-    for (const Node& node : topology().nodes()) missing += !node.reachable;
+    const std::size_t missing = in_.out_of_reach;
     const auto most =
         static_cast<std::size_t>(std::max(1.0, limits_.missing_share * static_cast<double>(topology().nodes().size())));
     if (missing > most)
@@ -298,11 +297,7 @@ class Judge {
 
   std::optional<Shortfall> find_shortfall() const {
     if (!in_.tree || uplink_ == kNoIndex) return std::nullopt;
-    const bool was_up = in_.tree->is_up(uplink_);
-    in_.tree->take_out(uplink_);
-    auto found = in_.tree->shortfall(uplink_);
-    if (was_up) in_.tree->put_back(uplink_);
-    return found;
+    return in_.tree->shortfall_without(uplink_);
   }
 
   Verdict capacity(Guard guard) const {

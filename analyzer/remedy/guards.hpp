@@ -28,6 +28,8 @@ struct GuardInput {
   LiveTree* tree = nullptr;
   /// How tables lead through that fabric's tiers now; null while that is not known.
   const RouteReview* routes = nullptr;
+  /// Nodes of that fabric that its last sweep did not reach.
+  std::size_t out_of_reach = 0;
   /// Of the plan's link, when others were preferred to it: why.
   std::optional<std::string> outdone{};
 };

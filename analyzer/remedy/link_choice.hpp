@@ -2,7 +2,10 @@
 #pragma once
 // Which of several bad links to take out, when not all of them may go (CorrOpt, SIGCOMM'17, sections 5.1 and 5.2).
 
+#include <compare>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -14,6 +17,7 @@ namespace weft::analyzer {
 struct BadLink {
   UplinkIndex uplink = kNoIndex;
   double harm = 0;  ///< that it does while it is in service; any unit, > 0
+  bool operator==(const BadLink&) const = default;
 };
 
 /// Which links to take out.
@@ -24,10 +28,45 @@ struct LinkChoice {
   bool exact = true;
 };
 
-/// The set of links, at most `most_out`, that can be out together by the rules of `tree` and leaves the least harm.
-/// Links whose leaves stay well even when all of them go are out without a search. `tree` is as before when it returns.
-/// `most_checks` bounds the search: each check costs what lies below one link.
-LinkChoice choose_links(LiveTree& tree, std::span<const BadLink> bad, std::size_t most_out,
-                        std::size_t most_checks = 20'000);
+/// Chooses among the bad links of one fabric, and remembers what it found until the fabric changes.
+class LinkChooser {
+ public:
+  /// `tree` must outlive it.
+  explicit LinkChooser(LiveTree& tree) : tree_(tree) {}
+
+  /// The set of links that can be out together by the rules of the tree and leaves the least harm. What may not even
+  /// go alone stays; what does well even when all the others go is out without a search. The rest is searched in
+  /// segments that share no leaf which would be short; those whose choices do not go together are searched as one. The
+  /// tree is as before when it returns. `most_checks` bounds the search: each check costs what lies below one link.
+  const LinkChoice& choose(std::span<const BadLink> bad, std::size_t most_checks = 1'500);
+
+ private:
+  struct Link {
+    double harm = 0;
+    UplinkIndex uplink = kNoIndex;
+    auto operator<=>(const Link&) const = default;
+  };
+  using Segment = std::vector<Link>;  // the most harm first
+  struct Found {
+    std::vector<UplinkIndex> out;
+    bool exact = true;
+  };
+  class Search;
+
+  LinkChoice search_all(std::span<const BadLink> bad, std::size_t checks_left);
+  std::vector<Segment> split(const std::vector<Link>& links, std::vector<UplinkIndex>& safe);
+  void search(const Segment& segment, std::size_t& checks_left);
+  std::vector<std::size_t> conflict(const std::vector<Segment>& segments);
+  bool serves(UplinkIndex uplink, const Shortfall& shortfall) const;
+
+  LiveTree& tree_;
+  std::uint64_t changes_ = 0;
+  std::vector<BadLink> chosen_among_;
+  LinkChoice choice_;
+  std::map<UplinkIndex, std::vector<std::uint32_t>> served_;  // with nothing supposed
+  std::map<Segment, Found> found_;
+  std::set<UplinkIndex> together_;                // known to go together
+  std::map<UplinkIndex, UplinkIndex> joined_as_;  // links whose segments had to be joined: one of them
+};
 
 }  // namespace weft::analyzer

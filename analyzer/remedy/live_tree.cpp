@@ -3,20 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <map>
+#include <string_view>
 
 namespace weft::analyzer {
-namespace {
-
-constexpr std::uint32_t kWordBits = 64;
-
-std::uint64_t needed_of(std::uint64_t designed, double share) {
-  // 0.9 · 10 is 9, not 10: a share in binary is a little off what was written.
-  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(designed) * share - 1e-9));
-}
-
-}  // namespace
-
 LiveTree::LiveTree(const FabricTree& tree, std::span<const std::uint8_t> up, std::span<const JobLeaves> jobs,
                    const CapacityLimits& limits)
     : tree_(tree), limits_(limits), up_(up.begin(), up.end()) {
@@ -25,7 +15,9 @@ LiveTree::LiveTree(const FabricTree& tree, std::span<const std::uint8_t> up, std
   tier_words_.assign(1, 0);
   std::uint32_t bit = 0;
   for (std::uint32_t i = 0; i < order.size(); ++i) {
-    if (i > 0 && tree_.tier(order[i]) != tree_.tier(order[i - 1])) {
+    bit_of_[i] = kNoIndex;
+    if (tree_.tier(order[i]) < 2) continue;
+    if (bit > 0 && tree_.tier(order[i]) != tree_.tier(order[i - 1])) {
       bit = (bit + kWordBits - 1) / kWordBits * kWordBits;
       tier_words_.push_back(bit / kWordBits);
     }
@@ -53,19 +45,56 @@ LiveTree::LiveTree(const FabricTree& tree, std::span<const std::uint8_t> up, std
     rail_up_[rail] += up_[index];
   }
 
-  mates_.resize(tree_.leaves().size());
-  has_job_.assign(tree_.leaves().size(), 0);
-  for (const JobLeaves& job : jobs)
-    for (const std::uint32_t leaf : job.leaves) {
-      has_job_[leaf] = 1;
-      auto& mates = mates_[leaf];
-      mates.insert(mates.end(), job.leaves.begin(), job.leaves.end());
+  find_groups();
+  find_jobs(jobs);
+}
+
+void LiveTree::find_groups() {
+  const auto leaves = static_cast<std::uint32_t>(tree_.leaves().size());
+  std::unordered_map<std::string_view, std::uint32_t> by_row;
+  group_of_.resize(leaves);
+  for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
+    const auto bytes = std::as_bytes(row(designed_above_, leaf));
+    const std::string_view key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::uint32_t group = by_row.emplace(key, static_cast<std::uint32_t>(groups_.size())).first->second;
+    if (group == groups_.size()) groups_.emplace_back();
+    groups_[group].leaves.push_back(leaf);
+    group_of_[leaf] = group;
+  }
+  lost_.assign(leaves * tiers(), 0);
+  most_lost_.assign(groups_.size() * tiers(), 0);
+  for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) measure(leaf);
+  for (std::uint32_t group = 0; group < groups_.size(); ++group) measure_group(group);
+}
+
+void LiveTree::find_jobs(std::span<const JobLeaves> jobs) {
+  jobs_of_.resize(tree_.leaves().size());
+  for (const JobLeaves& of : jobs) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> parts;
+    for (const std::uint32_t leaf : of.leaves) {
+      parts[group_of_[leaf]].push_back(leaf);
+      jobs_of_[leaf].push_back(static_cast<std::uint32_t>(jobs_.size()));
     }
-  for (std::uint32_t leaf = 0; leaf < mates_.size(); ++leaf) {
-    auto& mates = mates_[leaf];
-    std::ranges::sort(mates);
-    mates.erase(std::unique(mates.begin(), mates.end()), mates.end());
-    std::erase(mates, leaf);
+    jobs_.push_back({{parts.begin(), parts.end()}});
+  }
+}
+
+void LiveTree::measure(std::uint32_t leaf) {
+  const auto now = row(above_, leaf), designed = row(designed_above_, leaf);
+  for (std::size_t tier = 0; tier < tiers(); ++tier) {
+    int count = 0;
+    for (std::uint32_t word = tier_words_[tier]; word < tier_words_[tier + 1]; ++word)
+      if (const Word gone = designed[word] & ~now[word]; gone != 0) count += std::popcount(gone);
+    lost_[leaf * tiers() + tier] = static_cast<std::uint32_t>(count);
+  }
+}
+
+void LiveTree::measure_group(std::uint32_t group) {
+  for (std::size_t tier = 0; tier < tiers(); ++tier) {
+    std::uint32_t most = 0;
+    for (const std::uint32_t leaf : groups_[group].leaves)
+      if (is_alive(leaf)) most = std::max(most, lost(leaf, tier));
+    most_lost_[group * tiers() + tier] = most;
   }
 }
 
@@ -74,7 +103,7 @@ void LiveTree::refresh(NodeIndex node, std::vector<std::uint64_t>& ways, std::ve
   const std::uint32_t order = tree_.order_of(node);
   Word* const row = above.data() + order * words_;
   std::fill(row, row + words_, Word{0});
-  row[bit_of_[order] / kWordBits] |= Word{1} << (bit_of_[order] % kWordBits);
+  if (bit_of_[order] != kNoIndex) row[bit_of_[order] / kWordBits] |= Word{1} << (bit_of_[order] % kWordBits);
   const auto uplinks = tree_.up(node);
   std::uint64_t sum = uplinks.empty() ? 1 : 0;
   for (const UplinkIndex index : uplinks) {
@@ -88,17 +117,16 @@ void LiveTree::refresh(NodeIndex node, std::vector<std::uint64_t>& ways, std::ve
   ways[order] = sum;
 }
 
-template <typename Visit>
-void LiveTree::visit_below(NodeIndex node, Visit visit) const {
-  // Breadth first, tier by tier: what a switch has follows from those above it. Links that are out lead down as well:
-  // what hangs below them is concerned by what happens above.
+template <typename Follow, typename Visit>
+void LiveTree::visit_below(NodeIndex node, Follow follow, Visit visit) const {
+  // Breadth first, then tier by tier: what a switch has follows from those above it.
   std::vector<NodeIndex> queue{node};
   std::vector<std::uint8_t> seen(tree_.in_order().size(), 0);
   seen[tree_.order_of(node)] = 1;
   for (std::size_t head = 0; head < queue.size(); ++head)
     for (const UplinkIndex index : tree_.down(queue[head])) {
       const NodeIndex child = tree_.uplinks()[index].child;
-      if (std::uint8_t& mark = seen[tree_.order_of(child)]; mark == 0) {
+      if (std::uint8_t& mark = seen[tree_.order_of(child)]; mark == 0 && follow(index)) {
         mark = 1;
         queue.push_back(child);
       }
@@ -115,14 +143,51 @@ void LiveTree::set(UplinkIndex uplink, std::uint8_t up) {
     std::uint32_t& count = rail_up_[tree_.rail_of(leaf)];
     count = up != 0 ? count + 1 : count - 1;
   }
-  visit_below(child, [this](NodeIndex node) { refresh(node, ways_, above_, false); });
+  std::vector<std::uint32_t> touched;
+  visit_below(
+      child, [this](UplinkIndex index) { return up_[index] != 0; },
+      [&](NodeIndex node) {
+        refresh(node, ways_, above_, false);
+        const std::uint32_t leaf = tree_.leaf_of(node);
+        if (leaf == kNoIndex) return;
+        measure(leaf);
+        touched.push_back(group_of_[leaf]);
+      });
+  std::ranges::sort(touched);
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  for (const std::uint32_t group : touched) measure_group(group);
+}
+
+void LiveTree::change(UplinkIndex uplink, bool up) {
+  set(uplink, up ? 1 : 0);
+  remembered_.clear();
+  ++changes_;
 }
 
 std::vector<std::uint32_t> LiveTree::leaves_below(UplinkIndex uplink) const {
   std::vector<std::uint32_t> leaves;
-  visit_below(tree_.uplinks()[uplink].child, [&](NodeIndex node) {
-    if (tree_.leaf_of(node) != kNoIndex) leaves.push_back(tree_.leaf_of(node));
-  });
+  visit_below(
+      tree_.uplinks()[uplink].child, [](UplinkIndex) { return true; },
+      [&](NodeIndex node) {
+        if (tree_.leaf_of(node) != kNoIndex) leaves.push_back(tree_.leaf_of(node));
+      });
+  std::ranges::sort(leaves);
+  return leaves;
+}
+
+std::vector<std::uint32_t> LiveTree::leaves_served(UplinkIndex uplink) const {
+  std::vector<std::uint32_t> leaves;
+  visit_below(
+      tree_.uplinks()[uplink].child,
+      [this](UplinkIndex index) {
+        if (up_[index] != 0) return true;
+        const std::uint32_t leaf = tree_.leaf_of(tree_.uplinks()[index].child);
+        return leaf != kNoIndex && !is_alive(leaf);
+      },
+      [&](NodeIndex node) {
+        if (tree_.leaf_of(node) != kNoIndex) leaves.push_back(tree_.leaf_of(node));
+      });
+  std::ranges::sort(leaves);
   return leaves;
 }
 
@@ -130,93 +195,6 @@ std::uint32_t LiveTree::uplinks_up(NodeIndex node) const {
   std::uint32_t count = 0;
   for (const UplinkIndex index : tree_.up(node)) count += up_[index];
   return count;
-}
-
-LiveTree::Common LiveTree::common(std::uint32_t leaf, std::uint32_t other) const {
-  const std::size_t a = tree_.order_of(tree_.leaves()[leaf]) * words_;
-  const std::size_t b = tree_.order_of(tree_.leaves()[other]) * words_;
-  // The lowest tier that joins them by design carries what they send each other.
-  for (std::size_t tier = 0; tier + 1 < tier_words_.size(); ++tier) {
-    Common count;
-    for (std::uint32_t word = tier_words_[tier]; word < tier_words_[tier + 1]; ++word) {
-      count.now += static_cast<std::uint64_t>(std::popcount(above_[a + word] & above_[b + word]));
-      count.designed +=
-          static_cast<std::uint64_t>(std::popcount(designed_above_[a + word] & designed_above_[b + word]));
-    }
-    if (count.designed > 0) return count;
-  }
-  return {};
-}
-
-// A leaf that is cut off already, and not by what is judged, concerns nobody else.
-bool LiveTree::concerns(std::uint32_t other, std::span<const std::uint32_t> judged) const {
-  return ways(tree_.leaves()[other]) > 0 || judged.empty() || std::ranges::find(judged, other) != judged.end();
-}
-
-std::optional<Shortfall> LiveTree::reach_shortfall(std::uint32_t leaf, std::span<const std::uint32_t> judged) const {
-  const NodeIndex node = tree_.leaves()[leaf];
-  const std::size_t a = tree_.order_of(node) * words_;
-  for (std::uint32_t other = 0; other < tree_.leaves().size(); ++other) {
-    if (other == leaf) continue;
-    const std::size_t b = tree_.order_of(tree_.leaves()[other]) * words_;
-    Word joined = 0, designed = 0;
-    for (std::size_t word = 0; word < words_; ++word) {
-      joined |= above_[a + word] & above_[b + word];
-      designed |= designed_above_[a + word] & designed_above_[b + word];
-      if (joined != 0) break;
-    }
-    if (joined == 0 && designed != 0 && concerns(other, judged))
-      return Shortfall{Guard::kReachability, node, tree_.leaves()[other], kNoIndex, 0, 1, 1};
-  }
-  return std::nullopt;
-}
-
-std::optional<Shortfall> LiveTree::leaf_shortfall(std::uint32_t leaf) const {
-  const NodeIndex node = tree_.leaves()[leaf];
-  const std::uint64_t designed = designed_ways(node);
-  const std::uint64_t needed =
-      needed_of(designed, has_job_[leaf] != 0 ? limits_.leaf_share_jobs : limits_.leaf_share_idle);
-  if (ways(node) >= needed) return std::nullopt;
-  return Shortfall{Guard::kLeafCapacity, node, kNoIndex, kNoIndex, ways(node), needed, designed};
-}
-
-std::optional<Shortfall> LiveTree::job_shortfall(std::uint32_t leaf, std::span<const std::uint32_t> judged) const {
-  for (const std::uint32_t mate : mates_[leaf]) {
-    const Common spines = common(leaf, mate);
-    const std::uint64_t needed = needed_of(spines.designed, limits_.job_share);
-    if (spines.now < needed && concerns(mate, judged))
-      return Shortfall{Guard::kJobCapacity, tree_.leaves()[leaf], tree_.leaves()[mate], kNoIndex, spines.now, needed,
-                       spines.designed};
-  }
-  return std::nullopt;
-}
-
-std::optional<Shortfall> LiveTree::rail_shortfall(std::uint32_t rail) const {
-  if (rail == kNoIndex) return std::nullopt;
-  const std::uint64_t needed = needed_of(rail_designed_[rail], limits_.rail_share);
-  if (rail_up_[rail] >= needed) return std::nullopt;
-  return Shortfall{Guard::kRailCapacity, kNoIndex, kNoIndex, rail, rail_up_[rail], needed, rail_designed_[rail]};
-}
-
-std::optional<Shortfall> LiveTree::shortfall(UplinkIndex uplink) const {
-  const std::vector<std::uint32_t> below = leaves_below(uplink);
-  for (const std::uint32_t leaf : below)
-    if (auto found = reach_shortfall(leaf, below)) return found;
-  for (const std::uint32_t leaf : below)
-    if (auto found = leaf_shortfall(leaf)) return found;
-  for (const std::uint32_t leaf : below)
-    if (auto found = job_shortfall(leaf, below)) return found;
-  for (const std::uint32_t leaf : below)
-    if (auto found = rail_shortfall(tree_.rail_of(leaf))) return found;
-  return std::nullopt;
-}
-
-std::vector<std::uint8_t> LiveTree::short_leaves(std::span<const std::uint32_t> judged) const {
-  std::vector<std::uint8_t> is_short(tree_.leaves().size(), 0);
-  for (const std::uint32_t leaf : judged)
-    is_short[leaf] = leaf_shortfall(leaf) || rail_shortfall(tree_.rail_of(leaf)) || job_shortfall(leaf, {}) ||
-                     reach_shortfall(leaf, {});
-  return is_short;
 }
 
 std::string describe(const Shortfall& shortfall, const FabricTree& tree, const Topology& topology) {

@@ -138,6 +138,7 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
   if (view.now >= plan.expires)
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(id) + " is being judged anew, because nobody approved it in time. Read it again");
+  weigh(*found, view);
   take_verdicts(plan, guards_of(plan, view), view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {
     audit(&plan, who, "refused", std::string(to_string(guard->guard)) + ": " + guard->explanation, view.now);

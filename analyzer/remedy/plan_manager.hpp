@@ -96,6 +96,7 @@ class PlanManager {
     TimePoint last_window = kNever;              ///< the sweep of the last window
     std::optional<RouteReview> routes_before{};  ///< when it was about to act; empty after a restart
     std::vector<NodeGuid> neighbours{};          ///< that answered then
+    std::uint64_t weighed = 0;                   ///< revision of the incident that its candidates are reckoned from
     bool changed = false;
   };
 
@@ -108,6 +109,8 @@ class PlanManager {
 
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
+  /// Reckons the candidates of a proposal anew when its incident has changed.
+  void weigh(Entry& entry, const RemedyView& view);
   /// What the guards say of the plan, and of what else could be done.
   void take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view);
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;

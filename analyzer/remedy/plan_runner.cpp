@@ -142,14 +142,13 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
 
 void PlanRunner::hold(const std::string& why) {
   work_.order = 0;
+  if (!undoing()) plan_.started = kNever;  // the world was not asked: no budget is spent
   if (break_off()) return;
   // An undo of before may have been sent, as far as the journal knows.
-  if (undoing()) {
+  if (undoing())
     work_.undos -= work_.undos > 0;
-  } else {
+  else
     plan_.intent = PlanIntent::kNone;
-    plan_.started = kNever;  // the world was not asked: no budget is spent
-  }
   work_.stage = Stage::kReady;
   note_("held before it was sent: " + why);
 }
@@ -157,7 +156,6 @@ void PlanRunner::hold(const std::string& why) {
 // Before anything was sent.
 bool PlanRunner::break_off() {
   if (work_.abort.empty() || undoing()) return false;
-  plan_.started = kNever;  // no budget is spent
   end(PlanState::kRejected, std::string(work_.abort) + ": nothing was changed");
   return true;
 }
@@ -169,6 +167,7 @@ void PlanRunner::abort(const std::string& why) {
   // A change that was decided on and not given out yet is no change.
   const bool given_out = work_.stage == Stage::kAct && work_.order != 0;
   if (plan_.intent == PlanIntent::kNone || (work_.stage == Stage::kAct && !given_out)) {
+    plan_.started = kNever;
     break_off();
     return;
   }

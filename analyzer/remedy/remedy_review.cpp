@@ -155,6 +155,7 @@ void PlanManager::propose(const RemedyView& view) {
       if (port != kNoIndex) plan.jobs = trees_.jobs_over(remedy->target.fabric, tree->tree().uplink_of(port));
     }
     plan.candidates = candidates_for(*incident, *remedy, view, tree, settings_.limits);
+    added.weighed = incident->revision;
     note(added, std::string(kOurselves), "proposed for " + incident_name(incident->id), view.now);
   }
   if (without_plan > 0 && status_.without_plan == 0)
@@ -224,10 +225,30 @@ void PlanManager::trip(const RemedyView& view) {
 
 std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
-  GuardInput input{settings_, view, shown_, status_, clock_.ages(view.now), tree, nullptr, std::nullopt};
+  GuardInput input{settings_, view, shown_, status_, clock_.ages(view.now), tree, nullptr, 0, std::nullopt};
+  if (!plan.target.fabric.empty()) input.out_of_reach = trees_.out_of_reach(plan.target.fabric, view);
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
   return check_guards(plan, input);
+}
+
+// The numbers that a person approves, and that the benefit is judged by, are of now.
+void PlanManager::weigh(Entry& entry, const RemedyView& view) {
+  Plan& plan = entry.plan;
+  const Incident* incident = view.incident(plan.incident);
+  if (plan.state != PlanState::kProposed || plan.requested_by != kOurselves || !takes_out(plan.action) || !incident ||
+      incident->revision == entry.weighed)
+    return;
+  entry.weighed = incident->revision;
+  LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
+  auto candidates = candidates_for(*incident, {plan.action, plan.target}, view, tree, settings_.limits);
+  for (Candidate& candidate : candidates) {
+    const auto before = std::ranges::find(plan.candidates, candidate.action, &Candidate::action);
+    if (before != plan.candidates.end()) candidate.allowed = before->allowed;
+  }
+  plan.candidates = std::move(candidates);
+  plan.updated = view.now;
+  show(entry);
 }
 
 void PlanManager::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view) {
@@ -258,12 +279,12 @@ void PlanManager::choose(const RemedyView& view) {
       const PortIndex port = topology.find_port(plan->target.port);
       const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port);
       if (uplink == kNoIndex) continue;
-      const auto nothing = std::ranges::find(plan->candidates, RemedyAction::kNothing, &Candidate::action);
-      const double harm = nothing == plan->candidates.end() ? 0 : nothing->total_ratio();
-      bad.push_back({uplink, std::max(harm, 1e-9)});
+      // As it is now: it may be worse than when the plan was made.
+      const Incident* incident = view.incident(plan->incident);
+      bad.push_back({uplink, std::max(incident ? harm_of(*incident, view, settings_.limits).weight : 0, 1e-9)});
       of.push_back(plan);
     }
-    const LinkChoice choice = choose_links(*tree, bad, bad.size());
+    const LinkChoice& choice = trees_.chooser(name)->choose(bad);
     std::string chosen;
     for (const std::uint32_t i : choice.out) chosen += (chosen.empty() ? "" : ", ") + plan_name(of[i]->id);
     for (std::uint32_t i = 0; i < of.size(); ++i)
@@ -308,6 +329,7 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     plan.approved_by.clear();
     note(entry, ourselves, "no longer automatic: needs approval", view.now);
   }
+  weigh(entry, view);
   auto guards = guards_of(plan, view);
   if (!same_results(guards, plan.guards)) {
     take_verdicts(plan, std::move(guards), view);

@@ -99,6 +99,12 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   if (!fabric || !fabric->sweep) return nullptr;
   const auto& topology = fabric->sweep->topology;
   Kept& kept = kept_[name];
+  const bool same_hosts = std::ranges::equal(kept.hosts, view.hosts);
+  if (kept.live && kept.topology == topology && kept.places == fabric->places && same_hosts &&
+      std::ranges::equal(kept.incidents, view.incidents) && std::ranges::equal(kept.plans, plans))
+    return kept.live.get();
+  kept.incidents.assign(view.incidents.begin(), view.incidents.end());
+  kept.plans.assign(plans.begin(), plans.end());
   auto missing = missing_cables(name, *topology, view, plans);
   const bool recabled = !kept.topology || missing != kept.missing || fabric->places != kept.places ||
                         (kept.topology != topology && !same_cabling(*kept.topology, *topology));
@@ -107,31 +113,51 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
     kept.tree = std::make_unique<FabricTree>(*topology, kept.places ? *kept.places : find_places(*topology), missing);
     kept.missing = std::move(missing);
   }
-  std::vector<JobLeaves> jobs = leaves_of_jobs(*kept.tree, *topology, view.hosts);
+  std::vector<JobLeaves> jobs;
+  const bool may_differ = recabled || !same_hosts;
+  if (may_differ) {
+    jobs = leaves_of_jobs(*kept.tree, *topology, view.hosts);
+    kept.hosts.assign(view.hosts.begin(), view.hosts.end());
+  }
   const auto uplinks = kept.tree->uplinks();
   auto avoided = avoided_uplinks(name, *topology, *kept.tree, plans);
   const auto is_way = [&](UplinkIndex index) {
     return is_up(*topology, uplinks[index]) != 0 && !std::ranges::binary_search(avoided, index);
   };
-  if (recabled || !kept.live || !same_jobs(jobs, kept.jobs)) {
+  if (recabled || !kept.live || (may_differ && !same_jobs(jobs, kept.jobs))) {
     std::vector<std::uint8_t> up;
     up.reserve(uplinks.size());
     for (UplinkIndex index = 0; index < uplinks.size(); ++index) up.push_back(is_way(index) ? 1 : 0);
     kept.jobs = std::move(jobs);
+    kept.chooser.reset();
     kept.live = std::make_unique<LiveTree>(*kept.tree, up, kept.jobs, limits_);
+    kept.chooser = std::make_unique<LinkChooser>(*kept.live);
   } else if (kept.topology != topology || kept.avoided != avoided) {
     for (UplinkIndex index = 0; index < uplinks.size(); ++index) {
       const bool up = is_way(index);
-      if (up == kept.live->is_up(index)) continue;
-      if (up)
-        kept.live->put_back(index);
-      else
-        kept.live->take_out(index);
+      if (up != kept.live->is_up(index)) kept.live->change(index, up);
     }
   }
   kept.topology = topology;
   kept.avoided = std::move(avoided);
   return kept.live.get();
+}
+
+std::size_t TreeCache::out_of_reach(const std::string& name, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(name);
+  if (!fabric || !fabric->sweep) return 0;
+  Kept& kept = kept_[name];
+  if (const auto& topology = fabric->sweep->topology; kept.counted != topology) {
+    kept.counted = topology;
+    kept.out_of_reach = static_cast<std::size_t>(
+        std::ranges::count_if(topology->nodes(), [](const Node& node) { return !node.reachable; }));
+  }
+  return kept.out_of_reach;
+}
+
+LinkChooser* TreeCache::chooser(const std::string& fabric) {
+  const auto kept = kept_.find(fabric);
+  return kept == kept_.end() ? nullptr : kept->second.chooser.get();
 }
 
 const RouteReview* TreeCache::routes(const std::string& name, const RemedyView& view) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/remedy/link_choice.hpp"
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
 #include "fabric/graph/route_check.hpp"
@@ -27,6 +28,10 @@ class TreeCache {
   /// until the next call for the same fabric. Only what changed is worked out anew.
   /// `plans` and open incidents tell of links that the topology may have forgotten.
   LiveTree* tree(const std::string& fabric, const RemedyView& view, std::span<const std::shared_ptr<const Plan>> plans);
+  /// Nodes of that fabric that the last sweep did not reach; 0 when it was never seen.
+  std::size_t out_of_reach(const std::string& fabric, const RemedyView& view);
+  /// Chooses among bad links of that fabric, by what tree() last gave for it; null when it gave none.
+  LinkChooser* chooser(const std::string& fabric);
   /// How the fabric's forwarding tables lead through its tiers, to at most kMostFollowed destinations. Null while no
   /// tables were read, or without a tree. Valid until the next call for another picture.
   const RouteReview* routes(const std::string& fabric, const RemedyView& view);
@@ -42,7 +47,13 @@ class TreeCache {
     std::vector<UplinkIndex> avoided;  ///< up, and held costly by a plan: no way for anybody, ascending
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
+    std::unique_ptr<LinkChooser> chooser;
+    std::vector<std::shared_ptr<const Incident>> incidents;  ///< that were looked at last, with the plans
+    std::vector<std::shared_ptr<const Plan>> plans;
+    std::vector<std::shared_ptr<const HostView>> hosts;  ///< whose jobs `jobs` are
     std::vector<JobLeaves> jobs;
+    std::shared_ptr<const Topology> counted;  ///< whose nodes `out_of_reach` counts
+    std::size_t out_of_reach = 0;
     std::shared_ptr<const Routes> reviewed;             ///< what `review` is about
     std::shared_ptr<const Topology> reviewed_topology;  ///< … in which graph
     RouteReview review;

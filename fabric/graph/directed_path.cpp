@@ -19,8 +19,7 @@ struct Ways {
   std::vector<bool> reached;
 };
 
-Ways spread(const Topology& topology, PortIndex from, const std::optional<LinkKey>& avoiding, RouteOver over,
-            NodeIndex until = kNoIndex) {
+Ways spread(const Topology& topology, PortIndex from, const std::optional<LinkKey>& avoiding, RouteOver over) {
   const auto nodes = topology.nodes().size();
   const auto avoided = [&](PortKey end) { return avoiding ? topology.find_port(end) : kNoIndex; };
   const PortIndex low = avoided(avoiding.value_or(LinkKey{}).low);
@@ -28,7 +27,7 @@ Ways spread(const Topology& topology, PortIndex from, const std::optional<LinkKe
   Ways ways{std::vector<PortIndex>(nodes, kNoIndex), std::vector<std::uint8_t>(nodes, 0), std::vector<bool>(nodes)};
   std::vector<NodeIndex> queue{topology.port(from).node};
   ways.reached[queue.front()] = true;
-  for (std::size_t head = 0; head < queue.size() && (until == kNoIndex || !ways.reached[until]); ++head) {
+  for (std::size_t head = 0; head < queue.size(); ++head) {
     const NodeIndex here = queue[head];
     const Node& node = topology.node(here);
     if (ways.hops[here] >= kMostRouteHops) break;  // all that follow are as far
@@ -96,8 +95,39 @@ std::optional<DirectedPath> find_directed_path(const Topology& topology, PortKey
 bool is_bridge(const Topology& topology, LinkKey link) {
   const PortIndex low = topology.find_port(link.low), high = topology.find_port(link.high);
   if (low == kNoIndex || high == kNoIndex) return false;
-  const NodeIndex far = topology.port(high).node;
-  return !spread(topology, low, link, RouteOver::kLinksUp, far).reached[far];
+  const NodeIndex ends[] = {topology.port(low).node, topology.port(high).node};
+  if (ends[0] == ends[1]) return false;
+  // From both ends at once, always where fewer nodes wait: the two meet near the link where there is a way round.
+  enum : std::uint8_t { kNew, kFromLow, kFromHigh };
+  std::vector<std::uint8_t> seen(topology.nodes().size(), kNew);
+  std::vector<NodeIndex> queues[] = {{ends[0]}, {ends[1]}};
+  std::size_t heads[] = {0, 0};
+  seen[ends[0]] = kFromLow;
+  seen[ends[1]] = kFromHigh;
+  while (heads[0] < queues[0].size() && heads[1] < queues[1].size()) {
+    const std::size_t side = queues[0].size() - heads[0] <= queues[1].size() - heads[1] ? 0 : 1;
+    const std::uint8_t own = side == 0 ? kFromLow : kFromHigh;
+    const NodeIndex here = queues[side][heads[side]++];
+    const Node& node = topology.node(here);
+    // Adapters pass nothing on.
+    if (node.type != NodeType::kSwitch && here != ends[side]) continue;
+    for (const Port& port : topology.ports_of(node)) {
+      const auto exit = static_cast<PortIndex>(&port - topology.ports().data());
+      if (port.number.value == 0 || port.peer == kNoIndex) continue;
+      if (node.type != NodeType::kSwitch && exit != low && exit != high) continue;
+      const Port& far = topology.port(port.peer);
+      if (port.state == PortState::kDown || is_down(topology, far)) continue;
+      if ((exit == low && port.peer == high) || (exit == high && port.peer == low)) continue;
+      if (seen[far.node] == own) continue;
+      if (seen[far.node] != kNew) {
+        if (topology.node(far.node).type == NodeType::kSwitch || far.node == ends[1 - side]) return false;
+        continue;
+      }
+      seen[far.node] = own;
+      queues[side].push_back(far.node);
+    }
+  }
+  return true;
 }
 
 Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link) {

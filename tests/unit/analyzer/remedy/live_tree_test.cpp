@@ -3,6 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <random>
+#include <set>
+
 #include "analyzer/places/place_finder.hpp"
 #include "tests/unit/analyzer/remedy/trees.hpp"
 
@@ -153,6 +160,106 @@ TEST(LiveTree, ARailKeepsItsUplinks) {
   const auto shortfall = f.live.shortfall(link);
   ASSERT_TRUE(shortfall);
   EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "rail 1 would keep 3 of 4 uplinks; 4 are needed");
+}
+
+// The switches that ways up from a switch lead to, itself first, followed cable by cable.
+std::set<NodeIndex> reached(const FabricTree& tree, const std::vector<std::uint8_t>& up, NodeIndex node) {
+  std::set<NodeIndex> all{node};
+  for (const UplinkIndex index : tree.up(node))
+    if (up[index] != 0) all.merge(reached(tree, up, tree.uplinks()[index].parent));
+  return all;
+}
+
+std::size_t shared_in(const FabricTree& tree, const std::set<NodeIndex>& a, const std::set<NodeIndex>& b,
+                      unsigned tier) {
+  std::vector<NodeIndex> both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(both, [&](NodeIndex node) { return tier == 0 || tree.tier(node) == tier; }));
+}
+
+// Pairs of leaves of which one has its ways through `uplink`, one by one: the rule that is broken first.
+std::optional<Guard> broken_by_hand(const FabricTree& tree, const std::vector<std::uint8_t>& up,
+                                    const std::vector<JobLeaves>& jobs, double share, UplinkIndex uplink) {
+  const std::vector<std::uint8_t> all_up(up.size(), 1);
+  std::vector<std::set<NodeIndex>> now, designed;
+  for (const NodeIndex leaf : tree.leaves()) {
+    now.push_back(reached(tree, up, leaf));
+    designed.push_back(reached(tree, all_up, leaf));
+  }
+  bool job_short = false;
+  for (std::uint32_t a = 0; a < now.size(); ++a) {
+    if (!now[a].contains(tree.uplinks()[uplink].child)) continue;
+    for (std::uint32_t b = 0; b < now.size(); ++b) {
+      if (a == b || shared_in(tree, designed[a], designed[b], 0) == 0) continue;
+      if (shared_in(tree, now[a], now[b], 0) == 0) return Guard::kReachability;
+      const bool mates = std::ranges::any_of(jobs, [&](const JobLeaves& job) {
+        return std::ranges::binary_search(job.leaves, a) && std::ranges::binary_search(job.leaves, b);
+      });
+      unsigned tier = 2;
+      while (shared_in(tree, designed[a], designed[b], tier) == 0) ++tier;
+      const auto needed =
+          std::ceil(share * static_cast<double>(shared_in(tree, designed[a], designed[b], tier)) - 1e-9);
+      job_short = job_short || (mates && static_cast<double>(shared_in(tree, now[a], now[b], tier)) < needed);
+    }
+  }
+  return job_short ? std::optional(Guard::kJobCapacity) : std::nullopt;
+}
+
+TEST(LiveTree, PairsAreJudgedAsIfEachWereLookedAt) {
+  std::mt19937 random(11);
+  const auto draw = [&random](unsigned low, unsigned high) {
+    return std::uniform_int_distribution<unsigned>(low, high)(random);
+  };
+  std::map<std::optional<Guard>, unsigned> met;
+  for (unsigned round = 0; round < 600; ++round) {
+    auto fabric = draw(0, 1) == 0 ? fakes::FabricBuilder::fat_tree(draw(2, 6), draw(2, 5), 1)
+                                  : three_tiers(draw(2, 3), draw(1, 3), draw(2, 3), draw(1, 3));
+    const auto topology = fabric.topology();
+    const FabricTree tree(*topology, find_places(*topology));
+    CapacityLimits limits;
+    limits.leaf_share_jobs = limits.leaf_share_idle = 0;
+    limits.job_share = draw(3, 9) / 10.0;
+    std::vector<JobLeaves> jobs(draw(0, 2));
+    for (JobLeaves& job : jobs)
+      for (std::uint32_t leaf = 0; leaf < tree.leaves().size(); ++leaf)
+        if (draw(0, 2) > 0) job.leaves.push_back(leaf);
+    std::vector<std::uint8_t> up(tree.uplinks().size());
+    LiveTree live(tree, std::vector<std::uint8_t>(up.size(), 1), jobs, limits);
+    for (UplinkIndex i = 0; i < up.size(); ++i)
+      if ((up[i] = draw(0, 5) != 0) == 0) live.take_out(i);
+    // Leaves that are cut off are a matter of their own.
+    if (std::ranges::any_of(all_leaves(tree), [&](std::uint32_t leaf) { return !live.is_alive(leaf); })) continue;
+    const UplinkIndex uplink = draw(0, static_cast<unsigned>(up.size()) - 1);
+    const auto shortfall = live.shortfall(uplink);
+    const auto guard = shortfall ? std::optional(shortfall->guard) : std::nullopt;
+    EXPECT_EQ(guard, broken_by_hand(tree, up, jobs, limits.job_share, uplink)) << "round " << round;
+    EXPECT_EQ(live.is_short(uplink), shortfall.has_value());
+    ++met[guard];
+  }
+  EXPECT_GT(met[std::nullopt], 50U);
+  EXPECT_GT(met[Guard::kReachability], 20U);
+  EXPECT_GT(met[Guard::kJobCapacity], 50U);
+}
+
+TEST(LiveTree, ALeafThatIsSwitchedOffStopsNobodyWhileItWouldHaveEnough) {
+  auto fabric = three_tiers(2, 4, 4, 4);
+  for (unsigned agg = 0; agg < 4; ++agg) fabric.unlink(fabric.port_towards("leaf-0-3", "agg-0-" + std::to_string(agg)));
+  Fixture f(std::move(fabric));
+  const auto take = [&f](const char* agg, const char* core) {
+    f.live.take_out(f.uplink(agg, core));
+    return f.live.shortfall(f.uplink(agg, core));
+  };
+  EXPECT_FALSE(take("agg-0-0", "core-0-0")) << "leaf-0-3 has no way up, and not because of this link";
+  for (const char* core : {"core-1-0", "core-1-1", "core-1-2"}) EXPECT_FALSE(take("agg-0-1", core));
+  // All other leaves of the pod go as well: what they need when they are back is kept.
+  for (unsigned leaf = 0; leaf < 3; ++leaf)
+    for (unsigned agg = 0; agg < 4; ++agg)
+      f.live.take_out(f.uplink("leaf-0-" + std::to_string(leaf), "agg-0-" + std::to_string(agg)));
+  const auto shortfall = take("agg-0-2", "core-2-0");
+  ASSERT_TRUE(shortfall);
+  EXPECT_EQ(shortfall->guard, Guard::kLeafCapacity);
+  EXPECT_EQ(shortfall->kept, 11U);
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ constexpr std::size_t kMany = 10;
 constexpr std::size_t kLatest = 8;
 /// Spread below which steadiness is not believed, share of the median.
 constexpr double kLeastSpread = 0.01;
+/// Backgrounds that differ by such a part of a first sending may differ by one.
+constexpr double kPartOfFirst = 0.5;
 /// The median absolute deviation is that part of a normal distribution's standard deviation.
 constexpr double kNormal = 0.6745;
 
@@ -77,20 +79,37 @@ bool moves_in_step(std::span<const MemberSilence> silences) {
   return static_cast<double>(silences.size()) <= (1 + kDoubles) * static_cast<double>(distinct);
 }
 
-/// Takes out the silences of ports whose background is not known, where others of the cohort have one: what they send
-/// all the time would be taken for first sendings.
-std::span<const MemberSilence> without_unknown(std::span<MemberSilence> silences) {
-  if (std::ranges::none_of(silences, [](const auto& member) { return member.silence.has_background; })) return silences;
-  const auto end = std::remove_if(silences.begin(), silences.end(),
-                                  [](const auto& member) { return member.silence.may_have_background; });
-  return silences.first(static_cast<std::size_t>(end - silences.begin()));
+/// Where ports of the cohort are known to have a background, silences of those that may have one are taken out: what
+/// they send all the time would be taken for first sendings. Where none is known, readings that are alike are those.
+std::span<const MemberSilence> with_known_beginnings(std::span<MemberSilence> silences) {
+  if (std::ranges::any_of(silences, [](const auto& member) { return member.silence.has_background; })) {
+    const auto end = std::remove_if(silences.begin(), silences.end(),
+                                    [](const auto& member) { return member.silence.may_have_background; });
+    return silences.first(static_cast<std::size_t>(end - silences.begin()));
+  }
+  for (auto& [member, silence] : silences) {
+    if (!silence.is_alike || silence.second == kNever) continue;
+    silence.asleep = silence.since;
+    silence.begun = silence.second;
+    silence.first = silence.background * silence.longest;
+  }
+  return silences;
+}
+
+/// Bytes per second that ports move in silence that were seen to begin above it, or are known to; the median of them. A
+/// port that moves more than that by a first sending may send its first in each of its readings.
+double usual_background(std::span<const MemberSilence> silences) {
+  std::vector<double> known;
+  for (const auto& [member, silence] : silences)
+    if (silence.was_seen_to_begin() || !silence.may_include_first) known.push_back(silence.background);
+  return known.empty() ? 0 : median(known);
 }
 
 CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& thresholds) {
   CollectiveStart beginning;
   beginning.silent = all.front().silence.since;
   for (const MemberSilence& member : all) beginning.until = std::max(beginning.until, member.silence.until);
-  const std::span<const MemberSilence> silences = without_unknown(all);
+  const std::span<const MemberSilence> silences = with_known_beginnings(all);
   const Common common = find_common(silences);
   const auto seen = static_cast<double>(
       std::ranges::count_if(silences, [](const auto& member) { return member.silence.was_seen_to_begin(); }));
@@ -112,11 +131,14 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
   for (double& time : times) time = std::abs(time - usual);
   const double spread = std::max(median(times), kLeastSpread * usual) / kNormal;
   beginning.allowed = std::max(thresholds.score * spread, seconds(thresholds.least_delay));
+  const double background = usual_background(silences);
   const TimePoint last = last_silent(silences, common);
   bool any_without = false;
   std::vector<std::uint8_t> received;
   for (const auto& [member, silence] : silences) {
     if (silence.was_seen_to_begin() || silence.since > last || silence.hidden > first) continue;
+    if (silence.may_include_first && (silence.background - background) * silence.longest > kPartOfFirst * first)
+      continue;
     const double delay = seconds(silence.until - beginning.silent) - usual;
     if (delay <= beginning.allowed) continue;
     // In so long a time more of them would have been read: those few were something else.

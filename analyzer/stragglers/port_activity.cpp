@@ -107,6 +107,11 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
     now_.hidden = std::max(now_.hidden, least);
     now_.has_background = now_.has_background || sent_background_.state() == Background::State::kSteady;
     now_.may_have_background = now_.may_have_background || sent_background_.state() == Background::State::kUnknown;
+    now_.is_alike = now_.is_alike || sent_background_.state() == Background::State::kAlike;
+    now_.may_include_first = now_.may_include_first || sent_background_.may_include_first();
+    now_.background = std::max(now_.background, sent_background_.bytes(1));
+    now_.longest = std::max(now_.longest, passed);
+    if (now_.second == kNever) now_.second = at;
     if (!now_.was_seen_to_begin() && sent >= least) {
       now_.asleep = last_.at;
       now_.begun = at;

@@ -21,6 +21,11 @@ struct Silence {
   double hidden = 0;                 ///< a first sending of fewer bytes would not have been seen
   bool has_background = false;       ///< something moved all the time, and was not counted
   bool may_have_background = false;  ///< it is not known whether it had
+  bool is_alike = false;             ///< the same, and it was not counted: each reading may be a first sending
+  bool may_include_first = false;    ///< what was not counted may have had a first sending in it
+  double background = 0;             ///< what was not counted, bytes per second
+  double longest = 0;                ///< seconds of its longest reading
+  TimePoint second = kNever;         ///< the first reading after `since`
 
   /// False where the port did not send first: its own beginning is not known.
   bool was_seen_to_begin() const { return begun != kNever; }

@@ -8,9 +8,9 @@ namespace weft::analyzer {
 
 /// Thresholds of the rule STRAGGLER.
 struct StragglerThresholds {
-  /// A port that sent at least so many bytes from one reading to the next has begun: NCCL's first chunk on a channel
-  /// is half of its buffer (NCCL_BUFFSIZE, 4 MiB). Below are keep-alives and management.
-  double first_send = 2 << 20;
+  /// A port that sent at least so many bytes from one reading to the next, above what it sends all the time, has begun:
+  /// NCCL's first chunk on a channel is half of its buffer (NCCL_BUFFSIZE, 4 MiB), and some have smaller buffers.
+  double first_send = 1 << 20;
   /// More than so many bytes are the transfer itself, and not what a member sends before it needs something from the
   /// others: with a buffer of 4 MiB each, what sixteen channels of NCCL through one adapter hold.
   double transfer = 64 << 20;

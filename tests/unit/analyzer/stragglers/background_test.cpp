@@ -45,28 +45,70 @@ TEST(Background, IsNoneWhereAReadingIsSilent) {
     if (i == 5) port.read(1e5);
   }
   EXPECT_EQ(port.background.state(), Background::State::kNone);
-  EXPECT_EQ(port.background.bytes(1), 0);
+  EXPECT_EQ(port.background.bytes(1), 1e5);
 }
 
-TEST(Background, IsNotKnownWhereEachSilenceHasOneReadingOfOneLength) {
-  // All of them may have a first sending in it.
+TEST(Background, MayBeFirstSendingsWhereEachSilenceHasOneReadingOfOneLength) {
   Port port;
   for (int i = 0; i < 30; ++i) {
     port.transfer();
     port.read(kChunk, 1 + 0.001 * (i % 7));
   }
-  EXPECT_EQ(port.background.state(), Background::State::kUnknown);
-  EXPECT_EQ(port.background.bytes(1), 0);
+  EXPECT_EQ(port.background.state(), Background::State::kAlike);
+  EXPECT_TRUE(port.background.may_include_first());
 }
 
-TEST(Background, IsNotKnownFromTheEndsOfTransfersBesideFirstSendings) {
+TEST(Background, IsSeenInSingleReadingsWhereSomeHaveAFirstSending) {
+  Port port;
+  for (int i = 0; i < 8; ++i) {
+    port.transfer();
+    port.read(i % 2 == 0 ? kRate : kRate + kChunk);
+  }
+  ASSERT_EQ(port.background.state(), Background::State::kSteady);
+  EXPECT_FALSE(port.background.may_include_first());
+  EXPECT_NEAR(port.background.bytes(1), kRate, 1);
+}
+
+TEST(Background, IsTheOneReadingWithoutAFirstSendingWhereAllOthersHaveOne) {
+  Port port;
+  for (int i = 0; i < 8; ++i) {
+    port.transfer();
+    port.read(kRate + kChunk);
+  }
+  EXPECT_TRUE(port.background.may_include_first());
+  port.transfer();
+  port.read(kRate);
+  EXPECT_FALSE(port.background.may_include_first());
+  EXPECT_NEAR(port.background.bytes(1), kRate, 1);
+}
+
+TEST(Background, IsMoreThanFirstSendingsCanBe) {
+  Port port;
+  for (int i = 0; i < 4; ++i) {
+    port.transfer();
+    port.read(2 * kLimits.transfer);
+  }
+  EXPECT_EQ(port.background.state(), Background::State::kSteady);
+  EXPECT_TRUE(port.background.may_include_first()) << "each of them may have one besides";
+}
+
+TEST(Background, IsTheLeastOfWhatIsNearZeroToo) {
+  Port port;
+  port.read(3e5);
+  port.read(2e5);
+  port.read(4e5);
+  EXPECT_EQ(port.background.state(), Background::State::kNone);
+  EXPECT_NEAR(port.background.bytes(2), 4e5, 1e4);
+}
+
+TEST(Background, IsNotSeenInTheEndsOfTransfersBesideFirstSendings) {
   Port port;
   for (int i = 0; i < 30; ++i) {
     port.transfer();
     port.read(kChunk);
     port.read(kTransferRate / (11 + i));  // the next transfer began just before
   }
-  EXPECT_EQ(port.background.state(), Background::State::kUnknown);
+  EXPECT_NE(port.background.state(), Background::State::kSteady);
 }
 
 TEST(Background, IsSeenInReadingsOfDifferentLength) {
@@ -88,7 +130,7 @@ TEST(Background, IsNotWhatVariesALot) {
 
 TEST(Background, IsNotKnownWhereItsNoiseHidesAFirstSending) {
   Port port;
-  for (int i = 0; i < 24; ++i) port.read(kRate * (1 + 0.02 * (i / 2 % 6)));
+  for (int i = 0; i < 24; ++i) port.read(kRate * (1 + 0.05 * (i / 2 % 6)));
   EXPECT_EQ(port.background.state(), Background::State::kUnknown);
 }
 

@@ -227,6 +227,54 @@ TEST(CollectiveStarts, LeaveOutUnknownBackgroundsWhereOthersHaveOne) {
   EXPECT_TRUE(found[0].late.empty());
 }
 
+/// What moves in the silences of eight others is known, and what moves in the last one's may be first sendings.
+std::vector<MemberSilence> cohort_with_background(double background) {
+  constexpr double kBackground = 50e6;
+  auto silences = cohort(silence(1.5, 5.5));
+  for (MemberSilence& member : silences) {
+    member.silence.first = kFirst;
+    member.silence.has_background = true;
+    member.silence.background = kBackground;
+    member.silence.longest = 1;
+  }
+  Silence& last = silences.back().silence;
+  last.first = 0;
+  last.has_background = false;
+  last.is_alike = last.may_include_first = true;
+  last.background = kBackground + background;
+  last.second = at(2.5);
+  return silences;
+}
+
+TEST(CollectiveStarts, BlameWhoMovesNoMoreThanTheBackgroundOfTheOthers) {
+  const auto found = find_beginnings(cohort_with_background(0.1 * kFirst), at(100), kThresholds);
+  ASSERT_EQ(found[0].late.size(), 1U);
+  EXPECT_EQ(found[0].late[0].member, 8U);
+}
+
+TEST(CollectiveStarts, DoNotBlameWhoMovesAFirstSendingMoreInEachReading) {
+  const auto found = find_beginnings(cohort_with_background(kFirst), at(100), kThresholds);
+  EXPECT_EQ(found[0].waited.size(), 8U);
+  EXPECT_TRUE(found[0].late.empty());
+}
+
+TEST(CollectiveStarts, TakeReadingsThatAreAlikeForFirstSendingsWhereNoBackgroundIsKnown) {
+  auto silences = cohort(silence(1.5, 5.5));
+  for (unsigned i = 0; i < 8; ++i) {
+    Silence& alike = silences[i].silence;
+    alike.second = alike.begun;
+    alike.since = alike.asleep;
+    alike.asleep = alike.begun = kNever;
+    alike.is_alike = alike.may_include_first = true;
+    alike.background = kFirst;
+    alike.longest = 1;
+  }
+  const auto found = find_beginnings(silences, at(100), kThresholds);
+  EXPECT_EQ(found[0].waited.size(), 8U);
+  ASSERT_EQ(found[0].late.size(), 1U);
+  EXPECT_EQ(found[0].late[0].member, 8U);
+}
+
 TEST(CollectiveStarts, PreferWhoHasReceivedNothingOverWhoWaitsToSendToIt) {
   auto silences = cohort(silence(1.5, 5.5));
   Silence waiting = silence(1.6, 5.6);

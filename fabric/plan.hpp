@@ -145,10 +145,10 @@ struct Plan {
   std::uint64_t revision = 0;  ///< grows with each change that matters to who approves it, or is told of it
   PlanState state = PlanState::kProposed;
   RemedyAction action = RemedyAction::kIsolateLink;
-  Entity target;                      ///< a link; or a node by its host's name in `host`
-  std::string actuator;               ///< that carries it out: "infiniband_port", "slurm", "kubernetes", "webhook", …
-  std::uint64_t incident = 0;         ///< that it is for; 0: a person's own wish
-  std::uint64_t undoes = 0;           ///< the plan that this one takes back; 0: none
+  Entity target;               ///< a link; or a node by its host's name in `host`
+  std::string actuator;        ///< that carries it out: "infiniband_port", "slurm", "kubernetes", "webhook", …
+  std::uint64_t incident = 0;  ///< that it is for; 0: a person's own wish
+  std::uint64_t undoes = 0;    ///< the plan that this one takes back; 0: none
   /// What takes back what it does; of kRestoreLink the action that it takes back itself. It stands here because the
   /// plan that it undoes may be forgotten by the time. kNothing: inverse_of(action).
   RemedyAction inverse = RemedyAction::kNothing;

@@ -45,9 +45,14 @@ class PlanManager {
   /// kNotFound; kFailedPrecondition when the plan is neither proposed nor approved.
   Result<Plan> reject(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
   /// A person's own plan, approved at once. kFailedPrecondition: refused by a guard, or there is nothing of ours to be
-  /// taken back; kAlreadyExists: a plan for the same is under way.
+  /// taken back; kAlreadyExists: a plan for the same is under way. `only_cost`: of kRestoreLink, when only the link's
+  /// cost may be taken back.
   Result<Plan> request(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
-                       const RemedyView& view);
+                       const RemedyView& view, bool only_cost = false);
+  /// What request() would begin: with every guard, also those that refuse, and what else could be done. It has no id,
+  /// and nothing is kept. Fails as request() where the refusal is no guard's.
+  Result<Plan> preview(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
+                       const RemedyView& view, bool only_cost = false);
   /// Stops all automation, or lets it go on. Nothing when it is so already.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now);
   /// kFailedPrecondition while it is not tripped.
@@ -91,6 +96,7 @@ class PlanManager {
   PlanRunner runner(Entry& entry, TimePoint now);
   void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now);
 
+  Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, bool only_cost) const;
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
   /// What the guards say of the plan, and of what else could be done.

@@ -166,6 +166,17 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now) {
   print_next(out, plan);
 }
 
+void print_preview(std::ostream& out, const v1::Plan& plan) {
+  out << v1::Plan::Action_Name(plan.action()) << "  preview: nothing is done yet\n"
+      << label_of(plan.target()) << "\n\n";
+  out << "action      " << meaning_of(plan.action()) << '\n';
+  if (!plan.undoes().empty()) out << "reverts     " << printable(plan.undoes()) << '\n';
+  if (!plan.actuator().empty()) out << "actuator    " << printable(plan.actuator()) << '\n';
+  for (const std::string& job : plan.jobs()) out << "job         " << printable(job) << '\n';
+  print_candidates(out, plan);
+  print_guards(out, plan);
+}
+
 void print_stops(std::ostream& out, const v1::RemedyStatus& status) {
   if (status.hands_off()) out << "Automation is stopped (hands-off): " << printable(status.hands_off_reason()) << '\n';
   if (status.breaker_tripped())

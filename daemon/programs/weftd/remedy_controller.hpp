@@ -62,9 +62,8 @@ class RemedyController {
   void approve(std::uint64_t plan, std::uint64_t revision, const std::string& who, PlanCallback callback);
   /// Ends a plan that was not begun.
   void reject(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
-  /// Makes a plan for a target that a person names, and approves it.
-  void request(RemedyAction action, const std::string& target, const std::string& why, const std::string& who,
-               PlanCallback callback);
+  /// Makes a plan for a target that a person names, and approves it; or only tells what it would be.
+  void request(const api::RemedyWish& wish, PlanCallback callback);
   /// Stops all automation, or lets it go on.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, StatusCallback callback);
   /// Resets the circuit breaker; refused while it is not tripped.

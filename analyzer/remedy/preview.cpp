@@ -67,12 +67,12 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
     const Incident quiet = nothing_wrong_with(target);
     const Incident& reason = incident == view.incidents.end() ? quiet : **incident;
     plan.candidates = candidates_for(reason, {action, target}, view, tree, settings_.limits);
-    if (incident == view.incidents.end())
-      for (Candidate& candidate : plan.candidates) {
-        candidate.harm_ratio = 0;
-        if (candidate.action == RemedyAction::kNothing)
-          candidate.explanation = "no open incident names it as the cause";
-      }
+    if (incident == view.incidents.end()) {
+      for (Candidate& candidate : plan.candidates) candidate.harm_ratio = 0;
+      const auto nothing = std::ranges::find(plan.candidates, RemedyAction::kNothing, &Candidate::action);
+      nothing->explanation = "no open incident names it as the cause";
+      std::ranges::stable_sort(plan.candidates, {}, &Candidate::total_ratio);
+    }
   }
   take_verdicts(plan, guards_of(plan, view), view);
   return plan;

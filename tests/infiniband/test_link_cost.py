@@ -163,7 +163,7 @@ class SlowLink(weft_testing.SubnetTest):
         self.assertRegex(seen.stdout, r"RAISE_LINK_COST  preview: nothing is done yet\n")
         self.assertRegex(seen.stdout, r"LEAF_CAPACITY +passed")
         self.assertRegex(seen.stdout, r"keeps \d+ of \d+ uplink paths")
-        self.assertRegex(seen.stdout, r"NOTHING +0 % .*\n +no open incident")
+        self.assertRegex(seen.stdout, r"NOTHING +0.0 % .*\n +no open incident")
         self.assertEqual((before, set()), (len(self.plans()), self.weights()))
         self.assertEqual(2, weftctl(self.weftd, "raise-cost", link).returncode, "no reason")
         done = weftctl(self.weftd, "lower-cost", link, "--reason", "x")

@@ -50,6 +50,7 @@ TEST_F(Wishes, APreviewTellsEveryGuardAndKeepsNothing) {
   EXPECT_FALSE(seen->refused());
   EXPECT_THAT(candidate(*seen, RemedyAction::kIsolateLink).explanation, HasSubstr("keeps 7 of 8 uplink paths"));
   EXPECT_EQ(candidate(*seen, RemedyAction::kNothing).total_ratio(), 0) << "no incident asks for it";
+  EXPECT_EQ(seen->candidates.front().action, RemedyAction::kNothing) << "the least loss first";
   EXPECT_TRUE(book->all()->empty());
   EXPECT_TRUE(book->drain_changes(fabric.now()).empty()) << "also no line in the audit trail";
   const auto begun = book->request(RemedyAction::kIsolateLink, link("leaf-0", "spine-0"), "bad", "ann", look());

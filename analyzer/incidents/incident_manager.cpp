@@ -386,6 +386,8 @@ Result<Incident> IncidentManager::acknowledge(std::uint64_t id, std::string_view
 Result<Incident> IncidentManager::silence(std::uint64_t id, TimePoint until, TimePoint now, std::string_view who) {
   const std::size_t at = position(id);
   if (at == entries_.size()) return fail(ErrorCode::kNotFound, "no incident " + incident_name(id));
+  if (!entries_[at].incident->is_open())
+    return fail(ErrorCode::kFailedPrecondition, incident_name(id) + " is already resolved: nobody is paged for it");
   Incident next = *entries_[at].incident;
   next.silenced_until = until > now ? until : kNever;
   note_silence(next, until, std::string(who.substr(0, kLongestName)), now);

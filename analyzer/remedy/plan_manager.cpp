@@ -182,22 +182,10 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
 }
 
 Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, const std::string& why,
-                                  const std::string& who, const RemedyView& view) {
-  std::uint64_t undoes = 0;
-  for (auto& [id, other] : entries_) {
-    Plan& plan = other.plan;
-    if (!plan.target.same_as(target)) continue;
-    const bool waits_by_itself = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
-    if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself))
-      return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way (" + to_string(plan.action) +
-                                                 "); to undo it: weftctl abort " + plan_name(id));
-    if (plan.in_force || plan.unresolved) undoes = id;
-  }
-  if (takes_out(action) && undoes != 0)
-    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) + " has already taken it out of service");
-  if (!takes_out(action) && undoes == 0)
-    return fail(ErrorCode::kFailedPrecondition,
-                target.label + " was not taken out of service by Weft: it must be returned by whoever did it");
+                                  const std::string& who, const RemedyView& view, bool only_cost) {
+  const auto undone = plan_undone_by(action, target, only_cost);
+  if (!undone) return tl::unexpected(undone.error());
+  const std::uint64_t undoes = *undone;
   // A person's word stands for what was only proposed, or waits for its turn by our own approval.
   for (auto& [id, other] : entries_)
     if ((other.plan.state == PlanState::kProposed || other.plan.state == PlanState::kApproved) &&

@@ -50,9 +50,14 @@ class PlanManager {
   /// request().
   Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
   /// A person's own plan, approved at once. kFailedPrecondition: refused by a guard, or there is nothing of ours to be
-  /// taken back; kAlreadyExists: a plan for the same is under way.
+  /// taken back; kAlreadyExists: a plan for the same is under way. `only_cost`: of kRestoreLink, when only the link's
+  /// cost may be taken back.
   Result<Plan> request(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
-                       const RemedyView& view);
+                       const RemedyView& view, bool only_cost = false);
+  /// What request() would begin: with every guard, also those that refuse, and what else could be done. It has no id,
+  /// and nothing is kept. Fails as request() where the refusal is no guard's.
+  Result<Plan> preview(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
+                       const RemedyView& view, bool only_cost = false);
   /// A person's brake: stops all automation, or lets it go on as far as that brake goes. Nothing when it is so already.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now);
   /// The file's brake, as RemedyStatus::file_brake.
@@ -107,6 +112,7 @@ class PlanManager {
   PlanRunner runner(Entry& entry, TimePoint now);
   void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now);
 
+  Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, bool only_cost) const;
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
   /// Reckons the candidates of a proposal anew when its incident has changed.

@@ -40,6 +40,8 @@ constexpr std::array kMethods{
     Permission{"/weft.v1.RemedyService/AbortPlan", Right::kOperator},
     Permission{"/weft.v1.RemedyService/IsolateLink", Right::kOperator},
     Permission{"/weft.v1.RemedyService/RestoreLink", Right::kOperator},
+    Permission{"/weft.v1.RemedyService/RaiseLinkCost", Right::kOperator},
+    Permission{"/weft.v1.RemedyService/LowerLinkCost", Right::kOperator},
     Permission{"/weft.v1.RemedyService/DrainNode", Right::kOperator},
     Permission{"/weft.v1.RemedyService/UndrainNode", Right::kOperator},
     // Whoever is on duty must be able to stop everything at once; that it goes on again stands in the audit trail.

@@ -46,7 +46,7 @@ v1::Plan::State to_proto(PlanState state) {
 }
 
 void to_proto(const Plan& from, v1::Plan& to) {
-  to.set_id(plan_name(from.id));
+  if (from.id != 0) to.set_id(plan_name(from.id));
   to.set_revision(from.revision);
   to.set_state(to_proto(from.state));
   to.set_action(to_proto(from.action));

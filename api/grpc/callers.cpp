@@ -30,7 +30,11 @@ access::Principal Callers::principal(const grpc::CallbackServerContext& context)
 }
 
 std::string Callers::who(const std::string& claims, const grpc::CallbackServerContext& context) const {
-  return who_asks(principal(context).name, claims, context.peer());
+  std::string known = principal(context).name;
+  // What was let in has a name, unless the connection ended so long ago that it is forgotten. A claim never stands
+  // alone.
+  if (known.empty() && !gate_.is_open()) known = "an account of this host";
+  return who_asks(known, claims, context.peer());
 }
 
 }  // namespace weft::api

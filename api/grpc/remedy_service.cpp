@@ -19,6 +19,12 @@ using AuditCall = CommandCall<std::vector<AuditRecord>, v1::ListAuditResponse>;
 
 constexpr std::size_t kLongestTarget = 256;  ///< bytes; a NodeDescription has 64, a host's name at most 253
 
+template <typename Request>
+RemedyWish wish_of(RemedyAction action, const std::string& target, const Request& request) {
+  return {
+      .action = action, .target = target, .why = request.reason(), .who = request.who(), .dry_run = request.dry_run()};
+}
+
 }  // namespace
 
 grpc::ServerUnaryReactor* RemedyService::ListPlans(grpc::CallbackServerContext* context,
@@ -68,42 +74,57 @@ grpc::ServerUnaryReactor* RemedyService::AbortPlan(grpc::CallbackServerContext* 
   return call;
 }
 
-grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContext* context, RemedyAction action,
-                                                      const std::string& target, Result<std::string> reason,
-                                                      const std::string& who, v1::Plan* response) {
-  const bool of_node = action == RemedyAction::kDrainNode || action == RemedyAction::kUndrainNode;
-  if (target.empty() || target.size() > kLongestTarget)
+grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContext* context, RemedyWish wish,
+                                                      const Result<std::string>& reason, v1::Plan* response) {
+  const bool of_node = wish.action == RemedyAction::kDrainNode || wish.action == RemedyAction::kUndrainNode;
+  if (wish.target.empty() || wish.target.size() > kLongestTarget)
     return answer<v1::Plan>(
         context, fail(ErrorCode::kInvalidArgument, of_node ? "name one host" : "name one end of the link: leaf-1:7"),
         response);
-  if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
+  // Who only looks need not say why.
+  if (!reason && !(wish.dry_run && wish.why.empty()))
+    return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
+  wish.who = callers_.who(wish.who, *context);
   auto* call = new PlanCall(response, to_proto);
-  commands_.request(action, target, std::move(*reason), callers_.who(who, *context), call->callback());
+  commands_.request(std::move(wish), call->callback());
   return call;
 }
 
 grpc::ServerUnaryReactor* RemedyService::IsolateLink(grpc::CallbackServerContext* context,
                                                      const v1::IsolateLinkRequest* request, v1::Plan* response) {
-  return request_plan(context, RemedyAction::kIsolateLink, request->link(), given_reason(request->reason()),
-                      request->who(), response);
+  return request_plan(context, wish_of(RemedyAction::kIsolateLink, request->link(), *request),
+                      given_reason(request->reason()), response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::RestoreLink(grpc::CallbackServerContext* context,
                                                      const v1::RestoreLinkRequest* request, v1::Plan* response) {
-  return request_plan(context, RemedyAction::kRestoreLink, request->link(), short_enough_reason(request->reason()),
-                      request->who(), response);
+  return request_plan(context, wish_of(RemedyAction::kRestoreLink, request->link(), *request),
+                      short_enough_reason(request->reason()), response);
+}
+
+grpc::ServerUnaryReactor* RemedyService::RaiseLinkCost(grpc::CallbackServerContext* context,
+                                                       const v1::RaiseLinkCostRequest* request, v1::Plan* response) {
+  return request_plan(context, wish_of(RemedyAction::kRaiseLinkCost, request->link(), *request),
+                      given_reason(request->reason()), response);
+}
+
+grpc::ServerUnaryReactor* RemedyService::LowerLinkCost(grpc::CallbackServerContext* context,
+                                                       const v1::LowerLinkCostRequest* request, v1::Plan* response) {
+  RemedyWish wish = wish_of(RemedyAction::kRestoreLink, request->link(), *request);
+  wish.only_cost = true;
+  return request_plan(context, std::move(wish), short_enough_reason(request->reason()), response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::DrainNode(grpc::CallbackServerContext* context,
                                                    const v1::DrainNodeRequest* request, v1::Plan* response) {
-  return request_plan(context, RemedyAction::kDrainNode, request->node(), given_reason(request->reason()),
-                      request->who(), response);
+  return request_plan(context, wish_of(RemedyAction::kDrainNode, request->node(), *request),
+                      given_reason(request->reason()), response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::UndrainNode(grpc::CallbackServerContext* context,
                                                      const v1::UndrainNodeRequest* request, v1::Plan* response) {
-  return request_plan(context, RemedyAction::kUndrainNode, request->node(), short_enough_reason(request->reason()),
-                      request->who(), response);
+  return request_plan(context, wish_of(RemedyAction::kUndrainNode, request->node(), *request),
+                      short_enough_reason(request->reason()), response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::SetHandsOff(grpc::CallbackServerContext* context,

@@ -31,6 +31,10 @@ class RemedyService final : public v1::RemedyService::CallbackService {
                                         v1::Plan* response) override;
   grpc::ServerUnaryReactor* RestoreLink(grpc::CallbackServerContext* context, const v1::RestoreLinkRequest* request,
                                         v1::Plan* response) override;
+  grpc::ServerUnaryReactor* RaiseLinkCost(grpc::CallbackServerContext* context, const v1::RaiseLinkCostRequest* request,
+                                          v1::Plan* response) override;
+  grpc::ServerUnaryReactor* LowerLinkCost(grpc::CallbackServerContext* context, const v1::LowerLinkCostRequest* request,
+                                          v1::Plan* response) override;
   grpc::ServerUnaryReactor* DrainNode(grpc::CallbackServerContext* context, const v1::DrainNodeRequest* request,
                                       v1::Plan* response) override;
   grpc::ServerUnaryReactor* UndrainNode(grpc::CallbackServerContext* context, const v1::UndrainNodeRequest* request,
@@ -45,10 +49,9 @@ class RemedyService final : public v1::RemedyService::CallbackService {
                                       v1::ListAuditResponse* response) override;
 
  private:
-  /// A plan that a person wishes.
-  grpc::ServerUnaryReactor* request_plan(grpc::CallbackServerContext* context, RemedyAction action,
-                                         const std::string& target, Result<std::string> reason, const std::string& who,
-                                         v1::Plan* response);
+  /// A plan that a person wishes; `wish` has the claim of who it is, and `reason` is what became of its reason.
+  grpc::ServerUnaryReactor* request_plan(grpc::CallbackServerContext* context, RemedyWish wish,
+                                         const Result<std::string>& reason, v1::Plan* response);
 
   const Publication& publication_;
   RemedyCommands& commands_;

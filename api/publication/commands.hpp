@@ -38,6 +38,18 @@ class Commands {
   virtual void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) = 0;
 };
 
+/// What a person wants done to one target.
+struct RemedyWish {
+  RemedyAction action = RemedyAction::kNothing;
+  /// Of links either end as a person writes it, "leaf-1:7" or "0x2c5eab0300b87b40:7"; of drain and undrain a host's
+  /// name.
+  std::string target;
+  std::string why;
+  std::string who;
+  bool only_cost = false;  ///< of kRestoreLink: only where the link's cost was raised
+  bool dry_run = false;    ///< nothing is kept or done
+};
+
 /// What users may ask of automation. Like Commands: members return at once, from any thread; the callback is called
 /// exactly once, when the change is durable and shown, or with the reason why not: kNotFound for an id or a target
 /// that is not known, kFailedPrecondition with the refusing guard's sentence, or when the plan is in another state or
@@ -59,11 +71,9 @@ class RemedyCommands {
   virtual void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) = 0;
   /// Ends a plan that is not over; what is under way is undone. kNotFound; kFailedPrecondition when it is over.
   virtual void abort(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) = 0;
-  /// Makes a plan for a target that a person names and approves it at once, unless a guard refuses. `target`: of
-  /// isolate and restore either end of a link as a person writes it, "leaf-1:7" or "0x2c5eab0300b87b40:7"; of drain and
-  /// undrain a host's name.
-  virtual void request(RemedyAction action, std::string target, std::string why, std::string who,
-                       PlanCallback callback) = 0;
+  /// Makes a plan for a target that a person names and approves it at once, unless a guard refuses. Of a dry run the
+  /// plan as it would begin, with every guard, also those that refuse, and without an id.
+  virtual void request(RemedyWish wish, PlanCallback callback) = 0;
   /// Stops all automation at once, or lets it go on.
   virtual void set_hands_off(bool hands_off, std::string why, std::string who, StatusCallback callback) = 0;
   /// After a person has looked. Refused while it is not tripped.

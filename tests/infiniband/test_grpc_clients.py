@@ -47,9 +47,12 @@ class GrpcClients(weft_testing.SubnetTest):
         super().setUpClass()
         cls.channel = grpc.insecure_channel(cls.weftd.grpc, options=[("grpc.enable_http_proxy", 0)])
         cls.addClassCleanup(cls.channel.close)
+        cls.local = grpc.insecure_channel(f"unix:{cls.weftd.socket}")
+        cls.addClassCleanup(cls.local.close)
 
     def call(self, method: str, request, response_type, stream: bool = False, **options):
-        make = self.channel.unary_stream if stream else self.channel.unary_unary
+        channel = options.get("channel", self.channel)
+        make = channel.unary_stream if stream else channel.unary_unary
         return make(method, request_serializer=lambda message: message.SerializeToString(), response_deserializer=response_type.FromString)(
             request, timeout=options.get("timeout", 20))
 
@@ -157,13 +160,17 @@ class GrpcClients(weft_testing.SubnetTest):
         incident = self.protos["incident"]
         self.subnet.unlink("leaf-r1-p02", 9)
         opened = self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link("leaf-r1-p02", 9)))
-        answer = self.call("/weft.v1.IncidentService/Acknowledge", incident.AcknowledgeIncidentRequest(id=opened["id"], who="night shift"),
-                           incident.Incident)
-        self.assertEqual((incident.Incident.ACKNOWLEDGED, "night shift"), (answer.state, answer.acknowledged_by))
+        acknowledge = incident.AcknowledgeIncidentRequest(id=opened["id"], who="night shift")
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.call("/weft.v1.IncidentService/Acknowledge", acknowledge, incident.Incident)
+        self.assertEqual(grpc.StatusCode.PERMISSION_DENIED, caught.exception.code(), "over TCP nobody knows who that is")
+        answer = self.call("/weft.v1.IncidentService/Acknowledge", acknowledge, incident.Incident, channel=self.local)
+        self.assertEqual(incident.Incident.ACKNOWLEDGED, answer.state)
+        self.assertRegex(answer.acknowledged_by, r"\(uid \d+\), for night shift$")
         self.subnet.relink("leaf-r1-p02", 9)
         self.expect_resolved(opened)
         with self.assertRaises(grpc.RpcError) as caught:
-            self.call("/weft.v1.IncidentService/Acknowledge", incident.AcknowledgeIncidentRequest(id=opened["id"], who="x"), incident.Incident)
+            self.call("/weft.v1.IncidentService/Acknowledge", acknowledge, incident.Incident, channel=self.local)
         self.assertEqual(grpc.StatusCode.FAILED_PRECONDITION, caught.exception.code())
 
     def test_errors_are_grpc_errors(self):
@@ -172,7 +179,7 @@ class GrpcClients(weft_testing.SubnetTest):
                 ("IncidentService/Get", incident.GetIncidentRequest(id="INC-999999"), incident.Incident, "NOT_FOUND"),
                 ("HealthService/Get", health.GetHealthRequest(node="nobody"), health.NodeHealth, "NOT_FOUND"),
                 ("FabricService/ListNodes", fabric.ListNodesRequest(page_token="nonsense"), fabric.ListNodesResponse, "INVALID_ARGUMENT"),
-                ("RemedyService/Nothing", incident.GetIncidentRequest(), incident.Incident, "UNIMPLEMENTED")):
+                ("RemedyService/Nothing", incident.GetIncidentRequest(), incident.Incident, "PERMISSION_DENIED")):  # no line in the table
             with self.subTest(method), self.assertRaises(grpc.RpcError) as caught:
                 self.call(f"/weft.v1.{method}", request, response)
             self.assertEqual(code, caught.exception.code().name)

@@ -153,6 +153,28 @@ class SlowLink(weft_testing.SubnetTest):
         self.restore("COMMITTED")
         self.assertEqual(set(), self.weights())
         wait_until(lambda: self.routes() > 0, why="no route comes back")
+        self.expect_by_hand()
+
+    def expect_by_hand(self) -> None:
+        """A person looks first, raises the cost and lowers it again."""
+        link, before = f"{self.SLOW[0]}:{self.SLOW[1]}", len(self.plans())
+        seen = weftctl(self.weftd, "raise-cost", link, "--dry-run")
+        self.assertEqual(0, seen.returncode, seen.stderr)
+        self.assertRegex(seen.stdout, r"RAISE_LINK_COST  preview: nothing is done yet\n")
+        self.assertRegex(seen.stdout, r"LEAF_CAPACITY +passed")
+        self.assertRegex(seen.stdout, r"keeps \d+ of \d+ uplink paths")
+        self.assertRegex(seen.stdout, r"NOTHING +0.0 % .*\n +no open incident")
+        self.assertEqual((before, set()), (len(self.plans()), self.weights()))
+        self.assertEqual(2, weftctl(self.weftd, "raise-cost", link).returncode, "no reason")
+        done = weftctl(self.weftd, "lower-cost", link, "--reason", "x")
+        self.assertEqual(4, done.returncode, "it was not raised")
+        for verb, action, weights in (("raise-cost", "RAISE_LINK_COST", self.raised()), ("lower-cost", "RESTORE_LINK", set())):
+            done = weftctl(self.weftd, verb, link, "--reason", "a test", "--who", "ann")
+            self.assertEqual(0, done.returncode, done.stderr)
+            plan = self.plan(action, *OVER)
+            self.assertEqual("COMMITTED", plan["state"], (plan["outcome"], plan["steps"]))
+            self.assertRegex(plan["requestedBy"], r"\(uid \d+\), for ann$")
+            self.assertEqual(weights, self.weights())
 
 
 if __name__ == "__main__":

@@ -44,6 +44,8 @@ struct Arguments {
   bool counters = false;
   bool down = false;
   bool differences = false;
+  bool dry_run = false;
+  bool yes = false;
 };
 
 /// What --who says.

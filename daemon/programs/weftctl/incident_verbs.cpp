@@ -9,12 +9,20 @@
 namespace weft::ctl {
 namespace {
 
-Exit print_changed(const Session& session, const v1::Incident& incident) {
+Exit print_one(const Session& session, const v1::Incident& incident) {
   if (session.json) {
     session.out << json_text(incident, false) << '\n';
   } else {
     print_incident(session.out, incident, session.now, session.plain);
   }
+  return Exit::kGood;
+}
+
+/// What became of it, and which one it is: somebody may have typed the wrong number.
+Exit print_changed(const Session& session, const v1::Incident& incident, const std::string& change) {
+  if (session.json) return print_one(session, incident);
+  session.out << incident.id() << ' ' << change << '\n'
+              << v1::Incident::Kind_Name(incident.kind()) << "  " << printable(incident.summary()) << '\n';
   return Exit::kGood;
 }
 
@@ -69,16 +77,16 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
 Exit show_incident(const Session& session, const std::string& id) {
   v1::GetIncidentRequest request;
   request.set_id(id);
-  return print_changed(session,
-                       session.client.call(session.client.incidents, &v1::IncidentService::Stub::Get, request));
+  return print_one(session, session.client.call(session.client.incidents, &v1::IncidentService::Stub::Get, request));
 }
 
 Exit acknowledge(const Session& session, const std::string& id, const std::string& who) {
   v1::AcknowledgeIncidentRequest request;
   request.set_id(id);
   request.set_who(who);
-  return print_changed(session,
-                       session.client.call(session.client.incidents, &v1::IncidentService::Stub::Acknowledge, request));
+  const auto incident = session.client.call(session.client.incidents, &v1::IncidentService::Stub::Acknowledge, request);
+  return print_changed(session, incident,
+                       "is acknowledged by " + printable(incident.acknowledged_by()) + ": no more pages for it");
 }
 
 Exit silence(const Session& session, const std::string& id, Duration how_long, const std::string& who) {
@@ -87,8 +95,9 @@ Exit silence(const Session& session, const std::string& id, Duration how_long, c
   request.set_who(who);
   request.mutable_until()->set_seconds(
       std::chrono::floor<std::chrono::seconds>((session.now + how_long).time_since_epoch()).count());
-  return print_changed(session,
-                       session.client.call(session.client.incidents, &v1::IncidentService::Stub::Silence, request));
+  const auto incident = session.client.call(session.client.incidents, &v1::IncidentService::Stub::Silence, request);
+  return print_changed(session, incident,
+                       "is silenced until " + time_text(incident.silenced_until()) + ": no pages for it until then");
 }
 
 }  // namespace weft::ctl

@@ -199,7 +199,8 @@ Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string
                         .terminal = terminal,
                         .now = SystemClock().now(),
                         .colour = takes_colour(given.color, terminal),
-                        .columns = terminal ? terminal_columns() : 0};
+                        .columns = terminal ? terminal_columns() : 0,
+                        .answers = terminal && !given.json && isatty(STDIN_FILENO) != 0 ? &std::cin : nullptr};
   if (is_stream) return watch_plans(session, given.all);
   if (again) return watch_live(session, verb, {wanted_interval(given.every), command});
   const Exit exit = verb(session);

@@ -52,7 +52,10 @@ constexpr std::array kExamples{
     Examples{"approve", R"(  weftctl approve PLAN-7 --revision 3  the revision that you reviewed)"},
     Examples{"abort", R"(  weftctl abort PLAN-7 --reason "wrong cable")"},
     Examples{"reject", R"(  weftctl reject PLAN-7 --reason "the job ends in an hour")"},
-    Examples{"isolate", R"(  weftctl isolate leaf-3:17 --reason "takes errors")"},
+    Examples{"isolate", R"(  weftctl isolate leaf-3:17 --dry-run    what every guard says; nothing is done
+  weftctl isolate leaf-3:17 --reason "takes errors")"},
+    Examples{"raise-cost", R"(  weftctl raise-cost leaf-3:17 --reason "slow")"},
+    Examples{"lower-cost", R"(  weftctl lower-cost leaf-3:17 --reason "new cable")"},
     Examples{"restore", R"(  weftctl restore leaf-3:17 --reason "new cable")"},
     Examples{"drain", R"(  weftctl drain dgx-04 --reason "new memory")"},
     Examples{"undrain", R"(  weftctl undrain dgx-04)"},

@@ -169,6 +169,17 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now) {
   print_next(out, plan);
 }
 
+void print_preview(std::ostream& out, const v1::Plan& plan) {
+  out << v1::Plan::Action_Name(plan.action()) << "  preview: nothing is done yet\n"
+      << label_of(plan.target()) << "\n\n";
+  out << "action      " << meaning_of(plan.action()) << '\n';
+  if (!plan.undoes().empty()) out << "reverts     " << printable(plan.undoes()) << '\n';
+  if (!plan.actuator().empty()) out << "actuator    " << printable(plan.actuator()) << '\n';
+  for (const std::string& job : plan.jobs()) out << "job         " << printable(job) << '\n';
+  print_candidates(out, plan);
+  print_guards(out, plan);
+}
+
 void print_stops(std::ostream& out, const v1::RemedyStatus& status) {
   const bool names_brakes = !status.hands_off_by_person().empty() || !status.hands_off_by_file().empty();
   if (!status.hands_off_by_person().empty())

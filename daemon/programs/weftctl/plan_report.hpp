@@ -13,6 +13,9 @@ namespace weft::ctl {
 /// What it is, why, what else could be done, what each guard says, how far it came, and what one may do next.
 void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now);
 
+/// What a plan of a dry run would do, what else could be done, and what each guard says of it.
+void print_preview(std::ostream& out, const v1::Plan& plan);
+
 /// The state, and what goes beside it: "VERIFYING 2/5", "COMMITTED (taken back)", "PROPOSED (refused)".
 std::string plan_state_text(const v1::Plan& plan);
 

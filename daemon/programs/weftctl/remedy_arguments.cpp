@@ -4,20 +4,65 @@
 namespace weft::ctl {
 namespace {
 
-using Wish = Exit (*)(const Session&, const std::string&, const std::string&, const std::string&);
-
 void add_who(CLI::App* verb, Arguments& given) {
   verb->add_option("--who", given.who, kForWhom);
 }
 
-/// A verb that wants something done to one thing.
-CLI::App* add_wish(CLI::App& app, Arguments& given, Verb& chosen, const char* name, const char* help, const char* what,
-                   std::string& thing, const char* which, Wish wish) {
-  CLI::App* verb = app.add_subcommand(name, help);
-  verb->add_option(what, thing, which)->required();
+/// One that changes a link or a host.
+struct Change {
+  const char* name;
+  const char* help;
+  bool of_host;
+  bool needs_reason;
+  Exit (*carry_out)(const Session&, const Wish&);
+};
+
+constexpr Change kChanges[] = {
+    {"isolate", "Take a link out of service, if no guard refuses", false, true, isolate_link},
+    {"restore", "Return a link to service, on probation", false, false, restore_link},
+    {"raise-cost", "Make routes avoid a link that stays up, if no guard refuses", false, true, raise_link_cost},
+    {"lower-cost", "Set the cost of a link back that Weft raised", false, false, lower_link_cost},
+    {"drain", "Drain a host: the scheduler starts no new jobs there", true, true, drain_node},
+    {"undrain", "Undrain a host that Weft drained", true, false, undrain_node}};
+
+void add_change(CLI::App& app, Arguments& given, Verb& chosen, const Change& change) {
+  CLI::App* verb = app.add_subcommand(change.name, change.help);
+  if (change.of_host) {
+    verb->add_option("NODE", given.node, "The host's name")->required();
+  } else {
+    verb->add_option("LINK", given.link, "Either end: leaf-1:7 or 0x2c5eab0300b87b40:7; on Ethernet leaf01:swp7")
+        ->required();
+  }
+  verb->add_option(
+      "--reason", given.reason,
+      change.needs_reason ? "Reason, for the audit trail; required without --dry-run" : "Reason, for the audit trail");
   add_who(verb, given);
-  verb->callback([&given, &chosen, &thing, wish] {
-    chosen = [&given, &thing, wish](const Session& session) { return wish(session, thing, given.reason, given.who); };
+  verb->add_flag("--dry-run", given.dry_run,
+                 "Print the guards and the alternatives, and do nothing. Exit status 4 if a guard would refuse");
+  verb->add_flag("--yes", given.yes, "On a terminal: do not show that and ask first");
+  verb->callback([&given, &chosen, &change] {
+    chosen = [&given, &change](const Session& session) {
+      if (change.needs_reason && given.reason.empty() && !given.dry_run)
+        throw Failure(Exit::kWrongUsage, "--reason is required");
+      return change.carry_out(session, {.target = change.of_host ? given.node : given.link,
+                                        .reason = given.reason,
+                                        .who = given.who,
+                                        .dry_run = given.dry_run,
+                                        .yes = given.yes});
+    };
+  });
+}
+
+/// One that ends a plan.
+CLI::App* add_decision(CLI::App& app, Arguments& given, Verb& chosen, const char* name, const char* help,
+                       Exit (*carry_out)(const Session&, const std::string&, const std::string&, const std::string&)) {
+  CLI::App* verb = app.add_subcommand(name, help);
+  verb->add_option("ID", given.id, "PLAN-7 or 7")->required();
+  add_who(verb, given);
+  verb->callback([&given, &chosen, carry_out] {
+    chosen = [&given, carry_out](const Session& session) {
+      return carry_out(session, given.id, given.reason, given.who);
+    };
   });
   return verb;
 }
@@ -39,8 +84,6 @@ void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
 
 void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   constexpr const char* kPlan = "PLAN-7 or 7";
-  constexpr const char* kLink = "Either end: leaf-1:7 or 0x2c5eab0300b87b40:7; on Ethernet leaf01:swp7";
-  constexpr const char* kNode = "The host's name";
   constexpr const char* kReason = "Reason, for the audit trail";
   CLI::App* approve = app.add_subcommand("approve", "Approve a proposed plan");
   approve->add_option("ID", given.id, kPlan)->required();
@@ -50,19 +93,11 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   approve->callback([&] {
     chosen = [&](const Session& session) { return approve_plan(session, given.id, given.revision, given.who); };
   });
-  for (CLI::App* verb : {add_wish(app, given, chosen, "reject", "Reject a plan", "ID", given.id, kPlan, reject_plan),
-                         add_wish(app, given, chosen, "abort", "End a plan, and undo what it did if it is under way",
-                                  "ID", given.id, kPlan, abort_plan),
-                         add_wish(app, given, chosen, "isolate", "Take a link out of service, if no guard refuses",
-                                  "LINK", given.link, kLink, isolate_link),
-                         add_wish(app, given, chosen, "drain", "Drain a host: the scheduler starts no new jobs there",
-                                  "NODE", given.node, kNode, drain_node)})
+  for (CLI::App* verb :
+       {add_decision(app, given, chosen, "reject", "Reject a plan", reject_plan),
+        add_decision(app, given, chosen, "abort", "End a plan, and undo what it did if it is under way", abort_plan)})
     verb->add_option("--reason", given.reason, kReason)->required();
-  for (CLI::App* verb : {add_wish(app, given, chosen, "restore", "Return a link to service, on probation", "LINK",
-                                  given.link, kLink, restore_link),
-                         add_wish(app, given, chosen, "undrain", "Undrain a host that Weft drained", "NODE", given.node,
-                                  kNode, undrain_node)})
-    verb->add_option("--reason", given.reason, kReason);
+  for (const Change& change : kChanges) add_change(app, given, chosen, change);
 
   const auto reason_given = [&given] {
     if (given.reason.empty()) throw Failure(Exit::kWrongUsage, "--reason is required");

@@ -54,11 +54,41 @@ void print_line(const Session& session, const v1::WatchPlansResponse& event) {
               << '\n';
 }
 
+/// The guard that would refuse it; null when it would begin, perhaps after another plan.
+const v1::GuardVerdict* refusal(const v1::Plan& plan) {
+  for (const v1::GuardVerdict& verdict : plan.guards())
+    if (verdict.result() == v1::GuardVerdict::REFUSED && verdict.guard() != v1::GuardVerdict::ONE_ACTOR)
+      return &verdict;
+  return nullptr;
+}
+
+bool is_confirmed(const Session& session) {
+  session.out << "\nDo it? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(*session.answers, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 template <typename Request>
 Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, v1::Plan*),
-                  Request request, const std::string& reason, const std::string& who) {
-  request.set_reason(reason);
-  request.set_who(who);
+                  Request request, const Wish& wish) {
+  request.set_reason(wish.reason);
+  request.set_who(wish.who);
+  if (wish.dry_run || (session.answers != nullptr && !wish.yes)) {
+    Request look = request;
+    look.set_dry_run(true);
+    const v1::Plan plan = session.client.call(session.client.remedies, method, look);
+    if (session.json) {
+      session.out << json_text(plan, false) << '\n';
+    } else {
+      print_preview(session.out, plan);
+    }
+    const v1::GuardVerdict* guard = refusal(plan);
+    if (wish.dry_run) return guard != nullptr ? Exit::kRefused : Exit::kGood;
+    if (guard != nullptr)
+      throw Failure(Exit::kRefused, v1::GuardVerdict::Guard_Name(guard->guard()) + ": " + guard->explanation());
+    if (!is_confirmed(session)) throw Failure(Exit::kRefused, "nothing was done");
+  }
   return print_answer(session, session.client.call(session.client.remedies, method, request));
 }
 
@@ -135,37 +165,53 @@ Exit approve_plan(const Session& session, const std::string& id, std::uint64_t r
 Exit reject_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who) {
   v1::RejectPlanRequest request;
   request.set_id(id);
-  return request_plan(session, &Stub::RejectPlan, request, reason, who);
+  request.set_reason(reason);
+  request.set_who(who);
+  return print_answer(session, session.client.call(session.client.remedies, &Stub::RejectPlan, request));
 }
 
 Exit abort_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who) {
   v1::AbortPlanRequest request;
   request.set_id(id);
-  return request_plan(session, &Stub::AbortPlan, request, reason, who);
+  request.set_reason(reason);
+  request.set_who(who);
+  return print_answer(session, session.client.call(session.client.remedies, &Stub::AbortPlan, request));
 }
 
-Exit isolate_link(const Session& session, const std::string& link, const std::string& reason, const std::string& who) {
+Exit isolate_link(const Session& session, const Wish& wish) {
   v1::IsolateLinkRequest request;
-  request.set_link(link);
-  return request_plan(session, &Stub::IsolateLink, request, reason, who);
+  request.set_link(wish.target);
+  return request_plan(session, &Stub::IsolateLink, request, wish);
 }
 
-Exit restore_link(const Session& session, const std::string& link, const std::string& reason, const std::string& who) {
+Exit restore_link(const Session& session, const Wish& wish) {
   v1::RestoreLinkRequest request;
-  request.set_link(link);
-  return request_plan(session, &Stub::RestoreLink, request, reason, who);
+  request.set_link(wish.target);
+  return request_plan(session, &Stub::RestoreLink, request, wish);
 }
 
-Exit drain_node(const Session& session, const std::string& node, const std::string& reason, const std::string& who) {
+Exit raise_link_cost(const Session& session, const Wish& wish) {
+  v1::RaiseLinkCostRequest request;
+  request.set_link(wish.target);
+  return request_plan(session, &Stub::RaiseLinkCost, request, wish);
+}
+
+Exit lower_link_cost(const Session& session, const Wish& wish) {
+  v1::LowerLinkCostRequest request;
+  request.set_link(wish.target);
+  return request_plan(session, &Stub::LowerLinkCost, request, wish);
+}
+
+Exit drain_node(const Session& session, const Wish& wish) {
   v1::DrainNodeRequest request;
-  request.set_node(node);
-  return request_plan(session, &Stub::DrainNode, request, reason, who);
+  request.set_node(wish.target);
+  return request_plan(session, &Stub::DrainNode, request, wish);
 }
 
-Exit undrain_node(const Session& session, const std::string& node, const std::string& reason, const std::string& who) {
+Exit undrain_node(const Session& session, const Wish& wish) {
   v1::UndrainNodeRequest request;
-  request.set_node(node);
-  return request_plan(session, &Stub::UndrainNode, request, reason, who);
+  request.set_node(wish.target);
+  return request_plan(session, &Stub::UndrainNode, request, wish);
 }
 
 Exit show_automation(const Session& session) {

@@ -3,6 +3,7 @@
 // What weftctl can do. Each verb asks, prints to `out`, and says how it went; a call that fails throws Failure.
 
 #include <cstdint>
+#include <istream>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -22,9 +23,10 @@ struct Session {
   bool plain = false;     ///< drawings in ASCII
   bool terminal = false;  ///< `out` is one: redrawing is welcome
   TimePoint now = kNever;
-  bool colour = false;          ///< `out` takes it, and it is wanted
-  std::size_t columns = 0;      ///< of the terminal; 0: no limit
-  RowMemory* memory = nullptr;  ///< of a page that is shown again and again
+  bool colour = false;              ///< `out` takes it, and it is wanted
+  std::size_t columns = 0;          ///< of the terminal; 0: no limit
+  RowMemory* memory = nullptr;      ///< of a page that is shown again and again
+  std::istream* answers = nullptr;  ///< of the person at the terminal; null: nobody is asked
 
   /// How tables are to be printed.
   Sheet sheet() const { return {.out = out, .columns = columns, .colour = colour, .plain = plain, .memory = memory}; }
@@ -49,9 +51,9 @@ Exit show_cabling_differences(const Session& session, const std::string& fabric)
 Exit show_incidents(const Session& session, bool all, bool ids_only);
 /// Prints one incident with its evidence.
 Exit show_incident(const Session& session, const std::string& id);
-/// Acknowledges an incident and prints it.
+/// Acknowledges an incident and says so in two lines.
 Exit acknowledge(const Session& session, const std::string& id, const std::string& who);
-/// Silences an incident for `how_long` from now and prints it.
+/// Silences an incident for `how_long` from now and says so in two lines.
 Exit silence(const Session& session, const std::string& id, Duration how_long, const std::string& who);
 
 /// Plans that are not over; `all`: the others too. `ids_only`: ids, one a line.
@@ -60,21 +62,33 @@ Exit show_plans(const Session& session, bool all, bool ids_only);
 Exit watch_plans(const Session& session, bool all);
 /// Prints one plan with candidates, guards and steps.
 Exit show_plan(const Session& session, const std::string& id);
-/// `revision` that was read; 0: whatever it is now. This and the five below print the plan. What is refused throws
+/// `revision` that was read; 0: whatever it is now. This and the seven below print the plan. What is refused throws
 /// kRefused with the guard's sentence.
 Exit approve_plan(const Session& session, const std::string& id, std::uint64_t revision, const std::string& who);
 /// Ends a plan that is not over; what is under way is undone.
 Exit abort_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who);
 /// Rejects a plan.
 Exit reject_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who);
+/// What is to be done to one link or host, and how.
+struct Wish {
+  std::string target;
+  std::string reason;
+  std::string who;
+  bool dry_run = false;  ///< only the preview is printed; kRefused when a guard would refuse
+  bool yes = false;      ///< else a person at a terminal sees the preview and is asked
+};
 /// Takes a link out of service.
-Exit isolate_link(const Session& session, const std::string& link, const std::string& reason, const std::string& who);
+Exit isolate_link(const Session& session, const Wish& wish);
 /// Brings a link back into service.
-Exit restore_link(const Session& session, const std::string& link, const std::string& reason, const std::string& who);
+Exit restore_link(const Session& session, const Wish& wish);
+/// Makes routes avoid a link that stays up.
+Exit raise_link_cost(const Session& session, const Wish& wish);
+/// Takes that back.
+Exit lower_link_cost(const Session& session, const Wish& wish);
 /// Drains a host.
-Exit drain_node(const Session& session, const std::string& node, const std::string& reason, const std::string& who);
+Exit drain_node(const Session& session, const Wish& wish);
 /// Undrains a host that Weft drained.
-Exit undrain_node(const Session& session, const std::string& node, const std::string& reason, const std::string& who);
+Exit undrain_node(const Session& session, const Wish& wish);
 /// How automation stands. kBadNews while something stops it.
 Exit show_automation(const Session& session);
 /// Stops all automation, or lets it go on, and prints the state of automation.

@@ -86,10 +86,8 @@ class RemedyCommandForwarder final : public api::RemedyCommands {
   void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
     door_.call(remedies_, &RemedyController::reject, std::move(callback), plan, std::move(why), std::move(who));
   }
-  void request(RemedyAction action, std::string target, std::string why, std::string who,
-               PlanCallback callback) override {
-    door_.call(remedies_, &RemedyController::request, std::move(callback), action, std::move(target), std::move(why),
-               std::move(who));
+  void request(api::RemedyWish wish, PlanCallback callback) override {
+    door_.call(remedies_, &RemedyController::request, std::move(callback), std::move(wish));
   }
   void set_hands_off(bool hands_off, std::string why, std::string who, StatusCallback callback) override {
     door_.call(remedies_, &RemedyController::set_hands_off, std::move(callback), hands_off, std::move(why),

@@ -345,12 +345,12 @@ Result<Entity> RemedyController::find_target(RemedyAction action, const std::str
   return analyzer::link_entity(nodes[0].fabric->name, topology, port);
 }
 
-void RemedyController::request(RemedyAction action, const std::string& target, const std::string& why,
-                               const std::string& who, PlanCallback callback) {
+void RemedyController::request(const api::RemedyWish& wish, PlanCallback callback) {
   if (stopped_) return callback(stopping());
-  auto entity = find_target(action, target);
+  auto entity = find_target(wish.action, wish.target);
   if (!entity) return callback(tl::unexpected(entity.error()));
-  settle(plans_.request(action, *entity, why, who, view()), std::move(callback));
+  if (wish.dry_run) return callback(plans_.preview(wish.action, *entity, wish.why, wish.who, view(), wish.only_cost));
+  settle(plans_.request(wish.action, *entity, wish.why, wish.who, view(), wish.only_cost), std::move(callback));
 }
 
 void RemedyController::set_hands_off(bool hands_off, const std::string& why, const std::string& who,

@@ -76,9 +76,8 @@ class RemedyController {
   void reject(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
   /// Ends a plan that is not over, and undoes what is under way.
   void abort(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
-  /// Makes a plan for a target that a person names, and approves it.
-  void request(RemedyAction action, const std::string& target, const std::string& why, const std::string& who,
-               PlanCallback callback);
+  /// Makes a plan for a target that a person names, and approves it; or only tells what it would be.
+  void request(const api::RemedyWish& wish, PlanCallback callback);
   /// A person's brake. When `hands_off` is answered, nothing more is sent to an actuator: the status says what was
   /// under way. When it lets go, the file is looked at first: the status says whether that still stops everything.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, StatusCallback callback);

@@ -57,6 +57,8 @@ class FakeRemedies final : public RemedyCommands {
     std::string why;
     std::string who;
     bool hands_off = false;
+    bool only_cost = false;
+    bool dry_run = false;
   };
 
   void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) override {
@@ -81,13 +83,15 @@ class FakeRemedies final : public RemedyCommands {
     note({RemedyAction::kNothing, plan, "", std::move(why), std::move(who)});
     callback(make_plan(plan, PlanState::kRollingBack, 6));
   }
-  void request(RemedyAction action, std::string target, std::string why, std::string who,
-               PlanCallback callback) override {
-    note({action, 0, target, std::move(why), std::move(who)});
-    if (target == "nobody") return callback(fail(ErrorCode::kNotFound, "no host named nobody"));
-    if (target == "busy") return callback(fail(ErrorCode::kAlreadyExists, "PLAN-8 is under way for it"));
-    Plan plan = make_plan(9, PlanState::kApproved);
-    plan.action = action;
+  void request(RemedyWish wish, PlanCallback callback) override {
+    note({wish.action, 0, wish.target, wish.why, wish.who, false, wish.only_cost, wish.dry_run});
+    if (wish.target == "nobody") return callback(fail(ErrorCode::kNotFound, "no host named nobody"));
+    if (wish.target == "busy") return callback(fail(ErrorCode::kAlreadyExists, "PLAN-8 is under way for it"));
+    Plan plan = make_plan(wish.dry_run ? 0 : 9, wish.dry_run ? PlanState::kProposed : PlanState::kApproved);
+    plan.action = wish.action;
+    if (wish.target == "full") plan.guards.push_back({Guard::kLeafCapacity, GuardResult::kRefused, "6 of 8 are left"});
+    if (wish.target == "full" && !wish.dry_run)
+      return callback(fail(ErrorCode::kFailedPrecondition, "LEAF_CAPACITY: 6 of 8 are left"));
     callback(plan);
   }
   void set_hands_off(bool hands_off, std::string why, std::string who, StatusCallback callback) override {

@@ -314,6 +314,10 @@ TEST_F(Book, SilenceEndsAtItsTimeOrOnRequest) {
   EXPECT_EQ(book.silence(1, now + hours(1), now)->silenced_until, now + hours(1));
   EXPECT_EQ(book.silence(1, now, now)->silenced_until, kNever);
   EXPECT_FALSE(book.silence(2, now, now));
+  resolve();
+  const auto refused = book.silence(1, now + hours(1), now);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kFailedPrecondition) << "it pages nobody";
 }
 
 TEST_F(Book, ContinuesAfterARestart) {

@@ -227,6 +227,42 @@ TEST_F(Remedies, APersonsWishIsPassedOn) {
   EXPECT_EQ(remedies.last().who, "kim");
 }
 
+TEST_F(Remedies, ALinksCostIsRaisedAndLowered) {
+  v1::Plan plan;
+  v1::RaiseLinkCostRequest raise;
+  raise.set_link("leaf-1:7");
+  EXPECT_EQ(call(&Stub::RaiseLinkCost, raise, plan).error_code(), grpc::StatusCode::INVALID_ARGUMENT) << "no reason";
+  raise.set_reason("slow");
+  ASSERT_TRUE(call(&Stub::RaiseLinkCost, raise, plan).ok());
+  EXPECT_EQ(plan.action(), v1::Plan::RAISE_LINK_COST);
+  EXPECT_EQ(remedies.last().target, "leaf-1:7");
+  EXPECT_FALSE(remedies.last().only_cost);
+  v1::LowerLinkCostRequest lower;
+  lower.set_link("leaf-1:7");
+  ASSERT_TRUE(call(&Stub::LowerLinkCost, lower, plan).ok());
+  EXPECT_EQ(remedies.last().action, RemedyAction::kRestoreLink);
+  EXPECT_TRUE(remedies.last().only_cost) << "an isolated link is none of its business";
+}
+
+TEST_F(Remedies, ADryRunNeedsNoReasonAndMakesNoPlan) {
+  v1::Plan plan;
+  v1::IsolateLinkRequest isolate;
+  isolate.set_link("leaf-1:7");
+  isolate.set_dry_run(true);
+  ASSERT_TRUE(call(&Stub::IsolateLink, isolate, plan).ok());
+  EXPECT_TRUE(remedies.last().dry_run);
+  EXPECT_EQ(plan.id(), "");
+  isolate.set_reason(std::string(1025, 'r'));
+  EXPECT_EQ(call(&Stub::IsolateLink, isolate, plan).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  isolate.clear_link();
+  EXPECT_EQ(call(&Stub::IsolateLink, isolate, plan).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  v1::DrainNodeRequest drain;
+  drain.set_node("host-1");
+  drain.set_dry_run(true);
+  ASSERT_TRUE(call(&Stub::DrainNode, drain, plan).ok());
+  EXPECT_TRUE(remedies.last().dry_run);
+}
+
 TEST_F(Remedies, AutomationIsStoppedAndGoesOn) {
   v1::SetHandsOffRequest request;
   v1::RemedyStatus status;

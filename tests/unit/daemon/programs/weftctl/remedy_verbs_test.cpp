@@ -66,20 +66,74 @@ TEST_F(Verbs, WhoApprovesIsTold) {
 }
 
 TEST_F(Verbs, WishesAreMade) {
-  EXPECT_THAT(say(Exit::kGood, isolate_link, "leaf-1:7", "new cable", "ann"), HasSubstr("ISOLATE_LINK  APPROVED"));
+  EXPECT_THAT(say(Exit::kGood, isolate_link, Wish{"leaf-1:7", "new cable", "ann"}),
+              HasSubstr("ISOLATE_LINK  APPROVED"));
   EXPECT_EQ(remedies.last().action, RemedyAction::kIsolateLink);
   EXPECT_EQ(remedies.last().target, "leaf-1:7");
   EXPECT_EQ(remedies.last().why, "new cable");
-  say(Exit::kGood, restore_link, "leaf-1:7", "", "ann");
+  say(Exit::kGood, restore_link, Wish{"leaf-1:7", "", "ann"});
   EXPECT_EQ(remedies.last().action, RemedyAction::kRestoreLink);
-  say(Exit::kGood, drain_node, "host-1", "disk", "ann");
+  say(Exit::kGood, drain_node, Wish{"host-1", "disk", "ann"});
   EXPECT_EQ(remedies.last().action, RemedyAction::kDrainNode);
-  say(Exit::kGood, undrain_node, "host-1", "", "ann");
+  say(Exit::kGood, undrain_node, Wish{"host-1", "", "ann"});
   EXPECT_EQ(remedies.last().action, RemedyAction::kUndrainNode);
-  EXPECT_EQ(json(Exit::kGood, drain_node, "host-1", "disk", "ann")["action"], "DRAIN_NODE");
-  EXPECT_EQ(fails(drain_node, "nobody", "disk", "ann").exit, Exit::kBadNews);
-  EXPECT_EQ(fails(drain_node, "busy", "disk", "ann").exit, Exit::kRefused);
-  EXPECT_EQ(fails(isolate_link, "leaf-1:7", " ", "ann").exit, Exit::kWrongUsage) << "a reason of blanks is none";
+  EXPECT_EQ(json(Exit::kGood, drain_node, Wish{"host-1", "disk", "ann"})["action"], "DRAIN_NODE");
+  EXPECT_EQ(fails(drain_node, Wish{"nobody", "disk", "ann"}).exit, Exit::kBadNews);
+  EXPECT_EQ(fails(drain_node, Wish{"busy", "disk", "ann"}).exit, Exit::kRefused);
+  EXPECT_EQ(fails(isolate_link, Wish{"leaf-1:7", " ", "ann"}).exit, Exit::kWrongUsage) << "a reason of blanks is none";
+}
+
+TEST_F(Verbs, ALinksCostIsRaisedAndLowered) {
+  EXPECT_THAT(say(Exit::kGood, raise_link_cost, Wish{"leaf-1:7", "slow", "ann"}),
+              HasSubstr("RAISE_LINK_COST  APPROVED"));
+  say(Exit::kGood, lower_link_cost, Wish{"leaf-1:7", "", "ann"});
+  EXPECT_EQ(remedies.last().action, RemedyAction::kRestoreLink);
+  EXPECT_TRUE(remedies.last().only_cost);
+}
+
+TEST_F(Verbs, ADryRunShowsGuardsAndDoesNothing) {
+  const std::string seen =
+      say(Exit::kGood, isolate_link, Wish{.target = "leaf-1:7", .reason = "", .who = "", .dry_run = true});
+  EXPECT_THAT(seen, HasSubstr("ISOLATE_LINK  preview: nothing is done yet"));
+  EXPECT_THAT(seen, HasSubstr("HANDS_OFF  passed"));
+  EXPECT_THAT(seen, HasSubstr("alternatives, best first"));
+  EXPECT_THAT(seen, ::testing::Not(HasSubstr("PLAN-")));
+  EXPECT_TRUE(remedies.last().dry_run);
+  EXPECT_EQ(remedies.times(), 1U);
+  EXPECT_THAT(say(Exit::kRefused, isolate_link, Wish{.target = "full", .reason = "", .who = "", .dry_run = true}),
+              HasSubstr("! LEAF_CAPACITY"));
+}
+
+TEST_F(Verbs, APersonAtATerminalSeesItAndIsAskedOnce) {
+  const auto answer = [this](const std::string& typed, const Wish& wish) {
+    std::ostringstream out;
+    std::istringstream in(typed);
+    Session session{*client, out, false, true, true, api::kNow};
+    session.answers = &in;
+    try {
+      isolate_link(session, wish);
+      return out.str();
+    } catch (const Failure& failure) {
+      return out.str() + failure.what();
+    }
+  };
+  const Wish wish{.target = "leaf-1:7", .reason = "bad", .who = ""};
+  for (const char* no : {"", "n\n", "\n", "yesterday\n"}) {
+    EXPECT_THAT(answer(no, wish), HasSubstr("nothing was done")) << no;
+    EXPECT_TRUE(remedies.last().dry_run);
+  }
+  const std::string done = answer("y\n", wish);
+  EXPECT_THAT(done, HasSubstr("preview: nothing is done yet"));
+  EXPECT_THAT(done, HasSubstr("Do it? [y/N] "));
+  EXPECT_THAT(done, HasSubstr("PLAN-9  ISOLATE_LINK  APPROVED"));
+  EXPECT_FALSE(remedies.last().dry_run);
+  Wish at_once = wish;
+  at_once.yes = true;
+  EXPECT_THAT(answer("", at_once), ::testing::Not(HasSubstr("Do it?")));
+  EXPECT_FALSE(remedies.last().dry_run);
+  const std::string refused = answer("y\n", Wish{.target = "full", .reason = "bad", .who = ""});
+  EXPECT_THAT(refused, HasSubstr("LEAF_CAPACITY: 6 of 8 are left"));
+  EXPECT_THAT(refused, ::testing::Not(HasSubstr("Do it?"))) << "what a guard refuses is not asked for";
 }
 
 TEST_F(Verbs, AutomationIsStoppedAndLooked) {

@@ -112,7 +112,7 @@ TEST_F(RemedyControllerTest, EndsAPersonsWishThatTheDiskRefused) {
   start();
   look();
   journal.refuse(true);
-  controller->request(RemedyAction::kIsolateLink, name_of_link("leaf-1", "spine-1"), "looks bad", "bob", note_plan());
+  controller->request({RemedyAction::kIsolateLink, name_of_link("leaf-1", "spine-1"), "looks bad", "bob"}, note_plan());
   settle();
   ASSERT_EQ(plans.size(), 1U);
   EXPECT_EQ(plans[0].error().code, ErrorCode::kResourceExhausted);
@@ -155,11 +155,11 @@ TEST_F(RemedyControllerTest, AnswersWhatItRefusesAtOnce) {
   const auto code_of_last = [this] { return plans.back() ? ErrorCode::kInternal : plans.back().error().code; };
   controller->approve(99, 0, "ann", note_plan());
   EXPECT_EQ(code_of_last(), ErrorCode::kNotFound);
-  controller->request(RemedyAction::kIsolateLink, "leaf-9:1", "", "ann", note_plan());
+  controller->request({RemedyAction::kIsolateLink, "leaf-9:1", "", "ann"}, note_plan());
   EXPECT_EQ(code_of_last(), ErrorCode::kNotFound);
-  controller->request(RemedyAction::kIsolateLink, "leaf-0", "", "ann", note_plan());
+  controller->request({RemedyAction::kIsolateLink, "leaf-0", "", "ann"}, note_plan());
   EXPECT_EQ(code_of_last(), ErrorCode::kInvalidArgument) << "a link is named by one of its ends";
-  controller->request(RemedyAction::kDrainNode, "nobody", "", "ann", note_plan());
+  controller->request({RemedyAction::kDrainNode, "nobody", "", "ann"}, note_plan());
   EXPECT_EQ(code_of_last(), ErrorCode::kNotFound);
   controller->reset_breaker("", "ann", note_status());
   ASSERT_EQ(statuses.size(), 1U);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/remedy/budget.hpp"
+#include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/plan_manager.hpp"
+
+// What a person's wish would become, before it is one.
+
+namespace weft::analyzer {
+namespace {
+
+/// What stands for a person's wish where no open incident asks for anything.
+Incident nothing_wrong_with(const Entity& target) {
+  Incident incident;
+  incident.finding.cause = target;
+  incident.state = IncidentState::kResolved;
+  return incident;
+}
+
+}  // namespace
+
+// The plan of ours that it takes back; 0 where it takes something out. Fails when there is no such plan, or another one
+// is in the way.
+Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Entity& target, bool only_cost) const {
+  std::uint64_t undoes = 0;
+  for (const auto& [id, other] : entries_) {
+    const Plan& plan = other.plan;
+    if (!plan.target.same_as(target)) continue;
+    const bool waits_by_itself = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
+    if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself))
+      return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way (" + to_string(plan.action) +
+                                                 "); to undo it: weftctl abort " + plan_name(id));
+    if (plan.in_force || plan.unresolved) undoes = id;
+  }
+  if (takes_out(action) && undoes != 0)
+    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) + " has already taken it out of service");
+  if (!takes_out(action) && undoes == 0)
+    return fail(ErrorCode::kFailedPrecondition,
+                target.label + " was not taken out of service by Weft: it must be returned by whoever did it");
+  if (only_cost && outward_action(entries_.at(undoes).plan) != RemedyAction::kRaiseLinkCost)
+    return fail(ErrorCode::kFailedPrecondition,
+                plan_name(undoes) + " did not raise the cost of " + target.label + " but isolated it: restore it");
+  return undoes;
+}
+
+Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, const std::string& why,
+                                  const std::string& who, const RemedyView& view, bool only_cost) {
+  const auto undoes = plan_undone_by(action, target, only_cost);
+  if (!undoes) return tl::unexpected(undoes.error());
+  Plan plan;
+  plan.action = action;
+  plan.target = target;
+  plan.actuator = settings_.actuator(action, view.is_ethernet_link(target));
+  plan.reason = why;
+  plan.requested_by = who;
+  plan.created = plan.updated = view.now;
+  plan.undoes = *undoes;
+  if (const auto before = entries_.find(*undoes); before != entries_.end()) {
+    plan.incident = before->second.plan.incident;
+    plan.actuator = before->second.plan.actuator;
+    plan.jobs = before->second.plan.jobs;
+    plan.inverse = outward_action(before->second.plan);
+  }
+  if (takes_out(action)) {
+    LiveTree* tree = target.kind == EntityKind::kLink ? trees_.tree(target.fabric, view, shown_) : nullptr;
+    const auto incident = std::ranges::find_if(
+        view.incidents, [&target](const auto& each) { return each->is_open() && each->finding.cause.same_as(target); });
+    const Incident quiet = nothing_wrong_with(target);
+    const Incident& reason = incident == view.incidents.end() ? quiet : **incident;
+    plan.candidates = candidates_for(reason, {action, target}, view, tree, settings_.limits);
+    if (incident == view.incidents.end()) {
+      for (Candidate& candidate : plan.candidates) candidate.harm_ratio = 0;
+      const auto nothing = std::ranges::find(plan.candidates, RemedyAction::kNothing, &Candidate::action);
+      nothing->explanation = "no open incident names it as the cause";
+      std::ranges::stable_sort(plan.candidates, {}, &Candidate::total_ratio);
+    }
+  }
+  take_verdicts(plan, guards_of(plan, view), view);
+  return plan;
+}
+
+}  // namespace weft::analyzer

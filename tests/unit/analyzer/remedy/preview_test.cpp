@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person's wish would become, before it is one; and links whose cost a person raises and lowers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using ::testing::HasSubstr;
+
+RemedySettings by_people() {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kPropose);
+  settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed
+  return settings;
+}
+
+struct Wishes : ::testing::Test, Book {
+  Wishes() : Book(by_people()) {}
+
+  Result<Plan> preview(RemedyAction action, const std::string& leaf, const std::string& spine, bool only_cost = false) {
+    return book->preview(action, link(leaf, spine), "looks bad", "ann", look(), only_cost);
+  }
+  /// A plan of the process before, which is in force.
+  void holds(RemedyAction action, const std::string& leaf, const std::string& spine) {
+    RemedyMemory memory;
+    Plan& out = memory.plans.emplace_back();
+    out.id = 1;
+    out.state = PlanState::kCommitted;
+    out.action = action;
+    out.target = link(leaf, spine);
+    out.actuator = "fake";
+    out.in_force = true;
+    out.finished = fabric.now();
+    memory.next_id = 2;
+    book.emplace(settings, std::move(memory), fabric.now());
+  }
+  static const Candidate& candidate(const Plan& plan, RemedyAction action) {
+    return *std::ranges::find(plan.candidates, action, &Candidate::action);
+  }
+};
+
+TEST_F(Wishes, APreviewTellsEveryGuardAndKeepsNothing) {
+  const auto seen = preview(RemedyAction::kIsolateLink, "leaf-0", "spine-0");
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_EQ(seen->id, 0U);
+  EXPECT_EQ(seen->guards.size(), static_cast<std::size_t>(Guard::kCount));
+  EXPECT_FALSE(seen->refused());
+  EXPECT_THAT(candidate(*seen, RemedyAction::kIsolateLink).explanation, HasSubstr("keeps 7 of 8 uplink paths"));
+  EXPECT_EQ(candidate(*seen, RemedyAction::kNothing).total_ratio(), 0) << "no incident asks for it";
+  EXPECT_EQ(seen->candidates.front().action, RemedyAction::kNothing) << "the least loss first";
+  EXPECT_TRUE(book->all()->empty());
+  EXPECT_TRUE(book->drain_changes(fabric.now()).empty()) << "also no line in the audit trail";
+  const auto begun = book->request(RemedyAction::kIsolateLink, link("leaf-0", "spine-0"), "bad", "ann", look());
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(begun->id, 1U);
+}
+
+TEST_F(Wishes, APreviewTellsWhichGuardWouldRefuse) {
+  holds(RemedyAction::kIsolateLink, "leaf-0", "spine-0");
+  fabric.unlink(fabric.port_towards("leaf-0", "spine-0"));
+  const auto seen = preview(RemedyAction::kIsolateLink, "leaf-0", "spine-1");
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_TRUE(seen->refused());
+  EXPECT_EQ(verdict(*seen, Guard::kLeafCapacity).result, GuardResult::kRefused);
+  EXPECT_FALSE(candidate(*seen, RemedyAction::kIsolateLink).allowed);
+  EXPECT_TRUE(book->drain_changes(fabric.now()).audit.empty()) << "a look is no attempt";
+}
+
+TEST_F(Wishes, AnIncidentThereTellsWhatDoingNothingCosts) {
+  errors("leaf-0", "spine-0", 1e-6);
+  const auto seen = preview(RemedyAction::kRaiseLinkCost, "leaf-0", "spine-0");
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_GT(candidate(*seen, RemedyAction::kNothing).harm_ratio, 0);
+  EXPECT_TRUE(candidate(*seen, RemedyAction::kRaiseLinkCost).allowed);
+  EXPECT_TRUE(candidate(*seen, RemedyAction::kIsolateLink).allowed) << "it could be isolated as well";
+}
+
+TEST_F(Wishes, APreviewFailsAsTheWishWould) {
+  const auto back = preview(RemedyAction::kRestoreLink, "leaf-0", "spine-0");
+  ASSERT_FALSE(back);
+  EXPECT_EQ(back.error().code, ErrorCode::kFailedPrecondition);
+  ASSERT_TRUE(book->request(RemedyAction::kIsolateLink, link("leaf-0", "spine-0"), "bad", "ann", look()));
+  const auto again = preview(RemedyAction::kIsolateLink, "leaf-0", "spine-0");
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kAlreadyExists);
+}
+
+TEST_F(Wishes, OnlyACostThatWasRaisedIsLowered) {
+  holds(RemedyAction::kIsolateLink, "leaf-0", "spine-0");
+  const auto refused =
+      book->request(RemedyAction::kRestoreLink, link("leaf-0", "spine-0"), "new cable", "ann", look(), true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_THAT(refused.error().message, HasSubstr("PLAN-1 did not raise the cost"));
+  EXPECT_FALSE(preview(RemedyAction::kRestoreLink, "leaf-0", "spine-0", true));
+  EXPECT_TRUE(preview(RemedyAction::kRestoreLink, "leaf-0", "spine-0"));
+
+  holds(RemedyAction::kRaiseLinkCost, "leaf-0", "spine-0");
+  const auto lowered =
+      book->request(RemedyAction::kRestoreLink, link("leaf-0", "spine-0"), "new cable", "ann", look(), true);
+  ASSERT_TRUE(lowered) << lowered.error().message;
+  EXPECT_EQ(lowered->undoes, 1U);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

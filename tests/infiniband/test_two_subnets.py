@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """One weftd watches two subnets: each is its own fabric, and what befalls one leaves the other alone."""
 
+import ctypes
 import os
+import signal
 import stat
+import time
 import unittest
 
 import weft_testing
 from weft_testing import fat_tree, simulated_subnet
+
+PTRACE_SEIZE, WALL = 0x4206, 0x40000000  # linux/ptrace.h, linux/wait.h
 
 
 class TwoSubnets(unittest.TestCase):
@@ -88,6 +93,42 @@ class TwoSubnets(unittest.TestCase):
         self.assertEqual([incident["id"]], [i["id"] for i in self.weftd.incidents()])
         self.subnets["storage"].start()
         weft_testing.wait_until(lambda: not self.weftd.incidents(), 90, why=lambda: f"still open: {self.weftd.incidents()}")
+
+    def sweeper_of(self, fabric: str) -> int:
+        for entry in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{entry}/cmdline", "rb") as words, open(f"/proc/{entry}/stat", encoding="utf-8") as stat_line:
+                    parent = int(stat_line.read().rsplit(")", 1)[1].split()[1])
+                    if parent == self.weftd.process.pid and f"--fabric\0{fabric}\0".encode() in words.read():
+                        return int(entry)
+            except OSError:
+                pass  # no process, or it ended meanwhile
+        raise AssertionError(f"{fabric} has no sweeper")
+
+    def test_4_a_sweeper_that_does_not_end_leaves_the_other_alone(self):
+        """Uninterruptible sleep cannot be made here. A process that a debugger holds is as deaf to SIGKILL, as its parent sees it."""
+        sweeper = self.sweeper_of("storage")
+        if ctypes.CDLL(None, use_errno=True).ptrace(PTRACE_SEIZE, sweeper, None, None) != 0:
+            self.skipTest("no right to hold a process")
+        held = True
+        try:
+            os.kill(sweeper, signal.SIGKILL)
+            weft_testing.wait_until(lambda: "weft_undying_processes 1\n" in self.weftd.metrics(), why="it is not told")
+            weft_testing.wait_until(lambda: not self.fabrics()["storage"]["watching"], why="storage is watched by nobody")
+            before, begun = int(self.fabrics()["compute"]["lastSweep"]["number"]), time.monotonic()
+            weft_testing.wait_until(lambda: int(self.fabrics()["compute"]["lastSweep"]["number"]) > before + 10,
+                                    why="the other subnet is not swept any more")
+            self.assertLess(time.monotonic() - begun, 30, "the other subnet waits for the sweeper that does not end")
+            told = f"process {sweeper} ({self.weftd.place}/sweeper) was killed and does not end"
+            self.assertEqual(1, self.weftd.log().count(told), "it is logged once")
+            os.waitpid(sweeper, WALL)  # the debugger lets it go
+            held = False
+        finally:
+            if held:
+                os.waitpid(sweeper, WALL)
+        weft_testing.wait_until(lambda: "weft_undying_processes 0\n" in self.weftd.metrics(), why="it was not reaped")
+        self.assertFalse(os.path.exists(f"/proc/{sweeper}"), "a zombie is left")
+        weft_testing.wait_until(lambda: self.fabrics()["storage"]["watching"], 90, why="storage is not watched again")
 
 
 if __name__ == "__main__":

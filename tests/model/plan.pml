@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of one plan that takes something out of service (analyzer/remedy/plan_runner.cpp), with everything that can go
  * wrong beside it: readings that fail, actions that are refused, replies that are lost, actions that land long after,
- * somebody else who takes the target or gives it back, and a process that is killed between any two steps.
+ * somebody else who takes the target or gives it back, a process that is killed between any two steps, orders that wait
+ * on the actuator's lane, and a person who takes automation's hands off meanwhile.
  *
  * What it promises, checked by spin over all interleavings:
  *   - nothing is asked of the world that the journal does not say (assert in act())
  *   - the action is sent once at most, and never to what is out already by it (asserts in act())
  *   - what somebody else was seen to hold is not touched (assert in act())
+ *   - nothing is sent after hands-off was acknowledged but what the answer said was under way (assert in act())
  *   - nothing is forgotten: in the end the plan is over, and it says of the world what is so (ltl settled)
  */
 
@@ -14,6 +16,7 @@ mtype = { APPROVED, EXECUTING, VERIFYING, ROLLING_BACK, COMMITTED, ROLLED_BACK, 
 mtype = { NONE, APPLY, UNDO };
 mtype = { CLEAR, OURS, FOREIGN };
 mtype = { LOOK, ACT, READ_BACK };
+mtype = { HELD, SENT, REFUSED };
 
 #define READINGS 2  /* that may find it not as wanted yet */
 #define FAILURES 1  /* readings that may fail one after the other */
@@ -30,13 +33,21 @@ bool j_in_force = false;
 bool j_unresolved = false;
 
 /* How much more may go wrong. */
-byte crashes = 2, lost = 3, refusals = 1, strangers = 2, bad_windows = 1;
+byte crashes = 2, lost = 3, refusals = 1, strangers = 2, bad_windows = 1, hands_off = 1;
+
+/* The brake: closed at the gate (daemon/programs/weftd/act_gate.hpp), then acknowledged with what has begun. */
+bool braked = false, acknowledged = false, reported = false;
+
+/* The actuator's lane: the order that waits there, whether the gate let it start, and what became of it. */
+mtype order = NONE, answer = NONE;
+bool begun = false;
 
 /* What the promises speak of. */
 byte sent = 0;           /* how often the action went out */
 mtype last_read = CLEAR; /* what weftd was last told of the world */
 
 #define over(s) (s == COMMITTED || s == ROLLED_BACK || s == FAILED || s == EXPIRED)
+#define ordering ((state == EXECUTING || state == ROLLING_BACK) && stage == ACT && answer == NONE)
 #define truthful (j_in_force == (world == OURS))
 
 /* What is on its way lands at any moment, unless somebody else has the target by then. */
@@ -61,7 +72,7 @@ end:
 
 /* What the process has in memory. */
 mtype state, intent, stage;
-bool in_force, unresolved, unanswered, failed, refused, waits;
+bool in_force, unresolved, unanswered, failed, waits;
 byte readings, failures, undos;
 
 /* Memory reaches the disk as a whole; what follows from it comes after. */
@@ -81,7 +92,8 @@ inline look() {
 }
 /* The change that the journal says is intended. */
 inline act(takes) {
-  refused = false;
+  assert(!acknowledged || reported);
+  answer = SENT;
   assert(j_intent == (takes -> APPLY : UNDO));
   assert(last_read != FOREIGN);
   if
@@ -90,12 +102,31 @@ inline act(takes) {
   fi;
   if
   :: atomic { world != FOREIGN -> assert(!takes || world != OURS); world = (takes -> OURS : CLEAR) }; unanswered = false
-  :: atomic { world == FOREIGN }; refused = true
-  :: atomic { refusals > 0 -> refusals-- }; refused = true
+  :: atomic { world == FOREIGN }; answer = REFUSED
+  :: atomic { refusals > 0 -> refusals-- }; answer = REFUSED
   :: atomic { lost > 0 -> lost--; if :: world != FOREIGN -> world = (takes -> OURS : CLEAR) :: else fi }; unanswered = true
   :: atomic { lost > 0 -> lost--; unanswered = true }
   :: atomic { lost > 0 -> lost--; unanswered = true; if :: takes -> landing_take = true :: else -> landing_give = true fi }
   fi
+}
+
+active proctype Lane() {
+end:
+  do
+  /* Whether it may start, and that it has started, are one step. */
+  :: atomic { order != NONE && !begun && !braked -> begun = true }
+  :: atomic { order != NONE && !begun && braked -> order = NONE; answer = HELD }
+  :: atomic { begun -> act((order == APPLY)); begun = false; order = NONE }
+  od
+}
+
+active proctype Person() {
+end:
+  do
+  :: atomic { hands_off > 0 && !braked -> hands_off--; braked = true }
+  :: atomic { braked && !acknowledged -> acknowledged = true; reported = begun }
+  :: atomic { braked && acknowledged -> braked = false; acknowledged = false; reported = false }
+  od
 }
 
 active proctype Weftd() {
@@ -107,7 +138,7 @@ start:
 
 again:
   if
-  :: atomic { crashes > 0 -> crashes--; goto start }
+  :: atomic { crashes > 0 -> crashes--; order = NONE; begun = false; answer = NONE; goto start }
   :: true
   fi;
 
@@ -171,21 +202,39 @@ again:
      fi;
      goto again
 
-  :: state == EXECUTING && stage == ACT ->
-     act(true);
+  :: atomic { ordering && order == NONE && !braked -> order = intent }; goto again
+  :: ordering && (order != NONE || braked) -> goto again /* it waits */
+
+  /* Held: read again, or decided anew at once when what was read is young enough. */
+  :: (state == EXECUTING || state == ROLLING_BACK) && stage == ACT && answer == HELD ->
+     answer = NONE;
      if
-     :: refused -> end_plan(FAILED); journal()
-     :: else -> stage = READ_BACK
+     :: state == EXECUTING -> intent = NONE
+     :: else -> undos--
+     fi;
+     journal();
+     if
+     :: stage = LOOK
+     :: state == EXECUTING -> intent = APPLY; journal()
+     :: state == ROLLING_BACK -> undos++
      fi;
      goto again
 
-  :: state == ROLLING_BACK && stage == ACT ->
-     act(false);
+  :: state == EXECUTING && stage == ACT && (answer == SENT || answer == REFUSED) ->
      if
-     :: refused && undos < UNDOS -> stage = LOOK
-     :: refused && undos >= UNDOS -> unresolved = true; end_plan(FAILED); journal()
+     :: answer == REFUSED -> end_plan(FAILED); journal()
      :: else -> stage = READ_BACK
      fi;
+     answer = NONE;
+     goto again
+
+  :: state == ROLLING_BACK && stage == ACT && (answer == SENT || answer == REFUSED) ->
+     if
+     :: answer == REFUSED && undos < UNDOS -> stage = LOOK
+     :: answer == REFUSED && undos >= UNDOS -> unresolved = true; end_plan(FAILED); journal()
+     :: else -> stage = READ_BACK
+     fi;
+     answer = NONE;
      goto again
 
   :: state == VERIFYING ->

@@ -26,11 +26,12 @@ std::vector<Shape> shapes() {
 void print(const Tally& tally, double seconds) {
   const auto n = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
   std::printf(
-      "%llu sequences, %llu steps, %llu actions, %llu replies lost, %llu crashes, %llu plans aborted, %llu writes "
+      "%llu sequences, %llu steps, %llu actions, %llu held on the lane, %llu replies lost, %llu crashes, %llu plans "
+      "aborted, %llu writes "
       "refused, "
       "breaker tripped %llu times, %llu wishes refused, %.0f s\n",
-      n(tally.sequences), n(tally.steps), n(tally.acts), n(tally.lost_replies), n(tally.crashes), n(tally.aborts),
-      n(tally.unjournalled), n(tally.tripped), n(tally.refused_requests), seconds);
+      n(tally.sequences), n(tally.steps), n(tally.acts), n(tally.held), n(tally.lost_replies), n(tally.crashes),
+      n(tally.aborts), n(tally.unjournalled), n(tally.tripped), n(tally.refused_requests), seconds);
   std::printf("plans ended:");
   for (std::size_t i = 0; i < tally.ended.size(); ++i)
     if (is_over(static_cast<PlanState>(i)))
@@ -98,6 +99,7 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
                             Guard::kBreaker, Guard::kBudget, Guard::kCoolDown, Guard::kReinstatement,
                             Guard::kReachability, Guard::kLeafCapacity, Guard::kJobCapacity, Guard::kBenefit})
     tried(total.refused[static_cast<std::size_t>(guard)], to_string(guard));
+  tried(total.held, "an order held on the lane");
   for (const RemedyAction action :
        {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
     tried(total.by_action[static_cast<std::size_t>(action)], to_string(action));

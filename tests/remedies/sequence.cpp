@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "daemon/programs/weftd/act_gate.hpp"
+
 namespace weft::remedies {
 namespace {
 
@@ -19,6 +21,8 @@ using analyzer::takes_out;
 
 constexpr TimePoint kStart{std::chrono::hours(24 * 365)};
 constexpr unsigned kSettlingSteps = 400;
+constexpr Duration kLongestWait = 10s;
+constexpr const char* kFileThere = "the file exists";
 
 RemedySettings random_settings(Dice& dice, const Shape& shape) {
   RemedySettings settings;
@@ -87,6 +91,12 @@ class Sequence {
   }
 
  private:
+  /// An order in the lane, and the links that were up when it was decided.
+  struct Waiting {
+    RemedyOrder order;
+    std::uint32_t seen_up = 0;
+  };
+
   bool broken() const { return !breach_.promise.empty(); }
   void say(std::string text) {
     if (tell_) breach_.story.push_back(std::to_string((world_.now() - kStart) / 1s) + " s  " + std::move(text));
@@ -106,6 +116,22 @@ class Sequence {
     unknown_ = {};
     aborted_.clear();
     book_.emplace(settings_, std::move(memory), world_.now());
+    gate_.emplace();
+    lane_.clear();
+    saved_status_.file_brake = file_there_ ? kFileThere : "";  // each process looks for itself
+    look_at_file();
+  }
+
+  // What the daemon tells the gate whenever something changes (RemedyController::tell_gate()).
+  void tell_gate() {
+    const RemedyStatus& now = book_->brakes();
+    const bool stopped = now.is_stopped() || saved_status_.is_stopped();
+    gate_->stop({stopped ? "stopped" : "", now.breaker_tripped || saved_status_.breaker_tripped ? "tripped" : ""});
+    gate_->keep([this](std::uint64_t order) { return book_->awaits(order); });
+  }
+  void look_at_file() {
+    book_->set_file_brake(file_there_ ? kFileThere : "", world_.now());
+    tell_gate();
   }
 
   void happen() {
@@ -182,7 +208,12 @@ class Sequence {
         if (dice_.one_in(3)) {
           const bool off = !saved_status_.hands_off;
           say(off ? "automation stopped" : "automation resumed");
+          if (!off) look_at_file();
           book_->set_hands_off(off, "", "bob", world_.now());
+          tell_gate();
+        } else if (dice_.one_in(3)) {
+          file_there_ = !file_there_;
+          say(file_there_ ? "the file appears" : "the file is gone");
         }
         break;
       case 16:
@@ -254,10 +285,11 @@ class Sequence {
   // What the daemon does a few times for each thing that happens.
   void turn() {
     for (unsigned i = 0; i < 4 && !broken(); ++i) {
+      if (!trouble_ || dice_.one_in(3)) look_at_file();
       book_->review(world_.look());
       check_book();
       RemedyBatch batch = book_->drain_changes(world_.now());
-      if (batch.empty()) return;
+      if (batch.empty() && lane_.empty()) return;
       if (trouble_ && dice_.one_in(40)) {  // the disk refuses
         ++tally_.unjournalled;
         book_->take_back(std::move(batch), world_.now());
@@ -270,9 +302,27 @@ class Sequence {
         tally_.tripped += saved_status_.breaker_tripped;
       }
       if (trouble_ && dice_.one_in(40)) return crash("after the journal");
-      for (const RemedyOrder& order : batch.orders)
-        if (!carry_out(order)) return;
+      tell_gate();
+      for (const RemedyOrder& order : batch.orders) give_to_lane(order);
+      if (!work_lane()) return;
     }
+  }
+
+  void give_to_lane(const RemedyOrder& order) {
+    if (order.kind == OrderKind::kAct) gate_->admit(order.number);
+    const auto usual = std::ranges::find(lane_, false, [](const Waiting& waiting) { return waiting.order.undo; });
+    lane_.insert(order.undo ? usual : lane_.end(), {order, world_.links_seen_up()});
+  }
+
+  // The actuator takes its time: what it does not come to waits, and the world goes on. False: the process died.
+  bool work_lane() {
+    while (!lane_.empty() && !broken()) {
+      if (trouble_ && dice_.one_in(4)) return true;
+      const Waiting next = lane_.front();
+      lane_.pop_front();
+      if (!carry_out(next)) return false;
+    }
+    return true;
   }
 
   void crash(const char* when) {
@@ -282,7 +332,8 @@ class Sequence {
   }
 
   // False: the process died.
-  bool carry_out(const RemedyOrder& order) {
+  bool carry_out(const Waiting& waiting) {
+    const RemedyOrder& order = waiting.order;
     if (order.kind == OrderKind::kRead) {
       if (trouble_ && dice_.one_in(8)) {
         book_->answer_reading(order.number, fail(ErrorCode::kTimeout, "no answer"), world_.now());
@@ -293,6 +344,14 @@ class Sequence {
       book_->answer_reading(order.number, reading, world_.now());
       return true;
     }
+    if (file_there_) look_at_file();
+    if (const auto why = gate_->start(order, world_.look().steady, world_.now())) {
+      ++tally_.held;
+      say(plan_name(order.plan) + " is held: " + *why);
+      book_->answer_held(order.number, *why, world_.now());
+      return true;
+    }
+    gate_->finish(order.number);
     ++tally_.acts;
     const bool takes = !trouble_ || !dice_.one_in(6);
     const bool lost = trouble_ && dice_.one_in(5);
@@ -300,7 +359,7 @@ class Sequence {
     const Act act = world_.act(order, takes, late);
     say(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target.label +
         (takes ? "" : ", not taken") + (lost ? ", reply lost" : "") + (late > Duration::zero() ? ", lands late" : ""));
-    check_act(act);
+    check_act(act, waiting.seen_up);
     if (trouble_ && dice_.one_in(30)) {
       crash("before the answer");
       return false;
@@ -316,18 +375,22 @@ class Sequence {
     return true;
   }
 
-  void check_act(const Act& act) {
+  void check_act(const Act& act, std::uint32_t before) {
     const Plan& plan = journal_.at(act.order.plan);
     const bool undo = act.order.action != plan.action;
     promise(plan.intent == (undo ? PlanIntent::kUndo : PlanIntent::kApply), "an action was not journalled");
-    promise(!saved_status_.hands_off, "something was done with hands off");
+    promise(!saved_status_.hands_off, "something was done after hands-off was acknowledged");
+    promise(!file_there_, "something was done while the hands-off file was there");
+    promise(is_under_way(plan.state), "something was done for a plan that is over");
+    promise(!act.order.decided || world_.look().steady - *act.order.decided <= kLongestWait,
+            "something was done that was decided long before");
     promise(last_read_[plan.id] != TargetState::kForeign, "what somebody else took was touched");
     if (!undo) {
       promise(++sent_[plan.id] == 1, "a plan sent its action twice");
       promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
     }
     if (undo || !takes_out(plan.action)) {
-      if (takes_out(act.order.action)) check_capacity(act);
+      if (takes_out(act.order.action)) check_capacity(act, before);
       return;
     }
     promise(settings_.mode(plan.action) != RemedyMode::kOff, "an action that is off was done");
@@ -336,17 +399,17 @@ class Sequence {
     for (const std::string& name : settings_.deny)
       promise(act.order.target.label.find(name + ' ') == std::string::npos && !act.order.target.label.ends_with(name),
               "what is on the deny list was touched");
-    while (!taken_.empty() && world_.steady() - taken_.front() >= 1h) taken_.pop_front();
+    // An action counts from when it is decided.
+    while (!taken_.empty() && world_.steady() - taken_.front() >= 1h - kLongestWait) taken_.pop_front();
     taken_.push_back(world_.steady());
     promise(taken_.size() <= settings_.limits.budget.actions_per_hour, "more actions in an hour than may be");
-    check_capacity(act);
+    check_capacity(act, before);
   }
 
-  // Brute force, by what weftd saw last: shares of uplinks, common spines, and a way between all.
-  void check_capacity(const Act& act) {
+  // Brute force, by what weftd saw when it decided: shares of uplinks, common spines, and a way between all.
+  void check_capacity(const Act& act, std::uint32_t before) {
     if (!act.is_link) return;
     const Shape& shape = world_.shape();
-    const std::uint32_t before = world_.links_seen_up();
     const std::uint32_t after = before & ~(1U << act.index);
     const unsigned spines = shape.spines();
     const auto of = [&](std::uint32_t up, unsigned leaf) { return up >> (leaf * spines) & ((1U << spines) - 1); };
@@ -385,6 +448,7 @@ class Sequence {
   void settle() {
     trouble_ = false;
     world_.go_blind(false);
+    file_there_ = false;
     book_->set_hands_off(false, "", "bob", world_.now());
     for (unsigned step = 0; step < kSettlingSteps && !broken(); ++step) {
       world_.pass(step % 2 == 0 ? Duration(61s) : Duration(1s));
@@ -421,6 +485,9 @@ class Sequence {
   World world_;
   RemedySettings settings_;
   std::optional<PlanManager> book_;
+  std::optional<daemon::ActGate> gate_;
+  std::deque<Waiting> lane_;
+  bool file_there_ = false;
   std::map<std::uint64_t, Plan> journal_;
   RemedyStatus saved_status_;
   std::set<unsigned> job_leaves_;
@@ -442,6 +509,7 @@ void Tally::add(const Tally& other) {
   crashes += other.crashes;
   aborts += other.aborts;
   acts += other.acts;
+  held += other.held;
   lost_replies += other.lost_replies;
   refused_requests += other.refused_requests;
   unjournalled += other.unjournalled;

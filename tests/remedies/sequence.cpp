@@ -345,7 +345,7 @@ class Sequence {
       return true;
     }
     if (file_there_) look_at_file();
-    if (const auto why = gate_->start(order, world_.look().steady, world_.now())) {
+    if (const auto why = gate_->start(order, world_.steady(), world_.now())) {
       ++tally_.held;
       say(plan_name(order.plan) + " is held: " + *why);
       book_->answer_held(order.number, *why, world_.now());
@@ -382,7 +382,7 @@ class Sequence {
     promise(!saved_status_.hands_off, "something was done after hands-off was acknowledged");
     promise(!file_there_, "something was done while the hands-off file was there");
     promise(is_under_way(plan.state), "something was done for a plan that is over");
-    promise(!act.order.decided || world_.look().steady - *act.order.decided <= kLongestWait,
+    promise(!act.order.decided || world_.steady() - *act.order.decided <= kLongestWait,
             "something was done that was decided long before");
     promise(last_read_[plan.id] != TargetState::kForeign, "what somebody else took was touched");
     if (!undo) {
@@ -502,22 +502,6 @@ class Sequence {
 };
 
 }  // namespace
-
-void Tally::add(const Tally& other) {
-  sequences += other.sequences;
-  steps += other.steps;
-  crashes += other.crashes;
-  aborts += other.aborts;
-  acts += other.acts;
-  held += other.held;
-  lost_replies += other.lost_replies;
-  refused_requests += other.refused_requests;
-  unjournalled += other.unjournalled;
-  tripped += other.tripped;
-  for (std::size_t i = 0; i < ended.size(); ++i) ended[i] += other.ended[i];
-  for (std::size_t i = 0; i < refused.size(); ++i) refused[i] += other.refused[i];
-  for (std::size_t i = 0; i < by_action.size(); ++i) by_action[i] += other.by_action[i];
-}
 
 std::optional<Breach> run_sequence(const std::vector<Shape>& shapes, std::uint64_t seed, Tally& tally, bool tell) {
   return Sequence(shapes[seed % shapes.size()], seed, tally, tell).run();

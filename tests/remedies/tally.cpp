@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/remedies/tally.hpp"
+
+#include <cstdio>
+
+namespace weft::remedies {
+
+void Tally::add(const Tally& other) {
+  sequences += other.sequences;
+  steps += other.steps;
+  crashes += other.crashes;
+  aborts += other.aborts;
+  acts += other.acts;
+  held += other.held;
+  lost_replies += other.lost_replies;
+  refused_requests += other.refused_requests;
+  unjournalled += other.unjournalled;
+  tripped += other.tripped;
+  for (std::size_t i = 0; i < ended.size(); ++i) ended[i] += other.ended[i];
+  for (std::size_t i = 0; i < refused.size(); ++i) refused[i] += other.refused[i];
+  for (std::size_t i = 0; i < by_action.size(); ++i) by_action[i] += other.by_action[i];
+}
+
+void print(const Tally& tally, double seconds) {
+  const auto n = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::printf(
+      "%llu sequences, %llu steps, %llu actions, %llu held on the lane, %llu replies lost, %llu crashes, "
+      "%llu plans aborted, %llu writes refused, breaker tripped %llu times, %llu wishes refused, %.0f s\n",
+      n(tally.sequences), n(tally.steps), n(tally.acts), n(tally.held), n(tally.lost_replies), n(tally.crashes),
+      n(tally.aborts), n(tally.unjournalled), n(tally.tripped), n(tally.refused_requests), seconds);
+  std::printf("plans ended:");
+  for (std::size_t i = 0; i < tally.ended.size(); ++i)
+    if (is_over(static_cast<PlanState>(i)))
+      std::printf(" %s %llu", to_string(static_cast<PlanState>(i)), n(tally.ended[i]));
+  std::printf("\nby action:");
+  for (std::size_t i = 1; i < tally.by_action.size(); ++i)
+    std::printf(" %s %llu", to_string(static_cast<RemedyAction>(i)), n(tally.by_action[i]));
+  std::printf("\nrefusals seen:");
+  for (std::size_t i = 0; i < tally.refused.size(); ++i)
+    std::printf(" %s %llu", to_string(static_cast<Guard>(i)), n(tally.refused[i]));
+  std::printf("\n");
+}
+
+}  // namespace weft::remedies

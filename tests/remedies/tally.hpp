@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a run of sequences went through.
+
+#include <array>
+#include <cstdint>
+
+#include "fabric/plan.hpp"
+
+namespace weft::remedies {
+
+/// What the sequences went through, so that a run shows that it tried everything.
+struct Tally {
+  std::uint64_t sequences = 0, steps = 0, crashes = 0, aborts = 0, acts = 0, lost_replies = 0, refused_requests = 0;
+  std::uint64_t unjournalled = 0, tripped = 0, held = 0;
+  std::array<std::uint64_t, static_cast<std::size_t>(PlanState::kCount)> ended{};
+  std::array<std::uint64_t, static_cast<std::size_t>(Guard::kCount)> refused{};
+  std::array<std::uint64_t, static_cast<std::size_t>(RemedyAction::kCount)> by_action{};
+  /// Counts the other's sequences too.
+  void add(const Tally& other);
+};
+
+/// On standard output. `seconds`: how long it took.
+void print(const Tally& tally, double seconds);
+
+}  // namespace weft::remedies

@@ -15,6 +15,7 @@
 #include "analyzer/links/outages.hpp"
 #include "analyzer/links/planned_links.hpp"
 #include "analyzer/links/stuck.hpp"
+#include "analyzer/places/place_finder.hpp"
 #include "analyzer/places/ranks.hpp"
 #include "analyzer/ports/describe.hpp"
 #include "analyzer/ports/freshness.hpp"
@@ -170,6 +171,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
     return silent(now, "the last sweep was not complete");
   bool changed = self.topology != sweep.topology;
   const bool new_epoch = !self.topology || self.topology->epoch() != sweep.topology->epoch();
+  const bool recabled = !self.topology || (changed && !same_cabling(*self.topology, *sweep.topology));
   self.topology = sweep.topology;
   self.last_sweep = std::max(now, sweep.finished);
   self.silent_since = kNever;
@@ -185,7 +187,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
   self.fec_trends.update(sweep, self.counters.line_rates(), pass.errors);
   self.stuck.update(sweep, self.table, pass);
   if (changed) {
-    self.ranks = node_ranks(*sweep.topology);
+    if (recabled) self.ranks = node_ranks(*sweep.topology);
     self.degraded.update(*sweep.topology, self.table);
     self.cabling.update(*sweep.topology, self.table, self.describe, now);
   }

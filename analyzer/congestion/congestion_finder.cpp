@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/places/place_finder.hpp"
 #include "analyzer/places/ranks.hpp"
 
 namespace weft::analyzer {
@@ -84,8 +85,9 @@ bool CongestionFinder::collect_phased(const CongestionInput& input) {
 const std::vector<CongestionRoot>& CongestionFinder::find(const CongestionInput& input) {
   roots_.clear();
   if (topology_ != input.topology) {
+    const bool recabled = !topology_ || !same_cabling(*topology_, *input.topology);
     topology_ = input.topology;
-    ranks_ = node_ranks(*topology_);
+    if (recabled) ranks_ = node_ranks(*topology_);
   }
   collect(input);
   const KnownWays ways{.routes = input.routes, .multipath = input.multipath};

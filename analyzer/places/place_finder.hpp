@@ -23,7 +23,7 @@ struct PlaceHints {
 /// for one that does not parse or has not exactly one group.
 Result<std::optional<std::regex>> place_pattern(const std::string& text);
 
-/// Tiers are node_ranks().
+/// Tiers are those of find_tiers().
 ///
 /// Pods by cables: what hangs together below the switches of the topmost tier, over the adapters of one host as well,
 /// so that in a fabric of two tiers the leaves that serve the rails of the same hosts are one. There are none where

@@ -62,7 +62,8 @@ std::uint32_t out_of_service(Plans plans) {
 }
 
 std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
-                                       const FabricTree* tree, const BudgetLimits& limits) {
+                                       const FabricTree* tree, std::span<const PortIndex> disabled,
+                                       const BudgetLimits& limits) {
   const auto says = [](const char* what, std::size_t limit) { return std::string(what) + std::to_string(limit); };
   if (!takes_out(plan.action)) {
     const auto returns = std::ranges::count_if(plans, [&](const auto& other) {
@@ -85,6 +86,14 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     if (!topology || other->target.fabric != plan.target.fabric || other->target.kind != EntityKind::kLink) continue;
     on_switch += plan.target.kind == EntityKind::kLink && shares_switch(plan.target, other->target, *topology);
     on_rail += rail != kNoIndex && rail_of(other->target, *topology, *tree) == rail;
+  }
+  for (const PortIndex port : topology ? disabled : std::span<const PortIndex>()) {
+    const Entity link = link_entity(plan.target.fabric, *topology, port);
+    const auto is_of = [&link](const auto& other) { return is_out(*other) && other->target.same_as(link); };
+    if (plan.target.same_as(link) || std::ranges::any_of(plans, is_of)) continue;
+    ++out;
+    on_switch += plan.target.kind == EntityKind::kLink && shares_switch(plan.target, link, *topology);
+    on_rail += rail != kNoIndex && rail_of(link, *topology, *tree) == rail;
   }
   if (hour >= limits.actions_per_hour) return says("actions per hour are used up: ", limits.actions_per_hour);
   if (out >= limits.out_minimum) {  // else there is no need to count links

@@ -14,10 +14,11 @@
 namespace weft::analyzer {
 
 /// Which budget the plan would overdraw, in words; nullopt: none. Counted are plans that asked the world for something
-/// within the last hour, and what plans hold out of service or are about to. `tree`: of the plan's fabric, or null.
+/// within the last hour, and what plans hold out of service or are about to; links that somebody else disabled count
+/// like those, `disabled` being a port of each in the plan's fabric. `tree`: of that fabric, or null.
 std::optional<std::string> over_budget(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans,
                                        const RemedyView& view, const Ages& ages, const FabricTree* tree,
-                                       const BudgetLimits& limits);
+                                       std::span<const PortIndex> disabled, const BudgetLimits& limits);
 
 /// Plans that took something out of service within the last `span`.
 std::uint32_t actions_within(std::span<const std::shared_ptr<const Plan>> plans, const Ages& ages, Duration span);

@@ -54,13 +54,32 @@ FabricTree::FabricTree(const Topology& topology, const Places& places,
     if (!is_tier(node)) continue;
     in_order_.push_back(node);
     top_ = std::max(top_, tiers_[node]);
-    if (tiers_[node] != 1) continue;
+    const auto& ports = topology.ports_of(topology.node(node));
+    if (std::ranges::none_of(ports, [&](const Port& port) {
+          return port.peer != kNoIndex && tiers_[topology.port(port.peer).node] == 0;
+        }))
+      continue;
     leaf_of_[node] = static_cast<std::uint32_t>(leaves_.size());
     leaves_.push_back(node);
   }
   std::ranges::stable_sort(in_order_, {}, [this](NodeIndex node) { return tiers_[node]; });
   for (std::uint32_t order = 0; order < in_order_.size(); ++order) order_of_[in_order_[order]] = order;
+  find_tops();
   find_rails(topology, places);
+}
+
+void FabricTree::find_tops() {
+  std::vector<NodeIndex> groups(tiers_.size());
+  std::iota(groups.begin(), groups.end(), NodeIndex{0});
+  const auto root = [&groups](NodeIndex node) {
+    while (groups[node] != node) node = groups[node] = groups[groups[node]];
+    return node;
+  };
+  for (const Uplink& uplink : uplinks_) groups[root(uplink.child)] = root(uplink.parent);
+  std::vector<std::uint8_t> top(tiers_.size(), 0);
+  for (const NodeIndex node : in_order_) top[root(node)] = std::max(top[root(node)], tiers_[node]);
+  is_top_.assign(tiers_.size(), 0);
+  for (const NodeIndex node : in_order_) is_top_[node] = tiers_[node] == top[root(node)];
 }
 
 void FabricTree::find_rails(const Topology& topology, const Places& places) {

@@ -40,7 +40,7 @@ class FabricTree {
   std::span<const UplinkIndex> up(NodeIndex node) const { return list(up_, up_first_, node); }
   /// Uplinks whose parent it is.
   std::span<const UplinkIndex> down(NodeIndex node) const { return list(down_, down_first_, node); }
-  /// Switches with adapters, ascending.
+  /// Switches with adapters or routers, of whatever tier, ascending.
   std::span<const NodeIndex> leaves() const { return leaves_; }
   /// Position in leaves(), or kNoIndex.
   std::uint32_t leaf_of(NodeIndex node) const { return leaf_of_[node]; }
@@ -50,12 +50,14 @@ class FabricTree {
   std::uint32_t rail_count() const { return static_cast<std::uint32_t>(rail_names_.size()); }
   /// Name of a rail, as in Places::rail_names.
   const std::string& rail_name(std::uint32_t rail) const { return rail_names_[rail]; }
-  /// Switches in the order of their tiers, those with adapters first; kNoIndex for what is no switch of the tree.
+  /// Switches in the order of their tiers, the lowest first; kNoIndex for what is no switch of the tree.
   std::uint32_t order_of(NodeIndex node) const { return order_of_[node]; }
   /// The nodes in the order of order_of().
   std::span<const NodeIndex> in_order() const { return in_order_; }
   std::uint8_t tier(NodeIndex node) const { return tiers_[node]; }    ///< as Places::tiers
   std::span<const std::uint8_t> all_tiers() const { return tiers_; }  ///< by node
+  /// It is of the highest tier among the switches that uplinks join it with.
+  bool is_top(NodeIndex node) const { return is_top_[node] != 0; }
   /// The highest tier.
   std::uint8_t tiers() const { return top_; }
   /// How many nodes the topology has.
@@ -66,6 +68,7 @@ class FabricTree {
                                            NodeIndex node) {
     return std::span<const UplinkIndex>(all).subspan(first[node], first[node + 1] - first[node]);
   }
+  void find_tops();
   void find_rails(const Topology& topology, const Places& places);
 
   std::vector<Uplink> uplinks_;
@@ -77,7 +80,7 @@ class FabricTree {
   std::vector<std::string> rail_names_;
   std::vector<NodeIndex> in_order_;
   std::vector<std::uint32_t> order_of_;
-  std::vector<std::uint8_t> tiers_;
+  std::vector<std::uint8_t> tiers_, is_top_;
   std::uint8_t top_ = 0;
 };
 

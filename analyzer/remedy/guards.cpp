@@ -164,7 +164,7 @@ class Judge {
     const Duration age = in_.view.now - sweep.started;
     if (age > sweep.interval * limits_.stale_intervals + sweep.statistics.duration)
       return refused("the last complete sweep is " + std::to_string(static_cast<int>(seconds(age))) + " s old");
-    const std::size_t missing = in_.out_of_reach;
+    const std::size_t missing = in_.counts.out_of_reach;
     const auto most =
         static_cast<std::size_t>(std::max(1.0, limits_.missing_share * static_cast<double>(topology().nodes().size())));
     if (missing > most)
@@ -231,8 +231,8 @@ class Judge {
 
   Verdict budget() const {
     if (!takes_out_ && by_person_) return not_needed("a person returns a target to service");
-    const auto over =
-        over_budget(plan_, in_.plans, in_.view, in_.ages, in_.tree ? &in_.tree->tree() : nullptr, limits_.budget);
+    const auto over = over_budget(plan_, in_.plans, in_.view, in_.ages, in_.tree ? &in_.tree->tree() : nullptr,
+                                  in_.counts.disabled, limits_.budget);
     return over ? refused(*over) : passed("within all budgets");
   }
 
@@ -283,7 +283,10 @@ class Judge {
     if (!is_link_ || !takes_out_) return not_needed("no path is removed");
     if (!fabric_ || port_ == kNoIndex) return refused("the link is not in the last sweep");
     if (!is_between_switches()) return refused("an access link has no alternative path: drain its host instead");
-    return passed("it connects two switches");
+    if (!in_.shape) return passed("it connects two switches");
+    const std::string shape = std::string(to_string(in_.shape->shape)) + " (" + in_.shape->why + ")";
+    if (in_.shape->has_tiers()) return passed("it connects two switches; shape of the fabric: " + shape);
+    return passed("it connects two switches; shape of the fabric: " + shape + ": only a person may approve it");
   }
 
   bool is_between_switches() const {

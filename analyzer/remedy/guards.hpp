@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/places/shape.hpp"
 #include "analyzer/remedy/clock_steps.hpp"
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
@@ -16,6 +17,12 @@ namespace weft::analyzer {
 
 /// A plan that is shared with snapshots. Immutable.
 using PlanPtr = std::shared_ptr<const Plan>;
+
+/// What is counted in a fabric's last sweep, for all plans at once.
+struct SweepCounts {
+  std::size_t out_of_reach = 0;     ///< nodes that it did not reach
+  std::vector<PortIndex> disabled;  ///< one end of each cable between switches that somebody disabled an end of
+};
 
 /// What guards look at besides the plan itself.
 struct GuardInput {
@@ -28,8 +35,10 @@ struct GuardInput {
   LiveTree* tree = nullptr;
   /// How tables lead through that fabric's tiers now; null while that is not known.
   const RouteReview* routes = nullptr;
-  /// Nodes of that fabric that its last sweep did not reach.
-  std::size_t out_of_reach = 0;
+  /// What is counted in the last sweep of that fabric.
+  const SweepCounts& counts;
+  /// What kind of network that fabric is; null while that is not known.
+  const FabricShape* shape = nullptr;
   /// Of the plan's link, when others were preferred to it: why.
   std::optional<std::string> outdone{};
 };

@@ -187,9 +187,8 @@ LinkChoice LinkChooser::search_all(std::span<const BadLink> bad, std::size_t che
   std::ranges::sort(links, std::greater{});
 
   std::vector<UplinkIndex> out;
+  // What is safe changes nothing for a leaf that would be short, and need not be out while others are tried.
   std::vector<Segment> segments = split(links, out);
-  const std::vector<UplinkIndex> safe = out;
-  for (const UplinkIndex uplink : safe) tree_.take_out(uplink);
   for (const Segment& segment : segments) search(segment, checks_left);
   for (auto of = conflict(segments); !of.empty(); of = conflict(segments)) {
     if (of.size() == 1) {  // never so by the rules as they are: its links then stay in service

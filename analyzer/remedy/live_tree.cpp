@@ -105,7 +105,8 @@ void LiveTree::refresh(NodeIndex node, std::vector<std::uint64_t>& ways, std::ve
   std::fill(row, row + words_, Word{0});
   if (bit_of_[order] != kNoIndex) row[bit_of_[order] / kWordBits] |= Word{1} << (bit_of_[order] % kWordBits);
   const auto uplinks = tree_.up(node);
-  std::uint64_t sum = uplinks.empty() ? 1 : 0;
+  // What ends below the highest tier, as an aggregation switch without a core, leads nowhere.
+  std::uint64_t sum = tree_.is_top(node) ? 1 : 0;
   for (const UplinkIndex index : uplinks) {
     if (!designed && up_[index] == 0) continue;
     const std::uint32_t parent = tree_.order_of(tree_.uplinks()[index].parent);

@@ -115,6 +115,7 @@ class PlanManager {
   Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, bool only_cost) const;
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
+  bool may_approve(const Plan& plan) const;  ///< we ourselves, while no guard refuses it
   /// Reckons the candidates of a proposal anew when its incident has changed.
   void weigh(Entry& entry, const RemedyView& view);
   /// What the guards say of the plan, and of what else could be done.

@@ -215,8 +215,9 @@ void PlanManager::trip(const RemedyView& view) {
 
 std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
-  GuardInput input{settings_, view, shown_, status_, clock_.ages(view.now), tree, nullptr, 0, std::nullopt};
-  if (!plan.target.fabric.empty()) input.out_of_reach = trees_.out_of_reach(plan.target.fabric, view);
+  GuardInput input{settings_, view,    shown_, status_, clock_.ages(view.now),
+                   tree,      nullptr, trees_.counts(plan.target.fabric, view)};
+  if (tree) input.shape = trees_.shape(plan.target.fabric);
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
   return check_guards(plan, input);
@@ -239,6 +240,13 @@ void PlanManager::weigh(Entry& entry, const RemedyView& view) {
   plan.candidates = std::move(candidates);
   plan.updated = view.now;
   show(entry);
+}
+
+// Where no tiers tell what is left without a link, the guards judge less than they say.
+bool PlanManager::may_approve(const Plan& plan) const {
+  if (settings_.mode(plan.action) != RemedyMode::kAuto) return false;
+  const FabricShape* shape = trees_.shape(plan.target.fabric);
+  return plan.target.kind != EntityKind::kLink || !takes_out(plan.action) || !shape || shape->has_tiers();
 }
 
 void PlanManager::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view) {
@@ -313,8 +321,7 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     return end(entry, PlanState::kExpired, ourselves, "its incident is over", view.now);
   if (view.now >= plan.expires && !renew(entry, view)) return;
   // As when weftd was started anew with less turned on.
-  if (plan.state == PlanState::kApproved && plan.approved_by == kOurselves &&
-      settings_.mode(plan.action) != RemedyMode::kAuto) {
+  if (plan.state == PlanState::kApproved && plan.approved_by == kOurselves && !may_approve(plan)) {
     plan.state = PlanState::kProposed;
     plan.approved_by.clear();
     note(entry, ourselves, "no longer automatic: needs approval", view.now);
@@ -330,8 +337,7 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   const auto refuses = [](const GuardVerdict& verdict) { return verdict.result == GuardResult::kRefused; };
   const auto count = std::ranges::count_if(plan.guards, refuses);
   const bool waits_only = count == 1 && std::ranges::find_if(plan.guards, refuses)->guard == Guard::kOneActor;
-  if (plan.state == PlanState::kProposed && settings_.mode(plan.action) == RemedyMode::kAuto &&
-      (count == 0 || waits_only)) {
+  if (plan.state == PlanState::kProposed && may_approve(plan) && (count == 0 || waits_only)) {
     plan.state = PlanState::kApproved;
     plan.approved_by = ourselves;
     note(entry, ourselves, "approved automatically", view.now);

@@ -112,6 +112,7 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
     kept.places = fabric->places;
     kept.tree = std::make_unique<FabricTree>(*topology, kept.places ? *kept.places : find_places(*topology), missing);
     kept.missing = std::move(missing);
+    kept.shape = find_shape(*topology, find_tiers(*topology));
   }
   std::vector<JobLeaves> jobs;
   const bool may_differ = recabled || !same_hosts;
@@ -143,16 +144,28 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   return kept.live.get();
 }
 
-std::size_t TreeCache::out_of_reach(const std::string& name, const RemedyView& view) {
-  const FabricView* fabric = view.fabric(name);
-  if (!fabric || !fabric->sweep) return 0;
+const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& view) {
   Kept& kept = kept_[name];
-  if (const auto& topology = fabric->sweep->topology; kept.counted != topology) {
-    kept.counted = topology;
-    kept.out_of_reach = static_cast<std::size_t>(
-        std::ranges::count_if(topology->nodes(), [](const Node& node) { return !node.reachable; }));
+  const FabricView* fabric = view.fabric(name);
+  if (!fabric || !fabric->sweep || kept.counted == fabric->sweep->topology) return kept.counts;
+  kept.counted = fabric->sweep->topology;
+  kept.counts = {};
+  for (const Node& node : kept.counted->nodes()) kept.counts.out_of_reach += !node.reachable;
+  const auto is_switch = [&](const Port& port) { return kept.counted->node_of(port).type == NodeType::kSwitch; };
+  for (PortIndex index = 0; index < kept.counted->ports().size(); ++index) {
+    const Port& port = kept.counted->port(index);
+    if (port.peer == kNoIndex || port.peer < index) continue;
+    const Port& peer = kept.counted->port(port.peer);
+    if ((port.physical_state == PortPhysicalState::kDisabled || peer.physical_state == PortPhysicalState::kDisabled) &&
+        is_switch(port) && is_switch(peer))
+      kept.counts.disabled.push_back(index);
   }
-  return kept.out_of_reach;
+  return kept.counts;
+}
+
+const FabricShape* TreeCache::shape(const std::string& fabric) const {
+  const auto kept = kept_.find(fabric);
+  return kept == kept_.end() || !kept->second.tree ? nullptr : &kept->second.shape;
 }
 
 LinkChooser* TreeCache::chooser(const std::string& fabric) {

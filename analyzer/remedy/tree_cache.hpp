@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/places/shape.hpp"
+#include "analyzer/remedy/guards.hpp"
 #include "analyzer/remedy/link_choice.hpp"
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
@@ -28,8 +30,10 @@ class TreeCache {
   /// until the next call for the same fabric. Only what changed is worked out anew.
   /// `plans` and open incidents tell of links that the topology may have forgotten.
   LiveTree* tree(const std::string& fabric, const RemedyView& view, std::span<const std::shared_ptr<const Plan>> plans);
-  /// Nodes of that fabric that the last sweep did not reach; 0 when it was never seen.
-  std::size_t out_of_reach(const std::string& fabric, const RemedyView& view);
+  /// What is counted in the last sweep of that fabric; nothing when it was never seen. Valid until the next call.
+  const SweepCounts& counts(const std::string& fabric, const RemedyView& view);
+  /// What kind of network that fabric is, as of the last tree(); null when that gave none.
+  const FabricShape* shape(const std::string& fabric) const;
   /// Chooses among bad links of that fabric, by what tree() last gave for it; null when it gave none.
   LinkChooser* chooser(const std::string& fabric);
   /// How the fabric's forwarding tables lead through its tiers, to at most kMostFollowed destinations. Null while no
@@ -52,8 +56,9 @@ class TreeCache {
     std::vector<std::shared_ptr<const Plan>> plans;
     std::vector<std::shared_ptr<const HostView>> hosts;  ///< whose jobs `jobs` are
     std::vector<JobLeaves> jobs;
-    std::shared_ptr<const Topology> counted;  ///< whose nodes `out_of_reach` counts
-    std::size_t out_of_reach = 0;
+    FabricShape shape;
+    std::shared_ptr<const Topology> counted;  ///< where `counts` is from
+    SweepCounts counts;
     std::shared_ptr<const Routes> reviewed;             ///< what `review` is about
     std::shared_ptr<const Topology> reviewed_topology;  ///< … in which graph
     RouteReview review;

@@ -47,17 +47,17 @@ TEST(WaysLeft, OfALeafAreItsUplinks) {
 
 TEST(WaysLeft, OfASwitchInTheMiddleAreThoseUpwards) {
   FabricBuilder fabric;
-  const NodeIndex core = fabric.add_switch("core", 2);
-  const NodeIndex middle = fabric.add_switch("middle", 8);
+  const NodeIndex core = fabric.add_switch("core", 4);
+  const NodeIndex middles[] = {fabric.add_switch("middle", 8), fabric.add_switch("other", 8)};
   const auto port = [&](NodeIndex node, PortIndex number) { return fabric.nodes()[node].first_port + number; };
-  for (PortIndex l = 0; l < 4; ++l) {
+  for (PortIndex l = 0; l < 8; ++l) {
     const NodeIndex leaf = fabric.add_switch("leaf-" + std::to_string(l), 2);
     const NodeIndex host = fabric.add_adapter("host-" + std::to_string(l) + " mlx5_0");
     fabric.connect(port(leaf, 1), fabric.nodes()[host].first_port);
-    fabric.connect(port(leaf, 2), port(middle, 1 + l));
+    fabric.connect(port(leaf, 2), port(middles[l / 4], 1 + l % 4));
   }
-  fabric.connect(port(middle, 5), port(core, 1));
-  fabric.connect(port(middle, 6), port(core, 2));
+  for (PortIndex cable = 0; cable < 4; ++cable)
+    fabric.connect(port(middles[cable / 2], 5 + cable % 2), port(core, 1 + cable));
   fabric.set_local_port(fabric.key_of(fabric.port_of("host-0 mlx5_0", 1)));
   Ways ways(std::move(fabric));
   ways.fabric.unlink(ways.fabric.port_towards("middle", "core"));

@@ -31,7 +31,7 @@ struct ThreeBadUplinks : ::testing::Test {
     ++incident->revision;
     book.incidents[at] = std::move(incident);
   }
-  Book book;
+  analyzer::Book book;
 };
 
 TEST_F(ThreeBadUplinks, ThoseThatLoseMostGoThoughEachStallsItsFlow) {

@@ -162,6 +162,66 @@ TEST(LiveTree, ARailKeepsItsUplinks) {
   EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "rail 1 would keep 3 of 4 uplinks; 4 are needed");
 }
 
+// Eight leaves, of which two have no adapters yet, under eight spines.
+fakes::FabricBuilder with_empty_leaves() {
+  auto fabric = fakes::FabricBuilder::fat_tree(8, 8, 1);
+  for (const char* host : {"host-6-0 mlx5_0", "host-7-0 mlx5_0"}) {
+    const PortIndex port = fabric.nodes()[fabric.find(host)].first_port;
+    const PortIndex peer = fabric.ports()[port].peer;
+    fabric.port(port).peer = fabric.port(peer).peer = kNoIndex;
+  }
+  return fabric;
+}
+
+TEST(LiveTree, LeavesWithoutAdaptersAreNoWaysUp) {
+  CapacityLimits limits;
+  limits.leaf_share_idle = 0.75;
+  Fixture f(with_empty_leaves(), {}, limits);
+  EXPECT_EQ(f.tree.leaves().size(), 6U);
+  EXPECT_EQ(f.live.designed_ways(f.fabric.find("leaf-0")), 8U) << "one by each spine";
+  for (const char* spine : {"spine-0", "spine-1"}) {
+    f.live.take_out(f.uplink("leaf-0", spine));
+    EXPECT_FALSE(f.live.shortfall(f.uplink("leaf-0", spine)));
+  }
+  f.live.take_out(f.uplink("leaf-0", "spine-2"));
+  EXPECT_TRUE(f.live.shortfall(f.uplink("leaf-0", "spine-2")));
+}
+
+TEST(LiveTree, APodOfAggregationSwitchesThatIsOffRefusesNothing) {
+  auto fabric = three_tiers(5, 4, 4, 2);
+  for (unsigned leaf = 0; leaf < 4; ++leaf)
+    for (unsigned agg = 0; agg < 4; ++agg) {
+      const PortIndex port = fabric.port_towards("leaf-4-" + std::to_string(leaf), "agg-4-" + std::to_string(agg));
+      const PortIndex peer = fabric.ports()[port].peer;
+      fabric.port(port).peer = fabric.port(peer).peer = kNoIndex;
+    }
+  for (unsigned agg = 0; agg < 4; ++agg) fabric.power_off(fabric.find("agg-4-" + std::to_string(agg)));
+  Fixture f(std::move(fabric));
+  EXPECT_EQ(f.live.ways(f.fabric.find("leaf-0-0")), 8U);
+  const UplinkIndex link = f.uplink("agg-0-0", "core-0-0");
+  f.live.take_out(link);
+  EXPECT_FALSE(f.live.shortfall(link));
+}
+
+TEST(LiveTree, AGatewayAtASpineKeepsItsWayAndHidesNoOther) {
+  auto fabric = fakes::FabricBuilder::fat_tree(8, 4, 2);
+  const NodeIndex spine = fabric.add_switch("spine-new", 5);
+  for (unsigned leaf = 0; leaf < 4; ++leaf) {
+    const PortIndex port = fabric.port_towards("leaf-" + std::to_string(leaf), "spine-0");
+    const PortIndex peer = fabric.ports()[port].peer;
+    fabric.port(port).peer = fabric.port(peer).peer = kNoIndex;
+    fabric.connect(port, fabric.nodes()[spine].first_port + leaf + 1);
+  }
+  const NodeIndex gateway = fabric.add_adapter("gateway mlx5_0");
+  fabric.connect(fabric.nodes()[gateway].first_port, fabric.nodes()[spine].first_port + 5);
+  Fixture f(std::move(fabric));
+  EXPECT_EQ(f.live.designed_ways(f.fabric.find("leaf-0")), 8U) << "that spine is one";
+  const auto without = [&f](const char* name) { return f.live.shortfall_without(f.uplink("leaf-0", name)); };
+  EXPECT_FALSE(without("spine-1"));
+  ASSERT_TRUE(without("spine-new")) << "no way up and down leads from leaf-0 to the gateway then";
+  EXPECT_EQ(without("spine-new")->guard, Guard::kReachability);
+}
+
 // The switches that ways up from a switch lead to, itself first, followed cable by cable.
 std::set<NodeIndex> reached(const FabricTree& tree, const std::vector<std::uint8_t>& up, NodeIndex node) {
   std::set<NodeIndex> all{node};

@@ -13,6 +13,9 @@ namespace {
 // Links looked at in all searches for victims of one moment. Some thousand roots that share their victims must not take
 // seconds: the last of them get fewer.
 constexpr std::size_t kMostSteps = 4'000'000;
+// A link that was a root lately was full while others had something to send when it sent so much of that time: its
+// counters and theirs are read at different moments of a phase.
+constexpr float kStillFull = 0.75F;
 
 }  // namespace
 
@@ -47,16 +50,17 @@ void CongestionFinder::collect(const CongestionInput& input) {
 }
 
 // A link that was full whenever those had data that wait for it is full on average only while they send all the time.
-// Looks for such behind links that are held back by nothing known; true when there are some.
+// Looks for such behind links that are held back by nothing known, and behind all for those that were roots lately;
+// true when there are some.
 bool CongestionFinder::collect_phased(const CongestionInput& input) {
   const Topology& topology = *input.topology;
   const std::size_t known = hot_.size();
   const auto saturated = static_cast<float>(thresholds_.saturated_ratio);
   for (std::uint32_t link = 0; link < known; ++link) {
     const HotLink held = hot_[link];
-    if (held.saturated || held.notified || held.stall < static_cast<float>(thresholds_.harm_ratio) ||
-        !graph_.waits_for(link).empty())
-      continue;
+    if (held.saturated || held.notified || held.stall < static_cast<float>(thresholds_.harm_ratio)) continue;
+    const bool waits_for_known = !graph_.waits_for(link).empty();
+    if (waits_for_known && input.recent.empty()) continue;
     const PortIndex arrives = topology.port(held.egress).peer;
     const Node& behind = topology.node_of(topology.port(arrives));
     if (behind.type != NodeType::kSwitch) continue;
@@ -64,8 +68,10 @@ bool CongestionFinder::collect_phased(const CongestionInput& input) {
     for (PortIndex port = behind.first_port; port < behind.first_port + behind.port_entries(); ++port) {
       const PortIndex peer = topology.port(port).peer;
       if (peer == kNoIndex || port == arrives || input.line_rates[port] <= 0 || input.elapsed[port] <= 0) continue;
+      const bool is_recent = std::ranges::binary_search(input.recent, port);
+      if (waits_for_known && !is_recent) continue;
       const float sent = utilization_of(input, port);
-      if (sent < saturated * active || !graph_.carries(held.egress, port)) continue;
+      if (sent < (is_recent ? kStillFull : saturated) * active || !graph_.carries(held.egress, port)) continue;
       const auto stall = static_cast<float>(input.rates[port].stall_ratio);
       hot_.push_back({.egress = port,
                       .utilization = sent,
@@ -164,6 +170,8 @@ void CongestionFinder::explain(const CongestionInput& input) {
       if (visited != search_) own = std::max(own, hot->stall);
       visited = search_;
     }
+    if (own < static_cast<float>(thresholds_.harm_ratio) && root.links.size() == 1)
+      own = own_feeders_stall(input, root);
     // Its marks are its own, whoever else is notified for them; unless they may come from a link that was told of.
     if (root.marked >= 0) {
       own = !root.tells_marks && is_fed(input, root.egress, marked) ? 0 : root.worst_stall;
@@ -171,6 +179,32 @@ void CongestionFinder::explain(const CongestionInput& input) {
     }
     return own < static_cast<float>(thresholds_.harm_ratio) && !known(root);
   });
+}
+
+// Links that wait for a full one may wait for others as well. But what they send more than goes over all others that
+// are full or held back, at the same switch, goes over this one: it is full by their traffic, and they wait for it.
+// Gives how long they wait; 0 where that is not so.
+float CongestionFinder::own_feeders_stall(const CongestionInput& input, const CongestionRoot& root) const {
+  constexpr float kMost = 0.5F;
+  const auto hot_at = [this](PortIndex port) {
+    const auto found = std::ranges::lower_bound(hot_, port, {}, &HotLink::egress);
+    return found != hot_.end() && found->egress == port ? found : hot_.end();
+  };
+  const auto own = hot_at(root.egress);
+  if (own == hot_.end() || !own->saturated) return 0;
+  const auto sent = [&](PortIndex port) {
+    return std::max(0.0F, utilization_of(input, port)) * input.line_rates[port];
+  };
+  float surplus = 0, stall = 0;
+  for (const std::uint32_t waiting : graph_.waiting_for(static_cast<std::uint32_t>(own - hot_.begin()))) {
+    if (waiting >= graph_.links() || hot_[waiting].stall < static_cast<float>(thresholds_.harm_ratio)) continue;
+    surplus += sent(hot_[waiting].egress);
+    stall = std::max(stall, hot_[waiting].stall);
+  }
+  const Node& at = topology_->node_of(topology_->port(root.egress));
+  for (PortIndex port = at.first_port; port < at.first_port + at.port_entries(); ++port)
+    if (port != root.egress && hot_at(port) != hot_.end()) surplus -= sent(port);
+  return surplus >= kMost * sent(root.egress) ? stall : 0;
 }
 
 void CongestionFinder::add_terminal(const CongestionInput& input, std::uint32_t link) {

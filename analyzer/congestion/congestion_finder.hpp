@@ -68,6 +68,7 @@ class CongestionFinder {
   PortIndex follow(const CongestionInput& input, const HotLink& first, float sure, CongestionRoot& root);
   bool name_inner(const CongestionInput& input, const HotLink& link, CongestionRoot& root);
   void explain(const CongestionInput& input);
+  float own_feeders_stall(const CongestionInput& input, const CongestionRoot& root) const;
   void gather_victims(std::span<const std::uint32_t> roots, CongestionRoot& root);
   void merge_by_node();
 

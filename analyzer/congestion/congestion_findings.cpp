@@ -97,10 +97,16 @@ class Story {
     finding.waiting = describe_waiting(root_, topology_, rates_, line_rates_, describe_);
   }
 
+  /// How full it is, and who waits longest for it: an outage may overload several, and its evidence is bounded.
+  void add_overload(Finding& finding) const {
+    add_utilization(finding);
+    add_worst_wait(finding);
+  }
+
+ private:
   void add_evidence(Finding& finding) const {
     const std::string label = port_label(topology_, root_.egress);
-    note(finding, "utilization", label + " sent " + share_text(root_.utilization) + " of its rate", root_.utilization,
-         thresholds_.saturated_ratio, "", root_.egress);
+    add_utilization(finding);
     if (root_.stall > 0)
       note(finding, "transmit_wait",
            label + " had data to send but no credit for " + share_text(root_.stall) + " of the time", root_.stall,
@@ -108,11 +114,7 @@ class Story {
     if (root_.marked >= 0) {
       add_marks(finding);
     } else if (!root_.victims.empty()) {
-      const PortIndex worst = root_.victims.front();
-      note(finding, "victim_wait",
-           std::to_string(root_.victim_count) + " links waited for it, the longest wait was at " +
-               port_label(topology_, worst) + ", " + share_text(root_.worst_stall) + " of the time",
-           root_.worst_stall, thresholds_.harm_ratio, "", worst);
+      add_worst_wait(finding);
       note(finding, "lost_rate", "throughput that all of them lost together", root_.lost_bits / 1e9, 0, "Gb/s",
            root_.egress);
     }
@@ -126,7 +128,21 @@ class Story {
     add_contributors(finding);
   }
 
- private:
+  void add_utilization(Finding& finding) const {
+    note(finding, "utilization",
+         port_label(topology_, root_.egress) + " sent " + share_text(root_.utilization) + " of its rate",
+         root_.utilization, thresholds_.saturated_ratio, "", root_.egress);
+  }
+
+  void add_worst_wait(Finding& finding) const {
+    if (root_.victims.empty() || root_.marked >= 0) return;
+    const PortIndex worst = root_.victims.front();
+    note(finding, "victim_wait",
+         std::to_string(root_.victim_count) + " links waited for it, the longest wait was at " +
+             port_label(topology_, worst) + ", " + share_text(root_.worst_stall) + " of the time",
+         root_.worst_stall, thresholds_.harm_ratio, "", worst);
+  }
+
   bool ends_at_a_host() const {
     return topology_.node(topology_.port(topology_.port(root_.egress).peer).node).type != NodeType::kSwitch;
   }
@@ -284,7 +300,8 @@ void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<c
                                     .line_rates = line_rates,
                                     .suspects = suspects_,
                                     .marks = marks_,
-                                    .known = known_roots(*sweep.topology)});
+                                    .known = known_roots(*sweep.topology),
+                                    .recent = tracker_.recent(sweep.topology->epoch())});
   for (auto& [key, told] : told_) --told.left;
   std::erase_if(told_, [](const auto& entry) { return entry.second.left == 0; });
   for (const SteadyCongestion& steady : tracker_.update(*sweep.topology, roots)) {
@@ -308,7 +325,7 @@ void Congestion::report(const Sweep& sweep, const CounterPass& pass, std::span<c
     } else if (reason) {
       say_once(*reason, "; the rerouted traffic overloads the remaining links");
       if (is_outage(reason->kind))
-        story.add_evidence(*reason);  // whom an outage affects is down
+        story.add_overload(*reason);  // whom an outage affects is down
       else
         story.add_harm(*reason);
     }

@@ -98,6 +98,14 @@ void CongestionTracker::judge(Track& track) const {
   if (track.steady) track.told = still ? track.root.kind : usual_kind(track);
 }
 
+std::span<const PortIndex> CongestionTracker::recent(std::uint64_t epoch) {
+  recent_.clear();
+  for (const auto& [key, track] : tracks_)
+    if (track.epoch == epoch) recent_.insert(recent_.end(), track.root.links.begin(), track.root.links.end());
+  std::ranges::sort(recent_);
+  return recent_;
+}
+
 const std::vector<SteadyCongestion>& CongestionTracker::update(const Topology& topology,
                                                                const std::vector<CongestionRoot>& roots) {
   window_ = (window_ + 1) % kLongWindows;

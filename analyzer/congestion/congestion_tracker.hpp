@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -40,6 +41,9 @@ class CongestionTracker {
   const std::vector<SteadyCongestion>& update(const Topology& topology, const std::vector<CongestionRoot>& roots);
   /// What the last update() gave.
   const std::vector<SteadyCongestion>& steady() const { return steady_; }
+  /// Links of all roots that were seen in the last kLongWindows and belong to the discovery `epoch`, ascending. Valid
+  /// until the next call.
+  std::span<const PortIndex> recent(std::uint64_t epoch);
 
  private:
   struct Track {
@@ -69,6 +73,7 @@ class CongestionTracker {
   unsigned window_ = 0;  ///< position of the present one in Track::stalls
   std::unordered_map<PortKey, Track> tracks_;
   std::vector<SteadyCongestion> steady_;
+  std::vector<PortIndex> recent_;
 };
 
 }  // namespace weft::analyzer

@@ -22,9 +22,9 @@ std::vector<Key> straggler_schema() {
        [](WeftdConfig& c) -> Field { return &c.analyzer.straggler.score; },
        {1, 1000},
        "",
-       "Robust z-score, 0.6745 (x - median) / max(MAD, 1 % of median) of the time from the end of a transfer to the "
-       "start of the next, above which a port starts late. 3.5 is from Iglewicz and Hoaglin; if hosts agree within 1 % "
-       "it means 5 % later than the others."},
+       "Robust z-score, 0.6745 (x - median) / max(MAD, 1.5 % of median) of the time from the end of a transfer to the "
+       "start of the next, above which a port starts late. 3.5 is from Iglewicz and Hoaglin; if hosts agree within "
+       "1.5 % it means 8 % later than the others."},
       {"analyzer.straggler_beginnings",
        [](WeftdConfig& c) -> Field { return &c.analyzer.straggler.beginnings; },
        {2, 100},

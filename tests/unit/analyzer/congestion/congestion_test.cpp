@@ -348,6 +348,43 @@ TEST_F(CongestionTest, AssignsAVictimOfTwoRootsToTheWorseOne) {
   EXPECT_EQ(link_of(watch.only()), watch.link("leaf-1", "spine-2"));
 }
 
+TEST_F(CongestionTest, IsARootOfItsOwnWhereVictimsSendMoreThanGoesToTheOther) {
+  const std::string to = host(0, 1);
+  const std::string spine = spine_for("leaf-1", to), full = spine == "spine-2" ? "spine-3" : "spine-2";
+  tree(to, 0.35, 0.6);
+  for (unsigned number = 0; number < 4; ++number) set(host(1, number), "leaf-1", 0.4, 0.5);
+  run(6);
+  EXPECT_EQ(watch.open().size(), 1U) << watch.describe();
+  set("leaf-1", full, 0.98, 0.02);  // all of them may wait for the slow host, but 1.2 of 1.6 do not go there
+  run(6);
+  const auto open = watch.open();
+  ASSERT_EQ(open.size(), 2U) << watch.describe();
+  const auto uneven = std::ranges::find(open, IncidentKind::kCongestionUnevenLoad,
+                                        [](const Incident& incident) { return incident.finding.kind; });
+  ASSERT_NE(uneven, open.end());
+  EXPECT_EQ(link_of(*uneven), watch.link("leaf-1", full));
+}
+
+TEST_F(CongestionTest, SeesARootThatWasFullLatelyInPartsOfAPhase) {
+  const std::string to = host(0, 1);
+  const std::string spine = spine_for("leaf-1", to), full = spine == "spine-2" ? "spine-3" : "spine-2";
+  const auto send = [&](double uplink, double share, double stall, unsigned sweeps) {
+    tree(to, 0.35, 0.6);
+    set("leaf-1", full, uplink, 0.02);
+    for (unsigned number = 0; number < 4; ++number) set(host(1, number), "leaf-1", share, stall);
+    run(sweeps);
+  };
+  for (int phase = 0; phase < 4; ++phase) {
+    send(0.97, 0.4, 0.5, 1);  // alone less than 15 % of all the time
+    send(0.5, 0.25, 0.3, 1);  // the end of it, and other hosts are still waited for
+    send(0.1, 0.1, 0.01, 2);
+  }
+  const auto open = watch.open();
+  ASSERT_EQ(open.size(), 2U) << watch.describe();
+  EXPECT_TRUE(std::ranges::any_of(
+      open, [&](const Incident& incident) { return link_of(incident) == watch.link("leaf-1", full); }));
+}
+
 TEST_F(CongestionTest, ReportsNothingForBusyLinksWithoutStalls) {
   for (auto& [port, load] : loads) load = {0.95, 0.03};
   run(20);

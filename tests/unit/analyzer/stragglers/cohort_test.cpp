@@ -198,6 +198,18 @@ TEST(CollectiveStarts, DoNotBlameWhoWasReadTooEarlyToTell) {
   EXPECT_TRUE(found[0].late.empty());
 }
 
+TEST(CollectiveStarts, DoNotBlameWhoComputesAFewPerCentLonger) {
+  // Hosts differ by a per cent, and from one iteration to the next by another.
+  const auto silences = [](double last) {
+    std::vector<MemberSilence> all;
+    for (unsigned i = 0; i < 8; ++i) all.push_back({i, silence(1 + 0.02 * i, 13, 10.5 + 0.02 * i, 11 + 0.02 * i)});
+    all.push_back({8, silence(1.1, last)});
+    return all;
+  };
+  EXPECT_TRUE(find_beginnings(silences(11.6), at(100), kThresholds)[0].late.empty());
+  EXPECT_EQ(find_beginnings(silences(12), at(100), kThresholds)[0].late.size(), 1U);
+}
+
 TEST(CollectiveStarts, DoNotBlameMany) {
   auto silences = cohort(silence(1.5, 5.5));
   for (unsigned i = 9; i < 14; ++i) silences.push_back({i, silence(1.5, 5.5)});

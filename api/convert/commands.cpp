@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kLongestReason = 1024;
 constexpr std::size_t kLongestName = 256;
-constexpr std::size_t kLongestClaim = 256;
 
 }  // namespace
 
@@ -60,12 +59,11 @@ std::string for_the_record(const std::string& text, std::size_t longest) {
 }
 
 std::string who_asks(const std::string& known, const std::string& claims, const std::string& address) {
-  std::string claim = for_the_record(claims, kLongestClaim);
+  std::string name = claims.empty() ? known : known.empty() ? claims : known + ", for " + claims;
+  if (name.empty()) name = address;
   std::ranges::replace_if(
-      claim, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
-  if (known.empty()) return claim.empty() ? address : claim;
-  const std::string name = for_the_record(known, kLongestName);
-  return claim.empty() ? name : name + ", for " + claim;
+      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  return for_the_record(name, kLongestName);
 }
 
 }  // namespace weft::api

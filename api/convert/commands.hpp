@@ -26,7 +26,7 @@ Result<TimePoint> silence_end(const v1::SilenceIncidentRequest& request, TimePoi
 /// Text for the record, which is kept long: cut between two characters where it has more than `longest` bytes.
 std::string for_the_record(const std::string& text, std::size_t longest);
 /// The same for who asks: the name that is `known`, and beside it the one he `claims`: "root (uid 0), for ann". Where
-/// nobody is known, what he claims, else his address. A claim is cut to 256 bytes, and its control characters are '?'.
+/// nobody is known, what he claims, else his address. At most 256 bytes; control characters are '?'.
 std::string who_asks(const std::string& known, const std::string& claims, const std::string& address);
 
 }  // namespace weft::api

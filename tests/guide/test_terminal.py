@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "infiniband"))
 
 import weft_testing  # noqa: E402
 from terminal import Terminal  # noqa: E402
-from weft_testing import BUILD, program, weftctl  # noqa: E402
+from weft_testing import BUILD, program, weftctl, weftctl_json  # noqa: E402
 
 ESCAPE = "\x1b["
 VERBS = (("status",), ("nodes",), ("nodes", "--names"), ("ports", "leaf-r0-p01"), ("ports", "leaf-r0-p01", "--counters"), ("links",),
@@ -123,6 +123,20 @@ class OnATerminal(weft_testing.SubnetTest):
             done = weftctl(self.weftd, *arguments)
             self.assertEqual((2, True), (done.returncode, "--watch" in done.stderr), done.stderr)
         self.assertEqual(2, weftctl(self.weftd, "status", "--watch=0").returncode)
+
+    def test_who_acts_sees_first_and_is_asked_once(self):
+        command = ("weftctl", "--server", f"unix:{self.weftd.socket}", "isolate", "leaf-r0-p01:9", "--reason", "a test")
+        asked = self.terminal(*command)
+        asked.expect(r"preview: nothing is done yet.*keeps \d+ of \d+ uplink paths.*LEAF_CAPACITY +passed.*Do it\? \[y/N\] ")
+        asked.type("n\n")
+        self.assertEqual(4, asked.end())
+        self.assertIn("nothing was done", asked.said)
+        looked = self.terminal(*command[:-2], "--dry-run")
+        self.assertEqual(0, looked.end())
+        self.assertNotIn("Do it?", looked.said)
+        self.assertEqual([], weftctl_json(self.weftd, "plans", "--all").get("plans", []))
+        trail = weftctl_json(self.weftd, "audit").get("records", [])
+        self.assertEqual([], trail, "who only looked did nothing")
 
     def test_a_misspelt_word_gets_a_suggestion(self):
         for arguments, meant in ((("incidnets",), "incidents"), (("satus",), "status"), (("ports", "--conters"), "--counters")):

@@ -41,6 +41,8 @@ grpc::ServerUnaryReactor* RemedyService::ApprovePlan(grpc::CallbackServerContext
                                                      const v1::ApprovePlanRequest* request, v1::Plan* response) {
   const auto id = plan_id(request->id());
   if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   auto* call = new PlanCall(response, to_proto);
   commands_.approve(*id, request->revision(), callers_.who(request->who(), *context), call->callback());
   return call;
@@ -52,6 +54,8 @@ grpc::ServerUnaryReactor* RemedyService::RejectPlan(grpc::CallbackServerContext*
   if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
   auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   auto* call = new PlanCall(response, to_proto);
   commands_.reject(*id, std::move(*reason), callers_.who(request->who(), *context), call->callback());
   return call;
@@ -66,6 +70,8 @@ grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContex
         context, fail(ErrorCode::kInvalidArgument, of_node ? "name one host" : "name one end of the link: leaf-1:7"),
         response);
   if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
+  if (const auto claim = check_claim(who); !claim)
+    return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   auto* call = new PlanCall(response, to_proto);
   commands_.request(action, target, std::move(*reason), callers_.who(who, *context), call->callback());
   return call;
@@ -100,6 +106,8 @@ grpc::ServerUnaryReactor* RemedyService::SetHandsOff(grpc::CallbackServerContext
                                                      v1::RemedyStatus* response) {
   auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::RemedyStatus>(context, tl::unexpected(reason.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::RemedyStatus>(context, tl::unexpected(claim.error()), response);
   auto* call = new StatusCall(response, to_proto);
   commands_.set_hands_off(request->hands_off(), std::move(*reason), callers_.who(request->who(), *context),
                           call->callback());
@@ -111,6 +119,8 @@ grpc::ServerUnaryReactor* RemedyService::ResetBreaker(grpc::CallbackServerContex
                                                       v1::RemedyStatus* response) {
   auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::RemedyStatus>(context, tl::unexpected(reason.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::RemedyStatus>(context, tl::unexpected(claim.error()), response);
   auto* call = new StatusCall(response, to_proto);
   commands_.reset_breaker(std::move(*reason), callers_.who(request->who(), *context), call->callback());
   return call;

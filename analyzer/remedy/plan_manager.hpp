@@ -102,18 +102,23 @@ class PlanManager {
   void propose(const RemedyView& view);
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
+  void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);
   void refresh(Entry& entry, const RemedyView& view);
   RemedyAction inverse(const Plan& plan) const;
   void act(Entry& entry, const RemedyView& view);
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void watch(Entry& entry, const RemedyView& view);
   void trip(const RemedyView& view);
+  void notice_others(const TargetReading& reading, TimePoint now);
+  MarkOwner owner_of(const RemedyOrder& order) const;
   void settle(const Plan& plan, TargetState state, TimePoint now);
   void prune(TimePoint now);
 
   RemedySettings settings_;
   RemedyStatus status_;
+  HostBook hosts_;  ///< of the last view
   TimePoint reviewed_ = kNever;
+  std::string installation_;  ///< our store's id
   std::uint64_t next_id_;
   std::uint64_t next_order_ = 1;
   std::map<std::uint64_t, Entry> entries_;

@@ -56,6 +56,7 @@ void PlanManager::set_back(TimePoint now) {
 void PlanManager::review(const RemedyView& view) {
   if (view.now < reviewed_) set_back(view.now);
   reviewed_ = view.now;
+  hosts_.update(view);
   propose(view);
   propose_returns(view);
   trip(view);
@@ -71,12 +72,12 @@ void PlanManager::review(const RemedyView& view) {
 
 bool PlanManager::is_taken(const Entity& target) const {
   return std::ranges::any_of(
-      shown_, [&](const PlanPtr& plan) { return !is_over(plan->state) && plan->target.same_as(target); });
+      shown_, [&](const PlanPtr& plan) { return !is_over(plan->state) && same_target(plan->target, target); });
 }
 
 bool PlanManager::is_busy(const Entity& target) const {
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
-    return (is_under_way(plan->state) || plan->state == PlanState::kApproved) && plan->target.same_as(target);
+    return (is_under_way(plan->state) || plan->state == PlanState::kApproved) && same_target(plan->target, target);
   });
 }
 
@@ -84,7 +85,7 @@ bool PlanManager::is_busy(const Entity& target) const {
 // for again. And what was seen before the last action on a target is no reason for the next one.
 bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const {
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
-    if (!plan->target.same_as(remedy.target)) return false;
+    if (!same_target(plan->target, remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
     if (plan->started != kNever && !is_newer(view, incident, plan->finished)) return true;
     const bool in_vain = plan->state == PlanState::kRejected || plan->state == PlanState::kRolledBack ||
@@ -98,7 +99,7 @@ void PlanManager::propose(const RemedyView& view) {
   wanted_ = 0;
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || incident->finding.severity < Severity::kWarning) continue;
-    auto remedy = remedy_for(*incident, view);
+    auto remedy = remedy_for(*incident, view, hosts_);
     if (!remedy) continue;
     // A slow link that can be kept as the last resort is.
     if (remedy->action == RemedyAction::kIsolateLink && incident->finding.kind == IncidentKind::kLinkDegraded &&
@@ -153,9 +154,8 @@ void PlanManager::propose_returns(const RemedyView& view) {
     } else {
       if (out->incident == 0) continue;  // whoever asked for the drain knows when it ends
       if (!over) continue;
-      const auto health = std::ranges::find(view.health, out->target.host, &NodeHealth::node);
-      if (health == view.health.end() ||
-          (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
+      const NodeHealth* health = view.health_of(out->target.host);
+      if (!health || (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
         continue;
       reason = incident_name(out->incident) + " is over and the host is healthy";
     }
@@ -186,7 +186,7 @@ void PlanManager::trip(const RemedyView& view) {
 
 std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
-  GuardInput input{settings_, view, shown_, status_, tree, nullptr, std::nullopt};
+  GuardInput input{settings_, view, shown_, status_, hosts_, tree, nullptr, std::nullopt};
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
   return check_guards(plan, input);
@@ -236,6 +236,15 @@ void PlanManager::choose(const RemedyView& view) {
   }
 }
 
+// Nothing was sent: what automation approved waits for a person.
+void PlanManager::wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now) {
+  entry.work = {};
+  entry.plan.state = PlanState::kProposed;
+  entry.plan.approved_by.clear();
+  note(entry, std::string(kOurselves), std::string("needs approval: ") + to_string(why.guard) + ": " + why.explanation,
+       now);
+}
+
 void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const std::string ourselves(kOurselves);
@@ -261,16 +270,17 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     plan.updated = view.now;
     show(entry);
   }
-  const auto refuses = [](const GuardVerdict& verdict) { return verdict.result == GuardResult::kRefused; };
-  const auto count = std::ranges::count_if(plan.guards, refuses);
-  const bool waits_only = count == 1 && std::ranges::find_if(plan.guards, refuses)->guard == Guard::kOneActor;
+  const bool is_ours = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
+  if (is_ours && !first_refusal(plan.guards, false))
+    if (const GuardVerdict* why = first_refusal(plan.guards, true)) wait_for_person(entry, *why, view.now);
   if (plan.state == PlanState::kProposed && settings_.mode(plan.action) == RemedyMode::kAuto &&
-      (count == 0 || waits_only)) {
+      !first_refusal(plan.guards, true, Guard::kOneActor)) {
     plan.state = PlanState::kApproved;
     plan.approved_by = ourselves;
     note(entry, ourselves, "approved automatically", view.now);
   }
-  if (plan.state == PlanState::kApproved && count == 0) runner(entry, view.now).begin();
+  if (plan.state == PlanState::kApproved && !first_refusal(plan.guards, plan.approved_by == kOurselves))
+    runner(entry, view.now).begin();
 }
 
 // What takes back what a plan does. A link that was only made costly is made costly again, not isolated.
@@ -288,6 +298,10 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   Plan asked = plan;
   if (undoing) asked.action = inverse(plan);
   const auto guards = guards_of(asked, view);
+  const bool by_automation = plan.approved_by == kOurselves;
+  if (const GuardVerdict* why =
+          undoing || first_refusal(guards, false) ? nullptr : first_refusal(guards, by_automation))
+    return wait_for_person(entry, *why, view.now);
   const auto refused = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
     return verdict.result == GuardResult::kRefused && (!undoing || concerns_return(verdict.guard));
   });

@@ -158,6 +158,15 @@ CREATE TABLE timeline (
   change TEXT NOT NULL, severity TEXT NOT NULL, text TEXT NOT NULL, who TEXT NOT NULL, numbers_at INTEGER NOT NULL,
   left_out INTEGER NOT NULL, -- entries before this one that were dropped
   PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // Who we are in the marks that we leave on the world, and whom else we saw there.
+                                      // A copy of the database has the same id.
+                                      R"sql(
+CREATE TABLE installation (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL) STRICT;
+INSERT INTO installation VALUES (1, lower(hex(randomblob(8))));
+CREATE TABLE other_installation (
+  id TEXT PRIMARY KEY, plan INTEGER NOT NULL -- the newest that a mark was seen of
+  ) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -239,7 +239,7 @@ TEST_F(Remedies, AutomationIsStoppedAndGoesOn) {
   reset.set_reason("looked");
   EXPECT_EQ(call(&Stub::ResetBreaker, reset, status).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   auto snapshot = make_snapshot(1, {});
-  snapshot->remedy = {true, "x", true, "40 links in 5 min", kNow, 3, 4, 2};
+  snapshot->remedy = {true, "x", true, "40 links in 5 min", kNow, {}, 3, 4, 2};
   publication.publish(snapshot);
   ASSERT_TRUE(call(&Stub::GetStatus, v1::GetRemedyStatusRequest(), status).ok());
   EXPECT_TRUE(status.breaker_tripped());

@@ -108,7 +108,7 @@ class Sequence {
     const Shape& shape = world_.shape();
     const unsigned link = dice_.below(shape.links());
     const unsigned host = dice_.below(shape.hosts());
-    switch (dice_.below(20)) {
+    switch (dice_.below(22)) {
       case 0:
       case 1:
       case 2:
@@ -184,6 +184,23 @@ class Sequence {
       case 16:
         if (dice_.one_in(2)) (void)book_->reset_breaker("looked", "bob", world_.now());
         break;
+      case 17:
+        if (dice_.one_in(6) && world_.holder(false, host) == Holder::kNobody) {
+          say("another weftd drains " + shape.host(host));
+          world_.another_weftd_takes(host);
+        }
+        break;
+      case 18:
+      case 19: {
+        constexpr std::array kWays{Reported::kByItself, Reported::kByItself, Reported::kByNobody, Reported::kByTwo};
+        const Reported way = kWays[dice_.below(kWays.size())];
+        say("the adapter of " + shape.host(host) + " is reported by " +
+            (way == Reported::kByItself   ? "itself"
+             : way == Reported::kByNobody ? "nobody"
+                                          : "two hosts"));
+        world_.report(host, way);
+        break;
+      }
       default:
         break;
     }
@@ -262,7 +279,11 @@ class Sequence {
       }
       const TargetReading reading = world_.read(order.target);
       last_read_[order.plan] = reading.state;
+      const auto known = book_->status(world_.now()).others;
       book_->answer_reading(order.number, reading, world_.now());
+      promise(reading.others.empty() || (!known.empty() && known[0].plan >= reading.others[0].plan) ||
+                  book_->status(world_.now()).breaker_tripped,
+              "another weftd was seen, and automation went on");
       return true;
     }
     ++tally_.acts;
@@ -297,6 +318,11 @@ class Sequence {
     if (!undo) {
       promise(++sent_[plan.id] == 1, "a plan sent its action twice");
       promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
+    }
+    if (!undo && !act.is_link) {
+      const int doubt = world_.doubt_about(act.index);
+      promise(doubt == 0 || plan.approved_by != "weftd", "automation acted on a host that nobody confirms");
+      promise(doubt < 2 || !takes_out(plan.action), "a host was drained though somebody says that it is another");
     }
     if (undo || !takes_out(plan.action)) {
       if (takes_out(act.order.action)) check_capacity(act);

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstdio>
 
+#include "fabric/host_names.hpp"
+
 namespace weft {
 namespace {
 
@@ -74,7 +76,7 @@ bool covers(const MaintenanceWindow& window, const Entity& entity) {
       if (on_node(entity.kind))
         return covers(window, entity.port.node) ||
                (entity.kind == EntityKind::kLink && covers(window, entity.peer.node));
-      return entity.kind != EntityKind::kFabric && !window.host.empty() && entity.host == window.host;
+      return entity.kind != EntityKind::kFabric && same_host(entity.host, window.host);
   }
 }
 

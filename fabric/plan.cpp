@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <span>
 
+#include "fabric/host_names.hpp"
 #include "fabric/names.hpp"
 
 namespace weft {
@@ -21,15 +22,21 @@ constexpr Names<RemedyAction> kPlanActions{"NOTHING",         "ISOLATE_LINK", "R
 constexpr std::array<const char*, 3> kModes{"off", "propose", "auto"};
 constexpr Names<PlanState> kPlanStates{"PROPOSED",  "APPROVED",    "EXECUTING", "VERIFYING", "ROLLING_BACK",
                                        "COMMITTED", "ROLLED_BACK", "FAILED",    "REJECTED",  "EXPIRED"};
-constexpr Names<Guard> kGuards{"HANDS_OFF",     "ENABLED",       "LISTS",         "MAINTENANCE", "FRESH_DATA",
-                               "SENSOR",        "TWO_SIGNALS",   "ONE_ACTOR",     "BREAKER",     "BUDGET",
-                               "COOL_DOWN",     "REINSTATEMENT", "OWN_PATH",      "ALTERNATIVE", "REACHABILITY",
-                               "LEAF_CAPACITY", "JOB_CAPACITY",  "RAIL_CAPACITY", "BENEFIT"};
-constexpr std::array<const char*, 3> kResults{"PASSED", "REFUSED", "NOT_NEEDED"};
+constexpr Names<Guard> kGuards{"HANDS_OFF",    "ENABLED",       "LISTS",         "MAINTENANCE",   "FRESH_DATA",
+                               "SENSOR",       "IDENTITY",      "TWO_SIGNALS",   "ONE_ACTOR",     "BREAKER",
+                               "BUDGET",       "COOL_DOWN",     "REINSTATEMENT", "OWN_PATH",      "ALTERNATIVE",
+                               "REACHABILITY", "LEAF_CAPACITY", "JOB_CAPACITY",  "RAIL_CAPACITY", "BENEFIT"};
+constexpr std::array<const char*, 4> kResults{"PASSED", "REFUSED", "NOT_NEEDED", "NEEDS_PERSON"};
 constexpr Names<PlanIntent> kIntents{"NONE", "APPLY", "UNDO"};
 
-/// How the text begins by which we know our own work in a scheduler or a file.
-constexpr std::string_view kMark = "weft PLAN-";
+/// How the text begins by which a weftd is known in a scheduler or a file.
+constexpr std::string_view kMark = "weft ";
+constexpr std::string_view kPlan = "PLAN-";
+constexpr std::size_t kLongestInstallation = 32;
+
+bool is_hexadecimal(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
 
 }  // namespace
 
@@ -103,13 +110,60 @@ const char* to_string(TargetState state) {
 }
 
 std::string RemedyOrder::marked_reason() const {
-  std::string text = "weft " + plan_name(plan);
+  std::string text = std::string(kMark) + mark();
   if (incident != 0) text += ' ' + incident_name(incident);
   return text + ": " + reason;
 }
 
-bool is_our_mark(std::string_view text) {
-  return text.starts_with(kMark);
+std::string mark_text(const PlanMark& mark) {
+  return plan_name(mark.plan) + (mark.installation.empty() ? "" : '.' + mark.installation);
+}
+
+std::optional<PlanMark> parse_plan_mark(std::string_view text) {
+  if (!text.starts_with(kPlan)) return std::nullopt;
+  const std::size_t dot = text.find('.');
+  const auto plan = parse_plan_name(text.substr(0, dot));
+  if (!plan) return std::nullopt;
+  if (dot == std::string_view::npos) return PlanMark{*plan, {}};
+  const std::string_view installation = text.substr(dot + 1);
+  if (installation.empty() || installation.size() > kLongestInstallation || !is_hexadecimal(installation))
+    return std::nullopt;
+  return PlanMark{*plan, std::string(installation)};
+}
+
+std::optional<PlanMark> mark_in_reason(std::string_view reason) {
+  if (!reason.starts_with(kMark)) return std::nullopt;
+  reason.remove_prefix(kMark.size());
+  return parse_plan_mark(reason.substr(0, reason.find_first_of(" :")));
+}
+
+bool MarkOwner::owns(const PlanMark& mark) const {
+  if (!mark.installation.empty()) return mark.installation == installation;
+  return std::ranges::find(plans, mark.plan) != plans.end();
+}
+
+bool MarkOwner::owns_reason(std::string_view reason) const {
+  const auto mark = mark_in_reason(reason);
+  return mark && owns(*mark);
+}
+
+std::optional<PlanMark> MarkOwner::others_mark(std::string_view reason) const {
+  auto mark = mark_in_reason(reason);
+  if (!mark || mark->installation.empty() || mark->installation == installation) return std::nullopt;
+  return mark;
+}
+
+void TargetReading::add_other(const PlanMark& mark) {
+  const auto same = std::ranges::find(others, mark.installation, &PlanMark::installation);
+  if (same != others.end())
+    same->plan = std::max(same->plan, mark.plan);
+  else if (others.size() < kMostOtherMarks)
+    others.push_back(mark);
+}
+
+bool same_target(const Entity& a, const Entity& b) {
+  if (a.kind != EntityKind::kHost || b.kind != EntityKind::kHost) return a.same_as(b);
+  return same_host(a.host, b.host);
 }
 
 bool Plan::refused() const {

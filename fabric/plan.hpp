@@ -73,6 +73,7 @@ enum class Guard : std::uint8_t {
   kMaintenance,    ///< nobody works on it
   kFreshData,      ///< the picture is fresh and complete
   kSensor,         ///< not everything failed at once: then our own sight is to be suspected
+  kIdentity,       ///< somebody else than the host itself says which adapters are its own
   kTwoSignals,     ///< two independent signals, or both ends, say so
   kOneActor,       ///< nothing else is under way on this fabric
   kBreaker,        ///< the breaker is not tripped
@@ -92,9 +93,10 @@ const char* to_string(Guard guard);  ///< "HANDS_OFF", "ENABLED", …
 /// The reverse of to_string(); nullopt for any other text.
 std::optional<Guard> parse_guard(std::string_view text);
 
-/// What one guard decided; kNotNeeded where it does not apply to the action.
-enum class GuardResult : std::uint8_t { kPassed, kRefused, kNotNeeded };
-const char* to_string(GuardResult result);  ///< "PASSED", "REFUSED", "NOT_NEEDED"
+/// What one guard decided; kNotNeeded where it does not apply to the action, kNeedsPerson where automation may not do
+/// it and a person's approval may.
+enum class GuardResult : std::uint8_t { kPassed, kRefused, kNotNeeded, kNeedsPerson };
+const char* to_string(GuardResult result);  ///< "PASSED", "REFUSED", "NOT_NEEDED", "NEEDS_PERSON"
 /// The reverse of to_string(); nullopt for any other text.
 std::optional<GuardResult> parse_guard_result(std::string_view text);
 
@@ -127,6 +129,9 @@ struct PlanStep {
   std::string what;                        ///< one sentence: before, after, what was read
   bool operator==(const PlanStep&) const = default;
 };
+
+/// Whether two targets are the same: hosts by same_host(), anything else by Entity::same_as().
+bool same_target(const Entity& a, const Entity& b);
 
 /// What is being asked of the world for a plan. Journalled before it is done.
 enum class PlanIntent : std::uint8_t {
@@ -180,6 +185,33 @@ std::string plan_name(std::uint64_t id);
 /// Reads "PLAN-7", "plan-7" or "7".
 std::optional<std::uint64_t> parse_plan_name(std::string_view text);
 
+/// What the mark of a weftd on a scheduler's node, or in a file, says of who made it.
+struct PlanMark {
+  std::uint64_t plan = 0;
+  /// The random id of the store that the plan is in; a copy of the database carries it too. Empty: a mark of the format
+  /// before, without an id.
+  std::string installation{};
+  bool operator==(const PlanMark&) const = default;
+};
+/// "PLAN-7.1c9e0b7a5d3f2468": also fit for the value of a Kubernetes label; "PLAN-7" without an installation.
+std::string mark_text(const PlanMark& mark);
+/// The reverse of mark_text(); nullopt for any other text.
+std::optional<PlanMark> parse_plan_mark(std::string_view text);
+/// The mark in a reason that RemedyOrder::marked_reason() made; nullopt for what anybody else wrote.
+std::optional<PlanMark> mark_in_reason(std::string_view reason);
+
+/// Which marks are our own.
+struct MarkOwner {
+  std::string installation{};          ///< id of our store; empty: none is known
+  std::vector<std::uint64_t> plans{};  ///< of ours that hold the target, by the journal: marks without an id are theirs
+  /// The mark is one of ours.
+  bool owns(const PlanMark& mark) const;
+  /// The same for the mark in a reason; false where there is none.
+  bool owns_reason(std::string_view reason) const;
+  /// The mark of another installation in a reason; nullopt where there is none. A mark without an id is no sign of one.
+  std::optional<PlanMark> others_mark(std::string_view reason) const;
+};
+
 /// How the world stands towards a plan's target: what the planner wants, what an actuator reads.
 enum class TargetState : std::uint8_t {
   kClear,    ///< the link is in service, the node takes jobs
@@ -192,7 +224,14 @@ const char* to_string(TargetState state);  ///< "clear", "ours", "foreign"
 struct TargetReading {
   TargetState state = TargetState::kClear;
   std::string detail;  ///< what was read, in its own words: "DRAIN, reason 'disk' set by root"
+  /// Marks of other installations that were seen on the way, on whatever target: one for each, the newest plan's.
+  std::vector<PlanMark> others{};
+
+  /// Adds a mark to `others`, if it is newer than the one of its installation.
+  void add_other(const PlanMark& mark);
 };
+/// Other installations that are remembered at most.
+inline constexpr std::size_t kMostOtherMarks = 16;
 
 /// To read a target's state, or to change it.
 enum class OrderKind : std::uint8_t { kRead, kAct };
@@ -208,6 +247,7 @@ struct RemedyOrder {
   std::string actuator;  ///< as Plan::actuator
   std::string reason;    ///< one sentence for people, without our mark
   std::uint64_t incident = 0;
+  MarkOwner owner{};  ///< by which our own marks are known
   /// The fabric as last swept, from which ways to ports are worked out. Null for hosts and while the planner holds the
   /// order: it is filled in when the order is sent.
   std::shared_ptr<const Sweep> sweep{};
@@ -215,11 +255,11 @@ struct RemedyOrder {
   /// When the guards allowed it, on a clock that never steps (RemedyView::steady); nullopt: no guard was asked.
   std::optional<Duration> decided{};
 
-  /// "weft PLAN-7 INC-17: " and the reason: what a scheduler shows, and by which we know our own work again.
+  /// "PLAN-7.1c9e0b7a5d3f2468": by which we know our own work again.
+  std::string mark() const { return mark_text({plan, owner.installation}); }
+  /// "weft PLAN-7.1c9e0b7a5d3f2468 INC-17: " and the reason: what a scheduler shows.
   std::string marked_reason() const;
 };
-/// True when the text was made by RemedyOrder::marked_reason(), of whatever plan.
-bool is_our_mark(std::string_view text);
 
 /// What holds automation back. It survives a restart; a fresh store has this default.
 struct RemedyHolds {
@@ -228,6 +268,8 @@ struct RemedyHolds {
   bool breaker_tripped = false;  ///< only a person resets it
   std::string breaker_reason;
   TimePoint breaker_since = kNever;
+  /// The newest mark seen of each other weftd: one that is newer trips the breaker.
+  std::vector<PlanMark> others{};
   bool operator==(const RemedyHolds&) const = default;
 };
 
@@ -269,6 +311,7 @@ struct RemedyMemory {
   std::uint64_t next_id = 1;  ///< never given before, even if its predecessors are deleted
   PlansEnded ended{};         ///< ever; those that were deleted since too
   RemedyHolds holds;
+  std::string installation{};  ///< the store's random id, 16 hexadecimal digits
 };
 
 /// One line of the audit trail. `hash` covers everything before it: a line that is changed or taken out shows.

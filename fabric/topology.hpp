@@ -51,10 +51,12 @@ struct Node {
   std::uint16_t device_id = 0;
   bool enhanced_port0 = false;    ///< SwitchInfo: port 0 has counters of its own
   bool aggregation_node = false;  ///< a switch's SHARP engine, seen as a channel adapter
+  bool name_is_given = false;     ///< an operator wrote it down, in the node name map; the node did not say it itself
   bool reachable = true;     ///< a way over links that are up leads to it; whether it answers is state_read_at's matter
   PortIndex first_port = 0;  ///< its ports stand together in Topology::ports(), lowest number first
-  std::string name;          ///< for people: from the node name map, else the description; never a key
-  std::string description;   ///< NodeDescription as valid UTF-8 (bad bytes replaced)
+  /// For people: from the node name map, else the description; never a key. Its GUID, of an adapter that nobody named.
+  std::string name;
+  std::string description;  ///< NodeDescription as valid UTF-8 (bad bytes replaced)
 
   /// 0 for a switch, 1 otherwise.
   std::uint8_t lowest_port() const { return type == NodeType::kSwitch ? 0 : 1; }
@@ -150,8 +152,9 @@ class Topology {
   std::unordered_map<NodeGuid, NodeIndex> by_guid_;
 };
 
-/// The host that an adapter sits in, from its description: "dgx-04 mlx5_5", "dgx-04 HCA-1" → "dgx-04"; a switch, a
-/// router or a description of one word gives the whole name. Health is asked and given for hosts.
+/// The host that an adapter sits in, from its name: "dgx-04 mlx5_5", "dgx-04 HCA-1" → "dgx-04"; a switch, a router or a
+/// name of one word gives the whole name. Health is asked and given for hosts. Unless the name is given, this is what
+/// the node claims: analyzer/remedy/host_identity.hpp says whether anybody confirms it.
 std::string_view host_name(const Node& node);
 
 /// Of an Ethernet fabric: nobody reads either end of the cable at the port. Up or down, what passes it, or that

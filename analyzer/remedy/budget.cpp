@@ -121,7 +121,7 @@ RemedyAction outward_action(const Plan& plan) {
 std::size_t failed_reinstatements(const Entity& target, Plans plans, const Ages& ages,
                                   const VerificationLimits& limits) {
   return static_cast<std::size_t>(std::ranges::count_if(plans, [&](const auto& plan) {
-    return !takes_out(plan->action) && plan->target.same_as(target) &&
+    return !takes_out(plan->action) && same_target(plan->target, target) &&
            (plan->state == PlanState::kRolledBack || plan->state == PlanState::kFailed) && plan->started != kNever &&
            ages.of(plan->started) < limits.reinstatement_window;
   }));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fabric/graph/job_health.hpp"
+#include "fabric/host_names.hpp"
 #include "fabric/link_rate.hpp"
 #include "fabric/number_text.hpp"
 
@@ -16,13 +18,20 @@ constexpr double kRetransmissionTimeout = 4.3;
 // Packets on a link that works at half its rate, each of 4 KiB.
 constexpr double kUsualUtilization = 0.5;
 
-std::string host_behind(const Topology& topology, const Entity& link) {
+/// Of an adapter's node; empty where nobody named it.
+std::string host_in(const Topology& topology, NodeIndex node, const HostBook& hosts) {
+  if (topology.is_ethernet() || topology.node(node).aggregation_node)
+    return std::string(host_name(topology.node(node)));
+  return hosts.host_of(topology.node(node).guid);
+}
+
+/// The adapter at either end of the link, or kNoIndex.
+NodeIndex adapter_at(const Topology& topology, const Entity& link) {
   for (const PortKey key : {link.port, link.peer}) {
     const NodeIndex node = topology.find_node(key.node);
-    if (node != kNoIndex && topology.node(node).type == NodeType::kChannelAdapter)
-      return std::string(host_name(topology.node(node)));
+    if (node != kNoIndex && topology.node(node).type == NodeType::kChannelAdapter) return node;
   }
-  return {};
+  return kNoIndex;
 }
 
 // What mends a link, or a host's port, that fails, flaps, degrades or loses.
@@ -80,6 +89,14 @@ const Incident* RemedyView::incident(std::uint64_t id) const {
   return found == incidents.end() ? nullptr : found->get();
 }
 
+const NodeHealth* RemedyView::health_of(std::string_view host) const {
+  const NodeHealth* worst = nullptr;
+  for (const NodeHealth& entry : health)
+    if (same_host(entry.node, host) && (!worst || worse_of(worst->verdict, entry.verdict) != worst->verdict))
+      worst = &entry;
+  return worst;
+}
+
 bool RemedyView::is_ethernet_link(const Entity& target) const {
   if (target.kind != EntityKind::kLink) return false;
   const FabricView* of = fabric(target.fabric);
@@ -102,7 +119,7 @@ Entity link_entity(std::string fabric, const Topology& topology, PortIndex port)
                    port_label(topology, topology.find_port(key.high))};
 }
 
-std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view) {
+std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view, const HostBook& hosts) {
   const Entity& cause = incident.finding.cause;
   if (is_single_flap(incident)) return std::nullopt;
   if (!is_trouble_of_a_host(incident.finding.kind)) return std::nullopt;
@@ -113,7 +130,7 @@ std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& vie
   if (cause.kind == EntityKind::kNode) {
     const NodeIndex node = topology.find_node(cause.port.node);
     if (node == kNoIndex || topology.node(node).type != NodeType::kChannelAdapter) return std::nullopt;
-    return drain(std::string(host_name(topology.node(node))));
+    return drain(host_in(topology, node, hosts));
   }
   Entity link = cause;
   if (cause.kind == EntityKind::kPort) {
@@ -122,7 +139,8 @@ std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& vie
     link = link_entity(cause.fabric, topology, port);
   }
   if (link.kind != EntityKind::kLink) return std::nullopt;
-  if (std::string host = host_behind(topology, link); !host.empty()) return drain(std::move(host));
+  if (const NodeIndex adapter = adapter_at(topology, link); adapter != kNoIndex)
+    return drain(host_in(topology, adapter, hosts));
   if (!is_trouble_of_a_link(incident.finding.kind)) return std::nullopt;
   return Remedy{RemedyAction::kIsolateLink, std::move(link)};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/remedy/host_identity.hpp"
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
 
@@ -17,9 +18,9 @@ struct Remedy {
 };
 
 /// The remedy for the incident's cause: a link between switches is isolated, the host behind any other link, or with a
-/// bad adapter, is drained. nullopt for what no action of ours mends: a whole switch, congestion by load, our own
-/// sight.
-std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view);
+/// bad adapter, is drained: the host that `hosts` says the adapter is in. nullopt for what no action of ours mends: a
+/// whole switch, congestion by load, our own sight, an adapter that nobody named.
+std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view, const HostBook& hosts);
 
 /// The host as a target.
 Entity host_entity(std::string host);

@@ -2,12 +2,15 @@
 #include "analyzer/remedy/guards.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/target_lists.hpp"
 #include "fabric/graph/directed_path.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -59,6 +62,8 @@ class Judge {
         return fresh_data();
       case Guard::kSensor:
         return sensor();
+      case Guard::kIdentity:
+        return identity();
       case Guard::kTwoSignals:
         return two_signals();
       case Guard::kOneActor:
@@ -115,45 +120,41 @@ class Judge {
     return "no actuator is configured for " + action;
   }
 
-  // Every name under which the target may stand in a list.
-  std::vector<std::string> names() const {
-    if (!is_link_) return {plan_.target.host};
-    std::vector<std::string> names;
-    for (const PortKey key : {plan_.target.port, plan_.target.peer}) {
-      const std::string number = ':' + std::to_string(key.port.value);
-      names.push_back(to_string(key.node));
-      names.push_back(to_string(key.node) + number);
-      const NodeIndex node = fabric_ ? topology().find_node(key.node) : kNoIndex;
-      if (node == kNoIndex) continue;
-      names.push_back(topology().node(node).name);
-      names.push_back(topology().node(node).name + number);
-      const PortIndex port = topology().find_port(key);
-      if (port == kNoIndex || topology().port_name(port).empty()) continue;
-      names.push_back(topology().node(node).name + ':' + std::string(topology().port_name(port)));
-    }
-    return names;
-  }
-
   Verdict lists() const {
     const RemedySettings& settings = in_.settings;
     if (settings.deny.empty() && settings.allow.empty()) return passed("no allow or deny lists");
-    const auto own = names();
-    const auto on = [&own](const std::vector<std::string>& list) {
-      return std::ranges::find_first_of(list, own) != list.end();
+    const auto on = [this](const std::vector<std::string>& list) {
+      return std::ranges::find_if(list, [this](const std::string& entry) { return is_meant(entry); });
     };
-    if (on(settings.deny)) return refused("the target is on the deny list");
-    if (!settings.allow.empty() && !on(settings.allow)) return refused("the target is not on the allow list");
+    if (const auto entry = on(settings.deny); entry != settings.deny.end())
+      return refused("the target is on the deny list, as " + *entry);
+    if (!settings.allow.empty() && on(settings.allow) == settings.allow.end())
+      return refused("the target is not on the allow list");
     return passed("the lists allow it");
+  }
+
+  /// Whether the entry of a list means the target.
+  bool is_meant(const std::string& entry) const {
+    if (!is_link_) return means_host(entry, plan_.target.host, in_.hosts);
+    return std::ranges::any_of(std::array{plan_.target.port, plan_.target.peer},
+                               [&](PortKey end) { return means_port(entry, end, fabric_ ? &topology() : nullptr); });
   }
 
   Verdict maintenance() const {
     if (by_person_) return not_needed("requested by a person");
     for (const MaintenanceWindow& window : in_.view.maintenance) {
       if (state_at(window, in_.view.now) != MaintenanceState::kActive) continue;
-      if (covers(window, plan_.target) || (!is_link_ && window.host == plan_.target.host))
+      if (covers(window, plan_.target) || (!is_link_ && is_work_on_host(window)))
         return refused("maintenance window active: " + in_words(window));
     }
     return passed("no maintenance window");
+  }
+
+  /// By the host's name, or at an adapter of the host.
+  bool is_work_on_host(const MaintenanceWindow& window) const {
+    return same_host(window.host, plan_.target.host) || std::ranges::any_of(window.nodes, [this](NodeGuid node) {
+             return in_.hosts.has_guid(plan_.target.host, node.value);
+           });
   }
 
   Verdict fresh_data() const {
@@ -194,6 +195,23 @@ class Judge {
           (plan_.target.fabric.empty() || incident->finding.cause.fabric == plan_.target.fabric))
         return refused(incident_name(incident->id) + " makes the monitoring unreliable: " + incident->finding.summary);
     return passed("no incident about the monitoring itself");
+  }
+
+  Verdict identity() const {
+    if (is_link_) return not_needed("a link is known by the GUIDs of its ends");
+    // What was drained carries our mark: a person may always give it back.
+    if (by_person_ && !takes_out_) return not_needed("a person returns a host to service");
+    const HostIdentity host = in_.hosts.identify(plan_.target.host, in_.view.incident(plan_.incident));
+    switch (host.state) {
+      case HostIdentity::State::kConfirmed:
+        return passed(host.explanation);
+      case HostIdentity::State::kUnconfirmed:
+        return by_person_ ? passed("a person named the host; " + host.explanation)
+                          : Verdict{GuardResult::kNeedsPerson, host.explanation};
+      case HostIdentity::State::kContradicted:
+        break;
+    }
+    return refused(host.explanation);
   }
 
   Verdict two_signals() const {
@@ -241,7 +259,7 @@ class Judge {
     for (const PlanPtr& other : in_.plans) {
       // A proposal that nobody took up touched nothing.
       if (other->id == plan_.id || (other->started == kNever && other->approved_by.empty())) continue;
-      if (!other->target.same_as(plan_.target)) continue;
+      if (!same_target(other->target, plan_.target)) continue;
       const TimePoint last = std::max(other->started, other->finished);
       if (in_.ages.of(last) < limits_.budget.cool_down && other->id != plan_.undoes)
         return refused(plan_name(other->id) + " changed it less than " + minutes(limits_.budget.cool_down) + " ago");
@@ -367,6 +385,14 @@ class Judge {
 bool takes_out(RemedyAction action) {
   return action == RemedyAction::kIsolateLink || action == RemedyAction::kRaiseLinkCost ||
          action == RemedyAction::kDrainNode;
+}
+
+const GuardVerdict* first_refusal(const std::vector<GuardVerdict>& guards, bool by_automation, Guard ignored) {
+  const auto found = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
+    if (verdict.guard == ignored) return false;
+    return verdict.result == GuardResult::kRefused || (by_automation && verdict.result == GuardResult::kNeedsPerson);
+  });
+  return found == guards.end() ? nullptr : &*found;
 }
 
 bool holds_fabric(const Plan& plan) {

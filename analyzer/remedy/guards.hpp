@@ -9,6 +9,7 @@
 
 #include "analyzer/places/shape.hpp"
 #include "analyzer/remedy/clock_steps.hpp"
+#include "analyzer/remedy/host_identity.hpp"
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
 #include "fabric/graph/route_check.hpp"
@@ -30,7 +31,8 @@ struct GuardInput {
   const RemedyView& view;
   std::span<const PlanPtr> plans;  ///< all that are remembered; the one that is judged may be among them
   const RemedyStatus& status;
-  Ages ages;  ///< as of view.now
+  Ages ages;              ///< as of view.now
+  const HostBook& hosts;  ///< of the view
   /// The plan's fabric as it is now; null when it is not known or the target is a host.
   LiveTree* tree = nullptr;
   /// How tables lead through that fabric's tiers now; null while that is not known.
@@ -45,11 +47,16 @@ struct GuardInput {
 
 /// One verdict for each guard, in the order of Guard. A guard that an action does not need says so. A person's own wish
 /// (Plan::requested_by is not "weftd") needs no second signal, benefit or cool-down; taking something back needs no
-/// budget. Everything else holds for people as well.
+/// budget. Everything else holds for people as well, and what needs a person (GuardResult::kNeedsPerson) holds for
+/// automation alone.
 std::vector<GuardVerdict> check_guards(const Plan& plan, const GuardInput& input);
 
 /// True for actions that take something out of service (or make it be avoided), false for those that bring it back.
 bool takes_out(RemedyAction action);
+/// The plan may not be carried out as it is approved now: a guard refuses it, or wants a person where automation
+/// approves. The first such verdict but `ignored`; null: none.
+const GuardVerdict* first_refusal(const std::vector<GuardVerdict>& guards, bool by_automation,
+                                  Guard ignored = Guard::kCount);
 /// It asks the world for a change now: nothing else may do so on the same fabric.
 bool holds_fabric(const Plan& plan);
 /// weftd itself, as the one who asks and approves.

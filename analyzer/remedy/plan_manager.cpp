@@ -19,15 +19,9 @@ using namespace std::chrono_literals;
 // What was decided longer ago, because the disk or the machine was slow, is decided anew.
 constexpr Duration kLongestDelay = 10s;
 
-// Transient: it is waited for, so it refuses no approval.
-bool waits(const GuardVerdict& verdict) {
-  return verdict.guard == Guard::kOneActor;
-}
-
+// Of a person's wish. That another plan is under way is waited for: it refuses no approval.
 const GuardVerdict* refusal(const std::vector<GuardVerdict>& guards) {
-  const auto found = std::ranges::find_if(
-      guards, [](const GuardVerdict& verdict) { return verdict.result == GuardResult::kRefused && !waits(verdict); });
-  return found == guards.end() ? nullptr : &*found;
+  return first_refusal(guards, false, Guard::kOneActor);
 }
 
 }  // namespace
@@ -35,6 +29,7 @@ const GuardVerdict* refusal(const std::vector<GuardVerdict>& guards) {
 PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now)
     : settings_(std::move(settings)),
       status_{std::move(memory.holds)},
+      installation_(std::move(memory.installation)),
       next_id_(memory.next_id),
       trees_(settings_.limits.capacity) {
   set_back(now);
@@ -125,6 +120,7 @@ PlanManager::Entry& PlanManager::add(RemedyAction action, Entity target, const s
 
 Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, const std::string& who,
                                   const RemedyView& view) {
+  hosts_.update(view);
   Entry* found = entry(id);
   if (!found) return fail(ErrorCode::kNotFound, "no plan " + plan_name(id));
   Plan& plan = found->plan;
@@ -183,13 +179,14 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
 
 Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, const std::string& why,
                                   const std::string& who, const RemedyView& view, bool only_cost) {
+  hosts_.update(view);
   const auto undone = plan_undone_by(action, target, only_cost);
   if (!undone) return tl::unexpected(undone.error());
   const std::uint64_t undoes = *undone;
   // A person's word stands for what was only proposed, or waits for its turn by our own approval.
   for (auto& [id, other] : entries_)
     if ((other.plan.state == PlanState::kProposed || other.plan.state == PlanState::kApproved) &&
-        other.plan.target.same_as(target))
+        same_target(other.plan.target, target))
       end(other, PlanState::kExpired, who, "requested by a person", view.now);
 
   const std::uint64_t id = next_id_;
@@ -245,6 +242,16 @@ Result<void> PlanManager::reset_breaker(const std::string& why, const std::strin
   return {};
 }
 
+// Of marks without an id those are ours whose plans hold the target by our own journal.
+MarkOwner PlanManager::owner_of(const RemedyOrder& order) const {
+  MarkOwner owner{installation_, {}};
+  for (const PlanPtr& plan : shown_)
+    if ((plan->id == order.plan || plan->in_force || plan->unresolved || is_under_way(plan->state)) &&
+        same_target(plan->target, order.target))
+      owner.plans.push_back(plan->id);
+  return owner;
+}
+
 RemedyBatch PlanManager::drain_changes(TimePoint now) {
   RemedyBatch batch;
   batch.audit = std::exchange(unsaved_audit_, {});
@@ -281,6 +288,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
     }
     if (!order) continue;
     order->number = next_order_++;
+    order->owner = owner_of(*order);
     entry.work.order = order->number;
     orders_[order->number] = id;
     batch.orders.push_back(std::move(*order));
@@ -321,11 +329,31 @@ void PlanManager::withdraw(std::uint64_t id, TimePoint now) {
   note(*of, ourselves, "a proposal again, because its approval could not be stored", now);
 }
 
+// A mark that no earlier reading showed: somebody acts here now, by other guards and budgets than ours.
+void PlanManager::notice_others(const TargetReading& reading, TimePoint now) {
+  for (const PlanMark& mark : reading.others) {
+    const auto known = std::ranges::find(status_.others, mark.installation, &PlanMark::installation);
+    if (known != status_.others.end() && known->plan >= mark.plan) continue;
+    if (known != status_.others.end())
+      known->plan = mark.plan;
+    else if (status_.others.size() < kMostOtherMarks)
+      status_.others.push_back(mark);
+    status_changed_ = true;
+    const std::string why = "another weftd acts here too, its mark " + mark_text(mark) +
+                            " was read: two of them do not know each other's plans";
+    audit(nullptr, std::string(kOurselves), status_.breaker_tripped ? "another weftd" : "breaker tripped", why, now);
+    if (std::exchange(status_.breaker_tripped, true)) continue;
+    status_.breaker_reason = why;
+    status_.breaker_since = now;
+  }
+}
+
 void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReading>& reading, TimePoint now) {
   const auto order = orders_.find(number);
   if (order == orders_.end()) return;
   Entry* of = entry(order->second);
   orders_.erase(order);
+  if (reading) notice_others(*reading, now);
   if (!of || of->work.order != number) return;
   if (is_under_way(of->plan.state)) {
     if (runner(*of, now).read(reading)) of->work.stage = PlanWork::Stage::kReady;
@@ -341,7 +369,7 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   settle(plan, reading->state, now);
   // What only failed to come back is held by another plan.
   const bool is_held = std::ranges::any_of(shown_, [&](const PlanPtr& other) {
-    return other->id != plan.id && other->in_force && other->target.same_as(plan.target);
+    return other->id != plan.id && other->in_force && same_target(other->target, plan.target);
   });
   const bool ours = reading->state == TargetState::kOurs && !is_held;
   if (plan.in_force == ours && !plan.unresolved) return;

@@ -130,6 +130,7 @@ class PlanManager {
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
   bool renew(Entry& entry, const RemedyView& view);
+  void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);
   void refresh(Entry& entry, const RemedyView& view);
   void act(Entry& entry, const RemedyView& view);
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
@@ -137,13 +138,17 @@ class PlanManager {
   void watch(Entry& entry, const RemedyView& view);
   void watch_undoing(Entry& entry, const RemedyView& view);
   void trip(const RemedyView& view);
+  void notice_others(const TargetReading& reading, TimePoint now);
+  MarkOwner owner_of(const RemedyOrder& order) const;
   void settle(const Plan& plan, TargetState state, TimePoint now);
   void prune(TimePoint now);
 
   RemedySettings settings_;
   RemedyStatus status_;
+  HostBook hosts_;  ///< of the last view
   TimePoint reviewed_ = kNever;
   ClockSteps clock_;
+  std::string installation_;  ///< our store's id
   std::uint64_t next_id_;
   std::uint64_t next_order_ = 1;
   std::map<std::uint64_t, Entry> entries_;

@@ -27,7 +27,7 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
   std::uint64_t undoes = 0;
   for (const auto& [id, other] : entries_) {
     const Plan& plan = other.plan;
-    if (!plan.target.same_as(target)) continue;
+    if (!same_target(plan.target, target)) continue;
     const bool waits_by_itself = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
     if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself))
       return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way (" + to_string(plan.action) +
@@ -47,6 +47,7 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
 
 Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, const std::string& why,
                                   const std::string& who, const RemedyView& view, bool only_cost) {
+  hosts_.update(view);
   const auto undoes = plan_undone_by(action, target, only_cost);
   if (!undoes) return tl::unexpected(undoes.error());
   Plan plan;

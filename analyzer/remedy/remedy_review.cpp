@@ -65,6 +65,7 @@ void PlanManager::review(const RemedyView& view) {
   const Duration forward = view.steady ? clock_.look(view.now, *view.steady) : Duration{};
   if (forward > Duration{}) set_forward(forward, view.now);
   reviewed_ = view.now;
+  hosts_.update(view);
   propose(view);
   propose_returns(view);
   trip(view);
@@ -81,12 +82,12 @@ void PlanManager::review(const RemedyView& view) {
 
 bool PlanManager::is_taken(const Entity& target) const {
   return std::ranges::any_of(
-      shown_, [&](const PlanPtr& plan) { return !is_over(plan->state) && plan->target.same_as(target); });
+      shown_, [&](const PlanPtr& plan) { return !is_over(plan->state) && same_target(plan->target, target); });
 }
 
 bool PlanManager::is_busy(const Entity& target) const {
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
-    return (is_under_way(plan->state) || plan->state == PlanState::kApproved) && plan->target.same_as(target);
+    return (is_under_way(plan->state) || plan->state == PlanState::kApproved) && same_target(plan->target, target);
   });
 }
 
@@ -94,7 +95,7 @@ bool PlanManager::is_busy(const Entity& target) const {
 // for again. And what was seen before the last action on a target is no reason for the next one.
 bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const {
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
-    if (!plan->target.same_as(remedy.target)) return false;
+    if (!same_target(plan->target, remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
     if (plan->started != kNever && !is_newer(view, incident, plan->finished)) return true;
     const bool in_vain = plan->state == PlanState::kRejected || plan->state == PlanState::kRolledBack ||
@@ -113,7 +114,7 @@ void PlanManager::propose(const RemedyView& view) {
                             std::ranges::count_if(shown_, [](const PlanPtr& plan) { return !is_over(plan->state); }));
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || incident->finding.severity < Severity::kWarning) continue;
-    auto remedy = remedy_for(*incident, view);
+    auto remedy = remedy_for(*incident, view, hosts_);
     if (!remedy) continue;
     // A slow link that can be kept as the last resort is.
     if (remedy->action == RemedyAction::kIsolateLink && incident->finding.kind == IncidentKind::kLinkDegraded &&
@@ -162,9 +163,8 @@ std::optional<std::string> PlanManager::reason_to_return(const Plan& out, const 
       !incident || (!incident->is_open() && ages.of(incident->resolved) >= settings_.limits.undrain_after);
   if (out.target.kind == EntityKind::kHost) {
     if (out.incident == 0 || !over) return std::nullopt;  // whoever asked for the drain knows when it ends
-    const auto health = std::ranges::find(view.health, out.target.host, &NodeHealth::node);
-    if (health == view.health.end() ||
-        (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
+    const NodeHealth* health = view.health_of(out.target.host);
+    if (!health || (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
       return std::nullopt;
     return incident_name(out.incident) + " is over and the host is healthy";
   }
@@ -215,8 +215,15 @@ void PlanManager::trip(const RemedyView& view) {
 
 std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
-  GuardInput input{settings_, view,    shown_, status_, clock_.ages(view.now),
-                   tree,      nullptr, trees_.counts(plan.target.fabric, view)};
+  GuardInput input{settings_,
+                   view,
+                   shown_,
+                   status_,
+                   clock_.ages(view.now),
+                   hosts_,
+                   tree,
+                   nullptr,
+                   trees_.counts(plan.target.fabric, view)};
   if (tree) input.shape = trees_.shape(plan.target.fabric);
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
@@ -312,6 +319,15 @@ bool PlanManager::renew(Entry& entry, const RemedyView& view) {
   return true;
 }
 
+// Nothing was sent: what automation approved waits for a person.
+void PlanManager::wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now) {
+  entry.work = {};
+  entry.plan.state = PlanState::kProposed;
+  entry.plan.approved_by.clear();
+  note(entry, std::string(kOurselves), std::string("needs approval: ") + to_string(why.guard) + ": " + why.explanation,
+       now);
+}
+
 void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const std::string ourselves(kOurselves);
@@ -334,15 +350,16 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     plan.updated = view.now;
     show(entry);
   }
-  const auto refuses = [](const GuardVerdict& verdict) { return verdict.result == GuardResult::kRefused; };
-  const auto count = std::ranges::count_if(plan.guards, refuses);
-  const bool waits_only = count == 1 && std::ranges::find_if(plan.guards, refuses)->guard == Guard::kOneActor;
-  if (plan.state == PlanState::kProposed && may_approve(plan) && (count == 0 || waits_only)) {
+  const bool is_ours = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
+  if (is_ours && !first_refusal(plan.guards, false))
+    if (const GuardVerdict* why = first_refusal(plan.guards, true)) wait_for_person(entry, *why, view.now);
+  if (plan.state == PlanState::kProposed && may_approve(plan) && !first_refusal(plan.guards, true, Guard::kOneActor)) {
     plan.state = PlanState::kApproved;
     plan.approved_by = ourselves;
     note(entry, ourselves, "approved automatically", view.now);
   }
-  if (plan.state == PlanState::kApproved && count == 0) runner(entry, view.now).begin();
+  if (plan.state == PlanState::kApproved && !first_refusal(plan.guards, plan.approved_by == kOurselves))
+    runner(entry, view.now).begin();
 }
 
 void PlanManager::prune(TimePoint now) {

@@ -34,6 +34,10 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   Plan asked = plan;
   if (undoing) asked.action = inverse_action(plan);
   const auto guards = guards_of(asked, view);
+  const bool by_automation = plan.approved_by == kOurselves;
+  if (const GuardVerdict* why =
+          undoing || first_refusal(guards, false) ? nullptr : first_refusal(guards, by_automation))
+    return wait_for_person(entry, *why, view.now);
   const auto refused = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
     return verdict.result == GuardResult::kRefused && (!undoing || concerns_return(verdict.guard));
   });

@@ -54,6 +54,8 @@ struct RemedyView {
   const FabricView* fabric(std::string_view name) const;
   /// The incident with that id, or null.
   const Incident* incident(std::uint64_t id) const;
+  /// Of the host, short or qualified; of several entries the worst. Null: none is known.
+  const NodeHealth* health_of(std::string_view host) const;
   /// A link of an Ethernet fabric, as last seen.
   bool is_ethernet_link(const Entity& target) const;
 };

@@ -7,6 +7,7 @@
 #include "analyzer/places/place_finder.hpp"
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/guards.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -66,16 +67,16 @@ bool same_jobs(const std::vector<JobLeaves>& a, const std::vector<JobLeaves>& b)
 
 std::vector<JobLeaves> leaves_of_jobs(const FabricTree& tree, const Topology& topology,
                                       std::span<const std::shared_ptr<const HostView>> hosts) {
-  std::unordered_map<std::string_view, std::vector<const std::string*>> jobs_of;
+  std::unordered_map<std::string, std::vector<const std::string*>> jobs_of;
   for (const auto& host : hosts) {
     if (!host->reading) continue;
-    for (const std::string& job : host->reading->jobs) jobs_of[host->host].push_back(&job);
+    for (const std::string& job : host->reading->jobs) jobs_of[short_host_name(host->host)].push_back(&job);
   }
   std::map<std::string_view, std::vector<std::uint32_t>> leaves;
   if (!jobs_of.empty()) {
     for (const Node& node : topology.nodes()) {
       if (node.type != NodeType::kChannelAdapter || node.aggregation_node) continue;
-      const auto jobs = jobs_of.find(host_name(node));
+      const auto jobs = jobs_of.find(short_host_name(host_name(node)));
       if (jobs == jobs_of.end()) continue;
       for (const Port& port : topology.ports_of(node)) {
         const std::uint32_t leaf = port.peer == kNoIndex ? kNoIndex : tree.leaf_of(topology.port(port.peer).node);

@@ -8,6 +8,7 @@
 #include "analyzer/remedy/neighbours.hpp"
 #include "fabric/graph/multipath.hpp"
 #include "fabric/graph/path.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -141,8 +142,8 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
 
 Window undrained(const Plan& plan, const RemedyView& view) {
   Window window;
-  const auto health = std::ranges::find(view.health, plan.target.host, &NodeHealth::node);
-  if (health == view.health.end() || health->verdict == HealthVerdict::kUnknown) {
+  const NodeHealth* health = view.health_of(plan.target.host);
+  if (!health || health->verdict == HealthVerdict::kUnknown) {
     window.why = "the host's health is unknown";
     return window;
   }
@@ -169,7 +170,8 @@ bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since)
 bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts) {
   if (!plan.in_force || plan.state != PlanState::kCommitted || !takes_out(plan.action)) return false;
   if (plan.action != RemedyAction::kDrainNode) return true;
-  const auto host = std::ranges::find(hosts, plan.target.host, [](const auto& view) { return view->host; });
+  const auto host =
+      std::ranges::find_if(hosts, [&](const auto& view) { return same_host(view->host, plan.target.host); });
   return host == hosts.end() || (*host)->state != CollectorState::kConnected || !(*host)->reading ||
          (*host)->reading->jobs.empty();
 }

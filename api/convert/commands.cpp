@@ -2,6 +2,8 @@
 #include "api/convert/commands.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <string_view>
 
 #include "api/convert/times.hpp"
@@ -14,6 +16,11 @@ namespace {
 
 constexpr std::size_t kLongestReason = 1024;
 constexpr std::size_t kLongestName = 256;
+/// Who acts by itself, and what it acts through: names that the record gives to them alone. Beside those "weftd" and
+/// all that begins with "weft-", with whatever behind them.
+constexpr std::array<std::string_view, 10> kComponents{
+    "weft",    "file",   "slurm", "slurmrestd",      "kubernetes",
+    "webhook", "opensm", "ufm",   "infiniband_port", "opensm_weights"};
 
 }  // namespace
 
@@ -29,7 +36,36 @@ Result<std::uint64_t> incident_id(const std::string& text) {
   return *id;
 }
 
+Result<void> plain_text(std::string_view what, std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool is_c1 = byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (byte < 0x20 || byte == 0x7F || is_c1)
+      return fail(ErrorCode::kInvalidArgument, std::string(what) + " has a control character at byte " +
+                                                   std::to_string(i + 1) + ": write it as one line of plain text");
+  }
+  return {};
+}
+
+Result<void> check_claim(std::string_view who) {
+  if (auto plain = plain_text("the name of who asks", who); !plain) return plain;
+  if (!who.empty() && who.find_first_not_of(' ') == std::string_view::npos)
+    return fail(ErrorCode::kInvalidArgument, "the name of who asks is empty");
+  std::string name(who.substr(std::min(who.find_first_not_of(' '), who.size())));
+  name.resize(name.find_last_not_of(' ') + 1);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  // An account of the system may be called weft: "weft@mgmt-1" is a person's shell.
+  const std::string_view head = std::string_view(name).substr(0, name.find_first_of(" @("));
+  const bool is_ours = head == "weftd" || head.starts_with("weft-") || name.starts_with("plan-") ||
+                       std::ranges::find(kComponents, name) != kComponents.end();
+  if (is_ours)
+    return fail(ErrorCode::kInvalidArgument,
+                "'" + name + "' is a name of Weft's own parts: name the person or the script that asks");
+  return {};
+}
+
 Result<std::string> short_enough_reason(const std::string& reason) {
+  if (const auto plain = plain_text("the reason", reason); !plain) return tl::unexpected(plain.error());
   if (reason.size() > kLongestReason)
     return fail(ErrorCode::kInvalidArgument, "the reason has " + std::to_string(reason.size()) +
                                                  " bytes, the limit is " + std::to_string(kLongestReason));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
@@ -16,6 +17,12 @@ namespace weft::api {
 Result<std::uint64_t> plan_id(const std::string& text);
 /// "INC-17" or "17"; kInvalidArgument.
 Result<std::uint64_t> incident_id(const std::string& text);
+/// Texts of people stand in logs, tables and schedulers: kInvalidArgument for one with control characters (C0, DEL,
+/// C1), line ends among them. `what` begins the sentence.
+Result<void> plain_text(std::string_view what, std::string_view text);
+/// Whether a caller may say that this is who asks. Nothing may be said; kInvalidArgument for blanks alone, control
+/// characters, and for the names of Weft's own parts ("weftd", "file", "slurm", …), in whichever case.
+Result<void> check_claim(std::string_view who);
 /// A reason that may be empty: at most 1024 bytes, for it goes into the record and to schedulers, whole or not at all.
 Result<std::string> short_enough_reason(const std::string& reason);
 /// A reason that must be given.

@@ -12,6 +12,7 @@
 #include "api/publication/derived.hpp"
 #include "api/publication/find_ports.hpp"
 #include "api/publication/utf8.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::api {
 namespace {
@@ -56,7 +57,7 @@ void add_host(const Snapshot& snapshot, const std::string& host, MaintenanceWind
   for (const FabricView& view : snapshot.fabrics) {
     if (!view.sweep || !view.sweep->topology) continue;
     for (const Node& node : view.sweep->topology->nodes())
-      if (node.type == NodeType::kChannelAdapter && host_name(node) == host) window.nodes.push_back(node.guid);
+      if (node.type == NodeType::kChannelAdapter && same_host(host_name(node), host)) window.nodes.push_back(node.guid);
   }
   std::ranges::sort(window.nodes);
   window.nodes.erase(std::unique(window.nodes.begin(), window.nodes.end()), window.nodes.end());
@@ -76,7 +77,7 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
                      .peer = {},
                      .label = node.name};
     window.nodes = {node.guid};
-    if (node.type == NodeType::kChannelAdapter && host_name(node) == what) {
+    if (node.type == NodeType::kChannelAdapter && same_host(host_name(node), what)) {
       add_host(snapshot, std::string(what), window);
       window.entity.port.node = window.nodes.front();
       window.entity.label = what;
@@ -89,7 +90,7 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
   }
   if (snapshot.hosts)
     for (const auto& host : *snapshot.hosts)
-      if (host->host == what) {
+      if (same_host(host->host, what)) {
         window.entity = {.kind = EntityKind::kCollector,
                          .fabric = {},
                          .port = {},

@@ -26,11 +26,16 @@ static_assert(v1::Plan::EXPIRED == static_cast<int>(PlanState::kExpired) + 1);
 static_assert(v1::Plan::State_MAX == static_cast<int>(PlanState::kCount));
 static_assert(v1::Plan::UNDO == static_cast<int>(PlanIntent::kUndo) + 1);
 static_assert(v1::Plan::Intent_MAX == static_cast<int>(PlanIntent::kCount));
-static_assert(v1::GuardVerdict::ONE_ACTOR == static_cast<int>(Guard::kOneActor) + 1);
-static_assert(v1::GuardVerdict::BENEFIT == static_cast<int>(Guard::kBenefit) + 1);
 static_assert(v1::GuardVerdict::Guard_MAX == static_cast<int>(Guard::kCount));
 static_assert(v1::GuardVerdict::REFUSED == static_cast<int>(GuardResult::kRefused) + 1);
-static_assert(v1::GuardVerdict::NOT_NEEDED == static_cast<int>(GuardResult::kNotNeeded) + 1);
+static_assert(v1::GuardVerdict::NEEDS_PERSON == static_cast<int>(GuardResult::kNeedsPerson) + 1);
+
+/// By its word: guards stand in the order of their checks here, and in the order of their coming in the message.
+v1::GuardVerdict::Guard to_proto(Guard guard) {
+  auto found = v1::GuardVerdict::GUARD_UNSPECIFIED;
+  v1::GuardVerdict::Guard_Parse(to_string(guard), &found);
+  return found;
+}
 
 void set_time(google::protobuf::Timestamp* (v1::Plan::*field)(), v1::Plan& to, TimePoint from) {
   if (from != kNever) set_timestamp(*(to.*field)(), from);
@@ -69,7 +74,7 @@ void to_proto(const Plan& from, v1::Plan& to) {
   }
   for (const GuardVerdict& verdict : from.guards) {
     v1::GuardVerdict& guard = *to.add_guards();
-    guard.set_guard(static_cast<v1::GuardVerdict::Guard>(static_cast<int>(verdict.guard) + 1));
+    guard.set_guard(to_proto(verdict.guard));
     guard.set_result(static_cast<v1::GuardVerdict::Result>(static_cast<int>(verdict.result) + 1));
     guard.set_explanation(valid_utf8(verdict.explanation));
   }

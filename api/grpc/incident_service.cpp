@@ -37,6 +37,8 @@ grpc::ServerUnaryReactor* IncidentService::Acknowledge(grpc::CallbackServerConte
                                                        v1::Incident* response) {
   const auto id = incident_id(request->id());
   if (!id) return answer<v1::Incident>(context, tl::unexpected(id.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::Incident>(context, tl::unexpected(claim.error()), response);
   auto* call = new IncidentCall(response, to_proto);
   commands_.acknowledge(*id, callers_.who(request->who(), *context), call->callback());
   return call;
@@ -48,6 +50,8 @@ grpc::ServerUnaryReactor* IncidentService::Silence(grpc::CallbackServerContext* 
   if (!id) return answer<v1::Incident>(context, tl::unexpected(id.error()), response);
   const auto until = silence_end(*request, clock_.now());
   if (!until) return answer<v1::Incident>(context, tl::unexpected(until.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::Incident>(context, tl::unexpected(claim.error()), response);
   auto* call = new IncidentCall(response, to_proto);
   commands_.silence(*id, *until, callers_.who(request->who(), *context), call->callback());
   return call;

@@ -37,6 +37,10 @@ grpc::ServerUnaryReactor* MaintenanceService::Add(grpc::CallbackServerContext* c
                                                   v1::MaintenanceWindow* response) {
   auto window = wanted_maintenance(*publication_.load(), *request, clock_.now());
   if (!window) return answer<v1::MaintenanceWindow>(context, tl::unexpected(window.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::MaintenanceWindow>(context, tl::unexpected(claim.error()), response);
+  if (const auto plain = plain_text("the reason", window->reason); !plain)
+    return answer<v1::MaintenanceWindow>(context, tl::unexpected(plain.error()), response);
   window->reason = for_the_record(window->reason, kLongestReason);
   window->added_by = callers_.who(request->who(), *context);
   Call* call = waiting_call(clock_, response);
@@ -51,6 +55,8 @@ grpc::ServerUnaryReactor* MaintenanceService::End(grpc::CallbackServerContext* c
   if (!id)
     return answer<v1::MaintenanceWindow>(
         context, fail(ErrorCode::kInvalidArgument, "a maintenance window's id must be like MW-3"), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::MaintenanceWindow>(context, tl::unexpected(claim.error()), response);
   Call* call = waiting_call(clock_, response);
   commands_.end_maintenance(*id, callers_.who(request->who(), *context), call->callback());
   return call;

@@ -47,6 +47,8 @@ grpc::ServerUnaryReactor* RemedyService::ApprovePlan(grpc::CallbackServerContext
                                                      const v1::ApprovePlanRequest* request, v1::Plan* response) {
   const auto id = plan_id(request->id());
   if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   auto* call = new PlanCall(response, to_proto);
   commands_.approve(*id, request->revision(), callers_.who(request->who(), *context), call->callback());
   return call;
@@ -58,6 +60,8 @@ grpc::ServerUnaryReactor* RemedyService::RejectPlan(grpc::CallbackServerContext*
   if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
   auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   auto* call = new PlanCall(response, to_proto);
   commands_.reject(*id, std::move(*reason), callers_.who(request->who(), *context), call->callback());
   return call;
@@ -69,6 +73,8 @@ grpc::ServerUnaryReactor* RemedyService::AbortPlan(grpc::CallbackServerContext* 
   if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
   auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   auto* call = new PlanCall(response, to_proto);
   commands_.abort(*id, std::move(*reason), callers_.who(request->who(), *context), call->callback());
   return call;
@@ -84,6 +90,8 @@ grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContex
   // Who only looks need not say why.
   if (!reason && !(wish.dry_run && wish.why.empty()))
     return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
+  if (const auto claim = check_claim(wish.who); !claim)
+    return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   wish.who = callers_.who(wish.who, *context);
   auto* call = new PlanCall(response, to_proto);
   commands_.request(std::move(wish), call->callback());
@@ -132,6 +140,8 @@ grpc::ServerUnaryReactor* RemedyService::SetHandsOff(grpc::CallbackServerContext
                                                      v1::RemedyStatus* response) {
   auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::RemedyStatus>(context, tl::unexpected(reason.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::RemedyStatus>(context, tl::unexpected(claim.error()), response);
   auto* call = new StatusCall(response, to_proto);
   commands_.set_hands_off(request->hands_off(), std::move(*reason), callers_.who(request->who(), *context),
                           call->callback());
@@ -143,6 +153,8 @@ grpc::ServerUnaryReactor* RemedyService::ResetBreaker(grpc::CallbackServerContex
                                                       v1::RemedyStatus* response) {
   auto reason = given_reason(request->reason());
   if (!reason) return answer<v1::RemedyStatus>(context, tl::unexpected(reason.error()), response);
+  if (const auto claim = check_claim(request->who()); !claim)
+    return answer<v1::RemedyStatus>(context, tl::unexpected(claim.error()), response);
   auto* call = new StatusCall(response, to_proto);
   commands_.reset_breaker(std::move(*reason), callers_.who(request->who(), *context), call->callback());
   return call;

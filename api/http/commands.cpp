@@ -48,6 +48,7 @@ Result<Message> parse_body(const HttpRequest& request, const std::string& id) {
   }
   if (!message.id().empty() && message.id() != id)
     return fail(ErrorCode::kInvalidArgument, "the body has the id " + message.id() + ", the path " + id);
+  if (const auto claim = check_claim(message.who()); !claim) return tl::unexpected(claim.error());
   message.set_id(id);
   return message;
 }

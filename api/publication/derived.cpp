@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "fabric/host_names.hpp"
+
 namespace weft::api {
 
 bool is_ready(const Snapshot& snapshot) {
@@ -70,7 +72,8 @@ std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view nam
     if (!found.empty()) return found;
   }
   if (collect([&](const Node& node) { return node.name == name; })) return found;
-  collect([&](const Node& node) { return host_name(node) == name; });
+  if (collect([&](const Node& node) { return host_name(node) == name; })) return found;
+  collect([&](const Node& node) { return node.type == NodeType::kChannelAdapter && same_host(host_name(node), name); });
   return found;
 }
 
@@ -127,6 +130,16 @@ std::vector<const NodeHealth*> find_health(const Snapshot& snapshot, std::span<c
       for (auto at = begin; at != end; ++at)
         if (!found[at->second]) found[at->second] = health_of(snapshot, node);
     }
+  }
+  if (!snapshot.health) return found;
+  std::unordered_multimap<std::string, std::size_t> hosts;
+  for (const auto& [name, i] : missing)
+    if (!found[i]) hosts.emplace(short_host_name(name), i);
+  for (const NodeHealth& entry : *snapshot.health) {
+    if (hosts.empty()) break;
+    const auto [begin, end] = hosts.equal_range(short_host_name(entry.node));
+    for (auto at = begin; at != end; ++at)
+      if (!found[at->second] && same_host(entry.node, names[at->second])) found[at->second] = &entry;
   }
   return found;
 }

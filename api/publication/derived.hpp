@@ -47,10 +47,12 @@ struct FoundNode {
   const FabricView* fabric;
   NodeIndex node;
 };
-/// Nodes of that GUID, node name, or host name, at most `limit`; of whichever of these three first gives any.
+/// Nodes of that GUID, node name, host name, or name of the same host (same_host()), at most `limit`; of whichever of
+/// these first gives any.
 std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view name, std::size_t limit);
 
-/// Health of the host or switch of that name, or of the one that the node of that name or GUID belongs to; or nullptr.
+/// Health of the host or switch of that name, of the one that the node of that name or GUID belongs to, or of the same
+/// host under its short or qualified name; or nullptr.
 const NodeHealth* find_health(const Snapshot& snapshot, std::string_view name);
 /// The same for many names: one entry or nullptr for each, in their order. O(names × log(hosts)), and one look at every
 /// node when some are not names of hosts or switches.

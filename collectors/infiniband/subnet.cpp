@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "collectors/infiniband/node_description.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::infiniband {
 namespace {
@@ -132,11 +133,17 @@ void Subnet::describe(NodeIndex index, std::span<const std::uint8_t> description
   Node& node = nodes_[index];
   std::string text = to_valid_utf8(std::as_bytes(description));
   const auto mapped = names.find(node.guid);
-  std::string name = mapped != names.end() ? mapped->second : text.empty() ? to_string(node.guid) : text;
+  const bool is_given = mapped != names.end();
   const bool aggregation = is_aggregation_node(node.type, node.vendor_id, node.device_id, text);
-  if (text == node.description && name == node.name && aggregation == node.aggregation_node) return;
+  // Thousands of adapters have their maker's text: none of them is a host of that name.
+  const bool is_nobodys = node.type == NodeType::kChannelAdapter && !aggregation && is_nobodys_description(text);
+  std::string name = is_given ? mapped->second : text.empty() || is_nobodys ? to_string(node.guid) : text;
+  if (text == node.description && name == node.name && is_given == node.name_is_given &&
+      aggregation == node.aggregation_node)
+    return;
   node.description = std::move(text);
   node.name = std::move(name);
+  node.name_is_given = is_given;
   node.aggregation_node = aggregation;
   changed_ = true;
 }

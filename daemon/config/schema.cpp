@@ -129,7 +129,8 @@ std::vector<Key> infiniband_schema() {
        {},
        "",
        "Node name map, one `0xGUID \"name\"` per line, as for OpenSM and infiniband-diags. Empty, or a file that "
-       "cannot be used, which is logged: nodes are named by their descriptions."},
+       "cannot be used, which is logged: nodes are named by their descriptions. "
+       "A name in it confirms to remedies who a host is."},
       {"infiniband.expected_topology",
        [](WeftdConfig& c) -> Field { return &c.infiniband.expected_topology; },
        {},

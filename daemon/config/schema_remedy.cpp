@@ -44,8 +44,8 @@ std::vector<Key> list_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.allow; },
        {},
        "",
-       "Allowed targets: names of hosts and switches, GUIDs, and ports as \"name:port\". Empty: everything except "
-       "deny. Start auto with a short list."},
+       "Allowed targets: names of hosts (short or qualified) and switches in any case, GUIDs, and ports as "
+       "\"name:port\". Empty: everything except deny. Start auto with a short list."},
       {"remedy.deny",
        [](WeftdConfig& c) -> Field { return &c.remedy.deny; },
        {},
@@ -142,8 +142,8 @@ std::vector<Key> slurm_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.rest_url; },
        {},
        "",
-       "Address of slurmrestd, used instead of scontrol on management hosts without Slurm's programs: http://, "
-       "https:// or unix:/path. Slurm 22.05 and older cannot change nodes."},
+       "Address of slurmrestd, used instead of scontrol on management hosts without Slurm's programs: https://, "
+       "unix:/path, or http:// on a loopback address. Slurm 22.05 and older cannot change nodes."},
       {"remedy.slurm.rest_version",
        [](WeftdConfig& c) -> Field { return &c.remedy.slurm.rest_version; },
        {},
@@ -207,8 +207,9 @@ std::vector<Key> webhook_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.url; },
        {},
        "",
-       "URL to which actions are posted as signed JSON, for schedulers and controllers without direct support. The URL "
-       "must not contain a password: the signature identifies the sender. Empty: none."},
+       "URL to which actions are posted as signed JSON, for schedulers and controllers without direct support. "
+       "https://, or http:// to a loopback address. The URL must not contain a password: the signature identifies the "
+       "sender. Empty: none."},
       {"remedy.webhook.status_url",
        [](WeftdConfig& c) -> Field { return &c.remedy.webhook.status_url; },
        {},
@@ -248,6 +249,19 @@ bool has_password(const std::string& url) {
   return url.substr(begin + 3, end == std::string::npos ? end : end - begin - 3).find('@') != std::string::npos;
 }
 
+/// http:// to a host that is not certainly this one: who stands between could order drains, and read tokens.
+bool is_plain_to_others(const std::string& url) {
+  constexpr std::string_view kPlain = "http://";
+  if (!url.starts_with(kPlain)) return false;
+  const std::string_view rest = std::string_view(url).substr(kPlain.size());
+  std::string_view host = rest.substr(0, rest.find_first_of("/?#"));
+  host = host.starts_with('[') ? host.substr(0, host.find(']') + 1) : host.substr(0, host.find(':'));
+  // A name that only begins with "127." is somebody else's.
+  const bool is_loopback_4 =
+      host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
+  return host != "localhost" && host != "[::1]" && !is_loopback_4;
+}
+
 }  // namespace
 
 std::vector<Key> remedy_schema() {
@@ -267,6 +281,9 @@ std::vector<std::pair<std::string, std::string>> remedy_contradictions(const Rem
     const bool web = url.starts_with("http://") || url.starts_with("https://");
     must(url.empty() || web || (or_socket && url.starts_with("unix:/")), key,
          or_socket ? "must begin with http://, https:// or unix:/" : "must begin with http:// or https://");
+    must(!is_plain_to_others(url), key,
+         "must begin with https://: http:// is for a server on a loopback address alone, because anybody on the way "
+         "could give orders in weftd's name");
     must(!has_password(url), key, "must not hold a user or password: secrets stand in files of their own");
   };
   address(remedy.slurm.rest_url, "remedy.slurm.rest_url", true);

@@ -12,12 +12,14 @@ namespace {
 using weft::TargetState;
 using weft::fuzz::demand;
 
+const weft::MarkOwner kWe{"1c9e0b7a5d3f2468", {7}};
+
 void check_nodes(const weft::Result<std::vector<weft::actuate::SlurmNode>>& nodes) {
   if (!nodes) return;
   for (const weft::actuate::SlurmNode& node : *nodes) {
     demand(!node.name.empty() && !node.states.empty(), "a node has a name and a state");
-    const auto seen = weft::actuate::judge_slurm_node(node, "weft");
-    demand(seen.state != TargetState::kOurs || (node.has("DRAIN") && weft::is_our_mark(node.reason)),
+    const auto seen = weft::actuate::judge_slurm_node(node, "weft", kWe);
+    demand(seen.state != TargetState::kOurs || (node.has("DRAIN") && kWe.owns_reason(node.reason)),
            "ours is what is drained with our mark");
     demand(!node.has("DRAIN") || seen.state != TargetState::kClear, "a drained node takes no jobs");
   }
@@ -26,17 +28,18 @@ void check_nodes(const weft::Result<std::vector<weft::actuate::SlurmNode>>& node
 
 void check_kubernetes(std::string_view text) {
   const nlohmann::json read = nlohmann::json::parse(text, nullptr, false);
-  const auto seen = weft::actuate::judge_kubernetes_node(read);
+  const auto seen = weft::actuate::judge_kubernetes_node(read, kWe);
   if (!weft::actuate::is_kubernetes_node(read) || seen.state == TargetState::kForeign) return;
   weft::RemedyOrder order;
   order.plan = 7;
+  order.owner = kWe;
   nlohmann::json node = read;
   if (seen.state == TargetState::kClear) {
     weft::actuate::put_out_of_service(node, order);
-    demand(weft::actuate::judge_kubernetes_node(node).state == TargetState::kOurs, "what we took out is ours");
+    demand(weft::actuate::judge_kubernetes_node(node, kWe).state == TargetState::kOurs, "what we took out is ours");
   }
-  weft::actuate::put_back_in_service(node);
-  demand(weft::actuate::judge_kubernetes_node(node).state != TargetState::kOurs, "nothing of ours stays");
+  weft::actuate::put_back_in_service(node, kWe);
+  demand(weft::actuate::judge_kubernetes_node(node, kWe).state != TargetState::kOurs, "nothing of ours stays");
   demand(node.value("status", nlohmann::json()) == read.value("status", nlohmann::json()), "the rest is as it was");
   static_cast<void>(node.dump());
 }

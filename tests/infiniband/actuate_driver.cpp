@@ -125,6 +125,7 @@ class Driver {
     const LinkKey link = read_link(words);
     RemedyOrder order;
     order.plan = 7;
+    order.owner.plans = {7};
     order.incident = 17;
     order.action = *parsed;
     order.reason = "symbol errors";

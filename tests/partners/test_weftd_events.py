@@ -92,7 +92,7 @@ class Events(weft_testing.SubnetTest):
         event = self.first.taken[0]
         _, path, headers, body = self.first.seen[0]
         self.assertEqual("/weft?tenant=a", path)
-        self.assertEqual(f"{incident}.{event['revision']}", headers["Idempotency-Key"])
+        self.assertRegex(headers["Idempotency-Key"], rf"^{incident}\.{event['revision']}\.[0-9a-f]{{16}}$")
         self.assertEqual(event, json.loads(body))
         self.assertEqual(("LINK_DOWN", "WARNING", "OPEN"), (event["kind"], event["severity"], event["state"]))
         self.assertEqual(f"https://weft.example/#/incident/{incident}", event["url"])

@@ -33,8 +33,9 @@ class WeftdAndKubernetes(WithServer, weftd_partners.WithScheduler):
         node = self.node("n1")
         self.assertTrue(node["spec"]["unschedulable"])
         taints = {taint["key"]: taint.get("value") for taint in node["spec"]["taints"]}
-        self.assertEqual(plan["id"], taints["weft.dev/unhealthy"])
-        self.assertTrue(node["metadata"]["annotations"]["weft.dev/reason"].startswith(f"weft {plan['id']} {plan['incidentId']}: "), node)
+        self.assertRegex(taints["weft.dev/unhealthy"], f"^{plan['id']}\\.[0-9a-f]{{16}}$")
+        self.assertRegex(node["metadata"]["annotations"]["weft.dev/reason"],
+                         "^" + weftd_partners.MARK.format(plan=plan["id"], incident=plan["incidentId"]))
 
         self.subnet.relink("n1 mlx5_0", 1)
         self.assertEqual(plan["id"], self.plan("n1", "UNDRAIN_NODE", "COMMITTED")["undoes"])

@@ -32,7 +32,7 @@ class WeftdAndSlurm(weftd_partners.WithScheduler):
         plan = self.plan("n1", "DRAIN_NODE", "COMMITTED")
         self.assertIn("DRAIN", self.slurm.state("n1"))
         reason = self.slurm.node("n1")["Reason"]
-        self.assertTrue(reason.startswith(f"weft {plan['id']} {plan['incidentId']}: "), reason)
+        self.assertRegex(reason, "^" + weftd_partners.MARK.format(plan=plan["id"], incident=plan["incidentId"]))
         self.assertEqual("RUNNING", self.slurm.job_state(job), "what runs may finish")
         incident = weftctl(self.weftd, "incident", plan["incidentId"])
         self.assertIn("n1", incident.stdout)

@@ -138,7 +138,7 @@ class Sequence {
     const Shape& shape = world_.shape();
     const unsigned link = dice_.below(shape.links());
     const unsigned host = dice_.below(shape.hosts());
-    switch (dice_.below(22)) {
+    switch (dice_.below(24)) {
       case 0:
       case 1:
       case 2:
@@ -228,6 +228,23 @@ class Sequence {
         say("the clock is set forward by " + std::to_string(by / 1s) + " s");
         world_.set_forward(by);
         unknown_ += by;
+        break;
+      }
+      case 19:
+        if (dice_.one_in(6) && world_.holder(false, host) == Holder::kNobody) {
+          say("another weftd drains " + shape.host(host));
+          world_.another_weftd_takes(host);
+        }
+        break;
+      case 20:
+      case 21: {
+        constexpr std::array kWays{Reported::kByItself, Reported::kByItself, Reported::kByNobody, Reported::kByTwo};
+        const Reported way = kWays[dice_.below(kWays.size())];
+        say("the adapter of " + shape.host(host) + " is reported by " +
+            (way == Reported::kByItself   ? "itself"
+             : way == Reported::kByNobody ? "nobody"
+                                          : "two hosts"));
+        world_.report(host, way);
         break;
       }
       default:
@@ -341,7 +358,11 @@ class Sequence {
       }
       const TargetReading reading = world_.read(order.target);
       last_read_[order.plan] = reading.state;
+      const auto known = book_->status(world_.now()).others;
       book_->answer_reading(order.number, reading, world_.now());
+      promise(reading.others.empty() || (!known.empty() && known[0].plan >= reading.others[0].plan) ||
+                  book_->status(world_.now()).breaker_tripped,
+              "another weftd was seen, and automation went on");
       return true;
     }
     if (file_there_) look_at_file();
@@ -388,6 +409,11 @@ class Sequence {
     if (!undo) {
       promise(++sent_[plan.id] == 1, "a plan sent its action twice");
       promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
+    }
+    if (!undo && !act.is_link) {
+      const int doubt = world_.doubt_about(act.index);
+      promise(doubt == 0 || plan.approved_by != "weftd", "automation acted on a host that nobody confirms");
+      promise(doubt < 2 || !takes_out(plan.action), "a host was drained though somebody says that it is another");
     }
     if (undo || !takes_out(plan.action)) {
       if (takes_out(act.order.action)) check_capacity(act, before);

@@ -130,6 +130,9 @@ World::World(const Shape& shape, TimePoint now)
       hosts_(shape.hosts(), Holder::kNobody),
       incident_of_link_(shape.links(), 0),
       incident_of_host_(shape.hosts(), 0),
+      reported_(shape.hosts(), Reported::kByItself),
+      jobs_(shape.hosts()),
+      by_other_weftd_(shape.hosts(), false),
       fabrics_(1),
       health_(shape.hosts()) {
   fabrics_[0].name = kFabric;
@@ -137,6 +140,45 @@ World::World(const Shape& shape, TimePoint now)
     health_[host].node = shape.host(host);
     health_[host].verdict = HealthVerdict::kHealthy;
   }
+  show_hosts();
+}
+
+// A second one that reports a host's adapter is its neighbour.
+void World::show_hosts() {
+  host_views_.clear();
+  for (unsigned host = 0; host < shape_->hosts(); ++host) {
+    auto inventory = std::make_shared<HostInventory>();
+    const auto add = [&inventory](NodeGuid adapter) { inventory->ports.emplace_back().node_guid = adapter; };
+    if (reported_[host] != Reported::kByNobody) add(shape_->adapter(host));
+    const unsigned neighbour = (host + 1) % shape_->hosts();
+    if (reported_[neighbour] == Reported::kByTwo) add(shape_->adapter(neighbour));
+    auto reading = std::make_shared<HostReading>();
+    reading->inventory = std::move(inventory);
+    reading->jobs = jobs_[host];
+    auto view = std::make_shared<HostView>();
+    view->host = shape_->host(host);
+    view->state = CollectorState::kConnected;
+    view->reading = std::move(reading);
+    host_views_.push_back(std::move(view));
+  }
+}
+
+void World::report(unsigned host, Reported how) {
+  reported_[host] = how;
+  show_hosts();
+}
+
+int World::doubt_about(unsigned host) const {
+  if (!fabrics_[0].sweep) return 1;  // before the first sweep nobody knows who else has the name
+  const unsigned neighbour = (host + 1) % shape_->hosts();
+  if (reported_[host] == Reported::kByTwo || reported_[neighbour] == Reported::kByTwo) return 2;
+  return reported_[host] == Reported::kByNobody ? 1 : 0;
+}
+
+void World::another_weftd_takes(unsigned host) {
+  set(false, host, Holder::kSomebodyElse);
+  by_other_weftd_[host] = true;
+  ++other_mark_;
 }
 
 void World::pass(Duration time) {
@@ -212,6 +254,7 @@ void World::mend_host(unsigned host) {
 
 void World::set(bool is_link, unsigned index, Holder holder, bool costly) {
   (is_link ? links_ : hosts_)[index] = holder;
+  if (!is_link) by_other_weftd_[index] = false;
   if (!is_link) return;
   costly_ &= ~(1U << index);
   if (costly) costly_ |= 1U << index;
@@ -224,15 +267,9 @@ void World::somebody_gives_back(bool is_link, unsigned index) {
   set(is_link, index, Holder::kNobody);
 }
 
-void World::place_job(std::string name, std::vector<unsigned> hosts) {
-  for (const unsigned host : hosts) {
-    auto reading = std::make_shared<HostReading>();
-    reading->jobs = {name};
-    auto view = std::make_shared<HostView>();
-    view->host = shape_->host(host);
-    view->reading = std::move(reading);
-    host_views_.push_back(std::move(view));
-  }
+void World::place_job(const std::string& name, const std::vector<unsigned>& hosts) {
+  for (const unsigned host : hosts) jobs_[host] = {name};
+  show_hosts();
 }
 
 std::uint32_t World::links_up() const {
@@ -273,15 +310,19 @@ TargetReading World::read(const Entity& target) {
   const auto [is_link, index] = find(target);
   // Who reads a link's cost knows it, even with no sweep since.
   if (is_link) known_costly_ = (known_costly_ & ~(1U << index)) | (costly_ & 1U << index);
+  // A scheduler's list shows the marks on all hosts.
+  std::vector<PlanMark> others;
+  if (!is_link && std::ranges::find(by_other_weftd_, true) != by_other_weftd_.end())
+    others.push_back({other_mark_, "ffff0b7a5d3f2468"});
   switch (holder(is_link, index)) {
     case Holder::kWeft:
-      return {TargetState::kOurs, "out by weft"};
+      return {TargetState::kOurs, "out by weft", others};
     case Holder::kSomebodyElse:
-      return {TargetState::kForeign, "out by somebody"};
+      return {TargetState::kForeign, "out by somebody", others};
     case Holder::kNobody:
       break;
   }
-  return {TargetState::kClear, "in service"};
+  return {TargetState::kClear, "in service", others};
 }
 
 Act World::act(const RemedyOrder& order, bool takes, Duration late) {

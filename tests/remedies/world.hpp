@@ -18,6 +18,9 @@ namespace weft::remedies {
 /// Who took a target out of service.
 enum class Holder : std::uint8_t { kNobody, kWeft, kSomebodyElse };
 
+/// Who reports a host's adapter.
+enum class Reported : std::uint8_t { kByItself, kByNobody, kByTwo };
+
 /// Cabling: `spines` switches over `leaves` switches, each with `hosts` hosts of one adapter. Made once, used by many
 /// worlds.
 class Shape {
@@ -33,6 +36,8 @@ class Shape {
   /// The last host's adapter: the subnet manager sits there.
   PortKey manager() const { return {nodes_.back().guid, {1}}; }
   const std::string& host(unsigned host) const { return host_names_[host]; }
+  /// GUID of the host's adapter.
+  NodeGuid adapter(unsigned host) const { return nodes_[spines_ + leaves_ + host].guid; }
   /// The fabric with the links of `up` up (bit by link), routed over those of `ways` alone.
   struct Picture {
     std::shared_ptr<const Topology> topology;
@@ -97,8 +102,14 @@ class World {
   void mend_host(unsigned host);
   void somebody_takes(bool is_link, unsigned index);
   void somebody_gives_back(bool is_link, unsigned index);
+  /// A weftd with another store drains the host and leaves its mark there.
+  void another_weftd_takes(unsigned host);
+  /// Hosts' names are claims: their collectors, which come, go and repeat each other, say who has which adapter.
+  void report(unsigned host, Reported how);
+  /// What they say of the host: 0 it is who it says, 1 nobody knows, 2 somebody says otherwise.
+  int doubt_about(unsigned host) const;
   void go_blind(bool blind) { blind_ = blind; }
-  void place_job(std::string name, std::vector<unsigned> hosts);
+  void place_job(const std::string& name, const std::vector<unsigned>& hosts);
   bool is_faulty(unsigned link) const { return incident_of_link_[link] != 0; }
 
   /// What weftd sees. Valid until the next change.
@@ -118,6 +129,7 @@ class World {
  private:
   std::uint64_t open(IncidentKind kind, Entity cause, bool two_signals);
   void close(std::uint64_t id);
+  void show_hosts();
   void set(bool is_link, unsigned index, Holder holder, bool costly = false);
   bool is_costly(unsigned link) const { return (costly_ >> link & 1U) != 0; }
 
@@ -141,6 +153,10 @@ class World {
     bool costly;
   };
   std::vector<Landing> landing_;
+  std::vector<Reported> reported_;
+  std::vector<std::vector<std::string>> jobs_;  ///< of each host
+  std::vector<bool> by_other_weftd_;            ///< of hosts_: that somebody is another weftd
+  std::uint64_t other_mark_ = 0;                ///< its newest plan
   std::vector<std::shared_ptr<const HostView>> host_views_;
   std::vector<FabricView> fabrics_;
   std::vector<NodeHealth> health_;

@@ -39,7 +39,7 @@ struct Line {
   std::uint64_t weight = 0;
   std::string_view comment;
 
-  bool is_ours() const { return is_entry && is_our_mark(comment); }
+  bool is_of(const MarkOwner& owner) const { return is_entry && owner.owns_reason(comment); }
 };
 
 Line parse(std::string_view whole) {
@@ -89,27 +89,34 @@ std::string entry(PortKey port, unsigned weight, std::string_view mark) {
 
 }  // namespace
 
-HopWeight hop_weight_of(std::string_view text, PortKey port) {
+HopWeight hop_weight_of(std::string_view text, PortKey port, const MarkOwner& owner) {
   HopWeight found;
   for_each_line(text, [&](const Line& line) {
     if (line.is_entry && line.port == port)
-      found = {static_cast<unsigned>(line.weight), line.is_ours(), std::string(line.comment)};
+      found = {static_cast<unsigned>(line.weight), line.is_of(owner), std::string(line.comment)};
   });
   return found;
 }
 
-std::string with_hop_weight(std::string_view text, LinkKey link, unsigned weight, std::string_view mark) {
-  std::string result = without_hop_weight(text, link);
+std::string with_hop_weight(std::string_view text, LinkKey link, unsigned weight, std::string_view mark,
+                            const MarkOwner& owner) {
+  std::string result = without_hop_weight(text, link, owner);
   if (!result.empty() && result.back() != '\n') result += '\n';
   return result + entry(link.low, weight, mark) + entry(link.high, weight, mark);
 }
 
-std::string without_hop_weight(std::string_view text, LinkKey link) {
+std::string without_hop_weight(std::string_view text, LinkKey link, const MarkOwner& owner) {
   std::string result;
   for_each_line(text, [&](const Line& line) {
-    if (!line.is_ours() || (line.port != link.low && line.port != link.high)) result += line.whole;
+    if (!line.is_of(owner) || (line.port != link.low && line.port != link.high)) result += line.whole;
   });
   return result;
+}
+
+void add_other_marks(std::string_view text, const MarkOwner& owner, TargetReading& seen) {
+  for_each_line(text, [&](const Line& line) {
+    if (const auto mark = line.is_entry ? owner.others_mark(line.comment) : std::nullopt) seen.add_other(*mark);
+  });
 }
 
 std::optional<std::size_t> unreadable_hop_weight_line(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "fabric/ids.hpp"
+#include "fabric/plan.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::actuate {
@@ -19,16 +20,20 @@ struct HopWeight {
   bool ours = false;    ///< that line carries our mark
   std::string comment;  ///< behind the weight, without '#'
 };
-/// What the file says of `port`.
-HopWeight hop_weight_of(std::string_view text, PortKey port);
+/// What the file says of `port`; marks of `owner` are ours.
+HopWeight hop_weight_of(std::string_view text, PortKey port, const MarkOwner& owner);
 
 /// `text` with a line for each end of the link behind all others, marked as ours by `mark`
 /// (RemedyOrder::marked_reason()). Lines of ours for these ends are replaced. No line is longer than OpenSM reads at
 /// once, 255 bytes.
-std::string with_hop_weight(std::string_view text, LinkKey link, unsigned weight, std::string_view mark);
+std::string with_hop_weight(std::string_view text, LinkKey link, unsigned weight, std::string_view mark,
+                            const MarkOwner& owner);
 
 /// `text` without our lines for either end of the link, whichever plan put them there.
-std::string without_hop_weight(std::string_view text, LinkKey link);
+std::string without_hop_weight(std::string_view text, LinkKey link, const MarkOwner& owner);
+
+/// Adds the marks of other installations, on whatever line, to what was seen.
+void add_other_marks(std::string_view text, const MarkOwner& owner, TargetReading& seen);
 
 /// The first line that OpenSM would give the whole file up for: it begins with no number; nullopt: it reads all of it.
 std::optional<std::size_t> unreadable_hop_weight_line(std::string_view text);

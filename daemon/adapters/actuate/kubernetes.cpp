@@ -14,6 +14,7 @@
 #include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/net/secret.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -47,7 +48,7 @@ class Kubernetes final : public Actuator {
 
   Result<TargetReading> observe(const RemedyOrder& order) override {
     const Deadline deadline(options_.timeout);
-    return find(order, deadline).map(judge_kubernetes_node);
+    return find(order, deadline).map([&](const Json& node) { return judge_kubernetes_node(node, order.owner); });
   }
 
   Result<void> apply(const RemedyOrder& order) override {
@@ -93,14 +94,14 @@ class Kubernetes final : public Actuator {
     if (order.action == RemedyAction::kDrainNode)
       put_out_of_service(node, order);
     else
-      put_back_in_service(node);
+      put_back_in_service(node, order.owner);
   }
 
   static Result<bool> is_needed(const Json& node, const RemedyOrder& order) {
     const bool drain = order.action == RemedyAction::kDrainNode;
     if (!drain && order.action != RemedyAction::kUndrainNode)
       return fail(ErrorCode::kInvalidArgument, std::string("Kubernetes cannot ") + to_string(order.action));
-    const TargetReading seen = judge_kubernetes_node(node);
+    const TargetReading seen = judge_kubernetes_node(node, order.owner);
     if (seen.state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not changed by Weft, left as it is");
     return (seen.state == TargetState::kClear) == drain;
@@ -174,7 +175,7 @@ class Kubernetes final : public Actuator {
         const Json labels = metadata.is_object() ? metadata.value("labels", Json::object()) : Json::object();
         const std::string name = text(metadata, "name");
         if (net::is_host_name(name) &&
-            (net::same_host(name, host) || net::same_host(text(labels, "kubernetes.io/hostname"), host)))
+            (same_host(name, host) || same_host(text(labels, "kubernetes.io/hostname"), host)))
           found.push_back(name);
       }
       next = text((*page)["metadata"], "continue");

@@ -37,8 +37,13 @@ bool is_unschedulable(const Json& node) {
   return value.is_boolean() && value.get<bool>();
 }
 
-bool is_our_taint(const Json& taint) {
+bool is_weft_taint(const Json& taint) {
   return text(at(taint, {"key"})) == kTaintKey;
+}
+
+bool is_our_taint(const Json& taint, const MarkOwner& owner) {
+  const auto mark = is_weft_taint(taint) ? parse_plan_mark(text(at(taint, {"value"}))) : std::nullopt;
+  return mark && owner.owns(*mark);
 }
 
 /// Whether somebody else set spec.unschedulable as it is now. Servers before 1.18 keep no such books; then nobody did.
@@ -50,8 +55,8 @@ bool others_cordoned(const Json& node) {
          });
 }
 
-bool we_cordoned(const Json& node) {
-  return annotation(node, kCordonedAnnotation) == "true" && is_our_mark(annotation(node, kReasonAnnotation));
+bool we_cordoned(const Json& node, const MarkOwner& owner) {
+  return annotation(node, kCordonedAnnotation) == "true" && owner.owns_reason(annotation(node, kReasonAnnotation));
 }
 
 }  // namespace
@@ -64,7 +69,7 @@ bool is_kubernetes_node(const Json& node) {
          (taints.is_null() || taints.is_array());
 }
 
-TargetReading judge_kubernetes_node(const Json& node) {
+TargetReading judge_kubernetes_node(const Json& node, const MarkOwner& owner) {
   TargetReading seen;
   const bool unschedulable = is_unschedulable(node);
   seen.detail = "node " + net::one_line(text(at(node, {"metadata", "name"}))) +
@@ -76,18 +81,19 @@ TargetReading judge_kubernetes_node(const Json& node) {
       const std::string value = text(at(taint, {"value"}));
       seen.detail += ", taint " + net::one_line(text(at(taint, {"key"})), 100) + '=' + net::one_line(value, 100) + ':' +
                      net::one_line(text(at(taint, {"effect"})), 40);
-      if (!is_our_taint(taint)) continue;
+      if (!is_weft_taint(taint)) continue;
       tainted = true;
-      strange = strange || !value.starts_with("PLAN-") || !parse_plan_name(value);
+      strange = strange || !is_our_taint(taint, owner);
     }
   }
   const std::string reason = annotation(node, kReasonAnnotation);
   if (!reason.empty()) seen.detail += ", '" + net::one_line(reason) + "'";
-  const bool ours = !strange && (tainted || (unschedulable && we_cordoned(node)));
+  const bool ours = !strange && (tainted || (unschedulable && we_cordoned(node, owner)));
   if (ours)
     seen.state = TargetState::kOurs;
   else if (strange || unschedulable)
     seen.state = TargetState::kForeign;
+  if (const auto other = owner.others_mark(reason)) seen.add_other(*other);
   return seen;
 }
 
@@ -96,24 +102,24 @@ void put_out_of_service(Json& node, const RemedyOrder& order) {
   spec["unschedulable"] = true;
   Json& taints = spec["taints"];
   if (!taints.is_array()) taints = Json::array();
-  taints.push_back({{"key", kTaintKey}, {"value", plan_name(order.plan)}, {"effect", "NoSchedule"}});
+  taints.push_back({{"key", kTaintKey}, {"value", order.mark()}, {"effect", "NoSchedule"}});
   Json& annotations = node["metadata"]["annotations"];
   annotations[std::string(kReasonAnnotation)] = net::one_line(order.marked_reason());
   annotations[std::string(kCordonedAnnotation)] = "true";
 }
 
-void put_back_in_service(Json& node) {
+void put_back_in_service(Json& node, const MarkOwner& owner) {
   Json& spec = node["spec"];
   if (spec.contains("taints") && spec["taints"].is_array()) {
     Json kept = Json::array();
     for (const Json& taint : spec["taints"])
-      if (!is_our_taint(taint)) kept.push_back(taint);
+      if (!is_our_taint(taint, owner)) kept.push_back(taint);
     if (kept.empty())
       spec.erase("taints");
     else
       spec["taints"] = std::move(kept);
   }
-  if (we_cordoned(node) && !others_cordoned(node)) spec.erase("unschedulable");
+  if (we_cordoned(node, owner) && !others_cordoned(node)) spec.erase("unschedulable");
   Json& metadata = node["metadata"];
   if (!metadata.contains("annotations") || !metadata["annotations"].is_object()) return;
   metadata["annotations"].erase(std::string(kReasonAnnotation));

@@ -20,14 +20,14 @@ inline constexpr std::string_view kFieldManager = "weftd";                    //
 bool is_kubernetes_node(const nlohmann::json& node);
 
 /// Ours: it has our taint, or is unschedulable with our annotations. Foreign: it is unschedulable without those, or our
-/// taint has a value that we never write. Taints of others keep no node out of service as far as we are concerned:
-/// every node with GPUs has some for good.
-TargetReading judge_kubernetes_node(const nlohmann::json& node);
+/// taint has a value that is no mark of `owner`. Taints of others keep no node out of service as far as we are
+/// concerned: every node with GPUs has some for good.
+TargetReading judge_kubernetes_node(const nlohmann::json& node, const MarkOwner& owner);
 
 /// Makes it unschedulable, with taint and annotations. For a node that is clear.
 void put_out_of_service(nlohmann::json& node, const RemedyOrder& order);
 /// Takes our taint and annotations off, and unschedulable where we set it and nobody set it anew since. For a node that
 /// is ours.
-void put_back_in_service(nlohmann::json& node);
+void put_back_in_service(nlohmann::json& node, const MarkOwner& owner);
 
 }  // namespace weft::actuate

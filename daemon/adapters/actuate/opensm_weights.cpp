@@ -226,8 +226,9 @@ class OpensmWeights final : public Actuator {
                                                       ": not a GUID; OpenSM ignores the whole file because of it");
     const TargetReading now = look(order, *link, file->text);
     const bool raise = order.action == RemedyAction::kRaiseLinkCost;
-    const std::string text = raise ? with_hop_weight(file->text, *link, options_.weight, order.marked_reason())
-                                   : without_hop_weight(file->text, *link);
+    const std::string text =
+        raise ? with_hop_weight(file->text, *link, options_.weight, order.marked_reason(), order.owner)
+              : without_hop_weight(file->text, *link, order.owner);
     if (now.state == TargetState::kForeign && (raise || text == file->text))
       return fail(ErrorCode::kFailedPrecondition, now.detail + ": not changed by Weft, left as it is");
     const bool as_wished = raise ? now.state == TargetState::kOurs : text == file->text;
@@ -291,13 +292,14 @@ class OpensmWeights final : public Actuator {
     TargetReading seen;
     bool both_ours = true;
     for (const PortKey end : {link.low, link.high}) {
-      const HopWeight weight = hop_weight_of(text, end);
+      const HopWeight weight = hop_weight_of(text, end, order.owner);
       both_ours = both_ours && weight.ours;
       if (!weight.ours && weight.weight > 1) seen.state = TargetState::kForeign;
       seen.detail += (seen.detail.empty() ? "" : ", ") + words(end) + " weighs " + std::to_string(weight.weight);
       if (!weight.comment.empty()) seen.detail += " (" + weight.comment + ')';
     }
     if (both_ours) seen.state = TargetState::kOurs;
+    add_other_marks(text, order.owner, seen);
     seen.detail += order.sweep->routes ? "; " + std::to_string(routed_over(order, link)) + " LIDs are routed over it"
                                        : std::string("; no forwarding tables read yet");
     return seen;

@@ -8,6 +8,7 @@
 #include "daemon/adapters/actuate/slurm_controller.hpp"
 #include "daemon/adapters/actuate/slurm_node.hpp"
 #include "daemon/platform/net/safe_text.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -21,8 +22,14 @@ class SlurmActuator final : public Actuator {
 
   Result<TargetReading> observe(const RemedyOrder& order) override {
     const Deadline deadline(timeout_);
-    return find(order, deadline).map([this](const SlurmNode& node) {
-      return judge_slurm_node(node, controller_->user());
+    const Result<std::vector<SlurmNode>> nodes = controller_->nodes(deadline.left());
+    if (!nodes) return tl::unexpected<Error>(nodes.error());
+    return find(*nodes, order).map([&](const SlurmNode& node) {
+      TargetReading seen = judge_slurm_node(node, controller_->user(), order.owner);
+      for (const SlurmNode& other : *nodes)
+        if (const auto mark = other.has("DRAIN") ? order.owner.others_mark(other.reason) : std::nullopt)
+          seen.add_other(*mark);
+      return seen;
     });
   }
 
@@ -34,7 +41,7 @@ class SlurmActuator final : public Actuator {
     // The list of all nodes takes its time; what counts is how this one stands now.
     const Result<SlurmNode> node = controller_->node((*step)->node, deadline.left());
     if (!node) return tl::unexpected<Error>(node.error());
-    const Result<bool> needed = is_needed(*node, (*step)->change);
+    const Result<bool> needed = is_needed(*node, (*step)->change, order.owner);
     if (!needed) return tl::unexpected<Error>(needed.error());
     if (!*needed) return {};
     Result<void> done = controller_->change((*step)->node, (*step)->change, (*step)->reason, deadline.left());
@@ -42,7 +49,7 @@ class SlurmActuator final : public Actuator {
     // Slurm 22.05 undrains a node that never registered and says "Invalid node state" all the same.
     const Result<SlurmNode> after = controller_->node((*step)->node, deadline.left());
     if (!after) return fail(ErrorCode::kUnavailable, done.error().message + "; then " + after.error().message);
-    const Result<bool> still = is_needed(*after, (*step)->change);
+    const Result<bool> still = is_needed(*after, (*step)->change, order.owner);
     return still && !*still ? Result<void>{} : done;
   }
 
@@ -61,22 +68,20 @@ class SlurmActuator final : public Actuator {
     std::string reason;
   };
 
-  Result<SlurmNode> find(const RemedyOrder& order, const Deadline& deadline) {
+  static Result<SlurmNode> find(const std::vector<SlurmNode>& nodes, const RemedyOrder& order) {
     if (!net::is_host_name(order.target.host))
       return fail(ErrorCode::kInvalidArgument, "'" + net::one_line(order.target.host) + "' is not a host name");
-    const Result<std::vector<SlurmNode>> nodes = controller_->nodes(deadline.left());
-    if (!nodes) return tl::unexpected<Error>(nodes.error());
-    Result<SlurmNode> node = find_slurm_node(*nodes, order.target.host);
+    Result<SlurmNode> node = find_slurm_node(nodes, order.target.host);
     // The name goes into a command that would take "n[1-8]" and "ALL" for many.
-    if (node && (!net::is_host_name(node->name) || net::same_host(node->name, "all")))
+    if (node && (!net::is_host_name(node->name) || same_host(node->name, "all")))
       return fail(ErrorCode::kFailedPrecondition,
                   "Slurm's node name '" + net::one_line(node->name) + "' may be a list of nodes");
     return node;
   }
 
   /// Whether the change is still to be made; kFailedPrecondition where somebody else's doing forbids it.
-  Result<bool> is_needed(const SlurmNode& node, SlurmChange change) const {
-    const TargetReading seen = judge_slurm_node(node, controller_->user());
+  Result<bool> is_needed(const SlurmNode& node, SlurmChange change, const MarkOwner& owner) const {
+    const TargetReading seen = judge_slurm_node(node, controller_->user(), owner);
     if (change == SlurmChange::kUndrain && !node.has("DRAIN")) return false;
     if (seen.state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not changed by Weft, left as it is");
@@ -87,9 +92,11 @@ class SlurmActuator final : public Actuator {
     if (order.action != RemedyAction::kDrainNode && order.action != RemedyAction::kUndrainNode)
       return fail(ErrorCode::kInvalidArgument, std::string("Slurm cannot ") + to_string(order.action));
     const SlurmChange change = order.action == RemedyAction::kDrainNode ? SlurmChange::kDrain : SlurmChange::kUndrain;
-    const Result<SlurmNode> node = find(order, deadline);
+    const Result<std::vector<SlurmNode>> nodes = controller_->nodes(deadline.left());
+    if (!nodes) return tl::unexpected<Error>(nodes.error());
+    const Result<SlurmNode> node = find(*nodes, order);
     if (!node) return tl::unexpected<Error>(node.error());
-    const Result<bool> needed = is_needed(*node, change);
+    const Result<bool> needed = is_needed(*node, change, order.owner);
     if (!needed) return tl::unexpected<Error>(needed.error());
     if (!*needed) return std::nullopt;
     return Step{node->name, change, net::one_line(order.marked_reason())};

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "daemon/platform/net/safe_text.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -147,8 +148,8 @@ Result<SlurmNode> find_slurm_node(const std::vector<SlurmNode>& nodes, std::stri
   std::vector<const SlurmNode*> by_hostname;
   std::vector<const SlurmNode*> by_name;
   for (const SlurmNode& node : nodes) {
-    if (net::same_host(node.hostname, host)) by_hostname.push_back(&node);
-    if (net::same_host(node.name, host)) by_name.push_back(&node);
+    if (same_host(node.hostname, host)) by_hostname.push_back(&node);
+    if (same_host(node.name, host)) by_name.push_back(&node);
   }
   const std::string who = net::one_line(host);
   if (by_hostname.empty() && by_name.empty()) return fail(ErrorCode::kNotFound, "Slurm has no node for host " + who);
@@ -165,7 +166,7 @@ Result<SlurmNode> find_slurm_node(const std::vector<SlurmNode>& nodes, std::stri
   return by_hostname.empty() ? *by_name.front() : *by_hostname.front();
 }
 
-TargetReading judge_slurm_node(const SlurmNode& node, std::string_view our_user) {
+TargetReading judge_slurm_node(const SlurmNode& node, std::string_view our_user, const MarkOwner& owner) {
   constexpr std::array<std::string_view, 5> kOut{"DOWN", "FAIL", "ERROR", "FUTURE", "MAINTENANCE"};
   TargetReading seen;
   for (const std::string& state : node.states)
@@ -177,7 +178,7 @@ TargetReading judge_slurm_node(const SlurmNode& node, std::string_view our_user)
   }
   if (node.has("DRAIN")) {
     const bool by_us = our_user.empty() || node.reason_user.empty() || our_user == node.reason_user;
-    seen.state = is_our_mark(node.reason) && by_us ? TargetState::kOurs : TargetState::kForeign;
+    seen.state = owner.owns_reason(node.reason) && by_us ? TargetState::kOurs : TargetState::kForeign;
   } else if (std::ranges::any_of(kOut, [&node](std::string_view state) { return node.has(state); })) {
     seen.state = TargetState::kForeign;
   }

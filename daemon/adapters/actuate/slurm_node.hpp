@@ -36,8 +36,8 @@ Result<std::vector<SlurmNode>> parse_slurmrestd_nodes(std::string_view json);
 /// not drain the host.
 Result<SlurmNode> find_slurm_node(const std::vector<SlurmNode>& nodes, std::string_view host);
 
-/// How it stands. Drained with our mark, set by `our_user` (not compared when either is empty): ours. Drained
+/// How it stands. Drained with a mark of `owner`, set by `our_user` (not compared when either is empty): ours. Drained
 /// otherwise, failing, down, in a maintenance reservation or not yet there: foreign. All else takes jobs, or will.
-TargetReading judge_slurm_node(const SlurmNode& node, std::string_view our_user);
+TargetReading judge_slurm_node(const SlurmNode& node, std::string_view our_user, const MarkOwner& owner);
 
 }  // namespace weft::actuate

@@ -27,7 +27,7 @@ bool brings_back(RemedyAction action) {
 }
 
 std::string idempotency_key(const RemedyOrder& order) {
-  return plan_name(order.plan) + '.' + to_string(order.action);
+  return order.mark() + '.' + to_string(order.action);
 }
 
 std::string body_of(const RemedyOrder& order, TimePoint now) {
@@ -39,6 +39,7 @@ std::string body_of(const RemedyOrder& order, TimePoint now) {
                       {"reason", net::one_line(order.reason)},
                       {"message", net::one_line(order.marked_reason())},
                       {"time", net::utc_text(now)}};
+  if (!order.owner.installation.empty()) body["installation"] = order.owner.installation;
   if (order.incident != 0) body["incident"] = incident_name(order.incident);
   return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -139,6 +140,7 @@ class Webhook final : public Actuator {
     request.url = options_.status_url;
     request.url += request.url.find('?') == std::string::npos ? '?' : '&';
     request.url += "target=" + net::percent_encoded(order.target.identity()) + "&plan=" + plan_name(order.plan);
+    if (!order.owner.installation.empty()) request.url += "&installation=" + order.owner.installation;
     request.headers = {"Accept: application/json"};
     const std::string place = path_and_query(request.url);
     const Result<net::HttpAnswer> answer = send(std::move(request), place, deadline);

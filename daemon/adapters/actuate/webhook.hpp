@@ -5,13 +5,15 @@
 // An action is one POST of JSON:
 //   Weft-Timestamp: 1790000000                 seconds since 1970, UTC; receivers refuse what is older than some
 //   minutes Weft-Signature: v1=<64 hexadecimal digits>  HMAC-SHA256 with the shared key over "<timestamp>.<body>"
-//   Idempotency-Key: PLAN-7.DRAIN_NODE          the same for the same step of the same plan: to be done once
+//   Idempotency-Key: PLAN-7.1c9e0b7a5d3f2468.DRAIN_NODE  the same for the same step of the same plan of the same
+//   installation (16 hexadecimal digits that weftd's store drew when it was made): to be done once
 // Any 2xx answer says that it was taken. 4xx and 3xx say that it was refused and nothing changed; redirects are not
 // followed. All else, silence too, may mean either.
 //
-// Where a status address is given, the world is read there: GET with target= and plan= in the query, signed the same
-// way over "<timestamp>.<path and query>"; the answer is {"state": "clear" | "ours" | "foreign", "detail": "…"}.
-// Without one the last acknowledged answer is all we know, and it is kept on disk.
+// Where a status address is given, the world is read there: GET with target=, plan= and installation= in the query,
+// where "ours" is what that installation did, signed the same way over "<timestamp>.<path and query>"; the answer is
+// {"state": "clear" | "ours" | "foreign", "detail": "…"}. Without one the last acknowledged answer is all we know, and
+// it is kept on disk.
 
 #include <cstdint>
 #include <filesystem>

@@ -175,6 +175,8 @@ PlansEnded read_plans_ended(Database& database) {
 void write_remedy_state(Database& database, const RemedyHolds& state) {
   Statement(database, "INSERT OR REPLACE INTO remedy VALUES (1, ?, ?, ?, ?, ?)")
       .run(state.hands_off, state.hands_off_reason, state.breaker_tripped, state.breaker_reason, state.breaker_since);
+  for (const PlanMark& other : state.others)
+    Statement(database, "INSERT OR REPLACE INTO other_installation VALUES (?, ?)").run(other.installation, other.plan);
 }
 
 RemedyHolds read_remedy_state(Database& database) {
@@ -189,7 +191,18 @@ RemedyHolds read_remedy_state(Database& database) {
   }
   state = {row.integer(0) != 0, row.text(1), row.integer(2) != 0, row.text(3), row.time(4)};
   row.next();
+  Statement others(database, "SELECT plan, id FROM other_installation ORDER BY id");
+  others.query();
+  while (others.next()) state.others.push_back({others.bits(0), others.text(1)});
   return state;
+}
+
+std::string read_installation(Database& database) {
+  Statement row(database, "SELECT id FROM installation");
+  row.query();
+  std::string id = row.next() ? row.text(0) : std::string();
+  if (id.empty()) database.fail(ErrorCode::kCorrupt, "has no id of its own");
+  return id;
 }
 
 bool delete_old_plans(Database& database, TimePoint before, std::int64_t limit) {

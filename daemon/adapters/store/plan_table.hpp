@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "daemon/adapters/store/sqlite.hpp"
@@ -21,6 +22,10 @@ std::vector<Plan> read_plans(Database& database, TimePoint ended_since);
 std::uint64_t read_next_plan_id(Database& database);
 /// How many plans ended, by action and final state, ever.
 PlansEnded read_plans_ended(Database& database);
+
+/// The random id that the database was given when it was made, or brought to this format: 16 hexadecimal digits. A
+/// missing one is noted as kCorrupt by the Database.
+std::string read_installation(Database& database);
 
 /// Replaces the stored state of automation.
 void write_remedy_state(Database& database, const RemedyHolds& state);

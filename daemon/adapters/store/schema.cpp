@@ -169,6 +169,15 @@ UPDATE plan SET inverse = coalesce((
     UNION SELECT p.id, p.action, p.undoes FROM plan AS p JOIN before ON p.id = before.undoes
       WHERE before.action = 'RESTORE_LINK')
   SELECT action FROM before WHERE action <> 'RESTORE_LINK'), 'NOTHING') WHERE action = 'RESTORE_LINK';
+)sql",
+                                      // Who we are in the marks that we leave on the world, and whom else we saw there.
+                                      // A copy of the database has the same id.
+                                      R"sql(
+CREATE TABLE installation (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL) STRICT;
+INSERT INTO installation VALUES (1, lower(hex(randomblob(8))));
+CREATE TABLE other_installation (
+  id TEXT PRIMARY KEY, plan INTEGER NOT NULL -- the newest that a mark was seen of
+  ) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

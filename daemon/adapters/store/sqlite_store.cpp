@@ -141,7 +141,7 @@ Result<void> SqliteStore::save_collectors(std::span<const CollectorMark> marks,
 
 Result<RemedyMemory> SqliteStore::restore_remedies(TimePoint ended_since) {
   RemedyMemory restored{read_plans(state_, ended_since), read_next_plan_id(state_), read_plans_ended(state_),
-                        read_remedy_state(state_)};
+                        read_remedy_state(state_), read_installation(state_)};
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return restored;
 }

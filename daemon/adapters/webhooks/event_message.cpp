@@ -15,14 +15,17 @@ constexpr std::size_t kMostListed = 64;
 
 }  // namespace
 
-std::string idempotency_key(const Incident& incident) {
-  return incident_name(incident.id) + '.' + std::to_string(incident.revision);
+std::string idempotency_key(const Incident& incident, std::string_view installation) {
+  std::string key = incident_name(incident.id) + '.' + std::to_string(incident.revision);
+  if (!installation.empty()) key.append(1, '.').append(installation);
+  return key;
 }
 
-std::string event_body(const Incident& incident, std::string_view event, std::string_view page) {
+std::string event_body(const Incident& incident, std::string_view event, std::string_view page,
+                       std::string_view installation) {
   using net::one_line;
   nlohmann::json body{{"version", kMessageVersion},
-                      {"idempotency_key", idempotency_key(incident)},
+                      {"idempotency_key", idempotency_key(incident, installation)},
                       {"event", event},
                       {"incident", incident_name(incident.id)},
                       {"revision", incident.revision},

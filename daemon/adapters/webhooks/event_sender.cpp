@@ -81,7 +81,8 @@ void EventSender::look(const IncidentList& incidents) {
     if (outcome == Outcome::kNever) {
       ++figures_.given_up;
       if (options_.complain)
-        options_.complain(receiver_ + " rejected " + idempotency_key(*incident) + ", it is not sent again: " + why);
+        options_.complain(receiver_ + " rejected " + idempotency_key(*incident, options_.installation) +
+                          ", it is not sent again: " + why);
     } else {
       ++figures_.delivered;
     }
@@ -97,8 +98,10 @@ EventSender::Outcome EventSender::post(const Incident& incident, std::string& wh
   net::HttpRequest request;
   request.method = "POST";
   request.url = options_.url;
-  request.body = event_body(incident, event_of(incident, book_.find(incident.id)), options_.page);
-  request.headers = {"Content-Type: application/json", "Idempotency-Key: " + idempotency_key(incident)};
+  request.body =
+      event_body(incident, event_of(incident, book_.find(incident.id)), options_.page, options_.installation);
+  request.headers = {"Content-Type: application/json",
+                     "Idempotency-Key: " + idempotency_key(incident, options_.installation)};
   request.tls.certificate_authorities = authorities_;
   request.timeout = options_.timeout;
   request.most_answer = kMostAnswer;

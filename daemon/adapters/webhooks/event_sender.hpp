@@ -23,6 +23,7 @@ struct EventSenderOptions {
   std::filesystem::path memory_file;  ///< what was told, over restarts
   std::filesystem::path certificate_authorities;  ///< PEM; empty: the system's
   std::string page;                               ///< where people reach weftd's page; may be empty
+  std::string installation = {};                  ///< the store's id: tells receivers one weftd from another
   EventFilter filter;
   Duration timeout = std::chrono::seconds(5);  ///< of one request
   Duration first_pause = std::chrono::milliseconds(500);

@@ -57,18 +57,6 @@ std::string utc_text(TimePoint at) {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-std::string short_host_name(std::string_view host) {
-  std::string result(host.substr(0, host.find('.')));
-  std::ranges::transform(result, result.begin(), lower);
-  return result;
-}
-
-bool same_host(std::string_view a, std::string_view b) {
-  if (std::ranges::equal(a, b, {}, lower, lower)) return !a.empty();
-  const bool both_qualified = a.find('.') != std::string_view::npos && b.find('.') != std::string_view::npos;
-  return !both_qualified && !a.empty() && short_host_name(a) == short_host_name(b);
-}
-
 bool is_host_name(std::string_view text) {
   constexpr std::size_t kLongest = 253;  // RFC 1035, section 2.3.4
   return !text.empty() && text.size() <= kLongest && text.front() != '-' && text.front() != '.' &&

@@ -17,10 +17,6 @@ std::string one_line(std::string_view text, std::size_t most = 500);
 /// RFC 3339 in UTC and whole seconds: "2026-11-21T20:00:00Z".
 std::string utc_text(TimePoint at);
 
-/// "dgx-07" of "DGX-07.example.org": lower case, up to the first dot.
-std::string short_host_name(std::string_view host);
-/// Whether both may be names of one host: equal but for case, or one is the other without its domain.
-bool same_host(std::string_view a, std::string_view b);
 /// Letters, digits, '-', '_' and '.', at most 253, none of '-', '.' in front: safe as an argument and in an address.
 bool is_host_name(std::string_view text);
 

@@ -9,7 +9,7 @@ namespace weft::sweeper {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x57454654;  // "WEFT"
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 enum class Type : std::uint32_t { kTrouble = 1, kTopology = 2, kSweep = 3, kRoutes = 4 };
 
 static_assert(std::is_trivially_copyable_v<Port> && std::is_trivially_copyable_v<TimePoint>);
@@ -73,7 +73,7 @@ void put_topology(Writer& out, const Topology& topology) {
     out.put(node.vendor_id);
     out.put(node.device_id);
     out.put(static_cast<std::uint8_t>((node.enhanced_port0 ? 1 : 0) | (node.aggregation_node ? 2 : 0) |
-                                      (node.reachable ? 4 : 0)));
+                                      (node.reachable ? 4 : 0) | (node.name_is_given ? 8 : 0)));
     out.put_text(node.name);
     out.put_text(node.description);
   }
@@ -184,6 +184,7 @@ std::shared_ptr<const Topology> get_topology(Reader& in) {
     node.enhanced_port0 = flags & 1;
     node.aggregation_node = flags & 2;
     node.reachable = flags & 4;
+    node.name_is_given = flags & 8;
     node.first_port = next_port;
     next_port += node.port_entries();
     node.name = in.get_text();

@@ -55,6 +55,8 @@ const char* verdict_text(v1::GuardVerdict::Result result) {
       return "REFUSED";
     case v1::GuardVerdict::NOT_NEEDED:
       return "not needed";
+    case v1::GuardVerdict::NEEDS_PERSON:
+      return "needs a person";
     default:
       return "unknown";
   }
@@ -88,8 +90,11 @@ void print_guards(std::ostream& out, const v1::Plan& plan) {
   const std::size_t names = widest(plan.guards(), name);
   const std::size_t verdicts = widest(plan.guards(), said);
   for (const v1::GuardVerdict& verdict : plan.guards())
-    out << (verdict.result() == v1::GuardVerdict::REFUSED ? "! " : "  ") << padded(name(verdict), names) << "  "
-        << padded(said(verdict), verdicts) << "  " << printable(verdict.explanation()) << '\n';
+    out << (verdict.result() == v1::GuardVerdict::REFUSED        ? "! "
+            : verdict.result() == v1::GuardVerdict::NEEDS_PERSON ? "? "
+                                                                 : "  ")
+        << padded(name(verdict), names) << "  " << padded(said(verdict), verdicts) << "  "
+        << printable(verdict.explanation()) << '\n';
 }
 
 void print_steps(std::ostream& out, const v1::Plan& plan) {

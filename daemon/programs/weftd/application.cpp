@@ -276,7 +276,7 @@ Result<void> run(const config::WeftdConfig& config) {
   remedies.set_on_news([&core] { core.take_plans(); });
   auto ethernet = EthernetWatcher::open(main, config.ethernet, core.hosts(), clock);
   if (!ethernet) return tl::unexpected(ethernet.error());
-  auto events = EventDispatcher::make(config, publication, clock);
+  auto events = EventDispatcher::make(config, publication, clock, plans->installation);
   if (!events) return tl::unexpected(events.error());
   TelemetryInbox inbox(main, core.hosts(), config.telemetry.max_collectors, [&core] { core.take_hosts(); });
   MainThreadExecutor door(post);

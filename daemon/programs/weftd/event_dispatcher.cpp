@@ -29,8 +29,8 @@ std::filesystem::path memory_of(const config::WeftdConfig& config, const std::st
 }  // namespace
 
 Result<std::unique_ptr<EventDispatcher>> EventDispatcher::make(const config::WeftdConfig& config,
-                                                               const api::Publication& publication,
-                                                               const Clock& clock) {
+                                                               const api::Publication& publication, const Clock& clock,
+                                                               const std::string& installation) {
   std::unique_ptr<EventDispatcher> desk(new EventDispatcher(publication));
   for (const std::string& url : config.events.urls) {
     auto sender =
@@ -39,6 +39,7 @@ Result<std::unique_ptr<EventDispatcher>> EventDispatcher::make(const config::Wef
                                    .memory_file = memory_of(config, url),
                                    .certificate_authorities = config.events.certificate_authorities,
                                    .page = config.events.page_url,
+                                   .installation = installation,
                                    .filter = filter_of(config.events),
                                    .timeout = config.events.timeout,
                                    .complain = [](const std::string& text) { logger("events")->warn("{}", text); }},

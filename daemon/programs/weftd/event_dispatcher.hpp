@@ -18,9 +18,10 @@ namespace weft::daemon {
 /// Sends incidents to all configured receivers.
 class EventDispatcher {
  public:
-  /// Failures as of EventSender::make(). `publication` and `clock` must outlive it.
+  /// Failures as of EventSender::make(). `publication` and `clock` must outlive it. `installation`: the store's id.
   static Result<std::unique_ptr<EventDispatcher>> make(const config::WeftdConfig& config,
-                                                       const api::Publication& publication, const Clock& clock);
+                                                       const api::Publication& publication, const Clock& clock,
+                                                       const std::string& installation = {});
   ~EventDispatcher() { stop(); }
 
   /// Each sender looks at the latest picture, unless it is still busy with an earlier one.

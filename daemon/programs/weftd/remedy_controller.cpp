@@ -9,6 +9,7 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/target_lists.hpp"
 #include "analyzer/remedy/windows.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/find_ports.hpp"
@@ -20,6 +21,8 @@ namespace {
 
 using analyzer::PlanPtr;
 
+/// After the first sweep of each fabric: collectors come one after the other.
+constexpr Duration kListsPatience = std::chrono::minutes(1);
 constexpr const char* kNotWritten = "not done because it could not be stored";
 
 constexpr std::size_t kMostLooks = 16;
@@ -74,12 +77,29 @@ void RemedyController::complete(Snapshot& snapshot, std::vector<std::pair<std::u
   seen_ = snapshot;
   last_evidence_ = std::move(last_evidence);
   has_seen_ = true;
+  check_lists();
   work();
   snapshot.plans = shown_;
   snapshot.remedy = status_;
   snapshot.remedy.without_plan = plans_.status(clock_.now()).without_plan;
   snapshot.remedy.under_way = gate_.under_way();
   snapshot.figures.plans_ended = ended_;
+}
+
+// Once: a name in remedy.deny that is misspelt protects nobody.
+void RemedyController::check_lists() {
+  const bool is_known =
+      std::ranges::all_of(seen_.fabrics, [](const FabricView& fabric) { return fabric.sweep != nullptr; });
+  if (are_lists_checked_ || !is_known) return;
+  const TimePoint now = clock_.now();
+  known_since_ = known_since_ == kNever ? now : std::min(known_since_, now);
+  if (now - known_since_ < kListsPatience) return;
+  are_lists_checked_ = true;
+  for (const std::string& entry : analyzer::entries_without_target(plans_.settings(), view()))
+    logger("remedies")
+        ->warn(
+            "the entry '{}' of remedy.deny or remedy.allow has no effect: no host, switch, port or GUID is known by it",
+            entry);
 }
 
 void RemedyController::tick() {

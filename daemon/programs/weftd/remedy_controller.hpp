@@ -107,6 +107,7 @@ class RemedyController {
   };
 
   analyzer::RemedyView view() const;
+  void check_lists();
   void work();
   void save();
   Result<void> write(const Batch& batch) const;
@@ -135,6 +136,8 @@ class RemedyController {
   Snapshot seen_;  ///< the last picture
   std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence_;
   bool has_seen_ = false;
+  TimePoint known_since_ = kNever;  ///< every fabric was swept once
+  bool are_lists_checked_ = false;
   runtime::WriteBehind<Batch> writes_;
   bool stopped_ = false;
   std::map<std::uint64_t, PlanState> states_;  ///< of plans that are not over, as counted

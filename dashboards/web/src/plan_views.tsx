@@ -119,7 +119,7 @@ function Decide({plan}: {plan: Plan}) {
   );
 }
 
-const GUARD: Record<string, string> = {PASSED: '✓', REFUSED: '✗', NOT_NEEDED: '·'};
+const GUARD: Record<string, string> = {PASSED: '✓', REFUSED: '✗', NOT_NEEDED: '·', NEEDS_PERSON: '?'};
 
 export function PlanView({id}: {id: string}) {
   const live = useLive();

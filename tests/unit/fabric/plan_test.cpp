@@ -33,8 +33,63 @@ TEST(Plan, EveryWordIsReadBack) {
   expect_words<RemedyMode>(parse_remedy_mode, 3);
   expect_words<PlanState>(parse_plan_state, static_cast<std::size_t>(PlanState::kCount));
   expect_words<Guard>(parse_guard, static_cast<std::size_t>(Guard::kCount));
-  expect_words<GuardResult>(parse_guard_result, 3);
+  expect_words<GuardResult>(parse_guard_result, 4);
   expect_words<PlanIntent>(parse_plan_intent, static_cast<std::size_t>(PlanIntent::kCount));
+}
+
+constexpr const char* kId = "1c9e0b7a5d3f2468";
+constexpr const char* kOtherId = "ffff0b7a5d3f2468";
+
+TEST(PlanMark, NamesThePlanAndTheInstallation) {
+  RemedyOrder order;
+  order.plan = 7;
+  order.reason = "adapter is dead";
+  EXPECT_EQ(order.marked_reason(), "weft PLAN-7: adapter is dead");
+  order.incident = 17;
+  order.owner.installation = kId;
+  EXPECT_EQ(order.marked_reason(), "weft PLAN-7.1c9e0b7a5d3f2468 INC-17: adapter is dead");
+  EXPECT_EQ(mark_in_reason(order.marked_reason()), (PlanMark{7, kId}));
+  EXPECT_EQ(parse_plan_mark(order.mark()), (PlanMark{7, kId}));
+  EXPECT_EQ(mark_in_reason("weft PLAN-7: x"), PlanMark{7});
+  for (const char* bad : {"", "disk", "weft", "weft 7: x", "weft PLAN-: x", "weft PLAN-7.: x", "weft PLAN-7.XYZ: x",
+                          "weft PLAN-7.1c9e0b7a5d3f24681c9e0b7a5d3f24681: x", "WEFT PLAN-7: x", "weft-healthy PLAN-7"})
+    EXPECT_FALSE(mark_in_reason(bad)) << bad;
+}
+
+TEST(PlanMark, WhatAnotherWeftdDidIsNotOurs) {
+  const MarkOwner owner{kId, {7}};
+  EXPECT_TRUE(owner.owns_reason("weft PLAN-7.1c9e0b7a5d3f2468 INC-1: x"));
+  EXPECT_TRUE(owner.owns_reason("weft PLAN-9.1c9e0b7a5d3f2468: x")) << "another plan of this store";
+  EXPECT_FALSE(owner.owns_reason("weft PLAN-7.ffff0b7a5d3f2468 INC-1: x")) << "another store";
+  EXPECT_FALSE(owner.owns_reason("disk sda"));
+  EXPECT_EQ(owner.others_mark("weft PLAN-7.ffff0b7a5d3f2468 INC-1: x"), (PlanMark{7, kOtherId}));
+  EXPECT_FALSE(owner.others_mark("weft PLAN-7.1c9e0b7a5d3f2468 INC-1: x"));
+}
+
+TEST(PlanMark, WithoutAnIdItIsOursOnlyWhereTheJournalHoldsThatPlan) {
+  const MarkOwner owner{kId, {7}};
+  EXPECT_TRUE(owner.owns_reason("weft PLAN-7 INC-1: x"));
+  EXPECT_FALSE(owner.owns_reason("weft PLAN-8 INC-1: x")) << "an older database, or another weftd";
+  EXPECT_FALSE(owner.others_mark("weft PLAN-8 INC-1: x")) << "no sign of a second one";
+}
+
+TEST(TargetReading, KeepsTheNewestMarkOfEachOtherWeftd) {
+  TargetReading reading;
+  for (const std::uint64_t plan : {3U, 9U, 5U}) reading.add_other({plan, kOtherId});
+  EXPECT_EQ(reading.others, (std::vector<PlanMark>{{9, kOtherId}}));
+  for (unsigned i = 0; i < 100; ++i) reading.add_other({1, std::to_string(i)});
+  EXPECT_EQ(reading.others.size(), kMostOtherMarks);
+}
+
+TEST(PlanTarget, AHostIsTheSameShortAndQualified) {
+  const auto host = [](std::string name) {
+    Entity entity;
+    entity.kind = EntityKind::kHost;
+    entity.host = std::move(name);
+    return entity;
+  };
+  EXPECT_TRUE(same_target(host("GPU-17"), host("gpu-17.example.org")));
+  EXPECT_FALSE(same_target(host("gpu-17"), host("gpu-18")));
 }
 
 TEST(Entity, IsTheSameExactlyWhenItsIdentityIs) {

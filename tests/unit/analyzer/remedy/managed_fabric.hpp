@@ -28,7 +28,8 @@ struct Book {
     views[0].name = fabric.name();
     views[0].watching = true;
     views[0].sweep = std::make_shared<const Sweep>(fabric.sweep());
-    return {fabric.now(), views, incidents, {}, health, maintenance, {}, fabric.now().time_since_epoch() - set_forward};
+    return {fabric.now(), views,       incidents, hosts,
+            health,       maintenance, {},        fabric.now().time_since_epoch() - set_forward};
   }
 
   Entity link(const std::string& a, const std::string& b) const {
@@ -60,6 +61,24 @@ struct Book {
     return incidents.back()->id;
   }
 
+  /// A host's collector reports these adapters as its own.
+  void collector(const std::string& host, const std::vector<std::string>& adapters,
+                 CollectorState state = CollectorState::kConnected) {
+    auto inventory = std::make_shared<HostInventory>();
+    for (const std::string& adapter : adapters) {
+      HostPort port;
+      port.node_guid = fabric.nodes()[fabric.find(adapter)].guid;
+      inventory->ports.push_back(std::move(port));
+    }
+    auto reading = std::make_shared<HostReading>();
+    reading->inventory = std::move(inventory);
+    auto view = std::make_shared<HostView>();
+    view->host = host;
+    view->state = state;
+    view->reading = std::move(reading);
+    hosts.push_back(std::move(view));
+  }
+
   Plan plan(std::uint64_t id) const { return *book->find(id); }
   const GuardVerdict& verdict(const Plan& of, Guard guard) const { return of.guards[static_cast<std::size_t>(guard)]; }
 
@@ -71,6 +90,7 @@ struct Book {
   Duration set_forward{};  ///< how much of the fabric's time did not pass: the clock was set
   std::vector<FabricView> views;
   std::vector<std::shared_ptr<const Incident>> incidents;
+  std::vector<std::shared_ptr<const HostView>> hosts;
   std::vector<NodeHealth> health;
   std::vector<MaintenanceWindow> maintenance;
   std::optional<PlanManager> book;

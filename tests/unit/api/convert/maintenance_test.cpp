@@ -48,6 +48,9 @@ TEST_F(WantedMaintenance, ASwitchAHostAPortALinkAndEverything) {
   EXPECT_EQ(host->host, "host-1");
   EXPECT_EQ(host->entity.label, "host-1");
   EXPECT_FALSE(host->nodes.empty());
+  const auto qualified = wanted_maintenance(*snapshot, asked("HOST-1.example.org"), kNow);
+  ASSERT_TRUE(qualified) << qualified.error().message;
+  EXPECT_EQ(qualified->nodes, host->nodes) << "the same host";
   EXPECT_EQ(entity_of(to_string(NodeGuid{kLeaf})).port.node, NodeGuid{kLeaf});
   for (const char* name : {"leaf-1 port 1", "leaf-1:1", "0x0000000000000010:1"})
     EXPECT_EQ(entity_of(name).port, (PortKey{NodeGuid{kLeaf}, PortNum{1}})) << name;

@@ -281,7 +281,7 @@ TEST_F(Remedies, AutomationIsStoppedAndGoesOn) {
   reset.set_reason("looked");
   EXPECT_EQ(call(&Stub::ResetBreaker, reset, status).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   auto snapshot = make_snapshot(1, {});
-  snapshot->remedy = {true, "x", true, "40 links in 5 min", kNow, "/run/stop exists", {}, 3, 4, 2};
+  snapshot->remedy = {true, "x", true, "40 links in 5 min", kNow, {}, "/run/stop exists", {}, 3, 4, 2};
   snapshot->remedy.under_way = {{7, RemedyAction::kDrainNode, "n1", kNow}};
   publication.publish(snapshot);
   ASSERT_TRUE(call(&Stub::GetStatus, v1::GetRemedyStatusRequest(), status).ok());
@@ -355,6 +355,27 @@ TEST_F(Remedies, ACommandMayOutliveItsCall) {
   server->stop();
   remedies.late(make_plan(3));
   server.reset();
+}
+
+TEST_F(Remedies, NobodyMayCallHimselfAPartOfWeft) {
+  const auto refuses = [&](auto method, auto request, auto response) {
+    request.set_who("weftd");
+    if constexpr (requires { request.set_reason(""); }) request.set_reason("x");
+    if constexpr (requires { request.set_id(""); }) request.set_id("PLAN-7");
+    if constexpr (requires { request.set_link(""); }) request.set_link("leaf-1:7");
+    if constexpr (requires { request.set_node(""); }) request.set_node("host-1");
+    const grpc::Status status = call(method, request, response);
+    return status.error_code() == grpc::StatusCode::INVALID_ARGUMENT &&
+           status.error_message().find("Weft's own parts") != std::string::npos;
+  };
+  EXPECT_TRUE(refuses(&Stub::ApprovePlan, v1::ApprovePlanRequest(), v1::Plan()));
+  EXPECT_TRUE(refuses(&Stub::RejectPlan, v1::RejectPlanRequest(), v1::Plan()));
+  EXPECT_TRUE(refuses(&Stub::IsolateLink, v1::IsolateLinkRequest(), v1::Plan()));
+  EXPECT_TRUE(refuses(&Stub::RestoreLink, v1::RestoreLinkRequest(), v1::Plan()));
+  EXPECT_TRUE(refuses(&Stub::DrainNode, v1::DrainNodeRequest(), v1::Plan()));
+  EXPECT_TRUE(refuses(&Stub::UndrainNode, v1::UndrainNodeRequest(), v1::Plan()));
+  EXPECT_TRUE(refuses(&Stub::SetHandsOff, v1::SetHandsOffRequest(), v1::RemedyStatus()));
+  EXPECT_TRUE(refuses(&Stub::ResetBreaker, v1::ResetBreakerRequest(), v1::RemedyStatus()));
 }
 
 }  // namespace

@@ -99,12 +99,14 @@ TEST(Picture, FindsNodesByGuidNodeNameAndHostName) {
   EXPECT_EQ(find_nodes(*snapshot, "host-1", 9).size(), 2U);
   EXPECT_EQ(find_nodes(*snapshot, "host-1", 1).size(), 1U);
   EXPECT_TRUE(find_nodes(*snapshot, "nobody", 9).empty());
-  for (const char* name : {"host-1", "host-1 mlx5_1", "0x0000000000000101", "101"}) {
+  for (const char* name : {"host-1", "host-1 mlx5_1", "0x0000000000000101", "101", "HOST-1", "host-1.example.org"}) {
     const NodeHealth* health = find_health(*snapshot, name);
     ASSERT_NE(health, nullptr) << name;
     EXPECT_EQ(health->node, "host-1");
   }
+  EXPECT_EQ(find_nodes(*snapshot, "Host-1.example.org", 9).size(), 2U);
   EXPECT_EQ(find_health(*snapshot, "leaf-1"), nullptr);
+  EXPECT_EQ(find_health(*snapshot, "host-10.example.org"), nullptr);
 }
 
 TEST(Picture, CountsEachCableOnce) {

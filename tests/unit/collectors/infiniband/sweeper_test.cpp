@@ -330,6 +330,19 @@ TEST_F(SweeperTest, DescriptionsThatAreNoUtf8BecomeText) {
   EXPECT_EQ(result.topology->node(result.topology->find_node({0x400})).name, "caf\xEF\xBF\xBD  \xEF\xBF\xBD");
 }
 
+TEST_F(SweeperTest, AnAdapterThatNobodyNamedIsKnownByItsGuid) {
+  port.node(host).description = "MT4123 ConnectX6   Mellanox Technologies";
+  for (const bool mapped : {false, true}) {
+    if (mapped) options.names[{0x400}] = "gpu-1 mlx5_0";
+    Sweeper sweeper(port, options);
+    const Sweep result = sweep(sweeper);
+    const Node& node = result.topology->node(result.topology->find_node({0x400}));
+    EXPECT_EQ(node.name, mapped ? "gpu-1 mlx5_0" : "0x0000000000000400");
+    EXPECT_EQ(node.name_is_given, mapped);
+    EXPECT_EQ(node.description, "MT4123 ConnectX6   Mellanox Technologies");
+  }
+}
+
 TEST_F(SweeperTest, ALoopOfCablesEnds) {
   port.connect(left, 6, left, 7);
   Sweeper sweeper(port, options);

@@ -74,5 +74,24 @@ TEST(RemedyConfig, WhatDoesNotFitTogetherIsRefused) {
   EXPECT_EQ(errors_of("[remedy]\nslurm.rest_url = \"unix:/run/slurmrestd\"\n"), "");
 }
 
+TEST(RemedyConfig, WithoutTlsASchedulerIsSpokenToOnLoopbackAlone) {
+  const auto errors = [](const std::string& url) {
+    return errors_of("[remedy]\nslurm.rest_url = \"" + url + "\"\n") +
+           errors_of("[remedy]\nufm.credentials_file = \"/k\"\nufm.url = \"" + url + "\"\n") +
+           errors_of("[remedy]\nwebhook.key_file = \"/k\"\nwebhook.url = \"" + url + "\"\n") +
+           errors_of("[remedy]\nwebhook.key_file = \"/k\"\nwebhook.url = \"https://x\"\nwebhook.status_url = \"" + url +
+                     "\"\n");
+  };
+  for (const char* own : {"https://slurm.example.org", "http://127.0.0.1:6820/x", "http://localhost", "http://[::1]:1"})
+    EXPECT_EQ(errors(own), "") << own;
+  for (const char* others : {"http://slurm.example.org:6820", "http://10.0.0.1", "http://localhost.example.org",
+                             "http://127.0.0.1.example.org", "http://[fe80::1]", "http://"}) {
+    const std::string all = errors(others);
+    for (const char* key :
+         {"remedy.slurm.rest_url: ", "remedy.ufm.url: ", "remedy.webhook.url: ", "remedy.webhook.status_url: "})
+      EXPECT_THAT(all, HasSubstr(std::string(key) + "must begin with https://")) << others;
+  }
+}
+
 }  // namespace
 }  // namespace weft::config

@@ -105,7 +105,7 @@ TEST(FindSlurmNode, ByHostNameThenByNodeNameShortOrQualified) {
 
 TEST(JudgeSlurmNode, OnlyOurMarkSetByUsIsOurs) {
   const auto state = [](const SlurmNode& node, std::string_view user = "root") {
-    return judge_slurm_node(node, user).state;
+    return judge_slurm_node(node, user, {"1c9e0b7a5d3f2468", {7}}).state;
   };
   const std::string ours = "   Reason=weft PLAN-7 INC-17: x [root@2026-11-21T20:07:45]\n";
   EXPECT_EQ(state(one("IDLE+DRAIN", ours)), TargetState::kOurs);
@@ -113,18 +113,25 @@ TEST(JudgeSlurmNode, OnlyOurMarkSetByUsIsOurs) {
   EXPECT_EQ(state(one("DOWN+DRAIN", ours)), TargetState::kOurs);
   EXPECT_EQ(state(one("IDLE+DRAIN", ours), "weft"), TargetState::kForeign);  // somebody took our words
   EXPECT_EQ(state(one("IDLE+DRAIN", ours), ""), TargetState::kOurs);
+  EXPECT_EQ(state(one("IDLE+DRAIN", "   Reason=weft PLAN-9.1c9e0b7a5d3f2468: x [root@2026-11-21T20:07:45]\n")),
+            TargetState::kOurs);
+  EXPECT_EQ(state(one("IDLE+DRAIN", "   Reason=weft PLAN-7.ffff0b7a5d3f2468: x [root@2026-11-21T20:07:45]\n")),
+            TargetState::kForeign)
+      << "another weftd's, under the same user";
+  EXPECT_EQ(state(one("IDLE+DRAIN", "   Reason=weft PLAN-8: x [root@2026-11-21T20:07:45]\n")), TargetState::kForeign)
+      << "an older database's";
   EXPECT_EQ(state(one("IDLE+DRAIN", "   Reason=disk [root@2026-11-21T20:07:45]\n")), TargetState::kForeign);
   EXPECT_EQ(state(one("IDLE+DRAIN")), TargetState::kForeign);
 }
 
 TEST(JudgeSlurmNode, WhatTakesNoJobsWithoutADrainIsSomebodyElses) {
-  const auto state = [](const char* text) { return judge_slurm_node(one(text), "root").state; };
+  const auto state = [](const char* text) { return judge_slurm_node(one(text), "root", {}).state; };
   for (const char* out : {"DOWN", "DOWN*", "IDLE+FAIL", "FAILING", "IDLE+MAINTENANCE+RESERVED", "FUTURE", "ERROR"})
     EXPECT_EQ(state(out), TargetState::kForeign) << out;
   for (const char* in : {"IDLE", "MIXED", "ALLOCATED", "IDLE+RESERVED", "IDLE*", "IDLE+NOT_RESPONDING", "IDLE~",
                          "MIXED+COMPLETING", "IDLE+PLANNED", "UNKNOWN"})
     EXPECT_EQ(state(in), TargetState::kClear) << in;
-  EXPECT_EQ(judge_slurm_node(one("MIXED+DRAIN", "   Reason=disk [eve@2026-11-21T20:07:45]\n"), "root").detail,
+  EXPECT_EQ(judge_slurm_node(one("MIXED+DRAIN", "   Reason=disk [eve@2026-11-21T20:07:45]\n"), "root", {}).detail,
             "node n1 is MIXED+DRAIN, reason 'disk' set by eve");
 }
 

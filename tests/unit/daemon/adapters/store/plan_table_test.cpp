@@ -43,7 +43,7 @@ Plan full_plan() {
          i % 2 == 0,
          "costs " + std::to_string(i)});
   for (std::size_t i = 0; i < static_cast<std::size_t>(Guard::kCount); ++i)
-    plan.guards.push_back({static_cast<Guard>(i), static_cast<GuardResult>(i % 3), "because " + std::to_string(i)});
+    plan.guards.push_back({static_cast<Guard>(i), static_cast<GuardResult>(i % 4), "because " + std::to_string(i)});
   for (std::size_t i = 0; i < static_cast<std::size_t>(PlanState::kCount); ++i)
     plan.steps.push_back({at_second(static_cast<std::int64_t>(i)), static_cast<PlanState>(i), "kim", "step"});
   plan.expires = at_second(3600);
@@ -211,7 +211,7 @@ TEST(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
 
 TEST(Plans, HowAutomationStandsIsKept) {
   const TempDir dir;
-  const RemedyHolds state{true, "kim: a visitor", true, "40 links in 5 min", at_second(7)};
+  const RemedyHolds state{true, "kim: a visitor", true, "40 links in 5 min", at_second(7), {{9, "ffff0b7a5d3f2468"}}};
   ASSERT_TRUE(must_open(dir.path())->save_plans({}, &state, {}));
   auto store = must_open(dir.path());
   EXPECT_EQ(store->restore_remedies(kNever)->holds, state);
@@ -219,7 +219,33 @@ TEST(Plans, HowAutomationStandsIsKept) {
   EXPECT_EQ(store->restore_remedies(kNever)->holds, state) << "nothing was said of it";
   const RemedyHolds free;
   ASSERT_TRUE(store->save_plans({}, &free, {}));
-  EXPECT_EQ(store->restore_remedies(kNever)->holds, RemedyHolds{});
+  RemedyHolds left = store->restore_remedies(kNever)->holds;
+  EXPECT_EQ(left.others, state.others) << "what was once seen is not seen for the first time again";
+  left.others.clear();
+  EXPECT_EQ(left, RemedyHolds{});
+}
+
+TEST(Plans, EachStoreHasAnIdOfItsOwnThatItKeeps) {
+  const TempDir one, other;
+  const auto id = [](const TempDir& dir) { return must_open(dir.path())->restore_remedies(kNever)->installation; };
+  const std::string first = id(one);
+  EXPECT_EQ(first.size(), 16U);
+  EXPECT_EQ(first.find_first_not_of("0123456789abcdef"), std::string::npos) << first;
+  EXPECT_EQ(id(one), first) << "kept over a restart";
+  EXPECT_NE(id(other), first);
+  const TempDir copied;
+  std::filesystem::copy(one.path() / "weft.db", copied.path() / "weft.db");
+  EXPECT_EQ(id(copied), first) << "a copy takes itself for the same";
+  Database::open(one.path() / "weft.db")->run("DELETE FROM installation");
+  EXPECT_FALSE(must_open(one.path())->restore_remedies(kNever)) << "without one nothing could be told apart";
+}
+
+TEST(Plans, ADatabaseFromBeforeIsGivenAnId) {
+  const TempDir dir;
+  Schema old = state_schema();
+  old.migrations = old.migrations.first(8);
+  ASSERT_TRUE(open_database(dir.path() / "weft.db", old));
+  EXPECT_EQ(must_open(dir.path())->restore_remedies(kNever)->installation.size(), 16U);
 }
 
 TEST(Plans, ABreakerThatNobodyKnowsOfIsDamageAndNotWhole) {

@@ -132,7 +132,9 @@ TEST(EventMessage, IsBoundedAndOnOneLine) {
   EXPECT_NE(body.find(R"("affected_count":1000)"), std::string::npos);
   EXPECT_NE(body.find(R"("summary":"a b?")"), std::string::npos) << body;
   EXPECT_NE(body.find(R"("url":"https://weft.example/#/incident/INC-5")"), std::string::npos);
-  EXPECT_EQ(idempotency_key(*incident), "INC-5.1");
+  EXPECT_EQ(idempotency_key(*incident, ""), "INC-5.1");
+  EXPECT_EQ(idempotency_key(*incident, "1c9e0b7a5d3f2468"), "INC-5.1.1c9e0b7a5d3f2468")
+      << "of another store: other news";
 }
 
 }  // namespace

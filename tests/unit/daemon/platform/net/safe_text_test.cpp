@@ -17,16 +17,6 @@ TEST(OneLine, KeepsTextAndMakesTheRestHarmless) {
   EXPECT_EQ(one_line("abc", 2), "ab");
 }
 
-TEST(HostNames, ShortAndQualifiedAreTheSameHostUnlessTheirDomainsDiffer) {
-  EXPECT_TRUE(same_host("dgx-07", "dgx-07"));
-  EXPECT_TRUE(same_host("DGX-07", "dgx-07.example.org"));
-  EXPECT_TRUE(same_host("dgx-07.example.org", "dgx-07"));
-  EXPECT_FALSE(same_host("dgx-07.example.org", "dgx-07.example.com"));
-  EXPECT_FALSE(same_host("dgx-07", "dgx-070"));
-  EXPECT_FALSE(same_host("", ""));
-  EXPECT_FALSE(same_host("", ".example.org"));
-}
-
 TEST(HostNames, WhatCouldBeTakenForAnOptionAListOrAPathIsNone) {
   EXPECT_TRUE(is_host_name("dgx-07.example_x.org"));
   for (const char* bad : {"", "-n1", ".n1", "n[1-8]", "n1,n2", "n1/..", "n 1", "n1\n", "ä"})

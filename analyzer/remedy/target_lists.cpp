@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/remedy/target_lists.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "fabric/host_names.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+/// Only what nobody would take for a name: "cafe" is a host.
+std::optional<std::uint64_t> guid_in(std::string_view entry) {
+  constexpr std::size_t kDigits = 16;
+  const auto guid = parse_guid(entry);
+  const auto digits = static_cast<std::size_t>(std::ranges::count_if(entry, [](char c) { return c != ':'; }));
+  if (!guid || (!entry.starts_with("0x") && !entry.starts_with("0X") && digits != kDigits)) return std::nullopt;
+  return guid;
+}
+
+bool names_node(std::string_view entry, const Node& node) {
+  if (const auto guid = guid_in(entry)) return node.guid.value == *guid;
+  return same_name(entry, node.name);
+}
+
+/// "name:7": the node's name, and the port's number or name; nullopt without a colon.
+std::optional<std::pair<std::string_view, std::string_view>> split_port(std::string_view entry) {
+  const std::size_t colon = entry.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  return std::pair(entry.substr(0, colon), entry.substr(colon + 1));
+}
+
+bool is_number(std::string_view text, unsigned number) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value == number;
+}
+
+bool names_any_node(std::string_view entry, const Topology& topology) {
+  const auto guid = guid_in(entry);
+  if (guid && std::ranges::any_of(topology.ports(), [&](const Port& port) { return port.guid.value == *guid; }))
+    return true;
+  return std::ranges::any_of(topology.nodes(), [&](const Node& node) {
+    return names_node(entry, node) || (node.type == NodeType::kChannelAdapter && same_host(entry, host_name(node)));
+  });
+}
+
+bool names_any_port(std::string_view entry, const Topology& topology) {
+  const auto parts = split_port(entry);
+  if (!parts) return false;
+  return std::ranges::any_of(topology.nodes(), [&](const Node& node) {
+    if (!names_node(parts->first, node)) return false;
+    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
+      if (means_port(entry, topology.key_of(port), &topology)) return true;
+    return false;
+  });
+}
+
+}  // namespace
+
+bool means_host(std::string_view entry, std::string_view host, const HostBook& hosts) {
+  const auto guid = guid_in(entry);
+  return same_host(entry, host) || (guid && hosts.has_guid(host, *guid));
+}
+
+bool means_port(std::string_view entry, PortKey port, const Topology* topology) {
+  const NodeIndex index = topology ? topology->find_node(port.node) : kNoIndex;
+  const auto is_node = [&](std::string_view text) {
+    if (index != kNoIndex) return names_node(text, topology->node(index));
+    const auto guid = guid_in(text);
+    return guid && *guid == port.node.value;
+  };
+  if (is_node(entry)) return true;
+  const auto parts = split_port(entry);
+  if (!parts || !is_node(parts->first)) return false;
+  if (is_number(parts->second, port.port.value)) return true;
+  const PortIndex at = index == kNoIndex ? kNoIndex : topology->find_port(port);
+  return at != kNoIndex && !topology->port_name(at).empty() && same_name(parts->second, topology->port_name(at));
+}
+
+std::vector<std::string> entries_without_target(const RemedySettings& settings, const RemedyView& view) {
+  const auto is_known = [&view](const std::string& entry) {
+    if (std::ranges::any_of(view.hosts, [&](const auto& host) { return same_host(entry, host->host); })) return true;
+    return std::ranges::any_of(view.fabrics, [&](const FabricView& fabric) {
+      if (!fabric.sweep || !fabric.sweep->topology) return false;
+      return names_any_node(entry, *fabric.sweep->topology) || names_any_port(entry, *fabric.sweep->topology);
+    });
+  };
+  std::vector<std::string> unknown;
+  for (const auto* list : {&settings.deny, &settings.allow})
+    for (const std::string& entry : *list)
+      if (!is_known(entry)) unknown.push_back(entry);
+  return unknown;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/host_names.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace weft {
+namespace {
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// "MT4123" of "MT4123 ConnectX6": a part number, as firmware writes it in front.
+bool is_part_number(std::string_view word) {
+  return word.size() >= 5 && word.starts_with("MT") && std::ranges::all_of(word.substr(2), is_digit);
+}
+
+}  // namespace
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+std::string short_host_name(std::string_view host) {
+  std::string result(host.substr(0, host.find('.')));
+  std::ranges::transform(result, result.begin(), lower);
+  return result;
+}
+
+bool same_host(std::string_view a, std::string_view b) {
+  if (same_name(a, b)) return !a.empty();
+  const bool both_qualified = a.find('.') != std::string_view::npos && b.find('.') != std::string_view::npos;
+  return !both_qualified && !a.empty() && !b.empty() && short_host_name(a) == short_host_name(b);
+}
+
+bool is_nobodys_description(std::string_view description) {
+  constexpr std::array<std::string_view, 6> kMakers{
+      "Mellanox Technologies", "NVIDIA Corporation", "ConnectX-", "ConnectX ", "BlueField-", "InfiniHost"};
+  constexpr std::array<std::string_view, 3> kNoHosts{"localhost", "localhost.localdomain", "(none)"};
+  const std::string_view first = description.substr(0, description.find(' '));
+  if (std::ranges::find(kNoHosts, first) != kNoHosts.end()) return true;
+  // A host may be called MT4123; one whose device is called ConnectX6 is none.
+  if (is_part_number(first) && description.find("ConnectX") != std::string_view::npos) return true;
+  return std::ranges::any_of(kMakers,
+                             [&](std::string_view maker) { return description.find(maker) != std::string_view::npos; });
+}
+
+}  // namespace weft

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// When two names are names of one host. Every list, window and plan that compares hosts asks here.
+
+#include <string>
+#include <string_view>
+
+namespace weft {
+
+/// Equal but for case (of ASCII letters).
+bool same_name(std::string_view a, std::string_view b);
+/// "dgx-07" of "DGX-07.example.org": lower case, up to the first dot.
+std::string short_host_name(std::string_view host);
+/// Whether both may be names of one host: equal but for case, or one is the other without its domain. Empty names are
+/// nobody's.
+bool same_host(std::string_view a, std::string_view b);
+/// Whether an adapter's description is one that no host wrote: its maker's ("MT4123 ConnectX6   Mellanox
+/// Technologies"), or that of a host which did not know its own name yet ("localhost mlx5_0", "(none) mlx5_0";
+/// rdma-ndd(8) writes "hostname device").
+bool is_nobodys_description(std::string_view description);
+
+}  // namespace weft

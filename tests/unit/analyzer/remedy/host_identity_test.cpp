@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whom a drain means: by GUIDs that others than the host report, not by what the host calls itself.
+
+#include "analyzer/remedy/host_identity.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "analyzer/remedy/target_lists.hpp"
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+RemedySettings automatic() {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  return settings;
+}
+
+/// Host 0 of leaf 0 has trouble at its access link.
+struct SickHost : Book {
+  explicit SickHost(RemedySettings with = automatic()) : Book(std::move(with)) {
+    errors("leaf-0", "host-0-0 mlx5_0");
+    sick = fabric.find("host-0-0 mlx5_0");
+  }
+  NodeGuid guid() const { return fabric.nodes()[sick].guid; }
+  GuardVerdict identity() {
+    book->review(look());
+    return verdict(plan(1), Guard::kIdentity);
+  }
+  NodeIndex sick = kNoIndex;
+};
+
+TEST(HostIdentity, WithoutAnyWordFromOthersAutomationWaitsForAPerson) {
+  SickHost b;
+  const GuardVerdict verdict = b.identity();
+  EXPECT_EQ(verdict.result, GuardResult::kNeedsPerson);
+  EXPECT_EQ(verdict.explanation, "no collector confirms that adapter " + to_string(b.guid()) + " belongs to host-0-0");
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+  EXPECT_TRUE(b.orders().empty());
+  EXPECT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  b.book->review(b.look());
+  EXPECT_EQ(b.orders().size(), 1U) << "a person may";
+}
+
+TEST(HostIdentity, TheCollectorsInventoryConfirmsIt) {
+  SickHost b;
+  b.collector("HOST-0-0.example.org", {"host-0-0 mlx5_0"});
+  EXPECT_EQ(b.identity().result, GuardResult::kPassed);
+  EXPECT_EQ(b.identity().explanation, "its collector reports 1 of its 1 adapter");
+  EXPECT_EQ(b.plan(1).state, PlanState::kExecuting);
+}
+
+TEST(HostIdentity, TheNodeNameMapConfirmsIt) {
+  SickHost b;
+  b.fabric.node(b.sick).name_is_given = true;
+  EXPECT_EQ(b.identity().explanation, "the node name map names its 1 adapter");
+  EXPECT_EQ(b.plan(1).state, PlanState::kExecuting);
+}
+
+TEST(HostIdentity, AClonedNameStopsAutomation) {
+  SickHost b;
+  b.fabric.node(b.fabric.find("host-1-0 mlx5_0")).name = "host-0-0 mlx5_0";
+  EXPECT_EQ(b.identity().explanation, "2 nodes claim the name host-0-0 mlx5_0");
+  EXPECT_EQ(b.identity().result, GuardResult::kNeedsPerson);
+  // That one of them is who it says does not tell who the other is.
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  EXPECT_EQ(b.identity().result, GuardResult::kNeedsPerson);
+  EXPECT_TRUE(b.orders().empty());
+}
+
+TEST(HostIdentity, WhoForgesANameIsDrainedUnderHisOwn) {
+  SickHost b;
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  b.fabric.node(b.sick).name = "host-1-0 mlx5_0";
+  b.fabric.node(b.sick).description = "host-1-0 mlx5_0";
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).target.host, "host-0-0");
+  EXPECT_EQ(b.plan(1).state, PlanState::kExecuting);
+}
+
+TEST(HostIdentity, WhatACollectorContradictsNobodyMayApprove) {
+  SickHost b(RemedySettings{});
+  b.fabric.node(b.sick).name = "victim mlx5_0";
+  b.book->review(b.look());
+  ASSERT_EQ(b.plan(1).target.host, "victim");
+  b.fabric.node(b.sick).name = "host-0-0 mlx5_0";
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  b.fabric.node(b.sick).name = "victim mlx5_0";
+  EXPECT_EQ(b.identity().result, GuardResult::kRefused);
+  EXPECT_EQ(b.identity().explanation,
+            "adapter " + to_string(b.guid()) +
+                " calls itself victim mlx5_0, but the collector of host-0-0 reports it as its "
+                "own");
+  const auto approved = b.book->approve(1, 0, "ann", b.look());
+  ASSERT_FALSE(approved);
+  EXPECT_THAT(approved.error().message, HasSubstr("IDENTITY: "));
+}
+
+TEST(HostIdentity, OneAdapterThatTwoHostsReportIsNobodysForSure) {
+  SickHost b;
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  b.collector("host-7-7", {"host-0-0 mlx5_0"}, CollectorState::kDisconnected);
+  EXPECT_EQ(b.identity().result, GuardResult::kPassed) << "it was moved: the last word of a host that is gone";
+  b.hosts.pop_back();
+  b.collector("host-7-7", {"host-0-0 mlx5_0"});
+  SickHost both;
+  both.hosts = b.hosts;
+  EXPECT_EQ(both.identity().result, GuardResult::kRefused);
+  EXPECT_EQ(both.identity().explanation,
+            "the collectors of host-0-0 and host-7-7 both report adapter " + to_string(b.guid()));
+}
+
+TEST(HostIdentity, AnAdapterThatNobodyNamedIsNoHost) {
+  SickHost b;
+  b.fabric.node(b.sick).name = to_string(b.guid());
+  b.book->review(b.look());
+  EXPECT_FALSE(b.book->find(1)) << "there is nobody to drain";
+  b.fabric.node(b.sick).name = "MT4123 ConnectX6   Mellanox Technologies";
+  b.book->review(b.look());
+  EXPECT_FALSE(b.book->find(1));
+}
+
+TEST(HostIdentity, WhenTheWordIsGoneBeforeTheActItIsAProposalAgain) {
+  SickHost b;
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  b.book->review(b.look());
+  const auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  b.book->answer_reading(orders[0].number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+  b.hosts.clear();
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+  EXPECT_EQ(b.plan(1).approved_by, "");
+  EXPECT_TRUE(b.orders().empty());
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kExecuting) << "it is confirmed again";
+}
+
+TEST(HostIdentity, BeforeTheFirstSweepNobodyKnowsWhoElseClaimsTheName) {
+  Book b;
+  b.collector("host-0-0", {});
+  for (const bool swept : {false, true}) {
+    RemedyView view = b.look();
+    std::vector<FabricView> fabrics(1);
+    fabrics[0].sweep = swept ? b.views[0].sweep : nullptr;
+    view.fabrics = fabrics;
+    HostBook hosts;
+    hosts.update(view);
+    EXPECT_EQ(hosts.identify("ethernet-host", nullptr).state, HostIdentity::State::kUnconfirmed);
+    b.collector("ethernet-host", {});
+    view.hosts = b.hosts;
+    hosts.update(view);
+    EXPECT_EQ(hosts.identify("ethernet-host", nullptr).state,
+              swept ? HostIdentity::State::kConfirmed : HostIdentity::State::kUnconfirmed);
+    b.hosts.pop_back();
+  }
+}
+
+TEST(HostIdentity, APersonsOwnDrainGoesByTheName) {
+  Book b;
+  const auto plan = b.book->request(RemedyAction::kDrainNode, host_entity("host-1-0"), "new memory", "ann", b.look());
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(b.verdict(*plan, Guard::kIdentity).explanation, HasSubstr("a person named the host"));
+}
+
+TEST(TargetLists, AHostIsMeantByAnyOfItsNamesAndGuids) {
+  for (const char* entry : {"host-0-0", "HOST-0-0.example.org", "guid", "GUID"}) {
+    RemedySettings settings = automatic();
+    std::string text = entry;
+    if (text == "guid") text = to_string(SickHost().guid());
+    if (text == "GUID") text = to_string(SickHost().guid()).substr(2);
+    settings.deny = {text};
+    SickHost b(settings);
+    b.collector("host-0-0", {"host-0-0 mlx5_0"});
+    b.book->review(b.look());
+    EXPECT_EQ(b.verdict(b.plan(1), Guard::kLists).result, GuardResult::kRefused) << text;
+    EXPECT_TRUE(b.orders().empty()) << text;
+  }
+}
+
+TEST(TargetLists, ALinkIsMeantByItsSwitchesInAnyCaseAndByPorts) {
+  Book plain;
+  const PortKey end = plain.fabric.key_of(plain.fabric.port_towards("leaf-0", "spine-0"));
+  const std::string number = ':' + std::to_string(end.port.value);
+  for (const std::string& entry : {std::string("LEAF-0"), "leaf-0" + number, to_string(end.node),
+                                   to_string(end.node) + number, std::string("Spine-0")}) {
+    RemedySettings settings;
+    settings.deny = {entry};
+    Book b(settings);
+    b.errors("leaf-0", "spine-0");
+    b.book->review(b.look());
+    EXPECT_EQ(b.verdict(b.plan(1), Guard::kLists).result, GuardResult::kRefused) << entry;
+  }
+  RemedySettings settings;
+  settings.deny = {"leaf-0:99", "leaf-1", "leaf", "0x1"};
+  Book b(settings);
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kLists).result, GuardResult::kPassed);
+}
+
+TEST(TargetLists, EntriesThatNameNothingAreFound) {
+  RemedySettings settings;
+  Book b;
+  const PortKey end = b.fabric.key_of(b.fabric.port_towards("leaf-0", "spine-0"));
+  settings.deny = {"host-0-0.example.org",
+                   "leaf-0",
+                   "leaf-0:" + std::to_string(end.port.value),
+                   to_string(end.node),
+                   "login-1",
+                   "leaf-0:99",
+                   "storage-9",
+                   "0x1234567890abcdef"};
+  settings.allow = {"Spine-1", "spine-x"};
+  b.collector("login-1.example.org", {});
+  EXPECT_THAT(entries_without_target(settings, b.look()),
+              ElementsAre("leaf-0:99", "storage-9", "0x1234567890abcdef", "spine-x"));
+}
+
+TEST(TargetLists, WorkOnAnAdapterOrOnTheHostKeepsAutomationAway) {
+  for (const bool by_name : {false, true}) {
+    SickHost b;
+    b.collector("host-0-0", {"host-0-0 mlx5_0"});
+    MaintenanceWindow window;
+    window.id = 1;
+    window.from = b.fabric.now() - std::chrono::hours(1);
+    window.until = b.fabric.now() + std::chrono::hours(1);
+    window.reason = "memory";
+    window.entity.kind = EntityKind::kNode;
+    if (by_name)
+      window.host = "Host-0-0.example.org";
+    else
+      window.nodes = {b.guid()};
+    b.maintenance = {window};
+    b.book->review(b.look());
+    EXPECT_EQ(b.verdict(b.plan(1), Guard::kMaintenance).result, GuardResult::kRefused) << by_name;
+  }
+}
+
+}  // namespace
+}  // namespace weft::analyzer

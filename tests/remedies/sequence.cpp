@@ -118,6 +118,7 @@ class Sequence {
     book_.emplace(settings_, std::move(memory), world_.now());
     gate_.emplace();
     lane_.clear();
+    person_stops_ = acknowledged_stop_;
     saved_status_.file_brake = file_there_ ? kFileThere : "";  // each process looks for itself
     look_at_file();
   }
@@ -209,7 +210,7 @@ class Sequence {
           const bool off = !saved_status_.hands_off;
           say(off ? "automation stopped" : "automation resumed");
           if (!off) look_at_file();
-          book_->set_hands_off(off, "", "bob", world_.now());
+          book_->set_hands_off(person_stops_ = off, "", "bob", world_.now());
           tell_gate();
         } else if (dice_.one_in(3)) {
           file_there_ = !file_there_;
@@ -316,6 +317,7 @@ class Sequence {
       for (const Plan& plan : batch.plans) journal_[plan.id] = plan;
       if (batch.status_changed) {
         saved_status_ = book_->status(world_.now());
+        acknowledged_stop_ = person_stops_;
         tally_.tripped += saved_status_.breaker_tripped;
       }
       if (trouble_ && dice_.one_in(40)) return crash("after the journal");
@@ -400,7 +402,7 @@ class Sequence {
     const Plan& plan = journal_.at(act.order.plan);
     const bool undo = act.order.action != plan.action;
     promise(plan.intent == (undo ? PlanIntent::kUndo : PlanIntent::kApply), "an action was not journalled");
-    promise(!saved_status_.hands_off, "something was done after hands-off was acknowledged");
+    promise(!acknowledged_stop_, "something was done after hands-off was acknowledged");
     promise(!file_there_, "something was done while the hands-off file was there");
     promise(is_under_way(plan.state), "something was done for a plan that is over");
     promise(!act.order.decided || world_.steady() - *act.order.decided <= kLongestWait,
@@ -475,7 +477,7 @@ class Sequence {
     trouble_ = false;
     world_.go_blind(false);
     file_there_ = false;
-    book_->set_hands_off(false, "", "bob", world_.now());
+    book_->set_hands_off(person_stops_ = false, "", "bob", world_.now());
     for (unsigned step = 0; step < kSettlingSteps && !broken(); ++step) {
       world_.pass(step % 2 == 0 ? Duration(61s) : Duration(1s));
       turn();
@@ -514,6 +516,7 @@ class Sequence {
   std::optional<daemon::ActGate> gate_;
   std::deque<Waiting> lane_;
   bool file_there_ = false;
+  bool person_stops_ = false, acknowledged_stop_ = false;  ///< as people said it, whatever the book makes of it
   std::map<std::uint64_t, Plan> journal_;
   RemedyStatus saved_status_;
   std::set<unsigned> job_leaves_;

@@ -24,9 +24,10 @@ class HandsOffFile {
     std::uint64_t number = 0;
     std::string why;  ///< as look_at_hands_off_file(), or that there was no answer in time; empty: it does not stop
   };
+  /// Takes one look, as look_at_hands_off_file(). It may hang.
   using Eye = std::function<std::string(const std::filesystem::path&)>;
 
-  /// An empty path never stops anything. `patience`: how long look() waits. `eye` takes the look; it may hang.
+  /// An empty path never stops anything. `patience`: how long look() waits.
   explicit HandsOffFile(std::filesystem::path file, Duration patience = std::chrono::seconds(2),
                         Eye eye = look_at_hands_off_file);
   HandsOffFile(const HandsOffFile&) = delete;

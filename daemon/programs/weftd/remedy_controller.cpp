@@ -24,6 +24,8 @@ using analyzer::PlanPtr;
 /// After the first sweep of each fabric: collectors come one after the other.
 constexpr Duration kListsPatience = std::chrono::minutes(1);
 constexpr const char* kNotWritten = "not done because it could not be stored";
+constexpr const char* kNotWrittenYet = "not done because it could not be stored yet";
+constexpr const char* kStoppedUnsaved = "automation is stopped, but that could not be stored yet: a restart forgets it";
 
 constexpr std::size_t kMostLooks = 16;
 
@@ -299,15 +301,17 @@ void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
   work();
 }
 
-void RemedyController::answer_when_saved(StatusCallback callback, std::vector<OrderUnderWay> under_way) {
-  writes_.wait(
-      [this, callback = std::move(callback), under_way = std::move(under_way)](const runtime::WriteOutcome& outcome) {
-        if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
-        if (!outcome) return callback(fail(ErrorCode::kResourceExhausted, std::string(kNotWritten) + " yet"));
-        RemedyStatus status = status_;
-        status.under_way = under_way;
-        callback(std::move(status));
-      });
+// `unsaved`: what is so when it could not be stored.
+void RemedyController::answer_when_saved(StatusCallback callback, const char* unsaved,
+                                         std::vector<OrderUnderWay> under_way) {
+  writes_.wait([this, callback = std::move(callback), unsaved,
+                under_way = std::move(under_way)](const runtime::WriteOutcome& outcome) {
+    if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
+    if (!outcome) return callback(fail(ErrorCode::kResourceExhausted, unsaved));
+    RemedyStatus status = status_;
+    status.under_way = under_way;
+    callback(std::move(status));
+  });
 }
 
 void RemedyController::approve(std::uint64_t plan, std::uint64_t revision, const std::string& who,
@@ -380,7 +384,7 @@ void RemedyController::set_hands_off(bool hands_off, const std::string& why, con
     if (stopped_) return callback(stopping());
     plans_.set_hands_off(hands_off, why, who, clock_.now());
     tell_gate();  // nothing starts from here on
-    answer_when_saved(callback, gate_.under_way());
+    answer_when_saved(callback, hands_off ? kStoppedUnsaved : kNotWrittenYet, gate_.under_way());
     work();
   };
   if (hands_off || !hands_off_file_.is_configured()) return set();
@@ -390,7 +394,7 @@ void RemedyController::set_hands_off(bool hands_off, const std::string& why, con
 void RemedyController::reset_breaker(const std::string& why, const std::string& who, StatusCallback callback) {
   if (stopped_) return callback(stopping());
   if (auto reset = plans_.reset_breaker(why, who, clock_.now()); !reset) return callback(tl::unexpected(reset.error()));
-  answer_when_saved(std::move(callback));
+  answer_when_saved(std::move(callback), kNotWrittenYet);
   work();
 }
 

@@ -119,7 +119,7 @@ class RemedyController {
   void tell_gate();
   void count(const analyzer::RemedyBatch& batch);
   void settle(Result<Plan> plan, PlanCallback callback);
-  void answer_when_saved(StatusCallback callback, std::vector<OrderUnderWay> under_way = {});
+  void answer_when_saved(StatusCallback callback, const char* unsaved, std::vector<OrderUnderWay> under_way = {});
   Result<Entity> find_target(RemedyAction action, const std::string& text) const;
 
   analyzer::PlanManager plans_;

@@ -99,6 +99,23 @@ TEST_F(RemedyBrakesTest, TheAnswerToHandsOffSaysWhatWasUnderWay) {
   EXPECT_EQ(world.actions(), 1);
 }
 
+TEST_F(RemedyBrakesTest, HandsOffHoldsAlsoWhenTheDiskRefusesIt) {
+  BlockedLane busy = let_an_order_wait();
+  journal.refuse(true);
+  controller->set_hands_off(true, "a look at it", "ann", note_status());
+  run_without_actuators();
+  ASSERT_EQ(statuses.size(), 1U);
+  ASSERT_FALSE(statuses[0]);
+  EXPECT_THAT(statuses[0].error().message, HasSubstr("automation is stopped, but"));
+  busy.let_go();
+  settle();
+  EXPECT_EQ(world.actions(), 0);
+  journal.refuse(false);
+  pass(2s);
+  EXPECT_TRUE(journal.state().hands_off);
+  EXPECT_EQ(world.actions(), 0);
+}
+
 TEST_F(RemedyBrakesTest, WhatWasDecidedTooLongAgoIsDecidedAnew) {
   BlockedLane busy = let_an_order_wait();
   clock.unseen = 11s;

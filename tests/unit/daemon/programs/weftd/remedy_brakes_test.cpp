@@ -246,6 +246,32 @@ TEST_F(RemedyBrakesTest, AFileSystemThatHangsStopsAndHoldsUpNothingElse) {
   EXPECT_EQ(world.actions(), 1);
 }
 
+TEST_F(RemedyBrakesTest, ARollBackGoesBeforeWhatWaits) {
+  RemedyMemory restored;
+  for (const std::uint64_t id : {1, 2, 3, 4}) {
+    Plan& plan = restored.plans.emplace_back();
+    plan.id = id;
+    plan.state = id == 4 ? PlanState::kRollingBack : PlanState::kCommitted;
+    plan.target = link("leaf-" + std::to_string(id - 1), "spine-0");
+    plan.actuator = "fake";
+    plan.in_force = true;
+    plan.finished = id == 4 ? kNever : clock.time;
+    world.set(plan.target, TargetState::kOurs);
+  }
+  restored.next_id = 5;
+  settings.modes.fill(RemedyMode::kOff);
+  start(restored);
+  BlockedLane busy(actuate_lane());
+  look();
+  run_without_actuators();
+  busy.let_go();
+  settle();
+  const auto asked = world.asked();
+  ASSERT_GE(asked.size(), 4U);
+  EXPECT_EQ(asked[0].order.plan, 4U);
+  EXPECT_TRUE(asked[0].order.undo);
+}
+
 TEST_F(RemedyBrakesTest, AnActuatorThatHangsDoesNotHoldUpTheOthers) {
   RemedyMemory restored;
   Plan& plan = restored.plans.emplace_back();

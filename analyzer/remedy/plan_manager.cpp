@@ -183,12 +183,6 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   const auto undone = plan_undone_by(action, target, only_cost);
   if (!undone) return tl::unexpected(undone.error());
   const std::uint64_t undoes = *undone;
-  // A person's word stands for what was only proposed, or waits for its turn by our own approval.
-  for (auto& [id, other] : entries_)
-    if ((other.plan.state == PlanState::kProposed || other.plan.state == PlanState::kApproved) &&
-        same_target(other.plan.target, target))
-      end(other, PlanState::kExpired, who, "requested by a person", view.now);
-
   const std::uint64_t id = next_id_;
   Entry& added = add(action, target, who, view);
   Plan& plan = added.plan;
@@ -206,6 +200,11 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
     entries_.erase(id);
     return fail(ErrorCode::kFailedPrecondition, std::move(sentence));
   }
+  // A person's word stands for what was only proposed, or waits for its turn by our own approval.
+  for (auto& [other_id, other] : entries_)
+    if (other_id != id && (other.plan.state == PlanState::kProposed || other.plan.state == PlanState::kApproved) &&
+        same_target(other.plan.target, target))
+      end(other, PlanState::kExpired, who, "requested by a person", view.now);
   plan.state = PlanState::kApproved;
   plan.approved_by = who;
   note(added, who, "requested: " + (why.empty() ? std::string("no reason given") : why), view.now);

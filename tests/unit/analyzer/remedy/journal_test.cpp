@@ -54,6 +54,18 @@ TEST(PlanJournal, APersonsOwnWishThatCouldNotStartIsNotRepeated) {
   EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
 }
 
+TEST(PlanJournal, AWishThatIsRefusedLeavesTheProposalAsItIs) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  b.book->set_hands_off(true, "", "bob", b.fabric.now());
+  EXPECT_FALSE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look()));
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+  b.book->set_hands_off(false, "", "bob", b.fabric.now());
+  EXPECT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look()));
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired) << "her word stands for it";
+}
+
 TEST(PlanJournal, TroubleThatStandsForWeeksLeavesRoomForNewTrouble) {
   RemedySettings settings;
   settings.limits.retained_plans = 8;

@@ -29,6 +29,7 @@ struct Recording {
     port.node(hub).forwarding[5] = 3;
     infiniband::SweeperOptions options;
     options.fabric = "test";
+    options.names[{0x302}] = "gpu-1 mlx5_0";
     options.service_level = 0;
     options.engine.timeout = std::chrono::milliseconds(20);
     sweeper = std::make_unique<infiniband::Sweeper>(port, options);
@@ -77,6 +78,7 @@ TEST(Frames, WhatWasSentIsWhatIsRead) {
     for (NodeIndex i = 0; i < sent.topology->nodes().size(); ++i) {
       EXPECT_EQ(got.topology->node(i).guid, sent.topology->node(i).guid);
       EXPECT_EQ(got.topology->node(i).name, sent.topology->node(i).name);
+      EXPECT_EQ(got.topology->node(i).name_is_given, got.topology->node(i).guid == NodeGuid{0x302});
     }
   }
   const Sweep& last = recording.sent.back();

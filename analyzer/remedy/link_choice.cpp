@@ -70,10 +70,10 @@ void LinkChooser::search(const Segment& segment, std::size_t& checks_left) {
   if (!is_new) return;
   // Most harm first finds the best set where some links are much worse than others. Where they are alike, and that
   // takes too long, those that take the fewest ways from a leaf leave room for the most others.
-  std::size_t half = checks_left - checks_left / 2;
-  checks_left -= half;
-  at->second = Search(tree_, segment, half).run();
-  checks_left += half;
+  std::size_t most = checks_left - checks_left / 4;
+  checks_left -= most;
+  at->second = Search(tree_, segment, most).run();
+  checks_left += most;
   if (at->second.exact) return;
   const auto worth = [this](const Link& link) {
     const NodeIndex parent = tree_.tree().uplinks()[link.uplink].parent;

@@ -38,7 +38,7 @@ class LinkChooser {
   /// go alone stays; what does well even when all the others go is out without a search. The rest is searched in
   /// segments that share no leaf which would be short; those whose choices do not go together are searched as one. The
   /// tree is as before when it returns. `most_checks` bounds the search: each check costs what lies below one link.
-  const LinkChoice& choose(std::span<const BadLink> bad, std::size_t most_checks = 1'000);
+  const LinkChoice& choose(std::span<const BadLink> bad, std::size_t most_checks = 1'500);
 
  private:
   struct Link {

@@ -15,8 +15,8 @@ constexpr std::size_t kMostRemembered = 4'096;
 
 }  // namespace
 
-// Depth first over the links, those of most harm first. What cannot go together with those chosen cannot go with more
-// of them either, so that every superset of a bad set is left out by itself.
+// Depth first over the links, in their order. What cannot go together with those chosen cannot go with more of them
+// either, so that every superset of a bad set is left out by itself.
 class LinkChooser::Search {
  public:
   Search(LiveTree& tree, const Segment& links, std::size_t& checks_left)
@@ -26,6 +26,7 @@ class LinkChooser::Search {
 
   Found run() {
     step(0, 0);
+    best_.gain = best_gain_;
     return std::move(best_);
   }
 
@@ -66,7 +67,22 @@ class LinkChooser::Search {
 
 void LinkChooser::search(const Segment& segment, std::size_t& checks_left) {
   const auto [at, is_new] = found_.try_emplace(segment);
-  if (is_new) at->second = Search(tree_, at->first, checks_left).run();
+  if (!is_new) return;
+  // Most harm first finds the best set where some links are much worse than others. Where they are alike, and that
+  // takes too long, those that take the fewest ways from a leaf leave room for the most others.
+  std::size_t most = checks_left - checks_left / 4;
+  checks_left -= most;
+  at->second = Search(tree_, segment, most).run();
+  checks_left += most;
+  if (at->second.exact) return;
+  const auto worth = [this](const Link& link) {
+    const NodeIndex parent = tree_.tree().uplinks()[link.uplink].parent;
+    return link.harm / static_cast<double>(std::max<std::uint64_t>(1, tree_.ways(parent)));
+  };
+  Segment by_worth = segment;
+  std::ranges::stable_sort(by_worth, std::greater{}, worth);
+  Found other = Search(tree_, by_worth, checks_left).run();
+  if (other.exact || other.gain > at->second.gain) at->second = std::move(other);
 }
 
 // Those that are out whatever is chosen, and the others in segments: two links of one segment serve a leaf that would
@@ -192,7 +208,7 @@ LinkChoice LinkChooser::search_all(std::span<const BadLink> bad, std::size_t che
   for (const Segment& segment : segments) search(segment, checks_left);
   for (auto of = conflict(segments); !of.empty(); of = conflict(segments)) {
     if (of.size() == 1) {  // never so by the rules as they are: its links then stay in service
-      found_[segments[of.front()]] = {.out = {}, .exact = false};
+      found_[segments[of.front()]] = {.out = {}, .gain = 0, .exact = false};
       continue;
     }
     Segment joined;

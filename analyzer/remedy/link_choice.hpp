@@ -49,6 +49,7 @@ class LinkChooser {
   using Segment = std::vector<Link>;  // the most harm first
   struct Found {
     std::vector<UplinkIndex> out;
+    double gain = 0;  // harm of those
     bool exact = true;
   };
   class Search;

@@ -104,6 +104,29 @@ TEST(LinkChoice, TakesOutTheMostHarmfulLinkWhereOnlyOneMayGo) {
   EXPECT_DOUBLE_EQ(choice.harm_left, 4);
 }
 
+TEST(LinkChoice, TakesOutManyThatCostLittleWhereAllAreAlikeAndTimeIsShort) {
+  CapacityLimits limits;
+  limits.leaf_share_idle = 0.75;
+  auto fabric = three_tiers(2, 2, 4, 8);
+  const auto topology = fabric.topology();
+  const FabricTree tree(*topology, find_places(*topology));
+  LiveTree live(tree, up_states(tree, *topology), {}, limits);
+  // A leaf may lose eight of its 32 ways: one of its own uplinks, or eight cores.
+  std::vector<BadLink> bad;
+  const auto add = [&](const std::string& a, const std::string& b) {
+    bad.push_back({tree.uplink_of(fabric.port_towards(a, b)), 1});
+  };
+  add("leaf-0-0", "agg-0-0");
+  add("leaf-0-1", "agg-0-1");
+  for (unsigned core = 0; core < 4; ++core) {
+    add("agg-0-2", "core-2-" + std::to_string(core));
+    add("agg-0-3", "core-3-" + std::to_string(core));
+  }
+  const LinkChoice choice = LinkChooser(live).choose(bad, 20);
+  EXPECT_FALSE(choice.exact);
+  EXPECT_EQ(choice.out.size(), 8U);
+}
+
 TEST(LinkChoice, ReportsThatTheSearchWasCutOff) {
   CapacityLimits limits;
   limits.leaf_share_idle = 0.5;

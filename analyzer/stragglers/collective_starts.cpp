@@ -20,8 +20,8 @@ constexpr double kReadInASecond = 0.3;
 constexpr std::size_t kMany = 10;
 /// One in so many may be no beginning.
 constexpr std::size_t kLatest = 8;
-/// Spread below which steadiness is not believed, share of the median: hosts differ by a per cent, and each of them from
-/// one iteration to the next by another.
+/// Spread below which steadiness is not believed, share of the median: hosts differ by a per cent, and each of them
+/// from one iteration to the next by another.
 constexpr double kLeastSpread = 0.015;
 /// Backgrounds that differ by such a part of a first sending may differ by one.
 constexpr double kPartOfFirst = 0.5;

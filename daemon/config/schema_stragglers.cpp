@@ -11,8 +11,8 @@ std::vector<Key> straggler_schema() {
       {"analyzer.straggler_first_send", [](WeftdConfig& c) -> Field { return &c.analyzer.straggler.first_send; },
        kBytes, "bytes",
        "Data sent from one reading to the next, above what the port sends all the time, from which on it has started a "
-       "collective: NCCL's first chunk on a channel is half of its buffer (NCCL_BUFFSIZE, 4 MiB), and some have smaller "
-       "buffers. What management traffic varies by must stay below it."},
+       "collective: NCCL's first chunk on a channel is half of its buffer (NCCL_BUFFSIZE, 4 MiB), and some have "
+       "smaller buffers. What management traffic varies by must stay below it."},
       {"analyzer.straggler_transfer", [](WeftdConfig& c) -> Field { return &c.analyzer.straggler.transfer; }, kBytes,
        "bytes",
        "Data sent between two readings from which on it is the transfer itself, not the part that a member of a "

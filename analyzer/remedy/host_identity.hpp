@@ -18,6 +18,7 @@ namespace weft::analyzer {
 
 /// What others than the host itself say of its adapters.
 struct HostIdentity {
+  /// How sure it is.
   enum class State : std::uint8_t {
     kConfirmed,     ///< all its adapters are known to be its own
     kUnconfirmed,   ///< nobody says so of one of them, or its name is shared: a person must look

@@ -25,7 +25,7 @@ struct CongestionInput {
   std::span<const std::uint8_t> suspects;  ///< Suspect bits; may be empty
   std::span<const PortMarks> marks;        ///< may be empty
   std::span<const PortIndex> known;        ///< root links that were told of before, ascending; may be empty
-  std::span<const PortIndex> recent;       ///< root links of the last moments, ascending; may be empty
+  std::span<const PortIndex> recent{};     ///< root links of the last moments, ascending; may be empty
 };
 
 /// What other rules know of a port.

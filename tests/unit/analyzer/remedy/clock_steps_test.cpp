@@ -42,12 +42,6 @@ TEST(ClockSteps, AClockThatIsOnlyCorrectedALittleMakesNone) {
 struct Stepped : Book {
   Stepped() : Book(automatic()) {}
 
-  static RemedySettings automatic() {
-    RemedySettings settings;
-    settings.modes.fill(RemedyMode::kAuto);
-    return settings;
-  }
-
   void pass(Duration time) {
     fabric.advance(time);
     book->review(look());

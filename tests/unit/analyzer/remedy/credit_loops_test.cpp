@@ -10,12 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-RemedySettings automatic() {
-  RemedySettings settings;
-  settings.modes.fill(RemedyMode::kAuto);
-  return settings;
-}
-
 struct Routed : Book {
   Routed() : Book(automatic()) {
     settings.limits.verification.windows = 6;

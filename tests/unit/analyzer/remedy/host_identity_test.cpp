@@ -17,12 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-RemedySettings automatic() {
-  RemedySettings settings;
-  settings.modes.fill(RemedyMode::kAuto);
-  return settings;
-}
-
 /// Host 0 of leaf 0 has trouble at its access link.
 struct SickHost : Book {
   explicit SickHost(RemedySettings with = automatic()) : Book(std::move(with)) {

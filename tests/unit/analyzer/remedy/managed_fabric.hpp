@@ -14,6 +14,13 @@
 
 namespace weft::analyzer {
 
+/// Everything is turned on, and needs no approval.
+inline RemedySettings automatic() {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kAuto);
+  return settings;
+}
+
 struct Book {
   explicit Book(RemedySettings with = {}) : fabric(fakes::FabricBuilder::fat_tree(8, 4, 1)), settings(std::move(with)) {
     fabric.route();

@@ -24,11 +24,6 @@ struct BookWithId : Book {
     errors("leaf-0", "spine-0");
     book->review(look());
   }
-  static RemedySettings automatic() {
-    RemedySettings settings;
-    settings.modes.fill(RemedyMode::kAuto);
-    return settings;
-  }
   void read(std::vector<PlanMark> others, TargetState state = TargetState::kClear) {
     const auto now = orders();
     ASSERT_EQ(now.size(), 1U);

@@ -8,12 +8,6 @@
 namespace weft::analyzer {
 namespace {
 
-RemedySettings automatic() {
-  RemedySettings settings;
-  settings.modes.fill(RemedyMode::kAuto);
-  return settings;
-}
-
 void look_again(analyzer::Book& book) {
   book.fabric.advance(std::chrono::seconds(1));
   book.book->review(book.look());

@@ -186,14 +186,14 @@ TEST_F(Remedies, ReasonsAreGivenAndBounded) {
   request.set_who(std::string(300, 'w'));
   ASSERT_TRUE(call(&Stub::RejectPlan, request, plan).ok());
   EXPECT_EQ(plan.state(), v1::Plan::REJECTED);
+  EXPECT_EQ(remedies.last().why.size(), 1024U);
+  EXPECT_EQ(remedies.last().who.size(), 256U);
   v1::AbortPlanRequest abort;
   abort.set_id("PLAN-1");
   EXPECT_EQ(call(&Stub::AbortPlan, abort, plan).error_code(), grpc::StatusCode::INVALID_ARGUMENT) << "no reason";
   abort.set_reason("wrong cable");
   ASSERT_TRUE(call(&Stub::AbortPlan, abort, plan).ok());
   EXPECT_EQ(plan.state(), v1::Plan::ROLLING_BACK);
-  EXPECT_EQ(remedies.last().why.size(), 1024U);
-  EXPECT_EQ(remedies.last().who.size(), 256U);
 }
 
 TEST_F(Remedies, APersonsWishIsPassedOn) {

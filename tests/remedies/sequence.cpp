@@ -2,13 +2,12 @@
 #include "tests/remedies/sequence.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <deque>
 #include <map>
 #include <set>
 
 #include "daemon/programs/weftd/act_gate.hpp"
+#include "tests/remedies/rules.hpp"
 
 namespace weft::remedies {
 namespace {
@@ -23,37 +22,6 @@ constexpr TimePoint kStart{std::chrono::hours(24 * 365)};
 constexpr unsigned kSettlingSteps = 400;
 constexpr Duration kLongestWait = 10s;
 constexpr const char* kFileThere = "the file exists";
-
-RemedySettings random_settings(Dice& dice, const Shape& shape) {
-  RemedySettings settings;
-  constexpr std::array kModes{RemedyMode::kAuto, RemedyMode::kAuto, RemedyMode::kPropose, RemedyMode::kOff};
-  for (RemedyMode& mode : settings.modes) mode = kModes[dice.below(kModes.size())];
-  settings.actuators.fill("fake");
-  auto& limits = settings.limits;
-  constexpr std::array kShares{0.34, 0.5, 0.75, 0.9};
-  limits.capacity.leaf_share_idle = kShares[dice.below(3)];
-  limits.capacity.leaf_share_jobs = std::max(limits.capacity.leaf_share_idle, kShares[dice.below(4)]);
-  limits.capacity.job_share = kShares[dice.below(4)];
-  limits.budget.actions_per_hour = 1 + dice.below(6);
-  limits.budget.out_minimum = 1 + dice.below(4);
-  limits.budget.out_per_switch = 1 + dice.below(3);
-  limits.budget.cool_down = dice.one_in(2) ? Duration(0s) : Duration(10min);
-  limits.breaker.minimum = 2 + dice.below(6);
-  limits.breaker.actions_per_day = 3 + dice.below(10);
-  limits.verification.windows = 1 + dice.below(3);
-  limits.verification.within = 60s;
-  limits.verification.probation = 20s;
-  limits.reinstate_after = 30min;
-  limits.undrain_after = 1min;
-  limits.check_interval = 1min;
-  limits.late_watch = 12min;
-  limits.readings = 3;
-  limits.failed_readings = 4;
-  limits.expiry = 1h;
-  if (dice.one_in(8)) settings.deny.push_back(shape.host(dice.below(shape.hosts())));
-  if (dice.one_in(8)) settings.deny.push_back("spine-0");
-  return settings;
-}
 
 class Sequence {
  public:
@@ -434,28 +402,11 @@ class Sequence {
     check_capacity(act, before);
   }
 
-  // Brute force, by what weftd saw when it decided: shares of uplinks, common spines, and a way between all.
   void check_capacity(const Act& act, std::uint32_t before) {
-    if (!act.is_link) return;
-    const Shape& shape = world_.shape();
-    const std::uint32_t after = before & ~(1U << act.index);
-    const unsigned spines = shape.spines();
-    const auto of = [&](std::uint32_t up, unsigned leaf) { return up >> (leaf * spines) & ((1U << spines) - 1); };
-    const auto needed = [&](double share) {
-      return static_cast<int>(std::ceil(share * static_cast<double>(spines) - 1e-9));
-    };
-    const unsigned leaf = act.index / spines;
-    const auto& capacity = settings_.limits.capacity;
-    const bool has_job = job_leaves_.contains(leaf);
-    promise(std::popcount(of(after, leaf)) >= needed(has_job ? capacity.leaf_share_jobs : capacity.leaf_share_idle),
-            "a leaf lost more of its ways up than it may");
-    for (unsigned other = 0; other < shape.leaves(); ++other) {
-      if (other == leaf || of(before, other) == 0) continue;
-      const int common = std::popcount(of(after, leaf) & of(after, other));
-      promise(common > 0, "two leaves lost each other");
-      promise(!has_job || !job_leaves_.contains(other) || common >= needed(capacity.job_share),
-              "two leaves of a job lost more common spines than they may");
-    }
+    const char* lost = act.is_link
+                           ? lost_capacity(world_.shape(), settings_.limits.capacity, job_leaves_, before, act.index)
+                           : nullptr;
+    promise(lost == nullptr, lost ? lost : "");
   }
 
   void check_book() {

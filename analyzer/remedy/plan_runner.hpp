@@ -60,6 +60,7 @@ struct Window {
 class PlanRunner {
  public:
   using Note = std::function<void(std::string what)>;
+  /// All but `now` must outlive it.
   PlanRunner(Plan& plan, PlanWork& work, const RemedyLimits& limits, TimePoint now, Note note)
       : plan_(plan), work_(work), limits_(limits), now_(now), note_(std::move(note)) {}
 

@@ -237,8 +237,10 @@ void PlanManager::weigh(Entry& entry, const RemedyView& view) {
   if (plan.state != PlanState::kProposed || plan.requested_by != kOurselves || !takes_out(plan.action) || !incident ||
       incident->revision == entry.weighed)
     return;
-  entry.weighed = incident->revision;
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
+  // Before the first sweep after a restart nothing is known of what the link's loss would cost: what was told stands.
+  if (plan.target.kind == EntityKind::kLink && !tree) return;
+  entry.weighed = incident->revision;
   auto candidates = candidates_for(*incident, {plan.action, plan.target}, view, tree, settings_.limits);
   for (Candidate& candidate : candidates) {
     const auto before = std::ranges::find(plan.candidates, candidate.action, &Candidate::action);

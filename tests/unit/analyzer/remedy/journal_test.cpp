@@ -66,6 +66,23 @@ TEST(PlanJournal, AWishThatIsRefusedLeavesTheProposalAsItIs) {
   EXPECT_EQ(b.plan(1).state, PlanState::kExpired) << "her word stands for it";
 }
 
+TEST(PlanJournal, AfterARestartTheCostsAreReckonedWhenTheCablesAreKnown) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  const Plan before = b.plan(1);
+  RemedyMemory memory;
+  memory.plans = {before};
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  RemedyView blind = b.look();
+  blind.fabrics = {};
+  b.book->review(blind);
+  ASSERT_EQ(b.plan(1).candidates.size(), before.candidates.size());
+  for (std::size_t i = 0; i < before.candidates.size(); ++i)
+    EXPECT_EQ(b.plan(1).candidates[i].explanation, before.candidates[i].explanation);
+  EXPECT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+}
+
 TEST(PlanJournal, TroubleThatStandsForWeeksLeavesRoomForNewTrouble) {
   RemedySettings settings;
   settings.limits.retained_plans = 8;

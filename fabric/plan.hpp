@@ -174,7 +174,7 @@ struct Plan {
   bool unresolved = false;         ///< failed, and how the world is is not known
   std::uint32_t windows_good = 0;  ///< sweeps of the verification that found everything well
   std::uint32_t windows_needed = 0;
-  std::string outcome;  ///< one sentence when it is over
+  std::string outcome;  ///< one sentence when it is over, or why it is undone or is to be
 
   bool refused() const;  ///< some guard says no
 };

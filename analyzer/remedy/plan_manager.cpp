@@ -26,13 +26,14 @@ const GuardVerdict* refusal(const std::vector<GuardVerdict>& guards) {
 
 }  // namespace
 
-PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now)
+PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now, std::optional<Duration> steady)
     : settings_(std::move(settings)),
       status_{std::move(memory.holds)},
       installation_(std::move(memory.installation)),
       next_id_(memory.next_id),
       trees_(settings_.limits.capacity) {
   set_back(now);
+  if (steady) clock_.look(now, *steady);
   std::ranges::sort(memory.plans, {}, &Plan::id);
   for (Plan& plan : memory.plans) {
     next_id_ = std::max(next_id_, plan.id + 1);
@@ -396,7 +397,7 @@ bool PlanManager::awaits(std::uint64_t number) const {
   if (order == orders_.end()) return false;
   const auto of = entries_.find(order->second);
   if (of == entries_.end() || of->second.work.order != number || !is_under_way(of->second.plan.state)) return false;
-  return of->second.work.abort.empty() || of->second.plan.state == PlanState::kRollingBack;
+  return of->second.plan.outcome.empty() || of->second.plan.state == PlanState::kRollingBack;
 }
 
 void PlanManager::answer_held(std::uint64_t number, const std::string& why, TimePoint now) {

@@ -35,8 +35,8 @@ struct RemedyBatch {
 /// from which the next one knows what to read.
 class PlanManager {
  public:
-  /// Continues with the plans of the process before.
-  PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now);
+  /// Continues with the plans of the process before. `steady`: as RemedyView::steady, of `now`.
+  PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now, std::optional<Duration> steady = {});
 
   /// Looks at everything anew: after each sweep, after answers of actuators, and about once a second otherwise.
   void review(const RemedyView& view);

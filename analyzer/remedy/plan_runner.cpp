@@ -54,8 +54,17 @@ void PlanRunner::resume() {
     work_.verifying_since = now_;
     return;
   }
+  // A person was told that it will be undone.
+  if (is_aborted()) {
+    if (plan_.intent == PlanIntent::kNone)
+      break_off();
+    else
+      undo_aborted(true);
+    return;
+  }
   work_.stage = Stage::kLook;
   work_.unanswered = true;
+  work_.late = undoing() && plan_.unresolved;
   note_("weftd was restarted: reading the current state");
 }
 
@@ -92,7 +101,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
       end(PlanState::kExpired, "left as it is: somebody else took it out of service" + detail);
     else {
       // What got no answer may still land once they have given it back.
-      plan_.unresolved = work_.unanswered;
+      plan_.unresolved = work_.unanswered || work_.late;
       end(PlanState::kFailed, "left as it is: somebody else holds it now" + detail);
     }
     return false;
@@ -155,15 +164,22 @@ void PlanRunner::hold(const std::string& why) {
 
 // Before anything was sent.
 bool PlanRunner::break_off() {
-  if (work_.abort.empty() || undoing()) return false;
-  end(PlanState::kRejected, std::string(work_.abort) + ": nothing was changed");
+  if (!is_aborted()) return false;
+  end(PlanState::kRejected, plan_.outcome + ": nothing was changed");
   return true;
+}
+
+// `late`: the change may land after its undoing.
+void PlanRunner::undo_aborted(bool late) {
+  plan_.unresolved = late;  // remembered over a restart
+  roll_back(std::string(plan_.outcome));
+  work_.late = late;
 }
 
 void PlanRunner::abort(const std::string& why) {
   if (undoing()) return;
   if (plan_.state != PlanState::kExecuting) return roll_back(why);
-  work_.abort = why;
+  plan_.outcome = why;
   // A change that was decided on and not given out yet is no change.
   const bool given_out = work_.stage == Stage::kAct && work_.order != 0;
   if (plan_.intent == PlanIntent::kNone || (work_.stage == Stage::kAct && !given_out)) {
@@ -172,22 +188,18 @@ void PlanRunner::abort(const std::string& why) {
     return;
   }
   if (given_out) return note_(why + ": it is undone as soon as " + plan_.actuator + " has answered");
-  const bool late = work_.unanswered;
-  roll_back(why);
-  work_.late = late;
+  undo_aborted(work_.unanswered);
 }
 
 void PlanRunner::acted(const Result<void>& result) {
   work_.order = 0;
   const bool unknown =
       !result && (result.error().code == ErrorCode::kTimeout || result.error().code == ErrorCode::kUnavailable);
-  if (!work_.abort.empty() && !undoing()) {
-    if (!result && !unknown) {
+  if (is_aborted()) {
+    if (result || unknown)
+      undo_aborted(unknown);
+    else
       break_off();
-      return;
-    }
-    roll_back(std::string(work_.abort));
-    work_.late = unknown;
     return;
   }
   if (result || unknown) {

@@ -42,7 +42,6 @@ struct PlanWork {
   std::optional<Duration> decided{};
   bool unanswered = false;  ///< the change that was sent got no answer: it may still land
   bool late = false;        ///< what is being undone got no answer: it may land after its undoing
-  std::string abort{};      ///< a person wants it undone as soon as the change that is out is answered: why
   std::string why{};        ///< the last window was not good
   unsigned worse = 0;       ///< sweeps in a row with a neighbour worse off
 };
@@ -79,7 +78,7 @@ class PlanRunner {
   /// The change that was ordered: success, refusal, or nobody knows.
   void acted(const Result<void>& result);
   /// A person wants it undone, at any state of a plan that is under way. Where nothing was sent it ends at once; what
-  /// is on its way to the actuator is waited for. Nothing when it is being undone already.
+  /// is on its way to the actuator is waited for; Plan::outcome says so meanwhile. Nothing when it is being undone.
   void abort(const std::string& why);
   /// A sweep has passed since it was undone.
   void seen_back(const Window& window);
@@ -96,7 +95,9 @@ class PlanRunner {
   bool undoing() const { return plan_.state == PlanState::kRollingBack; }
   void look_again(Duration after);
   void done(const std::string& detail);
+  bool is_aborted() const { return plan_.state == PlanState::kExecuting && !plan_.outcome.empty(); }
   bool break_off();
+  void undo_aborted(bool late);
   void end(PlanState state, std::string outcome);
   void failed_reading(const std::string& why);
 

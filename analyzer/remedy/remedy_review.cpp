@@ -108,10 +108,9 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
 void PlanManager::propose(const RemedyView& view) {
   wanted_ = 0;
   std::uint32_t without_plan = 0;
-  auto room =
-      settings_.limits.retained_plans -
-      std::min<std::size_t>(settings_.limits.retained_plans,
-                            std::ranges::count_if(shown_, [](const PlanPtr& plan) { return !is_over(plan->state); }));
+  const auto open = static_cast<std::size_t>(
+      std::ranges::count_if(shown_, [](const PlanPtr& plan) { return !is_over(plan->state); }));
+  std::size_t room = settings_.limits.retained_plans - std::min<std::size_t>(settings_.limits.retained_plans, open);
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || incident->finding.severity < Severity::kWarning) continue;
     auto remedy = remedy_for(*incident, view, hosts_);

@@ -63,6 +63,7 @@ class Sequence {
   struct Waiting {
     RemedyOrder order;
     std::uint32_t seen_up = 0;
+    int doubt = 0;  ///< as World::doubt_about() when it was decided, of a host
   };
 
   bool broken() const { return !breach_.promise.empty(); }
@@ -82,8 +83,11 @@ class Sequence {
     // Steps of the clock are not remembered, and what was not journalled did not happen.
     for (Duration& at : taken_) at -= unknown_;
     unknown_ = {};
-    aborted_.clear();
-    book_.emplace(settings_, std::move(memory), world_.now());
+    std::erase_if(aborted_, [this](std::uint64_t id) {
+      const auto plan = journal_.find(id);
+      return plan == journal_.end() || plan->second.outcome.empty();
+    });
+    book_.emplace(settings_, std::move(memory), world_.now(), world_.steady());
     gate_.emplace();
     lane_.clear();
     person_stops_ = acknowledged_stop_;
@@ -298,7 +302,9 @@ class Sequence {
   void give_to_lane(const RemedyOrder& order) {
     if (order.kind == OrderKind::kAct) gate_->admit(order.number);
     const auto usual = std::ranges::find(lane_, false, [](const Waiting& waiting) { return waiting.order.undo; });
-    lane_.insert(order.undo ? usual : lane_.end(), {order, world_.links_seen_up()});
+    const auto [is_link, index] = world_.find(order.target);
+    lane_.insert(order.undo ? usual : lane_.end(),
+                 {order, world_.links_seen_up(), is_link ? 0 : world_.doubt_about(index)});
   }
 
   // The actuator takes its time: what it does not come to waits, and the world goes on. False: the process died.
@@ -350,7 +356,7 @@ class Sequence {
     const Act act = world_.act(order, takes, late);
     say(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target.label +
         (takes ? "" : ", not taken") + (lost ? ", reply lost" : "") + (late > Duration::zero() ? ", lands late" : ""));
-    check_act(act, waiting.seen_up);
+    check_act(act, waiting.seen_up, waiting.doubt);
     if (trouble_ && dice_.one_in(30)) {
       crash("before the answer");
       return false;
@@ -366,7 +372,7 @@ class Sequence {
     return true;
   }
 
-  void check_act(const Act& act, std::uint32_t before) {
+  void check_act(const Act& act, std::uint32_t before, int doubt) {
     const Plan& plan = journal_.at(act.order.plan);
     const bool undo = act.order.action != plan.action;
     promise(plan.intent == (undo ? PlanIntent::kUndo : PlanIntent::kApply), "an action was not journalled");
@@ -381,7 +387,6 @@ class Sequence {
       promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
     }
     if (!undo && !act.is_link) {
-      const int doubt = world_.doubt_about(act.index);
       promise(doubt == 0 || plan.approved_by != "weftd", "automation acted on a host that nobody confirms");
       promise(doubt < 2 || !takes_out(plan.action), "a host was drained though somebody says that it is another");
     }
@@ -476,7 +481,7 @@ class Sequence {
   std::map<std::uint64_t, TargetState> last_read_;
   std::deque<Duration> taken_;       // by World::steady(), as far as weftd can know it
   Duration unknown_{};               // set forward since weftd was started
-  std::set<std::uint64_t> aborted_;  // plans, since weftd was started
+  std::set<std::uint64_t> aborted_;  // plans that a person ended, by the journal or since weftd was started
   bool trouble_ = true, blind_ = false;
   Breach breach_;
 };

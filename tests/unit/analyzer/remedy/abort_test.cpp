@@ -136,6 +136,24 @@ TEST(Abort, SaysThatAChangeWithoutAnswerMayStillLand) {
   EXPECT_TRUE(b.plan(1).in_force) << "it landed";
 }
 
+TEST(Abort, IsNotForgottenByARestart) {
+  Asked b;
+  b.tell(TargetState::kClear);
+  ASSERT_EQ(b.order().kind, OrderKind::kAct);
+  ASSERT_TRUE(b.abort());
+  RemedyMemory memory;
+  memory.plans = {b.plan(1)};
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  EXPECT_EQ(b.state(), PlanState::kRollingBack) << "whether it was sent is not known";
+  b.tell(TargetState::kClear);
+  memory.plans = {b.plan(1)};
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  b.tell(TargetState::kClear);
+  for (int i = 0; i < 3; ++i) b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kRolledBack) << b.plan(1).outcome;
+  EXPECT_TRUE(b.plan(1).unresolved) << "it may still land";
+}
+
 TEST(Abort, OfAChangeThatWasRefusedHasNothingToUndo) {
   Asked b;
   b.tell(TargetState::kClear);

@@ -378,7 +378,8 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
       reading->state != TargetState::kOurs && clock_.ages(of->checked).of(plan.finished) < settings_.limits.late_watch;
   if (plan.unresolved && may_still_land) return;
   plan.in_force = ours;
-  plan.unresolved = false;
+  // An undo that was sent more than once may land after somebody gave back what it took out.
+  plan.unresolved = may_still_land && !takes_out(plan.action);
   note(*of, std::string(kOurselves),
        ours ? "it is in force after all: " + reading->detail : "it is not in force: " + reading->detail, now, false);
 }

@@ -99,6 +99,12 @@ class Links(unittest.TestCase):
         for kind in re.findall(r"^\s+([A-Z_]+) = [1-9]", kinds, re.MULTILINE):
             self.assertIn(f"[{kind}](../../dashboards/runbooks/{kind}.md)", chapter)
 
+    def test_every_promise_of_remedies_names_a_test_that_there_is(self):
+        # By its path: the guide is installed, tests are not.
+        named = re.findall(r"`(tests/[\w./-]+)`", text_of("deploy/guide/remedies.md"))
+        self.assertGreater(len(named), 20)
+        self.assertEqual([], [path for path in named if not os.path.exists(os.path.join(ROOT, path))])
+
     def test_every_key_in_the_guide_is_one(self):
         keys = set(re.findall(r"^### `([\w.]+)`", text_of("deploy/config/reference.md") + text_of("deploy/config/collector-reference.md"), re.MULTILINE))
         sections = {key.split(".")[0] for key in keys if "." in key}

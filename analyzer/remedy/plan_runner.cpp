@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/guards.hpp"
@@ -230,9 +231,11 @@ void PlanRunner::done(const std::string& detail) {
     // What was never sent changed nothing that would have to come back.
     if (!shows || plan_.started == kNever) return end(PlanState::kRolledBack, plan_.outcome);
     plan_.intent = PlanIntent::kNone;
-    work_ = {};
+    const PlanWork before = std::exchange(work_, {});
     work_.stage = Stage::kSeeBack;
-    work_.verifying_since = now_;
+    work_.looked_back = before.looked_back;
+    work_.verifying_since = before.looked_back ? before.verifying_since : now_;
+    if (before.looked_back) return;
     return note_("it is undone: is the fabric as before?" + detail);
   }
   plan_.in_force = takes_out(plan_.action);
@@ -255,6 +258,13 @@ void PlanRunner::roll_back(const std::string& why) {
 void PlanRunner::seen_back(const Window& window) {
   if (window.fresh) work_.why = window.why;
   if (window.fresh && window.good) return end(PlanState::kRolledBack, plan_.outcome);
+  // What was read may have been overtaken by a change of before that landed late.
+  if (!work_.looked_back && now_ - work_.verifying_since > limits_.verification.within / 2) {
+    work_.looked_back = true;
+    work_.stage = Stage::kLook;
+    work_.due = now_;
+    return;
+  }
   if (now_ - work_.verifying_since <= limits_.verification.within) return;
   const std::string why = work_.why.empty() ? "nobody could see whether the fabric is as before" : work_.why;
   end(PlanState::kFailed, plan_.outcome + "; it was undone, but check it by hand: " + why);

@@ -40,10 +40,11 @@ struct PlanWork {
   TimePoint verifying_since = kNever;
   /// As RemedyOrder::decided, of the change that comes next.
   std::optional<Duration> decided{};
-  bool unanswered = false;  ///< the change that was sent got no answer: it may still land
-  bool late = false;        ///< what is being undone got no answer: it may land after its undoing
-  std::string why{};        ///< the last window was not good
-  unsigned worse = 0;       ///< sweeps in a row with a neighbour worse off
+  bool unanswered = false;   ///< the change that was sent got no answer: it may still land
+  bool late = false;         ///< what is being undone got no answer: it may land after its undoing
+  bool looked_back = false;  ///< it was undone, the fabric is not as before, and the target was read again
+  std::string why{};         ///< the last window was not good
+  unsigned worse = 0;        ///< sweeps in a row with a neighbour worse off
 };
 
 /// What one sweep says of a plan that is being verified.

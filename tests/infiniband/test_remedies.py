@@ -34,8 +34,8 @@ probation = "10s"
 """
 HELD_PORT = """\
 #!/bin/bash
-moment=never
-[[ "$*" == *"--set disabled"* ]] && moment=$(<"{moment}")
+read -r moment state <"{moment}"
+[[ "$*" == *"--set $state"* ]] || moment=never
 if [[ $moment == before ]]; then touch "{reached}"; sleep 20; fi
 "{program}" "$@"
 code=$?
@@ -64,7 +64,7 @@ class Remedies(weft_testing.SubnetTest):
         os.chmod(held, 0o755)
         cls.infiniband = REMEDIES + f'[remedy.infiniband_port]\nprogram = "{held}"\n'
         with open(cls.moment, "w", encoding="utf-8") as stream:
-            stream.write("never")
+            stream.write("never disabled\n")
         super().setUpClass()
         cls.layer = PhysicalLayer(cls.subnet)
         cls.layer.__enter__()
@@ -82,12 +82,12 @@ class Remedies(weft_testing.SubnetTest):
 
     # -- weft-port, held at the moment that a test wants: killing it while it registers with ibsim would end ibsim
 
-    def hold(self, moment: str) -> None:
-        """ "before" it sets a port, "after" it did, or "never"."""
+    def hold(self, moment: str, state: str = "disabled") -> None:
+        """ "before" it sets a port to that state, "after" it did, or "never"."""
         if os.path.exists(self.reached):
             os.unlink(self.reached)
         with open(self.moment, "w", encoding="utf-8") as stream:
-            stream.write(moment)
+            stream.write(f"{moment} {state}\n")
 
     # -- names
 
@@ -297,6 +297,49 @@ class Remedies(weft_testing.SubnetTest):
                 self.remember()
                 self.assertEqual("COMMITTED", self.restore(name, port)["state"])
             self.expect_in(ends)
+
+    def test_killed_while_it_is_rolled_back(self):
+        """Before the port was set back, and after it was: an abort that was acknowledged is not forgotten."""
+        name, port = "spine-p01-02", 10
+        ends = self.ends(name, port)
+        for moment in ("before", "after"):
+            self.remember()
+            os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
+            try:
+                done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
+                self.assertEqual(0, done.returncode, done.stderr)
+                plan = self.wait_state(ends, "ISOLATE_LINK", ("VERIFYING",), self.before)
+                self.hold(moment, "polling")
+                done = weftctl(self.weftd, "abort", plan["id"], "--reason", "wrong link")
+                self.assertEqual(0, done.returncode, done.stderr)
+                wait_until(lambda: os.path.exists(self.reached), within=PATIENCE, why=lambda: "weft-port is not asked: " + self.weftd.log())
+                self.weftd.kill()
+                self.hold("never")
+            finally:
+                os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
+            self.weftd.start()
+            plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
+            self.assertEqual("ROLLED_BACK", plan["state"], (moment, plan["outcome"], plan["steps"]))
+            self.expect_in(ends)
+
+    def test_opensm_dies_while_a_plan_is_verified(self):
+        """Without a subnet manager routes stay: the plan is undone, and is not over before another manager has activated the link."""
+        name, port = "spine-p01-03", 11
+        ends = self.ends(name, port)
+        self.remember()
+        done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.subnet.kill_opensm()
+        plan = self.wait_state(ends, "ISOLATE_LINK", ("ROLLING_BACK", "COMMITTED", "FAILED", "EXPIRED"), self.before)
+        self.subnet.start_opensm()
+        if plan["state"] == "ROLLING_BACK":
+            plan = self.wait_state(ends, "ISOLATE_LINK", ("ROLLED_BACK", "FAILED"), self.before)
+            self.assertEqual("ROLLED_BACK", plan["state"], (plan["outcome"], plan["steps"]))
+        elif plan["state"] == "COMMITTED":  # the routes had left it before
+            self.expect_out(ends)
+            self.remember()
+            self.assertEqual("COMMITTED", self.restore(name, port)["state"])
+        self.expect_in(ends)
 
     def test_killed_while_it_is_verified(self):
         """OpenSM stands still until weftd is back: what is out by the journal is not sent again, and is verified to its end."""

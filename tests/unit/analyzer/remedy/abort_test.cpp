@@ -215,13 +215,29 @@ TEST(Undoing, IsNotOverBeforeTheLinkIsUpAgain) {
   EXPECT_EQ(b.state(), PlanState::kRolledBack);
 }
 
+TEST(Undoing, LooksAgainWhereTheLinkStaysDown) {
+  Asked b;
+  b.verify();
+  ASSERT_TRUE(b.abort());
+  b.tell(TargetState::kClear);  // and then a change of before lands
+  b.sweep();
+  b.fabric.advance(b.settings.limits.verification.within / 2);
+  b.sweep();
+  b.undo();
+  b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kRolledBack) << b.plan(1).outcome;
+}
+
 TEST(Undoing, ThatDoesNotBringTheLinkBackIsForAPerson) {
   Asked b;
   b.verify();
   ASSERT_TRUE(b.abort());
   b.undo(false);
   b.sweep();
-  b.fabric.advance(b.settings.limits.verification.within);
+  b.fabric.advance(b.settings.limits.verification.within / 2);
+  b.sweep();
+  b.tell(TargetState::kClear);
+  b.fabric.advance(b.settings.limits.verification.within / 2);
   b.sweep();
   EXPECT_EQ(b.state(), PlanState::kFailed);
   EXPECT_NE(b.plan(1).outcome.find("the link has not come up again"), std::string::npos) << b.plan(1).outcome;

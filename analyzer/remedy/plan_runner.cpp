@@ -233,6 +233,7 @@ void PlanRunner::done(const std::string& detail) {
     plan_.intent = PlanIntent::kNone;
     const PlanWork before = std::exchange(work_, {});
     work_.stage = Stage::kSeeBack;
+    work_.late = before.late;
     work_.looked_back = before.looked_back;
     work_.verifying_since = before.looked_back ? before.verifying_since : now_;
     if (before.looked_back) return;

@@ -41,6 +41,8 @@ std::vector<std::pair<PortIndex, PortIndex>> missing_cables(const std::string& f
 // In force, or sent and not known not to be.
 bool may_hold(const Plan& plan) {
   if (plan.in_force || plan.unresolved) return true;
+  // What is being undone holds until it is.
+  if (takes_out(plan.action) && plan.state == PlanState::kRollingBack) return true;
   return is_under_way(plan.state) && plan.intent == (takes_out(plan.action) ? PlanIntent::kApply : PlanIntent::kUndo);
 }
 

@@ -300,7 +300,7 @@ class Remedies(weft_testing.SubnetTest):
 
     def test_killed_while_it_is_rolled_back(self):
         """Before the port was set back, and after it was: an abort that was acknowledged is not forgotten."""
-        name, port = "spine-p01-02", 10
+        name, port = "spine-p03-02", 10
         ends = self.ends(name, port)
         for moment in ("before", "after"):
             self.remember()

@@ -397,8 +397,8 @@ bool PlanManager::awaits(std::uint64_t number) const {
   const auto order = orders_.find(number);
   if (order == orders_.end()) return false;
   const auto of = entries_.find(order->second);
-  if (of == entries_.end() || of->second.work.order != number || !is_under_way(of->second.plan.state)) return false;
-  return of->second.plan.outcome.empty() || of->second.plan.state == PlanState::kRollingBack;
+  return of != entries_.end() && of->second.work.order == number && is_under_way(of->second.plan.state) &&
+         !is_aborted(of->second.plan);
 }
 
 void PlanManager::answer_held(std::uint64_t number, const std::string& why, TimePoint now) {

@@ -56,7 +56,7 @@ void PlanRunner::resume() {
     return;
   }
   // A person was told that it will be undone.
-  if (is_aborted()) {
+  if (is_aborted(plan_)) {
     if (plan_.intent == PlanIntent::kNone)
       break_off();
     else
@@ -165,7 +165,7 @@ void PlanRunner::hold(const std::string& why) {
 
 // Before anything was sent.
 bool PlanRunner::break_off() {
-  if (!is_aborted()) return false;
+  if (!is_aborted(plan_)) return false;
   end(PlanState::kRejected, plan_.outcome + ": nothing was changed");
   return true;
 }
@@ -196,7 +196,7 @@ void PlanRunner::acted(const Result<void>& result) {
   work_.order = 0;
   const bool unknown =
       !result && (result.error().code == ErrorCode::kTimeout || result.error().code == ErrorCode::kUnavailable);
-  if (is_aborted()) {
+  if (is_aborted(plan_)) {
     if (result || unknown)
       undo_aborted(unknown);
     else

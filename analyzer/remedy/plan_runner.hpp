@@ -56,6 +56,11 @@ struct Window {
   std::string why{};        ///< of what is not good
 };
 
+/// A person aborted it while its change was on its way: the change is undone as soon as it is answered.
+inline bool is_aborted(const Plan& plan) {
+  return plan.state == PlanState::kExecuting && !plan.outcome.empty();
+}
+
 /// Moves one plan on. Every change of the plan that must be remembered is said through `note`.
 class PlanRunner {
  public:
@@ -96,7 +101,6 @@ class PlanRunner {
   bool undoing() const { return plan_.state == PlanState::kRollingBack; }
   void look_again(Duration after);
   void done(const std::string& detail);
-  bool is_aborted() const { return plan_.state == PlanState::kExecuting && !plan_.outcome.empty(); }
   bool break_off();
   void undo_aborted(bool late);
   void end(PlanState state, std::string outcome);

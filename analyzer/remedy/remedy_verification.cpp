@@ -92,9 +92,10 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   Window window;
   if (seen - entry.last_window >= interval / 2 || seen < entry.last_window) {
     window = judge_window(plan, view, entry.work.verifying_since, settings_.limits);
-    if (window.good && takes_out(plan.action) && plan.target.kind == EntityKind::kLink)
-      check_routes(entry, view, window);
-    if (takes_out(plan.action) && plan.target.kind == EntityKind::kLink) check_neighbours(entry, view, window);
+    if (takes_out(plan.action) && plan.target.kind == EntityKind::kLink) {
+      if (window.good) check_routes(entry, view, window);
+      check_neighbours(entry, view, window);
+    }
     entry.last_window = seen;
   }
   const VerificationLimits& limits = settings_.limits.verification;

@@ -54,30 +54,28 @@ grpc::ServerUnaryReactor* RemedyService::ApprovePlan(grpc::CallbackServerContext
   return call;
 }
 
-grpc::ServerUnaryReactor* RemedyService::RejectPlan(grpc::CallbackServerContext* context,
-                                                    const v1::RejectPlanRequest* request, v1::Plan* response) {
-  const auto id = plan_id(request->id());
+template <typename Request>
+grpc::ServerUnaryReactor* RemedyService::end_plan(grpc::CallbackServerContext* context, const Request& request,
+                                                  EndPlan end, v1::Plan* response) {
+  const auto id = plan_id(request.id());
   if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
-  auto reason = given_reason(request->reason());
+  auto reason = given_reason(request.reason());
   if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
-  if (const auto claim = check_claim(request->who()); !claim)
+  if (const auto claim = check_claim(request.who()); !claim)
     return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   auto* call = new PlanCall(response, to_proto);
-  commands_.reject(*id, std::move(*reason), callers_.who(request->who(), *context), call->callback());
+  (commands_.*end)(*id, std::move(*reason), callers_.who(request.who(), *context), call->callback());
   return call;
+}
+
+grpc::ServerUnaryReactor* RemedyService::RejectPlan(grpc::CallbackServerContext* context,
+                                                    const v1::RejectPlanRequest* request, v1::Plan* response) {
+  return end_plan(context, *request, &RemedyCommands::reject, response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::AbortPlan(grpc::CallbackServerContext* context,
                                                    const v1::AbortPlanRequest* request, v1::Plan* response) {
-  const auto id = plan_id(request->id());
-  if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
-  auto reason = given_reason(request->reason());
-  if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
-  if (const auto claim = check_claim(request->who()); !claim)
-    return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
-  auto* call = new PlanCall(response, to_proto);
-  commands_.abort(*id, std::move(*reason), callers_.who(request->who(), *context), call->callback());
-  return call;
+  return end_plan(context, *request, &RemedyCommands::abort, response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContext* context, RemedyWish wish,

@@ -49,6 +49,11 @@ class RemedyService final : public v1::RemedyService::CallbackService {
                                       v1::ListAuditResponse* response) override;
 
  private:
+  using EndPlan = void (RemedyCommands::*)(std::uint64_t, std::string, std::string, RemedyCommands::PlanCallback);
+  /// Passes a request to end a plan, with its checked reason, to `end`.
+  template <typename Request>
+  grpc::ServerUnaryReactor* end_plan(grpc::CallbackServerContext* context, const Request& request, EndPlan end,
+                                     v1::Plan* response);
   /// A plan that a person wishes; `wish` has the claim of who it is, and `reason` is what became of its reason.
   grpc::ServerUnaryReactor* request_plan(grpc::CallbackServerContext* context, RemedyWish wish,
                                          const Result<std::string>& reason, v1::Plan* response);

@@ -82,27 +82,9 @@ class Order {
     return {};
   }
   Result<void> reject(Router::Done& done) const {
-    const auto body = parse_body<v1::RejectPlanRequest>(request_, id_);
-    if (!body) return tl::unexpected(body.error());
-    const auto id = plan_id(id_);
-    if (!id) return tl::unexpected(id.error());
-    auto reason = given_reason(body->reason());
-    if (!reason) return tl::unexpected(reason.error());
-    if (desks_.remedies == nullptr) return nobody();
-    desks_.remedies->reject(*id, std::move(*reason), who(body->who()), reply_with<v1::Plan, Plan>(std::move(done)));
-    return {};
+    return end_plan<v1::RejectPlanRequest>(done, &RemedyCommands::reject);
   }
-  Result<void> abort(Router::Done& done) const {
-    const auto body = parse_body<v1::AbortPlanRequest>(request_, id_);
-    if (!body) return tl::unexpected(body.error());
-    const auto id = plan_id(id_);
-    if (!id) return tl::unexpected(id.error());
-    auto reason = given_reason(body->reason());
-    if (!reason) return tl::unexpected(reason.error());
-    if (desks_.remedies == nullptr) return nobody();
-    desks_.remedies->abort(*id, std::move(*reason), who(body->who()), reply_with<v1::Plan, Plan>(std::move(done)));
-    return {};
-  }
+  Result<void> abort(Router::Done& done) const { return end_plan<v1::AbortPlanRequest>(done, &RemedyCommands::abort); }
   Result<void> acknowledge(Router::Done& done) const {
     const auto body = parse_body<v1::AcknowledgeIncidentRequest>(request_, id_);
     if (!body) return tl::unexpected(body.error());
@@ -125,6 +107,19 @@ class Order {
   }
 
  private:
+  using EndPlan = void (RemedyCommands::*)(std::uint64_t, std::string, std::string, RemedyCommands::PlanCallback);
+  template <typename Request>
+  Result<void> end_plan(Router::Done& done, EndPlan end) const {
+    const auto body = parse_body<Request>(request_, id_);
+    if (!body) return tl::unexpected(body.error());
+    const auto id = plan_id(id_);
+    if (!id) return tl::unexpected(id.error());
+    auto reason = given_reason(body->reason());
+    if (!reason) return tl::unexpected(reason.error());
+    if (desks_.remedies == nullptr) return nobody();
+    (desks_.remedies->*end)(*id, std::move(*reason), who(body->who()), reply_with<v1::Plan, Plan>(std::move(done)));
+    return {};
+  }
   std::string who(const std::string& claims) const { return who_asks(principal_.name, claims, request_.peer); }
   static tl::unexpected<Error> nobody() { return fail(ErrorCode::kUnavailable, "commands are not available"); }
 

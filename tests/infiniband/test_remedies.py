@@ -2,6 +2,7 @@
 """From an incident to a remedy that leaves the fabric better, on a three-level fat tree of 144 hosts with OpenSM: isolated, verified,
 restored, kept out after a relapse, rolled back where it does not help, and resolved after weftd was killed half-way."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -157,6 +158,19 @@ class Remedies(weft_testing.SubnetTest):
                          self.plan_for(ends, "ISOLATE_LINK", self.before)["state"] not in ("PROPOSED", "APPROVED"), "it does not act")
         return self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
 
+    def ask_to_isolate(self, name: str, port: int) -> None:
+        done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
+        self.assertEqual(0, done.returncode, done.stderr)
+
+    @contextlib.contextmanager
+    def opensm_stopped(self):
+        """Routes stay as they are."""
+        os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
+
     def restore(self, name: str, port: int) -> dict:
         done = weftctl(self.weftd, "restore", self.label(name, port), "--reason", "new cable")
         self.assertEqual(0, done.returncode, done.stderr + self.weftd.log())
@@ -239,13 +253,9 @@ class Remedies(weft_testing.SubnetTest):
         name, port = "spine-p03-02", 10
         ends = self.ends(name, port)
         self.remember()
-        os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
-        try:
-            done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
-            self.assertEqual(0, done.returncode, done.stderr)
+        with self.opensm_stopped():
+            self.ask_to_isolate(name, port)
             self.wait_state(ends, "ISOLATE_LINK", ("ROLLING_BACK", "COMMITTED", "ROLLED_BACK", "FAILED"), self.before)
-        finally:
-            os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
         # It is not over before OpenSM has activated the link.
         plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED"), self.before)
         self.assertEqual("ROLLED_BACK", plan["state"], (plan, self.weftd.log()))
@@ -256,10 +266,8 @@ class Remedies(weft_testing.SubnetTest):
         name, port = "spine-p03-01", 9
         ends = self.ends(name, port)
         self.remember()
-        os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
-        try:
-            done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
-            self.assertEqual(0, done.returncode, done.stderr)
+        with self.opensm_stopped():
+            self.ask_to_isolate(name, port)
             plan = self.wait_state(ends, "ISOLATE_LINK", ("VERIFYING",), self.before)
             done = weftctl(self.weftd, "restore", self.label(name, port), "--reason", "wrong link")
             self.assertEqual(4, done.returncode, done.stdout + done.stderr)
@@ -267,8 +275,6 @@ class Remedies(weft_testing.SubnetTest):
             done = weftctl(self.weftd, "abort", plan["id"], "--reason", "wrong link", "--who", "ann")
             self.assertEqual(0, done.returncode, done.stderr)
             self.assertIn("ROLLING_BACK", done.stdout)
-        finally:
-            os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
         plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED"), self.before)
         self.assertEqual("ROLLED_BACK", plan["state"], (plan, self.weftd.log()))
         self.assertIn("ann", plan["outcome"])
@@ -284,8 +290,7 @@ class Remedies(weft_testing.SubnetTest):
             ends = self.ends(name, port)
             self.remember()
             self.hold(moment)
-            done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
-            self.assertEqual(0, done.returncode, done.stderr)
+            self.ask_to_isolate(name, port)
             wait_until(lambda: os.path.exists(self.reached), within=PATIENCE, why=lambda: "weft-port is not asked: " + self.weftd.log())
             self.weftd.kill()
             self.hold("never")
@@ -304,10 +309,8 @@ class Remedies(weft_testing.SubnetTest):
         ends = self.ends(name, port)
         for moment in ("before", "after"):
             self.remember()
-            os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
-            try:
-                done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
-                self.assertEqual(0, done.returncode, done.stderr)
+            with self.opensm_stopped():
+                self.ask_to_isolate(name, port)
                 plan = self.wait_state(ends, "ISOLATE_LINK", ("VERIFYING",), self.before)
                 self.hold(moment, "polling")
                 done = weftctl(self.weftd, "abort", plan["id"], "--reason", "wrong link")
@@ -315,8 +318,6 @@ class Remedies(weft_testing.SubnetTest):
                 wait_until(lambda: os.path.exists(self.reached), within=PATIENCE, why=lambda: "weft-port is not asked: " + self.weftd.log())
                 self.weftd.kill()
                 self.hold("never")
-            finally:
-                os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
             self.weftd.start()
             plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
             self.assertEqual("ROLLED_BACK", plan["state"], (moment, plan["outcome"], plan["steps"]))
@@ -327,15 +328,15 @@ class Remedies(weft_testing.SubnetTest):
         name, port = "spine-p01-03", 11
         ends = self.ends(name, port)
         self.remember()
-        done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
-        self.assertEqual(0, done.returncode, done.stderr)
+        self.ask_to_isolate(name, port)
         self.subnet.kill_opensm()
         plan = self.wait_state(ends, "ISOLATE_LINK", ("ROLLING_BACK", "COMMITTED", "FAILED", "EXPIRED"), self.before)
         self.subnet.start_opensm()
         if plan["state"] == "ROLLING_BACK":
             plan = self.wait_state(ends, "ISOLATE_LINK", ("ROLLED_BACK", "FAILED"), self.before)
             self.assertEqual("ROLLED_BACK", plan["state"], (plan["outcome"], plan["steps"]))
-        elif plan["state"] == "COMMITTED":  # the routes had left it before
+        else:  # the routes had left it before
+            self.assertEqual("COMMITTED", plan["state"], (plan["outcome"], plan["steps"]))
             self.expect_out(ends)
             self.remember()
             self.assertEqual("COMMITTED", self.restore(name, port)["state"])
@@ -346,14 +347,10 @@ class Remedies(weft_testing.SubnetTest):
         name, port = "spine-p04-02", 11
         ends = self.ends(name, port)
         self.remember()
-        os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
-        try:
-            done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
-            self.assertEqual(0, done.returncode, done.stderr)
+        with self.opensm_stopped():
+            self.ask_to_isolate(name, port)
             self.wait_state(ends, "ISOLATE_LINK", ("VERIFYING",), self.before)
             self.weftd.kill()
-        finally:
-            os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
         self.weftd.start()
         plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
         self.assertEqual("COMMITTED", plan["state"], (plan["outcome"], plan["steps"]))

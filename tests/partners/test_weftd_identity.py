@@ -5,15 +5,14 @@ automation, and what another weftd did is left alone."""
 import unittest
 
 import weftd_partners
-from slurm_cluster import SlurmCluster, missing
-from test_weftd_slurm import SLURM
+from slurm_cluster import missing
 from weftd_partners import weft_testing, weftctl
 
 THEIRS = "weft PLAN-3.ffff0b7a5d3f2468 INC-9: adapter is dead"
 
 
 @unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
-class WhoAHostIs(weftd_partners.WithScheduler):
+class HostIdentity(weftd_partners.WithSlurm):
     confirmed = ("n1", "n3", "n4")
 
     @classmethod
@@ -24,14 +23,6 @@ class WhoAHostIs(weftd_partners.WithScheduler):
         forger.name = "n4 mlx5_7"
         cls.clone, cls.forger = clone.identity, forger.identity
         return network
-
-    @classmethod
-    def setUpClass(cls):
-        cls.slurm = SlurmCluster(4)
-        cls.addClassCleanup(cls.slurm.stop)
-        cls.slurm.start()
-        cls.infiniband = cls.remedies(SLURM.format(slurm_conf=cls.slurm.configuration))
-        super().setUpClass()
 
     def waits_for_a_person(self, host: str, why: str) -> dict:
         plan = self.plan(host, "DRAIN_NODE", "PROPOSED")

@@ -5,27 +5,14 @@ adapter is dead is drained and comes back by itself; one that an operator draine
 import unittest
 
 import weftd_partners
-from slurm_cluster import SlurmCluster, missing
+from slurm_cluster import missing
 from weftd_partners import wait_until, weft_testing, weftctl
 
-SLURM = """\
-[remedy.slurm]
-enabled = true
-slurm_conf = "{slurm_conf}"
-"""
 BY_HAND = "disk sda, do not touch"
 
 
 @unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
-class WeftdAndSlurm(weftd_partners.WithScheduler):
-    @classmethod
-    def setUpClass(cls):
-        cls.slurm = SlurmCluster(4)
-        cls.addClassCleanup(cls.slurm.stop)
-        cls.slurm.start()
-        cls.infiniband = cls.remedies(SLURM.format(slurm_conf=cls.slurm.configuration))
-        super().setUpClass()
-
+class WeftdAndSlurm(weftd_partners.WithSlurm):
     def test_a_dead_adapter_drains_its_node_until_it_is_well(self):
         job = self.slurm.submit("n1", 300)
         self.subnet.unlink("n1 mlx5_0", 1)

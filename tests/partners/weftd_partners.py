@@ -8,6 +8,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "infiniband"))
 
 import weft_testing  # noqa: E402
+from slurm_cluster import SlurmCluster  # noqa: E402
 from weft_testing import fat_tree, wait_until, weftctl, weftctl_json  # noqa: E402, F401
 
 REMEDIES = """
@@ -24,8 +25,11 @@ cool_down = "0s"
 [remedy.limits.verification]
 probation = "3s"
 """
-
-
+SLURM = """\
+[remedy.slurm]
+enabled = true
+slurm_conf = "{slurm_conf}"
+"""
 NAMED = ("n1", "n2", "n3", "n4")
 MARK = r"weft {plan}\.[0-9a-f]{{16}} {incident}: "  # what weftd writes on a node: a plan, the store's id, an incident
 
@@ -68,3 +72,15 @@ class WithScheduler(weft_testing.SubnetTest):
     def wait_until_well(self) -> None:
         wait_until(lambda: not self.weftd.incidents(), within=90, why=lambda: f"it is not over: {self.weftd.incidents()}")
         self.weftd.wait_sweeps(6)
+
+
+class WithSlurm(WithScheduler):
+    """The scheduler is a real Slurm with a node for each host."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.slurm = SlurmCluster(len(NAMED))
+        cls.addClassCleanup(cls.slurm.stop)
+        cls.slurm.start()
+        cls.infiniband = cls.remedies(SLURM.format(slurm_conf=cls.slurm.configuration))
+        super().setUpClass()

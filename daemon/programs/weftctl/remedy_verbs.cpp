@@ -70,6 +70,16 @@ bool is_confirmed(const Session& session) {
 }
 
 template <typename Request>
+Exit end_plan(const Session& session, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, v1::Plan*),
+              const std::string& id, const std::string& reason, const std::string& who) {
+  Request request;
+  request.set_id(id);
+  request.set_reason(reason);
+  request.set_who(who);
+  return print_answer(session, session.client.call(session.client.remedies, method, request));
+}
+
+template <typename Request>
 Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, v1::Plan*),
                   Request request, const Wish& wish) {
   request.set_reason(wish.reason);
@@ -163,19 +173,11 @@ Exit approve_plan(const Session& session, const std::string& id, std::uint64_t r
 }
 
 Exit reject_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who) {
-  v1::RejectPlanRequest request;
-  request.set_id(id);
-  request.set_reason(reason);
-  request.set_who(who);
-  return print_answer(session, session.client.call(session.client.remedies, &Stub::RejectPlan, request));
+  return end_plan<v1::RejectPlanRequest>(session, &Stub::RejectPlan, id, reason, who);
 }
 
 Exit abort_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who) {
-  v1::AbortPlanRequest request;
-  request.set_id(id);
-  request.set_reason(reason);
-  request.set_who(who);
-  return print_answer(session, session.client.call(session.client.remedies, &Stub::AbortPlan, request));
+  return end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, id, reason, who);
 }
 
 Exit isolate_link(const Session& session, const Wish& wish) {

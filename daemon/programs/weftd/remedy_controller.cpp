@@ -83,7 +83,7 @@ void RemedyController::complete(Snapshot& snapshot, std::vector<std::pair<std::u
   work();
   snapshot.plans = shown_;
   snapshot.remedy = status_;
-  snapshot.remedy.without_plan = plans_.status(clock_.now()).without_plan;
+  snapshot.remedy.without_plan = plans_.brakes().without_plan;
   snapshot.remedy.under_way = gate_.under_way();
   snapshot.figures.plans_ended = ended_;
 }

@@ -291,7 +291,7 @@ struct RemedyStatus : RemedyHolds {
   std::uint32_t actions_last_hour = 0;
   std::uint32_t actions_per_hour = 0;  ///< the limit
   std::uint32_t out_of_service = 0;    ///< links and hosts that our plans hold out of service
-  std::uint32_t without_plan = 0;      ///< troubles that want a plan and have none, because too many are open
+  std::uint32_t without_plan = 0;      ///< incidents without a plan because too many plans are open
 
   /// Some brake stops everything.
   bool is_stopped() const { return hands_off || !file_brake.empty(); }

@@ -19,7 +19,7 @@ constexpr double kRetransmissionTimeout = 4.3;
 constexpr double kUsualUtilization = 0.5;
 
 /// Of an adapter's node; empty where nobody named it.
-std::string host_in(const Topology& topology, NodeIndex node, const HostBook& hosts) {
+std::string host_in(const Topology& topology, NodeIndex node, const HostIdentities& hosts) {
   if (topology.is_ethernet() || topology.node(node).aggregation_node)
     return std::string(host_name(topology.node(node)));
   return hosts.host_of(topology.node(node).guid);
@@ -119,7 +119,7 @@ Entity link_entity(std::string fabric, const Topology& topology, PortIndex port)
                    port_label(topology, topology.find_port(key.high))};
 }
 
-std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view, const HostBook& hosts) {
+std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view, const HostIdentities& hosts) {
   const Entity& cause = incident.finding.cause;
   if (is_single_flap(incident)) return std::nullopt;
   if (!is_trouble_of_a_host(incident.finding.kind)) return std::nullopt;

@@ -20,7 +20,7 @@ struct Remedy {
 /// The remedy for the incident's cause: a link between switches is isolated, the host behind any other link, or with a
 /// bad adapter, is drained: the host that `hosts` says the adapter is in. nullopt for what no action of ours mends: a
 /// whole switch, congestion by load, our own sight, an adapter that nobody named.
-std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view, const HostBook& hosts);
+std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& view, const HostIdentities& hosts);
 
 /// The host as a target.
 Entity host_entity(std::string host);

@@ -31,8 +31,8 @@ struct GuardInput {
   const RemedyView& view;
   std::span<const PlanPtr> plans;  ///< all that are remembered; the one that is judged may be among them
   const RemedyStatus& status;
-  Ages ages;              ///< as of view.now
-  const HostBook& hosts;  ///< of the view
+  Ages ages;                    ///< as of view.now
+  const HostIdentities& hosts;  ///< of the view
   /// The plan's fabric as it is now; null when it is not known or the target is a host.
   LiveTree* tree = nullptr;
   /// How tables lead through that fabric's tiers now; null while that is not known.

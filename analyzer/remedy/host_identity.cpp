@@ -27,7 +27,7 @@ std::vector<NodeGuid> nodes_of(const Incident* incident) {
 
 }  // namespace
 
-void HostBook::update(const RemedyView& view) {
+void HostIdentities::update(const RemedyView& view) {
   all_seen_ = std::ranges::all_of(view.fabrics, [](const FabricView& fabric) { return fabric.sweep != nullptr; });
   std::vector<std::shared_ptr<const Topology>> subnets;
   for (const FabricView& fabric : view.fabrics)
@@ -45,7 +45,7 @@ void HostBook::update(const RemedyView& view) {
   rebuild();
 }
 
-void HostBook::rebuild() {
+void HostIdentities::rebuild() {
   adapters_.clear();
   by_guid_.clear();
   by_host_.clear();
@@ -92,26 +92,26 @@ void HostBook::rebuild() {
   }
 }
 
-bool HostBook::owns(const Adapter& adapter, std::string_view host) const {
+bool HostIdentities::owns(const Adapter& adapter, std::string_view host) const {
   return std::ranges::any_of(adapter.owners,
                              [&](std::uint32_t owner) { return same_host(reporters_[owner].host, host); });
 }
 
-std::string HostBook::host_of(NodeGuid guid) const {
+std::string HostIdentities::host_of(NodeGuid guid) const {
   const auto found = by_guid_.find(guid.value);
   if (found == by_guid_.end()) return {};
   const Adapter& adapter = adapters_[found->second];
   return adapter.owners.size() == 1 ? reporters_[adapter.owners.front()].host : adapter.claimed;
 }
 
-bool HostBook::has_guid(std::string_view host, std::uint64_t guid) const {
+bool HostIdentities::has_guid(std::string_view host, std::uint64_t guid) const {
   const auto found = by_guid_.find(guid);
   if (found == by_guid_.end()) return false;
   const Adapter& adapter = adapters_[found->second];
   return same_host(adapter.claimed, host) || owns(adapter, host);
 }
 
-HostIdentity HostBook::of_collector(std::string_view host) const {
+HostIdentity HostIdentities::of_collector(std::string_view host) const {
   if (!all_seen_)
     return verdict(State::kUnconfirmed,
                    "a fabric has no complete sweep yet: other nodes may claim the name " + std::string(host));
@@ -126,7 +126,7 @@ HostIdentity HostBook::of_collector(std::string_view host) const {
   return verdict(State::kUnconfirmed, std::to_string(known) + " hosts with a collector may be meant by " + name);
 }
 
-HostIdentity HostBook::identify(std::string_view host, const Incident* incident) const {
+HostIdentity HostIdentities::identify(std::string_view host, const Incident* incident) const {
   const std::string name(host);
   std::vector<const Adapter*> own;
   const Adapter* others = nullptr;

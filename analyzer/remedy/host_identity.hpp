@@ -30,7 +30,7 @@ struct HostIdentity {
 
 /// The adapters of all subnets, with the hosts that they claim and those that report them. Of Ethernet fabrics, where
 /// GUIDs are made from names, nothing is in it: there a host is known by its collector.
-class HostBook {
+class HostIdentities {
  public:
   /// Takes the view's subnets and inventories over. Cheap where neither changed.
   void update(const RemedyView& view);

@@ -145,7 +145,7 @@ class PlanManager {
 
   RemedySettings settings_;
   RemedyStatus status_;
-  HostBook hosts_;  ///< of the last view
+  HostIdentities hosts_;  ///< of the last view
   TimePoint reviewed_ = kNever;
   ClockSteps clock_;
   std::string installation_;  ///< our store's id

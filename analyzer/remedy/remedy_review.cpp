@@ -150,7 +150,7 @@ void PlanManager::propose(const RemedyView& view) {
   }
   if (without_plan > 0 && status_.without_plan == 0)
     audit(nullptr, std::string(kOurselves), "plans full",
-          std::to_string(settings_.limits.retained_plans) + " plans are open: new trouble gets none", view.now);
+          std::to_string(settings_.limits.retained_plans) + " plans are open: new incidents get none", view.now);
   status_.without_plan = without_plan;
 }
 

@@ -59,7 +59,7 @@ bool names_any_port(std::string_view entry, const Topology& topology) {
 
 }  // namespace
 
-bool means_host(std::string_view entry, std::string_view host, const HostBook& hosts) {
+bool means_host(std::string_view entry, std::string_view host, const HostIdentities& hosts) {
   const auto guid = guid_in(entry);
   return same_host(entry, host) || (guid && hosts.has_guid(host, *guid));
 }

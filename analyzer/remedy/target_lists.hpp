@@ -14,7 +14,7 @@
 namespace weft::analyzer {
 
 /// The entry names the host, or one of its adapters.
-bool means_host(std::string_view entry, std::string_view host, const HostBook& hosts);
+bool means_host(std::string_view entry, std::string_view host, const HostIdentities& hosts);
 /// The entry names the port or its node. Without a topology (null) GUIDs alone are known.
 bool means_port(std::string_view entry, PortKey port, const Topology* topology);
 /// Entries of the settings' lists that name nothing in the view: misspelt, or gone. In their order, deny before allow.

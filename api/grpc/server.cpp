@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/grpc/account_door.hpp"
+#include "api/grpc/account_listener.hpp"
 #include "api/grpc/callers.hpp"
 #include "api/grpc/credentials.hpp"
 #include "api/grpc/fabric_service.hpp"
@@ -147,7 +147,7 @@ struct GrpcServer::State {
   RemedyService remedies;
   StreamRegistry telemetry_hall;
   TelemetryService telemetry_service;
-  std::unique_ptr<AccountDoor> door;
+  std::unique_ptr<AccountListener> account_listener;
 };
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options, const Publication& publication,
@@ -178,12 +178,12 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(state)));
 }
 
-Result<void> GrpcServer::open_door(const std::filesystem::path& socket, const access::AccountRights& rights) {
+Result<void> GrpcServer::listen_for_accounts(const std::filesystem::path& socket, const access::AccountRights& rights) {
   auto opened =
-      AccountDoor::open({.socket = socket, .rights = rights}, state_->accounts, state_->gate(),
-                        [this](std::optional<access::Role> role, int end) { state_->serve_account(role, end); });
+      AccountListener::open({.socket = socket, .rights = rights}, state_->accounts, state_->gate(),
+                            [this](std::optional<access::Role> role, int end) { state_->serve_account(role, end); });
   if (!opened) return tl::unexpected(opened.error());
-  state_->door = std::move(*opened);
+  state_->account_listener = std::move(*opened);
   return {};
 }
 
@@ -206,8 +206,8 @@ void GrpcServer::stop() {
   if (auto* health = state_->server->GetHealthCheckService()) health->Shutdown();
   state_->server->Shutdown(std::chrono::system_clock::now() + state_->options.stop_grace);
   state_->server->Wait();
-  state_->door.reset();    // it hands connections to the server
-  state_->server.reset();  // it refers to the services
+  state_->account_listener.reset();  // it hands connections to the server
+  state_->server.reset();            // it refers to the services
 }
 
 }  // namespace weft::api

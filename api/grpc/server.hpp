@@ -45,8 +45,8 @@ class GrpcServer {
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
-  /// Serves accounts of this host, too, over a Unix socket. Needs a gate. Fails as AccountDoor::open().
-  Result<void> open_door(const std::filesystem::path& socket, const access::AccountRights& rights);
+  /// Serves accounts of this host, too, over a Unix socket. Needs a gate. Fails as AccountListener::open().
+  Result<void> listen_for_accounts(const std::filesystem::path& socket, const access::AccountRights& rights);
   /// The port that it listens on.
   std::uint16_t port() const;
   /// Figures of the collectors' streams.

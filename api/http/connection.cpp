@@ -182,8 +182,8 @@ asio::awaitable<HttpReply> carry_out(HttpServerState& hall, const HttpRequest& r
   waiting.timer.expires_after(hall.options.command_timeout);
   hall.waiting[command] = &waiting;
   // The answer goes by number: it may come when the connection, or all of the server, is gone.
-  hall.router.answer(request,
-                     [door = hall.door, command](HttpReply reply) { door->answer(command, std::move(reply)); });
+  hall.router.answer(
+      request, [replies = hall.replies, command](HttpReply reply) { replies->answer(command, std::move(reply)); });
   co_await waiting.timer.async_wait(kToken);
   hall.waiting.erase(command);
   if (waiting.reply) co_return std::move(*waiting.reply);

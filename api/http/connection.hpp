@@ -47,7 +47,7 @@ struct HttpServerState {
   unsigned connections = 0;
   unsigned streams = 0;
   std::map<std::string, unsigned> addresses{};  ///< connections of each
-  std::shared_ptr<CommandReplies> door{};
+  std::shared_ptr<CommandReplies> replies{};
   std::uint64_t commands = 0;
   std::map<std::uint64_t, WaitingCommand*> waiting{};  ///< by the command's number
   TlsContext tls{};

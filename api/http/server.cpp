@@ -102,7 +102,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
                                                       HttpCommandTargets desks) {
   auto state = std::make_unique<State>(
       HttpServerState{options, Router(publication, clock, std::move(collectables), desks), desks.gate});
-  state->hall.door = std::make_shared<CommandReplies>(state->context, state->hall);
+  state->hall.replies = std::make_shared<CommandReplies>(state->context, state->hall);
   const auto endpoint = find_endpoint(state->context, options);
   if (!endpoint) return tl::unexpected(endpoint.error());
   boost::system::error_code error;
@@ -129,7 +129,7 @@ std::uint16_t HttpServer::port() const {
 }
 
 void HttpServer::stop() {
-  state_->hall.door->close();
+  state_->hall.replies->close();
   state_->context.stop();
   if (state_->thread.joinable()) state_->thread.join();
 }

@@ -68,9 +68,8 @@ void append_remedy_families(std::string& out, const Snapshot& snapshot, MetricsF
                static_cast<std::uint32_t>(status.under_way.size()), format);
   append_gauge(out, "weft_remedy_out_of_service", "Links and hosts that plans keep out of service.",
                status.out_of_service, format);
-  append_gauge(out, "weft_remedy_without_plan",
-               "Troubles that want a plan and have none, because too many plans are open.", status.without_plan,
-               format);
+  append_gauge(out, "weft_remedy_without_plan", "Incidents without a plan because too many plans are open.",
+               status.without_plan, format);
   append_gauge(out, "weft_remedy_actions_last_hour", "Actions started within the last hour.", status.actions_last_hour,
                format);
   append_gauge(out, "weft_remedy_actions_per_hour", "Limit of actions per hour.", status.actions_per_hour, format);

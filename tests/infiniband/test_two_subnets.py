@@ -113,7 +113,7 @@ class TwoSubnets(unittest.TestCase):
         held = True
         try:
             os.kill(sweeper, signal.SIGKILL)
-            weft_testing.wait_until(lambda: "weft_undying_processes 1\n" in self.weftd.metrics(), why="it is not told")
+            weft_testing.wait_until(lambda: "weft_unkillable_processes 1\n" in self.weftd.metrics(), why="it is not told")
             weft_testing.wait_until(lambda: not self.fabrics()["storage"]["watching"], why="storage is watched by nobody")
             before, begun = int(self.fabrics()["compute"]["lastSweep"]["number"]), time.monotonic()
             weft_testing.wait_until(lambda: int(self.fabrics()["compute"]["lastSweep"]["number"]) > before + 10,
@@ -126,7 +126,7 @@ class TwoSubnets(unittest.TestCase):
         finally:
             if held:
                 os.waitpid(sweeper, WALL)
-        weft_testing.wait_until(lambda: "weft_undying_processes 0\n" in self.weftd.metrics(), why="it was not reaped")
+        weft_testing.wait_until(lambda: "weft_unkillable_processes 0\n" in self.weftd.metrics(), why="it was not reaped")
         self.assertFalse(os.path.exists(f"/proc/{sweeper}"), "a zombie is left")
         weft_testing.wait_until(lambda: self.fabrics()["storage"]["watching"], 90, why="storage is not watched again")
 

@@ -58,6 +58,9 @@ _MOST_WAIT = 0xFFFFFFFE  # one below where it sticks
 # A port that is busy or waits moves in so many steps from frame to frame: whatever moment a sweep reads it at, the rate is
 # right within a twentieth, as the rules of congestion need it. More would be more than ibsim's console takes.
 _STEPS = 20
+# Where hosts are read, what hardly moves does so in some steps, too: of a second's keep-alives in one, a reading would have none and the
+# next those of two seconds, which is as much as a first sending.
+_SLOW_STEPS = 5
 _BUSY = 0.5  # of its rate
 _WAITS = 0.02  # of the time
 
@@ -133,12 +136,13 @@ class Mirror:
         self._silent: set[int] = set()
         self._shown_at = 0.0
 
-    def moving_fast(self, frame: dict) -> list[dict]:
-        """The frame's entries of ports that send at more than half of their rate, or wait. Of a fabric with hosts then all: what vanishes
-        there is sought by what went in and came out, and a port that jumps beside one that creeps would seem to lose a second's packets."""
+    def in_steps(self, frame: dict) -> tuple[list[dict], int]:
+        """The frame's entries that move in steps, and in how many: those of ports that send at more than half of their rate, or wait. Of a
+        fabric with hosts all: what vanishes there is sought by what went in and came out, and a port that jumps beside one that creeps
+        would seem to lose a second's packets."""
         moving = [entry for entry in frame["ports"] if "values" in entry]
         fast = [entry for entry in moving if self._moves_fast((entry["node"], entry["port"]), entry["values"], frame["at"])]
-        return moving if fast and self._hosts else fast
+        return moving if self._hosts else fast, _STEPS if fast else _SLOW_STEPS if self._hosts else 1
 
     def _moves_fast(self, end: tuple[int, int], values: dict, at: float) -> bool:
         state, before = self._states[end], self._values.get(end, {})
@@ -334,11 +338,11 @@ def _run(timeline: Timeline, verdict: Verdict) -> None:
         for frame in timeline.frames[1:]:
             # On a machine that has fallen behind time stretches: two frames at once would be rates that never were.
             last, due = due, max(started + frame["at"] - first, due + 0.9 * interval)
-            fast = mirror.moving_fast(frame)
-            begun = mirror.values(fast)
-            for step in range(1, _STEPS if fast else 1):
-                _sleep_until(last + (due - last) * step / _STEPS)
-                mirror.creep(fast, begun, step / _STEPS)
+            creeping, steps = mirror.in_steps(frame)
+            begun = mirror.values(creeping)
+            for step in range(1, steps):
+                _sleep_until(last + (due - last) * step / steps)
+                mirror.creep(creeping, begun, step / steps)
             _sleep_until(due)
             due = time.monotonic()
             mirror.show(frame)

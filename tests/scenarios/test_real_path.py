@@ -64,7 +64,7 @@ class MirrorTest(unittest.TestCase):
         idle = self.entry((0, 2), {"transmit_bytes": 4004, "symbol_errors": 7, "transmit_wait": 90})
         waiting = self.entry((1, 1), {"transmit_bytes": 4000, "symbol_errors": 7, "transmit_wait": 130})
         frame = {"at": 1.5, "ports": [busy, idle, waiting], "silent": []}
-        self.assertEqual([busy, waiting], self.mirror.moving_fast(frame))
+        self.assertEqual(([busy, waiting], 20), self.mirror.in_steps(frame))
         begun = self.mirror.values([busy, waiting])
         self.subnet.taken()
         for expected in (50, 125):
@@ -74,13 +74,13 @@ class MirrorTest(unittest.TestCase):
         self.mirror.show(frame)
         self.assertIn('PerformanceSet "S-0000000000000010"[1] PortCounters.SymbolErrorCounter=9', self.subnet.taken())
 
-    def test_beside_what_is_busy_all_moves_in_steps_where_hosts_tell_of_losses(self):
+    def test_all_moves_in_steps_where_hosts_are_read(self):
         busy = self.entry((0, 1), {"transmit_bytes": 5000, "symbol_errors": 7, "transmit_wait": 90})
         idle = self.entry((0, 2), {"transmit_bytes": 4004, "symbol_errors": 7, "transmit_wait": 90})
         down = self.entry((1, 1))
         self.mirror._hosts = ["a host"]
-        self.assertEqual([busy, idle], self.mirror.moving_fast({"at": 1.5, "ports": [busy, idle, down], "silent": []}))
-        self.assertEqual([], self.mirror.moving_fast({"at": 1.5, "ports": [idle, down], "silent": []}))
+        self.assertEqual(([busy, idle], 20), self.mirror.in_steps({"at": 1.5, "ports": [busy, idle, down], "silent": []}))
+        self.assertEqual(([idle], 5), self.mirror.in_steps({"at": 1.5, "ports": [idle, down], "silent": []}))
 
     def test_what_went_back_was_cleared(self):
         lines = self.show(self.entry((0, 1), {"transmit_bytes": 400, "symbol_errors": 0, "transmit_wait": 90}))

@@ -71,9 +71,9 @@ class ChildProcess {
   /// Kills it (SIGKILL); does not wait. No effect when it has ended.
   void kill();
   /// SIGTERM, at most `grace` of waiting, SIGKILL, at most kKillPatience of waiting; reaps. nullopt: it has not ended;
-  /// it is left behind (undying()), and this object has no child any more.
+  /// it is left behind (unkillable()), and this object has no child any more.
   std::optional<ChildExit> stop(Duration grace);
-  /// Puts a child that was killed on the list of undying(); this object has no child any more.
+  /// Puts a child that was killed on the list of unkillable(); this object has no child any more.
   void leave();
 
  private:

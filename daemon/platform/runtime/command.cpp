@@ -20,7 +20,7 @@ extern "C" {  // glibc 2.36 leaves it out of the header
 }
 
 #include "daemon/platform/runtime/exec_arguments.hpp"
-#include "daemon/platform/runtime/undying.hpp"
+#include "daemon/platform/runtime/unkillable.hpp"
 
 namespace weft::runtime {
 namespace {

@@ -32,7 +32,7 @@ struct CommandOutcome {
 
 /// Runs it with standard input empty, signals at their defaults and no other descriptor of ours, and waits. kNotFound
 /// or kUnavailable: it could not be executed, so it did nothing. kTimeout: it did not end in time and was killed;
-/// within kKillPatience more this returns, ended or not (undying()). kResourceExhausted: it said more than
+/// within kKillPatience more this returns, ended or not (unkillable()). kResourceExhausted: it said more than
 /// `most_output` and was killed, the system is out of descriptors or processes, or may_start() refuses. A program that
 /// ended by itself is a success of this function, whatever its exit code.
 Result<CommandOutcome> run_command(const CommandSpec& spec);

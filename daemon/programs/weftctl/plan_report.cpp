@@ -210,7 +210,7 @@ void print_automation(std::ostream& out, const v1::RemedyStatus& status) {
       << status.out_of_service() << " links and hosts out of service by plans.\n";
   if (status.without_plan() > 0)
     out << status.without_plan()
-        << " troubles got no plan, because too many plans are open: approve or reject some (weftctl plans).\n";
+        << " incidents have no plan, because too many plans are open: approve or reject some (weftctl plans).\n";
 }
 
 }  // namespace weft::ctl

@@ -25,7 +25,7 @@ void ActGate::keep(const std::function<bool(std::uint64_t order)>& wanted) {
 std::optional<std::string> ActGate::start(const RemedyOrder& order, Duration steady, TimePoint now) {
   const std::lock_guard lock(mutex_);
   const auto found = orders_.find(order.number);
-  if (found == orders_.end()) return "its plan does not want it any more";
+  if (found == orders_.end()) return "the plan was ended or changed meanwhile";
   std::string why;
   if (!stops_.everything.empty())
     why = stops_.everything;

@@ -14,7 +14,7 @@
 #include "api/http/server.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
-#include "daemon/platform/runtime/undying.hpp"
+#include "daemon/platform/runtime/unkillable.hpp"
 #include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/command_forwarders.hpp"
 #include "daemon/programs/weftd/core.hpp"
@@ -200,9 +200,9 @@ class Beat {
 };
 
 // How many children were killed and have not ended. Each is logged once: `told` are those of the call before.
-std::size_t tell_undying(std::set<pid_t>& told) {
+std::size_t tell_unkillable(std::set<pid_t>& told) {
   std::set<pid_t> all;
-  for (const runtime::Undying& process : runtime::undying()) {
+  for (const runtime::Unkillable& process : runtime::unkillable()) {
     all.insert(process.pid);
     if (!told.contains(process.pid))
       logger("weftd")->error("process {} ({}) was killed and does not end: its state is in /proc/{}/stack", process.pid,
@@ -225,7 +225,7 @@ api::TelemetryLimits telemetry_limits(const config::Telemetry& telemetry) {
 Result<void> open_socket(api::GrpcServer& grpc, const config::WeftdConfig& config) {
   const bool chosen = !config.listen.socket.empty();
   const std::filesystem::path place = chosen ? config.listen.socket : std::filesystem::path(usage::kStandardSocket);
-  const auto opened = grpc.open_door(place, account_rights(config.security));
+  const auto opened = grpc.listen_for_accounts(place, account_rights(config.security));
   if (!opened && chosen) return fail(opened.error().code, "listen.socket: " + opened.error().message);
   if (opened) {
     logger("weftd")->info("gRPC for accounts of this host on unix:{}", place.string());
@@ -279,9 +279,9 @@ Result<void> run(const config::WeftdConfig& config) {
   auto events = EventDispatcher::make(config, publication, clock, plans->installation);
   if (!events) return tl::unexpected(events.error());
   TelemetryInbox inbox(main, core.hosts(), config.telemetry.max_collectors, [&core] { core.take_hosts(); });
-  MainThreadExecutor door(post);
-  CommandForwarder commands(door, core);
-  RemedyCommandForwarder remedy_commands(door, remedies);
+  MainThreadExecutor main_thread(post);
+  CommandForwarder commands(main_thread, core);
+  RemedyCommandForwarder remedy_commands(main_thread, remedies);
   Watchers watchers(main, config, core);
 
   // gRPC first: who asks /healthz whether we live expects both.
@@ -317,7 +317,7 @@ Result<void> run(const config::WeftdConfig& config) {
     metrics.set(store_lane.name(), store_lane.figures());
     for (const runtime::Lane* lane : remedies.lanes()) metrics.set(lane->name(), lane->figures());
     metrics.set((*store)->status());
-    metrics.set_undying(tell_undying(told));
+    metrics.set_unkillable(tell_unkillable(told));
     (*events)->tick();
     for (const auto& receiver : (*events)->receivers()) metrics.set(*receiver.sender);
     metrics.set((*grpc)->telemetry(), core.hosts().figures(), inbox.figures());
@@ -369,7 +369,7 @@ Result<void> run(const config::WeftdConfig& config) {
 
   files_lane.stop();
   (*http)->stop();
-  door.close();
+  main_thread.close();
   inbox.close();
   core.hosts().stop();
   (*events)->stop();

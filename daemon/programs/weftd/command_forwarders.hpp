@@ -52,22 +52,23 @@ class MainThreadExecutor {
 class CommandForwarder final : public api::Commands {
  public:
   /// Both must outlive it.
-  CommandForwarder(MainThreadExecutor& door, Core& core) : door_(door), core_(core), maintenance_(core.maintenance()) {}
+  CommandForwarder(MainThreadExecutor& main_thread, Core& core)
+      : main_(main_thread), core_(core), maintenance_(core.maintenance()) {}
   void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
-    door_.call(core_, &Core::acknowledge, std::move(callback), incident, std::move(who));
+    main_.call(core_, &Core::acknowledge, std::move(callback), incident, std::move(who));
   }
   void silence(std::uint64_t incident, TimePoint until, std::string who, Callback callback) override {
-    door_.call(core_, &Core::silence, std::move(callback), incident, until, std::move(who));
+    main_.call(core_, &Core::silence, std::move(callback), incident, until, std::move(who));
   }
   void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) override {
-    door_.call(maintenance_, &MaintenanceService::add, std::move(callback), std::move(window));
+    main_.call(maintenance_, &MaintenanceService::add, std::move(callback), std::move(window));
   }
   void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) override {
-    door_.call(maintenance_, &MaintenanceService::end, std::move(callback), window, std::move(who));
+    main_.call(maintenance_, &MaintenanceService::end, std::move(callback), window, std::move(who));
   }
 
  private:
-  MainThreadExecutor& door_;
+  MainThreadExecutor& main_;
   Core& core_;
   MaintenanceService& maintenance_;
 };
@@ -76,32 +77,33 @@ class CommandForwarder final : public api::Commands {
 class RemedyCommandForwarder final : public api::RemedyCommands {
  public:
   /// Both must outlive it.
-  RemedyCommandForwarder(MainThreadExecutor& door, RemedyController& remedies) : door_(door), remedies_(remedies) {}
+  RemedyCommandForwarder(MainThreadExecutor& main_thread, RemedyController& remedies)
+      : main_(main_thread), remedies_(remedies) {}
   void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) override {
-    door_.call(remedies_, &RemedyController::approve, std::move(callback), plan, revision, std::move(who));
+    main_.call(remedies_, &RemedyController::approve, std::move(callback), plan, revision, std::move(who));
   }
   void abort(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
-    door_.call(remedies_, &RemedyController::abort, std::move(callback), plan, std::move(why), std::move(who));
+    main_.call(remedies_, &RemedyController::abort, std::move(callback), plan, std::move(why), std::move(who));
   }
   void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
-    door_.call(remedies_, &RemedyController::reject, std::move(callback), plan, std::move(why), std::move(who));
+    main_.call(remedies_, &RemedyController::reject, std::move(callback), plan, std::move(why), std::move(who));
   }
   void request(api::RemedyWish wish, PlanCallback callback) override {
-    door_.call(remedies_, &RemedyController::request, std::move(callback), std::move(wish));
+    main_.call(remedies_, &RemedyController::request, std::move(callback), std::move(wish));
   }
   void set_hands_off(bool hands_off, std::string why, std::string who, StatusCallback callback) override {
-    door_.call(remedies_, &RemedyController::set_hands_off, std::move(callback), hands_off, std::move(why),
+    main_.call(remedies_, &RemedyController::set_hands_off, std::move(callback), hands_off, std::move(why),
                std::move(who));
   }
   void reset_breaker(std::string why, std::string who, StatusCallback callback) override {
-    door_.call(remedies_, &RemedyController::reset_breaker, std::move(callback), std::move(why), std::move(who));
+    main_.call(remedies_, &RemedyController::reset_breaker, std::move(callback), std::move(why), std::move(who));
   }
   void audit(std::uint64_t before, std::size_t limit, AuditCallback callback) override {
-    door_.call(remedies_, &RemedyController::audit, std::move(callback), before, limit);
+    main_.call(remedies_, &RemedyController::audit, std::move(callback), before, limit);
   }
 
  private:
-  MainThreadExecutor& door_;
+  MainThreadExecutor& main_;
   RemedyController& remedies_;
 };
 

@@ -10,7 +10,7 @@
 #include "daemon/platform/runtime/child_options.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/stream.hpp"
-#include "daemon/platform/runtime/undying.hpp"
+#include "daemon/platform/runtime/unkillable.hpp"
 #include "daemon/programs/weftd/named_files.hpp"
 
 namespace weft::daemon {
@@ -173,8 +173,8 @@ bool FabricWatcher::is_gone() {
     child_.reset();
     on_trouble_("the last weft-sweeper was killed and does not end (process " + std::to_string(left_behind_) + ")");
   }
-  const auto undying = runtime::undying();
-  return std::ranges::find(undying, left_behind_, &runtime::Undying::pid) == undying.end();
+  const auto unkillable = runtime::unkillable();
+  return std::ranges::find(unkillable, left_behind_, &runtime::Unkillable::pid) == unkillable.end();
 }
 
 // The sweeper reads the end of its stream and leaves.

@@ -14,7 +14,7 @@
 
 namespace weft::daemon {
 
-std::string look_at_hands_off_file(const std::filesystem::path& file) {
+std::string probe_hands_off_file(const std::filesystem::path& file) {
   struct stat ignored {};
   // Of a link itself, not of what it leads to: a link that leads nowhere is there.
   if (::lstat(file.c_str(), &ignored) == 0) return file.string() + " exists";
@@ -26,7 +26,7 @@ struct HandsOffFile::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::filesystem::path file;
-  Eye eye;
+  Probe probe;
   std::uint64_t asked = 0;     ///< number of the newest look that somebody wants
   std::uint64_t answered = 0;  ///< newest look that `why` is the answer to, and to all before
   std::string why;
@@ -40,7 +40,7 @@ struct HandsOffFile::Shared {
       if (over) return;
       const std::uint64_t number = asked;
       lock.unlock();
-      std::string found = eye(file);
+      std::string found = probe(file);
       lock.lock();
       answered = number;
       why = std::move(found);
@@ -49,10 +49,10 @@ struct HandsOffFile::Shared {
   }
 };
 
-HandsOffFile::HandsOffFile(std::filesystem::path file, Duration patience, Eye eye)
+HandsOffFile::HandsOffFile(std::filesystem::path file, Duration patience, Probe probe)
     : patience_(patience), shared_(std::make_shared<Shared>()) {
   shared_->file = std::move(file);
-  shared_->eye = std::move(eye);
+  shared_->probe = std::move(probe);
   if (is_configured()) std::thread([shared = shared_] { shared->work(); }).detach();
 }
 

@@ -14,7 +14,7 @@ namespace weft::daemon {
 
 /// Why the file stops automation, by one look at it: "PATH exists", or why that is not known. Empty only when there is
 /// no such file: ENOENT of the file, or of a folder on the way to it (path_resolution(7)); any other error stops.
-std::string look_at_hands_off_file(const std::filesystem::path& file);
+std::string probe_hands_off_file(const std::filesystem::path& file);
 
 /// Looks at the file on a thread of its own, so that a file system that hangs holds up nobody for longer than a bound.
 class HandsOffFile {
@@ -22,14 +22,14 @@ class HandsOffFile {
   /// What a look found. Of two looks the one with the higher number began later.
   struct Look {
     std::uint64_t number = 0;
-    std::string why;  ///< as look_at_hands_off_file(), or that there was no answer in time; empty: it does not stop
+    std::string why;  ///< as probe_hands_off_file(), or that there was no answer in time; empty: it does not stop
   };
-  /// Takes one look, as look_at_hands_off_file(). It may hang.
-  using Eye = std::function<std::string(const std::filesystem::path&)>;
+  /// Takes one look, as probe_hands_off_file(). It may hang.
+  using Probe = std::function<std::string(const std::filesystem::path&)>;
 
   /// An empty path never stops anything. `patience`: how long look() waits.
   explicit HandsOffFile(std::filesystem::path file, Duration patience = std::chrono::seconds(2),
-                        Eye eye = look_at_hands_off_file);
+                        Probe probe = probe_hands_off_file);
   HandsOffFile(const HandsOffFile&) = delete;
   HandsOffFile& operator=(const HandsOffFile&) = delete;
   /// Leaves a look that hangs behind.

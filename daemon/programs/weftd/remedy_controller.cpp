@@ -41,7 +41,8 @@ runtime::LaneOptions lane_options(std::string name, std::size_t capacity) {
 RemedyController::RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
                                    runtime::Lane& store_lane, const Clock& clock, Post post)
     : plans_(std::move(options.settings), restored, clock.now(), clock.steady()),
-      hands_off_file_(std::move(options.hands_off_file), options.hands_off_patience, std::move(options.hands_off_eye)),
+      hands_off_file_(std::move(options.hands_off_file), options.hands_off_patience,
+                      std::move(options.hands_off_probe)),
       store_(store),
       store_lane_(store_lane),
       clock_(clock),

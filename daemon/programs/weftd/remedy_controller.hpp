@@ -30,10 +30,10 @@ namespace weft::daemon {
 struct RemedyControllerOptions {
   analyzer::RemedySettings settings;
   std::vector<std::unique_ptr<actuate::Actuator>> actuators;
-  std::filesystem::path hands_off_file;                      ///< while it exists nothing is done; empty: there is none
-  HandsOffFile::Eye hands_off_eye = look_at_hands_off_file;  ///< takes the looks at it
-  Duration hands_off_patience = std::chrono::seconds(2);     ///< after which a look counts as "it stops"
-  std::size_t lane_capacity = 64;                            ///< orders that wait for one actuator
+  std::filesystem::path hands_off_file;  ///< while it exists nothing is done; empty: there is none
+  HandsOffFile::Probe hands_off_probe = probe_hands_off_file;  ///< takes the looks at it
+  Duration hands_off_patience = std::chrono::seconds(2);       ///< after which a look counts as "it stops"
+  std::size_t lane_capacity = 64;                              ///< orders that wait for one actuator
 };
 
 /// All members are called on one thread; `post` brings answers of lanes back to it. At most one batch is on its way to

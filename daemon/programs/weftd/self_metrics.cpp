@@ -55,8 +55,8 @@ struct SelfMetrics::Families {
       gauge("weft_expected_topology_refused",
             "1 while the file of infiniband.expected_topology is invalid and the previous one stays in use.");
   Family<Gauge>& planned = gauge("weft_expected_topology_links", "Links that the expected topology plans.");
-  Family<Gauge>& undying = gauge("weft_undying_processes",
-                                 "Child processes that were killed and have not ended, as in uninterruptible sleep.");
+  Family<Gauge>& unkillable = gauge(
+      "weft_unkillable_processes", "Child processes that were killed and have not ended, as in uninterruptible sleep.");
   Family<Gauge>& inbox = gauge("weft_collector_batches_waiting", "Messages of collectors waiting to be processed.");
 
   Family<Gauge>& gauge(const char* name, const char* help) {
@@ -126,8 +126,8 @@ void SelfMetrics::set(const ExpectedFigures& expected) {
   families_->planned.Add({}).Set(static_cast<double>(expected.links));
 }
 
-void SelfMetrics::set_undying(std::size_t processes) {
-  families_->undying.Add({}).Set(static_cast<double>(processes));
+void SelfMetrics::set_unkillable(std::size_t processes) {
+  families_->unkillable.Add({}).Set(static_cast<double>(processes));
 }
 
 void SelfMetrics::set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,

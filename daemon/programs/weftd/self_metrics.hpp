@@ -46,8 +46,8 @@ class SelfMetrics {
   void set(const SecurityFigures& security);
   /// Sets the metrics of the expected topology's file.
   void set(const ExpectedFigures& expected);
-  /// Sets how many children were killed and have not ended (runtime::undying()).
-  void set_undying(std::size_t processes);
+  /// Sets how many children were killed and have not ended (runtime::unkillable()).
+  void set_unkillable(std::size_t processes);
   /// Sets the metrics of one fabric. Times are seconds; the counts grow from the start of the process.
   void set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,
                   std::uint64_t sweeps_skipped);

@@ -146,7 +146,7 @@ TEST(HostIdentity, BeforeTheFirstSweepNobodyKnowsWhoElseClaimsTheName) {
     std::vector<FabricView> fabrics(1);
     fabrics[0].sweep = swept ? b.views[0].sweep : nullptr;
     view.fabrics = fabrics;
-    HostBook hosts;
+    HostIdentities hosts;
     hosts.update(view);
     EXPECT_EQ(hosts.identify("ethernet-host", nullptr).state, HostIdentity::State::kUnconfirmed);
     b.collector("ethernet-host", {});

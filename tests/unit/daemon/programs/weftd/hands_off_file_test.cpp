@@ -40,23 +40,23 @@ TEST_F(HandsOffFileTest, StopsWhileItIsThere) {
 }
 
 TEST_F(HandsOffFileTest, AFolderThatIsNotThereHoldsNoFile) {
-  EXPECT_EQ(look_at_hands_off_file(folder / "none" / "hands-off"), "");
+  EXPECT_EQ(probe_hands_off_file(folder / "none" / "hands-off"), "");
 }
 
 TEST_F(HandsOffFileTest, StopsWhateverTheFileIs) {
   std::filesystem::create_symlink("nowhere", file);
-  EXPECT_THAT(look_at_hands_off_file(file), HasSubstr("exists")) << "a link to what is gone is there itself";
+  EXPECT_THAT(probe_hands_off_file(file), HasSubstr("exists")) << "a link to what is gone is there itself";
   std::filesystem::remove(file);
   std::filesystem::create_directory(file);
-  EXPECT_THAT(look_at_hands_off_file(file), HasSubstr("exists"));
+  EXPECT_THAT(probe_hands_off_file(file), HasSubstr("exists"));
 }
 
 TEST_F(HandsOffFileTest, StopsWhenItCannotBeLookedAt) {
   std::filesystem::create_symlink("loop", folder / "loop");
-  EXPECT_THAT(look_at_hands_off_file(folder / "loop" / "hands-off"), HasSubstr("cannot be looked at"));
+  EXPECT_THAT(probe_hands_off_file(folder / "loop" / "hands-off"), HasSubstr("cannot be looked at"));
   std::ofstream(folder / "plain") << "";
-  EXPECT_THAT(look_at_hands_off_file(folder / "plain" / "hands-off"), HasSubstr("cannot be looked at"));
-  EXPECT_THAT(look_at_hands_off_file(folder / std::string(300, 'x')), HasSubstr("cannot be looked at"));
+  EXPECT_THAT(probe_hands_off_file(folder / "plain" / "hands-off"), HasSubstr("cannot be looked at"));
+  EXPECT_THAT(probe_hands_off_file(folder / std::string(300, 'x')), HasSubstr("cannot be looked at"));
 }
 
 TEST_F(HandsOffFileTest, NoFileIsNoBrake) {

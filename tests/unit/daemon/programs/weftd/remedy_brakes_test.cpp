@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lies between a decision and its act: an order that waits for its actuator is stopped by either brake, by time,
-// and by a plan that does not want it any more.
+// and by a plan that was ended or changed meanwhile.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -217,7 +217,7 @@ TEST_F(RemedyBrakesTest, AFileSystemThatHangsStopsAndHoldsUpNothingElse) {
   std::mutex gate;
   std::condition_variable moved;
   bool hangs = false;
-  hands_off_eye = [&](const std::filesystem::path&) {
+  hands_off_probe = [&](const std::filesystem::path&) {
     std::unique_lock lock(gate);
     moved.wait(lock, [&] { return !hangs; });
     return std::string();

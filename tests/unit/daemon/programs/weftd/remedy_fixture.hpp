@@ -49,7 +49,7 @@ class RemedyControllerTest : public ::testing::Test {
     RemedyControllerOptions options;
     options.lane_capacity = capacity;
     options.hands_off_patience = std::chrono::milliseconds(200);
-    if (hands_off_eye) options.hands_off_eye = hands_off_eye;
+    if (hands_off_probe) options.hands_off_probe = hands_off_probe;
     options.settings = settings;
     for (const char* name : {"fake", "slow"}) options.actuators.push_back(std::make_unique<FakeActuator>(world, name));
     options.hands_off_file = hands_off_file;
@@ -198,7 +198,7 @@ class RemedyControllerTest : public ::testing::Test {
   FakeClock clock;
   analyzer::RemedySettings settings;
   std::filesystem::path hands_off_file;
-  HandsOffFile::Eye hands_off_eye;
+  HandsOffFile::Probe hands_off_probe;
   JournalStore journal;
   FakeWorld world{journal};
   std::mutex mutex;

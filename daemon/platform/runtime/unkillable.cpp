@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/platform/runtime/undying.hpp"
+#include "daemon/platform/runtime/unkillable.hpp"
 
 #include <poll.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ constexpr int kLookAgainMs = 10;
 
 struct List {
   std::mutex mutex;
-  std::vector<Undying> processes;
+  std::vector<Unkillable> processes;
 };
 
 // One for the process, as its children are.
@@ -78,16 +78,16 @@ void leave_behind(pid_t pid, const std::string& program) {
   list().processes.push_back({pid, program});
 }
 
-std::vector<Undying> undying() {
+std::vector<Unkillable> unkillable() {
   const std::lock_guard lock(list().mutex);
-  std::erase_if(list().processes, [](const Undying& process) { return reap_now(process.pid).has_value(); });
+  std::erase_if(list().processes, [](const Unkillable& process) { return reap_now(process.pid).has_value(); });
   return list().processes;
 }
 
 Result<void> may_start(const std::string& program) {
-  const auto all = undying();
-  const auto count = std::ranges::count(all, program, &Undying::program);
-  if (count < static_cast<std::ptrdiff_t>(kMostUndying)) return {};
+  const auto all = unkillable();
+  const auto count = std::ranges::count(all, program, &Unkillable::program);
+  if (count < static_cast<std::ptrdiff_t>(kMostUnkillable)) return {};
   return fail(ErrorCode::kResourceExhausted,
               "not started: " + std::to_string(count) + " processes of " + program + " were killed and do not end");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/grpc/account_door.hpp"
+#include "api/grpc/account_listener.hpp"
 
 #include <pthread.h>
 #include <sys/socket.h>
@@ -76,7 +76,7 @@ Result<void> clear_way(const std::filesystem::path& path) {
 
 }  // namespace
 
-struct AccountDoor::State {
+struct AccountListener::State {
   /// A connection from its acceptance to its end.
   struct Relay {
     Relay(State& the_state, Local::socket the_client, uid_t the_user)
@@ -104,7 +104,7 @@ struct AccountDoor::State {
     std::string name;  ///< in the table; empty: it is not there
   };
 
-  State(AccountDoorOptions the_options, AccountTable& the_table, access::Gate& the_gate, Serve the_serve)
+  State(AccountListenerOptions the_options, AccountTable& the_table, access::Gate& the_gate, Serve the_serve)
       : options(std::move(the_options)), table(the_table), gate(the_gate), serve(std::move(the_serve)) {}
 
   Result<void> listen() {
@@ -192,7 +192,7 @@ struct AccountDoor::State {
     relay->close();
   }
 
-  AccountDoorOptions options;
+  AccountListenerOptions options;
   AccountTable& table;
   access::Gate& gate;
   Serve serve;
@@ -205,8 +205,8 @@ struct AccountDoor::State {
   std::thread thread;
 };
 
-Result<std::unique_ptr<AccountDoor>> AccountDoor::open(const AccountDoorOptions& options, AccountTable& table,
-                                                       access::Gate& gate, Serve serve) {
+Result<std::unique_ptr<AccountListener>> AccountListener::open(const AccountListenerOptions& options,
+                                                               AccountTable& table, access::Gate& gate, Serve serve) {
   auto state = std::make_unique<State>(options, table, gate, std::move(serve));
   if (auto listening = state->listen(); !listening) {
     state->take_away();
@@ -217,11 +217,11 @@ Result<std::unique_ptr<AccountDoor>> AccountDoor::open(const AccountDoorOptions&
     pthread_setname_np(pthread_self(), "weft-accounts");
     raw->context.run();
   });
-  return std::unique_ptr<AccountDoor>(new AccountDoor(std::move(state)));
+  return std::unique_ptr<AccountListener>(new AccountListener(std::move(state)));
 }
 
-AccountDoor::AccountDoor(std::unique_ptr<State> state) : state_(std::move(state)) {}
-AccountDoor::~AccountDoor() {
+AccountListener::AccountListener(std::unique_ptr<State> state) : state_(std::move(state)) {}
+AccountListener::~AccountListener() {
   state_->take_away();
   state_->context.stop();
   state_->thread.join();

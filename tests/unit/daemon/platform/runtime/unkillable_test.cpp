@@ -2,7 +2,7 @@
 // A child that does not end when it is killed. A test cannot put one into uninterruptible sleep; but a child that a
 // debugger holds cannot be reaped by us either, killed or not, until the debugger lets it go (ptrace(2)).
 
-#include "daemon/platform/runtime/undying.hpp"
+#include "daemon/platform/runtime/unkillable.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,13 +55,13 @@ class Holder {
 
 bool all_ended_within(Duration patience) {
   for (const auto end = std::chrono::steady_clock::now() + patience; std::chrono::steady_clock::now() < end;) {
-    if (undying().empty()) return true;
+    if (unkillable().empty()) return true;
     std::this_thread::sleep_for(5ms);
   }
   return false;
 }
 
-TEST(Undying, StopReturnsInTimeAndTheChildIsReapedLater) {
+TEST(Unkillable, StopReturnsInTimeAndTheChildIsReapedLater) {
   auto child = ChildProcess::spawn({.program = "/bin/sleep", .arguments = {"1000"}});
   ASSERT_TRUE(child);
   const pid_t pid = child->pid();
@@ -73,16 +73,16 @@ TEST(Undying, StopReturnsInTimeAndTheChildIsReapedLater) {
     EXPECT_LT(std::chrono::steady_clock::now() - began, kKillPatience + 5s);
     EXPECT_FALSE(exit);
     EXPECT_EQ(describe(exit), "was killed and does not end");
-    ASSERT_EQ(undying().size(), 1U);
-    EXPECT_EQ(undying()[0].pid, pid);
-    EXPECT_EQ(undying()[0].program, "/bin/sleep");
+    ASSERT_EQ(unkillable().size(), 1U);
+    EXPECT_EQ(unkillable()[0].pid, pid);
+    EXPECT_EQ(unkillable()[0].program, "/bin/sleep");
     EXPECT_FALSE(child->poll_exit()) << "it is not this object's matter any more";
   }
   EXPECT_TRUE(all_ended_within(30s));
   EXPECT_EQ(::kill(pid, 0), -1) << "no zombie is left";
 }
 
-TEST(Undying, TheDestructorReturnsInTime) {
+TEST(Unkillable, TheDestructorReturnsInTime) {
   std::optional<Holder> holder;
   {
     auto child = ChildProcess::spawn({.program = "/bin/sleep", .arguments = {"1000"}});
@@ -90,13 +90,13 @@ TEST(Undying, TheDestructorReturnsInTime) {
     holder.emplace(child->pid());
     if (!holder->holds()) GTEST_SKIP() << "no right to hold a process";
   }
-  EXPECT_EQ(undying().size(), 1U);
+  EXPECT_EQ(unkillable().size(), 1U);
   holder.reset();
   EXPECT_TRUE(all_ended_within(30s));
 }
 
-TEST(Undying, ACommandThatDoesNotEndIsAnErrorInTime) {
-  char name[] = "/tmp/weft-undying-XXXXXX";
+TEST(Unkillable, ACommandThatDoesNotEndIsAnErrorInTime) {
+  char name[] = "/tmp/weft-unkillable-XXXXXX";
   const int file = ::mkstemp(name);
   ASSERT_GE(file, 0);
   std::optional<Holder> holder;
@@ -123,15 +123,15 @@ TEST(Undying, ACommandThatDoesNotEndIsAnErrorInTime) {
   EXPECT_EQ(done.error().code, ErrorCode::kTimeout);
   if (!holder->holds()) GTEST_SKIP() << "no right to hold a process";
   EXPECT_THAT(done.error().message, HasSubstr("was killed and does not end"));
-  EXPECT_EQ(undying().size(), 1U);
+  EXPECT_EQ(unkillable().size(), 1U);
   holder.reset();
   EXPECT_TRUE(all_ended_within(30s));
 }
 
-TEST(Undying, NoMoreOfAProgramIsStartedWhileTooManyDoNotEnd) {
+TEST(Unkillable, NoMoreOfAProgramIsStartedWhileTooManyDoNotEnd) {
   // What is not killed does not end either.
   std::vector<pid_t> pids;
-  for (std::size_t i = 0; i < kMostUndying; ++i) {
+  for (std::size_t i = 0; i < kMostUnkillable; ++i) {
     const pid_t pid = ::fork();
     if (pid == 0)
       for (;;) ::pause();

@@ -18,7 +18,7 @@ namespace weft::runtime {
 struct ChildExit;
 
 /// A child that was killed and has not ended.
-struct Undying {
+struct Unkillable {
   pid_t pid = -1;
   std::string program;
 };
@@ -26,7 +26,7 @@ struct Undying {
 /// How long a child that was killed may take to end.
 inline constexpr Duration kKillPatience = std::chrono::seconds(1);
 /// With so many of one program on the list no more of it is started.
-inline constexpr std::size_t kMostUndying = 16;
+inline constexpr std::size_t kMostUnkillable = 16;
 
 /// Waits for the end of a child of ours for at most `patience` and reaps it. nullopt: it has not ended. The exit code
 /// is 255 when somebody else has reaped it.
@@ -40,9 +40,9 @@ std::optional<ChildExit> kill_child(pid_t pid, UniqueFd pidfd, const std::string
 void leave_behind(pid_t pid, const std::string& program);
 
 /// The list. Those that have ended by now are reaped and no longer on it. Any thread; does not block.
-std::vector<Undying> undying();
+std::vector<Unkillable> unkillable();
 
-/// kResourceExhausted while kMostUndying processes of that program are on the list.
+/// kResourceExhausted while kMostUnkillable processes of that program are on the list.
 Result<void> may_start(const std::string& program);
 
 }  // namespace weft::runtime

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The Unix socket for accounts of this host. gRPC 1.51 does not tell who is behind a Unix socket: so we accept, ask the
-// kernel, and pass the octets on over a pair of sockets, whose other end gRPC serves as a connection of its own.
+// The Unix socket for accounts of this host. gRPC 1.51 does not report the account behind a Unix socket: so we accept,
+// ask the kernel, and pass the bytes on over a pair of sockets, whose other end gRPC serves as a connection of its own.
 
 #include <filesystem>
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace weft::api {
 
-/// How the door works. The limits hold for accounts that may not act: they shall not keep out those that may.
-struct AccountDoorOptions {
+/// The limits hold for accounts that may not act, so that these cannot lock out accounts that may.
+struct AccountListenerOptions {
   std::filesystem::path socket;
   access::AccountRights rights;
   unsigned max_connections = 1024;
@@ -24,7 +24,7 @@ struct AccountDoorOptions {
 };
 
 /// Accepts and passes on, on a thread of its own.
-class AccountDoor {
+class AccountListener {
  public:
   /// Serves a connected, non-blocking socket, which it owns from then on, of an account with that role.
   using Serve = std::function<void(std::optional<access::Role> role, int socket)>;
@@ -32,16 +32,16 @@ class AccountDoor {
   /// Makes the socket, open to all users, and its folder if only that is missing. A socket that nobody listens on is
   /// replaced. kUnavailable when somebody does, or it cannot be made; kInvalidArgument for a path that is too long or
   /// of a thing that is no socket. `table` and `gate`, which is told of connections that are too many, must outlive it.
-  static Result<std::unique_ptr<AccountDoor>> open(const AccountDoorOptions& options, AccountTable& table,
-                                                   access::Gate& gate, Serve serve);
+  static Result<std::unique_ptr<AccountListener>> open(const AccountListenerOptions& options, AccountTable& table,
+                                                       access::Gate& gate, Serve serve);
   /// Takes the socket away, closes all connections and joins.
-  ~AccountDoor();
-  AccountDoor(const AccountDoor&) = delete;
-  AccountDoor& operator=(const AccountDoor&) = delete;
+  ~AccountListener();
+  AccountListener(const AccountListener&) = delete;
+  AccountListener& operator=(const AccountListener&) = delete;
 
  private:
   struct State;
-  explicit AccountDoor(std::unique_ptr<State> state);
+  explicit AccountListener(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

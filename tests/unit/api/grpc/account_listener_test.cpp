@@ -15,7 +15,7 @@
 #include <fstream>
 #include <vector>
 
-#include "api/grpc/account_door.hpp"
+#include "api/grpc/account_listener.hpp"
 #include "api/grpc/server.hpp"
 #include "tests/unit/api/no_commands.hpp"
 #include "tests/unit/api/small_plans.hpp"
@@ -31,7 +31,7 @@ using ::testing::StartsWith;
 class Folder {
  public:
   Folder() {
-    std::string name = "/tmp/weft-door-XXXXXX";
+    std::string name = "/tmp/weft-accounts-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "mkdtemp";
     path_ = name;
   }
@@ -67,7 +67,7 @@ class UnixSocket : public ::testing::Test {
     auto started = GrpcServer::start(options, publication, commands, remedies, sink, clock);
     ASSERT_TRUE(started) << started.error().message;
     server = std::move(*started);
-    const auto opened = server->open_door(path, rights);
+    const auto opened = server->listen_for_accounts(path, rights);
     ASSERT_TRUE(opened) << opened.error().message;
   }
 
@@ -184,8 +184,8 @@ TEST_F(UnixSocket, IsOpenToAllUsersAndGoesWithTheServer) {
 TEST_F(UnixSocket, ThatSomebodyListensOnIsLeftAlone) {
   start({});
   AccountTable table;
-  const AccountDoorOptions options{.socket = path, .rights = {}};
-  const auto second = AccountDoor::open(options, table, gate, {});
+  const AccountListenerOptions options{.socket = path, .rights = {}};
+  const auto second = AccountListener::open(options, table, gate, {});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(second.error().message, HasSubstr("another process listens there"));
@@ -204,11 +204,12 @@ TEST_F(UnixSocket, ThatWasLeftBehindIsReplaced) {
 TEST_F(UnixSocket, DoesNotReplaceAFile) {
   std::ofstream(path) << "mine";
   AccountTable table;
-  const auto opened = AccountDoor::open({.socket = path, .rights = {}}, table, gate, {});
+  const auto opened = AccountListener::open({.socket = path, .rights = {}}, table, gate, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::kInvalidArgument);
   EXPECT_TRUE(std::filesystem::is_regular_file(path));
-  const auto too_long = AccountDoor::open({.socket = folder / std::string(108, 'x'), .rights = {}}, table, gate, {});
+  const auto too_long =
+      AccountListener::open({.socket = folder / std::string(108, 'x'), .rights = {}}, table, gate, {});
   ASSERT_FALSE(too_long);
   EXPECT_THAT(too_long.error().message, HasSubstr("107 bytes"));
 }
@@ -227,7 +228,7 @@ TEST_F(UnixSocket, WhoMayNotActHasFewConnections) {
   AccountTable table;
   std::atomic<unsigned> served{0};
   std::vector<int> kept(20, -1);
-  const auto opened = AccountDoor::open(
+  const auto opened = AccountListener::open(
       {.socket = path, .rights = {.admins = {}, .operators = std::nullopt}, .max_connections_per_user = 3}, table, gate,
       [&](std::optional<access::Role>, int socket) { kept[served++] = socket; });
   ASSERT_TRUE(opened);
@@ -240,8 +241,8 @@ TEST_F(UnixSocket, WhoMayNotActHasFewConnections) {
   std::vector<int> sockets(10);
   std::ranges::generate(sockets, channel_of);
   for (std::size_t i = 3; i < sockets.size(); ++i) {
-    char octet = 0;
-    EXPECT_EQ(::read(sockets[i], &octet, 1), 0) << "closed at once";
+    char byte = 0;
+    EXPECT_EQ(::read(sockets[i], &byte, 1), 0) << "closed at once";
   }
   EXPECT_EQ(served, 3U);
   EXPECT_EQ(gate.figures().too_fast, 7U);

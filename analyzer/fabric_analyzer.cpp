@@ -109,6 +109,7 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
 
 void FabricAnalyzer::remember(const Incident& incident) {
   implementation_->outages.remember(implementation_->table, incident);
+  implementation_->errors.remember(incident);
 }
 
 void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {

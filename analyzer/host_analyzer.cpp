@@ -54,9 +54,20 @@ HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
       job_troubles_(thresholds),
       mass_(host_mass_scope(thresholds)) {}
 
+HostWatch* HostAnalyzer::find_host(std::string_view name) {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+const HostWatch* HostAnalyzer::find_host(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
 HostWatch& HostAnalyzer::add_host(const std::string& name) {
-  HostWatch& host = hosts_[name];
+  if (HostWatch* const known = find_host(name)) return *known;
+  auto& [key, host] = *hosts_.try_emplace(name).first;
   host.name = name;
+  by_name_.emplace(key, &host);
   return host;
 }
 
@@ -89,9 +100,9 @@ void HostAnalyzer::restore(const std::string& name, std::span<const HostFlapStat
 
 std::vector<HostFlapState> HostAnalyzer::flaps(const std::string& name) const {
   std::vector<HostFlapState> flaps;
-  const auto found = hosts_.find(name);
-  if (found == hosts_.end()) return flaps;
-  for (const PortWatch& port : found->second.ports)
+  const HostWatch* const host = find_host(name);
+  if (!host) return flaps;
+  for (const PortWatch& port : host->ports)
     if (const FlapState* const state = links_.flaps(port)) flaps.push_back({port.device, port.number, *state});
   return flaps;
 }
@@ -109,9 +120,8 @@ void HostAnalyzer::join(std::span<const FabricView> fabrics) {
 }
 
 void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint now) {
-  const auto [found, added] = hosts_.try_emplace(name);
-  found->second.name = name;
-  silence_.hear(found->second, added, interval, now);
+  HostWatch* const known = find_host(name);
+  silence_.hear(known ? *known : add_host(name), !known, interval, now);
 }
 
 void HostAnalyzer::expect(const std::string& name, TimePoint heard) {
@@ -122,6 +132,7 @@ void HostAnalyzer::forget(const std::string& name) {
   const auto host = hosts_.find(name);
   if (host == hosts_.end()) return;
   for (const PortWatch& port : host->second.ports) slots_.give_back(port.slot);
+  by_name_.erase(name);
   hosts_.erase(host);
   std::erase_if(host_of_node_, [&](const auto& entry) { return entry.second == name; });
 }
@@ -177,9 +188,9 @@ bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, boo
 }
 
 bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
-  const auto found = hosts_.find(name);
-  if (found == hosts_.end()) return false;
-  HostWatch& host = found->second;
+  HostWatch* const known = find_host(name);
+  if (!known) return false;
+  HostWatch& host = *known;
   bool flapped = false;
   if (batch.reading && batch.reading->inventory) {
     mark_exempt(host, batch.reading->taken);
@@ -199,8 +210,7 @@ bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
 std::vector<Finding> HostAnalyzer::news(TimePoint now) {
   std::vector<Finding> findings;
   for (const std::string& name : std::exchange(news_, {})) {
-    const auto found = hosts_.find(name);
-    if (found != hosts_.end()) links_.report_news(found->second, now, findings);
+    if (const HostWatch* const host = find_host(name)) links_.report_news(*host, now, findings);
   }
   job_flaps_.apply(findings, kHostsFabric, false, now);
   note_idle(findings, now);
@@ -226,7 +236,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
       links_.report(host, port, now, analysis.findings);
       rdma_errors_.report(host, port, now, troubles);
       signals_.report(host, port, now, analysis.findings);
-      if (!port.place) pause_storms_.report(host, port, now, analysis.findings);
+      if (!port.place && pause_storms_.any()) pause_storms_.report(host, port, now, analysis.findings);
     }
     trends_.report(host, now, analysis.findings);
   }
@@ -265,10 +275,10 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
     return is_heard(cause.port.node);
   }
   if (cause.kind == EntityKind::kFabric) return settled;
-  const auto found = hosts_.find(cause.host);
+  const HostWatch* const known = find_host(cause.host);
   // Who is forgotten has no trouble any more.
-  if (found == hosts_.end()) return settled;
-  const HostWatch& host = found->second;
+  if (!known) return settled;
+  const HostWatch& host = *known;
   if (cause.kind == EntityKind::kCollector) return !silence_.many_lost() || !host.lost;
   const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
   // A port that is forgotten has no trouble any more either.
@@ -283,9 +293,7 @@ const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {
 /// The host that `names` has for the adapter, or null.
 const HostWatch* HostAnalyzer::host_in(const std::unordered_map<NodeGuid, std::string>& names, NodeGuid node) const {
   const auto name = names.find(node);
-  if (name == names.end()) return nullptr;
-  const auto found = hosts_.find(name->second);
-  return found == hosts_.end() ? nullptr : &found->second;
+  return name == names.end() ? nullptr : find_host(name->second);
 }
 
 std::vector<MarkedPort> HostAnalyzer::marks(std::string_view fabric, TimePoint now) const {
@@ -305,11 +313,13 @@ void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findi
     return host ? host : host_in(down_before_, node);
   };
   outages_.apply(findings, find_host, now);
-  for (const auto& [name, host] : hosts_)
+  for (const auto& [name, host] : hosts_) {
+    if (!pause_storms_.any()) break;
     for (const PortWatch& port : host.ports)
       // A switch pauses for what stands still behind it.
       if (port.place && port.place->port.fabric == fabric && !is_of_a_switch(*port.place))
         pause_storms_.report(host, port, now, findings);
+  }
   losses_.apply_findings(findings, now);
   add_jobs(findings);
   job_flaps_.apply(findings, fabric, true, now);

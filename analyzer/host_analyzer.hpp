@@ -81,6 +81,10 @@ class HostAnalyzer {
     std::shared_ptr<const Topology> topology;
   };
 
+  /// The host, or null. Each reading of each host asks.
+  HostWatch* find_host(std::string_view name);
+  const HostWatch* find_host(std::string_view name) const;
+  /// The host, a new one if it is not known.
   HostWatch& add_host(const std::string& name);
   void follow(HostWatch& host);
   bool take_reading(HostWatch& host, const HostReading& reading, bool is_late);
@@ -99,8 +103,9 @@ class HostAnalyzer {
 
   Thresholds thresholds_;
   Hosts hosts_;
-  PortSlots slots_;        ///< of the ports of all hosts
-  HostMovement movement_;  ///< of the reading that is being taken
+  std::unordered_map<std::string_view, HostWatch*> by_name_;  ///< all of hosts_
+  PortSlots slots_;                                           ///< of the ports of all hosts
+  HostMovement movement_;                                     ///< of the reading that is being taken
   MaintenanceListPtr windows_;
   std::vector<std::string> news_;  ///< hosts with ports that have something to tell
   HostSilence silence_;

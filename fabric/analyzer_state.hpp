@@ -42,9 +42,9 @@ struct FlapState {
 
 /// The same of a host's port, told by its collector.
 struct HostFlapState {
-  std::string device;     ///< as HostPort
-  std::uint8_t port = 0;  ///<
-  FlapState state;        ///< of no link, and with one end
+  std::string device;      ///< as HostPort
+  std::uint16_t port = 0;  ///<
+  FlapState state;         ///< of no link, and with one end
 
   bool operator==(const HostFlapState&) const = default;
 };

@@ -38,6 +38,16 @@ bool same_host(std::string_view a, std::string_view b) {
   return !both_qualified && !a.empty() && !b.empty() && short_host_name(a) == short_host_name(b);
 }
 
+std::string_view first_other_host(std::span<const std::string> node_names, std::string_view host,
+                                  std::span<const std::string> others) {
+  const auto bears = [node_names](std::string_view name, bool (*same)(std::string_view, std::string_view)) {
+    return std::ranges::any_of(node_names, [&](const std::string& node) { return same(node, name); });
+  };
+  if (host.find('.') != std::string_view::npos && bears(host, same_name)) return {};
+  const auto found = std::ranges::find_if(others, [&](const std::string& other) { return bears(other, same_host); });
+  return found == others.end() ? std::string_view() : *found;
+}
+
 bool is_nobodys_description(std::string_view description) {
   constexpr std::array<std::string_view, 6> kMakers{
       "Mellanox Technologies", "NVIDIA Corporation", "ConnectX-", "ConnectX ", "BlueField-", "InfiniHost"};

@@ -37,9 +37,15 @@ struct Lid {
   bool is_unicast() const { return value >= 1 && value <= 0xBFFF; }
 };
 
-/// Port number on its node: 0 is a switch's management port, 1..254 are external ports.
+/// Most external ports of a node of an InfiniBand subnet: NodeInfo.NumPorts has 8 bits (vol. 1, 14.2.5.3), and 255 is
+/// no port in a linear forwarding table (14.2.5.10).
+inline constexpr unsigned kMostSubnetPorts = 254;
+/// Most external ports of a switch of an Ethernet fabric: what PortNum can number.
+inline constexpr unsigned kMostPorts = 65'535;
+
+/// Port number on its node: 0 is a switch's management port, external ports count from 1.
 struct PortNum {
-  std::uint8_t value = 0;
+  std::uint16_t value = 0;
   auto operator<=>(const PortNum&) const = default;
 };
 

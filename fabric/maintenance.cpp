@@ -2,27 +2,14 @@
 #include "fabric/maintenance.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
-#include <cstdio>
 
 #include "fabric/host_names.hpp"
+#include "fabric/minute_text.hpp"
 
 namespace weft {
 namespace {
-
-std::string minute_text(TimePoint when) {
-  using namespace std::chrono;
-  const auto day = floor<days>(when);
-  const year_month_day date(day);
-  const hh_mm_ss time(floor<minutes>(when - day));
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u %02d:%02d UTC", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()));
-  return text.data();
-}
 
 bool on_node(EntityKind kind) {
   return kind == EntityKind::kNode || kind == EntityKind::kPort || kind == EntityKind::kLink;
@@ -99,7 +86,8 @@ std::optional<MaintenanceWindow> window_of(const Plan& plan) {
   window.entity = plan.target;
   window.from = plan.started;
   window.until = TimePoint::max();
-  window.reason = plan.reason;
+  // The reason of a return says nothing of why the link is out again.
+  window.reason = !takes_out && plan.in_force ? "its return failed: " + plan.outcome : plan.reason;
   window.added_by = plan.approved_by;
   window.added = plan.created;
   return window;

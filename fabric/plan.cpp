@@ -22,10 +22,11 @@ constexpr Names<RemedyAction> kPlanActions{"NOTHING",         "ISOLATE_LINK", "R
 constexpr std::array<const char*, 3> kModes{"off", "propose", "auto"};
 constexpr Names<PlanState> kPlanStates{"PROPOSED",  "APPROVED",    "EXECUTING", "VERIFYING", "ROLLING_BACK",
                                        "COMMITTED", "ROLLED_BACK", "FAILED",    "REJECTED",  "EXPIRED"};
-constexpr Names<Guard> kGuards{"HANDS_OFF",    "ENABLED",       "LISTS",         "MAINTENANCE",   "FRESH_DATA",
-                               "SENSOR",       "IDENTITY",      "TWO_SIGNALS",   "ONE_ACTOR",     "BREAKER",
-                               "BUDGET",       "COOL_DOWN",     "REINSTATEMENT", "OWN_PATH",      "ALTERNATIVE",
-                               "REACHABILITY", "LEAF_CAPACITY", "JOB_CAPACITY",  "RAIL_CAPACITY", "BENEFIT"};
+constexpr Names<Guard> kGuards{"HANDS_OFF",    "ENABLED",   "LISTS",         "MAINTENANCE",  "FRESH_DATA",
+                               "SENSOR",       "IDENTITY",  "TWO_SIGNALS",   "ONE_ACTOR",    "BREAKER",
+                               "BUDGET",       "COOL_DOWN", "REINSTATEMENT", "OWN_PATH",     "ALTERNATIVE",
+                               "REACHABILITY", "ROUTING",   "LEAF_CAPACITY", "JOB_CAPACITY", "RAIL_CAPACITY",
+                               "BISECTION",    "BENEFIT"};
 constexpr std::array<const char*, 4> kResults{"PASSED", "REFUSED", "NOT_NEEDED", "NEEDS_PERSON"};
 constexpr Names<PlanIntent> kIntents{"NONE", "APPLY", "UNDO"};
 

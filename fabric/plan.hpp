@@ -83,9 +83,11 @@ enum class Guard : std::uint8_t {
   kOwnPath,        ///< neither our own way into the fabric nor the subnet manager's
   kAlternative,    ///< no access link: those have no way round
   kReachability,   ///< every pair of leaves keeps a way up and down, so nobody is cut off and no credit loop arises
+  kRouting,        ///< the routing engine leads round it without turns that it forbids
   kLeafCapacity,   ///< every leaf keeps its share of ways up
   kJobCapacity,    ///< every pair of leaves of one job keeps its share of common spines
   kRailCapacity,   ///< every rail keeps its share of uplinks
+  kBisection,      ///< groups of a dragonfly and halves of a torus keep their share of the cables between them
   kBenefit,        ///< it costs less than doing nothing
   kCount,
 };
@@ -144,6 +146,13 @@ const char* to_string(PlanIntent intent);  ///< "NONE", "APPLY", "UNDO"
 /// The reverse of to_string(); nullopt for any other text.
 std::optional<PlanIntent> parse_plan_intent(std::string_view text);
 
+/// How far a fabric's forwarding tables led when a plan was about to act, as RouteReview counts it.
+struct RoutesBefore {
+  std::uint64_t known = 0;  ///< LIDs
+  std::uint64_t lost = 0;   ///< pairs of a sending port and a LID that do not arrive
+  bool operator==(const RoutesBefore&) const = default;
+};
+
 /// A plan with its life. Ids are given once and never reused: "PLAN-7".
 struct Plan {
   std::uint64_t id = 0;
@@ -157,6 +166,9 @@ struct Plan {
   /// What takes back what it does; of kRestoreLink the action that it takes back itself. It stands here because the
   /// plan that it undoes may be forgotten by the time. kNothing: inverse_of(action).
   RemedyAction inverse = RemedyAction::kNothing;
+  /// The end of the link that it sets, or that was set by the plan that it takes back: chosen once, and the one that is
+  /// looked at and brought back, whichever end is nearer to us by then. nullopt: none was chosen yet.
+  std::optional<PortKey> end{};
   std::string reason;                 ///< one sentence: why
   std::string requested_by;           ///< who wished it; "weftd" for itself
   std::string approved_by;            ///< empty: nobody yet; "weftd" where the mode is auto
@@ -174,7 +186,11 @@ struct Plan {
   bool unresolved = false;         ///< failed, and how the world is is not known
   std::uint32_t windows_good = 0;  ///< sweeps of the verification that found everything well
   std::uint32_t windows_needed = 0;
-  std::string outcome;  ///< one sentence when it is over, or why it is undone or is to be
+  /// Nodes beside the link that answered when it was about to act, ascending, and the routes then. While it is under
+  /// way: who falls silent, or is no longer reached, has lost a way by it, also when weftd is started anew meanwhile.
+  std::vector<NodeGuid> neighbours{};
+  std::optional<RoutesBefore> routes_before{};  ///< nullopt: no tables were read
+  std::string outcome;                          ///< one sentence when it is over, or why it is undone or is to be
 
   bool refused() const;  ///< some guard says no
 };
@@ -248,12 +264,15 @@ struct RemedyOrder {
   std::string reason;    ///< one sentence for people, without our mark
   std::uint64_t incident = 0;
   MarkOwner owner{};  ///< by which our own marks are known
+  /// Other hosts that may bear the target's short name: a scheduler's node that may be one of them is not drained.
+  std::vector<std::string> namesakes{};
   /// The fabric as last swept, from which ways to ports are worked out. Null for hosts and while the planner holds the
   /// order: it is filled in when the order is sent.
   std::shared_ptr<const Sweep> sweep{};
   bool undo = false;  ///< it takes back what its own plan did
   /// When the guards allowed it, on a clock that never steps (RemedyView::steady); nullopt: no guard was asked.
   std::optional<Duration> decided{};
+  std::optional<PortKey> end{};  ///< as Plan::end
 
   /// "PLAN-7.1c9e0b7a5d3f2468": by which we know our own work again.
   std::string mark() const { return mark_text({plan, owner.installation}); }

@@ -42,6 +42,21 @@ struct FabricView {
   Duration stale_after{};  ///< a port whose last reading is older is stale (three intervals)
 };
 
+/// Which of two weftd on one database leads, as this one knows. One with a database of its own always leads.
+struct Leadership {
+  bool is_shared = false;    ///< the database is one that two weftd can share; all that follows is of those
+  bool leads = true;         ///< this weftd leads; false: it stands by
+  bool is_held = true;       ///< it leads, and no other can now: without that it acts on nothing and promises nothing
+  std::int64_t epoch = 0;    ///< how often the database was taken
+  std::string leader;        ///< "host, process 123"; empty: nobody leads
+  std::string address;       ///< of the leader's gRPC server, host:port
+  TimePoint since = kNever;  ///< when the leader took over, by its clock
+  Duration silence{};        ///< since the database last answered the question who leads
+  Duration behind{};         ///< of a standby: what it shows of the leader's incidents and plans may be so old
+  std::string trouble;       ///< why the database was not asked with success the last time; empty: it was
+  bool operator==(const Leadership&) const = default;
+};
+
 /// Figures of the daemon itself.
 struct DaemonFigures {
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)>
@@ -68,6 +83,7 @@ struct Snapshot {
   /// All plans that are not over and those that ended within the configured retention, newest id last; null: none.
   std::shared_ptr<const std::vector<std::shared_ptr<const Plan>>> plans;
   RemedyStatus remedy;
+  Leadership leadership;
   DaemonFigures figures;
 };
 

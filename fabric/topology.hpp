@@ -46,8 +46,8 @@ struct Node {
   NodeGuid guid;
   std::uint64_t system_image_guid = 0;
   NodeType type = NodeType::kUnknown;
-  std::uint8_t port_count = 0;  ///< NodeInfo.NumPorts: external ports only
-  std::uint32_t vendor_id = 0;  ///< IEEE OUI
+  std::uint16_t port_count = 0;  ///< external ports only; NodeInfo.NumPorts
+  std::uint32_t vendor_id = 0;   ///< IEEE OUI
   std::uint16_t device_id = 0;
   bool enhanced_port0 = false;    ///< SwitchInfo: port 0 has counters of its own
   bool aggregation_node = false;  ///< a switch's SHARP engine, seen as a channel adapter

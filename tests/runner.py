@@ -29,6 +29,7 @@ class Suite:
 
 
 LONG_SEQUENCES = 1_000_000
+LONG_ROUNDS = 200
 
 SUITES = (
     Suite("architecture", "includes, links, comments, file lengths, formatting", (Part("asan-ubsan", "architecture"),)),
@@ -39,6 +40,8 @@ SUITES = (
     Suite("remedies", "plans: random sequences that check what plans guarantee, and a model of their life for spin",
           (Part("bench", "remedies"),)),
     Suite("partners", "what acts on schedulers: a real Slurm, and receivers that hang, refuse and answer wrongly", (Part("asan-ubsan", "partners"),)),
+    Suite("pair", "weftd whose store is in a real PostgreSQL with a synchronous standby, killed and failed over", (Part("asan-ubsan", "pair"),),
+          ("ibsim", "opensm")),
     Suite("kubernetes", "on request: the same as in partners, against a real kube-apiserver", (Part("asan-ubsan", "kubernetes"),),
           ("etcd", "go", "rsync", "dpkg-source"), True, (("WEFT_KUBERNETES", "real"),)),
     Suite("security", "who gets into weftd and who does not: certificates, tokens, roles, hostile requests", (Part("asan-ubsan", "security"),), ("openssl",)),
@@ -281,6 +284,8 @@ def main() -> int:
         return 0
     if options.sequences or options.long:
         os.environ["WEFT_SEQUENCES"] = str(options.sequences or LONG_SEQUENCES)
+    if options.long:
+        os.environ["WEFT_ROUNDS"] = str(LONG_ROUNDS)
     try:
         chosen, only = choose(options)
         if options.check_arguments:

@@ -55,30 +55,43 @@ Duration interval_of(const HostWatch& host) {
   return std::max<Duration>(host.interval, std::chrono::seconds(1));
 }
 
-/// What one port's counters moved by between two readings; nullopt where that is not known.
-using Moved = std::array<std::optional<double>, kWhatCount>;
+/// What one port's counters moved by between two readings; nothing where that is not known.
+struct Moved {
+  std::array<double, kWhatCount> sums{};
+  std::bitset<kWhatCount> known;
 
-std::optional<double> ratio(const std::optional<double>& part, const std::optional<double>& whole, double least) {
-  if (!part || !whole || *whole < least) return std::nullopt;
-  return std::clamp(*part / *whole, 0.0, 1.0);
-}
+  std::optional<double> operator[](std::size_t what) const {
+    return known[what] ? std::optional(sums[what]) : std::nullopt;
+  }
+  /// The share of `part` in `whole`; nullopt where one is not known, or the whole is less than `least`.
+  std::optional<double> ratio(std::size_t part, std::size_t whole, double least) const {
+    if (!known[part] || !known[whole] || sums[whole] < least) return std::nullopt;
+    return std::clamp(sums[part] / sums[whole], 0.0, 1.0);
+  }
+  /// The same of a time in microseconds in the time between the readings.
+  std::optional<double> share(std::size_t part, double microseconds) const {
+    if (!known[part] || microseconds < 1) return std::nullopt;
+    return std::clamp(sums[part] / microseconds, 0.0, 1.0);
+  }
+};
 
 PortSignals signals_of(const Moved& moved, double elapsed) {
   PortSignals signals;
-  const std::optional<double> microseconds = elapsed * 1e6;
-  for (std::size_t priority = 0; priority < kPriorities; ++priority) {
-    signals.pause_sent[priority] = ratio(moved[kPauseSent + priority], microseconds, 1);
-    signals.pause_received[priority] = ratio(moved[kPauseReceived + priority], microseconds, 1);
-  }
-  signals.link_pause_sent = ratio(moved[kLinkPauseSent], microseconds, 1);
-  signals.link_pause_received = ratio(moved[kLinkPauseReceived], microseconds, 1);
-  signals.marked = ratio(moved[kMarked], moved[kReceivedPackets], kLeastPackets);
-  signals.marks_made = ratio(moved[kMarksMade], moved[kSentPackets], kLeastPackets);
-  signals.notified = ratio(moved[kNotified], moved[kSentPackets], kLeastPackets);
-  if (moved[kNotified]) signals.notifications_per_second = *moved[kNotified] / elapsed;
-  if (moved[kSentBytes]) signals.sent_bits_per_second = *moved[kSentBytes] * 8 / elapsed;
-  if (moved[kReceivedBytes]) signals.received_bits_per_second = *moved[kReceivedBytes] * 8 / elapsed;
-  if (const auto again = ratio(moved[kSentAgain], moved[kSentPackets], 1); again && signals.sent_bits_per_second)
+  const double microseconds = elapsed * 1e6;
+  if ((moved.known >> kPauseSent).any())
+    for (std::size_t priority = 0; priority < kPriorities; ++priority) {
+      signals.pause_sent[priority] = moved.share(kPauseSent + priority, microseconds);
+      signals.pause_received[priority] = moved.share(kPauseReceived + priority, microseconds);
+    }
+  signals.link_pause_sent = moved.share(kLinkPauseSent, microseconds);
+  signals.link_pause_received = moved.share(kLinkPauseReceived, microseconds);
+  signals.marked = moved.ratio(kMarked, kReceivedPackets, kLeastPackets);
+  signals.marks_made = moved.ratio(kMarksMade, kSentPackets, kLeastPackets);
+  signals.notified = moved.ratio(kNotified, kSentPackets, kLeastPackets);
+  if (const auto notified = moved[kNotified]) signals.notifications_per_second = *notified / elapsed;
+  if (const auto sent = moved[kSentBytes]) signals.sent_bits_per_second = *sent * 8 / elapsed;
+  if (const auto received = moved[kReceivedBytes]) signals.received_bits_per_second = *received * 8 / elapsed;
+  if (const auto again = moved.ratio(kSentAgain, kSentPackets, 1); again && signals.sent_bits_per_second)
     signals.goodput_bits_per_second = *signals.sent_bits_per_second * (1 - *again);
   return signals;
 }
@@ -114,13 +127,10 @@ void HostSignals::take(const HostWatch& host, const HostMovement& movement) {
     std::bitset<kWhatCount> broken;
     for (const auto& [series, what] : signals.followed) {
       const SeriesMovement& row = movement.series[series];
-      if (row.present && row.is_exact())
-        moved[what] = moved[what].value_or(0) + static_cast<double>(row.delta.moved);
-      else
-        broken.set(what);
+      (row.present && row.is_exact() ? moved.known : broken).set(what);
+      moved.sums[what] += static_cast<double>(row.delta.moved);
     }
-    for (std::size_t what = 0; what < kWhatCount; ++what)
-      if (broken[what]) moved[what].reset();
+    moved.known &= ~broken;
     signals.now = in_time ? signals_of(moved, elapsed) : PortSignals{};
     signals.taken = movement.taken;
     const auto pause = signals.now.worst_pause_sent();

@@ -41,6 +41,7 @@ void PauseStorms::take(const HostWatch& host, const HostMovement& movement) {
       if (std::chrono::abs(movement.taken - count.moved) > kStormQuiet) count.total = 0;
       count.total += row.delta.moved;
       count.moved = movement.taken;
+      any_ = true;
     }
   }
 }

@@ -20,6 +20,8 @@ class PauseStorms {
   void follow(const HostWatch& host, std::vector<std::uint32_t>& followed);
   /// Takes a reading of the host that is no history.
   void take(const HostWatch& host, const HostMovement& movement);
+  /// Did any device ever tell of a storm since we began? Else report() has nothing to say.
+  bool any() const { return any_; }
   /// Adds a finding while events of the port are at most a minute old, so that a burst of them is one incident: a
   /// WARNING, or CRITICAL where the device ended a storm. If `findings` hold PFC_STORM of the same port, its evidence
   /// becomes part of that.
@@ -37,6 +39,7 @@ class PauseStorms {
   };
 
   PerPort<Storms> storms_;
+  bool any_ = false;
 };
 
 }  // namespace weft::analyzer

@@ -19,6 +19,12 @@ constexpr unsigned kMostFeeders = 256;
 constexpr unsigned kScansOfWays = 8;
 // Switches with notified hosts, times links that mark: of more it is not asked which of them lie on whose ways.
 constexpr std::size_t kMostMarkingPairs = 20'000;
+// What an entry of a linear forwarding table can name.
+constexpr std::size_t kTablePorts = 256;
+
+bool has(const std::vector<bool>& ports, PortNum number) {
+  return number.value < ports.size() && ports[number.value];
+}
 
 }  // namespace
 
@@ -31,6 +37,7 @@ bool WaitForGraph::carried_by_tables(PortIndex egress, PortSet& ports) const {
   const bool from_switch = topology.node_of(from).type == NodeType::kSwitch;
   const Routes::Table* near = from_switch ? routes.table(from.node) : nullptr;
   if (!far || (from_switch && !near)) return false;
+  ports.assign(kTablePorts, false);
   const std::size_t count = near ? std::min(near->blocks.size(), far->blocks.size()) : far->blocks.size();
   for (std::uint16_t number = 0; number < count; ++number) {
     const RouteBlock* behind = routes.block(to, number);
@@ -38,7 +45,7 @@ bool WaitForGraph::carried_by_tables(PortIndex egress, PortSet& ports) const {
     if (!behind || (near && !here)) continue;
     for (std::size_t i = 0; i < behind->size(); ++i)
       // What a host sends may go anywhere.
-      if (!here || (*here)[i] == from.number.value) ports.set((*behind)[i]);
+      if (!here || (*here)[i] == from.number.value) ports[(*behind)[i]] = true;
   }
   return true;
 }
@@ -53,19 +60,20 @@ const WaitForGraph::PortSet* WaitForGraph::carried(PortIndex egress) {
     scans_left_ -= std::min(scans_left_, kScansOfWays);
     const Topology& topology = *topology_;
     const Node& behind = topology.node_of(topology.port(topology.port(egress).peer));
+    ports.assign(behind.port_count + std::size_t{1}, false);
     for (PortIndex next = behind.first_port; next < behind.first_port + behind.port_entries(); ++next)
       if (topology.port(next).peer != kNoIndex && ways_.multipath->carries(egress, next))
-        ports.set(topology.port(next).number.value);
+        ports[topology.port(next).number.value] = true;
   } else {
     if (!carried_by_tables(egress, ports)) return nullptr;
     --scans_left_;
   }
-  return &carried_.emplace(egress, ports).first->second;
+  return &carried_.emplace(egress, std::move(ports)).first->second;
 }
 
 bool WaitForGraph::carries(PortIndex egress, PortIndex next) {
   const PortSet* ports = carried(egress);
-  return ports && ports->test(topology_->port(next).number.value);
+  return ports && has(*ports, topology_->port(next).number);
 }
 
 void WaitForGraph::find_regions() {
@@ -128,7 +136,7 @@ void WaitForGraph::add_links_behind(const HotLink& link, std::span<const HotLink
   for (auto next = begin; next != links.end() && next->egress < behind.first_port + behind.port_entries(); ++next) {
     if (next->egress == arrives) continue;  // nothing goes back where it came from
     if (!link.held_back) continue;
-    if (carries && !carries->test(topology.port(next->egress).number.value)) continue;
+    if (carries && !has(*carries, topology.port(next->egress).number)) continue;
     edges_.push_back(static_cast<std::uint32_t>(next - links.begin()));
   }
   if (link.notified) {

@@ -2,7 +2,6 @@
 #pragma once
 // Who waits for whom: the graph of held-back and saturated links of one moment.
 
-#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -70,7 +69,7 @@ class WaitForGraph {
   bool carries(PortIndex egress, PortIndex next);
 
  private:
-  using PortSet = std::bitset<256>;
+  using PortSet = std::vector<bool>;  ///< by port number
   const PortSet* carried(PortIndex egress);
   bool carried_by_tables(PortIndex egress, PortSet& ports) const;
   void find_regions();

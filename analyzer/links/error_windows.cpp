@@ -21,6 +21,8 @@ constexpr Duration kReview = std::chrono::minutes(1);
 /// The least that a packet received with an error can have been: a link packet's headers and data, in bits.
 constexpr double kSmallestPacketBits = 512;
 
+constexpr const char* kRateSignal = "error_rate";
+
 std::uint64_t physical_errors(const ErrorDelta& delta) {
   return delta.symbol_errors + delta.link_error_recovery + delta.local_link_integrity_errors + delta.fec_uncorrectable;
 }
@@ -51,6 +53,14 @@ void ErrorWindows::restore(std::span<const ErrorState> states) {
   for (const ErrorState& state : states) condemned_[state.port].rate = state.rate;
 }
 
+void ErrorWindows::remember(const Incident& incident) {
+  if (!incident.is_open() || incident.finding.kind != IncidentKind::kLinkErrors) return;
+  for (const Evidence& evidence : incident.finding.evidence) {
+    const auto found = evidence.signal == kRateSignal ? condemned_.find(evidence.where.port) : condemned_.end();
+    if (found != condemned_.end()) found->second.before = evidence.observed;
+  }
+}
+
 std::vector<ErrorState> ErrorWindows::state() const {
   std::vector<ErrorState> states;
   for (const auto& [port, condemned] : condemned_)
@@ -58,7 +68,7 @@ std::vector<ErrorState> ErrorWindows::state() const {
   return states;
 }
 
-void ErrorWindows::remap(const Topology& topology) {
+void ErrorWindows::remap(const Topology& topology, TimePoint now) {
   const bool same = started_ && topology.epoch() == epoch_;
   if (!same) {
     windows_.clear();
@@ -69,7 +79,8 @@ void ErrorWindows::remap(const Topology& topology) {
   if (windows_.size() == known) return;
   started_ = true;
   epoch_ = topology.epoch();
-  for (const auto& [key, condemned] : condemned_) {
+  for (auto& [key, condemned] : condemned_) {
+    if (condemned.before == kNever) condemned.before = now;
     const PortIndex port = topology.find_port(key);
     if (port == kNoIndex || port < known) continue;
     if (condemned.rate > 0) windows_[port].condemned = kPhysical | kPackets;
@@ -94,7 +105,7 @@ void ErrorWindows::add(Window& window, const ErrorDelta& delta) {
 
 void ErrorWindows::update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates,
                           const PlannedLinks& planned, TimePoint now) {
-  remap(topology);
+  remap(topology, now);
   const double enough_bits = bounds_.upper(0) / thresholds_.error_rate_limit;
   const auto shortest = static_cast<float>(seconds(thresholds_.error_window_minimum));
   const auto longest = static_cast<float>(seconds(thresholds_.error_window_maximum));
@@ -244,13 +255,15 @@ void ErrorWindows::judge(const Topology& topology, PortIndex port, Window& windo
 
 void ErrorWindows::add_rate(const Condemned& condemned, const Entity& where, TimePoint now, Finding& finding) const {
   const auto window = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(condemned.elapsed));
-  const TimePoint observed = condemned.closed == kNever ? now : condemned.closed;
-  const std::string measured = condemned.closed == kNever ? std::string(", measured before weftd was restarted")
-                                                          : " over " + bits_text(condemned.bits) + " in " +
-                                                                quantity_text(condemned.elapsed, "s") + ", in " +
-                                                                count_text(condemned.errored_readings) + " readings";
+  // Of a link that carries nothing the errors cannot be measured again: they are as old as they are.
+  const TimePoint observed = condemned.closed == kNever ? std::min(condemned.before, now) : condemned.closed;
+  const std::string measured =
+      condemned.closed == kNever
+          ? std::string(", measured before weftd was restarted")
+          : " over " + bits_text(condemned.bits) + " in " + quantity_text(condemned.elapsed, "s") + ", in " +
+                count_text(condemned.errored_readings) + (condemned.errored_readings == 1 ? " reading" : " readings");
   finding.evidence.push_back(
-      {.signal = "error_rate",
+      {.signal = kRateSignal,
        .description = where.label + ": " + short_number(condemned.rate) + " errors per bit" + measured,
        .value = condemned.rate,
        .threshold = thresholds_.error_rate_limit,

@@ -36,6 +36,8 @@ class ErrorWindows {
 
   /// Takes over the condemned ports that an earlier process saved.
   void restore(std::span<const ErrorState> states);
+  /// Takes from an open incident of an earlier process when its errors were measured. After restore().
+  void remember(const Incident& incident);
   /// The ports that are condemned for their rate, to be saved and handed to restore() by the next process. Errored
   /// seconds are counted anew.
   std::vector<ErrorState> state() const;
@@ -74,6 +76,7 @@ class ErrorWindows {
     double elapsed = 0;  ///< seconds
     unsigned errored_readings = 0;
     TimePoint closed = kNever;  ///< when that window closed; kNever: before a restart
+    TimePoint before = kNever;  ///< when that was, or when we took the port over; kNever: not said yet
     ErrorDelta sums;
     /// Condemned for its errored seconds: those of the window that had too many, and how many it may have.
     ErroredSeconds::Count errored{};
@@ -82,7 +85,7 @@ class ErrorWindows {
     TimePoint errored_at = kNever;
   };
 
-  void remap(const Topology& topology);
+  void remap(const Topology& topology, TimePoint now);
   void add(Window& window, const ErrorDelta& delta);
   void judge(const Topology& topology, PortIndex port, Window& window, TimePoint now);
   bool over(std::uint32_t errors, double bits, double factor) const;

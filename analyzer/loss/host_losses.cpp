@@ -23,7 +23,7 @@ constexpr double kRareShare = 10;
 constexpr double kRareContrast = 3;
 /// They end after fewer windows, and packet counters are remembered of fewer sweeps.
 constexpr unsigned kRareQuietWindows = 2;
-constexpr std::size_t kRareSweeps = 20;
+constexpr std::size_t kRareSweeps = 28;
 
 /// So many of so many hosts say how long a window must be: one slow collector must not make it long for all others.
 /// Hosts that are read fewer times in a window are left out.
@@ -226,7 +226,9 @@ std::vector<SilentLoss> HostLosses::losses_on(const Subnet& subnet) const {
 
 void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& findings) {
   for (auto& [fabric, subnet] : subnets_) {
-    const Duration reading = reading_on(fabric, hosts);
+    // Mostly no window is over, and nobody needs to know how often hosts are read.
+    const bool may_be_due = subnet.tracker->is_due(now, {}) || subnet.rare->is_due(now, {});
+    const Duration reading = may_be_due ? reading_on(fabric, hosts) : Duration::zero();
     for (LossTracker* const tracker : {subnet.tracker.get(), subnet.rare.get()}) {
       if (!tracker->is_due(now, reading)) continue;
       tracker->set_condemned(heeded(subnet.errors, now), heeded(subnet.full, now));

@@ -62,10 +62,11 @@ constexpr double kSurelyOwnedUp = 12;
 bool is_hurt(double lost, double passed, const LossThresholds& thresholds) {
   if (lost < thresholds.minimum_packets) return false;
   if (lost >= passed) return false;  // more than went out: that is no loss on the way
-  // Likelier at the rate of a bad path than at that of a good one.
+  // So much likelier at the rate of a bad path than at that of a good one as its vote counts: a healthy end gets there
+  // in at most one window of exp(kVote) (Markov's inequality of the likelihood ratio).
   const double bad = thresholds.bad_ratio;
   const double good = thresholds.good_ratio;
-  return lost * std::log(bad / good) + (passed - lost) * (std::log1p(-bad) - std::log1p(-good)) > 0;
+  return lost * std::log(bad / good) + (passed - lost) * (std::log1p(-bad) - std::log1p(-good)) > kVote;
 }
 
 struct Way {

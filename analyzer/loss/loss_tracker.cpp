@@ -12,6 +12,8 @@ namespace {
 
 /// A window is no shorter than so many sweeps, or readings of a host.
 constexpr int kReadingsOfWindow = 3;
+/// A window's last sweep is remembered when the one before is at least such a part of the usual step older.
+constexpr int kPartOfStep = 4;
 /// What is blamed already stays so until another is this much likelier: natural logarithm.
 constexpr double kLoyalty = 3;
 /// A suspect whose own counters tell of this share of what it would have lost is not silent.
@@ -32,10 +34,6 @@ constexpr double kLeastRival = 0.02;
 bool has_begun_anew(const TransferTotals& now, const TransferTotals& before) {
   return now.sent < before.sent || now.received < before.received || now.sent_again < before.sent_again ||
          now.out_of_sequence < before.out_of_sequence;
-}
-
-bool any_of_both(const std::vector<std::uint32_t>& sorted, const std::vector<std::uint32_t>& others) {
-  return std::ranges::any_of(others, [&](std::uint32_t one) { return std::ranges::binary_search(sorted, one); });
 }
 
 }  // namespace
@@ -77,9 +75,11 @@ void LossTracker::take(const Sweep& sweep) {
   routes_ = sweep.routes;
   multipath_ = sweep.multipath;
   sweep_interval_ = sweep.interval;
-  // Sweeps are not quite even.
+  // Sweeps are not quite even. The last one of a window is remembered too: what it counts, hosts have lost by then.
+  const Duration age = sweep.started - remembered_ + sweep.interval / 2;
+  const bool ends_window = began_ != kNever && sweep.started - began_ + sweep.interval * 3 / 2 >= window({});
   if (remembered_ != kNever && sweep.started > remembered_ &&
-      sweep.started - remembered_ + sweep.interval / 2 < history_step_)
+      age < (ends_window ? history_step_ / kPartOfStep : history_step_))
     return;
   remembered_ = sweep.started;
   history_.take(sweep);
@@ -151,16 +151,30 @@ bool LossTracker::is_suspicious(const Window& window, std::span<const LossEnd> e
   });
 }
 
+bool LossTracker::repeats(std::vector<std::uint32_t> Window::*side, std::span<const std::uint32_t> slots) const {
+  return std::ranges::any_of(slots, [&](std::uint32_t slot) {
+    return std::ranges::count_if(windows_, [&](const Window& window) {
+             return std::ranges::binary_search(window.*side, slot);
+           }) >= std::min<std::ptrdiff_t>(thresholds_.windows, 2);
+  });
+}
+
 /// Was somebody of either side hurt in two windows?
-bool LossTracker::repeats() const {
+bool LossTracker::any_repeats() const {
   const auto repeated = [&](auto side) {
-    for (std::size_t i = 1; i < windows_.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        if (any_of_both(windows_[i].*side, windows_[j].*side)) return true;
-    return false;
+    return std::ranges::any_of(windows_, [&](const Window& window) { return repeats(side, window.*side); });
   };
-  return suspicious_ >= thresholds_.windows &&
-         (thresholds_.windows < 2 || (repeated(&Window::senders) && repeated(&Window::missed)));
+  return suspicious_ >= thresholds_.windows && repeated(&Window::senders) && repeated(&Window::missed);
+}
+
+/// Were its own senders and receivers hurt in two windows? Else two chance events of different hosts make a cause.
+bool LossTracker::repeats(const LossHypothesis& cause, std::span<const LossEnd> ends) const {
+  const auto slots = [&](const std::vector<std::uint32_t>& side) {
+    std::vector<std::uint32_t> found;
+    for (const std::uint32_t end : side) found.push_back(slot_of_.at(ends[end].port));
+    return found;
+  };
+  return repeats(&Window::senders, slots(cause.senders)) && repeats(&Window::missed, slots(cause.receivers));
 }
 
 bool LossTracker::is_among(const std::vector<LinkKey>& links, const LossSuspect& suspect) const {
@@ -215,7 +229,7 @@ void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
   }
   ++suspicious_;
   quiet_ = 0;
-  if (!repeats()) return;
+  if (!any_repeats()) return;
   const std::vector<LossEnd> sums = sum(ends, windows_.size());
   std::vector<LossHypothesis> rivals;
   auto causes = find(sums, rivals);
@@ -261,7 +275,7 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
     const bool early = cause.around && cause.testimony.passed > 0;
     const bool sure = (cause.confidence >= thresholds_.certainty && !early) || patient;
     // What its own counters tell is not silent, and other rules speak of it; it still explains what hosts lost.
-    if (cause.testimony.owned_up || (!sure && !was_blamed(cause.suspect))) continue;
+    if (cause.testimony.owned_up || (!was_blamed(cause.suspect) && (!sure || !repeats(cause, ends)))) continue;
     // Beside or instead of a known cause one is believed when two windows in a row say it.
     if (!losses_.empty() && !was_blamed(cause.suspect)) {
       challengers.push_back(cause.suspect);

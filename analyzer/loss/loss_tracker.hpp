@@ -49,11 +49,12 @@ struct SilentLoss {
 /// Silent packet loss of one subnet over time.
 class LossTracker {
  public:
-  /// Packet counters are remembered of so many sweeps, evenly over the windows that are added up.
+  /// Packet counters are remembered of so many sweeps (more than eight): the last one of each window, the others evenly
+  /// over the windows that are added up.
   explicit LossTracker(const LossThresholds& thresholds, std::size_t sweeps = PacketHistory::kSweeps)
       : thresholds_(thresholds),
         history_(sweeps),
-        history_step_(thresholds.window * kWindows / static_cast<std::int64_t>(sweeps)) {}
+        history_step_(thresholds.window * kWindows / static_cast<std::int64_t>(sweeps - kWindows)) {}
 
   /// Takes the packet counters and the ways of a sweep, which must have a topology.
   void take(const Sweep& sweep);
@@ -96,7 +97,9 @@ class LossTracker {
   Window measure(std::span<const TransferEnd> ends, TimePoint now);
   bool is_among(const std::vector<LinkKey>& links, const LossSuspect& suspect) const;
   bool is_suspicious(const Window& window, std::span<const LossEnd> ends) const;
-  bool repeats() const;
+  bool repeats(std::vector<std::uint32_t> Window::*side, std::span<const std::uint32_t> slots) const;
+  bool any_repeats() const;
+  bool repeats(const LossHypothesis& cause, std::span<const LossEnd> ends) const;
   std::vector<LossEnd> sum(std::span<const TransferEnd> ends, std::size_t windows) const;
   /// Itself, and not it or one of its cables.
   bool was_surely_blamed(const LossSuspect& suspect) const;

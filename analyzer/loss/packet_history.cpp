@@ -136,15 +136,29 @@ void PacketHistory::take(const Sweep& sweep) {
   last_read_.resize(ports, kNever);
   const bool ethernet = sweep.topology->is_ethernet();
   std::vector<SampleTable::Column> counted;
+  const std::size_t words = table.words_per_row();
+  std::vector<std::uint64_t> needed(words, 0), owned(words, 0);  // bits of columns: of packets; of what is counted
+  for (const SampleTable::Column column : {sent, received}) needed[column / 64] |= 1ULL << (column % 64);
   for (const CounterId id : kCounted)
-    if (table.column(id) != SampleTable::kNoColumn) counted.push_back(table.column(id));
+    if (const SampleTable::Column column = table.column(id); column != SampleTable::kNoColumn) {
+      counted.push_back(column);
+      owned[column / 64] |= 1ULL << (column % 64);
+    }
   for (PortIndex port = 0; port < ports; ++port) {
     if (sweep.topology->port(port).peer == kNoIndex || table.read_at(port) == kNever) continue;
     // An old reading? Those of collectors are taken before their sweep is put together.
     if (ethernet ? table.read_at(port) == last_read_[port] : table.read_at(port) < sweep.started) continue;
     last_read_[port] = table.read_at(port);
-    const bool told = table.present(port, sent) && table.present(port, received) && !table.saturated(port, sent) &&
-                      !table.saturated(port, received);
+    bool told = true;
+    bool has_all = true;
+    bool saturated = false;
+    for (std::size_t word = 0; word < words; ++word) {
+      const std::uint64_t present = table.raw_present()[port * words + word];
+      const std::uint64_t stuck = table.raw_saturated()[port * words + word];
+      told = told && (present & ~stuck & needed[word]) == needed[word];
+      has_all = has_all && (present & owned[word]) == owned[word];
+      saturated = saturated || (present & stuck & owned[word]) != 0;
+    }
     if (!told || !sweep.topology->port(port).is_up()) {
       good_from_[port] = taken_ + 1;
       continue;
@@ -152,12 +166,10 @@ void PacketHistory::take(const Sweep& sweep) {
     now.read_at[port] = table.read_at(port);
     now.sent[port] = table.value(port, sent);
     now.received[port] = table.value(port, received);
+    now.saturated[port] = saturated ? 1 : 0;
     std::uint64_t sum = 0;
     for (const SampleTable::Column column : counted)
-      if (table.present(port, column)) {
-        sum += table.value(port, column);
-        now.saturated[port] |= static_cast<std::uint8_t>(table.saturated(port, column));
-      }
+      if (has_all || table.present(port, column)) sum += table.value(port, column);
     now.counted[port] = static_cast<std::uint32_t>(sum);
   }
   if (ethernet) forget_mirrored(*sweep.topology, now);
@@ -205,13 +217,14 @@ PacketBalance PacketHistory::of_link(PortIndex sender, double lost, TimePoint si
   const Slot* last = nullptr;
   double counted = 0;
   for (std::size_t age = std::min<std::size_t>(slots_.size(), taken_); age-- > 0;) {
-    if (slot(age).taken < since || !good(sender, age) || !good(receiver, age)) continue;
+    if (!good(sender, age) || !good(receiver, age)) continue;
     const Slot& now = slot(age);
+    const Slot* const before = std::exchange(last, &now);
+    if (now.taken < since) continue;
     if (!first) first = &now;
-    if (last)
+    if (before)
       counted +=
-          grown(now.counted[sender], last->counted[sender]) + grown(now.counted[receiver], last->counted[receiver]);
-    last = &now;
+          grown(now.counted[sender], before->counted[sender]) + grown(now.counted[receiver], before->counted[receiver]);
     const double in = difference(now.sent[sender], first->sent[sender]);
     moments.in.push_back(in);
     moments.missing.push_back(in - difference(now.received[receiver], first->received[receiver]));
@@ -254,22 +267,24 @@ PacketBalance PacketHistory::of_switch(NodeIndex index, double lost, TimePoint s
   double counted = 0;
   for (std::size_t age = std::min<std::size_t>(slots_.size(), taken_); age-- > 0;) {
     const Slot& now = slot(age);
-    if (now.taken < since || !std::ranges::all_of(ports, [&](PortIndex port) { return good(port, age); })) continue;
-    if (!first) first = &now;
+    if (!std::ranges::all_of(ports, [&](PortIndex port) { return good(port, age); })) continue;
+    const bool is_before = now.taken < since;
+    if (!is_before && !first) first = &now;
     double in = 0;
     double out = 0;
     for (std::size_t i = 0; i < ports.size(); ++i) {
       const PortIndex port = ports[i];
+      // What was dropped on the way into it comes near to the same: flows that meet there meet before.
+      const PortIndex peer = topology_->port(port).peer;
+      const Slot* const before = good(peer, age) ? std::exchange(peers_last[i], &now) : nullptr;
+      if (is_before) continue;
       in += difference(now.received[port], first->received[port]);
       out += difference(now.sent[port], first->sent[port]);
       if (last) counted += grown(now.counted[port], last->counted[port]);
-      // What was dropped on the way into it comes near to the same: flows that meet there meet before.
-      if (const PortIndex peer = topology_->port(port).peer; good(peer, age)) {
-        const Slot* const before = std::exchange(peers_last[i], &now);
-        if (before) counted += grown(now.counted[peer], before->counted[peer]);
-      }
+      if (before) counted += grown(now.counted[peer], before->counted[peer]);
     }
     last = &now;
+    if (is_before) continue;
     moments.in.push_back(in);
     moments.missing.push_back(in - out);
     moments.skew.push_back(0);

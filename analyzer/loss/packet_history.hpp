@@ -16,9 +16,9 @@ namespace weft::analyzer {
 
 /// What the counters say of one supposed loss.
 struct PacketBalance {
-  double passed = 0;            ///< packets that entered the link or the switch; 0 where that is not known
-  double counted = 0;           ///< errors and discards that both ends of the link own up to in that time; of a switch
-                                ///< all its ports, and the other ends of their cables
+  double passed = 0;   ///< packets that entered the link or the switch; 0 where that is not known
+  double counted = 0;  ///< errors and discards that both ends of the link own up to in that time, from the last
+                       ///< sweep before it on; of a switch all its ports, and the other ends of their cables
   bool counts_no_more = false;  ///< one of those counters is at all ones: what it would own up to is not known
   double support = 0;  ///< natural logarithm of how much likelier the counters are if it loses that much than if it
                        ///< loses nothing; 0 where they do not tell

@@ -172,7 +172,7 @@ std::uint32_t winner(const Votes& votes) {
 }
 
 /// "HCA-6" of "dgx-05 HCA-6", with the port's number: what the same adapter of other hosts is called as well.
-std::pair<std::string_view, std::uint8_t> label_of(const Topology& topology, PortIndex port) {
+std::pair<std::string_view, std::uint16_t> label_of(const Topology& topology, PortIndex port) {
   const Node& node = topology.node_of(topology.port(port));
   // A name map may call the host otherwise than its adapter does.
   std::string_view label = node.description;
@@ -182,7 +182,7 @@ std::pair<std::string_view, std::uint8_t> label_of(const Topology& topology, Por
 
 std::vector<std::string> rails_by_cables(const Topology& topology, const HostPorts& hosts) {
   // Which of its host's adapters one of that label is, to most hosts: where one is missing those behind it move up.
-  std::map<std::pair<std::string_view, std::uint8_t>, Votes> of_label;
+  std::map<std::pair<std::string_view, std::uint16_t>, Votes> of_label;
   for (const auto& [host, ports] : hosts)
     for (std::uint32_t rail = 0; rail < ports.size() && ports.size() > 1; ++rail)
       vote(of_label[label_of(topology, ports[rail])], rail);

@@ -243,13 +243,42 @@ std::vector<Bits> joined(const Switches& switches, const std::vector<std::uint8_
   return bits;
 }
 
+// The one other leaf that each leaf is cabled to, where the two have the same switches above them, as a pair of
+// Ethernet leaves that share hosts (MLAG); kNoIndex for all others.
+std::vector<std::uint32_t> partners(const Switches& switches, const std::vector<std::uint8_t>& tiers) {
+  std::vector<std::uint32_t> partner(switches.count(), kNoIndex);
+  std::vector<std::set<std::uint32_t>> above(switches.count());
+  for (std::uint32_t at = 0; at < switches.count(); ++at) {
+    if (tiers[at] != 1) continue;
+    bool has_several = false;
+    for (const std::uint32_t other : switches.next(at)) {
+      if (tiers[other] != 1) {
+        above[at].insert(other);
+        continue;
+      }
+      has_several = has_several || (partner[at] != kNoIndex && partner[at] != other);
+      partner[at] = other;
+    }
+    if (has_several) partner[at] = kNoIndex;
+  }
+  const auto is_pair = [&](std::uint32_t at, std::uint32_t other) {
+    return other != kNoIndex && partner[other] == at && !above[at].empty() && above[at] == above[other];
+  };
+  std::vector<std::uint32_t> pairs(switches.count(), kNoIndex);
+  for (std::uint32_t at = 0; at < switches.count(); ++at)
+    if (is_pair(at, partner[at])) pairs[at] = partner[at];
+  return pairs;
+}
+
 std::vector<TierFit> fits_of(const Switches& switches, const std::vector<std::uint8_t>& tiers, const Sample& sample) {
   const std::vector<Bits> leads = joined(switches, tiers, sample);
+  const std::vector<std::uint32_t> partner = partners(switches, tiers);
   std::vector<TierFit> fits;
   for (std::uint32_t part = 0; part < switches.parts(); ++part) {
     std::uint64_t cables = 0, steps = 0, adapters = 0, bottom = 0, pairs = 0, joins = 0;
     for (const std::uint32_t at : switches.members(part)) {
       for (const std::uint32_t other : switches.next(at)) {
+        if (partner[at] == other) continue;
         ++cables;
         steps += tiers[at] + 1 == tiers[other] || tiers[other] + 1 == tiers[at];
       }

@@ -13,7 +13,7 @@ namespace weft::analyzer {
 
 /// How well tiers fit the cables of switches that hang together. Shares are 0..1; 1 where there is nothing to count.
 struct TierFit {
-  double steps = 1;   ///< of the cables between switches: lead to the next tier
+  double steps = 1;   ///< of the cables between switches, but those in pairs of leaves (MLAG): lead to the next tier
   double bottom = 1;  ///< of the adapters and routers: are at switches of the lowest tier
   double joined = 1;  ///< of the pairs of a switch with adapters and another: lead up to a common switch (of a sample)
   /// Nearly all cables and pairs, and most adapters: some gateway, a spare switch or a cable astray hides no tree.

@@ -90,7 +90,14 @@ std::optional<std::size_t> cabled_groups(const Neighbours& next, const std::vect
   return static_cast<double>(pairs.size()) >= kNearlyAll * all ? std::optional(groups) : std::nullopt;
 }
 
-std::optional<std::string> dragonfly(const Part& part) {
+// By node, from groups by switch of the part.
+std::vector<std::uint32_t> by_node(const Part& part, const std::vector<std::uint32_t>& group, std::size_t nodes) {
+  std::vector<std::uint32_t> groups(nodes, kNoIndex);
+  for (std::size_t at = 0; at < group.size(); ++at) groups[part.nodes[at]] = group[at];
+  return groups;
+}
+
+std::optional<FabricShape> dragonfly(const Part& part, std::size_t nodes) {
   const Neighbours& next = part.next;
   // Equal switches: those of one group have most of their neighbours in common.
   const auto meshed = groups_of(next, [&](std::uint32_t a, std::uint32_t b) {
@@ -105,7 +112,10 @@ std::optional<std::string> dragonfly(const Part& part) {
     double pairs = 0;
     for (const std::size_t each : size) pairs += static_cast<double>(each) * static_cast<double>(each - 1);
     if (static_cast<double>(std::accumulate(cables.begin(), cables.end(), std::size_t{0})) >= kNearlyAll * pairs)
-      return std::to_string(*groups) + " groups of switches cabled to each other, nearly all pairs of groups cabled";
+      return FabricShape{
+          Shape::kDragonfly,
+          std::to_string(*groups) + " groups of switches cabled to each other, nearly all pairs of groups cabled",
+          by_node(part, meshed, nodes)};
   }
   // Leaves and spines: groups are joined by their spines.
   const auto of_leaves =
@@ -116,7 +126,10 @@ std::optional<std::string> dragonfly(const Part& part) {
       if (part.steps[at] == 1 && part.steps[other] == 1) return std::nullopt;
   const auto groups = two_tiers ? cabled_groups(next, of_leaves) : std::nullopt;
   if (!groups) return std::nullopt;
-  return std::to_string(*groups) + " groups of leaves and spines, nearly all pairs of groups cabled (Dragonfly+)";
+  return FabricShape{
+      Shape::kDragonfly,
+      std::to_string(*groups) + " groups of leaves and spines, nearly all pairs of groups cabled (Dragonfly+)",
+      by_node(part, of_leaves, nodes), true};
 }
 
 std::optional<std::string> torus(const Part& part) {
@@ -138,6 +151,34 @@ std::optional<std::string> torus(const Part& part) {
   if (static_cast<double>(in_squares) < kNearlyAll * static_cast<double>(cables)) return std::nullopt;
   return "nearly all of its " + std::to_string(next.size()) + " switches have " + std::to_string(usual) +
          " neighbours, in rings";
+}
+
+// By node; with the cables that are missing.
+std::optional<TorusGrid> grid_of(Part part, const Topology& topology,
+                                 std::span<const std::pair<PortIndex, PortIndex>> missing) {
+  const auto position = [&](PortIndex port) {
+    const auto at = std::ranges::lower_bound(part.nodes, topology.port(port).node);
+    return at != part.nodes.end() && *at == topology.port(port).node
+               ? static_cast<std::uint32_t>(at - part.nodes.begin())
+               : kNoIndex;
+  };
+  for (const auto& [a, b] : missing) {
+    const std::uint32_t ends[] = {position(a), position(b)};
+    if (ends[0] == kNoIndex || ends[1] == kNoIndex || ends[0] == ends[1] || are_cabled(part.next, ends[0], ends[1]))
+      continue;
+    for (const std::size_t i : {0U, 1U}) {
+      auto& next = part.next[ends[i]];
+      next.insert(std::ranges::lower_bound(next, ends[1 - i]), ends[1 - i]);
+    }
+  }
+  auto grid = find_torus(part.next);
+  if (!grid) return std::nullopt;
+  std::vector<std::uint32_t> by_switch(topology.nodes().size() * grid->dimensions(), kNoIndex);
+  by_switch.swap(grid->position);
+  for (std::size_t at = 0; at < part.nodes.size(); ++at)
+    for (std::size_t dimension = 0; dimension < grid->dimensions(); ++dimension)
+      grid->position[part.nodes[at] * grid->dimensions() + dimension] = by_switch[at * grid->dimensions() + dimension];
+  return grid;
 }
 
 // Hosts with adapters in several parts, and hosts with several adapters.
@@ -190,7 +231,8 @@ const char* to_string(Shape shape) {
   return "unclear";
 }
 
-FabricShape find_shape(const Topology& topology, const Tiers& tiers) {
+FabricShape find_shape(const Topology& topology, const Tiers& tiers,
+                       std::span<const std::pair<PortIndex, PortIndex>> missing) {
   if (tiers.fits.empty()) return {Shape::kUnclear, "no switch with an adapter is known"};
   std::vector<std::size_t> size(tiers.fits.size(), 0);
   for (const std::uint32_t part : tiers.parts)
@@ -199,8 +241,8 @@ FabricShape find_shape(const Topology& topology, const Tiers& tiers) {
   if (*largest == 0) return trees(topology, tiers);
   const auto at = static_cast<std::uint32_t>(largest - size.begin());
   const Part part = part_of(topology, tiers, at);
-  if (auto why = dragonfly(part)) return {Shape::kDragonfly, std::move(*why)};
-  if (auto why = torus(part)) return {Shape::kTorus, std::move(*why)};
+  if (auto shape = dragonfly(part, topology.nodes().size())) return *std::move(shape);
+  if (auto why = torus(part)) return {Shape::kTorus, *std::move(why), {}, false, grid_of(part, topology, missing)};
   const TierFit& fit = tiers.fits[at];
   return {Shape::kUnclear, share_text(fit.steps) + " of the cables between switches lead to the next tier, " +
                                share_text(fit.bottom) + " of the adapters are at the lowest, " +

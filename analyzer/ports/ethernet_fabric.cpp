@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "analyzer/ports/plan_topology.hpp"
 #include "fabric/graph/multipath.hpp"
@@ -48,20 +49,28 @@ EthernetFabric::EthernetFabric(std::string name, Duration interval, std::shared_
       teller_(topology_->ports().size(), Teller::kNobody) {
   for (PortIndex port = 0; port < topology_->ports().size(); ++port)
     if (topology_->port(port).peer != kNoIndex)
-      planned_[std::string(host_name(topology_->node_of(topology_->port(port))))].emplace_back(
-          topology_->port_name(port), port);
+      hosts_[std::string(host_name(topology_->node_of(topology_->port(port))))].ports.push_back(
+          {.port = port, .series = {}});
 }
 
 /// Another inventory: where the planned ports stand in it.
 void EthernetFabric::look(Host& host, const HostReading& reading) {
-  host.inventory = reading.inventory;
+  const auto before = std::exchange(host.inventory, reading.inventory);
   host.readings = 0;
+  // A state that changed is another inventory with the same series. A switch has thousands of them.
+  const bool same_series = before && before->series.shared() == host.inventory->series.shared();
   for (Watched& watched : host.ports) {
-    watched.position = find_interface(*host.inventory, topology_->port_name(watched.port));
-    watched.series = {};
-    if (watched.position == kNoIndex) continue;
-    watched.was_there = true;
-    watched.series = PortSeries::find(*host.inventory, host.inventory->ports[watched.position]);
+    const std::uint32_t position = find_interface(*host.inventory, topology_->port_name(watched.port));
+    const auto has_moved = [&](const HostPort& port) {
+      const HostPort& other = before->ports[watched.position];
+      return port.device != other.device || port.number != other.number;
+    };
+    if (position == kNoIndex)
+      watched.series = {};
+    else if (!same_series || watched.position == kNoIndex || has_moved(host.inventory->ports[position]))
+      watched.series = PortSeries::find(*host.inventory, host.inventory->ports[position]);
+    watched.position = position;
+    watched.was_there |= position != kNoIndex;
   }
 }
 
@@ -99,14 +108,11 @@ Sweep EthernetFabric::sweep(std::span<const std::shared_ptr<const HostView>> hos
   sweep.number = ++number_;
   sweep.interval = interval_;
   for (const auto& view : hosts) {
-    const auto planned = planned_.find(view->host);
-    if (planned == planned_.end() || !view->reading || !view->reading->inventory) continue;
+    const auto host = hosts_.find(view->host);
+    if (host == hosts_.end() || !view->reading || !view->reading->inventory) continue;
     if (view->state == CollectorState::kConnected)
       sweep.interval = std::max(sweep.interval, std::min<Duration>(view->interval, kSlowestHeeded));
-    auto& host = hosts_[view->host];
-    if (host.ports.empty())
-      for (const auto& [port, index] : planned->second) host.ports.push_back({.port = index, .series = {}});
-    listen(host, view->reading, now);
+    listen(host->second, view->reading, now);
   }
   sweep.finished = now;
   sweep.started = now - sweep.interval * 3 / 2;

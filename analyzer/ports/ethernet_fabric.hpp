@@ -83,10 +83,9 @@ class EthernetFabric {
   Duration interval_;
   std::shared_ptr<const Topology> topology_;
   std::shared_ptr<const Multipath> multipath_;
-  std::map<std::string, std::vector<std::pair<std::string, PortIndex>>, std::less<>> planned_;  ///< by host or switch
-  std::map<std::string, Host, std::less<>> hosts_;
-  std::vector<Told> told_;      ///< by port: its last word
-  std::vector<Teller> teller_;  ///< by port: who told of its counters in the last sweep
+  std::map<std::string, Host, std::less<>> hosts_;  ///< all that are planned, and switches
+  std::vector<Told> told_;                          ///< by port: its last word
+  std::vector<Teller> teller_;                      ///< by port: who told of its counters in the last sweep
   std::uint64_t number_ = 0;
 };
 

@@ -28,6 +28,14 @@ PortWatch* find_renamed(HostWatch& host, const HostPort& told, const HostInvento
   return found == host.ports.end() ? nullptr : &*found;
 }
 
+/// As find_port(). Mostly ports stand where the inventory has them, and a switch has hundreds.
+PortWatch* find_near(HostWatch& host, const HostPort& told, std::size_t position) {
+  if (position < host.ports.size() && host.ports[position].number == told.number &&
+      host.ports[position].device == told.device)
+    return &host.ports[position];
+  return find_port(host, told.device, told.number);
+}
+
 /// Removes those ports of which `is_over` is true. Were there any?
 template <typename IsOver>
 bool erase_ports(HostWatch& host, PortSlots& slots, const IsOver& is_over) {
@@ -38,16 +46,16 @@ bool erase_ports(HostWatch& host, PortSlots& slots, const IsOver& is_over) {
 
 }  // namespace
 
-const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint8_t number) {
+const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint16_t number) {
   const auto found = std::ranges::find_if(
       host.ports, [&](const PortWatch& port) { return port.number == number && port.device == device; });
   return found == host.ports.end() ? nullptr : &*found;
 }
-PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number) {
+PortWatch* find_port(HostWatch& host, std::string_view device, std::uint16_t number) {
   return const_cast<PortWatch*>(find_port(std::as_const(host), device, number));
 }
 
-PortWatch& add_port(HostWatch& host, std::string_view device, std::uint8_t number, PortSlots& slots) {
+PortWatch& add_port(HostWatch& host, std::string_view device, std::uint16_t number, PortSlots& slots) {
   PortWatch& port = host.ports.emplace_back();
   port.slot = slots.take();
   port.device = device;
@@ -85,8 +93,9 @@ Entity collector_of(const std::string& host) {
 
 void take_inventory(HostWatch& host, std::shared_ptr<const HostInventory> inventory, PortSlots& slots) {
   for (PortWatch& port : host.ports) port.present = false;
-  for (const HostPort& told : inventory->ports) {
-    PortWatch* port = find_port(host, told.device, told.number);
+  for (std::size_t i = 0; i < inventory->ports.size(); ++i) {
+    const HostPort& told = inventory->ports[i];
+    PortWatch* port = find_near(host, told, i);
     if (!port) port = find_renamed(host, told, *inventory);
     if (!port) port = &add_port(host, told.device, told.number, slots);
     port->device = told.device;
@@ -112,8 +121,9 @@ void take_states(HostWatch& host, const HostReading& reading) {
     port.fell = false;
     if (!port.present && ++port.missing_readings == 1) port.missing_since = reading.taken;
   }
-  for (const HostPort& told : host.inventory->ports) {
-    PortWatch& port = *find_port(host, told.device, told.number);
+  for (std::size_t i = 0; i < host.inventory->ports.size(); ++i) {
+    const HostPort& told = host.inventory->ports[i];
+    PortWatch& port = *find_near(host, told, i);
     port.set_down = told.administratively_down;
     // Between down and up the subnet manager, or a training, has the word.
     if (told.state == PortState::kActive || told.state == PortState::kDown)

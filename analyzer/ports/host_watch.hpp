@@ -40,7 +40,7 @@ struct SubnetPlace {
 struct PortWatch {
   PortSlot slot;
   std::string device;
-  std::uint8_t number = 0;
+  std::uint16_t number = 0;
   std::string netdev;  ///< "eth0"; empty where it has none, or as long as only an incident told of it
   std::string label;   ///< "gpu-0001 mlx5_0 port 1"
   PortGuid guid;
@@ -82,10 +82,10 @@ struct HostWatch {
 using Hosts = std::map<std::string, HostWatch, std::less<>>;
 
 /// The port, or null.
-PortWatch* find_port(HostWatch& host, std::string_view device, std::uint8_t number);
-const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint8_t number);
+PortWatch* find_port(HostWatch& host, std::string_view device, std::uint16_t number);
+const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint16_t number);
 /// A port that was not known before; its slot is its own.
-PortWatch& add_port(HostWatch& host, std::string_view device, std::uint8_t number, PortSlots& slots);
+PortWatch& add_port(HostWatch& host, std::string_view device, std::uint16_t number, PortSlots& slots);
 /// Position in HostWatch::ports of the port that a series tells of, or kNoIndex. Whole devices' counters count for the
 /// device's first port.
 std::uint32_t port_of(const HostWatch& host, const HostSeries& series);

@@ -89,8 +89,8 @@ class NamedNodes {
   std::array<std::unordered_map<std::string, Bearer>, kWays> names_;
 };
 
-std::uint8_t number_of(std::string_view port) {
-  std::uint8_t number = 0;
+std::uint16_t number_of(std::string_view port) {
+  std::uint16_t number = 0;
   std::from_chars(port.data(), port.data() + port.size(), number);
   return number;
 }
@@ -135,13 +135,13 @@ std::shared_ptr<const Topology> plan_on_subnet(const CablePlan& plan, const Topo
     for (std::uint32_t entry = 0; entry < node.port_entries(); ++entry) {
       Port& port = ports.emplace_back();
       port.node = index;
-      port.number = PortNum{static_cast<std::uint8_t>(entry + node.lowest_port())};
+      port.number = PortNum{static_cast<std::uint16_t>(entry + node.lowest_port())};
     }
   }
   for (const CablePlan::Cable& cable : plan.cables) {
     const auto place = [&](const CableEnd& end) {
       const NodeIndex index = index_of[end.node];
-      const std::uint8_t number = number_of(end.port);
+      const std::uint16_t number = number_of(end.port);
       if (index == kNoIndex || number == 0) return kNoIndex;
       return nodes[index].first_port + number - nodes[index].lowest_port();
     };

@@ -2,8 +2,10 @@
 #pragma once
 // What a rule remembers of each port of a host, kept in the rule's own room.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <vector>
 
 namespace weft::analyzer {
@@ -44,23 +46,29 @@ class PerPort {
  public:
   /// The port's memory, a new one if it has none yet.
   Memory& operator[](const PortSlot& slot) {
-    if (slot.place >= all_.size()) all_.resize(slot.place + std::size_t{1});
-    Entry& entry = all_[slot.place];
+    const std::size_t block = slot.place / kBlock;
+    while (block >= all_.size()) all_.push_back(std::make_unique<Block>());
+    Entry& entry = (*all_[block])[slot.place % kBlock];
     if (entry.id != slot.id) entry = {slot.id, Memory()};
     return entry.memory;
   }
   /// The port's memory; an empty one if it has none.
   const Memory& operator[](const PortSlot& slot) const {
     static const Memory kNone{};
-    return slot.place < all_.size() && all_[slot.place].id == slot.id ? all_[slot.place].memory : kNone;
+    const std::size_t block = slot.place / kBlock;
+    if (block >= all_.size()) return kNone;
+    const Entry& entry = (*all_[block])[slot.place % kBlock];
+    return entry.id == slot.id ? entry.memory : kNone;
   }
 
  private:
+  static constexpr std::size_t kBlock = 16;  ///< entries that are made at once, and never move
   struct Entry {
     std::uint64_t id = 0;
     Memory memory;
   };
-  std::deque<Entry> all_;
+  using Block = std::array<Entry, kBlock>;
+  std::vector<std::unique_ptr<Block>> all_;
 };
 
 }  // namespace weft::analyzer

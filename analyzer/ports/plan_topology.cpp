@@ -11,7 +11,6 @@
 namespace weft::analyzer {
 namespace {
 
-constexpr std::size_t kMostPorts = 254;
 /// FNV-1a (RFC 9923, 64 bits).
 constexpr std::uint64_t kFnvBasis = 0xCBF29CE484222325ULL;
 constexpr std::uint64_t kFnvPrime = 0x00000100000001B3ULL;
@@ -96,13 +95,13 @@ Result<std::shared_ptr<const Topology>> make_topology(const CablePlan& plan) {
     node.guid = guid;
     node.system_image_guid = guid.value;
     node.type = type;
-    node.port_count = static_cast<std::uint8_t>(count);
+    node.port_count = static_cast<std::uint16_t>(count);
     node.first_port = static_cast<PortIndex>(ports.size());
     node.description = name;
     node.name = std::move(name);
     return {};
   };
-  const auto add_port = [&](std::uint8_t number, std::string_view name, std::size_t end) {
+  const auto add_port = [&](std::uint16_t number, std::string_view name, std::size_t end) {
     Port& port = ports.emplace_back();
     port.node = static_cast<NodeIndex>(nodes.size() - 1);
     port.guid = PortGuid{nodes.back().guid.value};
@@ -125,7 +124,7 @@ Result<std::shared_ptr<const Topology>> make_topology(const CablePlan& plan) {
         return tl::unexpected(added.error());
       add_port(0, {}, 0);
     }
-    std::uint8_t number = 0;
+    std::uint16_t number = 0;
     for (const auto& [port, end] : of_node) {
       if (!is_switch) {
         if (auto added = add_node(std::string(name) + ' ' + std::string(port), NodeType::kChannelAdapter, 1); !added)

@@ -21,7 +21,7 @@ NodeGuid guid_of_name(std::string_view name);
 /// Every switch of the plan as a switch whose ports 1, 2, … are those named, in the order of comes_before(), behind a
 /// port 0 that nothing is known of; every interface of a host as a channel adapter "HOST INTERFACE" with one port. All
 /// states are unknown. The same plan, in whatever order, gives the same topology with the same epoch.
-/// Fails with kInvalidArgument for a switch with more than 254 ports, and for two names with one GUID.
+/// Fails with kInvalidArgument for a switch with more than kMostPorts ports, and for two names with one GUID.
 Result<std::shared_ptr<const Topology>> make_topology(const CablePlan& plan);
 
 }  // namespace weft::analyzer

@@ -103,23 +103,25 @@ PortSeries PortSeries::find(const HostInventory& inventory, const HostPort& port
 
 PortCounters PortSeries::read(const HostReading& reading) const {
   PortCounters counters;
-  std::array<std::uint8_t, kCounterCount + 1> missing{};
+  std::array<std::uint8_t, kEverySweepCounters> missing{};
+  bool any_missing = false, pauses_missing = false;
   for (const Source& source : sources_) {
     const bool is_here = source.series < reading.values.size() && source.series < reading.present.size() &&
                          reading.present[source.series] != 0;
+    const bool is_pause = source.counter == CounterId::kCount;
     if (!is_here) {
-      missing[at(source.counter)] = 1;
+      (is_pause ? pauses_missing : any_missing) = true;
+      if (!is_pause) missing[at(source.counter)] = 1;
       continue;
     }
-    PortCounters::Value& value =
-        source.counter == CounterId::kCount ? counters.paused_others : counters.values[at(source.counter)];
+    PortCounters::Value& value = is_pause ? counters.paused_others : counters.values[at(source.counter)];
     value.value += reading.values[source.series];
     value.present = true;
     value.saturated |= source.stuck_at != 0 && reading.values[source.series] == source.stuck_at;
   }
-  for (std::size_t i = 0; i < kCounterCount; ++i)
+  for (std::size_t i = 0; any_missing && i < missing.size(); ++i)
     if (missing[i]) counters.values[i] = {};
-  if (missing[kCounterCount]) counters.paused_others = {};
+  if (pauses_missing) counters.paused_others = {};
   return counters;
 }
 

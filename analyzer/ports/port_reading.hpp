@@ -12,6 +12,9 @@
 
 namespace weft::analyzer {
 
+/// Counters that every sweep reads, the first of CounterId.
+inline constexpr std::size_t kEverySweepCounters = static_cast<std::size_t>(CounterId::kVl15Dropped) + 1;
+
 /// Counters of one port at one moment. What was not read is absent.
 struct PortCounters {
   /// One counter's value, and whether it was read.
@@ -20,7 +23,7 @@ struct PortCounters {
     bool present = false;
     bool saturated = false;
   };
-  std::array<Value, kCounterCount> values{};
+  std::array<Value, kEverySweepCounters> values{};  ///< by CounterId
   Value paused_others;  ///< microseconds in which the port told its peer to pause: the peer's transmit_wait
 
   /// True when at least one value was read.

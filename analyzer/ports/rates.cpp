@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace weft::analyzer {
@@ -60,6 +61,15 @@ struct CounterTracker::Columns {
          {symbol_errors, link_error_recovery, link_downed, receive_errors, remote_errors, integrity})
       if (column != SampleTable::kNoColumn) link_errors[link_error_count++] = column;
     error_words.resize(table.words_per_row());
+    traffic_words.resize(table.words_per_row());
+    for (const Column column : {transmit_bytes, receive_bytes, transmit_packets, receive_packets, transmit_wait})
+      if (column != SampleTable::kNoColumn)
+        traffic_words[column / 64] |= 1ULL << (column % 64);
+      else
+        has_all_traffic = false;
+    for (const CounterId id : table.counters())
+      if (!counter_info(id).is_error)
+        after_traffic = std::max<std::size_t>(after_traffic, table.column(id) + counter_info(id).instances);
     for (const CounterId id : table.counters())
       if (counter_info(id).is_error)
         for (unsigned i = 0; i < counter_info(id).instances; ++i) {
@@ -68,11 +78,25 @@ struct CounterTracker::Columns {
         }
   }
 
+  /// Are all counters of traffic there in both readings, none of them at its top before? Mostly they are.
+  bool are_plain(const SampleTable& now, const SampleTable& before, std::size_t row) const {
+    bool plain = has_all_traffic;
+    for (std::size_t word = 0; word < traffic_words.size(); ++word) {
+      const std::size_t at = row * traffic_words.size() + word;
+      const std::uint64_t good = now.raw_present()[at] & before.raw_present()[at] & ~before.raw_saturated()[at];
+      plain = plain && (good & traffic_words[word]) == traffic_words[word];
+    }
+    return plain;
+  }
+
   Column transmit_bytes, receive_bytes, transmit_packets, receive_packets, transmit_wait;
   Column symbol_errors, link_error_recovery, link_downed, receive_errors, remote_errors, integrity;
   std::size_t count;
   std::array<Column, 6> link_errors{};
   std::size_t link_error_count = 0;
+  bool has_all_traffic = true;
+  std::size_t after_traffic = 0;             ///< from this column on there are errors alone
+  std::vector<std::uint64_t> traffic_words;  ///< the same of what counts traffic and waiting
   std::vector<std::uint64_t> error_words;  ///< a bit for each error counter, as the table's saturation words have them
 };
 
@@ -172,8 +196,12 @@ void CounterTracker::compare_row(const SampleTable& now, const SampleTable& befo
                                  std::size_t row, const Port& port, PortRates& rates) {
   const std::uint64_t* const a = before.raw_values().data() + row * columns.count;
   const std::uint64_t* const b = now.raw_values().data() + row * columns.count;
+  // Mostly only traffic moves; what stands after it is equal.
+  const std::size_t after = columns.after_traffic;
+  const bool same_events = std::memcmp(a + after, b + after, (columns.count - after) * sizeof(std::uint64_t)) == 0;
   bool decreased = false;
-  for (std::size_t column = 0; column < columns.count; ++column) decreased |= b[column] < a[column];
+  for (std::size_t column = 0; column < (same_events ? after : columns.count); ++column)
+    decreased |= b[column] < a[column];
   // Only where both are present does a decrease mean anything; absent values are rare, so they are looked at last.
   if (decreased) {
     decreased = false;
@@ -191,8 +219,12 @@ void CounterTracker::compare_row(const SampleTable& now, const SampleTable& befo
   }
 
   const double elapsed = seconds(now.read_at(row) - before.read_at(row));
-  const double sent = moved(now, before, row, columns.transmit_bytes);
-  const double received = moved(now, before, row, columns.receive_bytes);
+  const bool is_plain = columns.are_plain(now, before, row);
+  const auto moved_of = [&](Column column) {
+    return is_plain ? static_cast<double>(b[column] - a[column]) : moved(now, before, row, column);
+  };
+  const double sent = moved_of(columns.transmit_bytes);
+  const double received = moved_of(columns.receive_bytes);
   if (!possible(static_cast<PortIndex>(row), std::max(sent, received), elapsed)) {
     pass_.impossible.push_back(static_cast<PortIndex>(row));
     return;
@@ -210,10 +242,10 @@ void CounterTracker::compare_row(const SampleTable& now, const SampleTable& befo
   if (line_rate > 0 && sent >= 0 && received >= 0 && !sent_stuck && !received_stuck)
     rates.utilization_ratio =
         std::min(1.0, std::max(rates.transmit_bits_per_second, rates.receive_bits_per_second) / line_rate);
-  pass_.transmit_packets[row] = static_cast<float>(moved(now, before, row, columns.transmit_packets));
-  pass_.receive_packets[row] = static_cast<float>(moved(now, before, row, columns.receive_packets));
+  pass_.transmit_packets[row] = static_cast<float>(moved_of(columns.transmit_packets));
+  pass_.receive_packets[row] = static_cast<float>(moved_of(columns.receive_packets));
 
-  const double waited = moved(now, before, row, columns.transmit_wait);
+  const double waited = moved_of(columns.transmit_wait);
   if (waited >= 0 && port.wait_tick_seconds > 0) {
     const double wait_seconds = waited * static_cast<double>(port.wait_tick_seconds);
     rates.stall_ratio = std::clamp(wait_seconds / elapsed, 0.0, 1.0);

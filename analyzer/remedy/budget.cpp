@@ -6,11 +6,16 @@
 
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/guards.hpp"
+#include "fabric/host_names.hpp"
+#include "fabric/minute_text.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 using namespace std::chrono_literals;
+// It is read each minute: three failures in a row.
+constexpr Duration kDrainedAreKnownFor = 3min;
+
 using Plans = std::span<const std::shared_ptr<const Plan>>;
 
 // It is out of service, or may be at any moment.
@@ -40,7 +45,26 @@ bool shares_job(const Plan& a, const Plan& b) {
   return std::ranges::find_first_of(a.jobs, b.jobs) != a.jobs.end();
 }
 
+// Those that no plan of ours holds.
+std::uint32_t drained_by_others(const DrainedHosts& drained, const Plan& plan, Plans plans) {
+  std::vector<std::string_view> ours{plan.target.host};
+  for (const auto& other : plans)
+    if (is_out(*other) && other->target.kind == EntityKind::kHost) ours.push_back(other->target.host);
+  return static_cast<std::uint32_t>(drained.besides(ours));
+}
+
+// When fewer than `limit` of the actions lie within the hour again. `ages`: of those within it, at least `limit`.
+std::string next_is_free(std::vector<Duration> ages, std::size_t limit, TimePoint now) {
+  if (limit == 0) return {};
+  std::ranges::sort(ages);
+  return "; the next one is free at " + time_ahead_text(now, 1h - ages[limit - 1]);
+}
+
 }  // namespace
+
+std::string time_ahead_text(TimePoint now, Duration wait) {
+  return minute_text(std::chrono::ceil<std::chrono::minutes>(now + wait));
+}
 
 bool shares_switch(const Entity& a, const Entity& b, const Topology& topology) {
   for (const PortKey end : {a.port, a.peer})
@@ -62,24 +86,29 @@ std::uint32_t out_of_service(Plans plans) {
 }
 
 std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
-                                       const FabricTree* tree, std::span<const PortIndex> disabled,
-                                       const BudgetLimits& limits) {
-  const auto says = [](const char* what, std::size_t limit) { return std::string(what) + std::to_string(limit); };
-  if (!takes_out(plan.action)) {
-    const auto returns = std::ranges::count_if(plans, [&](const auto& other) {
-      return other->id != plan.id && !takes_out(other->action) && other->started != kNever &&
-             ages.of(other->started) < 1h;
-    });
-    if (returns < limits.returns_per_hour) return std::nullopt;
-    return says("returns per hour are used up: ", limits.returns_per_hour);
+                                       const FabricTree* tree, std::span<const std::span<const Entity>> disabled,
+                                       const DrainedHosts* drained, const BudgetLimits& limits) {
+  // "actions per hour are used up: 6 (remedy.limits.budget.actions_per_hour)"
+  const auto says = [](const char* what, std::size_t limit, const char* key) {
+    return std::string(what) + std::to_string(limit) + " (remedy.limits.budget." + key + ')';
+  };
+  const bool takes = takes_out(plan.action);
+  std::vector<Duration> hour;
+  for (const auto& other : plans)
+    if (other->id != plan.id && takes_out(other->action) == takes && other->started != kNever &&
+        ages.of(other->started) < 1h)
+      hour.push_back(ages.of(other->started));
+  if (!takes) {
+    if (hour.size() < limits.returns_per_hour) return std::nullopt;
+    return says("returns per hour are used up: ", limits.returns_per_hour, "returns_per_hour") +
+           next_is_free(std::move(hour), limits.returns_per_hour, view.now);
   }
-  std::uint32_t hour = 0, out = 0, on_switch = 0, on_job = 0, on_rail = 0;
+  std::uint32_t out = 0, on_switch = 0, on_job = 0, on_rail = 0;
   const FabricView* fabric = view.fabric(plan.target.fabric);
   const Topology* topology = fabric && fabric->sweep ? fabric->sweep->topology.get() : nullptr;
   const std::uint32_t rail = topology && tree ? rail_of(plan.target, *topology, *tree) : kNoIndex;
   for (const auto& other : plans) {
     if (other->id == plan.id) continue;
-    if (takes_out(other->action) && other->started != kNever && ages.of(other->started) < 1h) ++hour;
     if (!is_out(*other)) continue;
     ++out;
     if (shares_job(plan, *other)) ++on_job;
@@ -87,26 +116,42 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     on_switch += plan.target.kind == EntityKind::kLink && shares_switch(plan.target, other->target, *topology);
     on_rail += rail != kNoIndex && rail_of(other->target, *topology, *tree) == rail;
   }
-  for (const PortIndex port : topology ? disabled : std::span<const PortIndex>()) {
-    const Entity link = link_entity(plan.target.fabric, *topology, port);
-    const auto is_of = [&link](const auto& other) { return is_out(*other) && other->target.same_as(link); };
-    if (plan.target.same_as(link) || std::ranges::any_of(plans, is_of)) continue;
-    ++out;
-    on_switch += plan.target.kind == EntityKind::kLink && shares_switch(plan.target, link, *topology);
-    on_rail += rail != kNoIndex && rail_of(link, *topology, *tree) == rail;
+  for (const std::span<const Entity> of_fabric : disabled)
+    for (const Entity& link : of_fabric) {
+      const auto is_of = [&link](const auto& other) { return is_out(*other) && other->target.same_as(link); };
+      if (plan.target.same_as(link) || std::ranges::any_of(plans, is_of)) continue;
+      ++out;
+      if (!topology || link.fabric != plan.target.fabric) continue;
+      on_switch += plan.target.kind == EntityKind::kLink && shares_switch(plan.target, link, *topology);
+      on_rail += rail != kNoIndex && rail_of(link, *topology, *tree) == rail;
+    }
+  std::uint32_t others_hosts = 0;
+  if (drained && plan.target.kind == EntityKind::kHost) {
+    if (!drained->told()) return "the scheduler has not told yet which hosts are drained";
+    const Duration age = view.steady.value_or(*drained->told()) - *drained->told();
+    if (age > kDrainedAreKnownFor)
+      return "the scheduler has not told for " + std::to_string(age / 1min) + " min which hosts are drained";
+    others_hosts = drained_by_others(*drained, plan, plans);
+    out += others_hosts;
   }
-  if (hour >= limits.actions_per_hour) return says("actions per hour are used up: ", limits.actions_per_hour);
+  if (hour.size() >= limits.actions_per_hour)
+    return says("actions per hour are used up: ", limits.actions_per_hour, "actions_per_hour") +
+           next_is_free(std::move(hour), limits.actions_per_hour, view.now);
   if (out >= limits.out_minimum) {  // else there is no need to count links
     const auto share = static_cast<std::size_t>(limits.out_share * static_cast<double>(links_of(view)));
     if (const std::size_t most = std::max<std::size_t>(limits.out_minimum, share); out >= most)
-      return says("maximum of targets out of service reached: ", most);
+      return says("maximum of targets isolated, avoided or drained reached: ", most,
+                  most == limits.out_minimum ? "out_minimum" : "out_share") +
+             (others_hosts > 0 ? ", with " + std::to_string(others_hosts) + " hosts that others drained" : "");
   }
   if (on_switch >= limits.out_per_switch)
-    return says("maximum of links of one switch out of service reached: ", limits.out_per_switch);
+    return says("maximum of links of one switch isolated or avoided reached: ", limits.out_per_switch,
+                "out_per_switch");
   if (on_rail >= limits.out_per_rail)
-    return says("maximum of links of one rail out of service reached: ", limits.out_per_rail);
+    return says("maximum of links of one rail isolated or avoided reached: ", limits.out_per_rail, "out_per_rail");
   if (on_job >= limits.out_per_job)
-    return says("maximum of targets of one job out of service reached: ", limits.out_per_job);
+    return says("maximum of targets of one job isolated, avoided or drained reached: ", limits.out_per_job,
+                "out_per_job");
   return std::nullopt;
 }
 
@@ -137,11 +182,12 @@ std::optional<std::string> must_trip(std::size_t wanted, Plans plans, const Reme
   if (wanted > most)
     return std::to_string(wanted) + " targets needed a remedy within " +
            std::to_string(std::chrono::duration_cast<std::chrono::minutes>(limits.window).count()) +
-           " min, more than " + std::to_string(most) + ": a common cause outside any plan is likely";
+           " min, more than " + std::to_string(most) + " (remedy.limits.breaker." +
+           (most == limits.minimum ? "minimum" : "share") + "): a common cause outside any plan is likely";
   const std::uint32_t day = actions_within(plans, ages, 24h);
   if (day > limits.actions_per_day)
     return std::to_string(day) + " actions within a day, more than " + std::to_string(limits.actions_per_day) +
-           ": too many for independent faults";
+           " (remedy.limits.breaker.actions_per_day): too many for independent faults";
   return std::nullopt;
 }
 

@@ -216,8 +216,24 @@ Harm cost_of_isolation(LiveTree& tree, UplinkIndex uplink, const Topology& topol
   return worst;
 }
 
+Harm cost_of_isolation(std::span<const CrossSection> sections, const RemedyLimits& limits) {
+  Harm worst{0, "no traffic loses a cable"};
+  for (const CrossSection& section : sections) {
+    const std::uint32_t after = section.kept - std::min(section.kept, 1U);
+    if (after == 0 && section.has_detour) continue;
+    double ratio = 1;
+    if (after > 0)
+      ratio = std::min(
+          1.0, limits.communication_share * (static_cast<double>(section.kept) / static_cast<double>(after) - 1));
+    if (ratio <= worst.ratio) continue;
+    worst = {ratio, section.name + " keep " + std::to_string(after) + " of " + std::to_string(section.kept) + ": " +
+                        share_text(ratio) + " of a job's time"};
+  }
+  return worst;
+}
+
 std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& remedy, const RemedyView& view,
-                                      LiveTree* tree, const RemedyLimits& limits) {
+                                      LiveTree* tree, const CabledShape* shape, const RemedyLimits& limits) {
   std::vector<Candidate> candidates;
   const Harm harm = harm_of(incident, view, limits);
   candidates.push_back({RemedyAction::kNothing, incident.finding.cause, 0, harm.ratio, true, harm.explanation});
@@ -227,7 +243,13 @@ std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& re
     if (tree && fabric && fabric->sweep) {
       const Topology& topology = *fabric->sweep->topology;
       const PortIndex port = topology.find_port(remedy.target.port);
-      cost = cost_of_isolation(*tree, port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port), topology, limits);
+      const auto sections = port == kNoIndex || !shape ? std::vector<CrossSection>{} : cross_sections(*shape, port);
+      if (sections.empty())
+        cost = cost_of_isolation(*tree, port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port), topology, limits);
+      else if (topology.port(port).is_up())
+        cost = cost_of_isolation(sections, limits);
+      else
+        cost = {0, "it carries no traffic now"};
     }
     // The same ways are lost, but the link need not train again and stays the last resort.
     if (remedy.action == RemedyAction::kRaiseLinkCost)

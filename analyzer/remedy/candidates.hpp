@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/remedy/cross_sections.hpp"
 #include "analyzer/remedy/host_identity.hpp"
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
@@ -41,10 +42,13 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
 /// What a link costs when it is out: losing k of U ways costs a job f · (U / (U − k) − 1) of its time, where f is the
 /// share of it that it communicates. `tree` is as it is now.
 Harm cost_of_isolation(LiveTree& tree, UplinkIndex uplink, const Topology& topology, const RemedyLimits& limits);
+/// The same for a link of a dragonfly or a torus that carries traffic, by its cross-sections, of which there are some.
+/// Traffic with a detour takes it where no cable is left, and is counted with what it then shares.
+Harm cost_of_isolation(std::span<const CrossSection> sections, const RemedyLimits& limits);
 
 /// All that could be done, "do nothing" among it, the least harm first. `tree` may be null: then the cost of isolating
-/// is not known and taken to be 1.
+/// is not known and taken to be 1. `shape`: of the same fabric, or null.
 std::vector<Candidate> candidates_for(const Incident& incident, const Remedy& remedy, const RemedyView& view,
-                                      LiveTree* tree, const RemedyLimits& limits);
+                                      LiveTree* tree, const CabledShape* shape, const RemedyLimits& limits);
 
 }  // namespace weft::analyzer

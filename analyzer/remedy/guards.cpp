@@ -8,14 +8,13 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/shape_guards.hpp"
 #include "analyzer/remedy/target_lists.hpp"
 #include "fabric/graph/directed_path.hpp"
 #include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 namespace {
-
-using Verdict = std::pair<GuardResult, std::string>;
 
 Verdict passed(std::string why) {
   return {GuardResult::kPassed, std::move(why)};
@@ -25,6 +24,13 @@ Verdict refused(std::string why) {
 }
 Verdict not_needed(std::string why) {
   return {GuardResult::kNotNeeded, std::move(why)};
+}
+
+/// "isolate_link": the key of the action's mode below "remedy.".
+std::string config_key(RemedyAction action) {
+  std::string key = to_string(action);
+  std::ranges::transform(key, key.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  return key;
 }
 
 std::string minutes(Duration duration) {
@@ -45,6 +51,7 @@ class Judge {
     if (fabric_ && is_link_) port_ = fabric_->sweep->topology->find_port(plan.target.port);
     ethernet_ = in_.view.is_ethernet_link(plan.target);
     if (in_.tree && port_ != kNoIndex) uplink_ = in_.tree->tree().uplink_of(port_);
+    if (in_.shape && takes_out_ && is_between_switches()) sections_ = cross_sections(*in_.shape, port_);
   }
 
   Verdict verdict(Guard guard) {
@@ -87,6 +94,10 @@ class Judge {
       case Guard::kJobCapacity:
       case Guard::kRailCapacity:
         return capacity(guard);
+      case Guard::kRouting:
+        return routing();
+      case Guard::kBisection:
+        return bisection();
       case Guard::kBenefit:
         return benefit();
       case Guard::kCount:
@@ -100,9 +111,10 @@ class Judge {
 
   Verdict enabled() const {
     const std::string action = to_string(plan_.action);
+    const std::string key = " (remedy." + config_key(plan_.action) + ')';
     switch (in_.settings.mode(plan_.action)) {
       case RemedyMode::kOff:
-        return refused(action + " is off");
+        return refused(action + " is off" + key);
       case RemedyMode::kAuto:
         if (plan_.actuator.empty()) return refused(nobody());
         return passed(action + " is automatic");
@@ -111,13 +123,31 @@ class Judge {
     }
     if (plan_.actuator.empty()) return refused(nobody());
     if (plan_.approved_by == kOurselves) return refused(action + " is no longer automatic");
-    return passed(action + " needs approval");
+    return passed(action + (by_person_ ? " is ordered by a person" : " needs approval"));
   }
 
   std::string nobody() const {
     const std::string action = to_string(plan_.action);
-    if (ethernet_) return "no actuator for Ethernet links, only a webhook can do " + action;
-    return "no actuator is configured for " + action;
+    if (ethernet_) {
+      const std::string none = "no actuator for Ethernet switch ports: ";
+      if (plan_.action == RemedyAction::kRaiseLinkCost) return none + "Weft changes no route costs on Ethernet";
+      return none + (takes_out_ ? "shut down " : "enable ") + ends() +
+             " yourself, or configure a webhook (remedy.webhook.actions)";
+    }
+    return "no actuator is configured for " + action + actuator_keys();
+  }
+
+  const char* actuator_keys() const {
+    if (!is_link_) return " (remedy.slurm.enabled, remedy.kubernetes.enabled, remedy.webhook.url)";
+    return plan_.action == RemedyAction::kRaiseLinkCost ? " (remedy.opensm_weights.file)"
+                                                        : " (infiniband.enabled, remedy.ufm.url, remedy.webhook.url)";
+  }
+
+  /// "leaf01 swp49 or spine01 swp1"
+  std::string ends() const {
+    const PortIndex peer = port_ == kNoIndex ? kNoIndex : topology().port(port_).peer;
+    if (peer == kNoIndex) return plan_.target.label;
+    return port_label(topology(), port_) + " or " + port_label(topology(), peer);
   }
 
   Verdict lists() const {
@@ -127,9 +157,15 @@ class Judge {
       return std::ranges::find_if(list, [this](const std::string& entry) { return is_meant(entry); });
     };
     if (const auto entry = on(settings.deny); entry != settings.deny.end())
-      return refused("the target is on the deny list, as " + *entry);
-    if (!settings.allow.empty() && on(settings.allow) == settings.allow.end())
-      return refused("the target is not on the allow list");
+      return refused("the target is on the deny list (remedy.deny), as " + *entry);
+    for (const std::string& other : in_.hosts.namesakes(plan_.target.host))
+      for (const std::string& entry : settings.deny)
+        if (means_host(entry, other, in_.hosts))
+          return refused(
+              other + ", which a scheduler may know by the same name, is on the deny list (remedy.deny), as " + entry);
+    // It says what may be taken out; what is out may come back.
+    if (takes_out(plan_.action) && !settings.allow.empty() && on(settings.allow) == settings.allow.end())
+      return refused("the target is not on the allow list (remedy.allow)");
     return passed("the lists allow it");
   }
 
@@ -141,11 +177,11 @@ class Judge {
   }
 
   Verdict maintenance() const {
-    if (by_person_) return not_needed("requested by a person");
     for (const MaintenanceWindow& window : in_.view.maintenance) {
       if (state_at(window, in_.view.now) != MaintenanceState::kActive) continue;
       if (covers(window, plan_.target) || (!is_link_ && is_work_on_host(window)))
-        return refused("maintenance window active: " + in_words(window));
+        return by_person_ ? not_needed("requested by a person; maintenance window active: " + in_words(window))
+                          : refused("maintenance window active: " + in_words(window));
     }
     return passed("no maintenance window");
   }
@@ -164,17 +200,32 @@ class Judge {
     const Sweep& sweep = *fabric_->sweep;
     const Duration age = in_.view.now - sweep.started;
     if (age > sweep.interval * limits_.stale_intervals + sweep.statistics.duration)
-      return refused("the last complete sweep is " + std::to_string(static_cast<int>(seconds(age))) + " s old");
+      return refused("the last complete sweep is " + std::to_string(static_cast<int>(seconds(age))) +
+                     " s old (remedy.limits.stale_intervals)");
     const std::size_t missing = in_.counts.out_of_reach;
     const auto most =
         static_cast<std::size_t>(std::max(1.0, limits_.missing_share * static_cast<double>(topology().nodes().size())));
     if (missing > most)
       return refused(std::to_string(missing) + " nodes are missing in the last sweep, at most " + std::to_string(most) +
-                     " may be missing");
+                     " may be missing (remedy.limits.missing_share)");
     if (is_link_ && port_ == kNoIndex) return refused("the link is not in the last sweep");
+    if (is_link_)
+      if (const std::string moved = moved_cable(); !moved.empty()) return refused("the cabling has changed: " + moved);
     // Pictures of Ethernet are put together all the time: how old they are is told by each port.
     if (ethernet_ && !is_read(port_)) return refused("the link's ends are not read now");
     return passed("the last sweep is fresh, " + std::to_string(missing) + " nodes are missing in it");
+  }
+
+  /// Which end has another cable now, and to where; empty: neither has.
+  std::string moved_cable() const {
+    for (const auto& [end, other] :
+         {std::pair{plan_.target.port, plan_.target.peer}, std::pair{plan_.target.peer, plan_.target.port}}) {
+      const PortIndex port = topology().find_port(end);
+      const PortIndex peer = port == kNoIndex ? kNoIndex : topology().port(port).peer;
+      if (peer != kNoIndex && topology().key_of(peer) != other)
+        return port_label(topology(), port) + " is now cabled to " + port_label(topology(), peer);
+    }
+    return {};
   }
 
   /// The state of an end of the link was told lately.
@@ -198,7 +249,9 @@ class Judge {
   }
 
   Verdict identity() const {
-    if (is_link_) return not_needed("a link is known by the GUIDs of its ends");
+    if (is_link_)
+      return not_needed(ethernet_ ? "a link is known by the names of its ends in the cabling file"
+                                  : "a link is known by the GUIDs of its ends");
     // What was drained carries our mark: a person may always give it back.
     if (by_person_ && !takes_out_) return not_needed("a person returns a host to service");
     const HostIdentity host = in_.hosts.identify(plan_.target.host, in_.view.incident(plan_.incident));
@@ -216,10 +269,11 @@ class Judge {
 
   Verdict two_signals() const {
     if (by_person_) return not_needed("requested by a person");
-    if (!takes_out_) return not_needed("it returns a target to service");
+    if (!takes_out_) return not_needed("it takes a remedy back");
     const Incident* incident = in_.view.incident(plan_.incident);
     if (!incident) return refused("its incident no longer exists");
-    if (incident->finding.confidence < limits_.confidence) return refused("the confidence in the cause is too low");
+    if (incident->finding.confidence < limits_.confidence)
+      return refused("the confidence in the cause is too low (remedy.limits.confidence)");
     std::set<std::pair<std::string, std::string>> signals;
     for (const Evidence& evidence : incident->finding.evidence)
       signals.emplace(evidence.signal, evidence.where.identity());
@@ -243,36 +297,39 @@ class Judge {
 
   Verdict breaker() const {
     if (!in_.status.breaker_tripped) return passed("it is not tripped");
-    if (by_person_ && !takes_out_) return not_needed("a person returns a target to service");
-    return refused("it is tripped: " + in_.status.breaker_reason);
+    if (by_person_ && !takes_out_) return not_needed("a person takes a remedy back");
+    return refused("it is tripped: " + in_.status.breaker_reason + "; after checking: weftctl breaker reset");
   }
 
   Verdict budget() const {
-    if (!takes_out_ && by_person_) return not_needed("a person returns a target to service");
+    if (!takes_out_ && by_person_) return not_needed("a person takes a remedy back");
     const auto over = over_budget(plan_, in_.plans, in_.view, in_.ages, in_.tree ? &in_.tree->tree() : nullptr,
-                                  in_.counts.disabled, limits_.budget);
+                                  in_.disabled, in_.drained, limits_.budget);
     return over ? refused(*over) : passed("within all budgets");
   }
 
   Verdict cool_down() const {
     if (by_person_) return not_needed("requested by a person");
     for (const PlanPtr& other : in_.plans) {
-      // A proposal that nobody took up touched nothing.
-      if (other->id == plan_.id || (other->started == kNever && other->approved_by.empty())) continue;
+      if (other->id == plan_.id || other->started == kNever) continue;
       if (!same_target(other->target, plan_.target)) continue;
       const TimePoint last = std::max(other->started, other->finished);
-      if (in_.ages.of(last) < limits_.budget.cool_down && other->id != plan_.undoes)
-        return refused(plan_name(other->id) + " changed it less than " + minutes(limits_.budget.cool_down) + " ago");
+      const Duration age = in_.ages.of(last);
+      if (age < limits_.budget.cool_down && other->id != plan_.undoes)
+        return refused(plan_name(other->id) + " changed it less than " + minutes(limits_.budget.cool_down) +
+                       " ago (remedy.limits.budget.cool_down); free at " +
+                       time_ahead_text(in_.view.now, limits_.budget.cool_down - age));
     }
     return passed("no recent change");
   }
 
   Verdict reinstatement() const {
-    if (takes_out_) return not_needed("it returns nothing to service");
+    if (takes_out_) return not_needed("it takes no remedy back");
     if (by_person_) return not_needed("requested by a person");
     const std::size_t failed = failed_reinstatements(plan_.target, in_.plans, in_.ages, limits_.verification);
     if (failed >= limits_.verification.reinstatements)
-      return refused("it failed again after its return " + std::to_string(failed) + " times: check it by hand");
+      return refused("it failed again after its return " + std::to_string(failed) +
+                     " times: check it by hand (remedy.limits.verification.reinstatements)");
     return passed("it failed again " + std::to_string(failed) + " times lately");
   }
 
@@ -302,9 +359,27 @@ class Judge {
     if (!fabric_ || port_ == kNoIndex) return refused("the link is not in the last sweep");
     if (!is_between_switches()) return refused("an access link has no alternative path: drain its host instead");
     if (!in_.shape) return passed("it connects two switches");
-    const std::string shape = std::string(to_string(in_.shape->shape)) + " (" + in_.shape->why + ")";
-    if (in_.shape->has_tiers()) return passed("it connects two switches; shape of the fabric: " + shape);
-    return passed("it connects two switches; shape of the fabric: " + shape + ": only a person may approve it");
+    const FabricShape& shape = in_.shape->shape;
+    const std::string says = std::string("it connects two switches; shape of the fabric: ") + to_string(shape.shape) +
+                             " (" + shape.why + ")";
+    if (shape.has_tiers() || !sections_.empty()) return passed(says);
+    const bool has_gaps = shape.shape == Shape::kTorus && !shape.grid;
+    return {GuardResult::kNeedsPerson,
+            says + (has_gaps ? ", not all of whose cables are known" : "") + ": only a person may approve it"};
+  }
+
+  Verdict routing() const {
+    if (!is_link_ || !takes_out_) return not_needed("no path is removed");
+    if (!ethernet_ && in_.settings.routing_engine == RoutingEngine::kFile)
+      return refused("routing engine file does not route round a link that is missing");
+    if (sections_.empty()) return not_needed("tiers lead round it: guard REACHABILITY judges that");
+    return judge_routing(*in_.shape, port_, in_.settings.routing_engine);
+  }
+
+  Verdict bisection() const {
+    if (!is_link_ || !takes_out_) return not_needed("no path is removed");
+    if (sections_.empty()) return not_needed("no dragonfly or torus: other guards judge the capacity");
+    return judge_bisection(sections_, limits_.capacity);
   }
 
   bool is_between_switches() const {
@@ -324,6 +399,9 @@ class Judge {
   Verdict capacity(Guard guard) const {
     // A costly link stays up and is avoided all the same: whoever is short of ways is short without it.
     if (!is_link_ || !takes_out_) return not_needed("no path is removed");
+    if (!sections_.empty())
+      return guard == Guard::kReachability ? judge_connection(topology(), port_)
+                                           : not_needed("the fabric has no tiers: guard BISECTION judges the capacity");
     if (!in_.tree || uplink_ == kNoIndex)
       return refused("it does not connect two tiers of a fat tree: the remaining capacity cannot be predicted");
     if (guard == Guard::kReachability && in_.routes && in_.routes->turn != kNoIndex)
@@ -335,6 +413,7 @@ class Judge {
     if (shortfall_ && shortfall_->guard < guard) return not_needed("already refused");
     switch (guard) {
       case Guard::kReachability:
+        if (ethernet_) return passed("all leaves keep an up-down path to each other, by the cabling file");
         return passed(
             "all leaves keep an up-down path to each other; no credit loop, provided that the subnet manager uses "
             "up-down routes only" +
@@ -356,7 +435,7 @@ class Judge {
 
   Verdict benefit() const {
     if (by_person_) return not_needed("requested by a person");
-    if (!takes_out_) return not_needed("it returns a target to service");
+    if (!takes_out_) return not_needed("it takes a remedy back");
     const Candidate* nothing = nullptr;
     const Candidate* action = nullptr;
     for (const Candidate& candidate : plan_.candidates) {
@@ -377,6 +456,7 @@ class Judge {
   bool ethernet_ = false;
   PortIndex port_ = kNoIndex;
   UplinkIndex uplink_ = kNoIndex;
+  std::vector<CrossSection> sections_;  // of the link, in a dragonfly or a torus
   std::optional<Shortfall> shortfall_;
 };
 

@@ -7,8 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/places/shape.hpp"
+#include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/clock_steps.hpp"
+#include "analyzer/remedy/cross_sections.hpp"
 #include "analyzer/remedy/host_identity.hpp"
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
@@ -21,8 +22,10 @@ using PlanPtr = std::shared_ptr<const Plan>;
 
 /// What is counted in a fabric's last sweep, for all plans at once.
 struct SweepCounts {
-  std::size_t out_of_reach = 0;     ///< nodes that it did not reach
-  std::vector<PortIndex> disabled;  ///< one end of each cable between switches that somebody disabled an end of
+  std::size_t out_of_reach = 0;  ///< nodes that it did not reach
+  /// The links between switches that somebody disabled an end of. Also those that a discovery after it knows no cable
+  /// of, where an open incident or the planned cabling has them.
+  std::vector<Entity> disabled;
 };
 
 /// What guards look at besides the plan itself.
@@ -39,8 +42,12 @@ struct GuardInput {
   const RouteReview* routes = nullptr;
   /// What is counted in the last sweep of that fabric.
   const SweepCounts& counts;
-  /// What kind of network that fabric is; null while that is not known.
-  const FabricShape* shape = nullptr;
+  /// SweepCounts::disabled of each fabric.
+  std::vector<std::span<const Entity>> disabled;
+  /// What kind of network that fabric is, and its cables; null while that is not known.
+  const CabledShape* shape = nullptr;
+  /// As the scheduler of the plan's actuator tells; null: it has none, or does not tell.
+  const DrainedHosts* drained = nullptr;
   /// Of the plan's link, when others were preferred to it: why.
   std::optional<std::string> outdone{};
 };

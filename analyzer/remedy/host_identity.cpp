@@ -2,6 +2,7 @@
 #include "analyzer/remedy/host_identity.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -25,7 +26,27 @@ std::vector<NodeGuid> nodes_of(const Incident* incident) {
   return nodes;
 }
 
+bool is_full(std::string_view host) {
+  return host.find('.') != std::string_view::npos;
+}
+
+/// "mlx5_0" of "n1 mlx5_0"; empty: the adapter's name has none.
+std::string_view device_of(std::string_view adapter) {
+  const std::size_t blank = adapter.rfind(' ');
+  return blank == std::string_view::npos ? std::string_view() : adapter.substr(blank + 1);
+}
+
 }  // namespace
+
+std::vector<std::string> HostIdentities::other_hosts(std::span<const std::string> names, std::string_view host) const {
+  std::vector<std::string> others;
+  std::ranges::copy_if(names, std::back_inserter(others), [&](const std::string& name) {
+    if (!is_full(host)) return is_full(name);
+    return !same_host(name, host) || (!is_full(name) && are_two(name, host));
+  });
+  if (!is_full(host) && others.size() == 1 && !are_two(host, others.front())) others.clear();
+  return others;
+}
 
 void HostIdentities::update(const RemedyView& view) {
   all_seen_ = std::ranges::all_of(view.fabrics, [](const FabricView& fabric) { return fabric.sweep != nullptr; });
@@ -49,6 +70,8 @@ void HostIdentities::rebuild() {
   adapters_.clear();
   by_guid_.clear();
   by_host_.clear();
+  reporting_.clear();
+  names_.clear();
   for (const auto& topology : subnets_)
     for (const Node& node : topology->nodes()) {
       if (node.type != NodeType::kChannelAdapter || node.aggregation_node) continue;
@@ -89,7 +112,72 @@ void HostIdentities::rebuild() {
     if (!adapter.claimed.empty()) hosts.insert(short_host_name(adapter.claimed));
     for (const std::uint32_t owner : adapter.owners) hosts.insert(short_host_name(reporters_[owner].host));
     for (const std::string& host : hosts) by_host_.emplace(host, i);
+    add_names(adapter);
   }
+  for (std::uint32_t reporter = 0; reporter < reporters_.size(); ++reporter) {
+    add_name(reporters_[reporter].host);
+    reporting_.emplace(short_host_name(reporters_[reporter].host), reporter);
+  }
+}
+
+void HostIdentities::add_name(const std::string& host) {
+  if (host.empty()) return;
+  std::vector<std::string>& names = names_[short_host_name(host)];
+  if (std::ranges::none_of(names, [&host](const std::string& name) { return same_name(name, host); }))
+    names.push_back(host);
+}
+
+// A name that the adapter's only collectors contradict is nobody's, unless an operator gave it.
+bool HostIdentities::bears_its_name(const Adapter& adapter) const {
+  return adapter.owners.empty() || adapter.is_given || owns(adapter, adapter.claimed);
+}
+
+void HostIdentities::add_names(const Adapter& adapter) {
+  if (bears_its_name(adapter)) add_name(adapter.claimed);
+}
+
+// By all that a collector told, also where another host's is connected now: a host that was renamed is one.
+HostIdentities::Traces HostIdentities::traces(std::string_view name) const {
+  Traces found;
+  const std::string key = short_host_name(name);
+  const auto [first, last] = by_host_.equal_range(key);
+  for (auto at = first; at != last; ++at)
+    if (same_name(adapters_[at->second].claimed, name) && bears_its_name(adapters_[at->second]))
+      found.adapters.push_back(at->second);
+  const auto [begin, end] = reporting_.equal_range(key);
+  for (auto at = begin; at != end; ++at) {
+    const Reporter& reporter = reporters_[at->second];
+    if (!same_name(reporter.host, name)) continue;
+    found.is_connected |= reporter.state == CollectorState::kConnected;
+    if (!reporter.inventory) continue;
+    for (const HostPort& port : reporter.inventory->ports) {
+      if (port.is_virtual_function) continue;
+      for (const std::uint64_t guid : {port.node_guid.value, port.port_guid.value}) {
+        found.is_read |= guid != 0;
+        if (const auto known = by_guid_.find(guid); guid != 0 && known != by_guid_.end())
+          found.adapters.push_back(known->second);
+      }
+    }
+  }
+  return found;
+}
+
+bool HostIdentities::are_two(std::string_view a, std::string_view b) const {
+  const Traces of_a = traces(a), of_b = traces(b);
+  if (of_a.is_connected && of_b.is_connected) return true;
+  if (std::ranges::find_first_of(of_a.adapters, of_b.adapters) != of_a.adapters.end()) return false;
+  if ((of_a.is_read && !of_b.adapters.empty()) || (of_b.is_read && !of_a.adapters.empty())) return true;
+  return std::ranges::any_of(of_a.adapters, [&](std::uint32_t one) {
+    const std::string_view device = device_of(adapters_[one].name);
+    return !device.empty() && std::ranges::any_of(of_b.adapters, [&](std::uint32_t other) {
+      return device_of(adapters_[other].name) == device;
+    });
+  });
+}
+
+std::span<const std::string> HostIdentities::names_like(std::string_view host) const {
+  const auto found = names_.find(short_host_name(host));
+  return found == names_.end() ? std::span<const std::string>() : found->second;
 }
 
 bool HostIdentities::owns(const Adapter& adapter, std::string_view host) const {
@@ -104,6 +192,38 @@ std::string HostIdentities::host_of(NodeGuid guid) const {
   return adapter.owners.size() == 1 ? reporters_[adapter.owners.front()].host : adapter.claimed;
 }
 
+std::string HostIdentities::both_report(const Adapter& adapter) const {
+  return "the collectors of " + reporters_[adapter.owners[0]].host + " and " + reporters_[adapter.owners[1]].host +
+         " both report adapter " + to_string(adapter.guid);
+}
+
+std::string HostIdentities::is_reported_by_other(const Adapter& adapter) const {
+  return "adapter " + to_string(adapter.guid) + " calls itself " + adapter.name + ", but the collector of " +
+         reporters_[adapter.owners.front()].host + " reports it as its own";
+}
+
+Result<std::string> HostIdentities::confirmed_host_of(std::uint64_t guid) const {
+  const auto found = by_guid_.find(guid);
+  if (found == by_guid_.end())
+    return fail(ErrorCode::kNotFound, "no adapter has the GUID " + to_string(NodeGuid{guid}));
+  const Adapter& adapter = adapters_[found->second];
+  const auto unclear = [](const std::string& why) -> Result<std::string> {
+    return fail(ErrorCode::kFailedPrecondition, why + ": name the host itself");
+  };
+  if (adapter.owners.size() > 1) return unclear(both_report(adapter));
+  if (adapter.owners.empty()) {
+    if (adapter.is_given && !adapter.claimed.empty()) return adapter.claimed;
+    const std::string who = "adapter " + to_string(adapter.guid);
+    return unclear(adapter.claimed.empty() ? "no collector reports " + who + " and it has no host's name"
+                                           : who + " calls itself " + adapter.name +
+                                                 ", but neither a collector nor the node name map confirms it");
+  }
+  const std::string& owner = reporters_[adapter.owners.front()].host;
+  if (!adapter.is_given || adapter.claimed.empty()) return owner;
+  if (!same_host(adapter.claimed, owner)) return unclear(is_reported_by_other(adapter));
+  return is_full(adapter.claimed) ? adapter.claimed : owner;
+}
+
 bool HostIdentities::has_guid(std::string_view host, std::uint64_t guid) const {
   const auto found = by_guid_.find(guid);
   if (found == by_guid_.end()) return false;
@@ -111,10 +231,15 @@ bool HostIdentities::has_guid(std::string_view host, std::uint64_t guid) const {
   return same_host(adapter.claimed, host) || owns(adapter, host);
 }
 
+bool HostIdentities::has_adapter(std::string_view host, std::string_view name) const {
+  const auto [begin, end] = by_host_.equal_range(short_host_name(host));
+  return std::any_of(begin, end, [&](const auto& entry) {
+    const Adapter& adapter = adapters_[entry.second];
+    return same_name(adapter.name, name) && (same_host(adapter.claimed, host) || owns(adapter, host));
+  });
+}
+
 HostIdentity HostIdentities::of_collector(std::string_view host) const {
-  if (!all_seen_)
-    return verdict(State::kUnconfirmed,
-                   "a fabric has no complete sweep yet: other nodes may claim the name " + std::string(host));
   std::size_t known = 0;
   for (const Reporter& reporter : reporters_) {
     if (reporter.host == host) return verdict(State::kConfirmed, "its own collector reports it");
@@ -127,13 +252,25 @@ HostIdentity HostIdentities::of_collector(std::string_view host) const {
 }
 
 HostIdentity HostIdentities::identify(std::string_view host, const Incident* incident) const {
+  HostIdentity identity = of_adapters(host, incident);
+  if (identity.state != State::kConfirmed) return identity;
+  if (!all_seen_)
+    return verdict(State::kUnconfirmed,
+                   "a fabric has no complete sweep yet: other nodes may claim the name " + std::string(host));
+  const std::vector<std::string> others = namesakes(host);
+  if (others.empty()) return identity;
+  std::string names;
+  for (const std::string& other : others) names += (names.empty() ? "" : ", ") + other;
+  return verdict(State::kUnconfirmed, "several hosts have the short name " + short_host_name(host) +
+                                          ", by which a scheduler may mean each: " +
+                                          (is_full(host) || others.size() == 1 ? std::string(host) + ", " : "") +
+                                          names);
+}
+
+HostIdentity HostIdentities::of_adapters(std::string_view host, const Incident* incident) const {
   const std::string name(host);
   std::vector<const Adapter*> own;
   const Adapter* others = nullptr;
-  const auto stranger = [&](const Adapter& adapter) {
-    return "adapter " + to_string(adapter.guid) + " calls itself " + adapter.name + ", but the collector of " +
-           reporters_[adapter.owners.front()].host + " reports it as its own";
-  };
   const auto [begin, end] = by_host_.equal_range(short_host_name(host));
   for (auto at = begin; at != end; ++at) {
     const Adapter& adapter = adapters_[at->second];
@@ -147,14 +284,12 @@ HostIdentity HostIdentities::identify(std::string_view host, const Incident* inc
     const auto found = by_guid_.find(node.value);
     if (found == by_guid_.end()) continue;
     const Adapter& adapter = adapters_[found->second];
-    if (!adapter.owners.empty() && !owns(adapter, host)) return verdict(State::kContradicted, stranger(adapter));
+    if (!adapter.owners.empty() && !owns(adapter, host))
+      return verdict(State::kContradicted, is_reported_by_other(adapter));
   }
   for (const Adapter* adapter : own)
-    if (adapter->owners.size() > 1)
-      return verdict(State::kContradicted, "the collectors of " + reporters_[adapter->owners[0]].host + " and " +
-                                               reporters_[adapter->owners[1]].host + " both report adapter " +
-                                               to_string(adapter->guid));
-  if (own.empty()) return others ? verdict(State::kContradicted, stranger(*others)) : of_collector(host);
+    if (adapter->owners.size() > 1) return verdict(State::kContradicted, both_report(*adapter));
+  if (own.empty()) return others ? verdict(State::kContradicted, is_reported_by_other(*others)) : of_collector(host);
 
   std::map<std::string_view, std::vector<const Adapter*>> named;
   for (const Adapter* adapter : own) named[adapter->name].push_back(adapter);

@@ -227,12 +227,27 @@ LinkChoice LinkChooser::search_all(std::span<const BadLink> bad, std::size_t che
     out.insert(out.end(), found.out.begin(), found.out.end());
   }
   for (const UplinkIndex uplink : out) {
-    tree_.put_back(uplink);
+    tree_.take_out(uplink);
     choice.out.push_back(position[uplink]);
     choice.harm_left -= bad[position[uplink]].harm;
   }
   std::ranges::sort(choice.out);
+  for (const Link& link : links)
+    if (const std::uint32_t at = position[link.uplink]; !std::ranges::binary_search(choice.out, at))
+      choice.kept[at] = why_kept(link.uplink, choice, bad);
+  for (const UplinkIndex uplink : out) tree_.put_back(uplink);
   return choice;
+}
+
+// What was chosen is out.
+KeptLink LinkChooser::why_kept(UplinkIndex uplink, const LinkChoice& choice, std::span<const BadLink> bad) {
+  KeptLink kept;
+  tree_.take_out(uplink);
+  kept.shortfall = tree_.shortfall(uplink);
+  tree_.put_back(uplink);
+  for (const std::uint32_t at : choice.out)
+    if (!kept.shortfall || serves(bad[at].uplink, *kept.shortfall)) kept.before.push_back(at);
+  return kept;
 }
 
 }  // namespace weft::analyzer

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -20,10 +21,17 @@ struct BadLink {
   bool operator==(const BadLink&) const = default;
 };
 
+/// A link that could go alone, and stays because others go.
+struct KeptLink {
+  std::vector<std::uint32_t> before;     ///< positions of those that go and compete with it, ascending
+  std::optional<Shortfall> shortfall{};  ///< if it went with those chosen; nullopt: the search was cut short
+};
+
 /// Which links to take out.
 struct LinkChoice {
-  std::vector<std::uint32_t> out;  ///< positions in what was given, ascending
-  double harm_left = 0;            ///< of those that stay
+  std::vector<std::uint32_t> out;          ///< positions in what was given, ascending
+  double harm_left = 0;                    ///< of those that stay
+  std::map<std::uint32_t, KeptLink> kept;  ///< by position
   /// No other set leaves less harm. False when the search was cut short: then it is the best one found.
   bool exact = true;
 };
@@ -59,6 +67,7 @@ class LinkChooser {
   void search(const Segment& segment, std::size_t& checks_left);
   std::vector<std::size_t> conflict(const std::vector<Segment>& segments);
   bool serves(UplinkIndex uplink, const Shortfall& shortfall) const;
+  KeptLink why_kept(UplinkIndex uplink, const LinkChoice& choice, std::span<const BadLink> bad);
 
   LiveTree& tree_;
   std::uint64_t changes_ = 0;

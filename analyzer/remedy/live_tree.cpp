@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 #include <string_view>
 
 namespace weft::analyzer {
@@ -30,9 +31,11 @@ LiveTree::LiveTree(const FabricTree& tree, std::span<const std::uint8_t> up, std
   designed_ways_ = ways_;
   above_.assign(order.size() * words_, 0);
   designed_above_ = above_;
+  std::vector<std::uint32_t> words(words_);
+  std::iota(words.begin(), words.end(), 0U);
   for (std::size_t i = order.size(); i-- > 0;) {  // from the top
-    refresh(order[i], designed_ways_, designed_above_, true);
-    refresh(order[i], ways_, above_, false);
+    refresh(order[i], words, designed_ways_, designed_above_, true);
+    refresh(order[i], words, ways_, above_, false);
   }
 
   rail_up_.assign(tree_.rail_count(), 0);
@@ -98,11 +101,12 @@ void LiveTree::measure_group(std::uint32_t group) {
   }
 }
 
-void LiveTree::refresh(NodeIndex node, std::vector<std::uint64_t>& ways, std::vector<Word>& above,
-                       bool designed) const {
+// Of the row only `words`.
+void LiveTree::refresh(NodeIndex node, std::span<const std::uint32_t> words, std::vector<std::uint64_t>& ways,
+                       std::vector<Word>& above, bool designed) const {
   const std::uint32_t order = tree_.order_of(node);
   Word* const row = above.data() + order * words_;
-  std::fill(row, row + words_, Word{0});
+  for (const std::uint32_t word : words) row[word] = 0;
   if (bit_of_[order] != kNoIndex) row[bit_of_[order] / kWordBits] |= Word{1} << (bit_of_[order] % kWordBits);
   const auto uplinks = tree_.up(node);
   // What ends below the highest tier, as an aggregation switch without a core, leads nowhere.
@@ -113,7 +117,7 @@ void LiveTree::refresh(NodeIndex node, std::vector<std::uint64_t>& ways, std::ve
     sum += ways[parent];
     // A parent without a way on is none for what lies beyond it, but joins its own children all the same.
     const Word* const other = above.data() + parent * words_;
-    for (std::size_t word = 0; word < words_; ++word) row[word] |= other[word];
+    for (const std::uint32_t word : words) row[word] |= other[word];
   }
   ways[order] = sum;
 }
@@ -144,11 +148,15 @@ void LiveTree::set(UplinkIndex uplink, std::uint8_t up) {
     std::uint32_t& count = rail_up_[tree_.rail_of(leaf)];
     count = up != 0 ? count + 1 : count - 1;
   }
-  std::vector<std::uint32_t> touched;
+  // What changes in rows below is what lies above.
+  const Word* const row_above = above_.data() + tree_.order_of(tree_.uplinks()[uplink].parent) * words_;
+  std::vector<std::uint32_t> words, touched;
+  for (std::uint32_t word = 0; word < words_; ++word)
+    if (row_above[word] != 0) words.push_back(word);
   visit_below(
       child, [this](UplinkIndex index) { return up_[index] != 0; },
       [&](NodeIndex node) {
-        refresh(node, ways_, above_, false);
+        refresh(node, words, ways_, above_, false);
         const std::uint32_t leaf = tree_.leaf_of(node);
         if (leaf == kNoIndex) return;
         measure(leaf);
@@ -199,9 +207,9 @@ std::uint32_t LiveTree::uplinks_up(NodeIndex node) const {
 }
 
 std::string describe(const Shortfall& shortfall, const FabricTree& tree, const Topology& topology) {
-  const auto numbers = [&](const char* what) {
+  const auto numbers = [&](const char* what, const char* key) {
     return std::to_string(shortfall.kept) + " of " + std::to_string(shortfall.designed) + ' ' + what + "; " +
-           std::to_string(shortfall.needed) + " are needed";
+           std::to_string(shortfall.needed) + " are needed (remedy.limits.capacity." + key + ')';
   };
   const auto name = [&](NodeIndex node) { return topology.node(node).name; };
   switch (shortfall.guard) {
@@ -209,11 +217,12 @@ std::string describe(const Shortfall& shortfall, const FabricTree& tree, const T
       return name(shortfall.leaf) + " and " + name(shortfall.other) + " would have no path to each other";
     case Guard::kJobCapacity:
       return name(shortfall.leaf) + " and " + name(shortfall.other) + ", which share a job, would keep " +
-             numbers("common spines");
+             numbers("common spines", "job_share");
     case Guard::kRailCapacity:
-      return "rail " + tree.rail_name(shortfall.rail) + " would keep " + numbers("uplinks");
+      return "rail " + tree.rail_name(shortfall.rail) + " would keep " + numbers("uplinks", "rail_share");
     default:
-      return name(shortfall.leaf) + " would keep " + numbers("uplink paths");
+      return name(shortfall.leaf) + " would keep " +
+             numbers("uplink paths", shortfall.has_jobs ? "leaf_share_jobs" : "leaf_share_idle");
   }
 }
 

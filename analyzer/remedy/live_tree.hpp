@@ -16,6 +16,9 @@
 
 namespace weft::analyzer {
 
+/// How many of `designed` a share (0..1) of them is, rounded up.
+std::uint64_t needed_of(std::uint64_t designed, double share);
+
 /// The leaves that a job's adapters end at, as positions in FabricTree::leaves(), ascending.
 struct JobLeaves {
   std::string job;
@@ -29,6 +32,7 @@ struct Shortfall {
   NodeIndex other = kNoIndex;          ///< the second one of a pair
   std::uint32_t rail = kNoIndex;
   std::uint64_t kept = 0, needed = 0, designed = 0;  ///< ways up, common spines or uplinks
+  bool has_jobs = false;                             ///< of kLeafCapacity: jobs run below the leaf
 };
 
 /// The tree with some of its links out. Taking one out and putting it back costs as much as lies below it.
@@ -92,7 +96,8 @@ class LiveTree {
   class Pairs;  // the rules for pairs of leaves
 
   void set(UplinkIndex uplink, std::uint8_t up);
-  void refresh(NodeIndex node, std::vector<std::uint64_t>& ways, std::vector<Word>& above, bool designed) const;
+  void refresh(NodeIndex node, std::span<const std::uint32_t> words, std::vector<std::uint64_t>& ways,
+               std::vector<Word>& above, bool designed) const;
   template <typename Follow, typename Visit>
   void visit_below(NodeIndex node, Follow follow, Visit visit) const;
   void find_groups();

@@ -9,14 +9,11 @@
 #include "analyzer/remedy/live_tree.hpp"
 
 namespace weft::analyzer {
-namespace {
 
 std::uint64_t needed_of(std::uint64_t designed, double share) {
   // 0.9 · 10 is 9, not 10: a share in binary is a little off what was written.
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(designed) * share - 1e-9));
 }
-
-}  // namespace
 
 // All pairs of one leaf, where most need no look: for leaves of one group it is worked out once with which groups a
 // pair may be short at all.
@@ -163,7 +160,7 @@ std::optional<Shortfall> LiveTree::leaf_shortfall(std::uint32_t leaf, bool is_cu
       needed_of(designed, jobs_of_[leaf].empty() ? limits_.leaf_share_idle : limits_.leaf_share_jobs);
   const std::uint64_t kept = is_cut_off ? ways_when_back(leaf) : ways(node);
   if (kept >= needed) return std::nullopt;
-  return Shortfall{Guard::kLeafCapacity, node, kNoIndex, kNoIndex, kept, needed, designed};
+  return Shortfall{Guard::kLeafCapacity, node, kNoIndex, kNoIndex, kept, needed, designed, !jobs_of_[leaf].empty()};
 }
 
 std::optional<Shortfall> LiveTree::rail_shortfall(std::uint32_t rail) const {

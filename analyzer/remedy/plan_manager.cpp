@@ -7,6 +7,7 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/plan_texts.hpp"
 
 // What people ask for, what actuators answer, and what is to be written down. Proposals and their judging are in
 // remedy_review.cpp.
@@ -18,6 +19,9 @@ using namespace std::chrono_literals;
 
 // What was decided longer ago, because the disk or the machine was slow, is decided anew.
 constexpr Duration kLongestDelay = 10s;
+/// Several persons may have stopped automation: so many bytes of who and why are kept; the audit trail has all.
+constexpr std::size_t kLongestStopReason = 2048;
+constexpr std::string_view kMoreStops = "; and others (weftctl audit)";
 
 // Of a person's wish. That another plan is under way is waited for: it refuses no approval.
 const GuardVerdict* refusal(const std::vector<GuardVerdict>& guards) {
@@ -32,18 +36,26 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
       installation_(std::move(memory.installation)),
       next_id_(memory.next_id),
       trees_(settings_.limits.capacity) {
-  set_back(now);
+  set_back({}, now);
   if (steady) clock_.look(now, *steady);
   std::ranges::sort(memory.plans, {}, &Plan::id);
   for (Plan& plan : memory.plans) {
     next_id_ = std::max(next_id_, plan.id + 1);
     Entry& entry = entries_[plan.id];
     entry.plan = std::move(plan);
+    // Later than this it cannot have been: the clock was set back meanwhile.
+    entry.plan.expires = std::min(entry.plan.expires, now + settings_.limits.expiry);
     shown_.push_back(std::make_shared<const Plan>(entry.plan));
     if (is_under_way(entry.plan.state)) {
       runner(entry, now).resume();
     }
   }
+}
+
+Duration PlanManager::resume_clock(const ClockMemory& memory, TimePoint now) {
+  const Duration by = clock_.resume(memory, now);
+  if (by < Duration::zero()) set_back(-by, now);
+  return by;
 }
 
 PlanManager::Entry* PlanManager::entry(std::uint64_t id) {
@@ -52,6 +64,10 @@ PlanManager::Entry* PlanManager::entry(std::uint64_t id) {
 }
 
 void PlanManager::show(Entry& entry) {
+  if (!entry.plan.routes_before) {
+    entry.topology_before = nullptr;
+    entry.tables_before = nullptr;
+  }
   const auto at = std::ranges::lower_bound(shown_, entry.plan.id, {}, [](const PlanPtr& plan) { return plan->id; });
   auto copy = std::make_shared<const Plan>(entry.plan);
   if (at != shown_.end() && (*at)->id == entry.plan.id)
@@ -102,7 +118,9 @@ void PlanManager::settle(const Plan& plan, TargetState state, TimePoint now) {
   // What is unresolved stays so: an answer that never came may still have its effect.
   if (!before || !before->plan.in_force) return;
   before->plan.in_force = false;
-  note(*before, std::string(kOurselves), plan_name(plan.id) + " found it reverted", now, false);
+  const bool did_it = state == TargetState::kClear && plan.started != kNever;
+  note(*before, std::string(kOurselves),
+       did_it ? "reverted by " + plan_name(plan.id) : plan_name(plan.id) + " found it reverted", now, false);
 }
 
 PlanManager::Entry& PlanManager::add(RemedyAction action, Entity target, const std::string& who,
@@ -123,11 +141,9 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
                                   const RemedyView& view) {
   hosts_.update(view);
   Entry* found = entry(id);
-  if (!found) return fail(ErrorCode::kNotFound, "no plan " + plan_name(id));
+  if (!found) return no_plan(id);
   Plan& plan = found->plan;
-  if (plan.state != PlanState::kProposed)
-    return fail(ErrorCode::kFailedPrecondition,
-                plan_name(id) + " is " + to_string(plan.state) + (plan.outcome.empty() ? "" : ": " + plan.outcome));
+  if (plan.state != PlanState::kProposed) return fail(ErrorCode::kFailedPrecondition, standing_text(plan));
   if (revision != 0 && revision != plan.revision)
     return fail(ErrorCode::kFailedPrecondition, plan_name(id) +
                                                     " has changed since you read it: it is now at revision " +
@@ -136,6 +152,7 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(id) + " is being judged anew, because nobody approved it in time. Read it again");
   weigh(*found, view);
+  renew_jobs(*found, view);
   take_verdicts(plan, guards_of(plan, view), view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {
     audit(&plan, who, "refused", std::string(to_string(guard->guard)) + ": " + guard->explanation, view.now);
@@ -150,30 +167,32 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
 
 Result<Plan> PlanManager::reject(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
   Entry* found = entry(id);
-  if (!found) return fail(ErrorCode::kNotFound, "no plan " + plan_name(id));
+  if (!found) return no_plan(id);
   const PlanState state = found->plan.state;
   if (state != PlanState::kProposed && state != PlanState::kApproved)
     return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " is " + to_string(state) + ": too late to reject it");
-  end(*found, PlanState::kRejected, who, why.empty() ? "rejected" : "rejected: " + why, now);
+  end(*found, PlanState::kRejected, who, why.empty() ? "rejected" : why, now);
   return found->plan;
 }
 
 Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
   Entry* found = entry(id);
-  if (!found) return fail(ErrorCode::kNotFound, "no plan " + plan_name(id));
+  if (!found) return no_plan(id);
   Plan& plan = found->plan;
   if (is_over(plan.state))
     return fail(ErrorCode::kFailedPrecondition,
-                plan_name(id) + " is " + to_string(plan.state) + ": " + plan.outcome +
-                    (plan.in_force ? ". Return its target to service to undo it: weftctl " +
-                                         std::string(plan.target.kind == EntityKind::kHost ? "undrain" : "restore")
-                                   : ""));
+                standing_text(plan) + (plan.in_force ? ". To undo it: " + command_that_undoes(plan) : ""));
   const std::string sentence = "aborted by " + who + (why.empty() ? "" : ": " + why);
   if (!is_under_way(plan.state)) {
     end(*found, PlanState::kRejected, who, sentence, now);
-  } else if (plan.state != PlanState::kRollingBack) {
+  } else if (plan.state == PlanState::kRollingBack) {
+    note(*found, who, "abort of a plan that is being undone already" + (why.empty() ? "" : ": " + why), now);
+  } else {
     note(*found, who, why.empty() ? "abort" : "abort: " + why, now);
     runner(*found, now).abort(sentence);
+    if (status_.is_stopped())
+      note(*found, std::string(kOurselves), "not undone before automation may act again: " + status_.stop_reason(),
+           now);
   }
   return found->plan;
 }
@@ -193,19 +212,28 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
     plan.incident = before->plan.incident;
     plan.actuator = before->plan.actuator;
     plan.inverse = outward_action(before->plan);
+    plan.end = before->plan.end;
   }
+  // A person's word stands for what was only proposed, or waits for its turn by our own approval.
+  std::vector<Entry*> replaced;
+  for (auto& [other_id, other] : entries_)
+    if (other_id != id && (other.plan.state == PlanState::kProposed || other.plan.state == PlanState::kApproved) &&
+        same_target(other.plan.target, target)) {
+      replaced.push_back(&other);
+      if (undoes == 0 && other.plan.action == action) plan.incident = other.plan.incident;
+    }
+  plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   plan.guards = guards_of(plan, view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {
     std::string sentence = std::string(to_string(guard->guard)) + ": " + guard->explanation;
-    audit(&plan, who, "refused", std::string(to_string(action)) + ' ' + target.label + ": " + sentence, view.now);
+    audit(nullptr, who, "refused", std::string(to_string(action)) + ' ' + target.label + ": " + sentence, view.now);
+    // Nobody has seen the number: the next plan has it.
     entries_.erase(id);
+    next_id_ = id;
     return fail(ErrorCode::kFailedPrecondition, std::move(sentence));
   }
-  // A person's word stands for what was only proposed, or waits for its turn by our own approval.
-  for (auto& [other_id, other] : entries_)
-    if (other_id != id && (other.plan.state == PlanState::kProposed || other.plan.state == PlanState::kApproved) &&
-        same_target(other.plan.target, target))
-      end(other, PlanState::kExpired, who, "requested by a person", view.now);
+  for (Entry* other : replaced)
+    end(*other, PlanState::kExpired, who, "replaced by " + plan_name(id) + ", which a person asked for", view.now);
   plan.state = PlanState::kApproved;
   plan.approved_by = who;
   note(added, who, "requested: " + (why.empty() ? std::string("no reason given") : why), view.now);
@@ -213,11 +241,28 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
 }
 
 void PlanManager::set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now) {
-  if (status_.hands_off == hands_off) return;
+  if (!hands_off && !status_.hands_off) return;
+  std::string& reason = status_.hands_off_reason;
+  if (!hands_off) {
+    const std::string& file = status_.file_brake;
+    audit(nullptr, who, file.empty() ? "automation resumed" : "hands-off released",
+          (why.empty() ? "" : why + "; ") + "it was stopped by " + reason +
+              (file.empty() ? "" : "; the file still stops automation: " + file),
+          now);
+    reason.clear();
+  } else {
+    const std::string said = who + (why.empty() ? "" : ": " + why);
+    if (status_.hands_off && reason.find(said) != std::string::npos) return;
+    audit(nullptr, who, "automation stopped", why, now);
+    if (!status_.hands_off)
+      reason = said;
+    else if (reason.size() + said.size() <= kLongestStopReason)
+      reason += "; " + said;
+    else if (!reason.ends_with(kMoreStops))
+      reason += kMoreStops;
+  }
   status_.hands_off = hands_off;
-  status_.hands_off_reason = hands_off ? who + (why.empty() ? "" : ": " + why) : "";
   status_changed_ = true;
-  audit(nullptr, who, hands_off ? "automation stopped" : "automation resumed", why, now);
 }
 
 void PlanManager::set_file_brake(const std::string& why, TimePoint now) {
@@ -227,12 +272,17 @@ void PlanManager::set_file_brake(const std::string& why, TimePoint now) {
   status_changed_ = true;
   // Another reason is the same stop.
   if (was_held && !why.empty()) return;
-  audit(nullptr, "file", was_held ? "automation resumed" : "automation stopped", was_held ? "the file is gone" : why,
-        now);
+  if (!was_held) return audit(nullptr, "file", "automation stopped", why, now);
+  audit(nullptr, "file", status_.hands_off ? "hands-off released" : "automation resumed",
+        status_.hands_off ? "the file is gone; still stopped by " + status_.hands_off_reason : "the file is gone", now);
 }
 
 Result<void> PlanManager::reset_breaker(const std::string& why, const std::string& who, TimePoint now) {
   if (!status_.breaker_tripped) return fail(ErrorCode::kFailedPrecondition, "the circuit breaker is not tripped");
+  if (const std::string other = other_actors_reason(now); !other.empty())
+    return fail(ErrorCode::kFailedPrecondition, other +
+                                                    ". Stop one of them, or turn its remedies off; then reset. If "
+                                                    "there is no other, see remedy.stop_for_other_weftd");
   status_.breaker_tripped = false;
   status_.breaker_reason.clear();
   // What tripped it is looked at by now, and must not trip it again by itself.
@@ -265,7 +315,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
       if (order && order->kind == OrderKind::kAct) {
         if (status_.is_stopped())
           held = "all automation is stopped: " + status_.stop_reason();
-        else if (!order->undo && status_.breaker_tripped && takes_out(order->action))
+        else if (status_.breaker_tripped && takes_out(order->action))
           held = "the circuit breaker is tripped";
         else if (!order->undo && now - entry.work.due > kLongestDelay)
           held = "it was decided too long ago";
@@ -288,7 +338,9 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
     }
     if (!order) continue;
     order->number = next_order_++;
+    order->end = entry.plan.end;
     order->owner = owner_of(*order);
+    order->namesakes = hosts_.namesakes(order->target.host);
     entry.work.order = order->number;
     orders_[order->number] = id;
     batch.orders.push_back(std::move(*order));
@@ -378,8 +430,9 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
       reading->state != TargetState::kOurs && clock_.ages(of->checked).of(plan.finished) < settings_.limits.late_watch;
   if (plan.unresolved && may_still_land) return;
   plan.in_force = ours;
-  // An undo that was sent more than once may land after somebody gave back what it took out.
-  plan.unresolved = may_still_land && !takes_out(plan.action);
+  // An undo that was sent more than once, or got no answer, may land after somebody gave back what it took out.
+  const bool sent_once = of->work.undos == 1 && !of->work.unanswered && !of->work.late;
+  plan.unresolved = may_still_land && !takes_out(plan.action) && !sent_once;
   note(*of, std::string(kOurselves),
        ours ? "it is in force after all: " + reading->detail : "it is not in force: " + reading->detail, now, false);
 }

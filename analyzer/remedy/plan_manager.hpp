@@ -38,6 +38,11 @@ class PlanManager {
   /// Continues with the plans of the process before. `steady`: as RemedyView::steady, of `now`.
   PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now, std::optional<Duration> steady = {});
 
+  /// Goes on with the clock of the process before, once and first of all. How much time until `now` counts as none;
+  /// negative when the clock was set back.
+  Duration resume_clock(const ClockMemory& memory, TimePoint now);
+  /// What the next process needs for resume_clock().
+  ClockMemory clock_memory() const { return clock_.memory(); }
   /// Looks at everything anew: after each sweep, after answers of actuators, and about once a second otherwise.
   void review(const RemedyView& view);
 
@@ -58,11 +63,20 @@ class PlanManager {
   /// and nothing is kept. Fails as request() where the refusal is no guard's.
   Result<Plan> preview(RemedyAction action, const Entity& target, const std::string& why, const std::string& who,
                        const RemedyView& view, bool only_cost = false);
+  /// The host that a person means: as the free function of that name.
+  Result<Entity> find_host(std::string_view text, const RemedyView& view);
   /// A person's brake: stops all automation, or lets it go on as far as that brake goes. Nothing when it is so already.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now);
   /// The file's brake, as RemedyStatus::file_brake.
   void set_file_brake(const std::string& why, TimePoint now);
-  /// kFailedPrecondition while it is not tripped.
+  /// `who` else may act on `fabric`, in words; empty: nobody else does, or the fabric is watched no more. While
+  /// somebody does, the breaker is tripped. Say it again while it holds: after ActingWeftds::kLease it is out of date.
+  void set_other_actors(const std::string& fabric, const std::string& who, TimePoint now);
+  /// The hosts that are drained, as the actuator of that name tells. Say first of one that can that it has not told
+  /// yet: until then it is not asked for a drain.
+  void set_drained_hosts(const std::string& actuator, DrainedHosts hosts) { drained_[actuator] = std::move(hosts); }
+  /// kFailedPrecondition while it is not tripped, and while another weftd may act on a fabric and
+  /// RemedySettings::stop_for_other_weftd.
   Result<void> reset_breaker(const std::string& why, const std::string& who, TimePoint now);
 
   /// What changed since the last call, and what is to be asked now.
@@ -92,17 +106,26 @@ class PlanManager {
   /// What holds automation back now, and `without_plan`; its other figures are not filled in.
   const RemedyStatus& brakes() const { return status_; }
   const RemedySettings& settings() const { return settings_; }
+  /// The random id of our store, as RemedyMemory::installation.
+  const std::string& installation() const { return installation_; }
 
  private:
   struct Entry {
     Plan plan;
     PlanWork work;
-    TimePoint checked = kNever;                  ///< when what is in force was last read
-    TimePoint last_window = kNever;              ///< the sweep of the last window
-    std::optional<RouteReview> routes_before{};  ///< when it was about to act; empty after a restart
-    std::vector<NodeGuid> neighbours{};          ///< that answered then
-    std::uint64_t weighed = 0;                   ///< revision of the incident that its candidates are reckoned from
+    TimePoint checked = kNever;      ///< when what is in force was last read
+    TimePoint last_window = kNever;  ///< the sweep of the last window
+    std::uint64_t weighed = 0;       ///< revision of the incident that its candidates are reckoned from
+    /// When its link was about to go out, with Plan::routes_before; null after a restart.
+    std::shared_ptr<const Topology> topology_before{};
+    std::shared_ptr<const Routes> tables_before{};
     bool changed = false;
+  };
+
+  /// Who else may act on a fabric, and when that was last told.
+  struct OtherActor {
+    std::string who;
+    TimePoint told = kNever;
   };
 
   Entry* entry(std::uint64_t id);
@@ -120,10 +143,17 @@ class PlanManager {
   void weigh(Entry& entry, const RemedyView& view);
   /// What the guards say of the plan, and of what else could be done.
   void take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view);
+  /// Jobs that use the target now; nullopt where that is not known.
+  std::optional<std::vector<std::string>> jobs_on(const Entity& target, const RemedyView& view);
+  /// The jobs of a plan that is not over, or that holds its target, as they are now.
+  void renew_jobs(Entry& entry, const RemedyView& view);
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
   bool is_taken(const Entity& target) const;  ///< by a plan that is not over
   bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
-  void set_back(TimePoint now);
+  void set_back(Duration by, TimePoint now);
+  TimePoint ended(const Plan& plan, TimePoint now) const;
+  bool ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const;
+  bool may_forget(const Plan& plan, const RemedyView& view) const;
   void set_forward(Duration by, TimePoint now);
   void propose(const RemedyView& view);
   std::optional<std::string> reason_to_return(const Plan& out, const RemedyView& view) const;
@@ -133,20 +163,24 @@ class PlanManager {
   void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);
   void refresh(Entry& entry, const RemedyView& view);
   void act(Entry& entry, const RemedyView& view);
+  std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now) const;
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const;
   void watch(Entry& entry, const RemedyView& view);
   void watch_undoing(Entry& entry, const RemedyView& view);
   void trip(const RemedyView& view);
+  void trip_breaker(const std::string& why, TimePoint now);
+  std::string other_actors_reason(TimePoint now) const;  ///< why the breaker is not to be reset; empty: it may be
   void notice_others(const TargetReading& reading, TimePoint now);
   MarkOwner owner_of(const RemedyOrder& order) const;
   void settle(const Plan& plan, TargetState state, TimePoint now);
-  void prune(TimePoint now);
+  void prune(const RemedyView& view);
 
   RemedySettings settings_;
   RemedyStatus status_;
   HostIdentities hosts_;  ///< of the last view
   TimePoint reviewed_ = kNever;
+  TimePoint set_back_at_ = kNever;  ///< when the clock was last set back, or we began: what lies ahead was before
   ClockSteps clock_;
   std::string installation_;  ///< our store's id
   std::uint64_t next_id_;
@@ -158,8 +192,15 @@ class PlanManager {
   std::size_t wanted_ = 0;                         ///< incidents with a remedy that began lately
   std::vector<AuditRecord> unsaved_audit_;
   bool status_changed_ = false;
+  std::map<std::string, OtherActor> other_actors_;  ///< by fabric
+  std::map<std::string, DrainedHosts> drained_;     ///< by actuator, of those that can tell
   TreeCache trees_;
   mutable std::shared_ptr<const std::vector<PlanPtr>> all_;
 };
+
+/// `plans`, as they were stored, with the sweeps that their verification passed by now: these are not stored one by
+/// one. The same pointer when they say the same.
+std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const std::vector<PlanPtr>> plans,
+                                                          const PlanManager& book);
 
 }  // namespace weft::analyzer

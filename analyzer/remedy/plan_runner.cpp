@@ -16,6 +16,21 @@ constexpr unsigned kMostDoublings = 5;
 
 using Stage = PlanWork::Stage;
 
+// Of a plan whose windows were all good, only what they looked at (windows.cpp).
+// `reading`: of a drain how it was read to be in force; empty after a restart.
+std::string what_was_seen(const Plan& plan, const std::string& reading) {
+  if (!takes_out(plan.action)) return "no fault during probation";
+  if (plan.action == RemedyAction::kDrainNode)
+    return (reading.empty() ? "it was in force before weftd was restarted" : reading) + "; nothing else was checked";
+  const bool saw_symptom = plan.incident != 0 && plan.action != RemedyAction::kRaiseLinkCost;
+  return std::string(saw_symptom ? "the symptom is gone" : "no route leads over it") + ", the neighbours are no worse";
+}
+
+// The link stays in service: only routes avoid it.
+bool is_about_cost(const Plan& plan) {
+  return outward_action(plan) == RemedyAction::kRaiseLinkCost;
+}
+
 }  // namespace
 
 RemedyAction PlanRunner::action() const {
@@ -35,6 +50,8 @@ void PlanRunner::end(PlanState state, std::string outcome) {
   plan_.outcome = std::move(outcome);
   plan_.finished = now_;
   plan_.intent = PlanIntent::kNone;
+  plan_.neighbours.clear();
+  plan_.routes_before.reset();
   work_ = {};
   note_(plan_.outcome);
 }
@@ -71,6 +88,7 @@ void PlanRunner::resume() {
 
 void PlanRunner::failed_reading(const std::string& why) {
   if (++work_.failures <= limits_.failed_readings) {
+    if (work_.failures == 1) note_("its state cannot be read, trying again: " + why);
     look_again(limits_.reading_interval * (1 << std::min(work_.failures, kMostDoublings)));
     return;
   }
@@ -91,7 +109,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
   if (reading->state == wanted()) {
     // A roll-back that finds the world as it was before has nothing to undo.
     if (intended || undoing())
-      done(detail);
+      done(reading->detail);
     else
       end(PlanState::kExpired, "not needed: already in the wanted state" + detail);
     return false;
@@ -99,7 +117,8 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
   if (reading->state == TargetState::kForeign) {
     plan_.in_force = false;
     if (plan_.intent == PlanIntent::kNone && !undoing())
-      end(PlanState::kExpired, "left as it is: somebody else took it out of service" + detail);
+      end(PlanState::kExpired, std::string("left as it is: somebody else ") +
+                                   (is_about_cost(plan_) ? "set its cost" : "took it out of service") + detail);
     else {
       // What got no answer may still land once they have given it back.
       plan_.unresolved = work_.unanswered || work_.late;
@@ -135,7 +154,10 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
     // Only what would have been taken out again: it stays in service.
     plan_.in_force = false;
     plan_.unresolved = plan_.intent == PlanIntent::kUndo;  // one that was sent may still land
-    return end(PlanState::kFailed, "it failed again and cannot be taken out of service again: " + *refusal);
+    return end(PlanState::kFailed, std::string("it failed again and ") +
+                                       (is_about_cost(plan_) ? "its cost cannot be raised again: "
+                                                             : "cannot be taken out of service again: ") +
+                                       *refusal);
   }
   work_.stage = Stage::kAct;
   work_.due = now_;
@@ -222,7 +244,8 @@ void PlanRunner::acted(const Result<void>& result) {
   end(PlanState::kFailed, "refused, nothing was changed: " + result.error().message);
 }
 
-void PlanRunner::done(const std::string& detail) {
+void PlanRunner::done(const std::string& reading) {
+  const std::string detail = reading.empty() ? "" : ": " + reading;
   if (undoing()) {
     // What failed again on its way back is held by this plan from now on.
     plan_.in_force = !takes_out(plan_.action);
@@ -237,13 +260,14 @@ void PlanRunner::done(const std::string& detail) {
     work_.looked_back = before.looked_back;
     work_.verifying_since = before.looked_back ? before.verifying_since : now_;
     if (before.looked_back) return;
-    return note_("it is undone: is the fabric as before?" + detail);
+    return note_("it is undone, checking whether the fabric is as before" + detail);
   }
   plan_.in_force = takes_out(plan_.action);
   plan_.state = PlanState::kVerifying;
   plan_.windows_good = 0;
   work_ = {};
   work_.verifying_since = now_;
+  work_.reading = reading.empty() ? "it was read back as drained" : reading;
   note_("it is in force" + detail);
 }
 
@@ -281,8 +305,7 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
     work_.worse = window.worse ? work_.worse + 1 : 0;
     if (window.unbearable || work_.worse >= limits_.verification.worse_windows) return roll_back(window.why);
     if (plan_.windows_good >= windows_needed) {
-      return end(PlanState::kCommitted,
-                 comes_back ? "no fault during probation" : "the symptom is gone, the neighbours are no worse");
+      return end(PlanState::kCommitted, what_was_seen(plan_, work_.reading));
     }
   }
   const Duration patience =

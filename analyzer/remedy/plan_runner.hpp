@@ -44,6 +44,7 @@ struct PlanWork {
   bool late = false;         ///< what is being undone got no answer: it may land after its undoing
   bool looked_back = false;  ///< it was undone, the fabric is not as before, and the target was read again
   std::string why{};         ///< the last window was not good
+  std::string reading{};     ///< in the actuator's words: it is in force
   unsigned worse = 0;        ///< sweeps in a row with a neighbour worse off
 };
 
@@ -100,7 +101,7 @@ class PlanRunner {
   TargetState wanted() const;
   bool undoing() const { return plan_.state == PlanState::kRollingBack; }
   void look_again(Duration after);
-  void done(const std::string& detail);
+  void done(const std::string& reading);
   bool break_off();
   void undo_aborted(bool late);
   void end(PlanState state, std::string outcome);

@@ -4,6 +4,7 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/find_host.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
 
 // What a person's wish would become, before it is one.
@@ -35,14 +36,21 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
     if (plan.in_force || plan.unresolved) undoes = id;
   }
   if (takes_out(action) && undoes != 0)
-    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) + " has already taken it out of service");
+    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) + " holds it already: weftctl plan " + plan_name(undoes));
   if (!takes_out(action) && undoes == 0)
     return fail(ErrorCode::kFailedPrecondition,
-                target.label + " was not taken out of service by Weft: it must be returned by whoever did it");
+                only_cost
+                    ? "Weft has not raised the cost of " + target.label + ": if it is raised, somebody else did that"
+                    : "Weft has not taken " + target.label + " out of service: if it is out, somebody else did that");
   if (only_cost && outward_action(entries_.at(undoes).plan) != RemedyAction::kRaiseLinkCost)
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(undoes) + " did not raise the cost of " + target.label + " but isolated it: restore it");
   return undoes;
+}
+
+Result<Entity> PlanManager::find_host(std::string_view text, const RemedyView& view) {
+  hosts_.update(view);
+  return analyzer::find_host(text, view, hosts_);
 }
 
 Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, const std::string& why,
@@ -61,16 +69,18 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
   if (const auto before = entries_.find(*undoes); before != entries_.end()) {
     plan.incident = before->second.plan.incident;
     plan.actuator = before->second.plan.actuator;
-    plan.jobs = before->second.plan.jobs;
     plan.inverse = outward_action(before->second.plan);
+    plan.end = before->second.plan.end;
   }
+  plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   if (takes_out(action)) {
     LiveTree* tree = target.kind == EntityKind::kLink ? trees_.tree(target.fabric, view, shown_) : nullptr;
     const auto incident = std::ranges::find_if(
         view.incidents, [&target](const auto& each) { return each->is_open() && each->finding.cause.same_as(target); });
     const Incident quiet = nothing_wrong_with(target);
     const Incident& reason = incident == view.incidents.end() ? quiet : **incident;
-    plan.candidates = candidates_for(reason, {action, target}, view, tree, settings_.limits);
+    plan.candidates = candidates_for(reason, {action, target}, view, tree, tree ? trees_.shape(target.fabric) : nullptr,
+                                     settings_.limits);
     if (incident == view.incidents.end()) {
       for (Candidate& candidate : plan.candidates) candidate.harm_ratio = 0;
       const auto nothing = std::ranges::find(plan.candidates, RemedyAction::kNothing, &Candidate::action);

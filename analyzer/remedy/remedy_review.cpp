@@ -19,11 +19,40 @@ bool same_results(const std::vector<GuardVerdict>& a, const std::vector<GuardVer
   return std::ranges::equal(a, b, {}, &GuardVerdict::result, &GuardVerdict::result);
 }
 
+// Some guard leaves to a person now what it did not leave to one before. That is what an approval decides. A guard that
+// begins or ceases to refuse is no other plan: an approval is checked by all guards again, and the one that refuses it
+// is named. So are jobs, which come and go: the capacity that they need is such a guard's.
+bool asks_more(const std::vector<GuardVerdict>& now, const std::vector<GuardVerdict>& before) {
+  return std::ranges::any_of(now, [&before](const GuardVerdict& verdict) {
+    const auto was = std::ranges::find(before, verdict.guard, &GuardVerdict::guard);
+    return verdict.result == GuardResult::kNeedsPerson && was != before.end() && was->result != verdict.result;
+  });
+}
+
 // Carrying it out began, and ended because somebody else holds the target, or nothing was left to do: the next plan
 // would read the same.
 bool was_left_alone(const Plan& plan) {
   return plan.state == PlanState::kExpired && !plan.refused() &&
          std::ranges::find(plan.steps, PlanState::kExecuting, &PlanStep::state) != plan.steps.end();
+}
+
+// For this trouble: the next try is a person's.
+bool ended_in_vain(const Plan& plan) {
+  return plan.state == PlanState::kRejected || plan.state == PlanState::kRolledBack ||
+         plan.state == PlanState::kFailed || was_left_alone(plan);
+}
+
+constexpr std::size_t kMostNamed = 3;
+
+// Why a link stays in service: `before` are the plans that go first, with their links; `shortfall` is what would be too
+// little if it went with them, in words.
+std::string preferred_text(const std::vector<std::string>& before, const std::string& shortfall, bool exact) {
+  std::string text = "to isolate the ";
+  text += before.size() == 1 ? "link of " : std::to_string(before.size()) + " links of ";
+  for (std::size_t i = 0; i < std::min(before.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + before[i];
+  if (before.size() > kMostNamed) text += " and others";
+  text += exact ? " avoids more loss" : " avoids more loss, as far as a partial search tells";
+  return shortfall.empty() ? text : text + "; with this link too " + shortfall;
 }
 
 bool is_up(const Entity& link, const RemedyView& view) {
@@ -39,12 +68,22 @@ bool is_up(const Entity& link, const RemedyView& view) {
 }  // namespace
 
 // The clock was set back: what was to be done in a moment is not to wait until that moment comes once more, and what
-// happened "later" hides nothing.
-void PlanManager::set_back(TimePoint now) {
+// happened "later" hides nothing. No approval is good for longer.
+void PlanManager::set_back(Duration by, TimePoint now) {
+  set_back_at_ = now;
   status_.breaker_since = std::min(status_.breaker_since, now);
-  for (auto& [id, entry] : entries_)
+  for (auto& [id, entry] : entries_) {
     for (TimePoint* at : {&entry.work.due, &entry.work.verifying_since, &entry.checked, &entry.last_window})
       *at = std::min(*at, now);
+    if (is_over(entry.plan.state)) continue;
+    entry.plan.expires -= by;
+    show(entry);
+  }
+}
+
+// When it ended. What lies ahead was before the clock was set back.
+TimePoint PlanManager::ended(const Plan& plan, TimePoint now) const {
+  return plan.finished > now ? set_back_at_ : plan.finished;
 }
 
 // The clock was set forward: what waits for a time waits as long as it would have, and is no older than before.
@@ -61,9 +100,9 @@ void PlanManager::set_forward(Duration by, TimePoint now) {
 }
 
 void PlanManager::review(const RemedyView& view) {
-  if (view.now < reviewed_) set_back(view.now);
-  const Duration forward = view.steady ? clock_.look(view.now, *view.steady) : Duration{};
-  if (forward > Duration{}) set_forward(forward, view.now);
+  const Duration set = view.steady ? clock_.look(view.now, *view.steady) : std::min(Duration{}, view.now - reviewed_);
+  if (set < Duration{}) set_back(-set, view.now);
+  if (set > Duration{}) set_forward(set, view.now);
   reviewed_ = view.now;
   hosts_.update(view);
   propose(view);
@@ -72,12 +111,13 @@ void PlanManager::review(const RemedyView& view) {
   choose(view);
   for (auto& [id, entry] : entries_) {
     const PlanState state = entry.plan.state;
+    renew_jobs(entry, view);
     if (state == PlanState::kProposed || state == PlanState::kApproved) refresh(entry, view);
     if (entry.work.stage == PlanWork::Stage::kReady) act(entry, view);
     if (state == PlanState::kVerifying) watch(entry, view);
     if (entry.work.stage == PlanWork::Stage::kSeeBack) watch_undoing(entry, view);
   }
-  prune(view.now);
+  prune(view);
 }
 
 bool PlanManager::is_taken(const Entity& target) const {
@@ -97,12 +137,14 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
   return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
     if (!same_target(plan->target, remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
-    if (plan->started != kNever && !is_newer(view, incident, plan->finished)) return true;
-    const bool in_vain = plan->state == PlanState::kRejected || plan->state == PlanState::kRolledBack ||
-                         plan->state == PlanState::kFailed || was_left_alone(*plan);
-    return in_vain && plan->incident == incident.id &&
-           plan->finished > (incident.beginnings.empty() ? incident.opened : incident.beginnings.back());
+    if (plan->started != kNever && !is_newer(view, incident, ended(*plan, view.now))) return true;
+    return plan->incident == incident.id && ended_in_vain(*plan) && ended_since_it_began(*plan, incident, view.now);
   });
+}
+
+bool PlanManager::ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const {
+  const TimePoint began = incident.beginnings.empty() ? incident.opened : incident.beginnings.back();
+  return began > now || ended(plan, now) > began;
 }
 
 void PlanManager::propose(const RemedyView& view) {
@@ -123,8 +165,10 @@ void PlanManager::propose(const RemedyView& view) {
     const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
     if (clock_.ages(view.now).of(began) < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
     if (settings_.mode(remedy->action) == RemedyMode::kOff) continue;
-    // Nobody could carry it out: the incident says all there is to say.
-    if (settings_.actuator(remedy->action, view.is_ethernet_link(remedy->target)).empty()) continue;
+    // Nobody could carry it out: the incident says all there is to say. Of Ethernet links, for which there is no
+    // actuator but a webhook, the plan tells the person who shuts the port whether that is safe.
+    const bool is_ethernet_link = view.is_ethernet_link(remedy->target);
+    if (settings_.actuator(remedy->action, is_ethernet_link).empty() && !is_ethernet_link) continue;
     if (is_taken(remedy->target) || is_tried(*incident, *remedy, view)) continue;
     // Bounded: a fabric on fire has its breaker, not ten thousand plans.
     if (room == 0) {
@@ -139,12 +183,9 @@ void PlanManager::propose(const RemedyView& view) {
     plan.reason = incident->finding.summary;
     LiveTree* tree =
         remedy->target.kind == EntityKind::kLink ? trees_.tree(remedy->target.fabric, view, shown_) : nullptr;
-    plan.jobs = incident->finding.jobs;
-    if (tree && plan.jobs.empty()) {
-      const PortIndex port = view.fabric(remedy->target.fabric)->sweep->topology->find_port(remedy->target.port);
-      if (port != kNoIndex) plan.jobs = trees_.jobs_over(remedy->target.fabric, tree->tree().uplink_of(port));
-    }
-    plan.candidates = candidates_for(*incident, *remedy, view, tree, settings_.limits);
+    plan.jobs = jobs_on(plan.target, view).value_or(incident->finding.jobs);
+    plan.candidates = candidates_for(*incident, *remedy, view, tree,
+                                     tree ? trees_.shape(remedy->target.fabric) : nullptr, settings_.limits);
     added.weighed = incident->revision;
     note(added, std::string(kOurselves), "proposed for " + incident_name(incident->id), view.now);
   }
@@ -160,14 +201,15 @@ std::optional<std::string> PlanManager::reason_to_return(const Plan& out, const 
   const Incident* incident = view.incident(out.incident);
   const bool over =
       !incident || (!incident->is_open() && ages.of(incident->resolved) >= settings_.limits.undrain_after);
+  if (out.incident == 0) return std::nullopt;  // whoever asked for it knows when it ends
   if (out.target.kind == EntityKind::kHost) {
-    if (out.incident == 0 || !over) return std::nullopt;  // whoever asked for the drain knows when it ends
+    if (!over) return std::nullopt;
     const NodeHealth* health = view.health_of(out.target.host);
     if (!health || (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
       return std::nullopt;
     return incident_name(out.incident) + " is over and the host is healthy";
   }
-  if (out.incident != 0 && outward_action(out) == RemedyAction::kRaiseLinkCost) {
+  if (outward_action(out) == RemedyAction::kRaiseLinkCost) {
     // It is up, and shows whether it is well.
     if (!over || !is_up(out.target, view)) return std::nullopt;
     return incident_name(out.incident) + " is over and the link is up";
@@ -190,6 +232,7 @@ void PlanManager::propose_returns(const RemedyView& view) {
     added.plan.incident = out->incident;
     added.plan.undoes = out->id;
     added.plan.inverse = outward_action(*out);
+    added.plan.end = out->end;
     added.plan.actuator = out->actuator;
     added.plan.jobs = out->jobs;
     added.plan.reason = std::move(*reason);
@@ -205,11 +248,7 @@ void PlanManager::trip(const RemedyView& view) {
     if (plan->started > status_.breaker_since) since.push_back(plan);
   const auto why = must_trip(wanted_, since, view, clock_.ages(view.now), settings_.limits.breaker);
   if (!why) return;
-  status_.breaker_tripped = true;
-  status_.breaker_reason = *why;
-  status_.breaker_since = view.now;
-  status_changed_ = true;
-  audit(nullptr, std::string(kOurselves), "breaker tripped", *why, view.now);
+  trip_breaker(*why, view.now);
 }
 
 std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {
@@ -222,7 +261,10 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
                    hosts_,
                    tree,
                    nullptr,
-                   trees_.counts(plan.target.fabric, view)};
+                   trees_.counts(plan.target.fabric, view),
+                   {}};
+  for (const FabricView& fabric : view.fabrics) input.disabled.emplace_back(trees_.counts(fabric.name, view).disabled);
+  if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
   if (tree) input.shape = trees_.shape(plan.target.fabric);
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
@@ -240,7 +282,8 @@ void PlanManager::weigh(Entry& entry, const RemedyView& view) {
   // Before the first sweep after a restart nothing is known of what the link's loss would cost: what was told stands.
   if (plan.target.kind == EntityKind::kLink && !tree) return;
   entry.weighed = incident->revision;
-  auto candidates = candidates_for(*incident, {plan.action, plan.target}, view, tree, settings_.limits);
+  auto candidates = candidates_for(*incident, {plan.action, plan.target}, view, tree,
+                                   tree ? trees_.shape(plan.target.fabric) : nullptr, settings_.limits);
   for (Candidate& candidate : candidates) {
     const auto before = std::ranges::find(plan.candidates, candidate.action, &Candidate::action);
     if (before != plan.candidates.end()) candidate.allowed = before->allowed;
@@ -250,11 +293,8 @@ void PlanManager::weigh(Entry& entry, const RemedyView& view) {
   show(entry);
 }
 
-// Where no tiers tell what is left without a link, the guards judge less than they say.
 bool PlanManager::may_approve(const Plan& plan) const {
-  if (settings_.mode(plan.action) != RemedyMode::kAuto) return false;
-  const FabricShape* shape = trees_.shape(plan.target.fabric);
-  return plan.target.kind != EntityKind::kLink || !takes_out(plan.action) || !shape || shape->has_tiers();
+  return settings_.mode(plan.action) == RemedyMode::kAuto;
 }
 
 void PlanManager::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view) {
@@ -277,7 +317,8 @@ void PlanManager::choose(const RemedyView& view) {
       isolations[plan->target.fabric].push_back(plan.get());
   for (const auto& [name, plans] : isolations) {
     LiveTree* tree = plans.size() < 2 ? nullptr : trees_.tree(name, view, shown_);
-    if (!tree) continue;
+    // Without tiers one is judged after the other, each by what those before it left.
+    if (!tree || trees_.shape(name)->shape.is_direct()) continue;
     const Topology& topology = *view.fabric(name)->sweep->topology;
     std::vector<BadLink> bad;
     std::vector<const Plan*> of;
@@ -291,13 +332,14 @@ void PlanManager::choose(const RemedyView& view) {
       of.push_back(plan);
     }
     const LinkChoice& choice = trees_.chooser(name)->choose(bad);
-    std::string chosen;
-    for (const std::uint32_t i : choice.out) chosen += (chosen.empty() ? "" : ", ") + plan_name(of[i]->id);
-    for (std::uint32_t i = 0; i < of.size(); ++i)
-      if (!chosen.empty() && !std::ranges::binary_search(choice.out, i))
-        outdone_[of[i]->id] = "not together with " + chosen + ", which " +
-                              (choice.out.size() == 1 ? "spares" : "spare") + " more" +
-                              (choice.exact ? "" : " in a partial search");
+    for (const auto& [at, kept] : choice.kept) {
+      std::vector<std::string> before;
+      for (const std::uint32_t i : kept.before)
+        before.push_back(plan_name(of[i]->id) + " (" + of[i]->target.label + ')');
+      if (before.empty()) continue;
+      outdone_[of[at]->id] = preferred_text(
+          before, kept.shortfall ? describe(*kept.shortfall, tree->tree(), topology) : std::string(), choice.exact);
+    }
   }
 }
 
@@ -337,7 +379,8 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
       (!incident || !incident->is_open()))
     return end(entry, PlanState::kExpired, ourselves, "its incident is over", view.now);
   if (view.now >= plan.expires && !renew(entry, view)) return;
-  // As when weftd was started anew with less turned on.
+  // As when weftd was started anew with a webhook for Ethernet links, or with less turned on.
+  if (plan.actuator.empty()) plan.actuator = settings_.actuator(plan.action, view.is_ethernet_link(plan.target));
   if (plan.state == PlanState::kApproved && plan.approved_by == kOurselves && !may_approve(plan)) {
     plan.state = PlanState::kProposed;
     plan.approved_by.clear();
@@ -346,8 +389,8 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   weigh(entry, view);
   auto guards = guards_of(plan, view);
   if (!same_results(guards, plan.guards)) {
+    if (plan.guards.empty() || asks_more(guards, plan.guards)) ++plan.revision;
     take_verdicts(plan, std::move(guards), view);
-    ++plan.revision;
     plan.updated = view.now;
     show(entry);
   }
@@ -363,10 +406,17 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     runner(entry, view.now).begin();
 }
 
-void PlanManager::prune(TimePoint now) {
+// What is still needed is not over, holds something out, or says that a trouble that lasts was given up on: without it
+// the same would be done again.
+bool PlanManager::may_forget(const Plan& plan, const RemedyView& view) const {
+  if (!is_over(plan.state) || plan.in_force || plan.unresolved) return false;
+  const Incident* incident = view.incident(plan.incident);
+  return !incident || !incident->is_open() || !ended_in_vain(plan) || !ended_since_it_began(plan, *incident, view.now);
+}
+
+void PlanManager::prune(const RemedyView& view) {
   const auto old = [&](const Plan& plan) {
-    return is_over(plan.state) && !plan.in_force && !plan.unresolved &&
-           clock_.ages(now).of(plan.finished) > settings_.limits.retention;
+    return may_forget(plan, view) && clock_.ages(view.now).of(plan.finished) > settings_.limits.retention;
   };
   std::set<std::uint64_t> gone;
   for (const auto& [id, entry] : entries_)
@@ -377,8 +427,7 @@ void PlanManager::prune(TimePoint now) {
   std::size_t left = over - std::min(over, gone.size());
   for (auto it = entries_.begin(); it != entries_.end() && left > settings_.limits.retained_plans; ++it) {
     const Plan& plan = it->second.plan;
-    if (gone.contains(it->first) || it->second.changed || !is_over(plan.state) || plan.in_force || plan.unresolved)
-      continue;
+    if (gone.contains(it->first) || it->second.changed || !may_forget(plan, view)) continue;
     gone.insert(it->first);
     --left;
   }

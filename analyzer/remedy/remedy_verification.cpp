@@ -8,6 +8,7 @@
 #include "analyzer/remedy/neighbours.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
 #include "analyzer/remedy/windows.hpp"
+#include "fabric/graph/directed_path.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -15,9 +16,18 @@ namespace {
 // What was read of a target longer ago is read again before it is changed.
 constexpr Duration kLongestReading = std::chrono::seconds(10);
 
-// What would be taken out again must leave as much as if it were taken out for the first time.
+// What would be taken out again must leave as much as if it were taken out for the first time; and a tripped breaker
+// says that the trouble has a common cause.
 bool concerns_return(Guard guard) {
-  return guard >= Guard::kOwnPath && guard <= Guard::kRailCapacity;
+  return guard == Guard::kBreaker || (guard >= Guard::kOwnPath && guard <= Guard::kBisection);
+}
+
+// Which end of a link is nearer to us now; nullopt for anything else, and where it cannot be told.
+std::optional<PortKey> end_to_set(const Entity& target, const FabricView* fabric) {
+  if (target.kind != EntityKind::kLink || !fabric || !fabric->sweep) return std::nullopt;
+  const auto ends =
+      find_link_ends(*fabric->sweep->topology, fabric->sweep->local_port, make_link_key(target.port, target.peer));
+  return ends ? std::optional(ends->ours) : std::nullopt;
 }
 
 }  // namespace
@@ -41,15 +51,32 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   const auto refused = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
     return verdict.result == GuardResult::kRefused && (!undoing || concerns_return(verdict.guard));
   });
-  entry.routes_before.reset();
-  if (const RouteReview* routes = trees_.routes(plan.target.fabric, view)) entry.routes_before = *routes;
+  plan.routes_before.reset();
+  if (const RouteReview* routes = trees_.routes(plan.target.fabric, view))
+    plan.routes_before = {routes->known, routes->lost};
   const FabricView* fabric = view.fabric(plan.target.fabric);
+  if (plan.routes_before) {
+    entry.topology_before = fabric->sweep->topology;
+    entry.tables_before = fabric->sweep->routes;
+  }
+  if (!plan.end) plan.end = end_to_set(plan.target, fabric);
   if (fabric && plan.target.kind == EntityKind::kLink)
-    entry.neighbours = answering_neighbours(plan.target, *fabric, settings_.limits.stale_intervals);
+    plan.neighbours = answering_neighbours(plan.target, *fabric, settings_.limits.stale_intervals);
   runner(entry, view.now)
       .act(refused == guards.end()
                ? std::nullopt
                : std::optional(std::string(to_string(refused->guard)) + ": " + refused->explanation));
+}
+
+// Pairs of adapters without a path that had one before. After a restart only the totals of before are known: hosts that
+// left can but lessen them, and of those that came nobody knows.
+std::uint64_t PlanManager::newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now) const {
+  const auto& totals = entry.plan.routes_before;
+  if (!totals || now.lost == 0 || (now.known == totals->known && now.lost <= totals->lost)) return 0;
+  if (entry.tables_before)
+    return count_newly_lost(*entry.topology_before, *entry.tables_before, *sweep.topology, *sweep.routes,
+                            TreeCache::kMostFollowed);
+  return now.known <= totals->known && now.lost > totals->lost ? now.lost - totals->lost : 0;
 }
 
 // What the new routes did to others. Before the link went there was no turn: the guards saw to that.
@@ -57,10 +84,11 @@ void PlanManager::check_routes(const Entry& entry, const RemedyView& view, Windo
   const std::string& fabric = entry.plan.target.fabric;
   const RouteReview* now = trees_.tree(fabric, view, shown_) ? trees_.routes(fabric, view) : nullptr;
   if (!now) return;
-  if (now->turn != kNoIndex)
-    window.why = "routes then turned from down to up at " + view.fabric(fabric)->sweep->topology->node(now->turn).name;
-  else if (entry.routes_before && entry.routes_before->known == now->known && now->lost > entry.routes_before->lost)
-    window.why = std::to_string(now->lost - entry.routes_before->lost) + " pairs of adapters lost their path";
+  const Sweep& sweep = *view.fabric(fabric)->sweep;
+  if (now->turn != kNoIndex && !trees_.shape(fabric)->shape.is_direct())
+    window.why = "routes then turned from down to up at " + sweep.topology->node(now->turn).name;
+  else if (const std::uint64_t lost = newly_lost(entry, sweep, *now); lost > 0)
+    window.why = std::to_string(lost) + " pairs of adapters lost their path";
   else
     return;
   window.good = false;
@@ -72,7 +100,7 @@ void PlanManager::check_neighbours(const Entry& entry, const RemedyView& view, W
   const FabricView* fabric = view.fabric(entry.plan.target.fabric);
   if (!fabric || !window.fresh) return;
   std::string silent =
-      silent_neighbours(entry.neighbours, entry.plan.target, *fabric, settings_.limits.stale_intervals);
+      silent_neighbours(entry.plan.neighbours, entry.plan.target, *fabric, settings_.limits.stale_intervals);
   if (silent.empty()) return;
   window.good = false;
   window.worse = true;
@@ -80,23 +108,26 @@ void PlanManager::check_neighbours(const Entry& entry, const RemedyView& view, W
 }
 
 void PlanManager::watch_undoing(Entry& entry, const RemedyView& view) {
-  runner(entry, view.now)
-      .seen_back(judge_undoing(entry.plan, view, entry.work.verifying_since, entry.neighbours, settings_.limits));
+  runner(entry, view.now).seen_back(judge_undoing(entry.plan, view, entry.work.verifying_since, settings_.limits));
 }
 
 void PlanManager::watch(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const FabricView* fabric = view.fabric(plan.target.fabric);
   const Duration interval = fabric && fabric->sweep ? fabric->sweep->interval : Duration(std::chrono::seconds(1));
-  const TimePoint seen = fabric && fabric->sweep ? fabric->sweep->started : view.now;
+  // Without a sweep, by the clock.
+  const bool is_swept = fabric && fabric->sweep;
+  const TimePoint seen = is_swept ? fabric->sweep->started : view.now;
   Window window;
-  if (seen - entry.last_window >= interval / 2 || seen < entry.last_window) {
+  if (seen - entry.last_window >= (is_swept ? interval / 2 : interval) || seen < entry.last_window) {
     window = judge_window(plan, view, entry.work.verifying_since, settings_.limits);
     if (takes_out(plan.action) && plan.target.kind == EntityKind::kLink) {
       if (window.good) check_routes(entry, view, window);
       check_neighbours(entry, view, window);
     }
-    entry.last_window = seen;
+    // We look when there is news: what that is late this time is not late the next time, too.
+    const bool is_a_little_late = !is_swept && seen >= entry.last_window && seen - entry.last_window < 2 * interval;
+    entry.last_window = is_a_little_late ? entry.last_window + interval : seen;
   }
   const VerificationLimits& limits = settings_.limits.verification;
   std::uint32_t needed = limits.windows;
@@ -108,13 +139,37 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   runner(entry, view.now).window(window, needed);
   // From here on what goes wrong with it is trouble again, and no work.
   if (plan.state == before && !was_good && plan.windows_good > 0 && !takes_out(plan.action))
-    note(entry, std::string(kOurselves), "it is up, and on probation", view.now);
+    note(entry, std::string(kOurselves),
+         outward_action(plan) == RemedyAction::kRaiseLinkCost ? "its cost is set back, on probation"
+                                                              : "it is up, and on probation",
+         view.now);
   if (plan.state == before && window.fresh) {
     // People who look see it move; the journal need not.
+    plan.updated = view.now;
     const bool changed = entry.changed;
     show(entry);
     entry.changed = changed;
   }
+}
+
+std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const std::vector<PlanPtr>> plans,
+                                                          const PlanManager& book) {
+  std::shared_ptr<std::vector<PlanPtr>> further;
+  for (std::size_t i = 0; i < plans->size(); ++i) {
+    const Plan& stored = *(*plans)[i];
+    if (stored.state != PlanState::kVerifying) continue;
+    const PlanPtr now = book.find(stored.id);
+    if (!now || now->state != stored.state ||
+        (now->windows_good == stored.windows_good && now->windows_needed == stored.windows_needed))
+      continue;
+    if (!further) further = std::make_shared<std::vector<PlanPtr>>(*plans);
+    auto plan = std::make_shared<Plan>(stored);
+    plan->windows_good = now->windows_good;
+    plan->windows_needed = now->windows_needed;
+    plan->updated = now->updated;
+    (*further)[i] = std::move(plan);
+  }
+  return further ? further : plans;
 }
 
 }  // namespace weft::analyzer

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/remedy/limits.hpp"
+#include "analyzer/remedy/routing_engine.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/snapshot.hpp"
 
@@ -20,14 +21,19 @@ struct RemedySettings {
   RemedySettings() { modes.fill(RemedyMode::kPropose); }
 
   std::array<RemedyMode, static_cast<std::size_t>(RemedyAction::kCount)> modes;
-  /// Who carries an action out; empty: nobody, and no plan is made for it.
+  /// Who carries an action out; empty: nobody, and we make no plan for it.
   std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> actuators;
-  /// The same for links of Ethernet fabrics, where neither ports nor hop weights of InfiniBand are.
+  /// The same for links of Ethernet fabrics, where neither ports nor hop weights of InfiniBand are. Where it is empty
+  /// plans are made all the same, and refused: a person may shut the port.
   std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> ethernet_actuators;
   /// Hosts, switches (by name or GUID) and ports ("name:port"; on Ethernet "leaf01:swp3"). Where `allow` has entries
   /// nothing else is touched.
   std::vector<std::string> allow, deny;
   RemedyLimits limits;
+  /// Of the subnet managers of all InfiniBand fabrics.
+  RoutingEngine routing_engine = RoutingEngine::kUnknown;
+  /// Another weftd that may act on a fabric trips the circuit breaker. Its mark on a target does so in any case.
+  bool stop_for_other_weftd = true;
 
   /// How far automation may go with the action.
   RemedyMode mode(RemedyAction action) const { return modes[static_cast<std::size_t>(action)]; }

@@ -3,25 +3,22 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 namespace {
 
-/// Only what nobody would take for a name: "cafe" is a host.
-std::optional<std::uint64_t> guid_in(std::string_view entry) {
-  constexpr std::size_t kDigits = 16;
-  const auto guid = parse_guid(entry);
-  const auto digits = static_cast<std::size_t>(std::ranges::count_if(entry, [](char c) { return c != ':'; }));
-  if (!guid || (!entry.starts_with("0x") && !entry.starts_with("0X") && digits != kDigits)) return std::nullopt;
-  return guid;
+bool names_node(std::string_view entry, const Node& node) {
+  if (const auto guid = written_guid(entry)) return node.guid.value == *guid;
+  return same_name(entry, node.name);
 }
 
-bool names_node(std::string_view entry, const Node& node) {
-  if (const auto guid = guid_in(entry)) return node.guid.value == *guid;
-  return same_name(entry, node.name);
+/// The host itself, or an adapter by the name that it bears there: "n2 mlx5_0" (host_name()).
+bool names_host(std::string_view entry, std::string_view host) {
+  const std::size_t space = entry.rfind(' ');
+  return same_host(entry, host) ||
+         (space != std::string_view::npos && same_host(entry.substr(0, space), host) && !is_nobodys_description(entry));
 }
 
 /// "name:7": the node's name, and the port's number or name; nullopt without a colon.
@@ -38,11 +35,11 @@ bool is_number(std::string_view text, unsigned number) {
 }
 
 bool names_any_node(std::string_view entry, const Topology& topology) {
-  const auto guid = guid_in(entry);
+  const auto guid = written_guid(entry);
   if (guid && std::ranges::any_of(topology.ports(), [&](const Port& port) { return port.guid.value == *guid; }))
     return true;
   return std::ranges::any_of(topology.nodes(), [&](const Node& node) {
-    return names_node(entry, node) || (node.type == NodeType::kChannelAdapter && same_host(entry, host_name(node)));
+    return names_node(entry, node) || (node.type == NodeType::kChannelAdapter && names_host(entry, host_name(node)));
   });
 }
 
@@ -59,16 +56,24 @@ bool names_any_port(std::string_view entry, const Topology& topology) {
 
 }  // namespace
 
+std::optional<std::uint64_t> written_guid(std::string_view text) {
+  constexpr std::size_t kDigits = 16;
+  const auto guid = parse_guid(text);
+  const auto digits = static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return c != ':'; }));
+  if (!guid || (!text.starts_with("0x") && !text.starts_with("0X") && digits != kDigits)) return std::nullopt;
+  return guid;
+}
+
 bool means_host(std::string_view entry, std::string_view host, const HostIdentities& hosts) {
-  const auto guid = guid_in(entry);
-  return same_host(entry, host) || (guid && hosts.has_guid(host, *guid));
+  const auto guid = written_guid(entry);
+  return names_host(entry, host) || hosts.has_adapter(host, entry) || (guid && hosts.has_guid(host, *guid));
 }
 
 bool means_port(std::string_view entry, PortKey port, const Topology* topology) {
   const NodeIndex index = topology ? topology->find_node(port.node) : kNoIndex;
   const auto is_node = [&](std::string_view text) {
     if (index != kNoIndex) return names_node(text, topology->node(index));
-    const auto guid = guid_in(text);
+    const auto guid = written_guid(text);
     return guid && *guid == port.node.value;
   };
   if (is_node(entry)) return true;
@@ -81,7 +86,7 @@ bool means_port(std::string_view entry, PortKey port, const Topology* topology) 
 
 std::vector<std::string> entries_without_target(const RemedySettings& settings, const RemedyView& view) {
   const auto is_known = [&view](const std::string& entry) {
-    if (std::ranges::any_of(view.hosts, [&](const auto& host) { return same_host(entry, host->host); })) return true;
+    if (std::ranges::any_of(view.hosts, [&](const auto& host) { return names_host(entry, host->host); })) return true;
     return std::ranges::any_of(view.fabrics, [&](const FabricView& fabric) {
       if (!fabric.sweep || !fabric.sweep->topology) return false;
       return names_any_node(entry, *fabric.sweep->topology) || names_any_port(entry, *fabric.sweep->topology);

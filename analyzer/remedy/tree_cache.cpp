@@ -2,6 +2,7 @@
 #include "analyzer/remedy/tree_cache.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "analyzer/places/place_finder.hpp"
@@ -18,16 +19,33 @@ std::uint8_t is_up(const Topology& topology, const Uplink& uplink) {
   return port.is_up() && topology.port(port.peer).is_up() ? 1 : 0;
 }
 
+bool is_link_of(const Entity& entity, const std::string& fabric) {
+  return entity.kind == EntityKind::kLink && entity.fabric == fabric;
+}
+
+// Between two switches, and somebody disabled one end.
+bool is_disabled(const Topology& topology, PortIndex a, PortIndex b) {
+  const auto fits = [&](PortIndex end) { return topology.node_of(topology.port(end)).type == NodeType::kSwitch; };
+  const auto is_off = [&](PortIndex end) { return topology.port(end).physical_state == PortPhysicalState::kDisabled; };
+  return fits(a) && fits(b) && (is_off(a) || is_off(b));
+}
+
+// Both ends, where the topology has them and knows a cable at neither; else kNoIndex twice.
+std::pair<PortIndex, PortIndex> ports_without_cable(const Topology& topology, PortKey a, PortKey b) {
+  const PortIndex from = topology.find_port(a), to = topology.find_port(b);
+  if (from == kNoIndex || to == kNoIndex || topology.port(from).peer != kNoIndex || topology.port(to).peer != kNoIndex)
+    return {kNoIndex, kNoIndex};
+  return {from, to};
+}
+
 std::vector<std::pair<PortIndex, PortIndex>> missing_cables(const std::string& fabric, const Topology& topology,
                                                             const RemedyView& view,
                                                             std::span<const std::shared_ptr<const Plan>> plans) {
   std::vector<std::pair<PortIndex, PortIndex>> missing;
   const auto add = [&](const Entity& link) {
-    if (link.kind != EntityKind::kLink || link.fabric != fabric) return;
-    const PortIndex a = topology.find_port(link.port), b = topology.find_port(link.peer);
-    if (a == kNoIndex || b == kNoIndex || topology.port(a).peer != kNoIndex || topology.port(b).peer != kNoIndex)
-      return;
-    missing.emplace_back(a, b);
+    if (!is_link_of(link, fabric)) return;
+    const auto ends = ports_without_cable(topology, link.port, link.peer);
+    if (ends.first != kNoIndex) missing.push_back(ends);
   };
   for (const auto& incident : view.incidents)
     if (incident->is_open()) add(incident->finding.cause);
@@ -46,18 +64,27 @@ bool may_hold(const Plan& plan) {
   return is_under_way(plan.state) && plan.intent == (takes_out(plan.action) ? PlanIntent::kApply : PlanIntent::kUndo);
 }
 
-// Links that stay up while the subnet manager avoids them: to those that need ways they are none.
-std::vector<UplinkIndex> avoided_uplinks(const std::string& fabric, const Topology& topology, const FabricTree& tree,
-                                         std::span<const std::shared_ptr<const Plan>> plans) {
-  std::vector<UplinkIndex> avoided;
+// Both ends of links that stay up while the subnet manager avoids them: to those that need ways they are none.
+std::vector<PortIndex> avoided_links(const std::string& fabric, const Topology& topology,
+                                     std::span<const std::shared_ptr<const Plan>> plans) {
+  std::vector<PortIndex> avoided;
   for (const auto& plan : plans) {
     if (!may_hold(*plan) || plan->target.kind != EntityKind::kLink || plan->target.fabric != fabric) continue;
-    const PortIndex port = topology.find_port(plan->target.port);
-    const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree.uplink_of(port);
-    if (uplink != kNoIndex && outward_action(*plan) == RemedyAction::kRaiseLinkCost) avoided.push_back(uplink);
+    if (outward_action(*plan) != RemedyAction::kRaiseLinkCost) continue;
+    for (const PortKey end : {plan->target.port, plan->target.peer})
+      if (const PortIndex port = topology.find_port(end); port != kNoIndex) avoided.push_back(port);
   }
   std::ranges::sort(avoided);
   return avoided;
+}
+
+std::vector<NodeIndex> switches_of(const std::vector<JobLeaves>& jobs, const FabricTree& tree) {
+  std::vector<NodeIndex> switches;
+  for (const JobLeaves& job : jobs)
+    for (const std::uint32_t leaf : job.leaves) switches.push_back(tree.leaves()[leaf]);
+  std::ranges::sort(switches);
+  switches.erase(std::unique(switches.begin(), switches.end()), switches.end());
+  return switches;
 }
 
 bool same_jobs(const std::vector<JobLeaves>& a, const std::vector<JobLeaves>& b) {
@@ -115,7 +142,7 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
     kept.places = fabric->places;
     kept.tree = std::make_unique<FabricTree>(*topology, kept.places ? *kept.places : find_places(*topology), missing);
     kept.missing = std::move(missing);
-    kept.shape = find_shape(*topology, find_tiers(*topology));
+    kept.shape = find_shape(*topology, find_tiers(*topology), kept.missing);
   }
   std::vector<JobLeaves> jobs;
   const bool may_differ = recabled || !same_hosts;
@@ -124,15 +151,16 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
     kept.hosts.assign(view.hosts.begin(), view.hosts.end());
   }
   const auto uplinks = kept.tree->uplinks();
-  auto avoided = avoided_uplinks(name, *topology, *kept.tree, plans);
+  auto avoided = avoided_links(name, *topology, plans);
   const auto is_way = [&](UplinkIndex index) {
-    return is_up(*topology, uplinks[index]) != 0 && !std::ranges::binary_search(avoided, index);
+    return is_up(*topology, uplinks[index]) != 0 && !std::ranges::binary_search(avoided, uplinks[index].port);
   };
   if (recabled || !kept.live || (may_differ && !same_jobs(jobs, kept.jobs))) {
     std::vector<std::uint8_t> up;
     up.reserve(uplinks.size());
     for (UplinkIndex index = 0; index < uplinks.size(); ++index) up.push_back(is_way(index) ? 1 : 0);
     kept.jobs = std::move(jobs);
+    kept.busy = switches_of(kept.jobs, *kept.tree);
     kept.chooser.reset();
     kept.live = std::make_unique<LiveTree>(*kept.tree, up, kept.jobs, limits_);
     kept.chooser = std::make_unique<LinkChooser>(*kept.live);
@@ -144,31 +172,51 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   }
   kept.topology = topology;
   kept.avoided = std::move(avoided);
+  kept.cabled.emplace(CabledShape{*kept.topology, kept.shape, kept.missing, kept.avoided, kept.busy});
   return kept.live.get();
 }
 
 const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& view) {
   Kept& kept = kept_[name];
   const FabricView* fabric = view.fabric(name);
-  if (!fabric || !fabric->sweep || kept.counted == fabric->sweep->topology) return kept.counts;
+  if (!fabric || !fabric->sweep ||
+      (kept.counted == fabric->sweep->topology && kept.counted_cabling == fabric->cabling &&
+       std::ranges::equal(kept.counted_incidents, view.incidents)))
+    return kept.counts;
   kept.counted = fabric->sweep->topology;
+  kept.counted_cabling = fabric->cabling;
+  kept.counted_incidents.assign(view.incidents.begin(), view.incidents.end());
   kept.counts = {};
   for (const Node& node : kept.counted->nodes()) kept.counts.out_of_reach += !node.reachable;
-  const auto is_switch = [&](const Port& port) { return kept.counted->node_of(port).type == NodeType::kSwitch; };
   for (PortIndex index = 0; index < kept.counted->ports().size(); ++index) {
-    const Port& port = kept.counted->port(index);
-    if (port.peer == kNoIndex || port.peer < index) continue;
-    const Port& peer = kept.counted->port(port.peer);
-    if ((port.physical_state == PortPhysicalState::kDisabled || peer.physical_state == PortPhysicalState::kDisabled) &&
-        is_switch(port) && is_switch(peer))
-      kept.counts.disabled.push_back(index);
+    const PortIndex peer = kept.counted->port(index).peer;
+    if (peer != kNoIndex && peer > index && is_disabled(*kept.counted, index, peer))
+      kept.counts.disabled.push_back(link_entity(name, *kept.counted, index));
   }
+  std::set<LinkKey> seen;
+  const auto add = [&](PortKey a, PortKey b) {
+    const auto [low, high] = ports_without_cable(*kept.counted, a, b);
+    if (low == kNoIndex || !is_disabled(*kept.counted, low, high) || !seen.insert(make_link_key(a, b)).second) return;
+    Entity& link = kept.counts.disabled.emplace_back();
+    link.kind = EntityKind::kLink;
+    link.fabric = name;
+    link.port = make_link_key(a, b).low;
+    link.peer = make_link_key(a, b).high;
+  };
+  for (const auto& incident : view.incidents) {
+    if (!incident->is_open()) continue;
+    if (is_link_of(incident->finding.cause, name)) add(incident->finding.cause.port, incident->finding.cause.peer);
+    for (const Entity& link : incident->finding.affected)
+      if (is_link_of(link, name)) add(link.port, link.peer);
+  }
+  if (fabric->cabling)
+    for (const NamedLink& link : fabric->cabling->missing) add(link.a.key, link.b.key);
   return kept.counts;
 }
 
-const FabricShape* TreeCache::shape(const std::string& fabric) const {
+const CabledShape* TreeCache::shape(const std::string& fabric) const {
   const auto kept = kept_.find(fabric);
-  return kept == kept_.end() || !kept->second.tree ? nullptr : &kept->second.shape;
+  return kept == kept_.end() || !kept->second.cabled ? nullptr : &*kept->second.cabled;
 }
 
 LinkChooser* TreeCache::chooser(const std::string& fabric) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/places/shape.hpp"
+#include "analyzer/remedy/cross_sections.hpp"
 #include "analyzer/remedy/guards.hpp"
 #include "analyzer/remedy/link_choice.hpp"
 #include "analyzer/remedy/live_tree.hpp"
@@ -32,8 +32,9 @@ class TreeCache {
   LiveTree* tree(const std::string& fabric, const RemedyView& view, std::span<const std::shared_ptr<const Plan>> plans);
   /// What is counted in the last sweep of that fabric; nothing when it was never seen. Valid until the next call.
   const SweepCounts& counts(const std::string& fabric, const RemedyView& view);
-  /// What kind of network that fabric is, as of the last tree(); null when that gave none.
-  const FabricShape* shape(const std::string& fabric) const;
+  /// What kind of network that fabric is, and its cables, as of the last tree(); null when that gave none. Valid until
+  /// the next tree() of it.
+  const CabledShape* shape(const std::string& fabric) const;
   /// Chooses among bad links of that fabric, by what tree() last gave for it; null when it gave none.
   LinkChooser* chooser(const std::string& fabric);
   /// How the fabric's forwarding tables lead through its tiers, to at most kMostFollowed destinations. Null while no
@@ -48,7 +49,7 @@ class TreeCache {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Places> places;
     std::vector<std::pair<PortIndex, PortIndex>> missing;
-    std::vector<UplinkIndex> avoided;  ///< up, and held costly by a plan: no way for anybody, ascending
+    std::vector<PortIndex> avoided;  ///< ends of links that are up and held costly by a plan, ascending
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
     std::unique_ptr<LinkChooser> chooser;
@@ -56,8 +57,12 @@ class TreeCache {
     std::vector<std::shared_ptr<const Plan>> plans;
     std::vector<std::shared_ptr<const HostView>> hosts;  ///< whose jobs `jobs` are
     std::vector<JobLeaves> jobs;
+    std::vector<NodeIndex> busy;  ///< switches with adapters of those, ascending
     FabricShape shape;
-    std::shared_ptr<const Topology> counted;  ///< where `counts` is from
+    std::optional<CabledShape> cabled;        ///< of the shape
+    std::shared_ptr<const Topology> counted;  ///< where `counts` is from, with these
+    std::shared_ptr<const CablingDifferences> counted_cabling;
+    std::vector<std::shared_ptr<const Incident>> counted_incidents;
     SweepCounts counts;
     std::shared_ptr<const Routes> reviewed;             ///< what `review` is about
     std::shared_ptr<const Topology> reviewed_topology;  ///< … in which graph

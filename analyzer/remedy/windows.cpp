@@ -59,8 +59,12 @@ Seen look(const Plan& plan, const RemedyView& view) {
   return {fabric->sweep.get(), port, peer};
 }
 
+/// Both ends are up, and neither is known to have another cable.
 bool is_up(const Seen& seen) {
-  return seen.sweep->topology->port(seen.port).is_up() && seen.sweep->topology->port(seen.peer).is_up();
+  const Port& port = seen.sweep->topology->port(seen.port);
+  const Port& peer = seen.sweep->topology->port(seen.peer);
+  const auto leads_to = [](const Port& from, PortIndex to) { return from.peer == kNoIndex || from.peer == to; };
+  return port.is_up() && peer.is_up() && leads_to(port, seen.peer) && leads_to(peer, seen.port);
 }
 
 /// What still leads over the link, in words; empty: nothing.
@@ -176,8 +180,7 @@ bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const Hos
          (*host)->reading->jobs.empty();
 }
 
-Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, const std::vector<NodeGuid>& neighbours,
-                     const RemedyLimits& limits) {
+Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {
   Window window;
   const Seen seen = look(plan, view);
   if (!seen.sweep || seen.sweep->started <= since) return window;
@@ -185,7 +188,8 @@ Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, 
   if (!is_up(seen))
     window.why = "the link has not come up again";
   else
-    window.why = silent_neighbours(neighbours, plan.target, *view.fabric(plan.target.fabric), limits.stale_intervals);
+    window.why =
+        silent_neighbours(plan.neighbours, plan.target, *view.fabric(plan.target.fabric), limits.stale_intervals);
   window.good = window.why.empty();
   return window;
 }

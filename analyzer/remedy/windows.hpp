@@ -2,8 +2,6 @@
 #pragma once
 // What one look at the world says of a plan that is being verified.
 
-#include <vector>
-
 #include "analyzer/remedy/plan_runner.hpp"
 #include "analyzer/remedy/settings.hpp"
 
@@ -15,9 +13,8 @@ namespace weft::analyzer {
 Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits);
 
 /// Whether the fabric is as before a link was taken out, now that this was undone at `since`: the link is up and those
-/// who answered before (answering_neighbours()) do so again.
-Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, const std::vector<NodeGuid>& neighbours,
-                     const RemedyLimits& limits);
+/// who answered before (Plan::neighbours) do so again.
+Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits);
 
 /// What the plan did is in force with success, so that its incident waits for a repair and for nobody's decision: a
 /// link is out or avoided, a host is drained and runs no job any more as far as its collector tells. A job that still

@@ -137,7 +137,9 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
   bool any_without = false;
   std::vector<std::uint8_t> received;
   for (const auto& [member, silence] : silences) {
-    if (silence.was_seen_to_begin() || silence.since > last || silence.hidden > first) continue;
+    if (silence.was_seen_to_begin() || silence.hidden > first) continue;
+    // It may as well have begun before the others, by as much as the score allows, and before it was read silent.
+    if (seconds(last - silence.since) < beginning.allowed) continue;
     if (silence.may_include_first && (silence.background - background) * silence.longest > kPartOfFirst * first)
       continue;
     const double delay = seconds(silence.until - beginning.silent) - usual;

@@ -85,4 +85,12 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, c
   return experimental::CreateCustomChannelWithInterceptors(server, credentials, arguments, std::move(interceptors));
 }
 
+void limit_connect_time(grpc::ChannelArguments& arguments, std::chrono::milliseconds most) {
+  const auto milliseconds = static_cast<int>(most.count());
+  // A connection attempt may last at least this long, and no longer while the first backoff (1 s) is not longer: gRPC
+  // 1.51, subchannel.cc, Subchannel::StartConnectingLocked().
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, milliseconds);
+  arguments.SetInt(GRPC_ARG_DNS_ARES_QUERY_TIMEOUT_MS, milliseconds);
+}
+
 }  // namespace weft::api

@@ -5,6 +5,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -18,5 +19,8 @@ namespace weft::api {
 /// combination that makes no sense: a certificate without TLS or key, a token with a line break in it.
 Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, const ClientSecurity& security,
                                                     const grpc::ChannelArguments& arguments);
+
+/// A connection that is not there after `most` (name, TCP, TLS, HTTP/2, each address of the name) fails.
+void limit_connect_time(grpc::ChannelArguments& arguments, std::chrono::milliseconds most);
 
 }  // namespace weft::api

@@ -18,16 +18,17 @@ namespace {
 constexpr std::size_t kWorthCompressing = 1024;
 constexpr std::uint32_t kProtocol = 1;
 
-Result<std::shared_ptr<grpc::Channel>> connect(const std::string& analyzer, const ClientSecurity& security) {
+Result<std::shared_ptr<grpc::Channel>> connect(const std::string& analyzer, const ClientSecurity& security,
+                                               const TelemetryPatience& patience) {
   grpc::ChannelArguments arguments;
+  limit_connect_time(arguments, patience.connect);
   // weftd stands in the management network; a proxy for the web is not the way there.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Every try is a connection of its own: how often is for us to say, not for gRPC.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 10'000);  // which also bounds the wait for a connection
   // A peer that died without a word is noticed.
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(patience.ping_after.count()));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(patience.ping_answer.count()));
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   return open_channel(analyzer, security, arguments);
 }
@@ -196,10 +197,9 @@ class TelemetryClient::Stream final : public grpc::ClientBidiReactor<v1::Collect
   bool closed_ = false;
 };
 
-TelemetryClient::TelemetryClient(std::string analyzer, std::function<void()> notify, ClientSecurity security)
-    : analyzer_(std::move(analyzer)),
-      security_(std::move(security)),
-      inbox_(std::make_shared<Inbox>(std::move(notify))) {}
+TelemetryClient::TelemetryClient(std::function<void()> notify, ClientSecurity security,
+                                 const TelemetryPatience& patience)
+    : security_(std::move(security)), patience_(patience), inbox_(std::make_shared<Inbox>(std::move(notify))) {}
 
 TelemetryClient::~TelemetryClient() {
   cancel();
@@ -208,9 +208,9 @@ TelemetryClient::~TelemetryClient() {
   inbox_->idle.wait(lock, [this] { return inbox_->streams == 0; });
 }
 
-void TelemetryClient::open(const TelemetryHello& hello) {
+void TelemetryClient::open(const std::string& analyzer, const TelemetryHello& hello) {
   cancel();
-  const auto channel = connect(analyzer_, security_);
+  const auto channel = connect(analyzer, security_, patience_);
   std::uint64_t epoch = 0;
   {
     const std::lock_guard lock(inbox_->mutex);

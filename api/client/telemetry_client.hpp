@@ -3,6 +3,7 @@
 // A collector's stream to weftd: the client of TelemetryService. No gRPC to be seen, no waiting, no logic: what to send
 // and when to try again is the owner's matter.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,21 +35,29 @@ struct TelemetryEvent {
   Error error;                 ///< of the end: kInvalidArgument for "do not send it again"
 };
 
+/// How long a connection may be without an answer.
+struct TelemetryPatience {
+  std::chrono::milliseconds connect{10'000};      ///< to look up the name and to connect, until HTTP/2 is agreed
+  std::chrono::milliseconds ping_after{20'000};   ///< that nothing was received
+  std::chrono::milliseconds ping_answer{10'000};  ///< then for the answer to a ping; without one the stream ends
+};
+
 /// One stream at a time. Questions for our clock are answered at once, before any batch that waits. All methods may be
 /// called from one thread; gRPC's own threads do the work.
 class TelemetryClient {
  public:
   /// `notify` is called, on a thread of gRPC, when next() has something new or room was made; it must not call back.
   /// Files of `security` are read anew for each stream.
-  TelemetryClient(std::string analyzer, std::function<void()> notify, ClientSecurity security = {});
+  explicit TelemetryClient(std::function<void()> notify, ClientSecurity security = {},
+                           const TelemetryPatience& patience = {});
   /// Ends the stream, and waits until gRPC has done with it.
   ~TelemetryClient();
   TelemetryClient(const TelemetryClient&) = delete;
   TelemetryClient& operator=(const TelemetryClient&) = delete;
 
-  /// Begins a new stream, over a connection of its own, and says hello. What the stream before still had to tell is
-  /// forgotten.
-  void open(const TelemetryHello& hello);
+  /// Begins a new stream to `analyzer` (HOST:PORT), over a connection of its own, and says hello. What the stream
+  /// before still had to tell is forgotten.
+  void open(const std::string& analyzer, const TelemetryHello& hello);
   /// Queues a batch for the stream. Nothing happens when it has ended: next() tells.
   void send(std::uint64_t sequence, bool late, const std::vector<std::byte>& body);
   /// Batches that gRPC has not taken yet.
@@ -64,8 +73,8 @@ class TelemetryClient {
   class Stream;
   struct Inbox;
 
-  std::string analyzer_;
   ClientSecurity security_;
+  TelemetryPatience patience_;
   std::shared_ptr<Inbox> inbox_;
   std::shared_ptr<Stream> stream_;
 };

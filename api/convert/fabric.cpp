@@ -170,14 +170,23 @@ bool starts_link(const Topology& topology, PortIndex index) {
   return peer != kNoIndex && (peer == index || topology.key_of(index) < topology.key_of(peer));
 }
 
+bool is_loose_end(const Topology& topology, PortIndex index) {
+  const Port& port = topology.port(index);
+  return port.peer == kNoIndex && port.number.value != 0 && port.physical_state == PortPhysicalState::kDisabled &&
+         topology.node_of(port).type == NodeType::kSwitch;
+}
+
 void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to) {
   const Topology& topology = *fabric.sweep->topology;
   const Port& port = topology.port(index);
-  const Port& peer = topology.port(port.peer);
   to.set_fabric(valid_utf8(fabric.name));
   to_proto(topology, index, *to.mutable_a());
+  to.set_disabled(port.physical_state == PortPhysicalState::kDisabled);
+  if (port.peer == kNoIndex) return;
+  const Port& peer = topology.port(port.peer);
   to_proto(topology, port.peer, *to.mutable_b());
   to.set_up(port.is_up() && peer.is_up());
+  to.set_disabled(to.disabled() || peer.physical_state == PortPhysicalState::kDisabled);
   to.set_state_unknown(is_unread(topology, index));
   // A node out of reach keeps what its ports last said: the rate of a link whose other end is down.
   if (port.state == PortState::kDown || peer.state == PortState::kDown) return;

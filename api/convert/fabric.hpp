@@ -18,7 +18,7 @@ void node_to_proto(const FabricView& fabric, NodeIndex index, v1::Node& to);
 enum class PortDetail { kStates, kRates, kCounters };
 /// Fills in the message of one port, as much of it as `detail` says. `now` tells what is stale.
 void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail, TimePoint now, v1::Port& to);
-/// `index` is the end with the smaller key, see starts_link().
+/// `index` is the end with the smaller key, see starts_link(), or a loose end. Without the plan that holds the link.
 void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to);
 /// Node, number and, on Ethernet, name of one port.
 void to_proto(const Topology& topology, PortIndex index, v1::PortReference& to);
@@ -28,5 +28,7 @@ std::string width_text(WidthMask width);
 std::string speed_text(SpeedMask speed);
 /// There is a cable at the port, and this is the end it is listed under: each cable once.
 bool starts_link(const Topology& topology, PortIndex index);
+/// A port of a switch that somebody disabled, with no cable known. It may be one end of a link, or unused.
+bool is_loose_end(const Topology& topology, PortIndex index);
 
 }  // namespace weft::api

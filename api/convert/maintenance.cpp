@@ -65,9 +65,7 @@ void add_host(const Snapshot& snapshot, const std::string& host, MaintenanceWind
 
 Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, MaintenanceWindow& window) {
   const std::vector<FoundNode> found = find_nodes(snapshot, what, kMostNodes);
-  const auto several = [&] {
-    return fail(ErrorCode::kInvalidArgument, valid_utf8(what) + " matches several nodes: use the GUID");
-  };
+  const auto several = [&] { return fail(ErrorCode::kInvalidArgument, several_nodes_text(what, found)); };
   if (!found.empty()) {
     const FoundNode& first = found.front();
     const Node& node = first.fabric->sweep->topology->node(first.node);

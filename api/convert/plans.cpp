@@ -97,6 +97,8 @@ void to_proto(const Plan& from, v1::Plan& to) {
   to.set_windows_needed(from.windows_needed);
   to.set_outcome(valid_utf8(from.outcome));
   to.set_refused(from.refused());
+  if (from.action == RemedyAction::kRestoreLink || from.action == RemedyAction::kUndrainNode)
+    to.set_reverted_action(to_proto(from.inverse == RemedyAction::kNothing ? inverse_of(from.action) : from.inverse));
 }
 
 void to_proto(const RemedyStatus& from, v1::RemedyStatus& to) {
@@ -183,7 +185,8 @@ Result<v1::Plan> get_plan(const Snapshot& snapshot, std::string_view id) {
         to_proto(*plan, message);
         return message;
       }
-  return fail(ErrorCode::kNotFound, "no plan " + plan_name(*number));
+  return fail(ErrorCode::kNotFound,
+              "no plan " + plan_name(*number) + ": weftctl plans --all lists those that are known");
 }
 
 v1::RemedyStatus remedy_status(const Snapshot& snapshot) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "api/convert/fabric.hpp"
 #include "api/convert/incidents.hpp"
@@ -48,6 +49,17 @@ std::size_t add_node(v1::ListNodesResponse& response, const FabricView& fabric, 
   return node.ByteSizeLong();
 }
 
+/// The links that plans hold out of service, and the plans. One whose cost was raised is in service.
+std::map<std::pair<std::string_view, LinkKey>, std::uint64_t> held_links(const Snapshot& snapshot) {
+  std::map<std::pair<std::string_view, LinkKey>, std::uint64_t> held;
+  if (!snapshot.plans) return held;
+  for (const auto& plan : *snapshot.plans)
+    if (plan->in_force && plan->target.kind == EntityKind::kLink &&
+        (plan->action == RemedyAction::kRestoreLink ? plan->inverse : plan->action) != RemedyAction::kRaiseLinkCost)
+      held[{plan->target.fabric, make_link_key(plan->target.port, plan->target.peer)}] = plan->id;
+  return held;
+}
+
 }  // namespace
 
 v1::Status status(const Snapshot& snapshot) {
@@ -66,6 +78,18 @@ v1::Status status(const Snapshot& snapshot) {
   status.set_store_status(valid_utf8(snapshot.figures.store_status));
   status.set_revision(snapshot.revision);
   if (snapshot.taken != kNever) set_timestamp(*status.mutable_taken(), snapshot.taken);
+  if (const Leadership& from = snapshot.leadership; from.is_shared) {
+    v1::Status::Leadership& to = *status.mutable_leadership();
+    to.set_leads(from.leads);
+    to.set_held(from.is_held);
+    to.set_epoch(from.epoch);
+    to.set_leader(valid_utf8(from.leader));
+    to.set_address(valid_utf8(from.address));
+    if (from.since != kNever) set_timestamp(*to.mutable_since(), from.since);
+    to.set_silence_seconds(seconds(from.silence));
+    to.set_behind_seconds(seconds(from.behind));
+    to.set_trouble(valid_utf8(from.trouble));
+  }
   return status;
 }
 
@@ -114,11 +138,16 @@ Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::Lis
 }
 
 Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::ListLinksRequest& request) {
+  const auto held = held_links(snapshot);
   return page<v1::ListLinksRequest, v1::ListLinksResponse>(
-      snapshot, request, count_ports, [](v1::ListLinksResponse& response, const FabricView& fabric, PortIndex index) {
-        if (!starts_link(*fabric.sweep->topology, index)) return std::size_t{0};
+      snapshot, request, count_ports, [&](v1::ListLinksResponse& response, const FabricView& fabric, PortIndex index) {
+        const Topology& topology = *fabric.sweep->topology;
+        if (!starts_link(topology, index) && !is_loose_end(topology, index)) return std::size_t{0};
         v1::Link& link = *response.add_links();
         link_to_proto(fabric, index, link);
+        if (const auto key = topology.link_of(index))
+          if (const auto plan = held.find({fabric.name, *key}); plan != held.end())
+            link.set_plan_id(plan_name(plan->second));
         return link.ByteSizeLong();
       });
 }

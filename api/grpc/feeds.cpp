@@ -27,6 +27,20 @@ std::uint64_t digest_of(const NodeHealth& health) {
   return digest;
 }
 
+// All that a list of plans shows, and what is in force: not each of these changes is a new revision.
+std::uint64_t digest_of(const Plan& plan) {
+  std::uint64_t digest = 0xCBF29CE484222325ULL;
+  mix(digest, plan.revision);
+  mix(digest, static_cast<std::uint64_t>(plan.state));
+  mix(digest, plan.windows_good);
+  mix(digest, plan.windows_needed);
+  mix(digest, (plan.in_force ? 1U : 0U) + (plan.unresolved ? 2U : 0U));
+  mix(digest, std::hash<std::string>{}(plan.outcome));
+  for (const GuardVerdict& verdict : plan.guards) mix(digest, static_cast<std::uint64_t>(verdict.result));
+  for (const std::string& job : plan.jobs) mix(digest, std::hash<std::string>{}(job));
+  return digest;
+}
+
 }  // namespace
 
 bool IncidentFeed::next(const Snapshot& snapshot, Message& message) {
@@ -65,7 +79,7 @@ bool PlanFeed::next(const Snapshot& snapshot, Message& message) {
   while (const auto index = told_.next_index(plans.size())) {
     const Plan& plan = *plans[*index];
     const bool wanted = !is_over(plan.state) || include_ended_ || !initial_;
-    const auto news = told_.note(plan.id, plan.revision, wanted);
+    const auto news = told_.note(plan.id, digest_of(plan), wanted);
     if (news == Ledger<std::uint64_t>::News::kNone) continue;
     const bool first = initial_ && news == Ledger<std::uint64_t>::News::kNew;
     message.set_type(first ? Message::INITIAL : Message::CHANGED);

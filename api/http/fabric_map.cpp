@@ -258,6 +258,10 @@ HttpReply fabric_map_state(const Snapshot& snapshot, TimePoint now) {
   if (snapshot.taken != kNever) append_member(reply.body, "taken", time_text(snapshot.taken));
   reply.body += snapshot.figures.store_ok ? ",\"storeOk\":true" : ",\"storeOk\":false";
   append_member(reply.body, "storeStatus", snapshot.figures.store_status);
+  if (snapshot.leadership.is_shared) {
+    reply.body += snapshot.leadership.leads ? ",\"leads\":true" : ",\"leads\":false";
+    append_member(reply.body, "role", leadership_text(snapshot.leadership));
+  }
   reply.body += ",\"fabrics\":[";
   for (const FabricView& fabric : snapshot.fabrics) {
     if (reply.body.back() != '[') reply.body += ',';

@@ -12,6 +12,7 @@ namespace weft::api {
 namespace {
 
 constexpr std::size_t kMostIncidents = 200;
+constexpr std::size_t kMostPlans = 200;
 
 constexpr const char* kHead = R"(<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="5">
@@ -30,7 +31,8 @@ constexpr const char* kFoot = R"(<h2>For programs</h2><p><a href="/metrics">/met
 <a href="/api/v1/status">/api/v1/status</a> &middot; <a href="/api/v1/topology">topology</a> &middot;
 <a href="/api/v1/nodes">nodes</a> &middot; <a href="/api/v1/ports">ports</a> &middot; <a href="/api/v1/links">links</a> &middot;
 <a href="/api/v1/health">health</a> &middot; <a href="/api/v1/incidents?state=open">open incidents</a> &middot;
-<a href="/api/v1/incidents">all incidents</a> &middot; <a href="/healthz">healthz</a> &middot; <a href="/readyz">readyz</a></p>
+<a href="/api/v1/incidents">all incidents</a> &middot; <a href="/api/v1/plans">plans</a> &middot;
+<a href="/api/v1/remedy">automation</a> &middot; <a href="/healthz">healthz</a> &middot; <a href="/readyz">readyz</a></p>
 </body></html>
 )";
 
@@ -138,15 +140,79 @@ void append_health(std::string& page, const Snapshot& snapshot) {
   page += "</p>";
 }
 
+/// What holds automation back, and what had begun before. Nothing while nothing does.
+void append_brakes(std::string& page, const RemedyStatus& remedy, TimePoint now) {
+  const auto warn = [&page](const std::string& text) { page += "<p class=\"WARNING\">" + escaped(text) + "</p>"; };
+  if (remedy.hands_off) warn("Automation is stopped (hands-off) by a person: " + remedy.hands_off_reason);
+  if (!remedy.file_brake.empty()) warn("Automation is stopped by the hands-off file: " + remedy.file_brake);
+  if (remedy.breaker_tripped)
+    warn("The circuit breaker is tripped" +
+         (remedy.breaker_since == kNever ? std::string() : ", " + age_text(now - remedy.breaker_since)) + ": " +
+         remedy.breaker_reason);
+  for (const OrderUnderWay& order : remedy.under_way)
+    page += "<p>Under way: " + escaped(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target) +
+            ", begun " + age_text(now - order.since) + "</p>";
+}
+
+/// "VERIFYING 3/10", "PROPOSED (refused)".
+std::string state_text(const Plan& plan) {
+  std::string text = to_string(plan.state);
+  if (plan.state == PlanState::kVerifying && plan.windows_needed > 0)
+    text += ' ' + std::to_string(plan.windows_good) + '/' + std::to_string(plan.windows_needed);
+  if (plan.state == PlanState::kProposed && plan.refused()) text += " (refused)";
+  if (plan.state == PlanState::kApproved && plan.refused()) text += " (waiting)";
+  if (plan.unresolved) text += " (unresolved)";
+  return text;
+}
+
+void append_plan_table(std::string& page, const std::vector<const Plan*>& plans, TimePoint now) {
+  page += "<table><tr><th>Id<th>Action<th>State<th>Target<th>Since<th>Why</tr>";
+  for (std::size_t i = 0; i < plans.size() && i < kMostPlans; ++i) {
+    const Plan& plan = *plans[i];
+    const std::string name = plan_name(plan.id);
+    page += "<tr>" + cell("<a href=\"/api/v1/plans/" + name + "\">" + name + "</a>") + cell(to_string(plan.action)) +
+            cell(state_text(plan)) + cell(escaped(plan.target.label)) +
+            cell(age_text(now - (plan.started == kNever ? plan.created : plan.started))) +
+            cell(escaped(plan.outcome.empty() ? plan.reason : plan.outcome)) + "</tr>";
+  }
+  page += "</table>";
+  if (plans.size() > kMostPlans)
+    page += "<p class=\"dim\">and " + std::to_string(plans.size() - kMostPlans) + " more</p>";
+}
+
+/// Open plans, and those that are over and hold their target.
+void append_plans(std::string& page, const Snapshot& snapshot, TimePoint now) {
+  std::vector<const Plan*> open;
+  std::vector<const Plan*> held;
+  static const std::vector<std::shared_ptr<const Plan>> kNone;
+  for (const auto& plan : snapshot.plans ? *snapshot.plans : kNone) {
+    if (!is_over(plan->state))
+      open.push_back(plan.get());
+    else if (plan->in_force || plan->unresolved)
+      held.push_back(plan.get());
+  }
+  page += "<h2>Open plans of remedies: " + std::to_string(open.size()) + "</h2>";
+  if (open.empty())
+    page += "<p class=\"dim\">None.</p>";
+  else
+    append_plan_table(page, open, now);
+  if (held.empty()) return;
+  page += "<h2>Isolated, avoided or drained by plans that are over: " + std::to_string(held.size()) + "</h2>";
+  append_plan_table(page, held, now);
+}
+
 }  // namespace
 
 std::string status_page(const Snapshot& snapshot, TimePoint now) {
   std::string page = kHead;
+  if (snapshot.leadership.is_shared) page += "<p>" + escaped(leadership_text(snapshot.leadership)) + "</p>";
   if (snapshot.fabrics.empty()) page += "<p class=\"dim\">No fabric is monitored yet.</p>";
   if (!snapshot.figures.store_ok)
     page += "<p class=\"WARNING\">History is not being stored: " + escaped(snapshot.figures.store_status) + "</p>";
+  append_brakes(page, snapshot.remedy, now);
   append_fabrics(page, snapshot, now);
   append_incidents(page, snapshot, now);
+  append_plans(page, snapshot, now);
   append_health(page, snapshot);
   return page + kFoot;
 }

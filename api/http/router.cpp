@@ -28,7 +28,17 @@ HttpReply text_reply(unsigned status, std::string text) {
   return reply;
 }
 
-HttpReply readiness(const Snapshot& snapshot) {
+/// Snapshots come about once a second. An older one is of a weftd that hung, and says nothing of its lease.
+constexpr Duration kFresh = std::chrono::seconds(3);
+
+/// `role`: of the query; "leader" asks for a leader that holds its lease.
+HttpReply readiness(const Snapshot& snapshot, std::string_view role, TimePoint now) {
+  if (!role.empty() && role != "leader")
+    return error_reply({ErrorCode::kInvalidArgument, "the only role that can be asked for is leader"});
+  if (role == "leader" && snapshot.leadership.is_shared && now - snapshot.taken > kFresh)
+    return text_reply(503, "not ready: it is not known who leads\n");
+  if (role == "leader" && !snapshot.leadership.is_held)
+    return text_reply(503, "not ready: " + leadership_text(snapshot.leadership) + '\n');
   if (is_ready(snapshot)) return text_reply(200, "ready\n");
   std::string text = "not ready: the first sweep is not complete\n";
   for (const FabricView& fabric : snapshot.fabrics) text += fabric.name + ": " + fabric.status + '\n';
@@ -98,7 +108,7 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
   if (path.size() == 1) {
     if (front == "metrics") return metrics(request);
     if (front == "healthz") return text_reply(200, "ok\n");
-    if (front == "readyz") return readiness(*publication_->load());
+    if (front == "readyz") return readiness(*publication_->load(), target.parameter("role"), clock_->now());
   }
   // As it was asked for, not as it was decoded: a file has one name.
   const std::string_view asked = std::string_view(request.target).substr(0, request.target.find('?'));

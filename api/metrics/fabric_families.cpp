@@ -198,6 +198,30 @@ int badness(HealthVerdict verdict) {
   return 0;
 }
 
+/// Only where two weftd can share a database.
+void append_leadership(std::string& out, const Leadership& role, MetricsFormat format) {
+  constexpr MetricFamily kLeader{"weft_leader", MetricType::kGauge,
+                                 "1 while this weftd leads, 0 while it stands by. Only with store.url."};
+  constexpr MetricFamily kHeld{"weft_lease_held", MetricType::kGauge,
+                               "1 while this weftd leads and no other can; without it nothing is acted on."};
+  constexpr MetricFamily kEpoch{"weft_lease_epoch", MetricType::kGauge,
+                                "How often the database was taken by a weftd; grows by 1 with each takeover."};
+  constexpr MetricFamily kSilence{"weft_lease_silence_seconds", MetricType::kGauge,
+                                  "Time since the database last took a beat of this leader or answered this standby."};
+  constexpr MetricFamily kBehind{"weft_standby_behind_seconds", MetricType::kGauge,
+                                 "How old the incidents and plans that this standby shows may be; 0 for a leader."};
+  if (!role.is_shared) return;
+  const auto append = [&](const MetricFamily& family, double value) {
+    append_head(out, family, format);
+    append_sample(out, family.name, {}, value);
+  };
+  append(kLeader, role.leads ? 1 : 0);
+  append(kHeld, role.is_held ? 1 : 0);
+  append(kEpoch, static_cast<double>(role.epoch));
+  append(kSilence, seconds(role.silence));
+  append(kBehind, seconds(role.behind));
+}
+
 }  // namespace
 
 void append_head(std::string& out, const MetricFamily& family, MetricsFormat format) {
@@ -228,6 +252,7 @@ void append_fabric_families(std::string& out, const Snapshot& snapshot, TimePoin
   constexpr MetricFamily kStore{"weft_store_ok", MetricType::kGauge, "1 while history and incidents can be stored."};
   append_head(out, kStore, format);
   append_sample(out, kStore.name, {}, snapshot.figures.store_ok ? 1 : 0);
+  append_leadership(out, snapshot.leadership, format);
 }
 
 bool append_node_health(std::string& out, const Snapshot& snapshot, MetricsFormat format, std::size_t& position) {

@@ -66,8 +66,9 @@ void append_remedy_families(std::string& out, const Snapshot& snapshot, MetricsF
                status.file_brake.empty() ? 0 : 1, format);
   append_gauge(out, "weft_remedy_orders_under_way", "Changes that actuators have begun and not answered.",
                static_cast<std::uint32_t>(status.under_way.size()), format);
-  append_gauge(out, "weft_remedy_out_of_service", "Links and hosts that plans keep out of service.",
-               status.out_of_service, format);
+  append_gauge(out, "weft_remedy_out_of_service",
+               "Links and hosts that plans hold isolated, avoided by routes, or drained.", status.out_of_service,
+               format);
   append_gauge(out, "weft_remedy_without_plan", "Incidents without a plan because too many plans are open.",
                status.without_plan, format);
   append_gauge(out, "weft_remedy_actions_last_hour", "Actions started within the last hour.", status.actions_last_hour,

@@ -4,14 +4,39 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "api/publication/utf8.hpp"
 #include "fabric/host_names.hpp"
 
 namespace weft::api {
+namespace {
+
+/// A standby is a second or two behind at any time.
+constexpr Duration kLongBehind = std::chrono::seconds(10);
+
+}  // namespace
 
 bool is_ready(const Snapshot& snapshot) {
   if (!snapshot.health || (snapshot.fabrics.empty() && snapshot.watches_subnets)) return false;
   return std::all_of(snapshot.fabrics.begin(), snapshot.fabrics.end(),
                      [](const FabricView& fabric) { return fabric.sweep && fabric.sweep->topology; });
+}
+
+std::string leadership_text(const Leadership& leadership) {
+  const auto in_seconds = [](Duration time) { return std::to_string(time / std::chrono::seconds(1)) + " s"; };
+  std::string text;
+  if (leadership.leads)
+    text = "leader: " + leadership.leader;
+  else if (leadership.leader.empty())
+    text = "standby: no weftd leads yet";
+  else
+    text = "standby: " + leadership.leader + " leads at " + leadership.address;
+  if (leadership.leads && !leadership.is_held)
+    text += "; its lease is not renewed, so it acts on nothing and refuses changes";
+  if (!leadership.leads && leadership.behind > kLongBehind)
+    text += "; incidents and plans shown here may be " + in_seconds(leadership.behind) + " old";
+  if (!leadership.trouble.empty())
+    text += "; the database has not answered for " + in_seconds(leadership.silence) + ": " + leadership.trouble;
+  return text;
 }
 
 bool never_seen(const Sweep& sweep, PortIndex port) {
@@ -73,8 +98,22 @@ std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view nam
   }
   if (collect([&](const Node& node) { return node.name == name; })) return found;
   if (collect([&](const Node& node) { return host_name(node) == name; })) return found;
-  collect([&](const Node& node) { return node.type == NodeType::kChannelAdapter && same_host(host_name(node), name); });
+  if (collect(
+          [&](const Node& node) { return node.type == NodeType::kChannelAdapter && same_host(host_name(node), name); }))
+    return found;
+  collect([&](const Node& node) { return same_name(node.name, name) || same_name(host_name(node), name); });
   return found;
+}
+
+std::string several_nodes_text(std::string_view name, std::span<const FoundNode> nodes) {
+  constexpr std::size_t kMostListed = 5;
+  std::string list;
+  for (const FoundNode& found : nodes.first(std::min(nodes.size(), kMostListed))) {
+    const Node& node = found.fabric->sweep->topology->node(found.node);
+    list += (list.empty() ? "" : ", ") + to_string(node.guid) + " (" + valid_utf8(node.name) + ')';
+  }
+  if (nodes.size() > kMostListed) list += " and others";
+  return '\'' + valid_utf8(name) + "' matches several nodes: " + list + ": use a GUID or the full name of one";
 }
 
 namespace {

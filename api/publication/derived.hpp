@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace weft::api {
 /// There is a complete first sweep of every fabric, and an analysis of it. Where no subnet is to be watched nothing is
 /// missing.
 bool is_ready(const Snapshot& snapshot);
+
+/// "leader: host, process 123" or "standby: host, process 123 leads at host:50051", and what is wrong about it. Only
+/// for a weftd that shares its database. Clients and collectors know a standby by its first word.
+std::string leadership_text(const Leadership& leadership);
 
 /// Nothing is known of the port: never read, state unknown. Such a port has no series. (The second port of an adapter
 /// whose ports sit in two subnets is listed in both and known in one.)
@@ -47,9 +52,12 @@ struct FoundNode {
   const FabricView* fabric;
   NodeIndex node;
 };
-/// Nodes of that GUID, node name, host name, or name of the same host (same_host()), at most `limit`; of whichever of
-/// these first gives any.
+/// Nodes of that GUID, node name, host name, name of the same host (same_host()), or name in other case, at most
+/// `limit`; of whichever of these first gives any.
 std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view name, std::size_t limit);
+/// "'leaf' matches several nodes: 0x2c5eab0300b87b40 (leaf), 0x2c5eab0300b87b41 (LEAF): use a GUID". At most five are
+/// listed.
+std::string several_nodes_text(std::string_view name, std::span<const FoundNode> nodes);
 
 /// Health of the host or switch of that name, of the one that the node of that name or GUID belongs to, or of the same
 /// host under its short or qualified name; or nullptr.

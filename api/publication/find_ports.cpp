@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "api/publication/derived.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::api {
 namespace {
@@ -26,10 +27,10 @@ void find_numbered(const Snapshot& snapshot, std::string_view name, std::vector<
   }
   unsigned number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size() || number == 0 || number > 254) return;
+  if (error != std::errc{} || end != digits.data() + digits.size() || number == 0 || number > kMostPorts) return;
   for (const FoundNode& node : find_nodes(snapshot, name.substr(0, at), kMostNodes)) {
     const Topology& topology = *node.fabric->sweep->topology;
-    const PortKey key{topology.node(node.node).guid, PortNum{static_cast<std::uint8_t>(number)}};
+    const PortKey key{topology.node(node.node).guid, PortNum{static_cast<std::uint16_t>(number)}};
     if (const PortIndex port = topology.find_port(key); port != kNoIndex && !topology.is_ethernet())
       found.push_back({node.fabric, port});
   }
@@ -37,8 +38,8 @@ void find_numbered(const Snapshot& snapshot, std::string_view name, std::vector<
 
 /// "leaf01 swp3" of "leaf01" and "swp3". Names of ports may have colons in them.
 bool joins(std::string_view name, std::string_view node, std::string_view port) {
-  return name.size() == node.size() + 1 + port.size() && name.starts_with(node) && name.ends_with(port) &&
-         (name[node.size()] == ' ' || name[node.size()] == ':');
+  return name.size() == node.size() + 1 + port.size() && same_name(name.substr(0, node.size()), node) &&
+         name.ends_with(port) && (name[node.size()] == ' ' || name[node.size()] == ':');
 }
 
 void find_named(const FabricView& fabric, std::string_view name, std::vector<FoundPort>& found) {
@@ -53,6 +54,18 @@ void find_named(const FabricView& fabric, std::string_view name, std::vector<Fou
 }
 
 }  // namespace
+
+std::string first_end(const std::string& label) {
+  return end_of(label.substr(0, label.find(" - ")));
+}
+
+std::string end_of(std::string end) {
+  if (const std::size_t at = end.rfind(kPort); at != std::string::npos)
+    end.replace(at, kPort.size(), ":");
+  else if (const std::size_t blank = end.rfind(' '); blank != std::string::npos && end.find(':') == std::string::npos)
+    end[blank] = ':';
+  return end;
+}
 
 std::vector<FoundPort> find_ports(const Snapshot& snapshot, std::string_view name) {
   std::vector<FoundPort> found;

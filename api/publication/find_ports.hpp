@@ -2,6 +2,7 @@
 #pragma once
 // Ports by the names that people call them by. Pure: no I/O.
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,5 +19,11 @@ struct FoundPort {
 /// The ports that are called so: "leaf-1 port 12" or "leaf-1:12" on InfiniBand; on Ethernet, where numbers are nobody's
 /// names, "leaf01 swp3", "gpu-01 eth2", or the same with a colon. The node goes by name, host name or GUID.
 std::vector<FoundPort> find_ports(const Snapshot& snapshot, std::string_view name);
+
+/// NODE:PORT of the first end in the label of a link or port: of "leaf-1 port 7 - spine-0 port 3", "leaf01 swp7". Other
+/// texts as they are.
+std::string first_end(const std::string& label);
+/// NODE:PORT of the label of one port: of "leaf-1 port 7", "leaf01 swp7". Other texts as they are.
+std::string end_of(std::string label);
 
 }  // namespace weft::api

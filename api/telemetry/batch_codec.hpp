@@ -52,8 +52,8 @@ namespace weft::api {
 /// What a body may hold. Both sides need the same ones, or the receiver the larger.
 struct BatchLimits {
   std::size_t bytes = 1 << 20;      ///< of the whole body
-  std::size_t ports = 512;          ///< enough for 256 virtual functions of two ports
-  std::size_t series = 8'192;       ///<
+  std::size_t ports = 2'048;        ///< enough for a switch of 1,024 ports with as many interfaces beside them
+  std::size_t series = 65'536;      ///< 32 for each port
   std::size_t sources = 32;         ///<
   std::size_t jobs = 64;            ///<
   std::size_t events = 1'024;       ///<

@@ -5,10 +5,10 @@
 #include <cctype>
 #include <string>
 
+#include "fabric/ids.hpp"
+
 namespace weft::cabling {
 namespace {
-
-constexpr unsigned kMostPorts = 254;
 
 char lower(char letter) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
@@ -31,7 +31,7 @@ std::optional<std::string> take_number(std::string_view& text) {
   std::size_t digits = 0;
   for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
     value = value * 10 + static_cast<unsigned>(text[digits] - '0');
-    if (value > kMostPorts) return std::nullopt;
+    if (value > kMostSubnetPorts) return std::nullopt;
   }
   if (digits == 0 || value == 0) return std::nullopt;
   text.remove_prefix(digits);

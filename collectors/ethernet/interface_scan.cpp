@@ -12,7 +12,7 @@
 namespace weft::ethernet {
 namespace {
 
-constexpr std::size_t kMostInterfaces = 1024;
+constexpr std::size_t kMostInterfaces = 2048;
 
 const HostPort* port_on(std::span<const HostPort> ports, const std::string& interface) {
   const HostPort* found = nullptr;

@@ -32,6 +32,43 @@ void encode_header(MadBytes mad, MadClass mad_class, std::uint8_t class_version,
   for (std::size_t i = 0; i < 4; ++i) mad[20 + i] = static_cast<std::uint8_t>(modifier >> (24 - 8 * i));
 }
 
+void put_number(MadBytes mad, std::size_t at, std::uint64_t value, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) mad[at + i] = static_cast<std::uint8_t>(value >> (8 * (bytes - 1 - i)));
+}
+std::uint64_t get_number(ConstMadBytes mad, std::size_t at, std::size_t bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | mad[at + i];
+  return value;
+}
+void put_text(MadBytes mad, std::size_t at, std::string_view text, std::size_t longest) {
+  std::ranges::copy(text.substr(0, longest), mad.begin() + static_cast<std::ptrdiff_t>(at));
+}
+std::string get_text(ConstMadBytes mad, std::size_t at, std::size_t longest) {
+  const auto bytes = mad.subspan(at, longest);
+  return {bytes.begin(), std::ranges::find(bytes, std::uint8_t{0})};
+}
+
+constexpr std::uint8_t kSubnAdmDelete = 0x15, kSubnAdmDeleteResponse = 0x95;  // 15.2.2
+constexpr std::size_t kComponentMask = 48;                                    // 15.2.1.1
+
+// Places in the datagram and bits of the component mask (15.2.5.14; libibmad has none of them).
+struct ServicePlaces {
+  static constexpr std::size_t kId = IB_SA_DATA_OFFS, kGid = kId + 8, kPkey = kId + 24, kLease = kId + 28,
+                               kName = kId + 48, kData = kId + 112, kData32 = kId + 144, kData64 = kId + 160,
+                               kEnd = kId + 176;
+  static constexpr std::uint64_t kKeyMask = 0b111;  // ServiceID, ServiceGID, ServiceP_Key
+  static constexpr std::uint64_t kLeaseMask = 1U << 4, kNameMask = 1U << 6, kNumbersMask = 1ULL << 31 | 1ULL << 35;
+  // The first so many elements of ServiceData8.
+  static constexpr std::uint64_t data_mask(std::size_t elements) { return ((1ULL << elements) - 1) << 7; }
+};
+
+void put_service_key(MadBytes mad, const ServiceRecord& record) {
+  put_number(mad, ServicePlaces::kId, record.service_id, 8);
+  put_number(mad, ServicePlaces::kGid, record.subnet_prefix, 8);
+  put_number(mad, ServicePlaces::kGid + 8, record.port.value, 8);
+  put_number(mad, ServicePlaces::kPkey, record.pkey, 2);
+}
+
 // PortInfo is read for every port in every sweep.
 struct PortInfoPlaces {
   FieldReader state = place(IB_PORT_STATE_F, 4);
@@ -75,9 +112,9 @@ constexpr std::size_t kExtendedSpeeds2 = IB_SMP_DATA_OFFS + 56;
 }  // namespace
 
 std::optional<DirectedRoute> DirectedRoute::then(PortNum exit) const {
-  if (hops >= kMaximumHops) return std::nullopt;
+  if (hops >= kMaximumHops || exit.value > kMostSubnetPorts) return std::nullopt;
   DirectedRoute longer = *this;
-  longer.ports[++longer.hops] = exit.value;
+  longer.ports[++longer.hops] = static_cast<std::uint8_t>(exit.value);
   return longer;
 }
 
@@ -99,7 +136,7 @@ void set_management_key(MadBytes mad, std::uint64_t key) {
 
 void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port) {
   encode_header(mad, MadClass::kPerformance, 1, IB_MAD_METHOD_GET, attribute, 0);
-  mad[IB_PC_DATA_OFFS + 1] = port.value;  // PortSelect is the second byte of all of these
+  mad[IB_PC_DATA_OFFS + 1] = static_cast<std::uint8_t>(port.value);  // PortSelect is the second byte of all of these
   // All parts of the extended speeds attribute; the others ignore the field in a Get (16.1.4.12).
   if (attribute == attribute::kPortExtendedSpeedsCounters)
     mad_set_field64(mad.data(), IB_PC_DATA_OFFS, IB_PESC_COUNTER_SELECT_F, ~0ULL);
@@ -120,6 +157,52 @@ void encode_path_record_get(MadBytes mad, Lid source, Lid destination) {
   mad_set_field(mad.data(), IB_SA_DATA_OFFS, IB_SA_PR_NPATH_F, 1);
 }
 
+void encode_service_record_set(MadBytes mad, const ServiceRecord& record) {
+  encode_header(mad, MadClass::kSubnetAdministration, 2, IB_MAD_METHOD_SET, attribute::kServiceRecord, 0);
+  put_number(mad, kComponentMask,
+             ServicePlaces::kKeyMask | ServicePlaces::kLeaseMask | ServicePlaces::kNameMask |
+                 ServicePlaces::data_mask(ServiceRecord::kLongestData) | ServicePlaces::kNumbersMask,
+             8);
+  put_service_key(mad, record);
+  put_number(mad, ServicePlaces::kLease, record.lease, 4);
+  put_text(mad, ServicePlaces::kName, record.name, ServiceRecord::kLongestName);
+  put_text(mad, ServicePlaces::kData, record.data, ServiceRecord::kLongestData);
+  put_number(mad, ServicePlaces::kData32, record.data32, 4);
+  put_number(mad, ServicePlaces::kData64, record.data64, 8);
+}
+
+void encode_service_record_delete(MadBytes mad, const ServiceRecord& record) {
+  encode_header(mad, MadClass::kSubnetAdministration, 2, kSubnAdmDelete, attribute::kServiceRecord, 0);
+  put_number(mad, kComponentMask, ServicePlaces::kKeyMask, 8);
+  put_service_key(mad, record);
+}
+
+void encode_service_record_get(MadBytes mad, std::string_view name, std::string_view data) {
+  encode_header(mad, MadClass::kSubnetAdministration, 2, IB_MAD_METHOD_GET, attribute::kServiceRecord, 0);
+  data = data.substr(0, ServiceRecord::kLongestData);
+  put_number(mad, kComponentMask, ServicePlaces::kNameMask | ServicePlaces::data_mask(data.size()), 8);
+  put_text(mad, ServicePlaces::kName, name, ServiceRecord::kLongestName);
+  put_text(mad, ServicePlaces::kData, data, ServiceRecord::kLongestData);
+}
+
+ServiceRecord decode_service_record(ConstMadBytes mad) {
+  ServiceRecord record;
+  record.service_id = get_number(mad, ServicePlaces::kId, 8);
+  record.subnet_prefix = get_number(mad, ServicePlaces::kGid, 8);
+  record.port = {get_number(mad, ServicePlaces::kGid + 8, 8)};
+  record.pkey = static_cast<std::uint16_t>(get_number(mad, ServicePlaces::kPkey, 2));
+  record.lease = static_cast<std::uint32_t>(get_number(mad, ServicePlaces::kLease, 4));
+  record.name = get_text(mad, ServicePlaces::kName, ServiceRecord::kLongestName);
+  record.data = get_text(mad, ServicePlaces::kData, ServiceRecord::kLongestData);
+  record.data32 = static_cast<std::uint32_t>(get_number(mad, ServicePlaces::kData32, 4));
+  record.data64 = get_number(mad, ServicePlaces::kData64, 8);
+  return record;
+}
+
+bool has_status(ConstMadBytes mad, AdministratorStatus status) {
+  return (status_of(mad) & 0x7F00) >> 8 == static_cast<int>(status);
+}
+
 void set_transaction(MadBytes mad, std::uint32_t transaction) {
   for (std::size_t i = 0; i < 4; ++i) mad[12 + i] = static_cast<std::uint8_t>(transaction >> (24 - 8 * i));
 }
@@ -134,12 +217,14 @@ std::uint16_t status_of(ConstMadBytes mad) {
 }
 
 MadResult check_reply(ConstMadBytes mad, std::size_t length, MadClass mad_class, std::uint16_t attribute) {
-  // Subnet administration may come without the bytes behind its record, and the only one we ask for has 64
-  // (15.2.5.16).
-  constexpr std::size_t kPathRecordEnd = IB_SA_DATA_OFFS + 64;
-  if (length < (mad_class == MadClass::kSubnetAdministration ? kPathRecordEnd : kMadSize)) return MadResult::kMalformed;
+  // Subnet administration may come without the bytes behind its record; a path record has 64 (15.2.5.16).
+  const bool is_administration = mad_class == MadClass::kSubnetAdministration;
+  const std::size_t record_end =
+      attribute == attribute::kServiceRecord ? ServicePlaces::kEnd : IB_SA_DATA_OFFS + std::size_t{64};
+  if (length < (is_administration ? record_end : kMadSize)) return MadResult::kMalformed;
   if (mad[0] != 1 || mad[1] != static_cast<std::uint8_t>(mad_class)) return MadResult::kMalformed;
-  if (mad[3] != IB_MAD_METHOD_GET_RESPONSE) return MadResult::kMalformed;
+  if (mad[3] != IB_MAD_METHOD_GET_RESPONSE && !(is_administration && mad[3] == kSubnAdmDeleteResponse))
+    return MadResult::kMalformed;
   const std::uint16_t status = status_of(mad);
   const auto got = static_cast<std::uint16_t>(mad[16] << 8 | mad[17]);
   // A redirected performance agent answers with ClassPortInfo (13.4.8); its status says so.
@@ -158,7 +243,7 @@ std::optional<NodeInfo> decode_node_info(ConstMadBytes mad) {
   info.type = static_cast<NodeType>(type);
   const std::uint32_t port_count = field(mad, IB_SMP_DATA_OFFS, IB_NODE_NPORTS_F);
   const std::uint32_t local_port = field(mad, IB_SMP_DATA_OFFS, IB_NODE_LOCAL_PORT_F);
-  if (port_count == 0 || port_count > 254 || local_port > port_count) return std::nullopt;
+  if (port_count == 0 || port_count > kMostSubnetPorts || local_port > port_count) return std::nullopt;
   if (info.type != NodeType::kSwitch && local_port == 0) return std::nullopt;
   info.port_count = static_cast<std::uint8_t>(port_count);
   info.local_port = static_cast<std::uint8_t>(local_port);

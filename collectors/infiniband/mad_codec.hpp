@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "fabric/routes.hpp"
 #include "fabric/sweep.hpp"
@@ -41,6 +42,7 @@ inline constexpr std::uint16_t kNodeInfo = 0x0011;
 inline constexpr std::uint16_t kSwitchInfo = 0x0012;
 inline constexpr std::uint16_t kPortInfo = 0x0015;
 inline constexpr std::uint16_t kLinearForwardingTable = 0x0019;
+inline constexpr std::uint16_t kServiceRecord = 0x0031;
 inline constexpr std::uint16_t kPathRecord = 0x0035;
 inline constexpr std::uint16_t kPortSamplesControl = 0x0010;
 inline constexpr std::uint16_t kPortCounters = 0x0012;
@@ -60,7 +62,8 @@ struct DirectedRoute {
   std::uint8_t hops = 0;
   std::array<std::uint8_t, kMaximumHops + 1> ports{};
 
-  /// This route and one hop more; nullopt when it would be too long for a datagram.
+  /// This route and one hop more; nullopt when it would be too long for a datagram, or `exit` beyond
+  /// kMostSubnetPorts.
   std::optional<DirectedRoute> then(PortNum exit) const;
 };
 
@@ -68,12 +71,40 @@ struct DirectedRoute {
 void encode_subnet_get(MadBytes mad, std::uint16_t attribute, std::uint32_t modifier, const DirectedRoute* route);
 /// The M_Key that a request to subnet management carries in its header (14.2.1, 14.2.4).
 void set_management_key(MadBytes mad, std::uint64_t key);
-/// Writes a PerformanceGet with PortSelect = `port`.
+/// Writes a PerformanceGet with PortSelect = `port`, kMostSubnetPorts at most.
 void encode_performance_get(MadBytes mad, std::uint16_t attribute, PortNum port);
 /// Writes a PerformanceSet(PortCounters) that clears the counters of `counter_select` (16.1.3.5) on `port`.
 void encode_performance_clear(MadBytes mad, PortNum port, std::uint16_t counter_select);
 /// Writes a SubnAdmGet(PathRecord) for one path from `source` to `destination` (15.2.5.16).
 void encode_path_record_get(MadBytes mad, Lid source, Lid destination);
+
+/// ServiceRecord (15.2.5.14), as far as Weft uses it. ServiceKey is 0.
+struct ServiceRecord {
+  static constexpr std::size_t kLongestName = 64;  ///< bytes of ServiceName
+  static constexpr std::size_t kLongestData = 16;  ///< bytes of ServiceData8
+
+  std::uint64_t service_id = 0;
+  std::uint64_t subnet_prefix = 0;  ///< high half of ServiceGID
+  PortGuid port;                    ///< low half of ServiceGID
+  std::uint16_t pkey = 0;
+  std::uint32_t lease = 0;   ///< seconds; 0xFFFFFFFF: for ever
+  std::string name{};        ///< ServiceName up to the first zero byte, at most kLongestName bytes
+  std::string data{};        ///< ServiceData8 up to the first zero byte, at most kLongestData bytes
+  std::uint32_t data32 = 0;  ///< ServiceData32.1
+  std::uint64_t data64 = 0;  ///< ServiceData64.1
+};
+/// Writes a SubnAdmSet that makes or renews the record. What is too long is cut.
+void encode_service_record_set(MadBytes mad, const ServiceRecord& record);
+/// Writes a SubnAdmDelete of the record with that ServiceID, ServiceGID and ServiceP_Key.
+void encode_service_record_delete(MadBytes mad, const ServiceRecord& record);
+/// Writes a SubnAdmGet of the one record of that name whose ServiceData8 begins with `data`.
+void encode_service_record_get(MadBytes mad, std::string_view name, std::string_view data);
+/// Reads a reply of the subnet administrator. The texts are bytes as they came.
+ServiceRecord decode_service_record(ConstMadBytes mad);
+/// Own status of the subnet administrator: the high byte of the reply's (15.4.2).
+enum class AdministratorStatus : std::uint8_t { kNoRecords = 3, kTooManyRecords = 4 };
+/// The reply's status is that one.
+bool has_status(ConstMadBytes mad, AdministratorStatus status);
 
 /// The low half of TransactionID: the high half belongs to the kernel (drivers/infiniband/core/user_mad.c).
 void set_transaction(MadBytes mad, std::uint32_t transaction);
@@ -83,8 +114,8 @@ std::uint32_t transaction_of(ConstMadBytes mad);
 /// Status without the direction bit that directed-route replies carry (13.4.7, 14.2.1.2).
 std::uint16_t status_of(ConstMadBytes mad);
 
-/// Is `mad`, of which `length` bytes arrived, the reply to a Get or Set of that class and attribute? kOk when it is
-/// and its status is 0; kUnsupported for status "method or attribute not supported"; kBadStatus for others; else
+/// Is `mad`, of which `length` bytes arrived, the reply to a Get, Set or Delete of that class and attribute? kOk when
+/// it is and its status is 0; kUnsupported for status "method or attribute not supported"; kBadStatus for others; else
 /// kMalformed.
 MadResult check_reply(ConstMadBytes mad, std::size_t length, MadClass mad_class, std::uint16_t attribute);
 

@@ -48,6 +48,11 @@ std::optional<MadAddress> performance_address(Subnet& subnet, const GeneralServi
 
 // ---- who is there
 
+MadAddress administrator_address(const Subnet& subnet, const GeneralServices& services) {
+  return {MadClass::kSubnetAdministration, subnet.subnet_manager_lid(), 1, services.queue_key,
+          subnet.subnet_manager_sl(),      services.pkey_index};
+}
+
 IdentityCheck::IdentityCheck(Subnet& subnet, std::vector<NodeIndex> nodes, bool directed, std::uint8_t further_tries)
     : subnet_(subnet), nodes_(std::move(nodes)), directed_(directed), further_tries_(further_tries) {
   present_.reserve(nodes_.size());

@@ -28,6 +28,9 @@ struct GeneralServices {
 /// are zero).
 std::optional<std::uint16_t> find_pkey(std::span<const std::uint16_t> pkeys, std::uint16_t pkey);
 
+/// Where the subnet administrator is asked: beside the master subnet manager (vol. 1, 15.1).
+MadAddress administrator_address(const Subnet& subnet, const GeneralServices& services);
+
 /// Optional attributes, in the order of PerformanceAgent::unsupported_details.
 inline constexpr std::array<std::uint16_t, 5> kDetailAttributes{
     attribute::kPortRcvErrorDetails, attribute::kPortXmitDiscardDetails, attribute::kPortFlowCtlCounters,

@@ -117,8 +117,7 @@ bool ServiceLevelQuestions::next(MadRequest& request) {
     request.tag = node;
     request.attribute = attribute::kPathRecord;
     request.tries_left = 0;
-    request.address = {MadClass::kSubnetAdministration, subnet_.subnet_manager_lid(), 1, services_.queue_key,
-                       subnet_.subnet_manager_sl(),     services_.pkey_index};
+    request.address = administrator_address(subnet_, services_);
     ++asked_;
     return true;
   }

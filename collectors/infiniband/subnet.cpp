@@ -45,7 +45,7 @@ NodeIndex Subnet::add(const NodeInfo& info) {
   for (std::uint32_t i = 0; i < node.port_entries(); ++i) {
     Port& port = ports_.emplace_back();
     port.node = index;
-    port.number = {static_cast<std::uint8_t>(i + node.lowest_port())};
+    port.number = {static_cast<std::uint16_t>(i + node.lowest_port())};
     // Of an adapter only the port we came in by has said its GUID; a switch's port GUID stands for all of its ports.
     if (node.type == NodeType::kSwitch || port.number.value == info.local_port) port.guid = info.port_guid;
   }
@@ -216,7 +216,7 @@ std::optional<DirectedRoute> Subnet::route_to(NodeIndex index) const {
   NodeIndex here = index;
   for (std::size_t hop = route.hops; hop > 0; --hop) {
     if (here == kNoIndex) return std::nullopt;
-    route.ports[hop] = reach_[here].parent_exit.value;
+    route.ports[hop] = static_cast<std::uint8_t>(reach_[here].parent_exit.value);
     here = reach_[here].parent;
   }
   if (here != local_node()) return std::nullopt;

@@ -33,7 +33,7 @@ Result<Sweep> Sweeper::sweep() {
   const TimePoint started = SystemClock{}.now();
   auto local = port_.describe();
   if (!local) return tl::unexpected(local.error());
-  services_.pkeys = std::move(local->pkeys);
+  services_.pkeys = local->pkeys;
   services_.management_key = options_.engine.management_key;
   services_.pkey_index = options_.pkey_index.value_or(find_pkey(services_.pkeys, kDefaultPartition).value_or(0));
   engine_.forget_abandoned();
@@ -46,6 +46,7 @@ Result<Sweep> Sweeper::sweep() {
   spare_subnet_managers();
   if (auto done = learn_agents(); !done) return tl::unexpected(done.error());
   if (auto done = learn_service_levels(); !done) return tl::unexpected(done.error());
+  if (auto done = learn_who_acts(*local); !done) return tl::unexpected(done.error());
   if (auto done = read_ports(); !done) return tl::unexpected(done.error());
   if (options_.clear_saturated_counters)
     if (auto done = clear_saturated(); !done) return tl::unexpected(done.error());
@@ -184,6 +185,18 @@ Result<void> Sweeper::learn_service_levels() {
   }
   if (!nodes.empty()) service_levels_.note(all_answered && levels > 0, number_);
   return {};
+}
+
+Result<void> Sweeper::learn_who_acts(const LocalPort& local) {
+  if (options_.acts_as.installation.empty()) return {};
+  if (!local.lid.is_unicast() || !subnet_->subnet_manager_lid().is_unicast()) {
+    acting_.lose_administrator();
+    return {};
+  }
+  const std::uint16_t pkey =
+      services_.pkey_index < services_.pkeys.size() ? services_.pkeys[services_.pkey_index] : kDefaultPartition;
+  return acting_.renew(engine_, acting_record(options_.acts_as, local.subnet_prefix, local.guid, pkey),
+                       administrator_address(*subnet_, services_), ActingSchedule::Clock::now());
 }
 
 // Our own port is down: say so before everybody behind it is waited for in vain.

@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "collectors/infiniband/acting_registration.hpp"
 #include "collectors/infiniband/detail_schedule.hpp"
 #include "collectors/infiniband/discovery.hpp"
 #include "collectors/infiniband/forwarding.hpp"
@@ -30,6 +32,9 @@ struct SweeperOptions {
   std::optional<std::uint8_t> service_level;  ///< of performance management; nullopt: ask the subnet administrator
   std::optional<std::uint16_t> pkey_index;    ///< nullopt: that of the default partition
   bool clear_saturated_counters = false;      ///< the one Set this class ever sends, and only when told to
+  /// weftd is registered at the subnet administrator as this, and others are looked for; without an installation:
+  /// neither.
+  ActsAs acts_as{};
   NodeNameMap names;
   std::uint64_t first_epoch = 1;
 };
@@ -44,6 +49,13 @@ class Sweeper {
   /// kUnavailable when the local port is gone or does not take datagrams.
   Result<Sweep> sweep();
 
+  /// Who else may act on the subnet, as last asked; nobody asked yet, or never does: the default.
+  const ActingWeftds& acting() const { return acting_.answer(); }
+  /// SweeperOptions::acts_as is this from the next sweep on.
+  void act_as(ActsAs acts_as) { options_.acts_as = std::move(acts_as); }
+  /// Takes the own record at the subnet administrator out again, before the end. A moment at most is spent on it.
+  void say_farewell() { acting_.say_farewell(engine_); }
+
   /// How long the last discovery from nothing took, and how many requests it sent.
   Duration discovery_time() const { return discovery_time_; }
   std::uint64_t discovery_requests() const { return discovery_requests_; }
@@ -57,6 +69,7 @@ class Sweeper {
   std::optional<PortKey> find_subnet_manager() const;
   Result<void> learn_agents();
   Result<void> learn_service_levels();
+  Result<void> learn_who_acts(const LocalPort& local);
   Result<void> read_own_node();
   Result<void> read_ports();
   Result<void> find_missing(const std::vector<NodeIndex>& missing);
@@ -79,6 +92,7 @@ class Sweeper {
   bool discover_next_ = true;
   ServiceLevels service_levels_;
   std::array<std::uint64_t, kMadResultCount> path_records_{};  ///< questions to the subnet administrator, by result
+  ActingRegistration acting_;
   std::unique_ptr<Subnet> subnet_;
   std::unique_ptr<Discovery> discovery_;
   std::unique_ptr<ForwardingTables> forwarding_;

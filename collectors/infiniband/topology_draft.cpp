@@ -55,7 +55,7 @@ NodeIndex TopologyDraft::find_node(std::string_view id) const {
   return found == by_id_.end() ? kNoIndex : found->second;
 }
 
-std::optional<PortIndex> TopologyDraft::place(NodeIndex index, std::uint8_t number) const {
+std::optional<PortIndex> TopologyDraft::place(NodeIndex index, std::uint16_t number) const {
   const Node& node = nodes_[index];
   // Port 0 is a switch's own; no cable ends there.
   if (number == 0 || number > node.port_count) return std::nullopt;
@@ -78,7 +78,7 @@ std::vector<Port> TopologyDraft::lay_ports(FileFaults& faults) {
     for (std::uint32_t entry = 0; entry < node.port_entries(); ++entry) {
       Port port;
       port.node = index;
-      port.number = PortNum{static_cast<std::uint8_t>(entry + node.lowest_port())};
+      port.number = PortNum{static_cast<std::uint16_t>(entry + node.lowest_port())};
       // A switch's port 0 has no cable: it is there as long as the switch is.
       const bool is_management = port.number.value == 0;
       port.state = is_management ? PortState::kActive : PortState::kDown;

@@ -19,14 +19,14 @@ namespace weft::infiniband {
 /// One port line. The views point into the file's text.
 struct DraftPort {
   std::size_t line = 0;
-  std::uint8_t number = 0;
+  std::uint16_t number = 0;
   PortGuid guid;  ///< zero where the file does not say
   Lid lid;
   std::uint8_t lid_mask_control = 0;
   WidthMask width = 0;
   SpeedMask speed = 0;
   std::string_view peer_id;  ///< the peer node's id in the file; empty for a port that is only mentioned
-  std::uint8_t peer_number = 0;
+  std::uint16_t peer_number = 0;
   PortGuid peer_guid;
 };
 
@@ -60,7 +60,7 @@ class TopologyDraft {
   };
 
   std::vector<Port> lay_ports(FileFaults& faults);
-  std::optional<PortIndex> place(NodeIndex node, std::uint8_t number) const;
+  std::optional<PortIndex> place(NodeIndex node, std::uint16_t number) const;
   void describe(const Listed& listed, Port& port) const;
   void claim_peers(std::vector<Port>& ports, FileFaults& faults) const;
   std::string label(PortIndex index, const std::vector<Port>& ports) const;

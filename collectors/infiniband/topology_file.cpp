@@ -11,7 +11,6 @@
 namespace weft::infiniband {
 namespace {
 
-constexpr std::uint32_t kMostPortsOfNode = 254;
 constexpr std::uint32_t kMostLidMaskControl = 7;
 
 /// The lines before a node's own: vendid=0x2c9, devid=…, sysimgguid=…, switchguid=0x…(…).
@@ -158,7 +157,7 @@ bool NetworkFileParser::add_node(NodeType type, LineScanner scan) {
   };
   const Properties properties = std::exchange(properties_, {});
   scan.skip_blanks();
-  const std::optional<std::uint32_t> count = scan.take_number(kMostPortsOfNode);
+  const std::optional<std::uint32_t> count = scan.take_number(kMostSubnetPorts);
   if (!count || *count == 0) return refuse("a node must have 1 to 254 ports, not " + shortened(scan.take_word()));
   scan.skip_blanks();
   const std::optional<std::string_view> id = scan.take_quoted();
@@ -173,7 +172,7 @@ bool NetworkFileParser::add_node(NodeType type, LineScanner scan) {
   node.guid = NodeGuid{guid};
   node.system_image_guid = properties.system_image_guid;
   node.type = type;
-  node.port_count = static_cast<std::uint8_t>(*count);
+  node.port_count = static_cast<std::uint16_t>(*count);
   node.vendor_id = static_cast<std::uint32_t>(properties.vendor_id);
   node.device_id = static_cast<std::uint16_t>(properties.device_id);
   node.description = to_valid_utf8(comment.inside.value_or(*id));
@@ -195,18 +194,18 @@ bool NetworkFileParser::add_node(NodeType type, LineScanner scan) {
 }
 
 /// `[5]`, `[5][ext 12]`: a port number, and what --grouping calls it on the chassis.
-std::optional<std::uint8_t> take_port_number(LineScanner& scan) {
+std::optional<std::uint16_t> take_port_number(LineScanner& scan) {
   LineScanner ahead = scan;
   if (!ahead.take("[")) return std::nullopt;
   ahead.skip_blanks();
-  const std::optional<std::uint32_t> number = ahead.take_number(kMostPortsOfNode);
+  const std::optional<std::uint32_t> number = ahead.take_number(kMostSubnetPorts);
   ahead.skip_blanks();
   if (!number || !ahead.take("]")) return std::nullopt;
   if (ahead.take("[ext ")) {
     if (!ahead.take_number(0xFFFF) || !ahead.take("]")) return std::nullopt;
   }
   scan = ahead;
-  return static_cast<std::uint8_t>(*number);
+  return static_cast<std::uint16_t>(*number);
 }
 
 void NetworkFileParser::parse_port(LineScanner scan) {
@@ -215,7 +214,7 @@ void NetworkFileParser::parse_port(LineScanner scan) {
   DraftPort port;
   port.line = line_;
   const std::string_view shown = scan.rest();
-  const std::optional<std::uint8_t> number = take_port_number(scan);
+  const std::optional<std::uint16_t> number = take_port_number(scan);
   if (!number) return fault("expected a port number from 1 to 254 in brackets, not " + shortened(shown));
   port.number = *number;
   if (scan.rest().starts_with('(')) {
@@ -246,7 +245,7 @@ bool NetworkFileParser::parse_peer(LineScanner& scan, DraftPort& port) {
   scan.skip_blanks();
   port.peer_number = 1;  // as ibsim takes it when none is given
   if (scan.rest().starts_with('[')) {
-    const std::optional<std::uint8_t> number = take_port_number(scan);
+    const std::optional<std::uint16_t> number = take_port_number(scan);
     if (!number) {
       fault("expected the peer's port from 1 to 254 in brackets, not " + shortened(scan.rest()));
       return false;

@@ -14,7 +14,7 @@ namespace {
 struct End {
   NodeType type = NodeType::kUnknown;
   Lid lid;
-  std::uint8_t port = 0;
+  std::uint16_t port = 0;
   std::string_view guid_text;
   PortGuid guid;
 };
@@ -28,13 +28,13 @@ std::optional<End> take_end(LineScanner& scan) {
   scan.skip_blanks();
   const std::optional<std::uint32_t> lid = scan.take_number(0xFFFF);
   scan.skip_blanks();
-  const std::optional<std::uint32_t> port = scan.take_number(254);
+  const std::optional<std::uint32_t> port = scan.take_number(kMostSubnetPorts);
   scan.skip_blanks();
   end.guid_text = scan.take_word();
   const std::optional<std::uint64_t> guid = parse_guid(end.guid_text);
   if (end.type == NodeType::kUnknown || !lid || !port || *port == 0 || !guid || *guid == 0) return std::nullopt;
   end.lid.value = static_cast<std::uint16_t>(*lid);
-  end.port = static_cast<std::uint8_t>(*port);
+  end.port = static_cast<std::uint16_t>(*port);
   end.guid = PortGuid{*guid};
   return end;
 }

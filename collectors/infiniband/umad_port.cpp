@@ -19,7 +19,7 @@ std::string reason(int error) {
 LocalPort to_local_port(const umad_port_t& port, NodeGuid node) {
   LocalPort local;
   local.adapter = port.ca_name;
-  local.number = {static_cast<std::uint8_t>(port.portnum)};
+  local.number = {static_cast<std::uint16_t>(port.portnum)};
   local.node = node;
   local.guid = {be64toh(port.port_guid)};
   local.lid = {static_cast<std::uint16_t>(port.base_lid)};

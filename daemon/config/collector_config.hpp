@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "daemon/config/values.hpp"
 #include "fabric/clock.hpp"
@@ -18,7 +19,7 @@ struct CollectorListen {
 
 /// Section [analyzer]: the weftd to send to.
 struct Analyzer {
-  Peer address;  ///< none: nothing is sent
+  std::vector<Peer> address;  ///< in the order in which they are tried; none: nothing is sent
   Duration reconnect_limit = std::chrono::seconds(30);
   std::filesystem::path authorities;  ///< empty: plain text
   std::filesystem::path certificate;  ///< empty: none is shown

@@ -69,6 +69,7 @@ struct Ethernet {
 
 /// Section [store].
 struct StoreConfig {
+  std::string url;  ///< empty: weft.db in state_dir
   Duration history_interval = std::chrono::seconds(60);
   Duration history_retention = std::chrono::hours(30 * 24);
   Bytes max_history_bytes{8ULL << 30};
@@ -158,9 +159,11 @@ struct Remedy {
   RemedyMode raise_link_cost = RemedyMode::kPropose;
   RemedyMode drain_node = RemedyMode::kPropose;
   RemedyMode undrain_node = RemedyMode::kPropose;
-  std::vector<std::string> allow;        ///< hosts, switches, GUIDs, "name:port"; empty: all
-  std::vector<std::string> deny;         ///< the same; wins over `allow`
-  std::filesystem::path hands_off_file;  ///< empty: see WeftdConfig::hands_off_file()
+  std::vector<std::string> allow;          ///< hosts, switches, GUIDs, "name:port"; empty: all
+  std::vector<std::string> deny;           ///< the same; wins over `allow`
+  std::filesystem::path hands_off_file;    ///< empty: see WeftdConfig::hands_off_file()
+  std::string routing_engine = "unknown";  ///< as analyzer::parse_routing_engine() reads it
+  bool stop_for_other_weftd = true;        ///< as analyzer::RemedySettings
   analyzer::RemedyLimits limits;
   InfinibandPort infiniband_port;
   OpensmWeights opensm_weights;

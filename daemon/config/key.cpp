@@ -106,7 +106,8 @@ double size_of_bytes(Bytes value) {
 }  // namespace
 
 bool takes_list(const Field& field) {
-  return std::holds_alternative<InfinibandPorts*>(field) || std::holds_alternative<std::vector<std::string>*>(field);
+  return std::holds_alternative<InfinibandPorts*>(field) || std::holds_alternative<std::vector<std::string>*>(field) ||
+         std::holds_alternative<std::vector<Peer>*>(field);
 }
 
 template <typename Config>
@@ -115,7 +116,7 @@ std::string type_name(const KeyOf<Config>& key) {
       Overloaded{[](bool*) { return "true or false"; }, [](unsigned*) { return "whole number"; },
                  [](double*) { return "number"; }, [](Duration*) { return "duration"; }, [](Bytes*) { return "size"; },
                  [](std::string*) { return "text"; }, [](std::filesystem::path*) { return "path"; },
-                 [](Address*) { return "address"; }, [](Peer*) { return "address"; },
+                 [](Address*) { return "address"; }, [](std::vector<Peer>*) { return "list of addresses"; },
                  [](InfinibandPorts*) { return "list of texts"; },
                  [](std::optional<unsigned>*) { return "whole number or word"; }, [](RemedyMode*) { return "word"; },
                  [](std::vector<std::string>*) { return "list of texts"; }},
@@ -127,7 +128,8 @@ std::string allowed(const KeyOf<Config>& key) {
   const Field field = type_of(key);
   if (!key.choices.empty()) return join({key.choices.begin(), key.choices.end()}, ", ");
   if (std::holds_alternative<Address*>(field)) return "ADDR:PORT, IPv6 in brackets";
-  if (std::holds_alternative<Peer*>(field)) return "HOST:PORT, IPv6 in brackets; empty for none";
+  if (std::holds_alternative<std::vector<Peer>*>(field))
+    return "HOST:PORT, IPv6 in brackets; several also in one text, separated by commas";
   if (std::holds_alternative<InfinibandPorts*>(field)) return "\"auto\", \"DEVICE:PORT\", \"FABRIC=DEVICE:PORT\"";
   if (key.bounds.low == key.bounds.high) return {};
   std::string text = bounds_text(field, key.bounds);
@@ -139,6 +141,7 @@ template <typename Config>
 std::optional<std::string> set(const KeyOf<Config>& key, Config& config, const std::vector<std::string>& texts) {
   const Field field = key.field(config);
   if (auto* const* ports = std::get_if<InfinibandPorts*>(&field)) return put(*ports, parse_ports(texts));
+  if (auto* const* peers = std::get_if<std::vector<Peer>*>(&field)) return put(*peers, parse_peers(texts));
   if (auto* const* list = std::get_if<std::vector<std::string>*>(&field)) return put_list(key, *list, texts);
   if (texts.size() != 1) return "takes one value";
   const std::string& text = texts.front();
@@ -159,7 +162,7 @@ std::optional<std::string> set(const KeyOf<Config>& key, Config& config, const s
           [&](Duration* place) { return put_bounded(key, field, place, parse_duration(text), text, size_of_duration); },
           [&](Bytes* place) { return put_bounded(key, field, place, parse_bytes(text), text, size_of_bytes); },
           [&](Address* place) { return put(place, parse_address(text)); },
-          [&](Peer* place) { return put(place, parse_peer(text)); },
+          [&](std::vector<Peer>* place) { return put(place, parse_peers(texts)); },
           [&](InfinibandPorts* place) { return put(place, parse_ports(texts)); },
           [&](std::vector<std::string>* place) { return put_list(key, place, texts); },
           [&](RemedyMode* place) {
@@ -191,7 +194,7 @@ std::vector<std::string> get(const KeyOf<Config>& key, const Config& config) {
                                [](std::string* value) { return std::vector{*value}; },
                                [](std::filesystem::path* value) { return std::vector{value->string()}; },
                                [](Address* value) { return std::vector{format_address(*value)}; },
-                               [](Peer* value) { return std::vector{format_peer(*value)}; },
+                               [](std::vector<Peer>* value) { return format_peers(*value); },
                                [](InfinibandPorts* value) { return format_ports(*value); },
                                [](RemedyMode* value) { return std::vector<std::string>{to_string(*value)}; },
                                [](std::vector<std::string>* value) { return *value; },

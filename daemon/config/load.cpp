@@ -12,6 +12,7 @@
 #include "daemon/config/schema.hpp"
 #include "daemon/config/value_text.hpp"
 #include "daemon/platform/cli/spelling.hpp"
+#include "fabric/list_text.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::config {
@@ -81,7 +82,9 @@ std::optional<std::vector<std::string>> texts_of(const KeyOf<Config>& key, const
   if (node.is_floating_point() && std::holds_alternative<double*>(field))
     return {{format_real(node.as_floating_point()->get())}};
   if (node.is_boolean() && std::holds_alternative<bool*>(field)) return {{node.as_boolean()->get() ? "true" : "false"}};
-  const bool text = !number && !std::holds_alternative<bool*>(field) && !takes_list(field);
+  // Several addresses may stand in one text, as on the command line.
+  const bool text = std::holds_alternative<std::vector<Peer>*>(field) ||
+                    (!number && !std::holds_alternative<bool*>(field) && !takes_list(field));
   if (node.is_string() && (text || (!key.word.empty() && node.as_string()->get() == key.word)))
     return {{node.as_string()->get()}};
   return std::nullopt;
@@ -176,16 +179,6 @@ void apply_flags(const std::vector<KeyOf<Config>>& keys, std::span<const FlagSet
       outcome.errors.push_back({kCommandLine, 0, flag.key, find(keys, flag.key) ? *problem : unknown(keys, flag.key)});
 }
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> items;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    items.emplace_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return items;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 /// Flags over the file, then what only shows when all is known.
 template <typename Config>
 LoadOutcomeOf<Config> finish(LoadOutcomeOf<Config> outcome, const std::vector<KeyOf<Config>>& keys,
@@ -257,7 +250,7 @@ std::optional<std::string> set_from_text(Config& config, std::string_view key, s
   if (found == nullptr) return unknown(keys, key);
   Config probe;
   const bool list = takes_list(found->field(probe));
-  return set(*found, config, list ? split(text) : std::vector{std::string(text)});
+  return set(*found, config, list ? split_list(text) : std::vector{std::string(text)});
 }
 
 template <typename Config>

@@ -229,6 +229,15 @@ std::vector<std::pair<std::string, std::string>> ethernet_contradictions(const W
 
 std::vector<Key> store_schema() {
   return {
+      {"store.url",
+       [](WeftdConfig& c) -> Field { return &c.store.url; },
+       {},
+       "",
+       "PostgreSQL database for incidents, plans and the audit trail, for example "
+       "postgresql://weft@db1,db2/weft?passfile=/etc/weft/pgpass. Without it they are in weft.db in state_dir. Over a "
+       "network the connection is encrypted and the server must show its name (sslmode=verify-full, with "
+       "sslrootcert=). "
+       "A password stands in the file that passfile names, never here. Port history stays in state_dir."},
       {"store.history_interval",
        [](WeftdConfig& c) -> Field { return &c.store.history_interval; },
        {1, kDay},

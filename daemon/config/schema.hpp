@@ -17,9 +17,10 @@ namespace weft::config {
 
 /// Where a key's value lives; the alternative says its type.
 using Field = std::variant<bool*, unsigned*, double*, Duration*, Bytes*, std::string*, std::filesystem::path*, Address*,
-                           Peer*, InfinibandPorts*, std::optional<unsigned>*, RemedyMode*, std::vector<std::string>*>;
+                           std::vector<Peer>*, InfinibandPorts*, std::optional<unsigned>*, RemedyMode*,
+                           std::vector<std::string>*>;
 
-/// Whether the key takes a list of texts; all others take one value.
+/// Whether the key takes a list; all others take one value.
 bool takes_list(const Field& field);
 
 /// Smallest and largest allowed value, both included: numbers as they are, durations in seconds, sizes in bytes.

@@ -45,7 +45,9 @@ std::vector<CollectorKey> analyzer_schema_of_collector() {
        [](CollectorConfig& c) -> Field { return &c.analyzer.address; },
        {},
        "",
-       "gRPC address of weftd. Empty: no weftd, readings are only on /metrics.",
+       "gRPC address of weftd; of two weftd, one of which leads, both. When the one in use refuses, does not answer, "
+       "ends the connection or is on standby, the next one is tried at once. Batches stay in the spool until a weftd "
+       "has stored them. Empty: no weftd, readings are only on /metrics.",
        "",
        {},
        "--analyzer"},

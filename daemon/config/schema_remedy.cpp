@@ -44,8 +44,8 @@ std::vector<Key> list_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.allow; },
        {},
        "",
-       "Allowed targets: names of hosts (short or qualified) and switches in any case, GUIDs, and ports as "
-       "\"name:port\". Empty: everything except deny. Start auto with a short list."},
+       "Allowed targets: names of hosts (short or qualified), adapters (\"n2 mlx5_0\", with its host) and switches in "
+       "any case, GUIDs, and ports as \"name:port\". Empty: everything except deny. Start auto with a short list."},
       {"remedy.deny",
        [](WeftdConfig& c) -> Field { return &c.remedy.deny; },
        {},
@@ -57,6 +57,22 @@ std::vector<Key> list_schema() {
        "",
        "While this file exists, or cannot be looked at, no action is taken, approved or automatic. `touch` it to stop "
        "automation, also when weftd does not respond. Empty: hands-off in state_dir."},
+      {"remedy.routing_engine",
+       [](WeftdConfig& c) -> Field { return &c.remedy.routing_engine; },
+       {},
+       "",
+       "Routing engine of the subnet managers, by OpenSM's name (its routing_engine; of a list the one in use). It "
+       "cannot be read in-band. In a dragonfly or torus it decides whether a link may be isolated automatically: with "
+       "\"unknown\" never. With \"file\" nothing is ever isolated, because its tables ignore changes.",
+       "",
+       {"unknown", "minhop", "updn", "dnup", "file", "ftree", "lash", "dor", "torus-2QoS", "nue", "dfsssp", "sssp"}},
+      {"remedy.stop_for_other_weftd",
+       [](WeftdConfig& c) -> Field { return &c.remedy.stop_for_other_weftd; },
+       {},
+       "",
+       "Stop automation while a record at the subnet administrator says that another weftd may act on the fabric. Turn "
+       "it off only if you know that there is no other: when somebody keeps writing false records or deleting this "
+       "weftd's. This weftd still registers, so that others stop for it, and logs what it reads."},
   };
 }
 

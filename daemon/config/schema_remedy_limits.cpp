@@ -26,14 +26,16 @@ std::vector<Key> remedy_limits_schema() {
        "Minimum share of its leaves' uplinks that a rail keeps, if leaves serve rails."},
       {"remedy.limits.budget.actions_per_hour",
        [](WeftdConfig& c) -> Field { return &c.remedy.limits.budget.actions_per_hour; }, Bounds{1, 1000}, "actions",
-       "Maximum of actions that take something out of service in an hour, by anyone. More is a change of the fabric, "
-       "not a repair, and needs manual planning."},
+       "Maximum of actions that isolate a link, raise a cost or drain a host in an hour, by anyone. More is a change "
+       "of "
+       "the fabric, not a repair, and needs manual planning."},
       {"remedy.limits.budget.returns_per_hour",
        [](WeftdConfig& c) -> Field { return &c.remedy.limits.budget.returns_per_hour; }, Bounds{1, 1000}, "actions",
        "Maximum of links and hosts that automation brings back in an hour. What a person restores is not limited."},
       {"remedy.limits.budget.out_minimum", [](WeftdConfig& c) -> Field { return &c.remedy.limits.budget.out_minimum; },
        Bounds{1, 1e6}, "links or hosts",
-       "Maximum of targets that plans keep out of service at once, or out_share of all links if that is more."},
+       "Maximum of targets that plans hold isolated, avoided or drained at once, or out_share of all links if that is "
+       "more. For a drain, hosts that others drained count too."},
       {"remedy.limits.budget.out_share", [](WeftdConfig& c) -> Field { return &c.remedy.limits.budget.out_share; },
        kShare, "share", "The same as a share of all links, for large fabrics."},
       {"remedy.limits.budget.out_per_switch",
@@ -53,7 +55,7 @@ std::vector<Key> remedy_limits_schema() {
        "The circuit breaker trips if more targets than this share of all nodes need a remedy within breaker.window: "
        "so many at once have a common cause outside any plan. It is reset only by hand."},
       {"remedy.limits.breaker.minimum", [](WeftdConfig& c) -> Field { return &c.remedy.limits.breaker.minimum; },
-       Bounds{1, 1e6}, "", "Fewer targets than this never trip the circuit breaker."},
+       Bounds{1, 1e6}, "", "So many targets, or fewer, never trip the circuit breaker."},
       {"remedy.limits.breaker.window", [](WeftdConfig& c) -> Field { return &c.remedy.limits.breaker.window; },
        Bounds{1, kDay}, "", "Time window of the circuit breaker."},
       {"remedy.limits.breaker.actions_per_day",
@@ -85,7 +87,7 @@ std::vector<Key> remedy_limits_schema() {
       {"remedy.limits.reinstate_after", [](WeftdConfig& c) -> Field { return &c.remedy.limits.reinstate_after; },
        Bounds{0, 52 * kWeek}, "",
        "Time after which the return of an isolated link is proposed, since an isolated link shows no symptoms. A day "
-       "is enough for a technician."},
+       "is enough for a technician. A link that a person isolated is never returned by automation."},
       {"remedy.limits.undrain_after", [](WeftdConfig& c) -> Field { return &c.remedy.limits.undrain_after; },
        Bounds{0, kDay}, "",
        "Time without the fault before a drained host is proposed for return, or a raised link cost is reverted."},

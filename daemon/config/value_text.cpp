@@ -9,6 +9,8 @@
 #include <cmath>
 #include <set>
 
+#include "fabric/list_text.hpp"
+
 namespace weft::config {
 namespace {
 
@@ -96,7 +98,6 @@ std::string format_address(const Address& address) {
 Parsed<Peer> parse_peer(std::string_view text) {
   constexpr std::string_view kAllowed =
       "is not a host and a port; examples: \"weft.example:9641\", \"192.0.2.1:9641\" or \"[2001:db8::1]:9641\"";
-  if (text.empty()) return Peer{};
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return wrong(text, kAllowed);
   const auto port = parse_integer(text.substr(colon + 1));
@@ -116,7 +117,29 @@ Parsed<Peer> parse_peer(std::string_view text) {
 }
 
 std::string format_peer(const Peer& peer) {
-  return peer.host.empty() ? "" : format_address({peer.host, peer.port});
+  return format_address({peer.host, peer.port});
+}
+
+Parsed<std::vector<Peer>> parse_peers(const std::vector<std::string>& texts) {
+  constexpr std::size_t kMostPeers = 16;
+  std::vector<Peer> peers;
+  if (texts.size() == 1 && texts.front().empty()) return peers;
+  for (const std::string& several : texts) {
+    for (const std::string& text : split_list(several)) {
+      auto peer = parse_peer(text);
+      if (!peer) return tl::unexpected<std::string>(peer.error());
+      if (std::ranges::find(peers, *peer) != peers.end()) return wrong(text, "is listed twice");
+      peers.push_back(std::move(*peer));
+    }
+  }
+  if (peers.size() > kMostPeers) return tl::unexpected<std::string>("has more than 16 addresses");
+  return peers;
+}
+
+std::vector<std::string> format_peers(const std::vector<Peer>& peers) {
+  std::vector<std::string> texts;
+  for (const Peer& peer : peers) texts.push_back(format_peer(peer));
+  return texts;
 }
 
 Parsed<InfinibandPorts> parse_ports(const std::vector<std::string>& texts) {

@@ -31,10 +31,14 @@ Parsed<Address> parse_address(std::string_view text);
 /// As parse_address() reads it; IPv6 addresses in brackets.
 std::string format_address(const Address& address);
 
-/// "weft.example:9641", "192.0.2.1:9641", "[2001:db8::1]:9641"; "" for none. Names are not resolved.
+/// "weft.example:9641", "192.0.2.1:9641", "[2001:db8::1]:9641". Names are not resolved.
 Parsed<Peer> parse_peer(std::string_view text);
-/// As parse_peer() reads it; "" for none.
+/// As parse_peer() reads it.
 std::string format_peer(const Peer& peer);
+/// Up to 16 of them, each once. A text may hold several, separated by commas; a single empty text means none.
+Parsed<std::vector<Peer>> parse_peers(const std::vector<std::string>& texts);
+/// One text for each, as parse_peers() reads them.
+std::vector<std::string> format_peers(const std::vector<Peer>& peers);
 
 /// {"auto"}, or any number of "mlx5_0:1" and "compute=mlx5_0:1".
 Parsed<InfinibandPorts> parse_ports(const std::vector<std::string>& texts);

@@ -30,7 +30,7 @@ struct Bytes {
 
 /// A TCP port of another host, which may be named.
 struct Peer {
-  std::string host;  ///< a name, IPv4 or IPv6 without brackets; empty: none
+  std::string host;  ///< a name, IPv4 or IPv6 without brackets
   std::uint16_t port = 0;
   bool operator==(const Peer&) const = default;
 };

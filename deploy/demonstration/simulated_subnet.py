@@ -27,11 +27,14 @@ import time
 
 import fat_tree
 import netfile
+from idle_process import IdleProcess
 
 SOCKET_BUFFER = 4 * 1024 * 1024
 PACKAGES = "ibsim-utils opensm infiniband-diags"
 # With default socket buffers about 400 outstanding requests lock ibsim and its client for ever.
 WINDOW_WITH_SMALL_BUFFERS = 128
+OPENSM_STARTS = 3
+IDLE_PATIENCE = 20  # seconds; longer than OpenSM waits for a lost MAD
 
 _OPENSM_CONFIGURATION = """\
 force_log_flush TRUE
@@ -269,7 +272,8 @@ class SimulatedSubnet:
     # -- OpenSM
 
     def start_opensm(self, timeout: float = 600) -> float:
-        """Starts the subnet manager and waits until the subnet is up; gives the seconds it took."""
+        """Starts the subnet manager and waits until the subnet is up; gives the seconds it took. OpenSM 3.3.23 crashes or waits for ever
+        at its start now and then, when the machine is busy: it is started again, as systemd would."""
         configuration = os.path.join(self.directory, "opensm.conf")
         with open(configuration, "w", encoding="ascii") as stream:
             stream.write(_OPENSM_CONFIGURATION)
@@ -278,24 +282,46 @@ class SimulatedSubnet:
         environment = self.environment(self.manager_host)
         environment.update(OSM_CACHE_DIR=self.directory, OSM_TMP_DIR=self.directory)
         began = time.monotonic()
+        for tries_left in reversed(range(OPENSM_STARTS)):
+            self._launch_opensm(configuration, environment)
+            trouble = self._wait_until_up(began, timeout)
+            if not trouble:
+                return time.monotonic() - began
+            if not tries_left:
+                raise SubnetError(trouble)
+            self.say(f"{trouble}; starting it again")
+            self.kill_opensm()
+            if os.path.exists(self.opensm_log):
+                os.replace(self.opensm_log, f"{self.opensm_log}.{tries_left}")
+
+    def _launch_opensm(self, configuration: str, environment: dict) -> None:
         opensm = shutil.which("opensm", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin") or "opensm"
         with open(os.path.join(self.directory, "opensm.out"), "ab") as out:
             self._opensm = subprocess.Popen(
                 [opensm, "-F", configuration, "-e", "-f", self.opensm_log, "-s", "10", "-R", self.routing, *self.opensm_options],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment, cwd=self.directory,
                 start_new_session=True, preexec_fn=_die_with_parent)
+
+    def _wait_until_up(self, began: float, timeout: float) -> str:
+        """Empty when the subnet is up; else what is wrong with an OpenSM that crashed or hangs."""
         said = began
+        idle = IdleProcess(self._opensm.pid)
         while not self._log_has("SUBNET UP"):
             now = time.monotonic()
-            if self._opensm.poll() is not None:
-                raise SubnetError(f"OpenSM ended: {self._last_words('opensm.out')}")
+            if (status := self._opensm.poll()) is not None:
+                ended = f"OpenSM ended with {status}: {self._last_words('opensm.out')}"
+                if status >= 0:
+                    raise SubnetError(ended)
+                return ended
+            if idle.seconds() > IDLE_PATIENCE:
+                return f"OpenSM has done nothing for {IDLE_PATIENCE} s: {self._last_words('opensm.log')}"
             if now - began > timeout:
                 raise SubnetError(f"OpenSM did not bring the subnet up in {timeout:.0f} s: {self._last_words('opensm.log')}")
             if now - said > 5:
                 said = now
                 self.say(f"OpenSM is configuring the subnet ({now - began:.0f} s) …")
             time.sleep(0.02)
-        return time.monotonic() - began
+        return ""
 
     def opensm_pid(self) -> int:
         return self._opensm.pid

@@ -8,6 +8,7 @@ import configparser
 import http.client
 import json
 import os
+import queue
 import ssl
 import subprocess
 import sys
@@ -49,7 +50,7 @@ class Configuration:
         except (OSError, UnicodeDecodeError, configparser.Error) as error:
             self.complaints.append("%s cannot be read: %s" % (self.path, error))
         self._parser = parser
-        self.servers = self._text("weft", "server", "http://127.0.0.1:9640").split()
+        self.servers = self._text("weft", "server", "http://127.0.0.1:9640").replace(",", " ").split()
         self.deadline = self._number("weft", "deadline_seconds", 3)
         self.token_file = self._text("weft", "token_file", "")
         self.ca_file = self._text("weft", "ca_file", "")
@@ -122,43 +123,51 @@ class Log:
 
 
 def ask(configuration, path):
-    """The JSON at that path of the first server that gives any. Raises NoAnswer, at the deadline at the latest: name servers and
-    connections that hang are left behind in a thread that ends with the program."""
-    result = []
+    """The JSON at that path of the first server that gives any. The next one is asked at once when one fails, and beside it when it is
+    silent for its share of the deadline. Raises NoAnswer, at the deadline at the latest: name servers and connections that hang are left
+    behind in threads that end with the program."""
+    answers = queue.Queue()
 
-    def work():
-        why = []
-        for server in configuration.servers:
-            try:
-                result.append(ask_one(configuration, server, path))
-                return
-            except (OSError, ValueError, http.client.HTTPException, NoAnswer) as error:
-                why.append("%s: %s" % (server, error or type(error).__name__))
-        result.append(NoAnswer("; ".join(why) or "no server is named"))
+    def work(server):
+        try:
+            answers.put((server, ask_one(configuration, server, path), None))
+        except (OSError, ValueError, http.client.HTTPException, NoAnswer) as error:
+            answers.put((server, None, error))
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(configuration.deadline)
-    if not result:
-        raise NoAnswer("no answer from %s within %g s" % (" ".join(configuration.servers), configuration.deadline))
-    if isinstance(result[0], NoAnswer):
-        raise result[0]
-    return result[0]
+    until = time.monotonic() + configuration.deadline
+    share = configuration.deadline / max(len(configuration.servers), 1)
+    to_ask, silent, why = list(configuration.servers), [], []
+    while to_ask or silent:
+        if to_ask:
+            silent.append(to_ask.pop(0))
+            threading.Thread(target=work, args=(silent[-1],), daemon=True).start()
+        left = until - time.monotonic()
+        try:
+            server, answer, error = answers.get(timeout=max(0, min(share, left) if to_ask else left))
+        except queue.Empty:
+            if not to_ask:
+                why.append("no answer from %s within %g s" % (" ".join(silent), configuration.deadline))
+                break
+            continue
+        if error is None:
+            return answer
+        silent.remove(server)
+        why.append("%s: %s" % (server, error or type(error).__name__))
+    raise NoAnswer("; ".join(why) or "no server is named")
 
 
 def ask_one(configuration, server, path):
     address = urllib.parse.urlsplit(server)
     if address.scheme not in ("http", "https") or not address.hostname:
         raise NoAnswer("not an address of the form https://host:9640")
-    # Of several servers each has its share of the deadline.
-    share = max(configuration.deadline / len(configuration.servers), 0.001)
+    patience = max(configuration.deadline, 0.001)
     if address.scheme == "https":
         context = ssl.create_default_context(cafile=configuration.ca_file or None)
         if configuration.certificate:
             context.load_cert_chain(configuration.certificate, configuration.key or None)
-        connection = http.client.HTTPSConnection(address.hostname, address.port or 9640, timeout=share, context=context)
+        connection = http.client.HTTPSConnection(address.hostname, address.port or 9640, timeout=patience, context=context)
     else:
-        connection = http.client.HTTPConnection(address.hostname, address.port or 9640, timeout=share)
+        connection = http.client.HTTPConnection(address.hostname, address.port or 9640, timeout=patience)
     headers = {"Accept": "application/json"}
     if configuration.token_file:
         with open(configuration.token_file, encoding="utf-8") as stream:

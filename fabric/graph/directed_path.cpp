@@ -130,12 +130,15 @@ bool is_bridge(const Topology& topology, LinkKey link) {
   return true;
 }
 
-Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link) {
+Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link,
+                                const std::optional<PortKey>& set) {
   if (topology.is_ethernet())
     return fail(ErrorCode::kInvalidArgument,
                 label(topology, link.low) + " is in an Ethernet fabric, not an InfiniBand port");
   const PortIndex start = topology.find_port(local_port);
   if (start == kNoIndex) return fail(ErrorCode::kInvalidArgument, "weftd's own port is not in the last sweep");
+  if (set && *set != link.low && *set != link.high)
+    return fail(ErrorCode::kInvalidArgument, label(topology, *set) + " is no end of the link");
   const PortIndex low = topology.find_port(link.low);
   const PortIndex high = topology.find_port(link.high);
   if (low == kNoIndex && high == kNoIndex)
@@ -157,7 +160,7 @@ Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, Li
     const NodeIndex node = end == kNoIndex ? kNoIndex : topology.port(end).node;
     return node == kNoIndex || !known.reached[node] ? kMostRouteHops + 1 : known.hops[node];
   };
-  if (hops(high) < hops(low)) return LinkEnds{link.high, link.low, way(high), way(low)};
+  if (set ? *set == link.high : hops(high) < hops(low)) return LinkEnds{link.high, link.low, way(high), way(low)};
   return LinkEnds{link.low, link.high, way(low), way(high)};
 }
 

@@ -45,12 +45,14 @@ struct LinkEnds {
   bool has_way_round() const { return way_to_ours.has_value() && way_to_other.has_value(); }
 };
 
-/// Which end of `link` is taken out and brought back through `local_port`. Nearness is counted over all cables that are
+/// Which end of `link` is taken out and brought back through `local_port`: `set`, the one that was chosen before,
+/// else the nearer one. Nearness is counted over all cables that are
 /// known, so that links that come and go do not change the answer; of two equal ends it is the lower one. An end that
-/// is not in the graph, cut off by the very link, is never ours. A link without a known cable at its ends, as after a
-/// discovery that found it down, is taken at its word.
-/// kInvalidArgument: neither end is in the graph, or we are not. kFailedPrecondition: an end is no switch's external
-/// port (an access link has no way round), the two are not cabled to each other any more, or it is the link we sit on.
-Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link);
+/// is not in the graph, cut off by the very link, is never ours unless it was chosen before. A link without a known
+/// cable at its ends, as after a discovery that found it down, is taken at its word. kInvalidArgument: neither end is
+/// in the graph, we are not, or `set` is no end of the link. kFailedPrecondition: an end is no switch's external port
+/// (an access link has no way round), the two are not cabled to each other any more, or it is the link we sit on.
+Result<LinkEnds> find_link_ends(const Topology& topology, PortKey local_port, LinkKey link,
+                                const std::optional<PortKey>& set = std::nullopt);
 
 }  // namespace weft

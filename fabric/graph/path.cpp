@@ -144,7 +144,7 @@ std::vector<Lid> destinations_over(const Topology& topology, const Routes& route
   std::vector<Lid> lids;
   const Port& port = topology.port(egress);
   const Routes::Table* table = routes.table(port.node);
-  if (!table || port.number.value == 0) return lids;
+  if (!table || port.number.value == 0 || port.number.value > kMostSubnetPorts) return lids;
   for (std::uint16_t number = 0; number < table->blocks.size(); ++number) {
     const RouteBlock* block = routes.block(port.node, number);
     if (!block) continue;

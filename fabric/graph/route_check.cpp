@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -59,22 +61,28 @@ class Walks {
   template <typename Visit>
   void for_each_destination(Visit visit) {
     for (std::uint16_t number = 0; number * kRouteBlockSize < owners_.end() && number < kMostRouteBlocks; ++number) {
-      bool loaded = false;
       for (std::size_t i = 0; i < kRouteBlockSize; ++i) {
         const Lid lid{static_cast<std::uint16_t>(number * kRouteBlockSize + i)};
-        const PortIndex owner = owners_.owner(lid);
-        if (!is_destination(owner)) continue;
-        if (!loaded) load(number);
-        loaded = true;
-        std::ranges::fill(marks_, Mark::kUnseen);
-        visit(lid, owner);
+        if (const PortIndex owner = turn_to(lid); owner != kNoIndex) visit(lid, owner);
       }
     }
   }
 
+  /// Puts the tables in place for follow() to `lid`. The adapter's port that it belongs to, or kNoIndex where there is
+  /// none that is up.
+  PortIndex turn_to(Lid lid) {
+    const PortIndex owner = owners_.owner(lid);
+    if (!is_destination(owner)) return kNoIndex;
+    const auto number = static_cast<std::uint16_t>(lid.value / kRouteBlockSize);
+    if (std::exchange(loaded_, number) != number) load(number);
+    std::ranges::fill(marks_, Mark::kUnseen);
+    return owner;
+  }
+
   /// The switch's port for `lid`; nullopt where that part of its table was not read.
   std::optional<std::uint8_t> egress(Switch at, Lid lid) const {
-    if (lid > tops_[at]) return has_table_[at] ? std::optional<std::uint8_t>(kNoEgress.value) : std::nullopt;
+    if (lid > tops_[at])
+      return has_table_[at] ? std::optional<std::uint8_t>(std::uint8_t{kNoEgress.value}) : std::nullopt;
     return blocks_[at] ? std::optional<std::uint8_t>((*blocks_[at])[lid.value % kRouteBlockSize]) : std::nullopt;
   }
 
@@ -128,7 +136,8 @@ class Walks {
     const Port& far = topology_.port(port.peer);
     if (stopped(port) || stopped(far)) return;
     if (topology_.node_of(far).type == NodeType::kSwitch) {
-      next_[at * kPorts + port.number.value] = switch_of_[far.node];
+      // No table leads beyond.
+      if (port.number.value <= kMostSubnetPorts) next_[at * kPorts + port.number.value] = switch_of_[far.node];
     } else if (far.is_up() && far.lid.is_unicast()) {
       ++senders_[at];
       ++all_senders_;
@@ -154,7 +163,8 @@ class Walks {
   std::vector<std::uint32_t> senders_;
   std::vector<PortIndex> first_sender_;
   std::uint32_t all_senders_ = 0;
-  std::vector<Switch> next_;  // kPorts for each switch: the switch behind the port, kNone where none is
+  std::vector<Switch> next_;             // kPorts for each switch: the switch behind the port, kNone where none is
+  std::optional<std::uint16_t> loaded_;  // number of the block that these are about
   std::vector<const RouteBlock*> blocks_;
   std::vector<Lid> tops_;
   std::vector<bool> has_table_;
@@ -277,6 +287,36 @@ RouteReview review_routes(const Topology& topology, const Routes& routes, std::s
     }
   });
   return review;
+}
+
+std::uint64_t count_newly_lost(const Topology& topology_before, const Routes& before, const Topology& topology,
+                               const Routes& routes, std::size_t most) {
+  Walks then(topology_before, before), now(topology, routes);
+  std::map<NodeGuid, Walks::Switch> places;
+  for (Walks::Switch at = 0; at < then.switches(); ++at) places[topology_before.node(then.node_of(at)).guid] = at;
+  const std::uint64_t known = now.count_destinations();
+  if (most == 0 || known == 0) return 0;
+  const std::uint64_t every = (known + most - 1) / most;
+  std::uint64_t number = 0, lost = 0;
+  now.for_each_destination([&](Lid lid, PortIndex owner) {
+    if (number++ % every != 0 || !topology.node(topology.port(owner).node).reachable) return;
+    const PortIndex owner_then = then.turn_to(lid);
+    if (owner_then == kNoIndex || topology_before.port(owner_then).guid != topology.port(owner).guid) return;
+    const Walks::Switch home = now.switch_behind(owner);
+    for (Walks::Switch at = 0; at < now.switches(); ++at) {
+      const Node& node = topology.node(now.node_of(at));
+      const std::uint32_t senders = now.senders(at) - (at == home ? 1 : 0);
+      if (senders == 0 || !node.reachable) continue;
+      if (now.follow(at, lid, owner, [](Walks::Switch, std::uint8_t) {}) != Walks::Mark::kLost) continue;
+      const auto place = places.find(node.guid);
+      if (place == places.end()) continue;
+      const std::uint32_t had = then.senders(place->second) - (place->second == then.switch_behind(owner_then) ? 1 : 0);
+      if (had > 0 &&
+          then.follow(place->second, lid, owner_then, [](Walks::Switch, std::uint8_t) {}) == Walks::Mark::kArrives)
+        lost += std::min(senders, had);
+    }
+  });
+  return lost;
 }
 
 bool is_routed_over(const Topology& topology, const Routes& routes, const LidOwners& owners, LinkKey link) {

@@ -46,6 +46,12 @@ struct RouteReview {
 RouteReview review_routes(const Topology& topology, const Routes& routes, std::span<const std::uint8_t> tiers,
                           std::size_t most);
 
+/// Pairs of a sending port and a LID of another port, both of them there before and now, that arrived and are lost now:
+/// what came or left meanwhile does not count. Follows at most `most` LIDs, evenly spread; nodes out of reach neither
+/// send nor are sent to. O(most × switches).
+std::uint64_t count_newly_lost(const Topology& topology_before, const Routes& before, const Topology& topology,
+                               const Routes& routes, std::size_t most);
+
 /// A circle of ports that each wait for the next one to take what they send: the one thing that the channel dependency
 /// graph of routes without deadlock does not have (Dally and Seitz, Deadlock-Free Message Routing, IEEE Transactions on
 /// Computers C-36, 1987). Only what adapters send to adapters counts, along the entries that it does follow. All of it

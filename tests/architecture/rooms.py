@@ -32,7 +32,7 @@ MAY_LINK = {
     "collectors": {"PkgConfig::IBUMAD", "PkgConfig::IBMAD", "PkgConfig::MNL", "PkgConfig::CGRAPH"},
     "analyzer": {"Boost::headers"},
     "api": {"Boost::headers", "OpenSSL::Crypto", "OpenSSL::SSL", "ZLIB::ZLIB", "gRPC::grpc++", "gRPC::grpc++_reflection", "prometheus-cpp::core", "protobuf::libprotobuf"},
-    "daemon": {"Boost::headers", "CLI11::CLI11", "CURL::libcurl", "OpenSSL::Crypto", "PkgConfig::SYSTEMD", "SQLite::SQLite3",
+    "daemon": {"Boost::headers", "CLI11::CLI11", "CURL::libcurl", "OpenSSL::Crypto", "PkgConfig::SYSTEMD", "SQLite::SQLite3", "PkgConfig::LIBPQ",
                "ZLIB::ZLIB", "nlohmann_json::nlohmann_json", "prometheus-cpp::core", "spdlog::spdlog",
                "tomlplusplus::tomlplusplus", "yaml-cpp"},
 }

@@ -16,7 +16,7 @@ constexpr unsigned kHosts = 64;  // at each switch
 Port active_port(NodeIndex node, unsigned number) {
   Port port;
   port.node = node;
-  port.number = {static_cast<std::uint8_t>(number)};
+  port.number = {static_cast<std::uint16_t>(number)};
   port.state = PortState::kActive;
   port.physical_state = PortPhysicalState::kLinkUp;
   port.width_active = 2;
@@ -31,7 +31,7 @@ std::shared_ptr<const Snapshot> snapshot_of(unsigned switches, TimePoint now) {
     Node node;
     node.type = type;
     node.guid = {0x2c5eab0300000000ULL + nodes.size()};
-    node.port_count = static_cast<std::uint8_t>(port_count);
+    node.port_count = static_cast<std::uint16_t>(port_count);
     node.first_port = static_cast<PortIndex>(ports.size());
     node.name = node.description = std::move(name);
     nodes.push_back(node);

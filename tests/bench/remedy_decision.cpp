@@ -2,10 +2,10 @@
 // How long weftd takes to decide about bad links on a large fat tree, in propose mode: from the incidents to plans with
 // their candidates, their guards and the capacity that would be left. All of them at once, one more beside those that
 // wait, and a review in which nothing is new. Processor time of one core. Half of the hosts run one job.
-// Usage: remedy_decision PODS LEAVES AGGREGATIONS CORES SHARE BAD BAD_PODS
+// Usage: remedy_decision PODS LEAVES AGGREGATIONS CORES SHARE BAD BAD_PODS [RATE]
 // SHARE (0..1) is what leaves, pairs of leaves and rails must keep. BAD links are drawn from the first BAD_PODS pods
-// with the error rates that CorrOpt (SIGCOMM'17, table 1) found. Prints lines of name, ours, limit, ratio, tab
-// separated.
+// with the error rates that CorrOpt (SIGCOMM'17, table 1) found, or all with RATE errors in a bit. Prints lines of
+// name, ours, limit, ratio, tab separated.
 
 #include <time.h>
 
@@ -82,7 +82,7 @@ struct Links {
   std::vector<double> rates;
 };
 
-Links draw(const FabricTree& tree, const Topology& topology, unsigned bad, unsigned pods) {
+Links draw(const FabricTree& tree, const Topology& topology, unsigned bad, unsigned pods, double rate) {
   std::vector<UplinkIndex> all;
   for (UplinkIndex i = 0; i < tree.uplinks().size(); ++i) {
     const std::string& name = topology.node(tree.uplinks()[i].child).name;  // "leaf-<pod>-<n>"
@@ -92,11 +92,11 @@ Links draw(const FabricTree& tree, const Topology& topology, unsigned bad, unsig
   std::ranges::shuffle(all, random);
   all.resize(bad);
   Links links{std::move(all), {}};
-  for (unsigned i = 0; i < bad; ++i) links.rates.push_back(draw_rate(random));
+  for (unsigned i = 0; i < bad; ++i) links.rates.push_back(rate > 0 ? rate : draw_rate(random));
   return links;
 }
 
-int run(char** arguments) {
+int run(char** arguments, double rate) {
   const auto number = [&](int i) { return static_cast<unsigned>(std::strtoul(arguments[i], nullptr, 10)); };
   auto built = fakes::three_tiers(number(1), number(2), number(3), number(4), 1);
   const double share = std::strtod(arguments[5], nullptr);
@@ -127,7 +127,7 @@ int run(char** arguments) {
   fabrics[0].places = places;
   const FabricTree tree(*sweep->topology, *places);
   const std::size_t links = tree.uplinks().size();
-  const Links drawn = draw(tree, *sweep->topology, bad, bad_pods);
+  const Links drawn = draw(tree, *sweep->topology, bad, bad_pods, rate);
 
   RemedySettings settings;
   settings.actuators.fill("none");
@@ -164,7 +164,7 @@ int run(char** arguments) {
   }
   const std::string where = std::to_string(bad) + " bad links in " + std::to_string(bad_pods) + " of " +
                             std::to_string(number(1)) + " pods, " + std::to_string(links) + " links, " +
-                            std::to_string(std::lround(share * 100)) + " % kept";
+                            std::to_string(std::lround(share * 100)) + " % kept" + (rate > 0 ? ", all alike" : "");
   // What the choice is worth: the same without a bound on the search.
   LiveTree live(tree, std::vector<std::uint8_t>(links, 1), leaves_of_jobs(tree, *sweep->topology, hosts), capacity);
   std::vector<BadLink> among;
@@ -172,7 +172,7 @@ int run(char** arguments) {
   double all = 0;
   for (const BadLink& link : among) all += link.harm;
   const LinkChoice chosen = LinkChooser(live).choose(among);
-  const LinkChoice best = LinkChooser(live).choose(among, 10'000'000);
+  const LinkChoice best = LinkChooser(live).choose(among, rate > 0 ? 100'000 : 10'000'000);
   std::printf("bad links that stay, of %s\t%zu\t%u\t-\n", where.c_str(), bad - chosen.out.size(), bad);
   std::printf("loss taken out of service, share of the optimum%s, of %s\t%.6f\t1\t-\n",
               best.exact ? "" : " (not proven)", where.c_str(),
@@ -187,5 +187,6 @@ int run(char** arguments) {
 }  // namespace weft::analyzer
 
 int main(int argc, char** argv) {
-  return argc == 8 ? weft::analyzer::run(argv) : 2;
+  if (argc != 8 && argc != 9) return 2;
+  return weft::analyzer::run(argv, argc == 9 ? std::strtod(argv[8], nullptr) : 0);
 }

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
 import sysfs_tree  # noqa: E402
 from program_testing import BUILD, free_address, main, program, wait_until  # noqa: E402, F401
+from weft_client import WeftClient  # noqa: E402
 
 try:
     import grpc
@@ -119,21 +120,25 @@ class Collector:
 class Analyzer:
     """A TelemetryService that takes batches as weftd does: in order, each once, and remembers them over its own deaths."""
 
-    def __init__(self, messages, address: str):
+    def __init__(self, messages, address: str, partner: "Analyzer | None" = None):
+        """With a `partner` both write into the same ledger."""
         self.messages = messages
         self.address = address
-        self.taken: list = []  # batches, in the order in which they were taken
-        self.hellos: list = []
-        self.troubles: list[str] = []
+        self.taken: list = partner.taken if partner else []  # batches, in the order in which they were taken
+        self.hellos: list = partner.hellos if partner else []
+        self.troubles: list[str] = partner.troubles if partner else []
+        self.standby = ""  # with a message: takes nothing, and ends every stream with it
+        self.streams = 0  # that it was asked for
         self.refuse: set[int] = set()  # sequence numbers that are called wrong
         self.forgets = False  # until it dies: batches are received and neither taken nor acknowledged
         self.forgotten = 0
         self.clock_replies: list = []
-        self._lock = threading.Lock()
+        self._lock = partner._lock if partner else threading.Lock()
         self._server = None
 
     def start(self) -> "Analyzer":
-        self._server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=8), options=[("grpc.so_reuseport", 0)])
+        options = [("grpc.so_reuseport", 0), ("grpc.http2.min_ping_interval_without_data_ms", 10_000)]  # as weftd
+        self._server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=8), options=options)
         handler = grpc.stream_stream_rpc_method_handler(self._stream, request_deserializer=self.messages.CollectorMessage.FromString,
                                                         response_serializer=lambda message: message.SerializeToString())
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("weft.v1.TelemetryService", {"Stream": handler}),))
@@ -160,6 +165,9 @@ class Analyzer:
     def _stream(self, requests, context):
         answer = self.messages.AnalyzerMessage
         hello = next(requests).hello
+        self.streams += 1
+        if self.standby:
+            context.abort(grpc.StatusCode.UNAVAILABLE, self.standby)
         with self._lock:
             if self.hellos and hello.spool != self.hellos[0].spool:
                 self.troubles.append(f"the spool changed from {self.hellos[0].spool} to {hello.spool}")
@@ -173,6 +181,8 @@ class Analyzer:
                 self.clock_replies.append(request.clock_reply)
                 continue
             batch = request.batch
+            if self.standby:
+                context.abort(grpc.StatusCode.UNAVAILABLE, self.standby)
             with self._lock:
                 if first and not batch.body[1] & 1:
                     self.troubles.append(f"the first batch of a stream, {batch.sequence}, refers to another")
@@ -186,6 +196,46 @@ class Analyzer:
                     self.troubles.append(f"batch {batch.sequence} came after {self.taken[-1].sequence}")
                 self.taken.append(batch)
             yield answer(acknowledgement=self.messages.Acknowledgement(sequence=batch.sequence))
+
+
+class Weftd:
+    """weftd without a fabric of its own, for collectors. It may be started again on the same state directory."""
+
+    def __init__(self, place: str, extra: tuple[str, ...] = ()):
+        self.place = tempfile.mkdtemp(prefix="weftd-", dir=place)
+        self.http, self.grpc = free_address(), free_address()
+        self.client = WeftClient(self.http)
+        self.extra = extra
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> "Weftd":
+        with open(os.path.join(self.place, "log"), "wb") as log:
+            self.process = subprocess.Popen([program("weftd"), "--state-dir", os.path.join(self.place, "state"), "--http", self.http,
+                                             "--grpc", self.grpc, "--listen-socket", os.path.join(self.place, "weftd.sock"),
+                                             "--infiniband-enabled", "false", *self.extra], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_until(self._listens, why=lambda: f"weftd does not listen; it says:\n{self.log()}")
+        return self
+
+    def _listens(self) -> bool:
+        if self.process.poll() is not None:
+            raise AssertionError(f"weftd ended with {self.process.returncode}:\n{self.log()}")
+        return "gRPC on" in self.log()
+
+    def log(self) -> str:
+        """Since its last start."""
+        with open(os.path.join(self.place, "log"), encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+
+    def end(self, how: int = signal.SIGTERM) -> None:
+        if self.process is not None:
+            self.process.send_signal(how)
+            self.process.wait(30)
+            self.process = None
+
+    def told(self) -> dict:
+        """What it says of the one collector."""
+        collectors = self.client.json("/api/v1/collectors").get("collectors", [])
+        return collectors[0] if collectors else {}
 
 
 class CollectorTest(unittest.TestCase):

@@ -189,8 +189,8 @@ class BadCabling(unittest.TestCase):
         self.assertIn('line 3: "leaf":"swp1" already has a cable',
                       self.start_with('graph G {\n leaf:swp1 -- a:eth0\n leaf:swp1 -- b:eth0\n}\n'))
         self.assertRegex(self.start_with(None), r"cannot read \S+/topology.dot: No such file or directory")
-        many = "".join(f' leaf:swp{i} -- host{i}:eth0\n' for i in range(1, 256))
-        self.assertIn('switch "leaf" has cables at 255 ports; 254 is the maximum', self.start_with("graph G {\n" + many + "}\n"))
+        many = "".join(f' leaf:swp{i} -- host{i}:eth0\n' for i in range(1, 65537))
+        self.assertIn('switch "leaf" has cables at 65536 ports; 65535 is the maximum', self.start_with("graph G {\n" + many + "}\n"))
 
 
 if __name__ == "__main__":

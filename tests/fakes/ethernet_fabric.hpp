@@ -58,13 +58,13 @@ class EthernetFabric {
       Node node;
       node.guid = {0x0200'0000'0000'0000ULL + 0x100 * (n + 1)};
       node.type = nodes_[n].host ? NodeType::kChannelAdapter : NodeType::kSwitch;
-      node.port_count = static_cast<std::uint8_t>(nodes_[n].ports.size());
+      node.port_count = static_cast<std::uint16_t>(nodes_[n].ports.size());
       node.first_port = static_cast<PortIndex>(ports.size());
       node.name = node.description = nodes_[n].name;
       for (unsigned entry = 0; entry < node.port_entries(); ++entry) {
         Port port;
         port.node = static_cast<NodeIndex>(n);
-        port.number = {static_cast<std::uint8_t>(entry + node.lowest_port())};
+        port.number = {static_cast<std::uint16_t>(entry + node.lowest_port())};
         port.guid = {node.guid.value + (nodes_[n].host ? 1U : 0U)};
         names.push_back(port.number.value == 0 ? std::string() : nodes_[n].ports[port.number.value - 1U]);
         if (port.number.value > 0) place[{n, port.number.value - 1U}] = static_cast<PortIndex>(ports.size());

@@ -14,7 +14,7 @@ constexpr SpeedMask kToHdr = kSpeedSdr | kSpeedDdr | kSpeedQdr | kSpeedFdr | kSp
 
 }  // namespace
 
-NodeIndex FabricBuilder::add_node(std::string name, NodeType type, std::uint8_t ports) {
+NodeIndex FabricBuilder::add_node(std::string name, NodeType type, std::uint16_t ports) {
   const auto index = static_cast<NodeIndex>(nodes_.size());
   Node node;
   node.guid = {0x0002'c903'0000'0000ULL + 0x100 * (index + 1ULL)};
@@ -26,7 +26,7 @@ NodeIndex FabricBuilder::add_node(std::string name, NodeType type, std::uint8_t 
   for (unsigned i = 0; i < node.port_entries(); ++i) {
     Port port;
     port.node = index;
-    port.number = {static_cast<std::uint8_t>(i + node.lowest_port())};
+    port.number = {static_cast<std::uint16_t>(i + node.lowest_port())};
     port.guid = {node.guid.value + (type == NodeType::kSwitch ? 0 : i + 1)};
     port.state = port.number.value == 0 ? PortState::kActive : PortState::kDown;
     port.physical_state = port.number.value == 0 ? PortPhysicalState::kLinkUp : PortPhysicalState::kPolling;
@@ -47,11 +47,11 @@ NodeIndex FabricBuilder::add_node(std::string name, NodeType type, std::uint8_t 
   return index;
 }
 
-NodeIndex FabricBuilder::add_switch(std::string name, std::uint8_t ports) {
+NodeIndex FabricBuilder::add_switch(std::string name, std::uint16_t ports) {
   return add_node(std::move(name), NodeType::kSwitch, ports);
 }
 
-NodeIndex FabricBuilder::add_adapter(std::string name, std::uint8_t ports) {
+NodeIndex FabricBuilder::add_adapter(std::string name, std::uint16_t ports) {
   return add_node(std::move(name), NodeType::kChannelAdapter, ports);
 }
 
@@ -64,10 +64,10 @@ void FabricBuilder::connect(PortIndex a, PortIndex b) {
 FabricBuilder FabricBuilder::fat_tree(unsigned spines, unsigned leaves, unsigned hosts_per_leaf) {
   FabricBuilder fabric;
   for (unsigned s = 0; s < spines; ++s)
-    fabric.add_switch("spine-" + std::to_string(s), static_cast<std::uint8_t>(leaves));
+    fabric.add_switch("spine-" + std::to_string(s), static_cast<std::uint16_t>(leaves));
   for (unsigned l = 0; l < leaves; ++l) {
     const NodeIndex leaf =
-        fabric.add_switch("leaf-" + std::to_string(l), static_cast<std::uint8_t>(spines + hosts_per_leaf));
+        fabric.add_switch("leaf-" + std::to_string(l), static_cast<std::uint16_t>(spines + hosts_per_leaf));
     for (unsigned s = 0; s < spines; ++s)
       fabric.connect(fabric.nodes_[leaf].first_port + 1 + s, fabric.nodes_[s].first_port + 1 + l);
     for (unsigned h = 0; h < hosts_per_leaf; ++h) {
@@ -85,7 +85,7 @@ NodeIndex FabricBuilder::find(const std::string& name) const {
   return static_cast<NodeIndex>(found - nodes_.begin());
 }
 
-PortIndex FabricBuilder::port_of(const std::string& name, std::uint8_t number) const {
+PortIndex FabricBuilder::port_of(const std::string& name, std::uint16_t number) const {
   const Node& of = nodes_[find(name)];
   return of.first_port + number - of.lowest_port();
 }

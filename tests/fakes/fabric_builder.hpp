@@ -22,13 +22,13 @@ class FabricBuilder {
   /// Switches are "spine-<s>" and "leaf-<l>". We ask through host-0-0.
   static FabricBuilder fat_tree(unsigned spines, unsigned leaves, unsigned hosts_per_leaf);
 
-  NodeIndex add_switch(std::string name, std::uint8_t ports);
-  NodeIndex add_adapter(std::string name, std::uint8_t ports = 1);
+  NodeIndex add_switch(std::string name, std::uint16_t ports);
+  NodeIndex add_adapter(std::string name, std::uint16_t ports = 1);
   /// Lays a cable between two ports and brings it up.
   void connect(PortIndex a, PortIndex b);
 
   NodeIndex find(const std::string& name) const;
-  PortIndex port_of(const std::string& name, std::uint8_t number) const;
+  PortIndex port_of(const std::string& name, std::uint16_t number) const;
   /// The first port of `name` that is connected with `peer`.
   PortIndex port_towards(const std::string& name, const std::string& peer) const;
   PortKey key_of(PortIndex port) const { return {nodes_[ports_[port].node].guid, ports_[port].number}; }
@@ -93,7 +93,7 @@ class FabricBuilder {
   std::shared_ptr<const Topology> topology();
 
  private:
-  NodeIndex add_node(std::string name, NodeType type, std::uint8_t ports);
+  NodeIndex add_node(std::string name, NodeType type, std::uint16_t ports);
   void touch() { topology_.reset(); }
 
   std::string name_;

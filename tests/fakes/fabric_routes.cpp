@@ -42,11 +42,12 @@ void FabricBuilder::route() {
       if (node.type != NodeType::kSwitch) continue;
       choices.clear();
       for (PortIndex p = node.first_port; p < node.first_port + node.port_entries(); ++p)
-        if (ports_[p].peer != kNoIndex && ports_[p].is_up() && distance[ports_[ports_[p].peer].node] < distance[at])
-          choices.push_back(ports_[p].number.value);
+        if (ports_[p].peer != kNoIndex && ports_[p].is_up() && ports_[p].number.value <= kMostSubnetPorts &&
+            distance[ports_[ports_[p].peer].node] < distance[at])
+          choices.push_back(static_cast<std::uint8_t>(ports_[p].number.value));
       tables[at][lid.value / kRouteBlockSize][lid.value % kRouteBlockSize] = at == destination ? std::uint8_t{0}
                                                                              : choices.empty()
-                                                                                 ? kNoEgress.value
+                                                                                 ? std::uint8_t{kNoEgress.value}
                                                                                  : choices[lid.value % choices.size()];
     }
   }
@@ -60,7 +61,7 @@ void FabricBuilder::route() {
 void FabricBuilder::send(NodeIndex at, Lid to, PortNum through) {
   const auto number = static_cast<std::uint16_t>(to.value / kRouteBlockSize);
   RouteBlock block = *routes_.publish()->block(at, number);
-  block[to.value % kRouteBlockSize] = through.value;
+  block[to.value % kRouteBlockSize] = static_cast<std::uint8_t>(through.value);
   routes_.set_block(at, number, block);
 }
 

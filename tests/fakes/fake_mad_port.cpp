@@ -74,6 +74,8 @@ Result<infiniband::LocalPort> FakeMadPort::describe() const {
   local.lid = {nodes_[0].ports[1].lid};
   local.state = is_up(0, 1) ? PortState::kActive : PortState::kDown;
   local.pkeys = pkeys;
+  local.guid = {nodes_[0].guid + 1};
+  local.subnet_prefix = 0xfe80'0000'0000'0000;  // the default one (vol. 1, 4.1.1)
   return local;
 }
 

@@ -17,7 +17,7 @@ inline FabricBuilder three_tiers(unsigned pods, unsigned leaves, unsigned tops, 
   const auto text = [](unsigned a, unsigned b) { return std::to_string(a) + '-' + std::to_string(b); };
   // Switches have a port 0 first.
   const auto port = [&fabric](NodeIndex node, unsigned number) { return fabric.nodes()[node].first_port + number; };
-  const auto width = [](unsigned ports) { return static_cast<std::uint8_t>(ports); };
+  const auto width = [](unsigned ports) { return static_cast<std::uint16_t>(ports); };
   std::vector<NodeIndex> core_nodes;
   for (unsigned agg = 0; agg < tops; ++agg)
     for (unsigned core = 0; core < cores; ++core)

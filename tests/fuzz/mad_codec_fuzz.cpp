@@ -46,6 +46,20 @@ void read_subnet_reply(ConstMadBytes mad) {
   demand(decode_path_record_sl(mad) <= 15, "a service level has four bits");
 }
 
+void read_service_record(ConstMadBytes mad) {
+  const ServiceRecord record = decode_service_record(mad);
+  demand(record.name.size() <= ServiceRecord::kLongestName && record.data.size() <= ServiceRecord::kLongestData,
+         "texts are as long as their fields");
+  demand(record.name.find('\0') == std::string::npos, "a text ends at its first zero");
+  std::array<std::uint8_t, kMadSize> written{};
+  encode_service_record_set(written, record);
+  const ServiceRecord again = decode_service_record(written);
+  demand(again.service_id == record.service_id && again.port == record.port && again.pkey == record.pkey &&
+             again.lease == record.lease && again.name == record.name && again.data == record.data &&
+             again.data32 == record.data32 && again.data64 == record.data64,
+         "what is written reads the same again");
+}
+
 void read_performance_reply(ConstMadBytes mad, std::uint16_t attribute, bool rs_fec) {
   const PerformanceAgentInfo agent = decode_performance_class_port_info(mad);
   (void)decode_samples_tick(mad);
@@ -77,10 +91,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   demand(result == MadResult::kOk || result == MadResult::kBadStatus || result == MadResult::kUnsupported ||
              result == MadResult::kMalformed,
          "a reply is good, refused or malformed");
-  demand(arrived == kMadSize || result == MadResult::kMalformed, "a reply cut short is malformed");
+  const std::size_t record_end = attribute == attribute::kServiceRecord ? 56 + 176 : 56 + 64;
+  demand(arrived >= (mad_class == MadClass::kSubnetAdministration ? record_end : kMadSize) ||
+             result == MadResult::kMalformed,
+         "a reply cut short is malformed");
   demand(result != MadResult::kOk || status_of(mad) == 0, "a good reply has status 0");
   (void)transaction_of(mad);
   read_subnet_reply(mad);
+  read_service_record(mad);
   read_performance_reply(mad, attribute, data[3] & 1);
   return 0;
 }

@@ -26,6 +26,19 @@ class Stream {
   std::span<const std::byte> rest_;
 };
 
+void check(const ActingWeftds& acting) {
+  demand(acting.others.size() <= ActingWeftds::kMostOthers, "others are bounded");
+  std::vector<std::byte> written;
+  sweeper::FrameWriter writer([&](std::span<const std::byte> bytes) {
+    written.insert(written.end(), bytes.begin(), bytes.end());
+    return true;
+  });
+  demand(writer.write(acting) && writer.write(sweeper::Trouble{"over"}), "a memory takes everything");
+  Stream stream(written);
+  sweeper::FrameReader reader([&](std::span<std::byte> wanted) { return stream.fill(wanted); });
+  demand(reader.read() && reader.acting() == acting, "what we write we read");
+}
+
 void check(const Sweep& sweep) {
   demand(sweep.topology != nullptr && sweep.counters != nullptr, "a sweep is whole");
   demand(Topology::validate(sweep.topology->nodes(), sweep.topology->ports()).empty(), "its graph is sound");
@@ -75,6 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
              "a stream ends or is corrupt");
       return 0;
     }
+    check(reader.acting());
     if (const auto* sweep = std::get_if<Sweep>(&*frame)) {
       check(*sweep);
       if (first) round_trip(*sweep);

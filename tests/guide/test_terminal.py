@@ -127,13 +127,13 @@ class OnATerminal(weft_testing.SubnetTest):
     def test_who_acts_sees_first_and_is_asked_once(self):
         command = ("weftctl", "--server", f"unix:{self.weftd.socket}", "isolate", "leaf-r0-p01:9", "--reason", "a test")
         asked = self.terminal(*command)
-        asked.expect(r"preview: nothing is done yet.*keeps \d+ of \d+ uplink paths.*LEAF_CAPACITY +passed.*Do it\? \[y/N\] ")
+        asked.expect(r"preview: nothing is done yet.*keeps \d+ of \d+ uplink paths.*LEAF_CAPACITY +passed.*do it\? \[y/N\] ")
         asked.type("n\n")
         self.assertEqual(4, asked.end())
         self.assertIn("nothing was done", asked.said)
         looked = self.terminal(*command[:-2], "--dry-run")
         self.assertEqual(0, looked.end())
-        self.assertNotIn("Do it?", looked.said)
+        self.assertNotIn("do it?", looked.said)
         self.assertEqual([], weftctl_json(self.weftd, "plans", "--all").get("plans", []))
         trail = weftctl_json(self.weftd, "audit").get("records", [])
         self.assertEqual([], trail, "who only looked did nothing")
@@ -211,8 +211,14 @@ class OnATerminal(weft_testing.SubnetTest):
         self.assertIn("incidents", verbs)
         for verb in verbs:
             self.assertIn("--help", offered(verb, "--"), verb)
-        for verb in ("ports", "health", "drain", "undrain"):
+        for verb in ("ports", "health", "drain"):
             self.assertIn("gpu-0001", offered(verb, ""), verb)
+        # Weft took nothing out of service, and proposes nothing.
+        for verb in ("undrain", "restore", "lower-cost", "approve", "reject", "abort"):
+            self.assertEqual([], offered(verb, ""), verb)
+        self.assertIn("leaf-r0-p01:", offered("isolate", ""))
+        self.assertNotIn("gpu-0001:", offered("isolate", ""), "an access link is never isolated")
+        self.assertIn("leaf-r0-p01:9", offered("raise-cost", "leaf-r0-p01:"))
         self.assertEqual(["bash", "zsh", "fish"], offered("completion", ""))
         self.assertEqual(["list", "add", "end"], offered("maintenance", ""))
         self.assertIn("fabric", offered("maintenance", "add", ""))

@@ -3,7 +3,8 @@
 // a line says, answers each with one line of JSON.
 //
 //   sweep [N]                                       N sweeps, one after the other
-//   observe|apply|dry_run ACTUATOR ACTION LINK      LINK: GUID PORT GUID PORT
+//   observe|apply|dry_run ACTUATOR ACTION LINK [GUID PORT]
+//                                                   LINK: GUID PORT GUID PORT; then the end that its plan chose
 //   check LINK                                      what the tables of the last sweep say
 //
 // Usage: actuate_driver DIRECTORY NAME=VALUE... with port_program, m_key_file, …
@@ -11,6 +12,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -31,12 +33,16 @@ Json of(const Error& error) {
   return {{"error", to_string(error.code)}, {"message", error.message}};
 }
 
+std::optional<PortKey> read_port(std::istream& words) {
+  std::string guid;
+  unsigned port = 0;
+  if (!(words >> guid >> port)) return std::nullopt;
+  return PortKey{{parse_guid(guid).value_or(0)}, {static_cast<std::uint8_t>(port)}};
+}
+
 LinkKey read_link(std::istream& words) {
-  std::string a, b;
-  unsigned a_port = 0, b_port = 0;
-  words >> a >> a_port >> b >> b_port;
-  return make_link_key({{parse_guid(a).value_or(0)}, {static_cast<std::uint8_t>(a_port)}},
-                       {{parse_guid(b).value_or(0)}, {static_cast<std::uint8_t>(b_port)}});
+  const PortKey a = read_port(words).value_or(PortKey{});
+  return make_link_key(a, read_port(words).value_or(PortKey{}));
 }
 
 class Driver {
@@ -131,6 +137,7 @@ class Driver {
     order.reason = "symbol errors";
     order.sweep = sweep_;
     order.target = {EntityKind::kLink, "test", link.low, link.high, "the link"};
+    order.end = read_port(words);
     if (verb == "observe") {
       const auto seen = found->second->observe(order);
       if (!seen) return of(seen.error());

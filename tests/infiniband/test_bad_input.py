@@ -74,11 +74,12 @@ class BadInput(unittest.TestCase):
         names = self.write("names", "0x1 no quotes\n")
         plan = self.write("plan", "no such line\n")
         path = self.write("weftd.toml", f'[infiniband]\nexpected_topology = "{plan}"\nnode_name_map = "{names}"\n'
-                          f'management_key_file = "{self.place}/none"\n[ethernet]\ncabling = "{pipe}"\n[security]\ntokens_file = "/dev/zero"\n')
+                          f'management_key_file = "{self.place}/none"\n[ethernet]\ncabling = "{pipe}"\n[security]\ntokens_file = "/dev/zero"\n'
+                          '[remedy.infiniband_port]\nprogram = "/nonexistent/weft-port"\n')
         done = run_weftd(["--config", path, "--check-config"])
         self.assertEqual(USAGE, done.returncode)
         for words in (f"{plan}: neither ibnetdiscover's output", f"{names}: line 1: ", "none: No such file", f"{pipe} is not a regular file",
-                      "/dev/zero is not a regular file"):
+                      "/dev/zero is not a regular file", "remedy.infiniband_port.program: no program /nonexistent/weft-port, or it is not"):
             with self.subTest(words):
                 self.assertIn(words, done.stderr)
         self.assertFalse(os.path.exists(self.state))

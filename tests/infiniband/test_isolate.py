@@ -74,6 +74,32 @@ class Isolate(actuate_testing.ActuateTest):
         leaf = self.subnet.network.nodes[self.host.ports[1].node].name
         self.isolate_and_restore(leaf, 12, leaf)
 
+    def test_brought_back_from_beside_the_other_end(self):
+        """From there the end that was set is the farther one. Its plan knows which it was, and the way to it leads round the link."""
+        ends, link = self.ends(self.SPINE, 4), self.link(self.SPINE, 4)
+        self.expect_used(ends, link)
+        self.apply("ISOLATE_LINK", link)
+        self.layer.settle()
+        self.assertEqual("Disabled", self.physical(ends[0]))
+        leaf = self.subnet.network.nodes[ends[1][0]]
+        host = next(node for node in self.subnet.network.hosts() if any(end.node == leaf.identity for end in node.ports.values()))
+        moved = actuate_testing.Driver(self.subnet, host.identity, **self.settings())
+        self.addCleanup(moved.stop)
+        self.assertNotIn("error", moved.ask("sweep", 1))
+
+        def ask(verb, action):
+            return moved.ask(verb, "infiniband_port", action, *link, *link[:2])
+
+        self.assertEqual("foreign", moved.ask("observe", "infiniband_port", "ISOLATE_LINK", *link).get("state"))
+        self.assertEqual("ours", ask("observe", "ISOLATE_LINK").get("state"))
+        self.assertIn(self.SPINE + " port 4", ask("dry_run", "RESTORE_LINK")["text"])
+        answer = ask("apply", "RESTORE_LINK")
+        if answer.get("error") == "timeout":  # unclear: the physical layer makes a port poll for a moment
+            self.layer.settle()
+            answer = {"done": ask("observe", "RESTORE_LINK").get("state") == "clear"}
+        self.assertEqual({"done": True}, answer)
+        self.expect_used(ends, link)
+
     def test_the_command_of_the_dry_run_does_it_by_hand(self):
         ends, link = self.ends(self.SPINE, 5), self.link(self.SPINE, 5)
         told = self.act("dry_run", "ISOLATE_LINK", link)["text"]

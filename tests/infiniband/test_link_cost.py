@@ -5,11 +5,12 @@ tables that the simulator's switches really hold. Made costly, verified, kept so
 import concurrent.futures
 import os
 import shutil
+import subprocess
 import tempfile
 
 import weft_testing
 from physical_layer import Snapshot
-from weft_testing import fat_tree, free_address, guid_text, wait_until, weftctl, weftctl_json
+from weft_testing import fat_tree, free_address, guid_text, program, wait_until, weftctl, weftctl_json
 
 REMEDIES = """
 [remedy]
@@ -86,9 +87,13 @@ class SlowLink(weft_testing.SubnetTest):
         return wait_until(there, within=90, why=lambda: f"no {action} is {states}: {self.plans()}\n{self.weftd.log()}")
 
     def restore(self, expected: str) -> dict:
-        done = weftctl(self.weftd, "restore", f"{self.SLOW[0]}:{self.SLOW[1]}", "--reason", "new cable")
-        self.assertEqual(0, done.returncode, done.stderr + self.weftd.log())
+        done = weftctl(self.weftd, "restore", f"{self.SLOW[0].upper()}:{self.SLOW[1]}", "--reason", "new cable", "--wait", "--timeout", "90s",
+                       within=120)
+        self.assertEqual(0 if expected == "COMMITTED" else 1, done.returncode, done.stdout + done.stderr + self.weftd.log())
         back = self.plan("RESTORE_LINK", *OVER)
+        self.assertTrue(done.stdout.splitlines()[-1].startswith(f"{back['id']} is {expected}: "), done.stdout)
+        for step in back["steps"]:
+            self.assertIn(step["what"], done.stdout)
         self.assertEqual((expected, "opensm_weights"), (back["state"], back["actuator"]), (back["outcome"], back["steps"]))
         return back
 
@@ -131,6 +136,14 @@ class SlowLink(weft_testing.SubnetTest):
         self.assertEqual(0, self.routes())
         self.assertEqual(["Active"] * 2, [Snapshot.of(self.subnet).ports[end].state for end in self.ends()], "it is the last resort")
 
+        held = weftctl(self.weftd, "plans", "--in-force").stdout
+        self.assertRegex(held, rf"{plan['id']} +RAISE_LINK_COST .*by hand: weftctl lower-cost ")
+        self.assertIn("weftctl plans --in-force", weftctl(self.weftd, "plans").stdout)
+        self.assertNotIn("out of service", held + weftctl(self.weftd, "plan", plan["id"]).stdout)
+        offered = subprocess.run([program("weftctl"), "__complete", "fish", "--server", f"unix:{self.weftd.socket}", "lower-cost", ""],
+                                 stdout=subprocess.PIPE, text=True, timeout=20, check=True).stdout
+        self.assertIn(f"\t{plan['id']}, RAISE_LINK_COST", offered)
+
         # It is as slow as before: given back all the same, it is avoided again.
         self.assertIn("failed again", self.restore("ROLLED_BACK")["outcome"])
         self.assertEqual(self.raised(), self.weights())
@@ -168,6 +181,7 @@ class SlowLink(weft_testing.SubnetTest):
         self.assertEqual(2, weftctl(self.weftd, "raise-cost", link).returncode, "no reason")
         done = weftctl(self.weftd, "lower-cost", link, "--reason", "x")
         self.assertEqual(4, done.returncode, "it was not raised")
+        self.assertIn("Weft has not raised the cost of ", done.stderr)
         for verb, action, weights in (("raise-cost", "RAISE_LINK_COST", self.raised()), ("lower-cost", "RESTORE_LINK", set())):
             done = weftctl(self.weftd, verb, link, "--reason", "a test", "--who", "ann")
             self.assertEqual(0, done.returncode, done.stderr)

@@ -2,7 +2,9 @@
 """What the tests on a simulated subnet share: a subnet of their own, weftd on it, waiting that counts sweeps. Each test file ends with
 `weft_testing.main()`."""
 
+import contextlib
 import os
+import signal
 import sys
 import unittest
 
@@ -100,6 +102,15 @@ class SubnetTest(unittest.TestCase):
 
     def is_node(self, incident: dict, name: str) -> bool:
         return incident["cause"].get("nodeGuid") == guid_text(self.network.find(name).guid)
+
+    @contextlib.contextmanager
+    def opensm_stopped(self):
+        """Routes stay as they are."""
+        os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
 
     # -- waiting
 

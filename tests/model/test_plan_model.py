@@ -4,65 +4,38 @@
 spin must find: a check that cannot fail shows nothing."""
 
 import os
-import re
-import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, ROOT)
 
+from tests.model import model_checking  # noqa: E402
 from tests.support.program_testing import main  # noqa: E402
 
-MODEL = os.path.join(ROOT, "tests", "model", "plan.pml")
-SPIN = shutil.which("spin")
-COMPILER = shutil.which("gcc") or shutil.which("cc")
-LIMIT = 180
+SEARCHES = {"assertions": ("-noclaim",), "claim": ("-a", "-f")}
 
 
-def check(text: str, runs=("assertions", "claim")) -> dict:
-    """What spin says of that model in those runs: errors of assertions, with states and lines that are never reached; errors of the claim."""
-    with tempfile.TemporaryDirectory(prefix="weft-model-") as folder:
-        with open(os.path.join(folder, "plan.pml"), "w", encoding="utf-8") as file:
-            file.write(text)
-
-        def run(*words):
-            done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=LIMIT)
-            if done.returncode != 0:
-                raise AssertionError(f"{' '.join(words)}: {done.stdout}{done.stderr}")
-            return done.stdout
-
-        run(SPIN, "-a", "plan.pml")
-        run(COMPILER, "-O1", "-w", "-o", "pan", "pan.c")
-        told = {name: run("./pan", *words, "-m1000000", "-w24")
-                for name, words in (("assertions", ("-noclaim",)), ("claim", ("-a", "-f"))) if name in runs}
-    def number(pattern, out):
-        return int(re.search(pattern, out).group(1))
-    found = {name: number(r"errors: (\d+)", out) for name, out in told.items()}
-    if "assertions" in told:
-        found["states"] = number(r"(\d+) states, stored", told["assertions"])
-        found["unreached"] = re.findall(r"^\tplan\.pml:(\d+), state \d+, \"(.*)\"$", told["assertions"], re.M)
-    return {**found, "told": told}
+def check(text: str, what: str) -> dict:
+    return model_checking.check(text, SEARCHES[what])
 
 
-@unittest.skipIf(SPIN is None or COMPILER is None, "spin or a C compiler is not installed")
+@model_checking.needs_spin
 class PlanModel(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        with open(MODEL, encoding="utf-8") as file:
-            cls.model = file.read()
+        cls.model = model_checking.model("plan.pml")
 
     def find(self, what: str, old: str, new: str):
         """Spin finds the fault of having `new` for `old`, by an assertion or by the claim."""
         self.assertEqual(self.model.count(old), 1, f"the model has changed: {old!r} stands not once in it")
-        self.assertGreater(check(self.model.replace(old, new), (what,))[what], 0)
+        self.assertGreater(check(self.model.replace(old, new), what)["errors"], 0)
 
     def test_every_promise_holds(self):
-        found = check(self.model)
-        self.assertEqual(found["assertions"], 0, found["told"]["assertions"])
-        self.assertEqual(found["claim"], 0, found["told"]["claim"])
+        claim = check(self.model, "claim")
+        self.assertEqual(claim["errors"], 0, claim["told"])
+        found = check(self.model, "assertions")
+        self.assertEqual(found["errors"], 0, found["told"])
         self.assertGreater(found["states"], 10_000, "so small a model leaves most of it out")
         # The processes beside weftd never end, and weftd never leaves its last line: all else must have been tried.
         self.assertEqual([line for line in found["unreached"] if line[1] not in ("-end-", "0")], [])

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "daemon/adapters/actuate/kubernetes.hpp"
 #include "daemon/adapters/actuate/slurm.hpp"
@@ -69,11 +70,12 @@ RemedyOrder order_of(const Json& json) {
   order.action = parse_remedy_action(text(json, "action")).value_or(RemedyAction::kNothing);
   order.target.kind = EntityKind::kHost;
   order.target.host = text(json, "host");
+  order.namesakes = json.value("namesakes", std::vector<std::string>());
   if (json.contains("link")) {
     const Json& link = json["link"];
     order.target = {EntityKind::kLink, text(link, "fabric"), {}, {}, text(link, "name")};
-    order.target.port = {{link.at("node").get<std::uint64_t>()}, {link.at("port").get<std::uint8_t>()}};
-    order.target.peer = {{link.at("peer").get<std::uint64_t>()}, {link.at("peer_port").get<std::uint8_t>()}};
+    order.target.port = {{link.at("node").get<std::uint64_t>()}, {link.at("port").get<std::uint16_t>()}};
+    order.target.peer = {{link.at("peer").get<std::uint64_t>()}, {link.at("peer_port").get<std::uint16_t>()}};
   }
   order.reason = text(json, "reason", "adapter mlx5_0 is dead");
   return order;

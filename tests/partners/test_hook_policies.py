@@ -186,8 +186,22 @@ class Prolog(WithHooks):
         self.assertEqual([], self.drained())
 
     def test_the_second_server_answers_where_the_first_does_not(self):
-        self.server = f"http://127.0.0.1:1 {self.weftd.url}"
+        silent = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing, as a weftd that is frozen
+        self.addCleanup(silent.close)
         self.weftd.answer = lambda names, _: {"nodes": [health(name, *BAD) for name in names]}
+        for first in ("http://127.0.0.1:1", f"http://127.0.0.1:{silent.getsockname()[1]}", "http://weftd.invalid:9640"):
+            for between in (" ", ",", ", "):
+                with self.subTest(first=first, between=between):
+                    self.server = f"{first}{between}{self.weftd.url}"
+                    self.assertFalse(self.judge())
+
+    def test_a_slow_first_server_is_heard_while_the_second_is_asked(self):
+        def late(names, _):
+            time.sleep(0.7 * DEADLINE)
+            return {"nodes": [health(name, *BAD) for name in names]}
+
+        self.weftd.answer = late
+        self.server = f"{self.weftd.url},http://127.0.0.1:1"
         self.assertFalse(self.judge())
 
     def test_a_job_of_thousands_is_asked_for_in_parts(self):

@@ -226,6 +226,17 @@ class Draining(WithServer):
         self.refused(self.partner.drain("../pods"), "invalid_argument")
         self.refused(self.partner.call("apply", host="dgx-05", action="ISOLATE_LINK"), "invalid_argument")
 
+    def test_a_node_that_may_be_another_hosts_is_not_cordoned(self):
+        self.create("dgx-01")
+        self.create("dgx-02.alpha", hostname="dgx-02")
+        for host, other in (("dgx-01.beta", "dgx-01.alpha"), ("dgx-02.beta", "dgx-02.alpha")):
+            answer = self.refused(self.partner.drain(host, namesakes=[other]))
+            self.assertIn(f"may be host {host} or host {other}", answer["message"])
+        self.assertFalse(self.is_cordoned("dgx-01"))
+        self.assertFalse(self.is_cordoned("dgx-02.alpha"))
+        self.done(self.partner.drain("dgx-02.alpha", namesakes=["dgx-02.beta"]))
+        self.assertTrue(self.is_cordoned("dgx-02.alpha"))
+
     def test_others_who_write_all_the_time_lose_nothing(self):
         self.create("dgx-01", taints=[GPU])
         stop = threading.Event()

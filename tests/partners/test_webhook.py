@@ -117,6 +117,8 @@ class Orders(WithReceiver):
         self.receiver.mood = "half"
         self.refused(self.partner.drain("dgx-07"), "unavailable")
         self.receiver.mood = "well"
+        self.refused(self.partner.observe("dgx-07"), "unavailable")
+        self.assertEqual("ours", self.partner.observe("dgx-07", "UNDRAIN_NODE")["state"], "else it would never be brought back")
         self.assertTrue(self.partner.undrain("dgx-07")["ok"])
         self.assertEqual(self.receiver.states[self.receiver.orders[0]["target"]["id"]], "clear")
         self.assertEqual(self.partner.observe("dgx-07")["state"], "clear")
@@ -128,9 +130,10 @@ class Orders(WithReceiver):
         self.assertEqual(self.partner.drain("dgx-07")["code"], "corrupt")
         self.assertEqual(self.receiver.seen, [])
 
-    def test_nobody_there_is_unavailable(self):
+    def test_where_nobody_is_nothing_was_sent(self):
         self.receiver.stop()
-        self.refused(self.partner.drain("dgx-07"), "unavailable")
+        self.refused(self.partner.drain("dgx-07"), "failed_precondition")
+        self.assertEqual("clear", self.partner.observe("dgx-07")["state"], "there is no doubt")
         self.receiver = WebhookReceiver(KEY)
 
 

@@ -11,33 +11,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tests", "infiniband")]
 
 import weft_testing  # noqa: E402
-from webhook_receiver import WebhookReceiver  # noqa: E402
+from webhook_receiver import EventReceiver  # noqa: E402
 from weft_testing import Weftd, wait_until  # noqa: E402
 
 KEY = "a key of the test, long enough"
 CABLE = ("leaf-r0-p01", 9)
 LONGEST = 90  # seconds: the pause before an event is sent again grows to a minute, the sooner the slower this machine is
-
-
-class EventReceiver(WebhookReceiver):
-    """`taken`: events in their order, each key once."""
-
-    def __init__(self):
-        super().__init__(KEY)
-        self.taken: list[dict] = []
-        self.keys: list[str] = []  # of all requests that were understood, those sent again too
-
-    def take(self, handler, order: dict) -> None:
-        with self.lock:
-            key = handler.headers["Idempotency-Key"]
-            self.keys.append(key)
-            if key not in self.done:
-                self.done.add(key)
-                self.taken.append(order)
-
-    def told(self, incident: str) -> list[str]:
-        """What became of it; on its way up the link is less severe for a moment, or is not, which is left out."""
-        return [event["event"] for event in self.taken if event["incident"] == incident and event["event"] != "changed"]
 
 
 class Events(weft_testing.SubnetTest):
@@ -51,7 +30,7 @@ class Events(weft_testing.SubnetTest):
         with open(self.key, "w", encoding="utf-8") as stream:
             stream.write(KEY + "\n")
         os.chmod(self.key, 0o600)
-        self.first, self.second = EventReceiver(), EventReceiver()
+        self.first, self.second = EventReceiver(KEY), EventReceiver(KEY)
         self.addCleanup(self.first.stop)
         self.addCleanup(self.second.stop)
         self.teller = None
@@ -108,6 +87,7 @@ class Events(weft_testing.SubnetTest):
         self.first.mood = "hang"
         incident = self.pull()
         wait_until(lambda: self.second.told(incident) == ["opened"], why=lambda: str(self.second.taken))
+        wait_until(lambda: self.first.seen, why="nothing was sent to the receiver that hangs")
         self.assertEqual([], self.first.taken)
         for mood in ("fail", "redirect", "drop"):
             seen = len(self.first.seen)

@@ -52,6 +52,24 @@ class HostIdentity(weftd_partners.WithSlurm):
         guid = weft_testing.guid_text(self.network.find(self.forger).guid)
         self.waits_for_a_person("n4", f"^no collector confirms that adapter {guid} belongs to n4$")
 
+    def test_the_guid_of_a_forged_name_is_no_word_for_the_host(self):
+        guid = weft_testing.guid_text(self.network.find(self.forger).guid)
+        for more in ((), ("--dry-run",)):
+            done = weftctl(self.weftd, "drain", guid, "--reason", "this adapter is bad", *more)
+            self.assertEqual(4, done.returncode, done.stdout + done.stderr)
+            self.assertIn(f"adapter {guid} calls itself n4 mlx5_7, but neither a collector nor the node name map confirms it", done.stderr)
+        self.assertNotIn("DRAIN", self.slurm.state("n4"))
+        real = weft_testing.guid_text(self.network.find("n4 mlx5_0").guid)
+        done = weftctl(self.weftd, "drain", real, "--dry-run")
+        self.assertEqual("n4", done.stdout.splitlines()[1], done.stdout + done.stderr)
+
+    def test_a_switch_is_not_drained(self):
+        leaf = self.network.switches[0].name
+        for more in ((), ("--dry-run",)):
+            done = weftctl(self.weftd, "drain", leaf, "--reason", "new firmware", *more)
+            self.assertNotEqual(0, done.returncode, done.stdout)
+            self.assertIn(f"'{leaf}' is a switch: only hosts can be drained", done.stderr)
+
     def test_what_another_weftd_drained_is_left_alone_and_stops_this_one(self):
         self.slurm.scontrol("update", "nodename=n1", "state=drain", f"reason={THEIRS}")
         self.subnet.unlink("n1 mlx5_0", 1)
@@ -61,6 +79,52 @@ class HostIdentity(weftd_partners.WithSlurm):
         self.assertEqual(4, weftctl(self.weftd, "undrain", "n1", "--reason", "it looks like ours").returncode)
         self.assertIn("DRAIN", self.slurm.state("n1"))
         self.assertIn("breaker tripped by weftd: another weftd acts here too, its mark PLAN-3.ffff0b7a5d3f2468", self.weftd.log())
+
+
+@unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
+class TwoDomains(weftd_partners.WithSlurm):
+    """n1.alpha and n1.beta are two hosts, by the node name map; Slurm has one node n1. n3 is on the deny list."""
+    confirmed = ("n1.alpha", "n1.beta", "n3", "n4")
+
+    @classmethod
+    def remedies(cls, scheduler: str) -> str:
+        return super().remedies(scheduler).replace("[remedy]\n", '[remedy]\ndeny = ["n3 mlx5_0"]\n')
+
+    @classmethod
+    def make_network(cls):
+        network = super().make_network()
+        for host, name in zip(network.hosts(), cls.confirmed):
+            host.name = f"{name} mlx5_0"
+        return network
+
+    def test_a_host_is_denied_by_the_name_of_its_adapter(self):
+        self.subnet.unlink("n3 mlx5_0", 1)
+        self.plan("n3", "DRAIN_NODE", "PROPOSED")
+        self.weftd.wait_sweeps(8)  # automation has had its time
+        plan = self.plan("n3", "DRAIN_NODE", "PROPOSED")
+        lists = next(guard for guard in plan["guards"] if guard["guard"] == "LISTS")
+        self.assertEqual("the target is on the deny list (remedy.deny), as n3 mlx5_0", lists["explanation"])
+        self.assertNotIn("DRAIN", self.slurm.state("n3"))
+
+    def test_a_short_name_of_two_hosts_is_refused(self):
+        for more in ((), ("--dry-run",)):
+            done = weftctl(self.weftd, "drain", "n1", "--reason", "new memory", *more)
+            self.assertNotEqual(0, done.returncode)
+            self.assertIn("'n1' matches several hosts: n1.alpha, n1.beta", done.stderr)
+        self.assertNotIn("DRAIN", self.slurm.state("n1"))
+
+    def test_one_of_them_is_not_drained_under_their_common_name(self):
+        self.subnet.unlink("n1.beta mlx5_0", 1)
+        self.plan("n1.beta", "DRAIN_NODE", "PROPOSED")
+        self.weftd.wait_sweeps(8)  # automation has had its time
+        plan = self.plan("n1.beta", "DRAIN_NODE", "PROPOSED")
+        identity = next(guard for guard in plan["guards"] if guard["guard"] == "IDENTITY")
+        self.assertEqual("NEEDS_PERSON", identity["result"], identity)
+        self.assertIn("several hosts have the short name n1", identity["explanation"])
+        self.assertEqual(0, weftctl(self.weftd, "approve", plan["id"]).returncode)
+        plan = self.plan("n1.beta", "DRAIN_NODE", "FAILED")
+        self.assertIn("Slurm's node n1 may be host n1.beta or host n1.alpha", plan["outcome"])
+        self.assertNotIn("DRAIN", self.slurm.state("n1"))
 
 
 if __name__ == "__main__":

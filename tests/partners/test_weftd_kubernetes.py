@@ -3,7 +3,7 @@
 
 import weftd_partners
 from test_kubernetes import EVICTING, GPU, TOKENS, WithServer
-from weftd_partners import weft_testing, weftctl
+from weftd_partners import wait_until, weft_testing, weftctl
 
 KUBERNETES = """\
 [remedy.kubernetes]
@@ -52,6 +52,21 @@ class WeftdAndKubernetes(WithServer, weftd_partners.WithScheduler):
         self.wait_until_well()
         self.assertTrue(self.node("n2")["spec"]["unschedulable"])
         self.assertEqual(4, weftctl(self.weftd, "undrain", "n2", "--reason", "a mistake").returncode)
+
+    def test_what_others_cordoned_counts(self):
+        names = [f"login-{number}" for number in range(12)]
+        for name in names:
+            self.create(name, unschedulable=True)
+        self.create("n4")
+
+        def told():
+            return weftctl(self.weftd, "drain", "n4", "--dry-run", "--reason", "new memory").stdout
+
+        # The list is read once a minute.
+        wait_until(lambda: "10 (remedy.limits.budget.out_minimum), with 12 hosts that others drained" in told(), within=90, why=told)
+        for name in names:
+            self.admin("DELETE", f"/api/v1/nodes/{name}")
+        wait_until(lambda: "within all budgets" in told(), within=90, why=told)
 
     def test_a_node_that_kubernetes_does_not_know(self):
         done = weftctl(self.weftd, "drain", "n3", "--reason", "new memory")

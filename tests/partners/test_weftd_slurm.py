@@ -5,8 +5,8 @@ adapter is dead is drained and comes back by itself; one that an operator draine
 import unittest
 
 import weftd_partners
-from slurm_cluster import missing
-from weftd_partners import wait_until, weft_testing, weftctl
+from slurm_cluster import SlurmCluster, missing
+from weftd_partners import SLURM, wait_until, weft_testing, weftctl
 
 BY_HAND = "disk sda, do not touch"
 
@@ -77,6 +77,37 @@ class WeftdAndSlurm(weftd_partners.WithSlurm):
         self.assertEqual(0, done.returncode, done.stderr)
         self.plan("n3", "UNDRAIN_NODE", "COMMITTED")
         self.assertNotIn("DRAIN", self.slurm.state("n3"))
+
+
+@unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
+class BudgetsBesideOthers(weftd_partners.WithScheduler):
+    """At most two hosts may be out, and operators took two before weftd was there."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.slurm = SlurmCluster(4)
+        cls.addClassCleanup(cls.slurm.stop)
+        cls.slurm.start()
+        for name in ("n2", "n3"):
+            cls.slurm.scontrol("update", f"nodename={name}", "state=drain", f"reason={BY_HAND}")
+        cls.infiniband = cls.remedies(SLURM.format(slurm_conf=cls.slurm.configuration)).replace("[remedy.limits.budget]",
+                                                                                                "[remedy.limits.budget]\nout_minimum = 2")
+        super().setUpClass()
+
+    def test_what_others_drained_counts(self):
+        self.subnet.unlink("n1 mlx5_0", 1)
+
+        def refused():
+            plan = self.plan("n1", "DRAIN_NODE", "PROPOSED")
+            budget = next(guard for guard in plan["guards"] if guard["guard"] == "BUDGET")
+            return budget["explanation"] == ("maximum of targets isolated, avoided or drained reached: 2 "
+                                             "(remedy.limits.budget.out_minimum), with 2 hosts that others drained")
+
+        wait_until(refused, why=lambda: f"it is not refused: {self.plans()}")
+        self.assertNotIn("DRAIN", self.slurm.state("n1"))
+        self.slurm.scontrol("update", "nodename=n3", "state=undrain")
+        self.plan("n1", "DRAIN_NODE", "COMMITTED")
+        self.assertIn("DRAIN", self.slurm.state("n1"))
 
 
 if __name__ == "__main__":

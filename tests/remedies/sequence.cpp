@@ -80,14 +80,13 @@ class Sequence {
     for (const auto& [id, plan] : journal_) memory.plans.push_back(plan);
     memory.next_id = journal_.empty() ? 1 : journal_.rbegin()->first + 1;
     memory.holds = saved_status_;
-    // Steps of the clock are not remembered, and what was not journalled did not happen.
-    for (Duration& at : taken_) at -= unknown_;
-    unknown_ = {};
+    // What was not journalled did not happen.
     std::erase_if(aborted_, [this](std::uint64_t id) {
       const auto plan = journal_.find(id);
       return plan == journal_.end() || plan->second.outcome.empty();
     });
     book_.emplace(settings_, std::move(memory), world_.now(), world_.steady());
+    book_->resume_clock(clock_, world_.now());
     gate_.emplace();
     lane_.clear();
     person_stops_ = acknowledged_stop_;
@@ -197,10 +196,11 @@ class Sequence {
         break;
       case 18: {
         constexpr std::array<Duration, 4> kForward{30s, 10min, 2h, 25h};
-        const Duration by = kForward[dice_.below(kForward.size())];
-        say("the clock is set forward by " + std::to_string(by / 1s) + " s");
-        world_.set_forward(by);
-        unknown_ += by;
+        Duration by = kForward[dice_.below(kForward.size())];
+        if (dice_.one_in(3)) by = -by;
+        if (dice_.one_in(4)) by = -world_.set();  // somebody repairs it
+        say("the clock is set by " + std::to_string(by / 1s) + " s");
+        world_.set(by);
         break;
       }
       case 19:
@@ -286,6 +286,9 @@ class Sequence {
         continue;
       }
       if (trouble_ && dice_.one_in(60)) return crash("before the journal");
+      if (const ClockMemory now = book_->clock_memory(); now.steps != clock_.steps || clock_.until == kNever)
+        clock_ = now;
+      if (dice_.one_in(4)) clock_ = book_->clock_memory();  // weftd keeps it once a minute
       for (const Plan& plan : batch.plans) journal_[plan.id] = plan;
       if (batch.status_changed) {
         saved_status_ = book_->status(world_.now());
@@ -480,7 +483,7 @@ class Sequence {
   /// By plan. The world moves between reading and acting: only what was read counts.
   std::map<std::uint64_t, TargetState> last_read_;
   std::deque<Duration> taken_;       // by World::steady(), as far as weftd can know it
-  Duration unknown_{};               // set forward since weftd was started
+  ClockMemory clock_{};              // on disk
   std::set<std::uint64_t> aborted_;  // plans that a person ended, by the journal or since weftd was started
   bool trouble_ = true, blind_ = false;
   Breach breach_;

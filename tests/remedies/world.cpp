@@ -184,9 +184,9 @@ void World::another_weftd_takes(unsigned host) {
 void World::pass(Duration time) {
   now_ += time;
   for (const Landing& landing : landing_)
-    if (landing.at <= now_ && holder(landing.is_link, landing.index) != Holder::kSomebodyElse)
+    if (landing.at <= steady() && holder(landing.is_link, landing.index) != Holder::kSomebodyElse)
       set(landing.is_link, landing.index, landing.holder, landing.costly);
-  std::erase_if(landing_, [this](const Landing& landing) { return landing.at <= now_; });
+  std::erase_if(landing_, [this](const Landing& landing) { return landing.at <= steady(); });
 }
 
 std::uint64_t World::open(IncidentKind kind, Entity cause, bool two_signals) {
@@ -332,7 +332,7 @@ Act World::act(const RemedyOrder& order, bool takes, Duration late) {
   if (!takes || act.before == Holder::kSomebodyElse) return act;
   const bool costly = order.action == RemedyAction::kRaiseLinkCost;
   if (late > Duration::zero())
-    landing_.push_back({now_ + late, is_link, index, wanted, costly});
+    landing_.push_back({steady() + late, is_link, index, wanted, costly});
   else
     set(is_link, index, wanted, costly);
   return act;

@@ -90,10 +90,12 @@ class World {
   const Shape& shape() const { return *shape_; }
   TimePoint now() const { return now_; }
   void pass(Duration time);
-  /// Somebody sets the clock: nothing passes.
-  void set_forward(Duration by) { now_ += by, set_forward_ += by; }
+  /// Somebody sets the clock, forward or back: nothing passes.
+  void set(Duration by) { now_ += by, set_ += by; }
+  /// By how much it has been set.
+  Duration set() const { return set_; }
   /// Time that passed, by no clock that can be set.
-  Duration steady() const { return now_.time_since_epoch() - set_forward_; }
+  Duration steady() const { return now_.time_since_epoch() - set_; }
 
   // Faults and repairs. An incident follows at once; one that is over resolves at once.
   void fault(unsigned link, IncidentKind kind, bool two_signals);
@@ -135,7 +137,7 @@ class World {
 
   const Shape* shape_;
   TimePoint now_;
-  Duration set_forward_{};
+  Duration set_{};
   std::vector<Holder> links_, hosts_;
   std::uint32_t cut_ = 0;     ///< links that are physically broken
   std::uint32_t costly_ = 0;  ///< links that weft holds up, and out of all routes
@@ -146,7 +148,7 @@ class World {
   std::uint64_t next_incident_ = 1;
   std::vector<std::shared_ptr<const Incident>> incidents_;
   struct Landing {
-    TimePoint at;
+    Duration at;  ///< as steady()
     bool is_link;
     unsigned index;
     Holder holder;

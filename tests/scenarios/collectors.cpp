@@ -124,7 +124,7 @@ Collectors::Collectors(const Scenario& scenario, const Plan& plan)
     add_host(host, series);
     hosts_[host].jobs = jobs[host];
     const double first = random_.uniform(0, interval());
-    if (scenario.collectors) due_.emplace(first, host);
+    if (scenario.collectors) plan_reading(first, host);
   }
   for (std::size_t i = 0; i < std::size(kFlushSeries); ++i)
     if (find_counter(kFlushSeries[i])) flush_divisors_.push_back(i % 2 == 0 ? 1 : 4);
@@ -184,7 +184,14 @@ void Collectors::add_switch(NodeIndex node) {
   }
   inventory->series = SeriesList(std::move(list));
   host.inventory = std::move(inventory);
-  due_.emplace(random_.uniform(0, interval()), static_cast<std::uint32_t>(hosts_.size() - 1));
+  plan_reading(random_.uniform(0, interval()), static_cast<std::uint32_t>(hosts_.size() - 1));
+}
+
+void Collectors::plan_reading(double at, std::uint32_t host) {
+  const Due due{at, host};
+  auto place = due_.end();
+  while (place != due_.begin() && due < *std::prev(place)) --place;
+  due_.insert(place, due);
 }
 
 /// An inventory is another one when a link of it is in another state.
@@ -355,10 +362,16 @@ void Collectors::read_extras(Adapter& adapter, double since, std::vector<std::ui
 void Collectors::read_host(std::uint32_t index, double now, const Registers& registers, TimePoint taken) {
   Host& host = hosts_[index];
   HostReading reading;
+  if (!spare_.empty()) {
+    reading = std::move(spare_.back());
+    spare_.pop_back();
+  }
   reading.taken = taken;
   reading.inventory = host.inventory;
+  reading.jobs.clear();
   for (const PlacedJob& job : host.jobs)
     if (now >= job.start && now < job.end) reading.jobs.push_back(job.name);
+  reading.values.clear();
   reading.values.reserve(host.inventory->series.size());
   for (const PortIndex port : host.ports) {
     if (host.is_switch) {
@@ -396,10 +409,10 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
 
 void Collectors::read(double until, const Registers& registers, std::span<const Port> ports,
                       const std::function<bool(NodeIndex)>& is_up, const std::function<TimePoint(double)>& wall) {
-  while (!due_.empty() && due_.top().first < until) {
-    const auto [at, host] = due_.top();
-    due_.pop();
-    due_.emplace(at + interval() * random_.uniform(0.95, 1.05), host);
+  while (is_due(until)) {
+    const auto [at, host] = due_.front();
+    due_.pop_front();
+    plan_reading(at + interval() * random_.uniform(0.95, 1.05), host);
     if (!is_up(plan_.ports[hosts_[host].ports.front()].node)) continue;
     if (plan_.is_ethernet()) look_at_links(hosts_[host], ports);
     const TimePoint taken = wall(at);
@@ -407,13 +420,17 @@ void Collectors::read(double until, const Registers& registers, std::span<const 
   }
 }
 
-std::vector<Delivery> Collectors::heard_by(double now) {
-  if (!std::ranges::is_sorted(under_way_, {}, &Delivery::heard))
-    std::ranges::stable_sort(under_way_, {}, &Delivery::heard);
-  const auto later = std::ranges::upper_bound(under_way_, now, {}, &Delivery::heard);
-  std::vector<Delivery> heard(std::make_move_iterator(under_way_.begin()), std::make_move_iterator(later));
-  under_way_.erase(under_way_.begin(), later);
-  return heard;
+void Collectors::hear(double now, std::vector<Delivery>& heard) {
+  for (Delivery& delivery : heard)
+    if (delivery.batch.reading) spare_.push_back(std::move(*delivery.batch.reading));
+  heard.clear();
+  // Deliveries are large: what is sorted is where they stand.
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < under_way_.size(); ++i)
+    if (under_way_[i].heard <= now) order.emplace_back(under_way_[i].heard, i);
+  std::ranges::sort(order);
+  for (const auto& [at, position] : order) heard.push_back(std::move(under_way_[position]));
+  std::erase_if(under_way_, [now](const Delivery& delivery) { return delivery.heard <= now; });
 }
 
 }  // namespace weft::scenarios

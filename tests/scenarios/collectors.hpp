@@ -4,9 +4,9 @@
 // of their ports; and when weftd hears of it: each in its own time, a little unevenly, now and then late or not at all.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
-#include <queue>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,14 +61,14 @@ class Collectors {
   /// Packets that were lost at once.
   void add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets, double late);
 
-  bool is_due(double until) const { return !due_.empty() && due_.top().first < until; }
+  bool is_due(double until) const { return !due_.empty() && due_.front().first < until; }
   /// Reads the hosts that are due before `until`; those for which `is_up` says no are silent. `ports`: as they are now.
   void read(double until, const Registers& registers, std::span<const Port> ports,
             const std::function<bool(NodeIndex)>& is_up, const std::function<TimePoint(double)>& wall);
   /// By host: when it was read, seconds; empty where no fault of the scenario asks for it.
   const std::vector<std::vector<double>>& reading_times() const { return reading_times_; }
-  /// What weftd has heard by `now`, in the order of hearing.
-  std::vector<Delivery> heard_by(double now);
+  /// What weftd has heard by `now`, in the order of hearing. What `heard` had before is over: its memory is used again.
+  void hear(double now, std::vector<Delivery>& heard);
 
  private:
   /// Of one endpoint. Expected values are real numbers; counters draw whole events from them when they are read.
@@ -101,6 +101,7 @@ class Collectors {
 
   void add_host(std::uint32_t host, const std::shared_ptr<const std::vector<HostSeries>>& series);
   void add_switch(NodeIndex node);
+  void plan_reading(double at, std::uint32_t host);
   void look_at_links(Host& host, std::span<const Port> ports) const;
   void read_link(PortIndex port, double now, const Registers& registers, std::vector<std::uint64_t>& values) const;
   void read_host(std::uint32_t host, double now, const Registers& registers, TimePoint taken);
@@ -116,8 +117,9 @@ class Collectors {
   std::vector<Host> hosts_;
   double settled_ = 0;
   using Due = std::pair<double, std::uint32_t>;  ///< when, host
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::deque<Due> due_;                          ///< ascending: the next reading of a host is among the last of all
   std::vector<Delivery> under_way_;
+  std::vector<HostReading> spare_;  ///< old ones, whose memory the next readings take
   std::vector<std::vector<double>> reading_times_;
 };
 

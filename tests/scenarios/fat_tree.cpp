@@ -38,13 +38,13 @@ class Builder {
         ethernet ? analyzer::guid_of_name(node_name) : NodeGuid{0x0002'c903'0000'0000ULL + 0x100ULL * (index + 1)};
     node.system_image_guid = node.guid.value;
     node.type = is_switch ? NodeType::kSwitch : NodeType::kChannelAdapter;
-    node.port_count = static_cast<std::uint8_t>(ports);
+    node.port_count = static_cast<std::uint16_t>(ports);
     node.first_port = static_cast<PortIndex>(plan_.ports.size());
     node.name = node.description = std::move(node_name);
     for (unsigned i = 0; i < node.port_entries(); ++i) {
       Port port;
       port.node = index;
-      port.number = {static_cast<std::uint8_t>(i + node.lowest_port())};
+      port.number = {static_cast<std::uint16_t>(i + node.lowest_port())};
       port.guid = {node.guid.value + (is_switch || ethernet ? 0 : i + 1)};
       if (!ethernet) port.lid = {static_cast<std::uint16_t>(index + 1)};
       const bool management = port.number.value == 0;

@@ -56,7 +56,8 @@ ForwardingTables::ForwardingTables(const Plan& plan, std::span<const PortIndex> 
     if (plan.tiers[here] == Tier::kAdapter) continue;
     if (plan.tiers[there] == Tier::kAdapter) {
       endpoints_at[here].push_back(plan.endpoint_of[there]);
-      table_[row_[here] * endpoints_ + plan.endpoint_of[there]] = plan.ports[port].number.value;
+      table_[row_[here] * endpoints_ + plan.endpoint_of[there]] =
+          static_cast<std::uint8_t>(plan.ports[port].number.value);
     } else {
       neighbours[here].push_back({port, there, plan.tiers[there] > plan.tiers[here]});
     }
@@ -91,7 +92,7 @@ ForwardingTables::ForwardingTables(const Plan& plan, std::span<const PortIndex> 
       for (const std::uint32_t endpoint : endpoints_at[leaf]) {
         const PortIndex best = *std::ranges::min_element(choices, {}, [&](PortIndex port) { return load[port]; });
         ++load[best];
-        table_[row_[at] * endpoints_ + endpoint] = plan.ports[best].number.value;
+        table_[row_[at] * endpoints_ + endpoint] = static_cast<std::uint8_t>(plan.ports[best].number.value);
       }
     }
   }

@@ -34,7 +34,7 @@ class ForwardingTables {
   std::uint8_t port(NodeIndex node, std::uint32_t endpoint) const { return table_[row_[node] * endpoints_ + endpoint]; }
   /// Somebody sets it otherwise, as a routing engine without deadlock avoidance might.
   void send(NodeIndex node, std::uint32_t endpoint, PortNum port) {
-    table_[row_[node] * endpoints_ + endpoint] = port.value;
+    table_[row_[node] * endpoints_ + endpoint] = static_cast<std::uint8_t>(port.value);
   }
   /// The sending ports on the way, the adapter's own first. False, and an unfinished path, when there is no way.
   bool path(const Plan& plan, std::span<const PortIndex> peers, std::uint32_t from, std::uint32_t to,

@@ -63,5 +63,27 @@ TEST_F(Judge, AllFullLinksOfACollisionAreItsCulprits) {
     EXPECT_NE(place.a.node, plan.nodes[plan.adapters[0]].guid) << "what only one of them passes is none";
 }
 
+TEST_F(Judge, TheSubnetManagerMayBeNamedWhileItHasWorkAndNotAllDay) {
+  scenario.assumptions.manager.sweep = 4;
+  const double settling = scenario.assumptions.manager.settling();
+  scenario.duration = 10'000;
+  const auto retrain = [&](double at) {
+    scenario.faults.push_back({.kind = FaultKind::kRetraining,
+                               .port = plan.port(plan.leaves[0], static_cast<unsigned>(9 + scenario.faults.size())),
+                               .start = at,
+                               .end = at + 1});
+  };
+  retrain(5000);
+  retrain(100);
+  retrain(110);  // before the manager is done with the one before
+  std::vector<Truth> truths = truths_of(scenario, plan);
+  std::erase_if(truths, [](const Truth& truth) { return truth.fault != FaultKind::kManagerRestart; });
+  ASSERT_EQ(truths.size(), 2U);
+  EXPECT_EQ(truths[0].start, 100);
+  EXPECT_EQ(truths[0].end, 111 + settling);
+  EXPECT_EQ(truths[1].start, 5000);
+  EXPECT_EQ(truths[1].end, 5001 + settling);
+}
+
 }  // namespace
 }  // namespace weft::scenarios

@@ -32,8 +32,10 @@ class Random {
   std::uint64_t poisson(double mean) {
     if (mean <= 0) return 0;
     if (mean > 64) return static_cast<std::uint64_t>(std::max(0.0, std::round(mean + std::sqrt(mean) * normal())));
+    const double first = uniform();
+    if (first > kSurely * mean) return 0;  // as -log(1 - x) >= x; mostly no logarithm is needed
     std::uint64_t events = 0;
-    for (double left = exponential(1); left < mean; left += exponential(1)) ++events;
+    for (double left = -std::log1p(-first); left < mean; left += exponential(1)) ++events;
     return events;
   }
   /// One element of something that is not empty.
@@ -43,6 +45,7 @@ class Random {
   }
 
  private:
+  static constexpr double kSurely = 1.000001;  ///< more than what rounding may do to a logarithm
   std::mt19937_64 engine_;
 };
 

@@ -15,7 +15,18 @@ bool is_traffic(CounterId id) {
 
 /// It follows from what the port sends and receives, and waits for.
 bool is_moved(CounterId id) {
-  return is_traffic(id) || id == CounterId::kUnicastTransmitPackets || id == CounterId::kUnicastReceivePackets;
+  switch (id) {
+    case CounterId::kTransmitBytes:
+    case CounterId::kReceiveBytes:
+    case CounterId::kTransmitPackets:
+    case CounterId::kReceivePackets:
+    case CounterId::kTransmitWait:
+    case CounterId::kUnicastTransmitPackets:
+    case CounterId::kUnicastReceivePackets:
+      return true;
+    default:
+      return false;
+  }
 }
 
 std::uint64_t top_of(const CounterInfo& info, CounterWidths widths) {
@@ -28,7 +39,13 @@ std::uint64_t top_of(const CounterInfo& info, CounterWidths widths) {
 }  // namespace
 
 Registers::Registers(std::size_t ports)
-    : moving_(ports), events_(ports * kCounters, 0), widths_(ports, CounterWidths::kWide), changes_(ports, 1) {}
+    : moving_(ports), events_(ports * kCounters, 0), widths_(ports, CounterWidths::kWide), changes_(ports, 1) {
+  for (const CounterWidths widths : {CounterWidths::kWide, CounterWidths::kNarrowErrors, CounterWidths::kClassic})
+    for (const CounterInfo& info : counter_catalogue())
+      if (const auto id = static_cast<std::size_t>(info.id);
+          id < kCounters && !(info.narrow_bits == 0 && widths == CounterWidths::kClassic))
+        tops_[static_cast<std::size_t>(widths)][id] = top_of(info, widths);
+}
 
 void Registers::settle(double now) {
   const double passed = now - settled_;
@@ -64,48 +81,50 @@ Registers::Traffic Registers::traffic(std::size_t port, double now) const {
 }
 
 void Registers::read(std::size_t port, double now, SampleTable& table) const {
-  read(port, now, table, true);
+  read_moved(port, now, table);
+  read_events(port, table);
 }
 
 void Registers::read_on(std::size_t port, double now, SampleTable& table, std::uint64_t& seen) const {
-  read(port, now, table, seen != changes_[port]);
+  if (seen == changes_[port]) return read_moved_again(port, now, table);
+  read_moved(port, now, table);
+  read_events(port, table);
   seen = changes_[port];
 }
 
-void Registers::read(std::size_t port, double now, SampleTable& table, bool events) const {
-  const Moving& moving = moving_[port];
-  const double passed = now - settled_;
-  const CounterWidths widths = widths_[port];
+void Registers::show(std::size_t port, CounterId id, std::uint64_t value, SampleTable& table) const {
+  const SampleTable::Column column = table.column(id);
+  const std::uint64_t top = tops_[static_cast<std::size_t>(widths_[port])][static_cast<std::size_t>(id)];
+  if (column != SampleTable::kNoColumn && top > 0) table.set(port, column, std::min(value, top), value >= top);
+}
+
+void Registers::read_moved(std::size_t port, double now, SampleTable& table) const {
   const Traffic moved = traffic(port, now);
-  for (const CounterId id : table.counters()) {
-    if (!events && !is_moved(id)) continue;
-    const CounterInfo& info = counter_info(id);
-    std::uint64_t value = 0;
-    switch (id) {
-      case CounterId::kTransmitBytes:
-        value = moved.sent_bytes;
-        break;
-      case CounterId::kReceiveBytes:
-        value = moved.received_bytes;
-        break;
-      case CounterId::kTransmitPackets:
-      case CounterId::kUnicastTransmitPackets:
-        value = moved.sent_packets;
-        break;
-      case CounterId::kReceivePackets:
-      case CounterId::kUnicastReceivePackets:
-        value = moved.received_packets;
-        break;
-      case CounterId::kTransmitWait:
-        value = static_cast<std::uint64_t>(moving.wait + moving.wait_rate * passed);
-        break;
-      default:
-        value = events_[index(port, id)];
-    }
-    if (info.narrow_bits == 0 && widths == CounterWidths::kClassic) continue;  // it has no such counter
-    const std::uint64_t top = top_of(info, widths);
-    table.set(port, table.column(id), std::min(value, top), value >= top);
-  }
+  show(port, CounterId::kTransmitBytes, moved.sent_bytes, table);
+  show(port, CounterId::kReceiveBytes, moved.received_bytes, table);
+  show(port, CounterId::kTransmitPackets, moved.sent_packets, table);
+  show(port, CounterId::kReceivePackets, moved.received_packets, table);
+  show(port, CounterId::kTransmitWait, waited(port, now), table);
+  show(port, CounterId::kUnicastTransmitPackets, moved.sent_packets, table);
+  show(port, CounterId::kUnicastReceivePackets, moved.received_packets, table);
+}
+
+void Registers::read_moved_again(std::size_t port, double now, SampleTable& table) const {
+  if (widths_[port] == CounterWidths::kClassic) return read_moved(port, now, table);
+  const Traffic moved = traffic(port, now);
+  std::uint64_t* const row = table.raw_values().data() + port * table.columns();
+  row[table.column(CounterId::kTransmitBytes)] = moved.sent_bytes;
+  row[table.column(CounterId::kReceiveBytes)] = moved.received_bytes;
+  row[table.column(CounterId::kTransmitPackets)] = moved.sent_packets;
+  row[table.column(CounterId::kReceivePackets)] = moved.received_packets;
+  row[table.column(CounterId::kTransmitWait)] = waited(port, now);
+  row[table.column(CounterId::kUnicastTransmitPackets)] = moved.sent_packets;
+  row[table.column(CounterId::kUnicastReceivePackets)] = moved.received_packets;
+}
+
+void Registers::read_events(std::size_t port, SampleTable& table) const {
+  for (const CounterId id : table.counters())
+    if (!is_moved(id)) show(port, id, events_[index(port, id)], table);
 }
 
 void Registers::read_garbage(std::size_t port, Random& random, SampleTable& table) const {

@@ -2,6 +2,7 @@
 #pragma once
 // The counters of all ports as the hardware holds them, and what a reading shows of them.
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -76,10 +77,17 @@ class Registers {
     double sent = 0, received = 0, wait = 0;  ///< bytes, bytes, ticks
     double sent_rate = 0, received_rate = 0, wait_rate = 0;
   };
-  void read(std::size_t port, double now, SampleTable& table, bool events) const;
+  void read_moved(std::size_t port, double now, SampleTable& table) const;
+  /// The same where the table has all of it already and no counter is near its top: values alone are written.
+  void read_moved_again(std::size_t port, double now, SampleTable& table) const;
+  void read_events(std::size_t port, SampleTable& table) const;
+  /// Stores what a counter that stands at `value` shows; nothing where the port has no such counter.
+  void show(std::size_t port, CounterId id, std::uint64_t value, SampleTable& table) const;
   std::size_t index(std::size_t port, CounterId id) const { return port * kCounters + static_cast<std::size_t>(id); }
 
   static constexpr std::size_t kCounters = static_cast<std::size_t>(CounterId::kVl15Dropped) + 1;
+  static constexpr std::size_t kWidths = 3;
+  std::array<std::array<std::uint64_t, kCounters>, kWidths> tops_{};  ///< by widths: all ones; 0: no such counter
   std::vector<Moving> moving_;
   std::vector<std::uint64_t> events_;
   std::vector<CounterWidths> widths_;

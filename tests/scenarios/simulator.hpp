@@ -174,7 +174,7 @@ class Simulator {
   std::vector<std::vector<double>> swept_at_;  ///< by endpoint, seconds; empty where no fault asks for it
   std::shared_ptr<const Topology> topology_, expected_;
   std::optional<analyzer::EthernetFabric> ethernet_;
-  std::map<std::string, std::shared_ptr<const HostView>, std::less<>> views_;  ///< of collectors, as weftd has them
+  std::map<std::string, std::shared_ptr<HostView>, std::less<>> views_;  ///< of collectors, as weftd has them
   RouteTables route_book_{1};
   std::shared_ptr<const Routes> routes_;
   PortIndex local_ = 0;

@@ -32,14 +32,15 @@ void Simulator::watch_ethernet() {
 
 Sweep Simulator::put_together(const std::vector<Delivery>& heard) {
   for (const Delivery& delivery : heard) {
-    std::shared_ptr<const HostView>& known = views_[delivery.host];
-    auto view = known ? std::make_shared<HostView>(*known) : std::make_shared<HostView>();
-    view->host = delivery.host;
-    view->state = CollectorState::kConnected;
-    view->interval = collector_interval();
+    std::shared_ptr<HostView>& view = views_[delivery.host];
+    if (!view) {
+      view = std::make_shared<HostView>();
+      view->host = delivery.host;
+      view->state = CollectorState::kConnected;
+      view->interval = collector_interval();
+    }
     view->heard = wall(delivery.heard);
     if (delivery.batch.reading) view->reading = std::make_shared<const HostReading>(*delivery.batch.reading);
-    known = std::move(view);
   }
   std::vector<std::shared_ptr<const HostView>> views;
   views.reserve(views_.size());

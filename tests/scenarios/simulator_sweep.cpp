@@ -183,12 +183,12 @@ bool Simulator::next(Tick& tick) {
   if (ethernet_) {
     make_errors(start);
     make_noise(start);
-    tick.heard = collectors_.heard_by(now_);
+    collectors_.hear(now_, tick.heard);
     Sweep sweep = put_together(tick.heard);
     if (!stopped_) tick.sweep = std::move(sweep);
   } else {
     if (!stopped_) tick.sweep = read(start);
-    tick.heard = collectors_.heard_by(now_);
+    collectors_.hear(now_, tick.heard);
   }
   tick.at = now_;
   tick.now = wall(now_);

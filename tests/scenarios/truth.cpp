@@ -327,6 +327,21 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
   truths.push_back(std::move(truth));
 }
 
+/// The times, in their order, in which faults give the subnet manager work.
+std::vector<std::pair<double, double>> times_of_work(const Scenario& scenario) {
+  std::vector<std::pair<double, double>> times;
+  for (const Fault& fault : scenario.faults)
+    times.emplace_back(fault.start, std::min(scenario.duration, fault.end + scenario.assumptions.manager.settling()));
+  std::ranges::sort(times);
+  std::vector<std::pair<double, double>> merged;
+  for (const auto& [from, to] : times)
+    if (!merged.empty() && from <= merged.back().second)
+      merged.back().second = std::max(merged.back().second, to);
+    else
+      merged.emplace_back(from, to);
+  return merged;
+}
+
 /// That the subnet manager is at work may be said once, of the fabric or of the manager itself, by whatever name.
 Truth manager_at_work(const Scenario& scenario, const Plan& plan) {
   Truth truth{.fault = FaultKind::kManagerRestart, .kind = IncidentKind::kTelemetryLost};
@@ -341,7 +356,6 @@ Truth manager_at_work(const Scenario& scenario, const Plan& plan) {
     truth.culprits.push_back({EntityKind::kPort, plan.key_of(master), {}});
     truth.culprits.push_back({EntityKind::kNode, {plan.key_of(master).node, {}}, {}});
   }
-  truth.end = scenario.duration;
   truth.counts = false;
   truth.most = Severity::kWarning;
   return truth;
@@ -353,7 +367,12 @@ std::vector<Truth> truths_of(const Scenario& scenario, const Plan& plan) {
   std::vector<Truth> truths;
   Witness witness(scenario, plan);
   for (const Fault& fault : scenario.faults) witness.tell(fault, truths);
-  if (scenario.assumptions.manager.sweep > 0) truths.push_back(manager_at_work(scenario, plan));
+  if (scenario.assumptions.manager.sweep > 0)
+    for (const auto& [from, to] : times_of_work(scenario)) {
+      Truth& truth = truths.emplace_back(manager_at_work(scenario, plan));
+      truth.start = from;
+      truth.end = to;
+    }
   return truths;
 }
 

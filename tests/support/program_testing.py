@@ -166,9 +166,9 @@ def run_weftd(arguments, environment: dict | None = None, timeout: float = 30) -
                           stderr=subprocess.PIPE, timeout=timeout, text=True, check=False)
 
 
-def weftctl(weftd: Weftd, *arguments: str, locale: str = "C") -> subprocess.CompletedProcess:
+def weftctl(weftd: Weftd, *arguments: str, locale: str = "C", within: float = 60) -> subprocess.CompletedProcess:
     return subprocess.run([program("weftctl"), "--server", f"unix:{weftd.socket}", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=60, text=True, encoding="utf-8", check=False,
+                          stderr=subprocess.PIPE, timeout=within, text=True, encoding="utf-8", check=False,
                           env=dict(os.environ, LC_ALL=locale))
 
 

@@ -102,6 +102,27 @@ class WebhookReceiver:
             self.states[order["target"]["id"]] = "ours" if order["action"] in OUT else "clear"
 
 
+class EventReceiver(WebhookReceiver):
+    """`taken`: events in their order, each key once."""
+
+    def __init__(self, key: str):
+        super().__init__(key)
+        self.taken: list[dict] = []
+        self.keys: list[str] = []  # of all requests that were understood, those sent again too
+
+    def take(self, handler, order: dict) -> None:
+        with self.lock:
+            key = handler.headers["Idempotency-Key"]
+            self.keys.append(key)
+            if key not in self.done:
+                self.done.add(key)
+                self.taken.append(order)
+
+    def told(self, incident: str) -> list[str]:
+        """What became of it; on its way up the link is less severe for a moment, or is not, which is left out."""
+        return [event["event"] for event in self.taken if event["incident"] == incident and event["event"] != "changed"]
+
+
 def send(handler, status: int, answer: dict) -> None:
     text = json.dumps(answer).encode()
     try:

@@ -2,7 +2,7 @@
 """The page of a weftd on a simulated subnet, in Chromium, while cables are pulled."""
 
 from page_testing import PageTest, weft_testing
-from weft_testing import wait_until
+from weft_testing import guid_text, wait_until
 
 PHONE = {"width": 360, "height": 740, "touch": True, "dark": True}
 WELL = "text=No open incidents"
@@ -42,6 +42,19 @@ class Watching(PageTest):
             self.assertIn(words, shown)
         self.assertIn(incident["headline"], self.do("text", at="ol.timeline li >> nth=0"))
         self.picture("incident-ended")
+        self.expect_accessible()
+        self.expect_clean()
+
+    def test_a_port_that_somebody_disabled_says_so(self):
+        leaf, number = self.network.find("leaf-r0-p01"), 11
+        self.pull(leaf.name, number)
+        place = ["-G", guid_text(leaf.guid), str(number)]
+        self.subnet.run(["ibportstate", *place, "disable"])
+        self.addCleanup(self.subnet.run, ["ibportstate", *place, "enable"])
+        self.do("open", url=f"http://{self.weftd.http}/#/node/{guid_text(leaf.guid)}/port/{number}")
+        self.do("wait", at="article .mark:has-text('Disabled')")
+        self.do("click", at=".crumbs a >> nth=1")
+        self.do("wait", at="tr:has-text('Disabled') >> a:has-text('spine-')")
         self.expect_accessible()
         self.expect_clean()
 

@@ -5,19 +5,26 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import time
 from collections.abc import Iterable, Iterator
 
 import grpc
 
+from weft.servers import CONNECT_TIME, Servers, is_away
 from weft.v1 import fabric_pb2_grpc, health_pb2, health_pb2_grpc, incident_pb2, incident_pb2_grpc, remedy_pb2_grpc
 
 # What fits into one BatchGet.
 _MOST_NAMES = 10_000
 _MOST_MESSAGE = 64 * 1024 * 1024
+# A watch that broke is sought again for so many seconds: within them another weftd leads, as a rule.
+_FOLLOW_PATIENCE = 60
+_NEXT_STREAM = 0.3
 
 
 class Client:
-    """`server` is HOST:PORT of weftd's gRPC, or unix:PATH; "": its Unix socket where it listens on one, else 127.0.0.1:9641. Every call
+    """`server` is HOST:PORT of weftd's gRPC, or unix:PATH; "": its Unix socket where it listens on one, else 127.0.0.1:9641. Of several weftd,
+    of which one leads, a list or a text with commas: what only reads is asked of the next one when one does not answer or is on standby;
+    what changes something only when the one before certainly did not take it. They share the `timeout`. Every call
     raises grpc.RpcError: DEADLINE_EXCEEDED after `timeout` seconds, UNAVAILABLE when weftd is not there, UNAUTHENTICATED and
     PERMISSION_DENIED when it knows us not or not enough.
 
@@ -25,22 +32,29 @@ class Client:
     a bearer token; without TLS it is sent to loopback addresses only. Use it in a `with`, or close() it.
     """
 
-    def __init__(self, server: str = "", *, timeout: float = 5, token: str | None = None, ca: str | None = None,
+    def __init__(self, server: str | Iterable[str] = "", *, timeout: float = 5, token: str | None = None, ca: str | None = None,
                  certificate: str | None = None, key: str | None = None):
         self.timeout = timeout
         secure = ca is not None or certificate is not None
-        server = server or ("127.0.0.1:9641" if secure else _local_server())
-        if token is not None and not secure and not _is_loopback(server):
+        servers = [name.strip() for name in (server.split(",") if isinstance(server, str) else server) if name.strip()]
+        servers = servers or ["127.0.0.1:9641" if secure else _local_server()]
+        if token is not None and not secure and not all(map(_is_loopback, servers)):
             raise ValueError("a token goes over TLS, or to a loopback address: give ca")
         self._metadata = (("authorization", f"Bearer {token}"),) if token is not None else ()
-        # A server that was cut off without a word is noticed, and sought again at once when it is back.
-        options = [("grpc.max_receive_message_length", _MOST_MESSAGE), ("grpc.keepalive_time_ms", 30_000),
-                   ("grpc.keepalive_timeout_ms", 10_000), ("grpc.max_reconnect_backoff_ms", 5_000)]
-        if secure:
-            credentials = grpc.ssl_channel_credentials(_read(ca), _read(key), _read(certificate))
-            self.channel = grpc.secure_channel(server, credentials, options)
-        else:
-            self.channel = grpc.insecure_channel(server, options)
+        credentials = grpc.ssl_channel_credentials(_read(ca), _read(key), _read(certificate)) if secure else None
+        # A server that was cut off without a word is noticed, and sought again at once when it is back. weftd takes a ping every 10 s.
+        pings = (30_000, 10_000, 5_000) if len(servers) == 1 else (11_000, 4_000, 1_000)
+        options = [("grpc.max_receive_message_length", _MOST_MESSAGE), ("grpc.keepalive_time_ms", pings[0]),
+                   ("grpc.keepalive_timeout_ms", pings[1]), ("grpc.max_reconnect_backoff_ms", pings[2])]
+        if len(servers) > 1:
+            limit = int(CONNECT_TIME * 1000)
+            options += [("grpc.min_reconnect_backoff_ms", limit), ("grpc.dns_ares_query_timeout", limit), ("grpc.http2.max_pings_without_data", 0)]
+
+        def connect(name: str) -> grpc.Channel:
+            return grpc.secure_channel(name, credentials, options) if secure else grpc.insecure_channel(name, options)
+
+        self._has_others = len(servers) > 1
+        self.channel = Servers(servers, connect) if self._has_others else connect(servers[0])
         # All of weft.v1 that has no method of its own here: client.incidents_stub.Acknowledge(request, timeout=…, metadata=…)
         self.fabric_stub = fabric_pb2_grpc.FabricServiceStub(self.channel)
         self.health_stub = health_pb2_grpc.HealthServiceStub(self.channel)
@@ -73,8 +87,49 @@ class Client:
         return self._call(self.health_stub.GetJobHealth, health_pb2.GetJobHealthRequest(job=job, nodes=nodes))
 
     def watch_health(self, nodes: Iterable[str] = (), timeout: float | None = None) -> Iterator[health_pb2.WatchHealthResponse]:
-        """Verdicts as they stand, INITIAL_COMPLETE, then changes, until `timeout`, if any, or the connection ends. No nodes: all."""
-        return self.health_stub.Watch(health_pb2.WatchHealthRequest(nodes=nodes), timeout=timeout, metadata=self._metadata)
+        """Verdicts as they stand, INITIAL_COMPLETE, then changes, until `timeout`, if any, or the connection ends. No nodes: all. With several
+        servers the next one goes on, and repeats nothing; it is sought for a minute."""
+        request = health_pb2.WatchHealthRequest(nodes=nodes)
+        if self._has_others:
+            return self._watch_health_of_any(request, timeout)
+        return self.health_stub.Watch(request, timeout=timeout, metadata=self._metadata)
+
+    def _watch_health_of_any(self, request, timeout: float | None) -> Iterator[health_pb2.WatchHealthResponse]:
+        event_type = health_pb2.WatchHealthResponse
+        until = None if timeout is None else time.monotonic() + timeout
+        known: dict[tuple, bytes] = {}  # what was said last, but for its age
+        was_complete, give_up = False, time.monotonic() + 2 * CONNECT_TIME
+        while True:
+            there: set[tuple] = set()
+            rest = None if until is None else max(0.0, until - time.monotonic())
+            try:
+                for event in self.health_stub.Watch(request, timeout=rest, metadata=self._metadata):
+                    give_up = time.monotonic() + _FOLLOW_PATIENCE
+                    node, key = event.health.node, (event.health.node, event.health.fabric, *event.health.guids[:1])
+                    if event.type == event_type.INITIAL_COMPLETE:
+                        for gone in [one for one in known if one not in there]:
+                            del known[gone]
+                            yield event_type(type=event_type.REMOVED, health=health_pb2.NodeHealth(node=gone[0]))
+                        if was_complete:
+                            continue
+                        was_complete = True
+                    elif event.type == event_type.REMOVED:
+                        for gone in [one for one in known if one[0] == node]:
+                            del known[gone]
+                    else:
+                        there.add(key)
+                        said = _without_age(event.health)
+                        if known.get(key) == said:
+                            continue
+                        known[key] = said
+                        if was_complete:
+                            event.type = event_type.CHANGED
+                    yield event
+            except grpc.RpcError as error:
+                now = time.monotonic()
+                if not is_away(error) or now > give_up or (until is not None and now >= until):
+                    raise
+            time.sleep(_NEXT_STREAM)
 
     def incidents(self, only_open: bool = True) -> list[incident_pb2.Incident]:
         states = [incident_pb2.Incident.OPEN, incident_pb2.Incident.ACKNOWLEDGED] if only_open else []
@@ -88,6 +143,13 @@ class Client:
 
     def _call(self, method, request):
         return method(request, timeout=self.timeout, metadata=self._metadata)
+
+
+def _without_age(health: health_pb2.NodeHealth) -> bytes:
+    copy = health_pb2.NodeHealth()
+    copy.CopyFrom(health)
+    copy.ClearField("data_age")
+    return copy.SerializeToString(deterministic=True)
 
 
 def _read(path: str | None) -> bytes | None:

@@ -4,6 +4,7 @@
 // stand behind it.
 
 #include <string>
+#include <vector>
 
 #include "fabric/plan.hpp"
 #include "fabric/result.hpp"
@@ -24,6 +25,12 @@ class Actuator {
   /// and nothing changed. Doing what is so already is a success and changes nothing; what somebody else did is never
   /// touched (kFailedPrecondition).
   virtual Result<void> apply(const RemedyOrder& order) = 0;
+  /// It can read drained_hosts().
+  virtual bool tells_drained_hosts() const { return false; }
+  /// All hosts that are drained or cordoned now, by whomever, each by all its names there. Fails as observe().
+  virtual Result<std::vector<std::vector<std::string>>> drained_hosts() {
+    return std::vector<std::vector<std::string>>{};
+  }
   /// What apply() would do, in one sentence, as the command or request that it would send. Changes nothing.
   virtual Result<std::string> dry_run(const RemedyOrder& order) = 0;
 };

@@ -130,7 +130,7 @@ class InfinibandPort final : public Actuator {
       return fail(ErrorCode::kInvalidArgument,
                   "the link is in the fabric " + order.target.fabric + ", but the sweep is of " + order.sweep->fabric);
     auto ends = find_link_ends(*order.sweep->topology, order.sweep->local_port,
-                               make_link_key(order.target.port, order.target.peer));
+                               make_link_key(order.target.port, order.target.peer), order.end);
     if (ends && !ends->way_to_ours)
       return fail(ErrorCode::kUnavailable,
                   "no directed route over links that are up reaches " + to_string(ends->ours.node));
@@ -164,6 +164,11 @@ class InfinibandPort final : public Actuator {
     if (!report) return report;
     if (report->outcome == PortOutcome::kNotThat) return fail(ErrorCode::kNotFound, report->detail);
     if (report->outcome != PortOutcome::kRead) return fail(ErrorCode::kUnavailable, report->detail);
+    // People know it by its name.
+    const std::string number = to_string(port.node) + " port " + std::to_string(port.port.value);
+    const PortIndex index = order.sweep->topology->find_port(port);
+    if (index != kNoIndex && report->detail.starts_with(number + ' '))
+      report->detail.replace(0, number.size(), port_label(*order.sweep->topology, index));
     return report;
   }
 

@@ -23,7 +23,8 @@ struct InfinibandPortOptions {
 };
 
 /// "infiniband_port": kIsolateLink sets PortPhysicalState = Disabled on the end of the link that is nearer to our own
-/// port (find_link_ends), kRestoreLink sets Polling there. Every order needs its sweep.
+/// port (find_link_ends), or that the plan chose before (RemedyOrder::end), kRestoreLink sets Polling there. Every
+/// order needs its sweep.
 ///
 /// observe(): nothing in a subnet tells who disabled a port; whether it was us is for the plan's journal to say. So:
 /// our end Disabled: kOurs. The other end Disabled and ours not: kForeign, for we never set that one. Neither: kClear,

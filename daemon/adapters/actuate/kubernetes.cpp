@@ -2,6 +2,7 @@
 #include "daemon/adapters/actuate/kubernetes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -49,6 +50,21 @@ class Kubernetes final : public Actuator {
   Result<TargetReading> observe(const RemedyOrder& order) override {
     const Deadline deadline(options_.timeout);
     return find(order, deadline).map([&](const Json& node) { return judge_kubernetes_node(node, order.owner); });
+  }
+
+  bool tells_drained_hosts() const override { return true; }
+
+  Result<std::vector<std::vector<std::string>>> drained_hosts() override {
+    std::vector<std::vector<std::string>> hosts;
+    const auto done = each_node("fieldSelector=spec.unschedulable%3Dtrue&", kJson, Deadline(options_.timeout),
+                                [&hosts](const Json& node, const std::string& name, const std::string& hostname) {
+                                  const Json spec = node.value("spec", Json::object());
+                                  const auto word = spec.is_object() ? spec.find("unschedulable") : spec.end();
+                                  if (word != spec.end() && word->is_boolean() && word->get<bool>())
+                                    hosts.push_back({name, hostname});
+                                });
+    if (!done) return tl::unexpected<Error>(done.error());
+    return hosts;
   }
 
   Result<void> apply(const RemedyOrder& order) override {
@@ -104,7 +120,15 @@ class Kubernetes final : public Actuator {
     const TargetReading seen = judge_kubernetes_node(node, order.owner);
     if (seen.state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, seen.detail + ": not changed by Weft, left as it is");
-    return (seen.state == TargetState::kClear) == drain;
+    if ((seen.state == TargetState::kClear) != drain) return false;
+    const Json& metadata = node["metadata"];
+    const std::array names{text(metadata, "name"),
+                           text(metadata.value("labels", Json::object()), "kubernetes.io/hostname")};
+    const std::string_view other = first_other_host(names, order.target.host, order.namesakes);
+    if (drain && !other.empty())
+      return fail(ErrorCode::kFailedPrecondition, "the node " + names[0] + " may be host " + order.target.host +
+                                                      " or host " + std::string(other) + ": cordon it by hand");
+    return true;
   }
 
   Result<net::HttpAnswer> send(const char* method, const std::string& place, std::string body, const char* accept,
@@ -159,12 +183,13 @@ class Kubernetes final : public Actuator {
     return get_node(*name, deadline);
   }
 
-  Result<std::string> search(const std::string& host, const Deadline& deadline) {
-    std::vector<std::string> found;
+  /// Calls take(node, name, its label kubernetes.io/hostname) for each node of the list that `query` asks for.
+  template <typename Take>
+  Result<void> each_node(const std::string& query, const char* accept, const Deadline& deadline, Take take) {
     std::string next;
     do {
       const std::string from = next.empty() ? "" : "&continue=" + net::percent_encoded(next);
-      const Result<Json> page = get("/api/v1/nodes?limit=500" + from, kMetadataOnly, deadline);
+      const Result<Json> page = get("/api/v1/nodes?" + query + "limit=500" + from, accept, deadline);
       if (!page) {
         Error error = page.error();
         if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kProtocol;  // not about the node
@@ -174,14 +199,22 @@ class Kubernetes final : public Actuator {
         const Json metadata = item.is_object() ? item.value("metadata", Json::object()) : Json::object();
         const Json labels = metadata.is_object() ? metadata.value("labels", Json::object()) : Json::object();
         const std::string name = text(metadata, "name");
-        if (net::is_host_name(name) &&
-            (same_host(name, host) || same_host(text(labels, "kubernetes.io/hostname"), host)))
-          found.push_back(name);
+        if (net::is_host_name(name)) take(item, name, text(labels, "kubernetes.io/hostname"));
       }
       next = text((*page)["metadata"], "continue");
       if (!next.empty() && deadline.passed())
         return fail(ErrorCode::kTimeout, "the list of nodes was not complete in time");
     } while (!next.empty());
+    return {};
+  }
+
+  Result<std::string> search(const std::string& host, const Deadline& deadline) {
+    std::vector<std::string> found;
+    const auto done =
+        each_node("", kMetadataOnly, deadline, [&](const Json&, const std::string& name, const std::string& hostname) {
+          if (same_host(name, host) || same_host(hostname, host)) found.push_back(name);
+        });
+    if (!done) return tl::unexpected<Error>(done.error());
     if (found.empty()) return fail(ErrorCode::kNotFound, "Kubernetes has no node for host " + host);
     if (found.size() > 1)
       return fail(ErrorCode::kFailedPrecondition, std::to_string(found.size()) + " Kubernetes nodes match host " +

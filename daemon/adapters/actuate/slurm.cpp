@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/actuate/slurm.hpp"
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -31,6 +32,12 @@ class SlurmActuator final : public Actuator {
           seen.add_other(*mark);
       return seen;
     });
+  }
+
+  bool tells_drained_hosts() const override { return true; }
+
+  Result<std::vector<std::vector<std::string>>> drained_hosts() override {
+    return controller_->nodes(timeout_).map(drained_slurm_hosts);
   }
 
   Result<void> apply(const RemedyOrder& order) override {
@@ -99,6 +106,11 @@ class SlurmActuator final : public Actuator {
     const Result<bool> needed = is_needed(*node, change, order.owner);
     if (!needed) return tl::unexpected<Error>(needed.error());
     if (!*needed) return std::nullopt;
+    const std::array names{node->name, node->hostname};
+    const std::string_view other = first_other_host(names, order.target.host, order.namesakes);
+    if (change == SlurmChange::kDrain && !other.empty())
+      return fail(ErrorCode::kFailedPrecondition, "Slurm's node " + node->name + " may be host " + order.target.host +
+                                                      " or host " + std::string(other) + ": drain it by hand");
     return Step{node->name, change, net::one_line(order.marked_reason())};
   }
 

@@ -144,6 +144,16 @@ Result<std::vector<SlurmNode>> parse_slurmrestd_nodes(std::string_view json) {
   return nodes;
 }
 
+std::vector<std::vector<std::string>> drained_slurm_hosts(const std::vector<SlurmNode>& nodes) {
+  std::vector<std::vector<std::string>> hosts;
+  for (const SlurmNode& node : nodes) {
+    if (!node.has("DRAIN")) continue;
+    std::vector<std::string>& names = hosts.emplace_back(1, node.name);
+    if (!node.hostname.empty()) names.push_back(node.hostname);
+  }
+  return hosts;
+}
+
 Result<SlurmNode> find_slurm_node(const std::vector<SlurmNode>& nodes, std::string_view host) {
   std::vector<const SlurmNode*> by_hostname;
   std::vector<const SlurmNode*> by_name;

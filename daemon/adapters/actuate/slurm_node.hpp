@@ -28,6 +28,9 @@ struct SlurmNode {
 /// its state.
 Result<std::vector<SlurmNode>> parse_scontrol_nodes(std::string_view text);
 
+/// The hosts of those nodes that are drained, each by NodeName and, where it is told, NodeHostName.
+std::vector<std::vector<std::string>> drained_slurm_hosts(const std::vector<SlurmNode>& nodes);
+
 /// The nodes of a slurmrestd answer (`nodes[]` of GET /slurm/v0.0.39/nodes and /node/{name}); kProtocol.
 Result<std::vector<SlurmNode>> parse_slurmrestd_nodes(std::string_view json);
 

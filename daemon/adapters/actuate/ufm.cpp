@@ -132,7 +132,7 @@ class Ufm final : public Actuator {
     if (!order.sweep || !order.sweep->topology || order.sweep->fabric != order.target.fabric)
       return fail(ErrorCode::kInvalidArgument, "no sweep of the fabric " + order.target.fabric);
     return find_link_ends(*order.sweep->topology, order.sweep->local_port,
-                          make_link_key(order.target.port, order.target.peer));
+                          make_link_key(order.target.port, order.target.peer), order.end);
   }
 
   static Result<void> refuse(const RemedyOrder& order, const LinkEnds& ends) {

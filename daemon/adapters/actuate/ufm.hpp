@@ -19,10 +19,10 @@ struct UfmOptions {
   Duration timeout = std::chrono::seconds(10);  ///< of one request, of which a call makes at most two
 };
 
-/// "ufm": kIsolateLink puts the end of the link that is nearer to us (find_link_ends) on the list with the action
-/// isolate, kRestoreLink marks it healthy. (UFM Enterprise REST API Guide, Unhealthy Ports REST API:
-/// PUT /ufmRest/app/unhealthy_ports, ports named <GUID>_<number>.) UFM's answer means that it will be done: who calls
-/// reads observe(), and the forwarding tables, until it is so.
+/// "ufm": kIsolateLink puts the end of the link that is nearer to us (find_link_ends), or that the plan chose before,
+/// on the list with the action isolate, kRestoreLink marks it healthy. (UFM Enterprise REST API Guide, Unhealthy Ports
+/// REST API: PUT /ufmRest/app/unhealthy_ports, ports named <GUID>_<number>.) UFM's answer means that it will be done:
+/// who calls reads observe(), and the forwarding tables, until it is so.
 ///
 /// observe(): UFM writes down no reason and no name. A port on the list for the condition MANUAL was put there through
 /// its API or its page, and whether by us is for the plan's journal to say: our end so marked is kOurs. On the list for

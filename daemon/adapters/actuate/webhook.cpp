@@ -30,6 +30,21 @@ std::string idempotency_key(const RemedyOrder& order) {
   return order.mark() + '.' + to_string(order.action);
 }
 
+/// The ports of an Ethernet fabric are known by the names of their interfaces; their numbers are Weft's own.
+void name_interfaces(const RemedyOrder& order, nlohmann::json& target) {
+  if (order.target.kind != EntityKind::kLink || !order.sweep || !order.sweep->topology->is_ethernet()) return;
+  const Topology& topology = *order.sweep->topology;
+  const auto put = [&](PortKey end, const char* node, const char* interface, const char* number) {
+    const PortIndex port = topology.find_port(end);
+    target.erase(number);
+    if (port == kNoIndex) return;
+    target[node] = net::one_line(std::string(host_name(topology.node_of(topology.port(port)))));
+    target[interface] = net::one_line(std::string(topology.port_name(port)));
+  };
+  put(order.target.port, "node", "interface", "port");
+  put(order.target.peer, "peer_node", "peer_interface", "peer_port");
+}
+
 std::string body_of(const RemedyOrder& order, TimePoint now) {
   nlohmann::json body{{"version", kBodyVersion},
                       {"idempotency_key", idempotency_key(order)},
@@ -39,6 +54,7 @@ std::string body_of(const RemedyOrder& order, TimePoint now) {
                       {"reason", net::one_line(order.reason)},
                       {"message", net::one_line(order.marked_reason())},
                       {"time", net::utc_text(now)}};
+  name_interfaces(order, body["target"]);
   if (!order.owner.installation.empty()) body["installation"] = order.owner.installation;
   if (order.incident != 0) body["incident"] = incident_name(order.incident);
   return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -112,6 +128,9 @@ class Webhook final : public Actuator {
     if (!told) return TargetReading{TargetState::kClear, "the receiver has nothing out of service by Weft"};
     const std::string what = std::string(to_string(told->action)) + " of " + plan_name(told->plan);
     if (told->acknowledged) return TargetReading{TargetState::kOurs, "the receiver acknowledged " + what};
+    // Who brings it back need not know: a second time is harmless, and its answer ends the doubt.
+    if (brings_back(order.action))
+      return TargetReading{TargetState::kOurs, what + " was sent without an answer: it may be in force"};
     return fail(ErrorCode::kUnavailable, what + " was sent without an answer, and no status URL is configured");
   }
 

@@ -7,6 +7,7 @@
 //   minutes Weft-Signature: v1=<64 hexadecimal digits>  HMAC-SHA256 with the shared key over "<timestamp>.<body>"
 //   Idempotency-Key: PLAN-7.1c9e0b7a5d3f2468.DRAIN_NODE  the same for the same step of the same plan of the same
 //   installation (16 hexadecimal digits that weftd's store drew when it was made): to be done once
+// The target of a link of an Ethernet fabric has node, interface, peer_node and peer_interface instead of port numbers.
 // Any 2xx answer says that it was taken. 4xx and 3xx say that it was refused and nothing changed; redirects are not
 // followed. All else, silence too, may mean either.
 //
@@ -40,8 +41,9 @@ struct WebhookOptions {
 /// An Actuator of the name "webhook" for every action. kInvalidArgument, kNotFound, kFailedPrecondition: an address or
 /// a file is wrong; kCorrupt: the memory is not ours to read. The receiver is not asked yet. `clock` must outlive it.
 ///
-/// What was sent and never answered is in doubt: without a status address observe() then says kUnavailable until an
-/// answer to a later order for the same target tells more, and apply() sends again, under the same idempotency key.
+/// What was sent and never answered is in doubt until an answer to a later order for the same target tells more:
+/// without a status address observe() then says kUnavailable to whoever takes out, and "ours" to whoever brings back;
+/// apply() sends again, under the same idempotency key.
 Result<std::unique_ptr<Actuator>> make_webhook_actuator(const WebhookOptions& options, const Clock& clock);
 
 }  // namespace weft::actuate

@@ -89,7 +89,6 @@ class Follower {
   /// This must be the end.
   void end(const AuditProof& end) {
     reach(end.records);
-    if (sequence_ > end.records) complain(end.records + 1, "was inserted");
     if (hash_ != end.last_hash) complain(sequence_, "was changed, and its hash with it");
   }
 
@@ -102,6 +101,18 @@ class Follower {
   std::uint64_t sequence_;
   std::string hash_;
 };
+
+/// No record stands in front of the first or behind the end, be it behind a gap.
+void check_bounds(Database& database, const AuditProof& end) {
+  const auto check = [&database](std::int64_t sequence, bool is_inside) {
+    if (!is_inside)
+      database.fail(ErrorCode::kCorrupt, "record " + std::to_string(sequence) + " of the audit trail was inserted");
+  };
+  const std::int64_t first = database.number("SELECT coalesce(min(sequence), 1) FROM audit");
+  check(first, first >= 1);
+  const std::int64_t last = database.number("SELECT coalesce(max(sequence), 0) FROM audit");
+  check(last, last <= static_cast<std::int64_t>(end.records));
+}
 
 AuditRecord read_row(const Statement& row) {
   return {row.bits(0), row.time(1), row.text(2), row.text(3), row.bits(4), row.bits(5), row.text(6), row.text(7)};
@@ -140,10 +151,7 @@ std::string audit_hash(std::string_view previous, const AuditRecord& record) {
 void append_audit(Database& database, std::span<const AuditRecord> records) {
   if (records.empty()) return;
   AuditProof end = read_end(database);
-  // A record behind the end is not ours, and one of ours may not stand behind a gap as if there were none.
-  const auto last = static_cast<std::uint64_t>(database.number("SELECT max(sequence) FROM audit"));
-  if (last > end.records)
-    database.fail(ErrorCode::kCorrupt, record_name(end.records + 1) + "was inserted: no record can be appended");
+  check_bounds(database, end);
   Statement insert(database, "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   for (AuditRecord record : records) {
     record.sequence = end.records + 1;
@@ -173,9 +181,10 @@ std::vector<AuditRecord> read_audit(Database& database, std::uint64_t before, st
     }
   }
   std::vector<AuditRecord> records;
+  if (last == end.records) check_bounds(database, end);
   Follower follower(database, in_front, hash);
   Statement rows(database, kRange);
-  // One more than asked for: it binds the last one. Behind the end there must be none.
+  // One more than asked for: it binds the last one.
   rows.query(in_front + 1, last + 1);
   while (rows.next()) {
     AuditRecord record = read_row(rows);
@@ -192,10 +201,20 @@ std::vector<AuditRecord> read_audit(Database& database, std::uint64_t before, st
 
 AuditProof verify_audit(Database& database) {
   AuditProof end = read_end(database);
+  check_bounds(database, end);
   Follower follower(database, 0, kNoHash);
-  Statement rows(database, kRange);
-  rows.query(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-  while (rows.next()) follower.follow(read_row(rows));
+  Statement rows(database,
+                 "SELECT sequence, at, who, what, plan, incident, detail, hash FROM audit WHERE sequence > ? "
+                 "ORDER BY sequence LIMIT ?");
+  // In pieces: an engine may hold all rows of a statement in memory.
+  for (std::int64_t last = std::numeric_limits<std::int64_t>::min(), more = 1; more > 0;) {
+    rows.query(last, kMostAuditRecords);
+    for (more = 0; rows.next(); ++more) {
+      const AuditRecord record = read_row(rows);
+      follower.follow(record);
+      last = static_cast<std::int64_t>(record.sequence);
+    }
+  }
   follower.end(end);
   return end;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The audit trail as rows, each bound to the one before by a hash. Failures stay in the Database (see sqlite.hpp).
+// The audit trail as rows, each bound to the one before by a hash. Failures stay in the Database (see sql.hpp).
 //
 // What a record's hash is: SHA-256 (FIPS 180-4) of, in this order and without anything between,
 //   "weft audit 1\n"                                     13 bytes
@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/store.hpp"
 
 namespace weft::store {

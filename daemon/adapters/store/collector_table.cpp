@@ -18,7 +18,7 @@ void read_flaps(Database& database, std::vector<CollectorMark>& marks) {
     if (mark == marks.end() || mark->host != host) continue;
     HostFlapState flap;
     flap.device = rows.text(1);
-    flap.port = static_cast<std::uint8_t>(rows.integer(2));
+    flap.port = static_cast<std::uint16_t>(rows.integer(2));
     flap.state.fast = rows.real(3);
     flap.state.slow = rows.real(4);
     flap.state.updated = rows.time(5);
@@ -36,8 +36,9 @@ void read_flaps(Database& database, std::vector<CollectorMark>& marks) {
 void write_collectors(Database& database, std::span<const CollectorMark> marks) {
   Statement put(database,
                 "INSERT INTO collector (host, spool, sequence, batches, late, lost, first_seen, last_seen) "
-                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET spool = ?2, sequence = ?3, "
-                "batches = ?4, late = ?5, lost = ?6, last_seen = ?8");
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (host) DO UPDATE SET spool = excluded.spool, "
+                "sequence = excluded.sequence, batches = excluded.batches, late = excluded.late, "
+                "lost = excluded.lost, last_seen = excluded.last_seen");
   Statement drop_flaps(database, "DELETE FROM host_flap WHERE host = ?");
   Statement put_flap(database, "INSERT INTO host_flap VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const CollectorMark& mark : marks) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/sql.hpp"
 #include "fabric/incident.hpp"
 
 namespace weft::store {
@@ -19,13 +19,22 @@ Enum named(Database& database, const std::string& text, std::optional<Enum> (*pa
   return value.value_or(Enum{});
 }
 
+/// From the columns node and port, of which `first` is the first; a number that no port can have is damage (kCorrupt in
+/// `database`).
+inline PortKey read_port_key(Database& database, const Statement& row, int first) {
+  const std::int64_t number = row.integer(first + 1);
+  if (number < 0 || number > kMostPorts)
+    database.fail(ErrorCode::kCorrupt, "holds the port number " + std::to_string(number));
+  return {NodeGuid{row.bits(first)}, PortNum{static_cast<std::uint16_t>(number)}};
+}
+
 /// From the columns kind, fabric, node, port, peer_node, peer_port, label, host, device, of which `first` is the first.
 inline Entity read_entity(Database& database, const Statement& row, int first) {
   Entity entity;
   entity.kind = named(database, row.text(first), parse_entity_kind);
   entity.fabric = row.text(first + 1);
-  entity.port = {NodeGuid{row.bits(first + 2)}, PortNum{static_cast<std::uint8_t>(row.integer(first + 3))}};
-  entity.peer = {NodeGuid{row.bits(first + 4)}, PortNum{static_cast<std::uint8_t>(row.integer(first + 5))}};
+  entity.port = read_port_key(database, row, first + 2);
+  entity.peer = read_port_key(database, row, first + 4);
   entity.label = row.text(first + 6);
   entity.host = row.text(first + 7);
   entity.device = row.text(first + 8);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "daemon/adapters/store/entity_columns.hpp"
 #include "daemon/adapters/store/history_codec.hpp"
 
 namespace weft::store {
@@ -83,9 +84,7 @@ void History::map_ports(Fabric& fabric, const Sweep& sweep) {
   std::unordered_map<PortKey, std::uint32_t> known;
   Statement rows(database_, "SELECT node, port, slot FROM port WHERE fabric = ?");
   rows.query(sweep.fabric);
-  while (rows.next())
-    known.emplace(PortKey{NodeGuid{rows.bits(0)}, PortNum{static_cast<std::uint8_t>(rows.integer(1))}},
-                  static_cast<std::uint32_t>(rows.integer(2)));
+  while (rows.next()) known.emplace(read_port_key(database_, rows, 0), static_cast<std::uint32_t>(rows.integer(2)));
   auto next = static_cast<std::uint32_t>(database_.number("SELECT max(slot) + 1 FROM port"));
   Statement add(database_, "INSERT INTO port VALUES (?, ?, ?, ?, ?)");
   fabric.slots.resize(sweep.topology->ports().size());
@@ -108,7 +107,7 @@ void History::touch_ports(Fabric& fabric, TimePoint now) {
 void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
   Statement moment(database_, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?)");
   moment.run(sweep.fabric, sweep.finished, sweep.finished - fabric.last->finished);
-  const std::int64_t id = sqlite3_last_insert_rowid(database_.handle());
+  const std::int64_t id = database_.number("SELECT last_insert_rowid()");
   const Sweep& last = *fabric.last;
   const bool aligned = same_layout(*last.topology, *sweep.topology);
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/store.hpp"
 
 namespace weft::store {

@@ -28,10 +28,13 @@ struct IncidentWriter {
         evidence(database, "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         waiting(database, "INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?)"),
         job(database, "INSERT INTO job VALUES (?, ?, ?)"),
-        beginning(database, "INSERT OR IGNORE INTO beginning VALUES (?, ?)"),
+        beginning(database, "INSERT INTO beginning VALUES (?, ?) ON CONFLICT DO NOTHING"),
         timeline(database, "INSERT INTO timeline VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-        next_id(database, "UPDATE number SET value = max(value, ?) WHERE name = 'next_incident'"),
-        opened(database, "INSERT INTO opened VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count") {}
+        next_id(database, "UPDATE number SET value = ?1 WHERE name = 'next_incident' AND value < ?1"),
+        opened(
+            database,
+            "INSERT INTO opened VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET count = opened.count + excluded.count") {
+  }
 
   void write_entity(std::uint64_t id, const char* role, std::size_t position, const Entity& e) {
     entity.run(id, role, position, to_string(e.kind), e.fabric, e.port.node.value, e.port.port.value, e.peer.node.value,
@@ -101,7 +104,7 @@ struct IncidentPartsReader {
   explicit IncidentPartsReader(Database& d)
       : database(d),
         evidence(d,
-                 "SELECT signal, description, value, threshold, unit, observed, window FROM evidence "
+                 "SELECT signal, description, value, threshold, unit, observed, \"window\" FROM evidence "
                  "WHERE incident = ? ORDER BY position"),
         waiting(d, "SELECT towards, waits_for, stall, utilization FROM waiting WHERE incident = ? ORDER BY position"),
         entity(d,

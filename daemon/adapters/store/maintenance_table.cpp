@@ -3,20 +3,23 @@
 
 #include <utility>
 
+#include "daemon/adapters/store/entity_columns.hpp"
+
 namespace weft::store {
 
 void write_maintenance(Database& database, const MaintenanceWindow& window) {
   const Entity& what = window.entity;
+  Statement(database, "DELETE FROM maintenance WHERE id = ?").run(window.id);  // its nodes go with it
   Statement put(database,
-                "INSERT OR REPLACE INTO maintenance (id, kind, fabric, node, port, peer_node, peer_port, label, host, "
+                "INSERT INTO maintenance (id, kind, fabric, node, port, peer_node, peer_port, label, host, "
                 "device, starts, until, ended, reason, added_by, ended_by, added) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   put.run(window.id, to_string(what.kind), what.fabric, what.port.node.value, what.port.port.value,
           what.peer.node.value, what.peer.port.value, what.label, window.host, what.device, window.from, window.until,
           window.ended, window.reason, window.added_by, window.ended_by, window.added);
-  Statement node(database, "INSERT OR IGNORE INTO maintenance_node VALUES (?, ?)");
+  Statement node(database, "INSERT INTO maintenance_node VALUES (?, ?) ON CONFLICT DO NOTHING");
   for (const NodeGuid guid : window.nodes) node.run(window.id, guid.value);
-  Statement next(database, "UPDATE number SET value = max(value, ?) WHERE name = 'next_maintenance'");
+  Statement next(database, "UPDATE number SET value = ?1 WHERE name = 'next_maintenance' AND value < ?1");
   next.run(window.id + 1);
 }
 
@@ -34,8 +37,8 @@ MaintenanceList read_maintenance(Database& database, TimePoint over_since) {
     if (!kind) database.fail(ErrorCode::kCorrupt, "holds the unknown word \"" + rows.text(1) + "\"");
     window.entity.kind = kind.value_or(EntityKind::kFabric);
     window.entity.fabric = rows.text(2);
-    window.entity.port = {NodeGuid{rows.bits(3)}, PortNum{static_cast<std::uint8_t>(rows.integer(4))}};
-    window.entity.peer = {NodeGuid{rows.bits(5)}, PortNum{static_cast<std::uint8_t>(rows.integer(6))}};
+    window.entity.port = read_port_key(database, rows, 3);
+    window.entity.peer = read_port_key(database, rows, 5);
     window.entity.label = rows.text(7);
     window.host = rows.text(8);
     const bool by_host = window.entity.kind == EntityKind::kCollector || window.entity.kind == EntityKind::kHostPort;

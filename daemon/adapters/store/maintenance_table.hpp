@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Windows of planned work as rows. Failures stay in the Database (see sqlite.hpp); the caller has the transaction.
+// Windows of planned work as rows. Failures stay in the Database (see sql.hpp); the caller has the transaction.
 
-#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/store.hpp"
 
 namespace weft::store {

@@ -7,18 +7,16 @@
 #include <unordered_map>
 #include <utility>
 
+#include "daemon/adapters/store/entity_columns.hpp"
+
 namespace weft::store {
 namespace {
 
 /// "Last seen" is rewritten this often, not with each sweep.
 constexpr Duration kSeenStep = std::chrono::hours(1);
 
-PortKey read_port(const Statement& row, int first) {
-  return {NodeGuid{row.bits(first)}, PortNum{static_cast<std::uint8_t>(row.integer(first + 1))}};
-}
-
-LinkKey read_link_key(const Statement& row, int first) {
-  return {read_port(row, first), read_port(row, first + 2)};
+LinkKey read_link_key(Database& database, const Statement& row, int first) {
+  return {read_port_key(database, row, first), read_port_key(database, row, first + 2)};
 }
 
 KnownEnd read_end(const Statement& row, int first) {
@@ -35,7 +33,7 @@ std::vector<KnownLink> read_links(Database& database, std::string_view fabric) {
                  "SELECT low_node, low_port, high_node, high_port, low_name, low_type, high_name, high_type FROM link "
                  "WHERE fabric = ?");
   rows.query(fabric);
-  while (rows.next()) links.push_back({read_link_key(rows, 0), read_end(rows, 4), read_end(rows, 6)});
+  while (rows.next()) links.push_back({read_link_key(database, rows, 0), read_end(rows, 4), read_end(rows, 6)});
   return links;
 }
 
@@ -48,7 +46,7 @@ std::vector<FlapState> read_flaps(Database& database, std::string_view fabric) {
   rows.query(fabric);
   while (rows.next()) {
     FlapState flap;
-    flap.link = read_link_key(rows, 0);
+    flap.link = read_link_key(database, rows, 0);
     flap.fast = rows.real(4);
     flap.slow = rows.real(5);
     flap.updated = rows.time(6);
@@ -66,7 +64,7 @@ std::vector<ErrorState> read_errors(Database& database, std::string_view fabric)
   std::vector<ErrorState> errors;
   Statement rows(database, "SELECT node, port, rate FROM error_port WHERE fabric = ?");
   rows.query(fabric);
-  while (rows.next()) errors.push_back({read_port(rows, 0), rows.real(2)});
+  while (rows.next()) errors.push_back({read_port_key(database, rows, 0), rows.real(2)});
   return errors;
 }
 
@@ -75,33 +73,36 @@ std::vector<ErrorState> read_errors(Database& database, std::string_view fabric)
 void write_links(Database& database, std::string_view fabric, std::span<const KnownLink> links) {
   std::unordered_map<LinkKey, KnownLink> stored;
   for (KnownLink& link : read_links(database, fabric)) stored.emplace(link.key, std::move(link));
-  Statement put(database, "INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement put(database, "INSERT INTO link VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement drop(
+      database,
+      "DELETE FROM link WHERE fabric = ? AND low_node = ? AND low_port = ? AND high_node = ? AND high_port = ?");
+  const auto remove = [&](const LinkKey& key) {
+    drop.run(fabric, key.low.node.value, key.low.port.value, key.high.node.value, key.high.port.value);
+  };
   for (const KnownLink& link : links) {
     const auto found = stored.find(link.key);
     const bool unchanged =
         found != stored.end() && same(found->second.low, link.low) && same(found->second.high, link.high);
     if (found != stored.end()) stored.erase(found);
     if (unchanged) continue;
+    remove(link.key);
     put.run(fabric, link.key.low.node.value, link.key.low.port.value, link.key.high.node.value,
             link.key.high.port.value, link.low.node_name, static_cast<int>(link.low.type), link.high.node_name,
             static_cast<int>(link.high.type));
   }
-  Statement drop(
-      database,
-      "DELETE FROM link WHERE fabric = ? AND low_node = ? AND low_port = ? AND high_node = ? AND high_port = ?");
-  for (const auto& [key, link] : stored)
-    drop.run(fabric, key.low.node.value, key.low.port.value, key.high.node.value, key.high.port.value);
+  for (const auto& [key, link] : stored) remove(key);
 }
 
 void write_conditions(Database& database, std::string_view fabric, std::span<const FlapState> flaps,
                       std::span<const ErrorState> errors) {
   Statement(database, "DELETE FROM flap WHERE fabric = ?").run(fabric);
   Statement(database, "DELETE FROM error_port WHERE fabric = ?").run(fabric);
-  Statement flap(database, "INSERT OR REPLACE INTO flap VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement flap(database, "INSERT INTO flap VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
   for (const FlapState& f : flaps)
     flap.run(fabric, f.link.low.node.value, f.link.low.port.value, f.link.high.node.value, f.link.high.port.value,
              f.fast, f.slow, f.updated, f.slow_counted, f.last_flap, f.flaps, f.both_ends, f.suppressed);
-  Statement error(database, "INSERT OR REPLACE INTO error_port VALUES (?, ?, ?, ?)");
+  Statement error(database, "INSERT INTO error_port VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
   for (const ErrorState& e : errors) error.run(fabric, e.port.node.value, e.port.port.value, e.rate);
 }
 
@@ -109,8 +110,9 @@ void write_nodes(Database& database, std::string_view fabric, const Topology& to
   std::unordered_map<NodeGuid, KnownNode> stored;
   for (KnownNode& node : read_nodes(database, fabric)) stored.emplace(node.guid, std::move(node));
   Statement put(database,
-                "INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) ON CONFLICT DO UPDATE SET type = ?3, name = ?4, "
-                "description = ?5, last_seen = ?6");
+                "INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) ON CONFLICT (fabric, guid) DO UPDATE SET "
+                "type = excluded.type, name = excluded.name, description = excluded.description, "
+                "last_seen = excluded.last_seen");
   for (const Node& node : topology.nodes()) {
     if (!node.reachable) continue;
     const auto found = stored.find(node.guid);
@@ -137,7 +139,7 @@ std::vector<FabricMemory> read_memories(Database& database) {
 
 void write_fec_baselines(Database& history, std::string_view fabric, std::span<const FecBaseline> baselines) {
   Statement(history, "DELETE FROM fec_baseline WHERE fabric = ?").run(fabric);
-  Statement put(history, "INSERT OR REPLACE INTO fec_baseline VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement put(history, "INSERT INTO fec_baseline VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
   for (const FecBaseline& b : baselines)
     put.run(fabric, b.port.node.value, b.port.port.value, b.rate, b.taken, double{b.drift.mean},
             double{b.drift.squares}, double{b.drift.sum}, double{b.drift.last}, double{b.drift.recent},
@@ -157,7 +159,7 @@ void read_fec_baselines(Database& history, std::vector<FabricMemory>& memories) 
       memory = known != memories.end() ? &*known : &memories.emplace_back(FabricMemory{fabric, {}});
     }
     const auto real = [&rows](int column) { return static_cast<float>(rows.real(column)); };
-    memory->state.fec_baselines.push_back({.port = read_port(rows, 1),
+    memory->state.fec_baselines.push_back({.port = read_port_key(history, rows, 1),
                                            .rate = rows.real(3),
                                            .taken = rows.time(4),
                                            .drift = {.mean = real(5),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The inventory and what the analyzer remembers, as rows. Failures stay in the Database (see sqlite.hpp); the caller
+// The inventory and what the analyzer remembers, as rows. Failures stay in the Database (see sql.hpp); the caller
 // has the transaction.
 
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/store.hpp"
 
 namespace weft::store {

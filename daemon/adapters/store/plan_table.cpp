@@ -27,8 +27,13 @@ struct PlanWriter {
         guard(database, "INSERT INTO plan_guard VALUES (?, ?, ?, ?, ?)"),
         step(database, "INSERT INTO plan_step VALUES (?, ?, ?, ?, ?, ?)"),
         job(database, "INSERT INTO plan_job VALUES (?, ?, ?)"),
-        next_id(database, "UPDATE number SET value = max(value, ?) WHERE name = 'next_plan'"),
-        ended(database, "INSERT INTO plan_ended VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1") {}
+        neighbour(database, "INSERT INTO plan_neighbour VALUES (?, ?, ?)"),
+        routes(database, "INSERT INTO plan_routes VALUES (?, ?, ?)"),
+        end(database, "INSERT INTO plan_end VALUES (?, ?, ?)"),
+        next_id(database, "UPDATE number SET value = ?1 WHERE name = 'next_plan' AND value < ?1"),
+        ended(database,
+              "INSERT INTO plan_ended VALUES (?, ?, 1) ON CONFLICT (action, state) DO UPDATE SET count = "
+              "plan_ended.count + 1") {}
 
   void write_entity(std::uint64_t id, const char* role, std::size_t position, const Entity& e) {
     entity.run(id, role, position, to_string(e.kind), e.fabric, e.port.node.value, e.port.port.value, e.peer.node.value,
@@ -55,11 +60,14 @@ struct PlanWriter {
     for (std::size_t n = 0; n < p.steps.size(); ++n)
       step.run(p.id, n, p.steps[n].at, to_string(p.steps[n].state), p.steps[n].who, p.steps[n].what);
     for (std::size_t n = 0; n < p.jobs.size(); ++n) job.run(p.id, n, p.jobs[n]);
+    for (std::size_t n = 0; n < p.neighbours.size(); ++n) neighbour.run(p.id, n, p.neighbours[n].value);
+    if (p.routes_before) routes.run(p.id, p.routes_before->known, p.routes_before->lost);
+    if (p.end) end.run(p.id, p.end->node.value, p.end->port.value);
     next_id.run(p.id + 1);
     if (is_over(p.state) && !was_over) ended.run(to_string(p.action), to_string(p.state));
   }
 
-  Statement previous, clear, plan, entity, candidate, guard, step, job, next_id, ended;
+  Statement previous, clear, plan, entity, candidate, guard, step, job, neighbour, routes, end, next_id, ended;
 };
 
 Plan read_plan_row(Database& database, const Statement& row) {
@@ -101,7 +109,10 @@ struct PlanPartsReader {
                "FROM plan_entity WHERE plan = ?"),
         guard(d, "SELECT guard, result, explanation FROM plan_guard WHERE plan = ? ORDER BY position"),
         step(d, "SELECT at, state, who, what FROM plan_step WHERE plan = ? ORDER BY position"),
-        job(d, "SELECT name FROM plan_job WHERE plan = ? ORDER BY position") {}
+        job(d, "SELECT name FROM plan_job WHERE plan = ? ORDER BY position"),
+        neighbour(d, "SELECT node FROM plan_neighbour WHERE plan = ? ORDER BY position"),
+        routes(d, "SELECT known, lost FROM plan_routes WHERE plan = ?"),
+        end(d, "SELECT node, port FROM plan_end WHERE plan = ?") {}
 
   void read(Plan& plan) {
     candidate.query(plan.id);
@@ -130,10 +141,16 @@ struct PlanPartsReader {
       plan.steps.push_back({step.time(0), named(database, step.text(1), parse_plan_state), step.text(2), step.text(3)});
     job.query(plan.id);
     while (job.next()) plan.jobs.push_back(job.text(0));
+    neighbour.query(plan.id);
+    while (neighbour.next()) plan.neighbours.push_back(NodeGuid{neighbour.bits(0)});
+    routes.query(plan.id);
+    while (routes.next()) plan.routes_before = {routes.bits(0), routes.bits(1)};
+    end.query(plan.id);
+    while (end.next()) plan.end = read_port_key(database, end, 0);
   }
 
   Database& database;
-  Statement candidate, entity, guard, step, job;
+  Statement candidate, entity, guard, step, job, neighbour, routes, end;
 };
 
 }  // namespace
@@ -149,7 +166,8 @@ std::vector<Plan> read_plans(Database& database, TimePoint ended_since) {
   Statement rows(database,
                  "SELECT id, revision, state, action, actuator, incident, undoes, reason, requested_by, approved_by, "
                  "created, updated, expires, started, finished, intent, in_force, unresolved, windows_good, "
-                 "windows_needed, outcome, inverse FROM plan WHERE NOT over OR finished > ? OR in_force OR unresolved "
+                 "windows_needed, outcome, inverse FROM plan WHERE over = 0 OR finished > ? OR in_force <> 0 OR "
+                 "unresolved <> 0 OR incident IN (SELECT id FROM incident WHERE state <> 'RESOLVED') "
                  "ORDER BY id");
   rows.query(ended_since);
   while (rows.next()) plans.push_back(read_plan_row(database, rows));
@@ -173,10 +191,13 @@ PlansEnded read_plans_ended(Database& database) {
 }
 
 void write_remedy_state(Database& database, const RemedyHolds& state) {
-  Statement(database, "INSERT OR REPLACE INTO remedy VALUES (1, ?, ?, ?, ?, ?)")
+  Statement(database, "DELETE FROM remedy").run();
+  Statement(database, "INSERT INTO remedy VALUES (1, ?, ?, ?, ?, ?)")
       .run(state.hands_off, state.hands_off_reason, state.breaker_tripped, state.breaker_reason, state.breaker_since);
   for (const PlanMark& other : state.others)
-    Statement(database, "INSERT OR REPLACE INTO other_installation VALUES (?, ?)").run(other.installation, other.plan);
+    Statement(database,
+              "INSERT INTO other_installation VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET plan = excluded.plan")
+        .run(other.installation, other.plan);
 }
 
 RemedyHolds read_remedy_state(Database& database) {
@@ -207,8 +228,8 @@ std::string read_installation(Database& database) {
 
 bool delete_old_plans(Database& database, TimePoint before, std::int64_t limit) {
   Statement(database,
-            "DELETE FROM plan WHERE id IN (SELECT id FROM plan WHERE over AND finished < ? AND NOT in_force AND NOT "
-            "unresolved LIMIT ?)")
+            "DELETE FROM plan WHERE id IN (SELECT id FROM plan WHERE over <> 0 AND finished < ? AND in_force = 0 AND "
+            "unresolved = 0 AND incident NOT IN (SELECT id FROM incident WHERE state <> 'RESOLVED') LIMIT ?)")
       .run(before, limit);
   return database.changes() >= limit;
 }

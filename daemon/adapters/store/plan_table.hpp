@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Plans and how automation stands, as rows. Failures stay in the Database (see sqlite.hpp); the caller has the
+// Plans and how automation stands, as rows. Failures stay in the Database (see sql.hpp); the caller has the
 // transaction.
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/store.hpp"
 
 namespace weft::store {
@@ -16,7 +16,8 @@ namespace weft::store {
 /// Writes each plan whole, in place of its older revision; raises the next id, and counts a plan each time that it
 /// passes from not over to over.
 void write_plans(Database& database, std::span<const Plan> plans);
-/// Plans that are not over, that ended after `ended_since`, or that are in force or unresolved; ascending by id.
+/// Plans that are not over, that ended after `ended_since`, that are in force or unresolved, or whose incident is open;
+/// ascending by id.
 std::vector<Plan> read_plans(Database& database, TimePoint ended_since);
 /// Of the next plan; never given before, even if its predecessors are deleted.
 std::uint64_t read_next_plan_id(Database& database);

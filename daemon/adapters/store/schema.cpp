@@ -5,6 +5,9 @@
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <utility>
+
+#include "daemon/adapters/store/sqlite_connection.hpp"
 
 namespace weft::store {
 namespace {
@@ -67,7 +70,7 @@ CREATE TABLE collector (
 )sql",
                                       // What evidence is counted over; and who waits for whom.
                                       R"sql(
-ALTER TABLE evidence ADD COLUMN window INTEGER NOT NULL DEFAULT 0; -- nanoseconds
+ALTER TABLE evidence ADD COLUMN "window" INTEGER NOT NULL DEFAULT 0; -- nanoseconds
 ALTER TABLE incident ADD COLUMN waiting_total INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE waiting ( -- the sending port is the entity of that position with the role 'waiting'
   incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, position INTEGER NOT NULL,
@@ -178,6 +181,35 @@ INSERT INTO installation VALUES (1, lower(hex(randomblob(8))));
 CREATE TABLE other_installation (
   id TEXT PRIMARY KEY, plan INTEGER NOT NULL -- the newest that a mark was seen of
   ) STRICT, WITHOUT ROWID;
+)sql",
+                                      // What the wall clock showed last, and its steps.
+                                      R"sql(
+CREATE TABLE clock_seen (one INTEGER PRIMARY KEY CHECK (one = 1), until INTEGER NOT NULL) STRICT;
+CREATE TABLE clock_step (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, by INTEGER NOT NULL) STRICT;
+)sql",
+                                      // How it was before a plan that is under way acted.
+                                      R"sql(
+CREATE TABLE plan_neighbour (
+  plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE, position INTEGER NOT NULL, node INTEGER NOT NULL,
+  PRIMARY KEY (plan, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_routes ( -- none where no tables were read
+  plan INTEGER PRIMARY KEY REFERENCES plan (id) ON DELETE CASCADE, known INTEGER NOT NULL,
+  lost INTEGER NOT NULL) STRICT;
+)sql",
+                                      // Which end of a link a plan sets. Of plans from before it is not known.
+                                      R"sql(
+CREATE TABLE plan_end (
+  plan INTEGER PRIMARY KEY REFERENCES plan (id) ON DELETE CASCADE, node INTEGER NOT NULL,
+  port INTEGER NOT NULL) STRICT;
+)sql",
+                                      // A row: this is a copy that is not whole yet, of a source that was like that.
+                                      R"sql(
+CREATE TABLE copying (one INTEGER PRIMARY KEY CHECK (one = 1), source TEXT NOT NULL) STRICT;
+)sql",
+                                      // What each receiver of events was told: for two weftd on one database. One that
+                                      // is alone keeps it in a file.
+                                      R"sql(
+CREATE TABLE told (receiver TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(
@@ -200,11 +232,6 @@ CREATE TABLE fec_baseline (
 Result<void> refuse(ErrorCode code, const std::filesystem::path& path, const std::string& why) {
   return fail(code,
               path.string() + ' ' + why + "; weftd did not change it. Move it away to start with an empty database");
-}
-
-std::string newer(std::uint32_t version, std::size_t known) {
-  return "has schema version " + std::to_string(version) + ", but this weftd supports versions up to " +
-         std::to_string(known) + ": it is from a newer weftd";
 }
 
 /// Looks at the header without opening the database, because opening one can change it (its log is worked in).
@@ -231,7 +258,7 @@ Result<void> inspect(const std::filesystem::path& path, const Schema& schema) {
   if (application != 0 && application != schema.application_id)
     return refuse(ErrorCode::kCorrupt, path, "belongs to another program");
   if (application != 0 && version > schema.migrations.size())
-    return refuse(ErrorCode::kFailedPrecondition, path, newer(version, schema.migrations.size()));
+    return refuse(ErrorCode::kFailedPrecondition, path, newer_version(version, schema.migrations.size()));
   return {};
 }
 
@@ -248,13 +275,13 @@ Result<void> inspect_open(Database& database, const Schema& schema) {
   }
   if (const auto outcome = database.outcome(); !outcome) {
     if (outcome.error().code != ErrorCode::kCorrupt) return outcome;
-    return refuse(ErrorCode::kCorrupt, database.path(), "is damaged (" + outcome.error().message + ")");
+    return refuse(ErrorCode::kCorrupt, database.name(), "is damaged (" + outcome.error().message + ")");
   }
-  if (!complaint.empty()) return refuse(ErrorCode::kCorrupt, database.path(), "is damaged (" + complaint + ")");
+  if (!complaint.empty()) return refuse(ErrorCode::kCorrupt, database.name(), "is damaged (" + complaint + ")");
   if (application != schema.application_id && (application != 0 || tables != 0))
-    return refuse(ErrorCode::kCorrupt, database.path(), "belongs to another program");
+    return refuse(ErrorCode::kCorrupt, database.name(), "belongs to another program");
   if (version > schema.migrations.size())
-    return refuse(ErrorCode::kFailedPrecondition, database.path(), newer(version, schema.migrations.size()));
+    return refuse(ErrorCode::kFailedPrecondition, database.name(), newer_version(version, schema.migrations.size()));
   return {};
 }
 
@@ -273,6 +300,11 @@ Result<void> migrate(Database& database, const Schema& schema) {
 }
 
 }  // namespace
+
+std::string newer_version(std::size_t version, std::size_t known) {
+  return "has schema version " + std::to_string(version) + ", but this weftd supports versions up to " +
+         std::to_string(known) + ": it is from a newer weftd";
+}
 
 Schema state_schema() {
   return {.application_id = 0x57656674,  // "Weft"
@@ -293,15 +325,17 @@ Schema history_schema() {
 
 Result<Database> open_database(const std::filesystem::path& path, const Schema& schema) {
   if (auto inspected = inspect(path, schema); !inspected) return tl::unexpected<Error>(inspected.error());
-  auto database = Database::open(path);
-  if (!database) return database;
+  auto opened = SqliteConnection::open(path);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  SqliteConnection& file = **opened;
+  Database database(std::move(*opened));
   // Closing would work the log into the file, and one that we refuse is not ours to change.
-  sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  if (auto inspected = inspect_open(*database, schema); !inspected) return tl::unexpected<Error>(inspected.error());
-  sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
-  database->run(schema.creation);
-  database->run(schema.connection);
-  if (auto migrated = migrate(*database, schema); !migrated) return tl::unexpected<Error>(migrated.error());
+  file.keep_log_on_close(true);
+  if (auto inspected = inspect_open(database, schema); !inspected) return tl::unexpected<Error>(inspected.error());
+  file.keep_log_on_close(false);
+  database.run(schema.creation);
+  database.run(schema.connection);
+  if (auto migrated = migrate(database, schema); !migrated) return tl::unexpected<Error>(migrated.error());
   return database;
 }
 

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 
-#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/sql.hpp"
 
 namespace weft::store {
 
@@ -29,5 +30,8 @@ Schema history_schema();
 /// database, is damaged, is another program's (kCorrupt) or was written by a newer version of ours
 /// (kFailedPrecondition).
 Result<Database> open_database(const std::filesystem::path& path, const Schema& schema);
+
+/// What is said of a database of `version` by a weftd that knows versions up to `known`.
+std::string newer_version(std::size_t version, std::size_t known);
 
 }  // namespace weft::store

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What weftd remembers across restarts. One small interface; SQLite stands behind it.
+// What weftd remembers across restarts. One small interface; SQLite or PostgreSQL stands behind it.
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "fabric/analyzer_state.hpp"
+#include "fabric/clock_memory.hpp"
 #include "fabric/counters.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
@@ -68,9 +70,10 @@ struct Restored {
   std::uint64_t next_incident_id = 1;  ///< never given before, even if its predecessors are deleted
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened{};  ///< opened or re-opened, ever
   std::vector<FabricMemory> fabrics;
-  std::vector<CollectorMark> collectors;  ///< sorted by host
-  MaintenanceList maintenance{};          ///< ascending by id
-  std::uint64_t next_maintenance_id = 1;  ///< never given before
+  std::vector<CollectorMark> collectors;      ///< sorted by host
+  MaintenanceList maintenance{};              ///< ascending by id
+  std::uint64_t next_maintenance_id = 1;      ///< never given before
+  std::map<std::string, std::string> told{};  ///< by receiver of events, as save_told() was given it; not of look()
 };
 
 /// The audit trail as it was found whole.
@@ -135,7 +138,11 @@ class Store {
   virtual Result<void> save_collectors(std::span<const CollectorMark> marks,
                                        std::span<const std::string> forgotten) = 0;
 
-  /// Plans that are not over, that ended after `ended_since`, or that are in force or unresolved, however old.
+  /// What that receiver of events was told, in place of what was stored. On failure that stays.
+  virtual Result<void> save_told(std::string_view receiver, std::string_view text) = 0;
+
+  /// Plans that are not over, that ended after `ended_since`, that are in force or unresolved, or whose incident is
+  /// open, however old.
   virtual Result<RemedyMemory> restore_remedies(TimePoint ended_since) = 0;
   /// All that changed about remedies, at once: writes each plan whole, in place of its older revision; how automation
   /// stands, unless `holds` is null; and adds the records to the audit trail, whose `sequence` and `hash` are not read
@@ -144,6 +151,10 @@ class Store {
   /// kCorrupt when the end of the trail is not what it was.
   virtual Result<void> save_plans(std::span<const Plan> plans, const RemedyHolds* holds,
                                   std::span<const AuditRecord> records) = 0;
+  /// What the wall clock showed when save_clock() was last called; ClockMemory{} when it never was.
+  virtual Result<ClockMemory> restore_clock() = 0;
+  /// Takes the place of what was stored. On failure that stays.
+  virtual Result<void> save_clock(const ClockMemory& memory) = 0;
   /// The newest `limit` records (at most kMostAuditRecords) with a sequence below `before` (0: the newest of all),
   /// ascending. What is read is checked against its hashes, its neighbours and the trail's end (see audit_table.hpp for
   /// what that proves): kCorrupt names the first bad sequence.
@@ -163,6 +174,11 @@ class Store {
   /// call again soon. Call it once a minute otherwise.
   virtual Result<bool> maintain(TimePoint now) = 0;
 
+  /// It was opened with StoreOptions::stands_by, and the lease was taken with this epoch: from now on it writes.
+  virtual void lead(std::int64_t epoch) = 0;
+  /// The part of restore() that a weftd that stands by shows: without what rules remember.
+  virtual Result<Restored> look(TimePoint resolved_since) = 0;
+
   /// May be called from any thread.
   virtual StoreStatus status() const = 0;
 };
@@ -179,11 +195,21 @@ struct StoreOptions {
   Duration history_retention = std::chrono::hours(30 * 24);
   std::uint64_t max_history_bytes = 8ULL << 30;
   Duration incident_retention = std::chrono::hours(365 * 24);  ///< of plans that are over too; audit records are kept
+  /// Where incidents, plans and the audit trail are: postgresql://… (see postgres_address.hpp), or empty for weft.db.
+  std::string url{};
+  /// With `url`: the database is not taken but read, and nothing is written there before Store::lead().
+  bool stands_by = false;
 };
 
-/// Opens weft.db and history.db in `state_dir`, made when missing, and keeps every other weftd out of it while it
-/// lives. Refuses, with a sentence for the operator: a directory in use, unreadable or unwritable; a file that is
-/// damaged, is no database of ours or is newer than we are. Nothing refused is changed.
+/// Opens history.db and, without `options.url`, weft.db in `state_dir`, made when missing, and keeps every other weftd
+/// out of it while it lives. With `options.url`, and without `options.stands_by`, it takes that database: what another
+/// weftd writes there afterwards fails. Refuses, with a sentence for the operator: a directory in use, unreadable or
+/// unwritable; a database that is damaged, is none of ours or is newer than we are; a server that does not answer; a
+/// directory that was used with another store (see store_mark.hpp). Nothing refused is changed.
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir, const StoreOptions& options);
+
+/// Whether open_store() could take the database of `options.url`, in words: "postgresql://… is reachable, with schema
+/// version 14". Empty without an url. Nothing is changed.
+Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options);
 
 }  // namespace weft::store

@@ -64,19 +64,26 @@ EventSender::EventSender(EventSenderOptions options, DeliveryLog book, std::stri
       book_(std::move(book)),
       is_new_(is_new) {}
 
-void EventSender::look(const IncidentList& incidents) {
+Result<void> EventSender::restore(const std::string& text) {
+  if (!book_.read(text))
+    return fail(ErrorCode::kCorrupt, "what " + receiver_ + " was told is stored in a way that this weftd cannot read");
+  is_new_ = false;
+  return {};
+}
+
+void EventSender::look(const IncidentList& incidents, const std::string& apart) {
   if (std::exchange(is_new_, false)) {
     book_.begin(incidents);
     remember();
   }
-  if (book_.forget_others(incidents)) remember();
+  if (book_.forget_others(incidents) || unsaved_) remember();
   const IncidentList due = book_.due(incidents);
   figures_.waiting = due.size();
   if (std::chrono::steady_clock::now() < next_) return;
   for (const auto& incident : due) {
     if (stopping_) return;
     std::string why;
-    const Outcome outcome = post(*incident, why);
+    const Outcome outcome = post(*incident, apart, why);
     if (outcome == Outcome::kAgain) return pause(why);
     if (outcome == Outcome::kNever) {
       ++figures_.given_up;
@@ -88,20 +95,19 @@ void EventSender::look(const IncidentList& incidents) {
     }
     book_.tell(*incident);
     --figures_.waiting;
-    remember();
+    if (!unsaved_) remember();  // else with the next look: nobody waits for a database that is away
     pause_ = {};
     if (std::exchange(in_trouble_, false) && options_.complain) options_.complain(receiver_ + " accepts events again");
   }
 }
 
-EventSender::Outcome EventSender::post(const Incident& incident, std::string& why) {
+EventSender::Outcome EventSender::post(const Incident& incident, const std::string& apart, std::string& why) {
+  const std::string installation = options_.installation + apart;
   net::HttpRequest request;
   request.method = "POST";
   request.url = options_.url;
-  request.body =
-      event_body(incident, event_of(incident, book_.find(incident.id)), options_.page, options_.installation);
-  request.headers = {"Content-Type: application/json",
-                     "Idempotency-Key: " + idempotency_key(incident, options_.installation)};
+  request.body = event_body(incident, event_of(incident, book_.find(incident.id)), options_.page, installation);
+  request.headers = {"Content-Type: application/json", "Idempotency-Key: " + idempotency_key(incident, installation)};
   request.tls.certificate_authorities = authorities_;
   request.timeout = options_.timeout;
   request.most_answer = kMostAnswer;
@@ -123,9 +129,15 @@ void EventSender::pause(const std::string& why) {
 
 // Not on disk: then the receiver is told again after a restart, under the same key.
 void EventSender::remember() {
-  if (options_.memory_file.empty()) return;
-  const auto saved = runtime::replace_durably(options_.memory_file, book_.text());
-  if (!saved && options_.complain) options_.complain(saved.error().message);
+  const auto saved = save();
+  if (!saved && !unsaved_ && options_.complain) options_.complain(saved.error().message);
+  unsaved_ = !saved;
+}
+
+Result<void> EventSender::save() const {
+  if (options_.save) return options_.save(book_.text());
+  if (options_.memory_file.empty()) return {};
+  return runtime::replace_durably(options_.memory_file, book_.text());
 }
 
 }  // namespace weft::events

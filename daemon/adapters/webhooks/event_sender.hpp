@@ -21,6 +21,8 @@ struct EventSenderOptions {
   std::string url;                    ///< http:// or https://
   std::filesystem::path key_file;     ///< shared key of the signature, at least 16 bytes; read anew for each request
   std::filesystem::path memory_file;  ///< what was told, over restarts
+  /// Keeps DeliveryLog::text() instead of `memory_file`, which is only read then; see restore(). May wait.
+  std::function<Result<void>(const std::string&)> save = {};
   std::filesystem::path certificate_authorities;  ///< PEM; empty: the system's
   std::string page;                               ///< where people reach weftd's page; may be empty
   std::string installation = {};                  ///< the store's id: tells receivers one weftd from another
@@ -46,10 +48,15 @@ class EventSender {
   /// not ours to read. The receiver is not asked yet. `clock` must outlive it.
   static Result<std::unique_ptr<EventSender>> make(EventSenderOptions options, const Clock& clock);
 
+  /// What EventSenderOptions::save was given by the process before. Call it before the first look(). kCorrupt when it
+  /// is not ours to read.
+  Result<void> restore(const std::string& text);
+
   /// Sends what is due of these. Any 2xx is an acknowledgement. 400, 413 and 422 say that the receiver can never take
   /// this message: it is given up. After anything else, and silence, it is sent again, with pauses that double: nothing
-  /// is overtaken, but what changes meanwhile is told only as it is then.
-  void look(const IncidentList& incidents);
+  /// is overtaken, but what changes meanwhile is told only as it is then. `apart`: the end of keys of a weftd that
+  /// cannot know whether another one tells, too, and gives the same ids: a receiver must take both.
+  void look(const IncidentList& incidents, const std::string& apart = {});
   /// look() ends after the request that is under way. From any thread.
   void stop() { stopping_ = true; }
 
@@ -62,8 +69,9 @@ class EventSender {
   enum class Outcome : std::uint8_t { kTaken, kNever, kAgain };
 
   EventSender(EventSenderOptions options, DeliveryLog book, std::string authorities, bool is_new, const Clock& clock);
-  Outcome post(const Incident& incident, std::string& why);
+  Outcome post(const Incident& incident, const std::string& apart, std::string& why);
   void remember();
+  Result<void> save() const;
   void pause(const std::string& why);
 
   const EventSenderOptions options_;
@@ -75,6 +83,7 @@ class EventSender {
   Duration pause_{};
   std::chrono::steady_clock::time_point next_{};
   bool in_trouble_ = false;
+  bool unsaved_ = false;  ///< the last time that it was to be kept it was not
   EventFigures figures_;
   std::atomic<bool> stopping_{false};
 };

@@ -62,6 +62,11 @@ ErrorCode code_of(CURLcode code) {
   }
 }
 
+/// There was never a connection: what was to be changed was not.
+bool reached_nobody(CURLcode code) {
+  return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
+}
+
 /// "https://host:port" and what comes up to the first of "?#": a query may hold what logs should not.
 std::string without_query(const std::string& url) {
   return url.substr(0, url.find_first_of("?#"));
@@ -117,7 +122,8 @@ Result<HttpAnswer> http_request(const HttpRequest& request) {
                   who + ": the answer is larger than " + std::to_string(request.most_answer) + " bytes");
     long sent = 0;
     curl_easy_getinfo(curl.get(), CURLINFO_REQUEST_SIZE, &sent);
-    const ErrorCode told = code_of(code);
+    const bool changed_nothing = reached_nobody(code) && request.method != "GET";
+    const ErrorCode told = changed_nothing ? ErrorCode::kFailedPrecondition : code_of(code);
     // Once something was sent, only "perhaps" is true, whatever came back.
     return fail(sent > 0 && told != ErrorCode::kTimeout ? ErrorCode::kUnavailable : told,
                 who + ": " + (details[0] != '\0' ? details : curl_easy_strerror(code)));

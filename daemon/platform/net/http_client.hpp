@@ -40,7 +40,8 @@ struct HttpAnswer {
 
 /// Sends it once. Any answer with a status is a success of this function. kTimeout and kUnavailable: it may or may not
 /// have been taken; that includes an answer that is cut off, too large or no HTTP. kInvalidArgument: the URL or a
-/// header is wrong; kFailedPrecondition: the server could not prove who it is; in both cases nothing was sent.
+/// header is wrong; kFailedPrecondition: the server could not prove who it is, or nobody was there for a request other
+/// than GET; in all these cases nothing was sent.
 Result<HttpAnswer> http_request(const HttpRequest& request);
 
 /// The failure that a status other than 2xx stands for, as Actuator::apply() must tell it: 408 and 5xx may have been

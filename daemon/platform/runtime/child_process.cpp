@@ -3,7 +3,6 @@
 #include "fabric/result.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -19,6 +18,7 @@ extern "C" {  // glibc 2.36 leaves it out of the header
 }
 
 #include "daemon/platform/runtime/exec_arguments.hpp"
+#include "daemon/platform/runtime/exec_steps.hpp"
 #include "daemon/platform/runtime/unkillable.hpp"
 
 namespace weft::runtime {
@@ -54,37 +54,20 @@ void prepare(const ChildSpec& spec, Prepared& prepared) {
 
 /// Runs in the child. Writes errno to `report` when it cannot become the program.
 [[noreturn]] void become(const Prepared& prepared, int socket, int report, pid_t parent) {
-  const auto give_up = [report] {
-    const int error = errno;
-    [[maybe_unused]] const auto written = ::write(report, &error, sizeof error);
-    ::_exit(127);
-  };
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);       // not SIGKILL: who holds a device may say good-bye to it
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
-  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  default_signals();
   // Both descriptors stand above 3 (see spawn), so that this overwrites neither.
-  if (::dup2(socket, kChildSocket) < 0) give_up();
-  if (::close_range(kChildSocket + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC) < 0) give_up();
-  if (!prepared.directory.empty() && ::chdir(prepared.directory.c_str()) < 0) give_up();
+  if (::dup2(socket, kChildSocket) < 0) give_up_becoming(report);
+  if (!close_others(kChildSocket + 1, report)) give_up_becoming(report);
+  if (!prepared.directory.empty() && ::chdir(prepared.directory.c_str()) < 0) give_up_becoming(report);
   ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
-  give_up();
-  ::_exit(127);
+  give_up_becoming(report);
 }
 
 /// The same file under a number that leaves 0 to 9 free.
 UniqueFd move_up(UniqueFd fd) {
   return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 10));
-}
-
-bool is_readable(int fd, std::chrono::milliseconds patience) {
-  pollfd entry{fd, POLLIN, 0};
-  int ready = 0;
-  do ready = ::poll(&entry, 1, static_cast<int>(patience.count()));
-  while (ready < 0 && errno == EINTR);
-  return ready > 0;
 }
 
 // From fork to the new program: it is read from a disk, which may be a far one.
@@ -131,18 +114,15 @@ Result<ChildProcess> ChildProcess::spawn(const ChildSpec& spec) {
     leave_behind(pid, who);
     return fail(ErrorCode::kResourceExhausted, "cannot watch " + who + ": " + why);
   }
-  if (!is_readable(outcome.get(), kExecPatience)) {
+  const std::optional<int> error = exec_outcome(outcome.get(), kExecPatience);
+  if (!error) {
     kill_child(pid, std::move(pidfd), who, false);
     return fail(ErrorCode::kTimeout, "cannot execute " + who + ": it did not begin in time");
   }
-  int error = 0;
-  ssize_t got = 0;
-  do got = ::read(outcome.get(), &error, sizeof error);
-  while (got < 0 && errno == EINTR);
-  if (got == static_cast<ssize_t>(sizeof error)) {
+  if (*error != 0) {
     kill_child(pid, std::move(pidfd), who, false);
-    const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
-    return fail(code, "cannot execute " + who + ": " + errno_message(error));
+    const ErrorCode code = *error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
+    return fail(code, "cannot execute " + who + ": " + errno_message(*error));
   }
   return ChildProcess(who, pid, std::move(pidfd), std::move(ours));
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@ extern "C" {  // glibc 2.36 leaves it out of the header
 }
 
 #include "daemon/platform/runtime/exec_arguments.hpp"
+#include "daemon/platform/runtime/exec_steps.hpp"
 #include "daemon/platform/runtime/unkillable.hpp"
 
 namespace weft::runtime {
@@ -44,38 +44,18 @@ Result<Pipe> make_pipe() {
   return pipe;
 }
 
-/// What posix_spawn takes, freed when it goes.
-class SpawnSettings {
- public:
-  SpawnSettings(int output, int errors) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t all;
-    sigset_t none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);  // a group of its own: killed with whatever it started
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
+/// Runs in the child. The descriptors stand above the standard streams. Writes errno to `report` when it cannot become
+/// the program.
+[[noreturn]] void become_command(char* const* argv, char* const* environment, int output, int errors, int report) {
+  ::setpgid(0, 0);  // a group of its own: killed with whatever it started
+  default_signals();
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0 || ::dup2(output, STDOUT_FILENO) < 0 ||
+      ::dup2(errors, STDERR_FILENO) < 0 || !close_others(STDERR_FILENO + 1, report))
+    give_up_becoming(report);
+  ::execve(argv[0], argv, environment);
+  give_up_becoming(report);
+}
 
 enum class Reading : std::uint8_t { kMore, kEnded, kTooMuch };
 
@@ -118,18 +98,14 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
   for (const auto& [key, value] : spec.environment) environment_texts.emplace_back(key).append("=").append(value);
   const std::vector<char*> argv = pointers(argument_texts);
   const std::vector<char*> environment = pointers(environment_texts);
-  pid_t pid = 0;
-  {
-    const SpawnSettings settings(output->write.get(), errors->write.get());
-    const int error =
-        ::posix_spawn(&pid, who.c_str(), settings.actions(), settings.attributes(), argv.data(), environment.data());
-    if (error != 0) {
-      const ErrorCode code = error == ENOENT                      ? ErrorCode::kNotFound
-                             : error == EAGAIN || error == ENOMEM ? ErrorCode::kResourceExhausted
-                                                                  : ErrorCode::kUnavailable;
-      return fail(code, "cannot execute " + who + ": " + errno_message(error));
-    }
-  }
+  Result<Pipe> report = make_pipe();
+  if (!report) return tl::unexpected<Error>(report.error());
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail(ErrorCode::kResourceExhausted, "cannot execute " + who + ": " + errno_message(errno));
+  if (pid == 0)
+    become_command(argv.data(), environment.data(), output->write.get(), errors->write.get(), report->write.get());
+  ::setpgid(pid, pid);  // here as well: it may be killed before it comes to that
+  report->write.reset();
   output->write.reset();
   errors->write.reset();
   UniqueFd pidfd(::pidfd_open(pid, 0));
@@ -144,6 +120,16 @@ Result<CommandOutcome> run_command(const CommandSpec& spec) {
     return fail(code, who + why + (exit ? "" : "; it was killed and does not end"));
   };
   const std::string too_late = " did not end within " + std::to_string(seconds(spec.timeout)) + " s";
+  const std::optional<int> error = exec_outcome(report->read.get(), deadline - std::chrono::steady_clock::now());
+  if (!error)
+    return give_up(ErrorCode::kTimeout, " did not begin within " + std::to_string(seconds(spec.timeout)) + " s");
+  if (*error != 0) {
+    kill_child(pid, std::move(pidfd), who, true);
+    const ErrorCode code = *error == ENOENT                       ? ErrorCode::kNotFound
+                           : *error == EAGAIN || *error == ENOMEM ? ErrorCode::kResourceExhausted
+                                                                  : ErrorCode::kUnavailable;
+    return fail(code, "cannot execute " + who + ": " + errno_message(*error));
+  }
 
   CommandOutcome outcome;
   while (output->read || errors->read) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lists of texts as exec and posix_spawn take them.
+// Lists of texts as exec takes them.
 
 #include <string>
 #include <vector>

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <utility>
 
+#include "daemon/config/value_text.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/collector/metrics_page.hpp"
 
@@ -111,7 +112,7 @@ Application::Application(const config::CollectorConfig& config, std::string vers
 
 Result<void> Application::run() {
   if (auto listening = http_.listen(config_.listen.http.host, config_.listen.http.port); !listening) return listening;
-  if (!config_.analyzer.address.host.empty())
+  if (!config_.analyzer.address.empty())
     if (auto opened = open_uplink(); !opened) return opened;
   signals_.async_wait([this](boost::system::error_code error, int) {
     if (!error) context_.stop();
@@ -137,10 +138,11 @@ Result<void> Application::open_uplink() {
   if (stats.pending != 0) log()->info("{} batches are waiting in the spool", stats.pending);
   if (stats.torn_bytes != 0) log()->warn("removed {} bytes of an incomplete record from the spool", stats.torn_bytes);
   if (stats.corrupt != 0) log()->warn("removed {} damaged segments of the spool", stats.corrupt);
-  const config::Peer& peer = config_.analyzer.address;
-  const bool v6 = peer.host.find(':') != std::string::npos;
+  std::string analyzers;
+  for (const std::string& address : config::format_peers(config_.analyzer.address))
+    analyzers += (analyzers.empty() ? "" : ",") + address;
   const uplink::Options options{.spool = config_.state_dir / "spool",
-                                .analyzer = (v6 ? '[' + peer.host + ']' : peer.host) + ':' + std::to_string(peer.port),
+                                .analyzers = analyzers,
                                 .node_name = node_,
                                 .interval = config_.reading.interval,
                                 .reconnect_limit = config_.analyzer.reconnect_limit,
@@ -248,6 +250,7 @@ std::string Application::page(api::MetricsFormat format) const {
   if (uplink_) {
     figures.uplink = uplink_->totals();
     figures.uplink_starts = uplink_->starts();
+    figures.analyzers = config::format_peers(config_.analyzer.address);
   }
   return metrics_page(view_, figures, wall_clock(), format);
 }

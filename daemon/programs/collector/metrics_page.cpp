@@ -66,12 +66,21 @@ void append_spool(std::string& out, const spool::SpoolStats& spool, MetricsForma
   out += '\n';
 }
 
-void append_uplink(std::string& out, const uplink::UplinkReport& uplink, MetricsFormat format) {
+void append_uplink(std::string& out, const uplink::UplinkReport& uplink, const std::vector<std::string>& analyzers,
+                   MetricsFormat format) {
   const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
     append_one(out, format, {name, MetricType::kCounter, help}, value);
   };
   append_one(out, format, {"weft_agent_connected", MetricType::kGauge, "1 while connected to weftd."},
              uplink.connected);
+  append_head(out,
+              {"weft_agent_analyzer_in_use", MetricType::kGauge, "1 for the address of weftd in use while connected."},
+              format);
+  for (std::size_t i = 0; i < analyzers.size(); ++i) {
+    out += "weft_agent_analyzer_in_use{address=\"";
+    api::append_label_value(out, analyzers[i]);
+    out += uplink.connected != 0 && uplink.analyzer == i ? "\"} 1\n" : "\"} 0\n";
+  }
   counter("weft_agent_sent_batches_total", "Batches sent, including resent ones.", uplink.sent);
   counter("weft_agent_resent_batches_total", "Batches sent more than once.", uplink.resent);
   counter("weft_agent_late_batches_total", "Batches sent late.", uplink.late);
@@ -85,7 +94,7 @@ void append_uplink(std::string& out, const uplink::UplinkReport& uplink, Metrics
 }
 
 /// The figures of `own` under the names that they had before. Not of late and lost batches: weftd counts something else
-/// under those names.
+/// under those names. Not of the address in use, which is newer.
 void append_old_names(std::string& out, std::string_view own) {
   constexpr std::string_view kNew = "weft_agent_";
   constexpr std::string_view kOld = "weft_collector_";
@@ -96,7 +105,8 @@ void append_old_names(std::string& out, std::string_view own) {
     const std::size_t at = line.find(kNew);
     if (at == std::string_view::npos) continue;
     const std::string_view rest = line.substr(at + kNew.size());
-    if (rest.starts_with("late_batches") || rest.starts_with("lost_batches")) continue;
+    if (rest.starts_with("late_batches") || rest.starts_with("lost_batches") || rest.starts_with("analyzer_in_use"))
+      continue;
     out.append(line.substr(0, at)).append(kOld).append(rest);
   }
 }
@@ -128,7 +138,7 @@ std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures&
   }
   if (figures.spool) append_spool(own, *figures.spool, format);
   if (figures.uplink) {
-    append_uplink(own, *figures.uplink, format);
+    append_uplink(own, *figures.uplink, figures.analyzers, format);
     one("weft_agent_uplink_starts_total", MetricType::kCounter, "Starts of weft-uplink.", figures.uplink_starts);
   }
   out += own;

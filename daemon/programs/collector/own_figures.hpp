@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "daemon/adapters/spool/writer.hpp"
 #include "daemon/programs/uplink/report.hpp"
@@ -21,6 +23,7 @@ struct OwnFigures {
   std::uint64_t resident_bytes = 0;            ///< of this process
   std::optional<spool::SpoolStats> spool;      ///< without an analyzer there is none
   std::optional<uplink::UplinkReport> uplink;  ///<
+  std::vector<std::string> analyzers;          ///< addresses, as `uplink->analyzer` counts them
   std::uint64_t uplink_starts = 0;
 };
 

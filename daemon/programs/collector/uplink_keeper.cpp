@@ -25,6 +25,7 @@ std::shared_ptr<spdlog::logger> uplink_log() {
 
 UplinkReport sum(UplinkReport a, const UplinkReport& b) {
   a.connected = b.connected;
+  a.analyzer = b.analyzer;
   a.acknowledged = b.acknowledged;
   a.sent += b.sent;
   a.resent += b.resent;

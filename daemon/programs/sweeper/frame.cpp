@@ -9,8 +9,8 @@ namespace weft::sweeper {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x57454654;  // "WEFT"
-constexpr std::uint32_t kVersion = 4;
-enum class Type : std::uint32_t { kTrouble = 1, kTopology = 2, kSweep = 3, kRoutes = 4 };
+constexpr std::uint32_t kVersion = 7;
+enum class Type : std::uint32_t { kTrouble = 1, kTopology = 2, kSweep = 3, kRoutes = 4, kActing = 5 };
 
 static_assert(std::is_trivially_copyable_v<Port> && std::is_trivially_copyable_v<TimePoint>);
 
@@ -115,6 +115,18 @@ void put_routes(Writer& out, NodeIndex node, const Routes& now, const Routes* be
   }
 }
 
+void put_acting(Writer& out, const ActingWeftds& acting) {
+  put_header(out, Type::kActing);
+  out.put(static_cast<std::uint8_t>((acting.registered ? 1 : 0) | (acting.answered ? 2 : 0)));
+  out.put_text(acting.trouble);
+  out.put(static_cast<std::uint32_t>(acting.others.size()));
+  for (const ActingWeftd& other : acting.others) {
+    out.put_text(other.installation);
+    out.put(other.port);
+  }
+  out.put_text(acting.interference);
+}
+
 void put_counters(Writer& out, const SampleTable& table) {
   out.put(static_cast<std::uint32_t>(table.counters().size()));
   for (const CounterId id : table.counters()) out.put(id);
@@ -177,7 +189,8 @@ std::shared_ptr<const Topology> get_topology(Reader& in) {
     node.guid = in.get<NodeGuid>();
     node.system_image_guid = in.get<std::uint64_t>();
     node.type = in.get<NodeType>();
-    node.port_count = in.get<std::uint8_t>();
+    node.port_count = in.get<std::uint16_t>();
+    if (node.port_count > kMostSubnetPorts) in.refuse("a node of " + std::to_string(node.port_count) + " ports");
     node.vendor_id = in.get<std::uint32_t>();
     node.device_id = in.get<std::uint16_t>();
     const auto flags = in.get<std::uint8_t>();
@@ -225,6 +238,23 @@ void get_routes(Reader& in, const Topology& topology, RouteTables& book) {
   if (book.pooled_blocks() > FrameLimits::kMostRouteBlocks) in.refuse("more forwarding tables than the limit");
 }
 
+ActingWeftds get_acting(Reader& in) {
+  ActingWeftds acting;
+  const auto flags = in.get<std::uint8_t>();
+  acting.registered = flags & 1;
+  acting.answered = flags & 2;
+  acting.trouble = in.get_text();
+  const auto count = in.get<std::uint32_t>();
+  if (count > ActingWeftds::kMostOthers) in.refuse(std::to_string(count) + " other weftd");
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
+    ActingWeftd& other = acting.others.emplace_back();
+    other.installation = in.get_text();
+    other.port = in.get<PortGuid>();
+  }
+  acting.interference = in.get_text();
+  return acting;
+}
+
 std::vector<CounterId> get_counters(Reader& in) {
   const auto count = in.get<std::uint32_t>();
   if (count > kCounterCount) in.refuse(std::to_string(count) + " counters");
@@ -251,6 +281,14 @@ bool FrameWriter::write(const Trouble& trouble) {
   Writer out(sink_);
   put_header(out, Type::kTrouble);
   out.put_text(trouble.message);
+  return out.flush();
+}
+
+bool FrameWriter::write(const ActingWeftds& acting) {
+  if (acting == sent_acting_) return true;
+  sent_acting_ = acting;
+  Writer out(sink_);
+  put_acting(out, acting);
   return out.flush();
 }
 
@@ -325,6 +363,11 @@ Result<std::variant<Sweep, Trouble>> FrameReader::read() {
       if (details_ && (topology_->epoch() != epoch || details_->rows() > topology_->ports().size())) details_.reset();
       if (!routes_ || topology_->epoch() != epoch || topology_->nodes().size() < nodes)
         routes_.emplace(topology_->epoch());
+      continue;
+    }
+    if (in.ok() && type == Type::kActing) {
+      acting_ = get_acting(in);
+      if (!in.ok()) return tl::unexpected(in.error());
       continue;
     }
     if (in.ok() && type == Type::kRoutes && topology_) {

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "fabric/acting_weftds.hpp"
 #include "fabric/result.hpp"
 #include "fabric/sweep.hpp"
 
@@ -45,6 +46,8 @@ class FrameWriter {
   /// False when the other side is gone.
   /// Writes one sweep, as the difference to the one before.
   bool write(const Sweep& sweep);
+  /// Writes who may act on the fabric, when that has changed. It goes before the sweep that it was learned in.
+  bool write(const ActingWeftds& acting);
   /// Writes the sweeper's reason for ending.
   bool write(const Trouble& trouble);
 
@@ -54,6 +57,7 @@ class FrameWriter {
   std::shared_ptr<const Topology> keep_;  // so that the address above stays its own
   TimePoint details_sent_until_ = kNever;
   std::shared_ptr<const Routes> sent_routes_;
+  ActingWeftds sent_acting_;
 };
 
 /// Reads what FrameWriter wrote and puts sweeps together again.
@@ -63,12 +67,15 @@ class FrameReader {
   /// The next sweep or trouble; blocks as long as the source does. kUnavailable at the end of the stream, kCorrupt when
   /// what came is no frame: the stream is of no further use then.
   Result<std::variant<Sweep, Trouble>> read();
+  /// Who may act on the fabric, as of what was read last.
+  const ActingWeftds& acting() const { return acting_; }
 
  private:
   ByteSource source_;
   std::shared_ptr<const Topology> topology_;
   std::shared_ptr<const SampleTable> details_;
   std::optional<RouteTables> routes_;
+  ActingWeftds acting_;
 };
 
 }  // namespace weft::sweeper

@@ -143,6 +143,15 @@ bool wait_until(std::chrono::steady_clock::time_point until) {
   return false;
 }
 
+/// weftd may send its options once more: what it acts as is followed.
+void hear_parent(infiniband::Sweeper& sweeper) {
+  pollfd parent{runtime::kChildSocket, POLLIN, 0};
+  if (::poll(&parent, 1, 0) != 1 || (parent.revents & POLLIN) == 0) return;
+  if (const auto options = runtime::receive_options<sweeper::Options>(runtime::kChildSocket))
+    sweeper.act_as(options->sweep.acts_as);
+}
+
+// Until weftd is gone or we are asked to stop.
 int sweep_for_parent(infiniband::Sweeper& sweeper, Duration interval, sweeper::FrameWriter& writer) {
   auto due = std::chrono::steady_clock::now();
   while (!stop_asked) {
@@ -151,9 +160,10 @@ int sweep_for_parent(infiniband::Sweeper& sweeper, Duration interval, sweeper::F
       writer.write(sweeper::Trouble{sweep.error().message});
       return kExitTrouble;
     }
-    if (!writer.write(*sweep)) return 0;  // weftd is gone: nobody to sweep for
+    if (!writer.write(sweeper.acting()) || !writer.write(*sweep)) return 0;  // weftd is gone: nobody to sweep for
     due = std::max(due + interval, std::chrono::steady_clock::now());
     if (!wait_until(due)) return 0;
+    hear_parent(sweeper);
   }
   return 0;
 }
@@ -197,6 +207,8 @@ int main(int argc, char** argv) {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
   infiniband::Sweeper sweeper(**port, options.sweep);
-  return runtime::leave(benchmarks ? benchmark(sweeper, by_hand.benchmark_sweeps)
-                                   : sweep_for_parent(sweeper, options.sweep.interval, writer));
+  const int code = benchmarks ? benchmark(sweeper, by_hand.benchmark_sweeps)
+                              : sweep_for_parent(sweeper, options.sweep.interval, writer);
+  sweeper.say_farewell();
+  return runtime::leave(code);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What weft-sweeper is told to do: by weftd in one message (daemon/platform/runtime, send_options()), by hand in flags.
+// weftd sends the message again when what it acts as has changed; nothing else of it is read then.
 
 #include <chrono>
 #include <cstdint>
@@ -33,7 +34,7 @@ struct Options {
     visit(self.adapter, self.port, self.node_name_map, sweep.engine.window, sweep.engine.per_node_outstanding,
           sweep.engine.timeout, sweep.engine.retries, sweep.engine.management_key, sweep.interval,
           sweep.detail_interval, sweep.service_level, sweep.pkey_index, sweep.clear_saturated_counters,
-          sweep.first_epoch);
+          sweep.first_epoch, sweep.acts_as.installation, sweep.acts_as.run);
   }
 
   /// kInvalidArgument names the first value that is out of its bounds.

@@ -12,9 +12,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <random>
 #include <string>
 
+#include "api/client/server_list.hpp"
 #include "api/client/telemetry_client.hpp"
 #include "daemon/adapters/spool/reader.hpp"
 #include "daemon/platform/logging/logging.hpp"
@@ -24,6 +26,7 @@
 #include "daemon/platform/runtime/unique_fd.hpp"
 #include "daemon/programs/uplink/options.hpp"
 #include "daemon/programs/uplink/shipper.hpp"
+#include "fabric/list_text.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"
@@ -36,8 +39,22 @@ using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock;
 
 constexpr auto kFirstRetry = 200ms;
-constexpr auto kWelcomePatience = 20s;
 constexpr std::size_t kMostQueued = 16;
+
+/// How long an analyzer may leave us without an answer.
+struct Patience {
+  api::TelemetryPatience connection;
+  std::chrono::seconds welcome{20};                       ///< from the first attempt to connect
+  std::optional<std::chrono::seconds> acknowledgement{};  ///< of batches that were sent; none: for ever
+};
+/// Shorter where there is another analyzer to turn to. weftd takes a ping every 10 s. A weftd that answers pings and
+/// stores nothing may be waiting for its database, whose own fail-over takes up to 40 s.
+Patience patience_with(std::size_t analyzers) {
+  if (analyzers < 2) return {};
+  return {.connection = {.connect = api::kConnectTime, .ping_after = 11s, .ping_answer = 4s},
+          .welcome = 10s,
+          .acknowledgement = 60s};
+}
 
 std::shared_ptr<spdlog::logger> log() {
   return daemon::logger("uplink");
@@ -53,12 +70,14 @@ class Uplink {
         shipper_(spool_, {options.interval}),
         backoff_(kFirstRetry, options.reconnect_limit),
         random_(std::random_device{}()),
-        client_(options.analyzer,
-                [bell = bell_.get()] {
-                  const std::uint64_t one = 1;
-                  [[maybe_unused]] const auto written = ::write(bell, &one, sizeof one);
-                },
-                {options.authorities, options.certificate, options.key, options.token_file, {}}) {}
+        analyzers_(split_list(options.analyzers)),
+        patience_(patience_with(analyzers_.size())),
+        client_(
+            [bell = bell_.get()] {
+              const std::uint64_t one = 1;
+              [[maybe_unused]] const auto written = ::write(bell, &one, sizeof one);
+            },
+            {options.authorities, options.certificate, options.key, options.token_file, {}}, patience_.connection) {}
 
   /// Until the collector is gone.
   void run() {
@@ -82,7 +101,7 @@ class Uplink {
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
   }
   int wait_ms() const {
-    const auto until = is_open_ ? opened_ + kWelcomePatience : retry_at_;
+    const auto until = is_open_ ? opened_ + patience_.welcome : retry_at_;
     if (is_open_ && is_welcome_) return 1000;
     return static_cast<int>(
         std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(until - Steady::now()).count(), 0, 1000));
@@ -92,48 +111,73 @@ class Uplink {
     switch (event.kind) {
       case api::TelemetryEvent::Kind::kWelcome:
         is_welcome_ = true;
-        last_trouble_.clear();
-        log()->info("connected to {}; batches up to {} are stored there", options_.analyzer, event.sequence);
+        progress_ = Steady::now();
+        troubles_.clear();
+        log()->info("connected to {}; batches up to {} are stored there", analyzers_.current(), event.sequence);
         return shipper_.welcome(event.sequence);
       case api::TelemetryEvent::Kind::kAcknowledgement:
         backoff_.reset();
+        analyzers_.serves();
+        progress_ = Steady::now();
         return shipper_.acknowledge(event.sequence);
       case api::TelemetryEvent::Kind::kEnded:
         return ended(event.error);
     }
   }
 
-  void ended(const Error& why) {
+  void ended(Error why) {
+    if (!left_because_.empty()) why.message = std::exchange(left_because_, {});
+    const bool is_our_batch = is_welcome_ && why.code == ErrorCode::kInvalidArgument;
     is_open_ = false;
     is_welcome_ = false;
     ++failures_;
     if (const auto wrong = shipper_.end(why))
       log()->error("batch {} is skipped because weftd refused it: {}", *wrong, why.message);
+    explain(why.message);
+    retry_at_ = Steady::now();
+    if (!is_our_batch && analyzers_.try_next()) return;
     // Spread: what cut off one collector cut off thousands.
     const Duration delay = backoff_.next();
-    retry_at_ = Steady::now() + std::chrono::duration_cast<Steady::duration>(
-                                    delay * std::uniform_real_distribution<double>(0.5, 1.0)(random_));
-    if (why.message != last_trouble_) log()->warn("no connection to {}: {}", options_.analyzer, why.message);
-    last_trouble_ = why.message;
+    retry_at_ +=
+        std::chrono::duration_cast<Steady::duration>(delay * std::uniform_real_distribution<double>(0.5, 1.0)(random_));
+  }
+
+  /// Once for each analyzer, until something else is wrong with it or one has welcomed us.
+  void explain(const std::string& why) {
+    std::string& known = troubles_[analyzers_.current()];
+    if (std::exchange(known, why) == why) return;
+    if (api::is_standby(why))
+      log()->info("{} does not lead ({})", analyzers_.current(), why);
+    else
+      log()->warn("no connection to {}: {}", analyzers_.current(), why);
+  }
+
+  /// Ends the stream, once; its end is told.
+  void leave(std::string why) {
+    if (left_because_.empty()) client_.cancel();
+    left_because_ = std::move(why);
   }
 
   void look_at_the_time() {
     const auto now = Steady::now();
-    if (is_open_ && !is_welcome_ && now - opened_ > kWelcomePatience) {
-      client_.cancel();
-      opened_ = now;  // once is enough; its end is told
-    }
+    if (is_open_ && !is_welcome_ && now - opened_ > patience_.welcome)
+      leave("no answer within " + std::to_string(patience_.welcome.count()) + " s");
+    if (is_welcome_ && patience_.acknowledgement && shipper_.is_waiting() &&
+        now - progress_ > *patience_.acknowledgement)
+      leave("no batch was stored for " + std::to_string(patience_.acknowledgement->count()) + " s");
     if (is_open_ || now < retry_at_) return;
     is_open_ = true;
     opened_ = now;
     shipper_.begin(SystemClock().now());
-    client_.open({options_.node_name, spool_.id(), WEFT_VERSION,
+    client_.open(analyzers_.current(),
+                 {options_.node_name, spool_.id(), WEFT_VERSION,
                   std::chrono::ceil<std::chrono::milliseconds>(options_.interval), spool_.oldest()});
   }
 
   /// Sends what the window and gRPC take: first all of it is put on disk, then it goes.
   void ship() {
     std::vector<uplink::Outgoing> outgoing;
+    const bool waited = shipper_.is_waiting();
     const TimePoint now = SystemClock().now();
     for (std::size_t room = kMostQueued - std::min(client_.queued(), kMostQueued); room > 0; --room) {
       auto batch = shipper_.next(now);
@@ -141,6 +185,7 @@ class Uplink {
       outgoing.push_back(std::move(*batch));
     }
     if (outgoing.empty()) return;
+    if (!waited) progress_ = Steady::now();
     if (const auto synced = spool_.sync(); !synced) {
       if (sync_failures_++ == 0) log()->error("{}", synced.error().message);
     }
@@ -150,6 +195,7 @@ class Uplink {
   void report() {
     uplink::UplinkReport now = shipper_.report();
     now.connected = is_welcome_ ? 1 : 0;
+    now.analyzer = analyzers_.index();
     now.failures = failures_;
     now.probes = client_.probes();
     now.sync_failures = sync_failures_;
@@ -170,7 +216,11 @@ class Uplink {
   bool is_welcome_ = false;
   Steady::time_point opened_;
   Steady::time_point retry_at_;
-  std::string last_trouble_;
+  Steady::time_point progress_;                  ///< of batches: the first that waits was sent, or one was acknowledged
+  std::string left_because_;                     ///< why we end the stream; empty: we do not
+  std::map<std::string, std::string> troubles_;  ///< what was logged, by analyzer
+  api::ServerList analyzers_;
+  const Patience patience_;
   api::TelemetryClient client_;  // last: it must be gone before the bell is
 };
 

@@ -6,7 +6,7 @@
 namespace weft::uplink {
 
 Result<void> Options::check() const {
-  if (spool.empty() || analyzer.empty() || node_name.empty())
+  if (spool.empty() || analyzers.empty() || node_name.empty())
     return fail(ErrorCode::kInvalidArgument, "the spool, the address of weftd and the name of the node are required");
   if (auto checked = runtime::check_milliseconds("interval", interval, 1, 3'600'000); !checked) return checked;
   return runtime::check_milliseconds("reconnect-limit", reconnect_limit, 1, 3'600'000);

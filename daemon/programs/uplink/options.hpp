@@ -14,7 +14,7 @@ namespace weft::uplink {
 /// What to send, to whom, and how. Secrets are in files, of which only the names are here.
 struct Options {
   std::filesystem::path spool;                          ///< directory of the spool
-  std::string analyzer;                                 ///< HOST:PORT of weftd; an IPv6 address is in brackets
+  std::string analyzers;                                ///< HOST:PORT of weftd, several separated by commas
   std::string node_name;                                ///< of this host
   Duration interval = std::chrono::seconds(1);          ///< between readings
   Duration reconnect_limit = std::chrono::seconds(30);  ///< longest wait between two connection attempts
@@ -27,7 +27,7 @@ struct Options {
   /// The fields of the message.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {
-    visit(self.spool, self.analyzer, self.node_name, self.interval, self.reconnect_limit, self.log_level,
+    visit(self.spool, self.analyzers, self.node_name, self.interval, self.reconnect_limit, self.log_level,
           self.authorities, self.certificate, self.key, self.token_file);
   }
 

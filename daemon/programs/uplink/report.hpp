@@ -11,6 +11,7 @@ namespace weft::uplink {
 /// Counts since the uplink was started.
 struct UplinkReport {
   std::uint64_t connected = 0;      ///< 1 from the analyzer's welcome to the end of its stream
+  std::uint64_t analyzer = 0;       ///< place in the list of the address that is used or tried, from 0
   std::uint64_t acknowledged = 0;   ///< sequence number of the last batch that is safe
   std::uint64_t sent = 0;           ///< batches, those that were sent again included
   std::uint64_t resent = 0;         ///< of them, again

@@ -50,7 +50,10 @@ class Shipper {
   /// it really is sent.
   std::optional<Outgoing> next(TimePoint now);
 
-  /// Its counts; `connected`, `failures`, `probes` and `sync_failures` are for others to fill.
+  /// Whether batches were sent that are not acknowledged.
+  bool is_waiting() const { return !in_flight_.empty(); }
+
+  /// Its counts; `connected`, `analyzer`, `failures`, `probes` and `sync_failures` are for others to fill.
   const UplinkReport& report() const { return report_; }
 
  private:

@@ -46,6 +46,9 @@ struct Arguments {
   bool differences = false;
   bool dry_run = false;
   bool yes = false;
+  bool in_force = false;
+  bool wait = false;
+  std::string timeout = "30m";
 };
 
 /// What --who says.

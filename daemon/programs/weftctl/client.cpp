@@ -8,23 +8,46 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
+#include <utility>
 
 #include "api/client/channel.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
+#include "fabric/list_text.hpp"
 
 namespace weft::ctl {
 namespace {
 
-std::shared_ptr<grpc::Channel> connect(const std::string& server, const api::ClientSecurity& security) {
+using namespace std::chrono_literals;
+
+constexpr auto kNextStream = 200ms;
+constexpr auto kNextRound = 1s;
+constexpr auto kExplanation = 200ms;
+
+std::shared_ptr<grpc::Channel> channel_to(const std::string& server, const api::ClientSecurity& security,
+                                          bool has_others) {
   grpc::ChannelArguments arguments;
   // weftd is in the management network: web proxies do not apply.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(64 * 1024 * 1024);
   // A watch goes on as soon as the server is back; gRPC's own patience grows to two minutes.
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  if (has_others) {
+    api::limit_connect_time(arguments, api::kConnectTime);
+    // A server that died or froze without a word ends a watch. weftd takes a ping every 10 s.
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 11'000);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 4'000);
+    arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  }
   auto channel = api::open_channel(server, security, arguments);
   if (!channel) throw Failure(Exit::kWrongUsage, channel.error().message);
   return *channel;
+}
+
+bool is_away(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+         status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
 }
 
 bool is_listened_on(std::string_view path) {
@@ -36,6 +59,11 @@ bool is_listened_on(std::string_view path) {
       probe >= 0 && ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   if (probe >= 0) ::close(probe);
   return connected;
+}
+
+/// Without gRPC's own words, "failed to connect to all addresses; last error: …": "Connection refused".
+std::string unreachable_reason(const std::string& message) {
+  return message.find("last error: ") == std::string::npos ? message : message.substr(message.rfind(": ") + 2);
 }
 
 }  // namespace
@@ -54,7 +82,8 @@ void check(const grpc::Status& status, const std::string& server) {
       throw Failure(Exit::kWrongUsage, status.error_message());
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::DEADLINE_EXCEEDED:
-      throw Failure(Exit::kUnreachable, "cannot reach weftd at " + server + ": " + status.error_message());
+      throw Failure(Exit::kUnreachable, "cannot reach weftd at " + server + ": " +
+                                            unreachable_reason(status.error_message()) + "; --server names another");
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
     case grpc::StatusCode::FAILED_PRECONDITION:
     case grpc::StatusCode::ALREADY_EXISTS:
@@ -68,18 +97,90 @@ void check(const grpc::Status& status, const std::string& server) {
   }
 }
 
-Client::Client(std::string where, const api::ClientSecurity& security)
-    : server(std::move(where)),
-      channel(connect(server, security)),
-      fabric(channel),
-      health(channel),
-      incidents(channel),
-      maintenance(channel),
-      remedies(channel),
-      telemetry(channel) {}
+Client::Client(const std::string& servers, const api::ClientSecurity& security)
+    : security_(security), servers_(split_list(servers)) {
+  open();
+}
 
-void Client::set_deadline(grpc::ClientContext& context) const {
-  context.set_deadline(std::min(until, std::chrono::system_clock::now() + patience));
+void Client::open() {
+  channel_ = channel_to(servers_.current(), security_, has_others());
+  fabric.emplace(channel_);
+  health.emplace(channel_);
+  incidents.emplace(channel_);
+  maintenance.emplace(channel_);
+  remedies.emplace(channel_);
+  telemetry.emplace(channel_);
+}
+
+/// With other servers: waits for the connection. Nothing that changes anything was sent when it fails.
+grpc::Status Client::connect() {
+  if (!has_others()) return grpc::Status::OK;
+  const auto now = std::chrono::system_clock::now();
+  const auto share = until == Moment::max() ? api::kConnectTime : (until - now) / servers_.size();
+  const Moment deadline = now + std::min<Moment::duration>(api::kConnectTime, share);
+  grpc_connectivity_state state = channel_->GetState(true);
+  while (state != GRPC_CHANNEL_READY && state != GRPC_CHANNEL_TRANSIENT_FAILURE &&
+         channel_->WaitForStateChange(state, deadline))
+    state = channel_->GetState(true);
+  if (state == GRPC_CHANNEL_READY) return grpc::Status::OK;
+  if (state != GRPC_CHANNEL_TRANSIENT_FAILURE) return {grpc::StatusCode::UNAVAILABLE, "no connection in time"};
+  // Only a call says what is wrong with a channel. It fails at once.
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kExplanation);
+  v1::Status unused;
+  return fabric->GetStatus(&context, v1::GetStatusRequest(), &unused);
+}
+
+void Client::serves() {
+  servers_.serves();
+  const std::string why = std::exchange(round_, {});
+  if (std::exchange(noted_, servers_.index()) != servers_.index() && notes != nullptr)
+    *notes << "weftctl: answered by " << server() << "; " << printable(why) << '\n' << std::flush;
+}
+
+/// Uses the next server; false when all of them failed.
+bool Client::fails(const grpc::Status& status) {
+  round_ += (round_.empty() ? "" : "; ") + server() + ": " + status.error_message();
+  const bool more = servers_.try_next();
+  open();
+  return more;
+}
+
+void Client::give_up() {
+  throw Failure(Exit::kUnreachable, "no weftd can be reached: " + std::exchange(round_, {}));
+}
+
+void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientContext&)>& call) {
+  while (true) {
+    grpc::Status status = connect();
+    const bool is_sent = status.ok();
+    if (is_sent) {
+      grpc::ClientContext context;
+      // What changes something waits for its answer: it is not asked of another.
+      const auto share = kind == Kind::kRead ? patience / static_cast<std::int64_t>(servers_.size()) : patience;
+      context.set_deadline(std::min<Moment>(until, std::chrono::system_clock::now() + share));
+      status = call(context);
+    }
+    if (!is_away(status)) serves();
+    if (!has_others() || !is_away(status)) return check(status, server());
+    if (is_sent && kind == Kind::kChange && !api::is_standby(status.error_message()))
+      throw Failure(Exit::kUnreachable, "no answer from weftd at " + server() + ": " + status.error_message() +
+                                            "; check whether it was done before you repeat it");
+    if (!fails(status)) give_up();
+  }
+}
+
+void Client::lost_stream(const grpc::Status& status, bool heard) {
+  const grpc::Status why =
+      status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream") : status;
+  if (!has_others() || !is_away(why)) check(why, server());
+  const Moment now = std::chrono::system_clock::now();
+  if (heard) follow_until_ = now + follow_patience;
+  const bool more = fails(why);
+  if (!more && (!follow_until_ || now > *follow_until_)) give_up();
+  if (!more) round_.clear();
+  // Not at once: a server may end each stream as soon as it began.
+  std::this_thread::sleep_for(more ? std::chrono::milliseconds(kNextStream) : kNextRound);
 }
 
 }  // namespace weft::ctl

@@ -4,13 +4,19 @@
 
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/support/sync_stream.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "api/client/security.hpp"
+#include "api/client/server_list.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
 #include "weft/v1/incident.grpc.pb.h"
@@ -27,6 +33,7 @@ enum class Exit : int {
   kWrongUsage = 2,   ///< also: the server calls the arguments wrong
   kUnreachable = 3,  ///< the server cannot be reached, or is too busy
   kRefused = 4,      ///< a guard, a missing right, a state that does not allow it
+  kUnfinished = 5,   ///< what was waited for was not over in time
 };
 
 /// Ends the command: thrown by calls, caught in main alone.
@@ -43,50 +50,119 @@ void check(const grpc::Status& status, const std::string& server);
 /// else its usual port.
 std::string standard_server(const api::ClientSecurity& security);
 
-/// A connection to weftd with a stub for each service.
+/// A connection to weftd with a stub for each service. Of several servers it uses one, and the next one when that one
+/// does not answer or is on standby.
 class Client {
  public:
-  /// Connects when the first call is made.
-  /// Throws Failure when a file of `security` is no good.
-  explicit Client(std::string server, const api::ClientSecurity& security = {});
+  /// Whether a call may be made again on another server when nobody knows what became of it on the first.
+  enum class Kind : std::uint8_t { kRead, kChange };
 
-  /// Makes one call. Throws Failure unless it goes well.
+  /// `servers`: HOST:PORT or unix:PATH, several separated by commas. Connects when the first call is made.
+  /// Throws Failure when a file of `security` is no good.
+  explicit Client(const std::string& servers, const api::ClientSecurity& security = {});
+
+  /// Makes one call that changes nothing. Throws Failure unless it goes well on one of the servers.
   template <typename Stub, typename Request, typename Response>
-  Response call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
-                const Request& request) const {
-    grpc::ClientContext context;
-    set_deadline(context);
-    Response response;
-    check((stub.*method)(&context, request, &response), server);
-    return response;
+  Response call(std::optional<Stub>& stub,
+                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*), const Request& request) {
+    return run<Response>(Kind::kRead, stub, method, request);
   }
-  /// All pages of a list as one answer, without a token. Throws as call().
+  /// Makes one call that changes something. Throws Failure unless it goes well. It is made on another server only when
+  /// it is certain that the one before did not take it: there was no connection, or it is on standby.
   template <typename Stub, typename Request, typename Response>
-  Response all_pages(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
-                     Request request) const {
+  Response change(std::optional<Stub>& stub,
+                  grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                  const Request& request) {
+    return run<Response>(Kind::kChange, stub, method, request);
+  }
+  /// All pages of a list as one answer of one server, without a token. Throws as call().
+  template <typename Stub, typename Request, typename Response>
+  Response all_pages(std::optional<Stub>& stub,
+                     grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*), Request request) {
     Response all;
-    do {
+    std::size_t begun_at = servers_.index();
+    while (true) {
       const Response page = call(stub, method, request);
-      request.set_page_token(page.next_page_token());
+      if (std::exchange(begun_at, servers_.index()) != servers_.index() && !request.page_token().empty()) {
+        all.Clear();  // another server cuts its pages elsewhere
+        request.clear_page_token();
+        continue;
+      }
       all.MergeFrom(page);
-    } while (!request.page_token().empty());
+      request.set_page_token(page.next_page_token());
+      if (request.page_token().empty()) break;
+    }
     all.clear_next_page_token();
     return all;
   }
-  /// Each call may last `patience`, and none goes on beyond `until`.
-  void set_deadline(grpc::ClientContext& context) const;
+  /// Makes a call of any form, which returns how it ended; it has its deadline already. Throws as call() or change().
+  void attempt(Kind kind, const std::function<grpc::Status(grpc::ClientContext&)>& call);
 
-  std::chrono::seconds patience{15};
-  std::chrono::system_clock::time_point until = std::chrono::system_clock::time_point::max();
+  /// Gives `take` each event of a stream; `begin` is called before the first one of each stream. With one server until
+  /// its stream ends. With several the next one goes on, also after some time without any. Throws Failure at the end.
+  template <typename Stub, typename Request, typename Event, typename Begin, typename Take>
+  [[noreturn]] void follow(std::optional<Stub>& stub,
+                           std::unique_ptr<grpc::ClientReader<Event>> (Stub::*method)(grpc::ClientContext*,
+                                                                                      const Request&),
+                           const Request& request, Begin begin, Take take) {
+    while (true) {
+      bool heard = false;
+      grpc::Status status = connect();
+      if (status.ok()) {
+        grpc::ClientContext context;
+        begin();
+        const auto stream = ((*stub).*method)(&context, request);
+        for (Event event; stream->Read(&event); take(event))
+          if (!std::exchange(heard, true)) serves();
+        status = stream->Finish();
+      }
+      lost_stream(status, heard);
+    }
+  }
 
-  std::string server;
-  std::shared_ptr<grpc::Channel> channel;
-  v1::FabricService::Stub fabric;
-  v1::HealthService::Stub health;
-  v1::IncidentService::Stub incidents;
-  v1::MaintenanceService::Stub maintenance;
-  v1::RemedyService::Stub remedies;
-  v1::TelemetryService::Stub telemetry;
+  /// The server in use.
+  const std::string& server() const { return servers_.current(); }
+  /// Whether there is another server than the one in use.
+  bool has_others() const { return servers_.size() > 1; }
+
+  std::chrono::seconds patience{15};  ///< for each call, all servers together
+  std::chrono::system_clock::time_point until = std::chrono::system_clock::time_point::max();  ///< for all calls
+  std::chrono::seconds follow_patience{60};  ///< for the next stream: within that another weftd leads, as a rule
+  std::ostream* notes = nullptr;  ///< takes a line when another server than before answers; null: nobody does
+
+  std::optional<v1::FabricService::Stub> fabric;
+  std::optional<v1::HealthService::Stub> health;
+  std::optional<v1::IncidentService::Stub> incidents;
+  std::optional<v1::MaintenanceService::Stub> maintenance;
+  std::optional<v1::RemedyService::Stub> remedies;
+  std::optional<v1::TelemetryService::Stub> telemetry;
+
+ private:
+  using Moment = std::chrono::system_clock::time_point;
+
+  template <typename Response, typename Stub, typename Request>
+  Response run(Kind kind, std::optional<Stub>& stub,
+               grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*), const Request& request) {
+    Response response;
+    attempt(kind, [&](grpc::ClientContext& context) {
+      response.Clear();
+      return ((*stub).*method)(&context, request, &response);
+    });
+    return response;
+  }
+  void open();
+  grpc::Status connect();
+  void serves();
+  bool fails(const grpc::Status& status);
+  void lost_stream(const grpc::Status& status, bool heard);
+  [[noreturn]] void give_up();
+
+  api::ClientSecurity security_;
+  api::ServerList servers_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::size_t noted_ = 0;               ///< the server that the user knows of
+  std::string round_;                   ///< what is wrong with each server since the last one that answered
+  std::optional<Moment> follow_until_;  ///< a stream that was heard is sought again until then
 };
 
 }  // namespace weft::ctl

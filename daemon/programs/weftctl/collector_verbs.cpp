@@ -22,13 +22,8 @@ std::string sources_text(const v1::Collector& collector) {
 Exit show_collectors(const Session& session, const std::vector<std::string>& hosts) {
   v1::ListCollectorsRequest request;
   for (const std::string& host : hosts) request.add_hosts(host);
-  v1::ListCollectorsResponse answer;
-  do {
-    const auto page =
-        session.client.call(session.client.telemetry, &v1::TelemetryService::Stub::ListCollectors, request);
-    answer.mutable_collectors()->MergeFrom(page.collectors());
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
+  const auto answer =
+      session.client.all_pages(session.client.telemetry, &v1::TelemetryService::Stub::ListCollectors, request);
   for (const std::string& host : hosts)
     if (std::ranges::find(answer.collectors(), host, &v1::Collector::host) == answer.collectors().end())
       throw Failure(Exit::kBadNews, "no collector reports for " + host);

@@ -66,14 +66,27 @@ struct Source {
   Names names;
 };
 constexpr std::array kSources{
-    Source{"", "--fabric", Names::kFabrics},     Source{"", "NODE", Names::kNodes},
-    Source{"", "FROM", Names::kNodes},           Source{"", "TO", Names::kNodes},
-    Source{"", "WHAT", Names::kNodes},           Source{"", "LINK", Names::kNodes},
-    Source{"", "HOST", Names::kCollectors},      Source{"", "--job", Names::kJobs},
-    Source{"incident", "ID", Names::kIncidents}, Source{"acknowledge", "ID", Names::kIncidents},
-    Source{"silence", "ID", Names::kIncidents},  Source{"plan", "ID", Names::kAllPlans},
-    Source{"approve", "ID", Names::kPlans},      Source{"reject", "ID", Names::kPlans},
-    Source{"abort", "ID", Names::kPlans},        Source{"maintenance end", "ID", Names::kWindows},
+    // Of one verb first.
+    Source{"drain", "NODE", Names::kHosts},
+    Source{"undrain", "NODE", Names::kDrainedHosts},
+    Source{"restore", "LINK", Names::kHeldLinks},
+    Source{"lower-cost", "LINK", Names::kCostlyLinks},
+    Source{"", "--fabric", Names::kFabrics},
+    Source{"", "NODE", Names::kNodes},
+    Source{"", "FROM", Names::kNodes},
+    Source{"", "TO", Names::kNodes},
+    Source{"", "WHAT", Names::kNodes},
+    Source{"", "LINK", Names::kLinkEnds},
+    Source{"", "HOST", Names::kCollectors},
+    Source{"", "--job", Names::kJobs},
+    Source{"incident", "ID", Names::kIncidents},
+    Source{"acknowledge", "ID", Names::kIncidents},
+    Source{"silence", "ID", Names::kIncidents},
+    Source{"plan", "ID", Names::kAllPlans},
+    Source{"approve", "ID", Names::kApprovable},
+    Source{"reject", "ID", Names::kRejectable},
+    Source{"abort", "ID", Names::kPlans},
+    Source{"maintenance end", "ID", Names::kWindows},
 };
 
 /// Up to the first full stop, colon or semicolon.
@@ -137,9 +150,9 @@ void add_values(Candidates& found, const Place& place, const usage::Option& opti
   };
   for (const std::string& choice : option.choices) add(choice, "");
   if (const auto names = names_for(place.verb, option.names.front())) {
-    const bool end_of_link = option.names.front() == "LINK";
-    for (const Candidate& name : ask(*names)) add(name.word + (end_of_link ? ":" : ""), name.help);
-    found.open = end_of_link;
+    for (const Candidate& name : ask(*names, begun)) add(name.word, name.help);
+    // A port follows.
+    found.open = names == Names::kLinkEnds && begun.find(':') == std::string::npos;
     // What announced work is on may be all of it.
     if (option.names.front() == "WHAT" && place.arguments == 0) add("fabric", "all of it");
   }

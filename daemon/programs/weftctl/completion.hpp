@@ -17,7 +17,23 @@ namespace weft::ctl {
 std::optional<std::string> completion_script(std::string_view shell);
 
 /// Names that only the server knows.
-enum class Names { kNodes, kCollectors, kIncidents, kPlans, kAllPlans, kWindows, kFabrics, kJobs };
+enum class Names {
+  kNodes,
+  kCollectors,
+  kIncidents,
+  kPlans,  ///< not over
+  kAllPlans,
+  kApprovable,   ///< plans that wait for an approval, and that no guard refuses
+  kRejectable,   ///< plans that nothing was sent for
+  kLinkEnds,     ///< NODE:PORT of links between switches: first the switches, and their ports once a colon was typed
+  kHeldLinks,    ///< NODE:PORT of links that plans isolated, or whose cost they raised
+  kCostlyLinks,  ///< of the second alone
+  kHosts,
+  kDrainedHosts,  ///< by plans
+  kWindows,
+  kFabrics,
+  kJobs
+};
 
 /// One word that may come next.
 struct Candidate {
@@ -32,8 +48,9 @@ struct Candidates {
   bool open = false;   ///< the words go on: no space behind them
 };
 
-/// Asks the server; empty when it does not answer in time. What it throws is thrown on.
-using AskNames = std::function<std::vector<Candidate>(Names)>;
+/// Asks the server for names that begin with a text, and perhaps others; empty when it does not answer in time. What it
+/// throws is thrown on.
+using AskNames = std::function<std::vector<Candidate>(Names, const std::string& begun)>;
 
 /// What may stand in place of the last of `words`, which is empty or begun. The words before it are complete, the
 /// program's name is not among them.

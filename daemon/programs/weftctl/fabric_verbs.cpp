@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "daemon/programs/weftctl/names.hpp"
+#include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
@@ -21,8 +22,13 @@ std::string state_text(const v1::Port& port) {
   return text;
 }
 
-const char* state_text(const v1::Link& link) {
-  return link.up() ? "up" : link.state_unknown() ? "not read" : "down";
+std::string state_text(const v1::Link& link) {
+  std::string text = link.up() ? "up" : link.state_unknown() ? "not read" : "down";
+  if (!link.plan_id().empty())
+    text += " (taken out by " + link.plan_id() + ')';
+  else if (link.disabled())
+    text += " (disabled)";
+  return text;
 }
 
 std::string errors_text(const v1::Port& port) {
@@ -54,15 +60,15 @@ const char* type_text(v1::Node::Type type) {
 }
 
 v1::Topology whole_topology(const Session& session, const std::string& fabric) {
-  grpc::ClientContext context;
-  session.client.set_deadline(context);
   v1::GetTopologyRequest request;
   request.set_fabric(fabric);
   v1::Topology all;
-  v1::Topology part;
-  const auto stream = session.client.fabric.GetTopology(&context, request);
-  while (stream->Read(&part)) all.MergeFrom(part);
-  check(stream->Finish(), session.client.server);
+  session.client.attempt(Client::Kind::kRead, [&](grpc::ClientContext& context) {
+    all.Clear();
+    const auto stream = session.client.fabric->GetTopology(&context, request);
+    for (v1::Topology part; stream->Read(&part);) all.MergeFrom(part);
+    return stream->Finish();
+  });
   return all;
 }
 
@@ -76,6 +82,41 @@ void print_counters(const Session& session, const v1::ListPortsResponse& ports) 
   table.print(session.sheet());
 }
 
+std::string whole_seconds(double value) {
+  return std::to_string(static_cast<long long>(value)) + " s";
+}
+
+/// Which of two weftd this is.
+void print_leadership(const Session& session, const v1::Status::Leadership& role) {
+  const std::string since = role.has_since() ? " for " + age_text(true, role.since(), session.now) : std::string();
+  if (role.leads())
+    session.out << "This weftd leads" << since
+                << (role.held() ? "" : ", but its lease is not renewed: it acts on nothing and refuses changes");
+  else if (role.leader().empty())
+    session.out << "This weftd stands by, and nobody leads";
+  else
+    session.out << "This weftd stands by: " << printable(role.leader()) << " leads at " << printable(role.address())
+                << since << "; incidents and plans shown here may be " << whole_seconds(role.behind_seconds())
+                << " old";
+  session.out << " (epoch " << role.epoch() << ")\n";
+  if (!role.trouble().empty())
+    session.out << "The database has not answered for " << whole_seconds(role.silence_seconds()) << ": "
+                << printable(role.trouble()) << '\n';
+}
+
+void print_waiting_plans(const Session& session) {
+  constexpr int kMostNamed = 5;
+  v1::ListPlansRequest request;
+  request.add_states(v1::Plan::PROPOSED);
+  const auto plans = session.client.all_pages(session.client.remedies, &v1::RemedyService::Stub::ListPlans, request);
+  if (plans.plans().empty()) return;
+  session.out << "Plans that wait for approval: ";
+  for (int i = 0; i < std::min(plans.plans_size(), kMostNamed); ++i)
+    session.out << (i == 0 ? "" : ", ") << plans.plans(i).id();
+  if (plans.plans_size() > kMostNamed) session.out << " and " << plans.plans_size() - kMostNamed << " more";
+  session.out << " (weftctl plans)\n";
+}
+
 }  // namespace
 
 Exit show_status(const Session& session) {
@@ -87,6 +128,9 @@ Exit show_status(const Session& session) {
     session.out << json_text(status, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;
   }
+  // What holds automation back comes first: whoever looks at a fabric in trouble must not overlook it.
+  print_stops(session.out, session.client.call(session.client.remedies, &v1::RemedyService::Stub::GetStatus,
+                                               v1::GetRemedyStatusRequest()));
   Table table({"FABRIC", story("STATUS"), spare(number("SWITCHES")), spare(number("ADAPTERS")), number("LINKS UP"),
                age("LAST SWEEP")});
   for (const v1::Fabric& fabric : status.fabrics())
@@ -102,7 +146,9 @@ Exit show_status(const Session& session) {
   const v1::Status::Incidents& open = status.open_incidents();
   session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
               << open.info() << " info\n";
+  print_waiting_plans(session);
   if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";
+  if (status.has_leadership()) print_leadership(session, status.leadership());
   if (!status.store_ok()) session.out << "Not all data is stored: " << printable(status.store_status()) << '\n';
   return good ? Exit::kGood : Exit::kBadNews;
 }
@@ -196,8 +242,9 @@ Exit show_links(const Session& session, const std::string& fabric, bool down_onl
   Table table(
       {key("ONE END"), key("OTHER END"), judged("STATE"), spare("LINK"), spare(number("RATE")), spare("FABRIC")});
   for (const v1::Link& link : links.links())
-    table.add({end_text(link.a()), end_text(link.b()), state_text(link), link_text(link.width(), link.speed(), 0),
-               link_text({}, {}, link.rate_bits_per_second()), link.fabric()});
+    table.add({end_text(link.a()), link.has_b() ? end_text(link.b()) : "not known", state_text(link),
+               link_text(link.width(), link.speed(), 0), link_text({}, {}, link.rate_bits_per_second()),
+               link.fabric()});
   table.print(session.sheet());
   return Exit::kGood;
 }

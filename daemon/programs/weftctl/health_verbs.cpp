@@ -14,13 +14,7 @@ v1::ListHealthResponse not_healthy(const Session& session) {
   v1::ListHealthRequest request;
   for (const auto verdict : {v1::NodeHealth::UNKNOWN, v1::NodeHealth::DEGRADED, v1::NodeHealth::UNHEALTHY})
     request.add_verdicts(verdict);
-  v1::ListHealthResponse all;
-  do {
-    const auto page = session.client.call(session.client.health, &v1::HealthService::Stub::List, request);
-    all.mutable_nodes()->MergeFrom(page.nodes());
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  return all;
+  return session.client.all_pages(session.client.health, &v1::HealthService::Stub::List, request);
 }
 
 /// One name is looked up as it is, so that a misspelt one is an error; of many each has its line.

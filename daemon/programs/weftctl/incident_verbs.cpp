@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "daemon/programs/weftctl/incident_report.hpp"
+#include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
@@ -26,6 +28,17 @@ Exit print_changed(const Session& session, const v1::Incident& incident, const s
   return Exit::kGood;
 }
 
+void print_plans_of(const Session& session, const std::string& incident) {
+  const auto plans =
+      session.client.all_pages(session.client.remedies, &v1::RemedyService::Stub::ListPlans, v1::ListPlansRequest());
+  const char* head = "\nplans\n";
+  for (const v1::Plan& plan : plans.plans()) {
+    if (plan.incident_id() != incident) continue;
+    session.out << std::exchange(head, "") << "  " << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  "
+                << plan_state_text(plan) << "  " << printable(plan.target().label()) << '\n';
+  }
+}
+
 }  // namespace
 
 Exit show_incidents(const Session& session, bool all, bool ids_only) {
@@ -34,12 +47,7 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
     request.add_states(v1::Incident::OPEN);
     request.add_states(v1::Incident::ACKNOWLEDGED);
   }
-  v1::ListIncidentsResponse incidents;
-  do {
-    const auto page = session.client.call(session.client.incidents, &v1::IncidentService::Stub::List, request);
-    incidents.mutable_incidents()->MergeFrom(page.incidents());
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
+  auto incidents = session.client.all_pages(session.client.incidents, &v1::IncidentService::Stub::List, request);
   int planned = 0;
   if (!all) {
     auto& list = *incidents.mutable_incidents();
@@ -77,14 +85,18 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
 Exit show_incident(const Session& session, const std::string& id) {
   v1::GetIncidentRequest request;
   request.set_id(id);
-  return print_one(session, session.client.call(session.client.incidents, &v1::IncidentService::Stub::Get, request));
+  const auto incident = session.client.call(session.client.incidents, &v1::IncidentService::Stub::Get, request);
+  print_one(session, incident);
+  if (!session.json) print_plans_of(session, incident.id());
+  return Exit::kGood;
 }
 
 Exit acknowledge(const Session& session, const std::string& id, const std::string& who) {
   v1::AcknowledgeIncidentRequest request;
   request.set_id(id);
   request.set_who(who);
-  const auto incident = session.client.call(session.client.incidents, &v1::IncidentService::Stub::Acknowledge, request);
+  const auto incident =
+      session.client.change(session.client.incidents, &v1::IncidentService::Stub::Acknowledge, request);
   return print_changed(session, incident,
                        "is acknowledged by " + printable(incident.acknowledged_by()) + ": no more pages for it");
 }
@@ -95,7 +107,7 @@ Exit silence(const Session& session, const std::string& id, Duration how_long, c
   request.set_who(who);
   request.mutable_until()->set_seconds(
       std::chrono::floor<std::chrono::seconds>((session.now + how_long).time_since_epoch()).count());
-  const auto incident = session.client.call(session.client.incidents, &v1::IncidentService::Stub::Silence, request);
+  const auto incident = session.client.change(session.client.incidents, &v1::IncidentService::Stub::Silence, request);
   return print_changed(session, incident,
                        "is silenced until " + time_text(incident.silenced_until()) + ": no pages for it until then");
 }

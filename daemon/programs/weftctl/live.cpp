@@ -188,7 +188,7 @@ Pass ask(const Session& session, const std::function<Exit(const Session&)>& verb
 std::string head_of(const Session& session, const Live& live, const Reach& reach, std::size_t columns) {
   const double seconds = std::chrono::duration<double>(live.interval).count();
   const std::string left = "Every " + seconds_text(seconds) + ": " + live.command;
-  const std::string right = session.client.server + "  " + clock_text(session.now);
+  const std::string right = session.client.server() + "  " + clock_text(session.now);
   const bool both = width(left) + width(right) + 2 <= columns;
   std::string head = both ? left + std::string(columns - width(left) - width(right), ' ') + right
                           : shortened(left, columns, session.plain) + '\n' + shortened(right, columns, session.plain);

@@ -12,6 +12,7 @@
 #include <functional>
 #include <iostream>
 
+#include "api/publication/utf8.hpp"
 #include "daemon/platform/cli/from_app.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/programs/weftctl/arguments.hpp"
@@ -22,6 +23,7 @@
 #include "daemon/programs/weftctl/usage_errors.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
+#include "fabric/list_text.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -188,10 +190,12 @@ Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string
   const bool again = !given.every.empty();
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   // weftd streams the changes of plans: a reader of single lines misses none.
-  const bool is_stream = plans && again && !given.ids && (!terminal || given.json);
+  const bool is_stream = plans && again && !given.ids && !given.in_force && (!terminal || given.json);
   std::optional<HeldSignals> held;
   if (again && !is_stream) held.emplace();
   Client client = connect(given);
+  // A page that is drawn again and again names the server itself.
+  if (!again || !terminal || given.json) client.notes = &std::cerr;
   const Session session{.client = client,
                         .out = std::cout,
                         .json = given.json,
@@ -211,14 +215,19 @@ Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string
 void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   app.set_version_flag("--version", "weftctl " WEFT_VERSION);
   app.add_option("--server", given.server,
-                 "Address of weftd's gRPC server; default: unix:" + std::string(usage::kStandardSocket) +
-                     " if weftd listens there and --ca is not given, else " + std::string(usage::kStandardServer))
+                 "Address of weftd's gRPC server, or several separated by commas: the next one is asked when one does "
+                 "not answer or is on standby; default: unix:" +
+                     std::string(usage::kStandardSocket) + " if weftd listens there and --ca is not given, else " +
+                     std::string(usage::kStandardServer))
       ->envname("WEFT_SERVER")
       ->type_name("HOST:PORT|unix:PATH")
-      ->check([](const std::string& server) {
-        const std::size_t colon = server.rfind(':');
-        const bool whole = colon != std::string::npos && colon > 0 && colon + 1 < server.size();
-        return whole ? std::string() : "\"" + server + "\" is not HOST:PORT or unix:PATH";
+      ->check([](const std::string& servers) {
+        for (const std::string& server : split_list(servers)) {
+          const std::size_t colon = server.rfind(':');
+          const bool whole = colon != std::string::npos && colon > 0 && colon + 1 < server.size();
+          if (!whole) return "\"" + server + "\" is not HOST:PORT or unix:PATH";
+        }
+        return std::string();
       });
   app.add_option("--ca", given.security.authorities, "CA of weftd's certificate (PEM); without it no TLS")
       ->envname("WEFT_CA")
@@ -279,19 +288,25 @@ Exit print_candidates(const std::vector<std::string>& words) {
   } catch (const CLI::Error&) {
   }
   const std::string word = line.empty() ? "" : line.back();
-  const Candidates found = complete(program, line, [&given](Names names) -> std::vector<Candidate> {
-    try {
-      return ask_names(connect(given), names, given.fabric);
-    } catch (const Failure&) {
-      return {};
-    }
-  });
+  const Candidates found =
+      complete(program, line, [&given](Names names, const std::string& begun) -> std::vector<Candidate> {
+        try {
+          Client client = connect(given);
+          return ask_names(client, names, given.fabric, begun);
+        } catch (const Failure&) {
+          return {};
+        }
+      });
   std::cout << completion_text(shell, found, word);
   return Exit::kGood;
 }
 
 Exit command(int argc, char** argv) {
   const std::vector<std::string> words = with_interval({argv, argv + argc});
+  for (std::size_t at = 1; at < words.size(); ++at)
+    if (api::valid_utf8(words[at]) != words[at])
+      throw Failure(Exit::kWrongUsage,
+                    "argument " + std::to_string(at) + " is not UTF-8: '" + api::valid_utf8(words[at]) + "'");
   if (words.size() > 1 && words[1] == "__complete") return print_candidates({words.begin() + 2, words.end()});
   CLI::App app("Show the fabric's state and incidents, and control remedies.", "weftctl");
   Arguments given;

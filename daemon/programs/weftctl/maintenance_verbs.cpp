@@ -44,12 +44,8 @@ Exit show_maintenance(const Session& session, bool all) {
     request.add_states(v1::MaintenanceWindow::PLANNED);
     request.add_states(v1::MaintenanceWindow::ACTIVE);
   }
-  v1::ListMaintenanceResponse windows;
-  do {
-    const auto page = session.client.call(session.client.maintenance, &v1::MaintenanceService::Stub::List, request);
-    windows.mutable_windows()->MergeFrom(page.windows());
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
+  const auto windows =
+      session.client.all_pages(session.client.maintenance, &v1::MaintenanceService::Stub::List, request);
   return print_windows(session, windows, all);
 }
 
@@ -64,7 +60,7 @@ Exit add_maintenance(const Session& session, const NewMaintenance& wanted) {
     request.mutable_from()->set_seconds(
         std::chrono::floor<std::chrono::seconds>(wanted.from->time_since_epoch()).count());
   return print_window(session,
-                      session.client.call(session.client.maintenance, &v1::MaintenanceService::Stub::Add, request));
+                      session.client.change(session.client.maintenance, &v1::MaintenanceService::Stub::Add, request));
 }
 
 Exit end_maintenance(const Session& session, const std::string& id, const std::string& who) {
@@ -72,7 +68,7 @@ Exit end_maintenance(const Session& session, const std::string& id, const std::s
   request.set_id(id);
   request.set_who(who);
   return print_window(session,
-                      session.client.call(session.client.maintenance, &v1::MaintenanceService::Stub::End, request));
+                      session.client.change(session.client.maintenance, &v1::MaintenanceService::Stub::End, request));
 }
 
 }  // namespace weft::ctl

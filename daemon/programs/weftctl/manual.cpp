@@ -46,14 +46,18 @@ constexpr std::array kExamples{
   weftctl maintenance add leaf-1 --for 2h --reason "new firmware"
   weftctl maintenance end MW-3         end a window early)"},
     Examples{"plans", R"(  weftctl plans                        open plans
+  weftctl plans --in-force             what plans hold isolated, avoided or drained
   weftctl plans --watch                open plans, updated live)"},
     Examples{"plan", R"(  weftctl plan PLAN-7                  reason, alternatives, guard results)"},
     Examples{"audit", R"(  weftctl audit --limit 20             the last twenty entries)"},
-    Examples{"approve", R"(  weftctl approve PLAN-7 --revision 3  the revision that you reviewed)"},
+    Examples{"approve", R"(  weftctl approve PLAN-7               shows the plan and asks, on a terminal
+  weftctl approve PLAN-7 --revision 3  the revision that you reviewed
+  weftctl approve PLAN-7 --yes --wait  stays until the plan is over)"},
     Examples{"abort", R"(  weftctl abort PLAN-7 --reason "wrong cable")"},
     Examples{"reject", R"(  weftctl reject PLAN-7 --reason "the job ends in an hour")"},
     Examples{"isolate", R"(  weftctl isolate leaf-3:17 --dry-run    what every guard says; nothing is done
-  weftctl isolate leaf-3:17 --reason "takes errors")"},
+  weftctl isolate leaf-3:17 --reason "takes errors"
+  weftctl isolate leaf-3:17 --reason "takes errors" --yes --wait --timeout 10m)"},
     Examples{"raise-cost", R"(  weftctl raise-cost leaf-3:17 --reason "slow")"},
     Examples{"lower-cost", R"(  weftctl lower-cost leaf-3:17 --reason "new cable")"},
     Examples{"restore", R"(  weftctl restore leaf-3:17 --reason "new cable")"},
@@ -71,11 +75,12 @@ constexpr std::array kExamples{
 
 constexpr const char* kExit = R"(  0   good
   1   bad news: a node is not healthy, a path is incomplete, automation is stopped,
-      no such incident
+      no such incident; with --wait the plan failed or was undone
   2   wrong usage
   3   weftd cannot be reached, or is too busy
   4   refused: by a guard, by a missing permission, by a limit, by the state of a plan
-      or an incident)";
+      or an incident; with --wait nothing was done
+  5   with --wait: the plan is not over within --timeout)";
 
 constexpr const char* kDescription =
     R"(Tables are for people. Scripts should use --json (protobuf's JSON mapping of the API's messages) and the exit
@@ -86,9 +91,16 @@ them. Output into a file or a pipe is complete. Colours are used on a terminal o
 information of their own.
 
 With --watch a listing is repeated until Ctrl-C. A ">" in front marks rows that changed within the last ten seconds, except for
-ages and rates. If weftd becomes unreachable, the page shows since when, keeps the last data, and weftctl retries.)";
+ages and rates. If weftd becomes unreachable, the page shows since when, keeps the last data, and weftctl retries.
 
-constexpr const char* kEnvironment = R"(WEFT_SERVER: address of weftd's gRPC server; the default of --server.
+With several servers, of which one leads, weftctl asks them in their order, and says on standard error if another one than the
+first answers. A connection may take 2 s. A command that changes something is sent to another server only if the one before
+certainly did not take it. A stream of changes that breaks off goes on with the next server, without repeating a line, for up
+to 60 s.)";
+
+constexpr const char* kEnvironment =
+    R"(WEFT_SERVER: address of weftd's gRPC server, or several separated by commas; the default of
+--server.
 
 WEFT_CA, WEFT_CERT, WEFT_KEY, WEFT_TOKEN_FILE: the same for --ca, --cert, --key and --token-file.
 
@@ -122,7 +134,7 @@ Examples:
 
 weftctl VERB --help has details. Exit status: 0 good; 1 bad news (a node is not healthy, a path is incomplete, automation
 is stopped); 2 wrong usage; 3 weftd cannot be reached, or is too busy; 4 refused (by a guard, by a missing permission, by
-a limit, by the state of a plan or an incident).
+a limit, by the state of a plan or an incident); 5 not over in time (--wait).
 Environment: WEFT_SERVER, WEFT_CA, WEFT_CERT, WEFT_KEY and WEFT_TOKEN_FILE are the defaults of flags; WEFT_TOKEN is a bearer
 token; NO_COLOR turns colours off.)";
 

@@ -13,7 +13,8 @@ namespace weft::ctl {
 /// At most this long for all pages together: somebody's hand is on the keyboard.
 inline constexpr std::chrono::milliseconds kCompletionTime{1000};
 
-/// The names that the server knows, of one fabric or (empty) of all. Throws Failure when it cannot say them in time.
-std::vector<Candidate> ask_names(Client client, Names names, const std::string& fabric);
+/// The names that the server knows, of one fabric or (empty) of all; `begun`: what of the name was typed. Throws
+/// Failure when it cannot say them in time.
+std::vector<Candidate> ask_names(Client& client, Names names, const std::string& fabric, const std::string& begun);
 
 }  // namespace weft::ctl

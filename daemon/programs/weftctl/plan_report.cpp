@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "api/publication/find_ports.hpp"
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 
@@ -11,16 +12,18 @@ namespace weft::ctl {
 namespace {
 
 /// What is done to the world, for somebody who sees it for the first time.
-const char* meaning_of(v1::Plan::Action action) {
-  switch (action) {
+const char* meaning_of(const v1::Plan& plan) {
+  switch (plan.action()) {
     case v1::Plan::NOTHING:
       return "do nothing";
     case v1::Plan::ISOLATE_LINK:
       return "disable one end of the link; traffic is rerouted";
     case v1::Plan::RESTORE_LINK:
-      return "return the link to service, on probation";
+      return plan.reverted_action() == v1::Plan::RAISE_LINK_COST
+                 ? "set the link's cost back: routes use it again, on probation"
+                 : "return the link to service, on probation";
     case v1::Plan::RAISE_LINK_COST:
-      return "raise the link's cost: it stays up with less or no traffic";
+      return "raise the link's cost: it stays up, and routes avoid it";
     case v1::Plan::DRAIN_NODE:
       return "drain the host: no new jobs; running jobs may finish";
     case v1::Plan::UNDRAIN_NODE:
@@ -109,13 +112,48 @@ void print_steps(std::ostream& out, const v1::Plan& plan) {
         << padded(who(step), names) << "  " << printable(step.what()) << '\n';
 }
 
+/// Guards that stop a plan of weftd and not a person's own order.
+bool may_be_ordered_against(v1::GuardVerdict::Guard guard) {
+  return guard == v1::GuardVerdict::MAINTENANCE || guard == v1::GuardVerdict::TWO_SIGNALS ||
+         guard == v1::GuardVerdict::COOL_DOWN || guard == v1::GuardVerdict::REINSTATEMENT ||
+         guard == v1::GuardVerdict::BENEFIT;
+}
+
+bool takes_out(const v1::Plan& plan) {
+  return plan.action() == v1::Plan::ISOLATE_LINK || plan.action() == v1::Plan::RAISE_LINK_COST ||
+         plan.action() == v1::Plan::DRAIN_NODE;
+}
+
+/// It took something out of service, and that is no longer so. What brings something back holds nothing.
+bool is_reverted(const v1::Plan& plan) {
+  return takes_out(plan) && plan.state() == v1::Plan::COMMITTED && !plan.in_force();
+}
+
+/// The target as one argument of a verb: one end of a link, or the host.
+std::string typed_target(const v1::Plan& plan) {
+  const std::string target =
+      printable(plan.target().host().empty() ? api::first_end(plan.target().label()) : plan.target().host());
+  return target.find(' ') == std::string::npos ? target : '"' + target + '"';
+}
+
+/// The verb by which a person orders what the plan would do.
+std::string order_command(const v1::Plan& plan) {
+  if (!takes_out(plan)) return return_command(plan);
+  const std::string verb = plan.action() == v1::Plan::DRAIN_NODE        ? "drain "
+                           : plan.action() == v1::Plan::RAISE_LINK_COST ? "raise-cost "
+                                                                        : "isolate ";
+  return "weftctl " + verb + typed_target(plan);
+}
+
 /// Whether the world is as the plan made it.
 const char* standing_of(const v1::Plan& plan) {
   if (plan.unresolved()) return "unknown whether it is in force: check by hand";
-  if (plan.in_force()) return "in force";
-  if (plan.state() == v1::Plan::COMMITTED) return "reverted since";
+  if (plan.in_force() && takes_out(plan)) return "in force";
+  if (plan.in_force())
+    return plan.reverted_action() == v1::Plan::RAISE_LINK_COST ? "its cost is raised again" : "out of service again";
+  if (is_reverted(plan)) return "reverted since";
   if (plan.intent() != v1::Plan::NONE && plan.intent() != v1::Plan::INTENT_UNSPECIFIED && !plan.has_finished())
-    return "being applied";
+    return plan.state() == v1::Plan::VERIFYING ? "applied, and being verified" : "being applied";
   return nullptr;
 }
 
@@ -123,24 +161,74 @@ void print_next(std::ostream& out, const v1::Plan& plan) {
   const v1::Plan::State state = plan.state();
   if (state == v1::Plan::APPROVED || state == v1::Plan::EXECUTING || state == v1::Plan::VERIFYING)
     out << "\nto undo it   weftctl abort " << plan.id() << " --reason ...\n";
+  if (plan.in_force() && state >= v1::Plan::COMMITTED)
+    out << "\nto bring it back   " << return_command(plan) << " --reason ...\n";
   if (state != v1::Plan::PROPOSED) return;
+  if (const v1::GuardVerdict* guard = refusal(plan)) {
+    out << "\nguard " << v1::GuardVerdict::Guard_Name(guard->guard()) << " refuses it now: it cannot be approved\n";
+    if (may_be_ordered_against(guard->guard()))
+      out << "to order it yourself   " << order_command(plan) << " --reason ...\n";
+    out << "to reject    weftctl reject " << plan.id() << " --reason ...\n";
+    return;
+  }
   out << "\nto approve   weftctl approve " << plan.id() << " --revision " << plan.revision()
       << "\nto reject    weftctl reject " << plan.id() << " --reason ...\n";
 }
 
+const v1::GuardVerdict* first_refused(const v1::Plan& plan) {
+  const auto found = std::ranges::find(plan.guards(), v1::GuardVerdict::REFUSED, &v1::GuardVerdict::result);
+  return found == plan.guards().end() ? nullptr : &*found;
+}
+
 }  // namespace
+
+const v1::GuardVerdict* obstacle(const v1::Plan& plan) {
+  if (!is_waiting(plan)) return nullptr;
+  const v1::GuardVerdict* guard = refusal(plan);
+  return guard != nullptr ? guard : first_refused(plan);
+}
+
+const v1::GuardVerdict* refusal(const v1::Plan& plan) {
+  for (const v1::GuardVerdict& verdict : plan.guards())
+    if (verdict.result() == v1::GuardVerdict::REFUSED && verdict.guard() != v1::GuardVerdict::ONE_ACTOR)
+      return &verdict;
+  return nullptr;
+}
+
+bool holds_its_target(const v1::Plan& plan) {
+  return plan.in_force() || plan.unresolved();
+}
+
+v1::Plan::Action held_by(const v1::Plan& plan) {
+  if (takes_out(plan)) return plan.action();
+  if (plan.reverted_action() != v1::Plan::ACTION_UNSPECIFIED) return plan.reverted_action();
+  return plan.action() == v1::Plan::UNDRAIN_NODE ? v1::Plan::DRAIN_NODE : v1::Plan::ISOLATE_LINK;
+}
+
+std::string return_command(const v1::Plan& plan) {
+  const v1::Plan::Action by = held_by(plan);
+  const std::string verb = by == v1::Plan::DRAIN_NODE        ? "undrain "
+                           : by == v1::Plan::RAISE_LINK_COST ? "lower-cost "
+                                                             : "restore ";
+  return "weftctl " + verb + typed_target(plan);
+}
 
 std::string plan_state_text(const v1::Plan& plan) {
   std::string text = v1::Plan::State_Name(plan.state());
   if (plan.state() == v1::Plan::VERIFYING && plan.windows_needed() > 0)
     text += ' ' + std::to_string(plan.windows_good()) + '/' + std::to_string(plan.windows_needed());
-  if (is_waiting(plan) && plan.refused()) text += " (refused)";
-  if (plan.state() == v1::Plan::COMMITTED && !plan.in_force()) text += " (reverted)";
+  if (is_waiting(plan) && plan.refused()) {
+    const v1::GuardVerdict* guard = obstacle(plan);
+    const bool waits = plan.state() == v1::Plan::APPROVED || (guard != nullptr && refusal(plan) == nullptr);
+    text += waits ? " (waiting" : " (refused";
+    text += guard == nullptr ? ")" : ": " + v1::GuardVerdict::Guard_Name(guard->guard()) + ')';
+  }
+  if (is_reverted(plan) && !plan.unresolved()) text += " (reverted)";
   if (plan.unresolved()) text += " (unresolved)";
   return text;
 }
 
-void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now) {
+void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, bool hints) {
   const auto say = [&](const char* head, const std::string& text) {
     if (!text.empty()) out << head << printable(text) << '\n';
   };
@@ -150,7 +238,7 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now) {
   out << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << plan_state_text(plan) << '\n';
   out << label_of(plan.target()) << "\n\n";
   if (plan.has_finished()) say("outcome     ", plan.outcome().empty() ? "-" : plan.outcome());
-  out << "action      " << meaning_of(plan.action()) << '\n';
+  out << "action      " << meaning_of(plan) << '\n';
   say("reason      ", plan.reason());
   say("incident    ", plan.incident_id());
   say("reverts     ", plan.undoes());
@@ -165,19 +253,20 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now) {
   when("started     ", plan.has_started(), plan.started());
   when("finished    ", plan.has_finished(), plan.finished());
   if (plan.windows_needed() > 0)
-    out << "verified    " << plan.windows_good() << " of " << plan.windows_needed() << " sweeps passed\n";
+    out << "verified    " << plan.windows_good() << " of " << plan.windows_needed()
+        << (plan.has_finished() ? " sweeps passed\n" : " sweeps in a row passed so far\n");
   if (const char* standing = standing_of(plan)) out << "now         " << standing << '\n';
   out << "revision    " << plan.revision() << '\n';
   print_candidates(out, plan);
   print_guards(out, plan);
   print_steps(out, plan);
-  print_next(out, plan);
+  if (hints) print_next(out, plan);
 }
 
 void print_preview(std::ostream& out, const v1::Plan& plan) {
   out << v1::Plan::Action_Name(plan.action()) << "  preview: nothing is done yet\n"
       << label_of(plan.target()) << "\n\n";
-  out << "action      " << meaning_of(plan.action()) << '\n';
+  out << "action      " << meaning_of(plan) << '\n';
   if (!plan.undoes().empty()) out << "reverts     " << printable(plan.undoes()) << '\n';
   if (!plan.actuator().empty()) out << "actuator    " << printable(plan.actuator()) << '\n';
   for (const std::string& job : plan.jobs()) out << "job         " << printable(job) << '\n';
@@ -188,9 +277,11 @@ void print_preview(std::ostream& out, const v1::Plan& plan) {
 void print_stops(std::ostream& out, const v1::RemedyStatus& status) {
   const bool names_brakes = !status.hands_off_by_person().empty() || !status.hands_off_by_file().empty();
   if (!status.hands_off_by_person().empty())
-    out << "Automation is stopped (hands-off): " << printable(status.hands_off_by_person()) << '\n';
+    out << "Automation is stopped (hands-off): " << printable(status.hands_off_by_person())
+        << "\n  to release it: weftctl hands-off off --reason ...\n";
   if (!status.hands_off_by_file().empty())
-    out << "Automation is stopped by the hands-off file: " << printable(status.hands_off_by_file()) << '\n';
+    out << "Automation is stopped by the hands-off file: " << printable(status.hands_off_by_file())
+        << "\n  to release it: remove the file\n";
   if (status.hands_off() && !names_brakes)  // a weftd that knows one brake
     out << "Automation is stopped (hands-off): " << printable(status.hands_off_reason()) << '\n';
   for (const v1::OrderUnderWay& order : status.under_way())
@@ -207,10 +298,10 @@ void print_automation(std::ostream& out, const v1::RemedyStatus& status) {
   if (!status.hands_off() && !status.breaker_tripped()) out << "Automation is not stopped.\n";
   if (!status.breaker_tripped()) out << "The circuit breaker is not tripped.\n";
   out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in the last hour; "
-      << status.out_of_service() << " links and hosts out of service by plans.\n";
+      << "links and hosts held by plans: " << status.out_of_service() << " (weftctl plans --in-force).\n";
   if (status.without_plan() > 0)
-    out << status.without_plan()
-        << " incidents have no plan, because too many plans are open: approve or reject some (weftctl plans).\n";
+    out << "Incidents without a plan, because too many plans are open: " << status.without_plan()
+        << ". Approve or reject some (weftctl plans).\n";
 }
 
 }  // namespace weft::ctl

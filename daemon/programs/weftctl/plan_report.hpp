@@ -10,14 +10,28 @@
 
 namespace weft::ctl {
 
-/// What it is, why, what else could be done, what each guard says, how far it came, and what one may do next.
-void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now);
+/// What it is, why, what else could be done, what each guard says, how far it came, and, with `hints`, what one may do
+/// next.
+void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, bool hints = true);
 
 /// What a plan of a dry run would do, what else could be done, and what each guard says of it.
 void print_preview(std::ostream& out, const v1::Plan& plan);
 
-/// The state, and what goes beside it: "VERIFYING 2/5", "COMMITTED (taken back)", "PROPOSED (refused)".
+/// The state, and what goes beside it: "VERIFYING 2/5", "COMMITTED (reverted)", "PROPOSED (refused: BUDGET)".
 std::string plan_state_text(const v1::Plan& plan);
+
+/// The guard that refuses an approval of the plan now; null when it would begin, perhaps after another plan.
+const v1::GuardVerdict* refusal(const v1::Plan& plan);
+
+/// The guard that an open plan waits for now: refusal(), or that another plan is under way; null: none.
+const v1::GuardVerdict* obstacle(const v1::Plan& plan);
+
+/// It holds its target isolated, avoided by routes or drained, or may do so.
+bool holds_its_target(const v1::Plan& plan);
+/// The action by which a plan holds its target, or that it reverts.
+v1::Plan::Action held_by(const v1::Plan& plan);
+/// "weftctl restore leaf-1:7": what brings back what the plan holds.
+std::string return_command(const v1::Plan& plan);
 
 /// One line for each thing that stops automation; none when nothing does.
 void print_stops(std::ostream& out, const v1::RemedyStatus& status);

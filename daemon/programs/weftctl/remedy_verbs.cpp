@@ -13,6 +13,8 @@ namespace {
 
 using Stub = v1::RemedyService::Stub;
 
+constexpr const char* kDamagedTrail = "; what to do: runbook remedies.md, \"The audit trail is damaged\"";
+
 /// As one asked for it: whoever wanted something done is told by the exit status that it will not be.
 Exit print_answer(const Session& session, const v1::Plan& plan) {
   if (session.json) {
@@ -41,42 +43,50 @@ const std::string& or_dash(const std::string& text) {
   return text.empty() ? kDash : text;
 }
 
-/// Why it is there, or how it ended.
-const std::string& essence(const v1::Plan& plan) {
-  return plan.has_finished() && !plan.outcome().empty() ? plan.outcome() : plan.reason();
-}
-
-void print_line(const Session& session, const v1::WatchPlansResponse& event) {
-  const v1::Plan& plan = event.plan();
-  if (plan.state() == v1::Plan::STATE_UNSPECIFIED) return;  // only an id
-  session.out << time_text(plan.updated()) << "  " << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  "
-              << plan_state_text(plan) << "  " << printable(plan.target().label()) << "  " << printable(essence(plan))
-              << '\n';
-}
-
-/// The guard that would refuse it; null when it would begin, perhaps after another plan.
-const v1::GuardVerdict* refusal(const v1::Plan& plan) {
-  for (const v1::GuardVerdict& verdict : plan.guards())
-    if (verdict.result() == v1::GuardVerdict::REFUSED && verdict.guard() != v1::GuardVerdict::ONE_ACTOR)
-      return &verdict;
-  return nullptr;
-}
-
-bool is_confirmed(const Session& session) {
-  session.out << "\nDo it? [y/N] " << std::flush;
+bool is_confirmed(const Session& session, const v1::Plan& plan) {
+  session.out << '\n'
+              << v1::Plan::Action_Name(plan.action()) << ' ' << label_of(plan.target()) << ": do it? [y/N] "
+              << std::flush;
   std::string answer;
   std::getline(*session.answers, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
+/// What was decided or asked for, and how it goes on.
+Exit follow(const Session& session, v1::Plan plan, const std::optional<Duration>& wait, bool undone = false) {
+  if (wait) return wait_for_plan(session, std::move(plan), *wait, undone);
+  return print_answer(session, plan);
+}
+
 template <typename Request>
-Exit end_plan(const Session& session, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, v1::Plan*),
-              const std::string& id, const std::string& reason, const std::string& who) {
+v1::Plan end_plan(const Session& session, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, v1::Plan*),
+                  const Decision& decision) {
   Request request;
+  request.set_id(decision.id);
+  request.set_reason(decision.reason);
+  request.set_who(decision.who);
+  return session.client.change(session.client.remedies, method, request);
+}
+
+v1::Plan get_plan(const Session& session, const std::string& id) {
+  v1::GetPlanRequest request;
   request.set_id(id);
-  request.set_reason(reason);
-  request.set_who(who);
-  return print_answer(session, session.client.call(session.client.remedies, method, request));
+  return session.client.call(session.client.remedies, &Stub::GetPlan, request);
+}
+
+[[noreturn]] void refuse(const v1::GuardVerdict& guard) {
+  throw Failure(Exit::kRefused, v1::GuardVerdict::Guard_Name(guard.guard()) + ": " + guard.explanation());
+}
+
+/// The revision that a person at the terminal saw, and said yes to. What weftd refuses anyway is not asked.
+std::uint64_t confirmed_revision(const Session& session, const Decision& decision) {
+  const v1::Plan plan = get_plan(session, decision.id);
+  if (plan.state() != v1::Plan::PROPOSED || (decision.revision != 0 && decision.revision != plan.revision()))
+    return decision.revision;
+  print_plan(session.out, plan, session.now, false);
+  if (const v1::GuardVerdict* guard = refusal(plan)) refuse(*guard);
+  if (!is_confirmed(session, plan)) throw Failure(Exit::kRefused, "nothing was done");
+  return plan.revision();
 }
 
 template <typename Request>
@@ -95,89 +105,43 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
     }
     const v1::GuardVerdict* guard = refusal(plan);
     if (wish.dry_run) return guard != nullptr ? Exit::kRefused : Exit::kGood;
-    if (guard != nullptr)
-      throw Failure(Exit::kRefused, v1::GuardVerdict::Guard_Name(guard->guard()) + ": " + guard->explanation());
-    if (!is_confirmed(session)) throw Failure(Exit::kRefused, "nothing was done");
+    if (guard != nullptr) refuse(*guard);
+    if (!is_confirmed(session, plan)) throw Failure(Exit::kRefused, "nothing was done");
   }
-  return print_answer(session, session.client.call(session.client.remedies, method, request));
+  return follow(session, session.client.change(session.client.remedies, method, request), wish.wait);
 }
 
 }  // namespace
 
-Exit show_plans(const Session& session, bool all, bool ids_only) {
-  v1::ListPlansRequest request;
-  if (!all)
-    for (int state = v1::Plan::PROPOSED; state < v1::Plan::COMMITTED; ++state)
-      request.add_states(static_cast<v1::Plan::State>(state));
-  v1::ListPlansResponse plans;
-  do {
-    const auto page = session.client.call(session.client.remedies, &Stub::ListPlans, request);
-    plans.mutable_plans()->MergeFrom(page.plans());
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  if (ids_only) {
-    std::vector<std::string> ids;
-    for (const v1::Plan& plan : plans.plans()) ids.push_back(plan.id());
-    session.out << list_text(ids, session.json);
-    return Exit::kGood;
-  }
-  if (session.json) {
-    session.out << json_text(plans, false) << '\n';
-    return Exit::kGood;
-  }
-  print_stops(session.out, ask_status(session));
-  if (plans.plans().empty()) {
-    session.out << (all ? "No plans.\n" : "No open plans.\n");
-    return Exit::kGood;
-  }
-  Table table({"ID", "ACTION", judged("STATE"), "TARGET", spare("INCIDENT"), spare(age("UPDATED")),
-               story("REASON OR OUTCOME")});
-  for (const v1::Plan& plan : plans.plans())
-    table.add({plan.id(), v1::Plan::Action_Name(plan.action()), plan_state_text(plan), or_dash(plan.target().label()),
-               or_dash(plan.incident_id()), age_text(plan.has_updated(), plan.updated(), session.now), essence(plan)});
-  table.print(session.sheet());
-  return Exit::kGood;
-}
-
-Exit watch_plans(const Session& session, bool all) {
-  grpc::ClientContext context;
-  v1::WatchPlansRequest request;
-  request.set_include_ended(all);
-  const auto stream = session.client.remedies.WatchPlans(&context, request);
-  for (v1::WatchPlansResponse event; stream->Read(&event); session.out.flush()) {
-    if (session.json) {
-      session.out << json_text(event, true) << '\n';
-    } else {
-      print_line(session, event);
-    }
-  }
-  const grpc::Status status = stream->Finish();
-  check(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream") : status,
-        session.client.server);
-  return Exit::kUnreachable;
-}
-
 Exit show_plan(const Session& session, const std::string& id) {
-  v1::GetPlanRequest request;
-  request.set_id(id);
-  print_answer(session, session.client.call(session.client.remedies, &Stub::GetPlan, request));
+  print_answer(session, get_plan(session, id));
   return Exit::kGood;
 }
 
-Exit approve_plan(const Session& session, const std::string& id, std::uint64_t revision, const std::string& who) {
+Exit approve_plan(const Session& session, const Decision& decision) {
   v1::ApprovePlanRequest request;
-  request.set_id(id);
-  request.set_revision(revision);
-  request.set_who(who);
-  return print_answer(session, session.client.call(session.client.remedies, &Stub::ApprovePlan, request));
+  request.set_id(decision.id);
+  request.set_who(decision.who);
+  const bool asks = session.answers != nullptr && !decision.yes;
+  request.set_revision(asks ? confirmed_revision(session, decision) : decision.revision);
+  try {
+    return follow(session, session.client.change(session.client.remedies, &Stub::ApprovePlan, request), decision.wait);
+  } catch (const Failure& failure) {
+    if (failure.exit != Exit::kRefused || !decision.wait) throw;
+    // Somebody else may have approved it: then it is waited for all the same.
+    const v1::Plan plan = get_plan(session, decision.id);
+    if (plan.state() <= v1::Plan::PROPOSED || plan.state() >= v1::Plan::COMMITTED) throw;
+    if (!session.json) session.out << printable(failure.what()) << "; waiting for its end\n";
+    return wait_for_plan(session, plan, *decision.wait, false);
+  }
 }
 
-Exit reject_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who) {
-  return end_plan<v1::RejectPlanRequest>(session, &Stub::RejectPlan, id, reason, who);
+Exit reject_plan(const Session& session, const Decision& decision) {
+  return print_answer(session, end_plan<v1::RejectPlanRequest>(session, &Stub::RejectPlan, decision));
 }
 
-Exit abort_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who) {
-  return end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, id, reason, who);
+Exit abort_plan(const Session& session, const Decision& decision) {
+  return follow(session, end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, decision), decision.wait, true);
 }
 
 Exit isolate_link(const Session& session, const Wish& wish) {
@@ -222,41 +186,67 @@ Exit show_automation(const Session& session) {
   return status.hands_off() || status.breaker_tripped() ? Exit::kBadNews : Exit::kGood;
 }
 
+// What had begun when the brake was set stands in the answer.
 Exit set_hands_off(const Session& session, bool hands_off, const std::string& reason, const std::string& who) {
   v1::SetHandsOffRequest request;
   request.set_hands_off(hands_off);
   request.set_reason(reason);
   request.set_who(who);
-  return print_answer(session, session.client.call(session.client.remedies, &Stub::SetHandsOff, request));
+  const auto status = session.client.change(session.client.remedies, &Stub::SetHandsOff, request);
+  print_answer(session, status);
+  if (hands_off && !session.json && status.under_way().empty()) session.out << "No change is under way.\n";
+  return Exit::kGood;
 }
 
 Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who) {
   v1::ResetBreakerRequest request;
   request.set_reason(reason);
   request.set_who(who);
-  return print_answer(session, session.client.call(session.client.remedies, &Stub::ResetBreaker, request));
+  return print_answer(session, session.client.change(session.client.remedies, &Stub::ResetBreaker, request));
 }
 
 Exit show_audit(const Session& session, std::uint32_t limit) {
-  // Pages come newest first, each ascending.
+  // Pages come newest first, each ascending. weftd checks the hashes of what it gives: older lines than those that are
+  // shown are read for that alone.
   std::vector<v1::ListAuditResponse> pages;
   std::uint64_t left = limit == 0 ? UINT64_MAX : limit;
+  std::uint64_t checked = 0;
+  std::uint64_t longest = 1000;
+  std::string older;
+  std::optional<Failure> damage;
   v1::ListAuditRequest request;
   do {
-    constexpr std::uint64_t kPage = 1000;
-    request.set_page_size(static_cast<std::int32_t>(std::min(left, kPage)));
-    pages.push_back(session.client.call(session.client.remedies, &Stub::ListAudit, request));
-    left -= std::min<std::uint64_t>(left, static_cast<std::uint64_t>(pages.back().records_size()));
-    request.set_page_token(pages.back().next_page_token());
-  } while (left > 0 && !request.page_token().empty());
+    request.set_page_size(static_cast<std::int32_t>(left > 0 ? std::min(left, longest) : longest));
+    v1::ListAuditResponse page;
+    try {
+      page = session.client.call(session.client.remedies, &Stub::ListAudit, request);
+      damage.reset();
+    } catch (const Failure& failure) {
+      if (failure.exit != Exit::kBadNews) throw;
+      // A page with a bad record is not given at all: smaller ones lead up to that record.
+      damage = failure;
+      if (request.page_size() == 1) break;
+      longest = static_cast<std::uint64_t>(request.page_size()) / 2;
+      continue;
+    }
+    const auto size = static_cast<std::uint64_t>(page.records_size());
+    checked += size;
+    request.set_page_token(page.next_page_token());
+    if (left == 0) continue;
+    left -= std::min(left, size);
+    older = page.next_page_token();
+    pages.push_back(std::move(page));
+  } while (damage || !request.page_token().empty());
   v1::ListAuditResponse trail;
   for (auto page = pages.rbegin(); page != pages.rend(); ++page) trail.mutable_records()->MergeFrom(page->records());
-  trail.set_next_page_token(request.page_token());
+  trail.set_next_page_token(older);
   if (session.json) {
     session.out << json_text(trail, false) << '\n';
+    if (damage) throw Failure(*damage);
     return Exit::kGood;
   }
   if (trail.records().empty()) {
+    if (damage) throw Failure(Exit::kBadNews, damage->what() + std::string(kDamagedTrail));
     session.out << "The audit trail is empty.\n";
     return Exit::kGood;
   }
@@ -266,6 +256,12 @@ Exit show_audit(const Session& session, std::uint32_t limit) {
                or_dash(record.what()), or_dash(record.plan_id()), or_dash(record.incident_id()),
                or_dash(record.detail())});
   table.print(session.sheet());
+  if (damage) {
+    const std::uint64_t last = trail.records().rbegin()->sequence();
+    session.out << "The hashes of the lines " << last - checked + 1 << " to " << last << " match.\n" << std::flush;
+    throw Failure(Exit::kBadNews, damage->what() + std::string(kDamagedTrail));
+  }
+  session.out << "The hashes of all " << checked << " lines match.\n";
   return Exit::kGood;
 }
 

@@ -12,12 +12,29 @@ constexpr std::size_t kGap = 2;
 // Below these a cell says nothing any more; the terminal breaks the line then.
 constexpr std::size_t kLeastText = 12;
 constexpr std::size_t kLeastStory = 24;
+constexpr std::size_t kLeastEnd = 8;  // of a link's second end
 
 Column made(const char* head, bool Column::*first, bool Column::*second = nullptr) {
   Column column(head);
   column.*first = true;
   if (second != nullptr) column.*second = true;
   return column;
+}
+
+/// What stands before the second end of a link.
+std::string nearer_end(const std::string& text) {
+  return text.substr(0, text.find(" - "));
+}
+
+/// As shortened(), but it is the second end that gives way.
+std::string shortened_link(const std::string& text, std::size_t columns, bool plain) {
+  const std::string near = nearer_end(text);
+  const std::string gap = plain ? ".." : "…";
+  const std::string head = near + " - ";
+  if (width(text) <= columns || near == text || width(near) + width(gap) + 1 > columns)
+    return shortened(text, columns, plain);
+  if (columns < width(head) + kLeastEnd) return near + ' ' + gap;
+  return head + shortened(text.substr(head.size()), columns - width(head), plain);
 }
 
 std::size_t sum(const std::vector<std::size_t>& widths) {
@@ -46,6 +63,12 @@ Column judged(const char* head) {
 Column key(const char* head) {
   return made(head, &Column::key);
 }
+Column whole(const char* head) {
+  return made(head, &Column::whole);
+}
+Column link(const char* head) {
+  return made(head, &Column::link);
+}
 Column spare(Column column) {
   column.spare = true;
   return column;
@@ -60,20 +83,23 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-bool Table::whole(std::size_t column) const {
+bool Table::is_whole(std::size_t column) const {
   const bool keyed = std::ranges::any_of(columns_, &Column::key);
   const Column& one = columns_[column];
-  return one.right || one.judged || (keyed ? one.key : column == 0);
+  return one.right || one.judged || one.whole || (keyed ? one.key : column == 0);
 }
 
 std::vector<std::size_t> Table::widths(std::size_t limit) const {
   std::vector<std::size_t> wanted, least;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::size_t head = width(columns_[i].head);
-    std::size_t widest = head;
-    for (const Row& row : rows_) widest = std::max(widest, width(row[i]));
+    std::size_t widest = head, nearer = kLeastText;
+    for (const Row& row : rows_) {
+      widest = std::max(widest, width(row[i]));
+      if (columns_[i].link) nearer = std::max(nearer, width(nearer_end(row[i])) + kGap + 1);
+    }
     wanted.push_back(widest);
-    const std::size_t bearable = columns_[i].story ? kLeastStory : whole(i) ? widest : kLeastText;
+    const std::size_t bearable = columns_[i].story ? kLeastStory : is_whole(i) ? widest : nearer;
     least.push_back(std::min(widest, std::max(head, bearable)));
   }
   std::vector<std::size_t> fitting = wanted;
@@ -142,6 +168,7 @@ void Table::print(const Sheet& sheet) const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       parts.push_back(wide[i] == 0        ? std::vector<std::string>{""}
                       : columns_[i].story ? wrapped(row[i], wide[i])
+                      : columns_[i].link  ? std::vector<std::string>{shortened_link(row[i], wide[i], sheet.plain)}
                                           : std::vector<std::string>{shortened(row[i], wide[i], sheet.plain)});
       lines = std::max(lines, parts.back().size());
     }

@@ -22,6 +22,8 @@ struct Column {
   bool story = false;   ///< a sentence: goes on below itself on a narrow terminal
   bool judged = false;  ///< a state or a verdict: coloured by what it says
   bool spare = false;   ///< can be left out
+  bool whole = false;   ///< a text that is never shortened, such as a time
+  bool link = false;    ///< the two ends of a link: the first stays whole, the other gives way
   bool key = false;     ///< with the others of the kind it says which row it is; without any, the first column does
 };
 /// A column of numbers, at the right.
@@ -36,6 +38,10 @@ Column story(const char* head);
 Column judged(const char* head);
 /// A column of texts that says which row it is.
 Column key(const char* head);
+/// A column of texts that are never shortened.
+Column whole(const char* head);
+/// A column of links as plans name them, "leaf-1 port 7 - spine-2 port 1", or of hosts.
+Column link(const char* head);
 /// The same column, which can be left out.
 Column spare(Column column);
 /// A number that is part of the key.
@@ -59,7 +65,7 @@ class Table {
   using Row = std::vector<std::string>;
   /// The width of each column, such that all fit into `limit` if that can be; 0: no limit. Those left out have none.
   std::vector<std::size_t> widths(std::size_t limit) const;
-  bool whole(std::size_t column) const;
+  bool is_whole(std::size_t column) const;
   bool changed(const Row& row, RowMemory& memory) const;
 
   std::vector<Column> columns_;

@@ -12,6 +12,7 @@
 #include "daemon/programs/weftctl/client.hpp"
 #include "daemon/programs/weftctl/sheet.hpp"
 #include "fabric/clock.hpp"
+#include "weft/v1/remedy.pb.h"
 
 namespace weft::ctl {
 
@@ -56,26 +57,42 @@ Exit acknowledge(const Session& session, const std::string& id, const std::strin
 /// Silences an incident for `how_long` from now and says so in two lines.
 Exit silence(const Session& session, const std::string& id, Duration how_long, const std::string& who);
 
-/// Plans that are not over; `all`: the others too. `ids_only`: ids, one a line.
-Exit show_plans(const Session& session, bool all, bool ids_only);
+/// Which plans are listed: those that are not over, all of them, or those that hold their target isolated, avoided or
+/// drained, or may do so.
+enum class WhichPlans : std::uint8_t { kOpen, kAll, kInForce };
+/// Of the last kind: since when, why, and how it comes back. `ids_only`: ids, one a line.
+Exit show_plans(const Session& session, WhichPlans which, bool ids_only);
 /// The same and what becomes of them, one a line, until the server ends it (kUnreachable) or a signal does.
 Exit watch_plans(const Session& session, bool all);
 /// Prints one plan with candidates, guards and steps.
 Exit show_plan(const Session& session, const std::string& id);
-/// `revision` that was read; 0: whatever it is now. This and the seven below print the plan. What is refused throws
-/// kRefused with the guard's sentence.
-Exit approve_plan(const Session& session, const std::string& id, std::uint64_t revision, const std::string& who);
+/// What a person decides about one plan.
+struct Decision {
+  std::string id;
+  std::string reason;  ///< not of an approval
+  std::string who;
+  std::uint64_t revision = 0;      ///< of an approval: that was read; 0: whatever it is now
+  bool yes = false;                ///< of an approval: else a person at a terminal sees the plan and is asked
+  std::optional<Duration> wait{};  ///< at most so long until the plan is over; none: not at all
+};
+/// Approves a plan. This and the eight below print the plan. What is refused throws kRefused with the guard's sentence.
+Exit approve_plan(const Session& session, const Decision& decision);
 /// Ends a plan that is not over; what is under way is undone.
-Exit abort_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who);
+Exit abort_plan(const Session& session, const Decision& decision);
 /// Rejects a plan.
-Exit reject_plan(const Session& session, const std::string& id, const std::string& reason, const std::string& who);
+Exit reject_plan(const Session& session, const Decision& decision);
+/// Prints each step of the plan, which is as it was just answered, until it is over. kGood when it is as it was wished:
+/// committed, or with `undone` not in force any more; kBadNews when it failed or was undone; kRefused when nothing was
+/// done. A server that is away is asked again. Throws kUnfinished after `patience`.
+Exit wait_for_plan(const Session& session, v1::Plan plan, Duration patience, bool undone);
 /// What is to be done to one link or host, and how.
 struct Wish {
   std::string target;
   std::string reason;
   std::string who;
-  bool dry_run = false;  ///< only the preview is printed; kRefused when a guard would refuse
-  bool yes = false;      ///< else a person at a terminal sees the preview and is asked
+  bool dry_run = false;            ///< only the preview is printed; kRefused when a guard would refuse
+  bool yes = false;                ///< else a person at a terminal sees the preview and is asked
+  std::optional<Duration> wait{};  ///< as Decision::wait
 };
 /// Takes a link out of service.
 Exit isolate_link(const Session& session, const Wish& wish);

@@ -7,6 +7,7 @@
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
+#include "daemon/programs/weftctl/watch_ledger.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -21,7 +22,7 @@ void redraw(const Session& session, const std::map<std::string, v1::Incident>& o
     if (a->severity() != b->severity()) return a->severity() > b->severity();
     return present_beginning(*a).seconds() > present_beginning(*b).seconds();
   });
-  session.out << kClearScreen << "Open incidents at " << session.client.server << ": " << open.size()
+  session.out << kClearScreen << "Open incidents at " << session.client.server() << ": " << open.size()
               << "   (Ctrl-C ends)\n\n";
   Table table({"ID", judged("SEVERITY"), "KIND", judged("STATE"), "OPENED", story("SUMMARY")});
   constexpr std::size_t kMostRows = 200;
@@ -44,16 +45,12 @@ void print_line(const Session& session, const v1::WatchIncidentsResponse& event,
 }  // namespace
 
 Exit watch(const Session& session) {
-  grpc::ClientContext context;
-  const auto stream = session.client.incidents.Watch(&context, v1::WatchIncidentsRequest());
   if (session.terminal && !session.json)
-    session.out << "Waiting for the open incidents of weftd at " << session.client.server << " ...\n" << std::flush;
+    session.out << "Waiting for the open incidents of weftd at " << session.client.server() << " ...\n" << std::flush;
   std::map<std::string, v1::Incident> open;
-  bool complete = false;
+  WatchLedger shown;
   const SystemClock clock;
-  v1::WatchIncidentsResponse event;
-  while (stream->Read(&event)) {
-    complete = complete || event.type() == v1::WatchIncidentsResponse::INITIAL_COMPLETE;
+  const auto show = [&](const v1::WatchIncidentsResponse& event) {
     const v1::Incident& incident = event.incident();
     if (session.json) {
       session.out << json_text(event, true) << '\n';
@@ -66,14 +63,22 @@ Exit watch(const Session& session) {
       } else {
         open.erase(incident.id());
       }
-      if (complete) redraw(session, open, clock.now());
+      if (shown.is_complete()) redraw(session, open, clock.now());
     }
     session.out.flush();
-  }
-  const grpc::Status status = stream->Finish();
-  check(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream") : status,
-        session.client.server);
-  return Exit::kUnreachable;
+  };
+  v1::WatchIncidentsRequest request;
+  request.set_include_resolved(session.client.has_others());  // what was resolved between two streams is told, too
+  session.client.follow(
+      session.client.incidents, &v1::IncidentService::Stub::Watch, request, [&] { shown.begin(); },
+      [&](v1::WatchIncidentsResponse& event) {
+        const v1::Incident& incident = event.incident();
+        const bool is_over = incident.state() == v1::Incident::RESOLVED;
+        shown.take(
+            event, {.id = incident.id(), .revision = incident.revision(), .is_over = is_over, .is_wanted = !is_over},
+            v1::WatchIncidentsResponse::EXPIRED,
+            [](v1::WatchIncidentsResponse& of) -> std::string& { return *of.mutable_incident()->mutable_id(); }, show);
+      });
 }
 
 }  // namespace weft::ctl

@@ -29,7 +29,7 @@ std::optional<std::string> ActGate::start(const RemedyOrder& order, Duration ste
   std::string why;
   if (!stops_.everything.empty())
     why = stops_.everything;
-  else if (!stops_.taking_out.empty() && !order.undo && analyzer::takes_out(order.action))
+  else if (!stops_.taking_out.empty() && analyzer::takes_out(order.action))
     why = stops_.taking_out;
   else if (order.decided && steady - *order.decided > kLongestDecision)
     why = "the guards looked " + std::to_string((steady - *order.decided) / std::chrono::seconds(1)) + " s ago";

@@ -3,15 +3,20 @@
 
 #include <systemd/sd-daemon.h>
 
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstdio>
+#include <future>
 #include <map>
+#include <random>
 #include <set>
 
 #include "api/grpc/server.hpp"
 #include "api/http/server.hpp"
+#include "daemon/adapters/store/lease.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/unkillable.hpp"
@@ -21,13 +26,13 @@
 #include "daemon/programs/weftd/ethernet_watcher.hpp"
 #include "daemon/programs/weftd/event_dispatcher.hpp"
 #include "daemon/programs/weftd/expected_topology.hpp"
-#include "daemon/programs/weftd/fabric_watcher.hpp"
 #include "daemon/programs/weftd/named_files.hpp"
 #include "daemon/programs/weftd/page_assets.hpp"
-#include "daemon/programs/weftd/port_finder.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
+#include "daemon/programs/weftd/role_keeper.hpp"
 #include "daemon/programs/weftd/security.hpp"
 #include "daemon/programs/weftd/self_metrics.hpp"
+#include "daemon/programs/weftd/subnet_watchers.hpp"
 #include "daemon/programs/weftd/telemetry_inbox.hpp"
 
 #ifndef WEFT_VERSION
@@ -40,143 +45,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-constexpr auto kLookForPortsEvery = 60s;
-constexpr auto kLookForFirstPortEvery = 5s;
 constexpr auto kLookAtFilesEvery = 2s;
-
-std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
-  if (!infiniband.sweeper.empty()) return infiniband.sweeper;
-  std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "weft-sweeper";
-}
-
-// Which ports are watched. In automatic mode ports come and go, and of two ports on one subnet one is enough.
-class Watchers {
- public:
-  Watchers(asio::io_context& main, const config::WeftdConfig& config, Core& core)
-      : main_(main),
-        config_(config),
-        core_(core),
-        program_(sweeper_program(config.infiniband)),
-        look_(main),
-        finder_({.name = "port-finder", .capacity = 2, .when_full = runtime::WhenFull::kRefuse}) {}
-
-  void start() {
-    if (!config_.infiniband.enabled) return;
-    if (!config_.infiniband.ports.automatic) {
-      for (const config::InfinibandPort& port : config_.infiniband.ports.named) add(port);
-      return;
-    }
-    look();
-  }
-
-  void stop() {
-    stopped_ = true;
-    look_.cancel();
-    finder_.stop();
-    for (auto& [name, watcher] : watchers_) watcher->stop();
-  }
-
-  void report(SelfMetrics& metrics) const {
-    for (const auto& [name, watcher] : watchers_) {
-      const auto analysis = core_.analysis_seconds().find(name);
-      metrics.set_fabric(name, analysis == core_.analysis_seconds().end() ? 0 : analysis->second, watcher->restarts(),
-                         watcher->skipped());
-    }
-  }
-
- private:
-  std::filesystem::path scratch(const std::string& name) const {
-    return std::filesystem::absolute(config_.state_dir) / "run" / name;
-  }
-
-  void look() {
-    finder_.post([this] {
-      auto ports = find_ports(program_, scratch("port-finder"), 10s);
-      asio::post(main_, [this, ports = std::move(ports)] { looked(ports); });
-    });
-  }
-
-  void looked(const Result<std::vector<config::InfinibandPort>>& ports) {
-    if (stopped_) return;
-    if (!ports && ports.error().message != complaint_) {
-      complaint_ = ports.error().message;
-      logger("infiniband")->warn("no InfiniBand port to monitor yet: {}", complaint_);
-    } else if (ports) {
-      if (ports->empty() && watchers_.empty() && complaint_.empty()) {
-        complaint_ = "no active InfiniBand port";
-        logger("infiniband")->warn("no InfiniBand port to monitor yet: {}", complaint_);
-      }
-      for (const config::InfinibandPort& port : *ports)
-        if (!watchers_.contains(port.fabric) && !has_another_way(port)) add(port);
-    }
-    look_.expires_after(watchers_.empty() ? kLookForFirstPortEvery : kLookForPortsEvery);
-    look_.async_wait([this](boost::system::error_code error) {
-      if (!error) look();
-    });
-  }
-
-  void add(const config::InfinibandPort& port) {
-    core_.add_fabric(port.fabric);
-    auto watcher = std::make_unique<FabricWatcher>(
-        main_, FabricWatcher::Options{port, config_.infiniband, program_, scratch(port.fabric)},
-        [this, name = port.fabric](Sweep sweep) { take(name, std::move(sweep)); },
-        [this, name = port.fabric](const std::string& why) { core_.take_trouble(name, why); });
-    watcher->start();
-    watchers_[port.fabric] = std::move(watcher);
-  }
-
-  void take(const std::string& name, Sweep sweep) {
-    if (!watchers_.contains(name)) return;  // on its way out
-    if (config_.infiniband.ports.automatic) {
-      // In each sweep: the first one may have been replaced by a newer one before we looked, and cables move.
-      if (const std::string other = also_seen_by(name, sweep.local_port); !other.empty()) {
-        logger("infiniband")->info("{} is on the same subnet as {}: kept as standby", name, other);
-        reserve_[name] = sweep.local_port;
-        // Not from within its own callback.
-        asio::post(main_, [this, name] {
-          watchers_.erase(name);
-          core_.remove_fabric(name);
-        });
-        return;
-      }
-    }
-    core_.take_sweep(std::move(sweep));
-  }
-
-  // The other fabric in whose last sweep that port of ours is cabled up; empty when there is none.
-  std::string also_seen_by(const std::string& name, PortKey local_port) const {
-    for (const auto& [other, watcher] : watchers_) {
-      if (other == name || !core_.is_watching(other)) continue;
-      const auto last = core_.last_sweep(other);
-      if (!last) continue;
-      const PortIndex port = last->topology->find_port(local_port);
-      // An adapter on two subnets shows both of its ports in each, but a cable only in one.
-      if (port != kNoIndex && last->topology->port(port).is_up() && last->topology->port(port).peer != kNoIndex)
-        return other;
-    }
-    return {};
-  }
-
-  bool has_another_way(const config::InfinibandPort& port) {
-    const auto reserved = reserve_.find(port.fabric);
-    if (reserved == reserve_.end()) return false;
-    if (!also_seen_by(port.fabric, reserved->second).empty()) return true;
-    reserve_.erase(reserved);
-    return false;
-  }
-
-  asio::io_context& main_;
-  const config::WeftdConfig& config_;
-  Core& core_;
-  std::filesystem::path program_;
-  std::map<std::string, std::unique_ptr<FabricWatcher>> watchers_;
-  std::map<std::string, PortKey> reserve_;  // by fabric: ports that another fabric has in view
-  asio::steady_timer look_;
-  runtime::Lane finder_;
-  std::string complaint_;
-  bool stopped_ = false;
-};
 
 // The beat of the daemon: silences, ages, figures, and the word to systemd that we are alive.
 class Beat {
@@ -198,6 +67,28 @@ class Beat {
   Duration every_;
   std::function<void()> each_;
 };
+
+// Eight hexadecimal digits: random ones, or those of the database that two weftd share: one that has just led is no
+// copy.
+std::string run_digits(const store::Lease* lease) {
+  std::uint32_t number = 2166136261U;  // FNV-1a: the same in every build
+  if (lease)
+    for (const char letter : lease->database_identity())
+      number = (number ^ static_cast<unsigned char>(letter)) * 16777619U;
+  std::array<char, 9> text{};
+  std::snprintf(text.data(), text.size(), "%08x", lease ? number : std::random_device{}());
+  return text.data();
+}
+
+// Where a collector or a person would ask this weftd.
+std::string own_address(const config::WeftdConfig& config) {
+  std::string host = config.listen.grpc.host;
+  if (host.empty() || host == "0.0.0.0" || host == "::") {
+    std::array<char, 256> name{};
+    host = ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
+  }
+  return host + ':' + std::to_string(config.listen.grpc.port);
+}
 
 // How many children were killed and have not ended. Each is logged once: `told` are those of the call before.
 std::size_t tell_unkillable(std::set<pid_t>& told) {
@@ -236,29 +127,61 @@ Result<void> open_socket(api::GrpcServer& grpc, const config::WeftdConfig& confi
   return {};
 }
 
-}  // namespace
+/// Waits for the lane of the store; called on the lane of a receiver of events.
+Result<void> keep_told(runtime::Lane& store_lane, store::Store& store, const std::string& receiver,
+                       const std::string& text) {
+  const auto done = std::make_shared<std::promise<Result<void>>>();
+  if (!store_lane.post([done, &store, receiver, text] { done->set_value(store.save_told(receiver, text)); }))
+    return fail(ErrorCode::kUnavailable, "what " + receiver + " was told is not stored yet: the store is busy");
+  return done->get_future().get();
+}
 
-Result<void> run(const config::WeftdConfig& config) {
+void tell_role(const store::LeaseView& view) {
+  if (view.epoch)
+    logger("weftd")->info("this weftd leads (epoch {})", *view.epoch);
+  else
+    logger("weftd")->info(
+        "standing by: {} has the database (epoch {}); this weftd takes over when its beat stands still for {} s",
+        view.seen.holder, view.seen.epoch, store::kStillness / 1s);
+}
+
+/// How a run ended.
+enum class End : std::uint8_t { kStopped, kLost };
+
+/// Until weftd is stopped, or until another weftd has taken the database.
+Result<End> run_once(const config::WeftdConfig& config) {
   const SystemClock clock;
   ExpectedTopology expected_topology(config.infiniband.expected_topology, read_expected_topology);
   auto expected = expected_topology.open();
   if (!expected) return fail(ErrorCode::kInvalidArgument, expected.error().message);
   if (const auto names = sweeper::read_node_names(config.infiniband.node_name_map); !names)
     logger("infiniband")->warn("nodes keep their descriptions as names: {}", names.error().message);
-  auto store =
-      store::open_store(config.state_dir, {config.store.history_interval, config.store.history_retention,
-                                           config.store.max_history_bytes.value, config.store.incident_retention});
+  auto store = store::open_store(config.state_dir, store_options(config.store));
   if (!store) return tl::unexpected(store.error());
-  auto restored = (*store)->restore(clock.now() - config.incidents.retention);
-  if (!restored) return tl::unexpected(restored.error());
-  auto plans = (*store)->restore_remedies(clock.now() - config.incidents.retention);
-  if (!plans) return tl::unexpected(plans.error());
-  auto remedy_options = make_remedy_options(config, clock);
-  if (!remedy_options) return tl::unexpected(remedy_options.error());
   auto security = Security::open(config.security, clock);
   if (!security) return tl::unexpected(security.error());
-  logger("weftd")->info("weftd {}: {} incidents loaded from {}", WEFT_VERSION, restored->incidents.size(),
-                        config.state_dir.string());
+  auto remedy_options = make_remedy_options(config, clock);
+  if (!remedy_options) return tl::unexpected(remedy_options.error());
+  std::unique_ptr<store::Lease> lease;
+  if (!config.store.url.empty()) {
+    auto started = store::Lease::start(config.store.url, store::holder_name(), own_address(config));
+    if (!started) return tl::unexpected(started.error());
+    lease = std::move(*started);
+    remedy_options->lease_refusal = [lease = lease.get()] {
+      return std::string(lease->is_held() ? "" : "this weftd cannot be sure that it leads: its lease is not renewed");
+    };
+  }
+  const auto epoch = lease ? lease->view().epoch : std::nullopt;
+  if (epoch) (*store)->lead(*epoch);
+  const bool leads = !lease || epoch;
+  auto ledger = read_ledger(**store, config, clock.now(), true);
+  if (!ledger) return tl::unexpected(ledger.error());
+  remedy_options->clock = std::move(ledger->clock);
+  const RemedyMemory& plans = ledger->plans;
+  const auto told_before = std::move(ledger->restored.told);
+  logger("weftd")->info("weftd {}: {} incidents loaded from {}", WEFT_VERSION, ledger->restored.incidents.size(),
+                        store_name(config));
+  if (lease) tell_role(lease->view());
 
   // What is declared first is destroyed last: the servers stop before the state they show, the lanes after their last
   // job.
@@ -270,19 +193,46 @@ Result<void> run(const config::WeftdConfig& config) {
                             .when_full = runtime::WhenFull::kRefuse,
                             .on_failure = [](const std::string& what) { logger("store")->error("{}", what); }});
   const auto post = [&main](std::function<void()> job) { asio::post(main, std::move(job)); };
-  RemedyController remedies(std::move(*remedy_options), *plans, **store, store_lane, clock, post);
-  Core core(config, std::move(*expected), **store, std::move(*restored), store_lane, remedies, publication, clock,
-            post);
+  // One that only watches is of no concern to others.
+  const ActsAs acts_as =
+      may_act(remedy_options->settings) ? ActsAs{plans.installation, run_digits(lease.get())} : ActsAs{};
+  RemedyController remedies(std::move(*remedy_options), plans, **store, store_lane, clock, post);
+  if (!leads) remedies.stand_by();
+  Core core(config, std::move(*expected), **store, std::move(ledger->restored), store_lane, remedies, publication,
+            clock, post);
+  if (!leads) core.stand_by();
   remedies.set_on_news([&core] { core.take_plans(); });
   auto ethernet = EthernetWatcher::open(main, config.ethernet, core.hosts(), clock);
   if (!ethernet) return tl::unexpected(ethernet.error());
-  auto events = EventDispatcher::make(config, publication, clock, plans->installation);
+  EventDispatcher::Keep keep;
+  if (lease)
+    keep = [&store_lane, &store](const std::string& receiver, const std::string& text) {
+      return keep_told(store_lane, **store, receiver, text);
+    };
+  auto events = EventDispatcher::make(config, publication, clock, plans.installation, keep);
   if (!events) return tl::unexpected(events.error());
+  if (const auto known = (*events)->restore(told_before); !known) return tl::unexpected(known.error());
   TelemetryInbox inbox(main, core.hosts(), config.telemetry.max_collectors, [&core] { core.take_hosts(); });
-  MainThreadExecutor main_thread(post);
+  std::optional<RoleKeeper> role;
+  MainThreadExecutor main_thread(post, [&role](CommandKind kind) { return role->refusal(kind); });
   CommandForwarder commands(main_thread, core);
   RemedyCommandForwarder remedy_commands(main_thread, remedies);
-  Watchers watchers(main, config, core);
+  SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
+  RoleKeeper::Options role_options;
+  role_options.leads = leads;
+  if (lease) role_options.lease = [lease = lease.get()] { return lease->view(); };
+  role_options.on_lead = [&](const std::map<std::string, std::string>& now_told) {
+    watchers.act_as(acts_as);
+    if (const auto known = (*events)->restore(now_told); !known) logger("events")->error("{}", known.error().message);
+  };
+  bool is_lost = false, is_stopped = false;
+  std::function<void()> end;
+  role_options.on_lost = [&](const std::string& why) {
+    logger("weftd")->error("{}; it writes nothing and acts on nothing, and starts again as a standby", why);
+    is_lost = true;
+    end();
+  };
+  role.emplace(std::move(role_options), config, **store, store_lane, core, remedies, clock, post);
 
   // gRPC first: who asks /healthz whether we live expects both.
   auto grpc = api::GrpcServer::start({.address = config.listen.grpc.host,
@@ -293,7 +243,7 @@ Result<void> run(const config::WeftdConfig& config) {
                                       .tls = (*security)->tls()},
                                      publication, commands, remedy_commands, inbox, clock);
   if (!grpc) return tl::unexpected(grpc.error());
-  if (const auto opened = open_socket(**grpc, config); !opened) return opened;
+  if (const auto opened = open_socket(**grpc, config); !opened) return tl::unexpected(opened.error());
   auto http = api::HttpServer::start(
       {.address = config.listen.http.host,
        .port = config.listen.http.port,
@@ -313,12 +263,14 @@ Result<void> run(const config::WeftdConfig& config) {
 
   std::set<pid_t> told;
   Beat beat(main, std::min<Duration>(config.infiniband.sweep_interval / 2, 500ms), [&] {
+    role->tick();
+    if (is_lost) return;
     core.tick();
     metrics.set(store_lane.name(), store_lane.figures());
     for (const runtime::Lane* lane : remedies.lanes()) metrics.set(lane->name(), lane->figures());
     metrics.set((*store)->status());
     metrics.set_unkillable(tell_unkillable(told));
-    (*events)->tick();
+    if (role->may_tell()) (*events)->tick(role->key_end());
     for (const auto& receiver : (*events)->receivers()) metrics.set(*receiver.sender);
     metrics.set((*grpc)->telemetry(), core.hosts().figures(), inbox.figures());
     metrics.set((*security)->figures());
@@ -348,14 +300,19 @@ Result<void> run(const config::WeftdConfig& config) {
     });
   });
   asio::signal_set signals(main, SIGTERM, SIGINT);
-  signals.async_wait([&](boost::system::error_code, int signal) {
-    logger("weftd")->info("stopping on signal {}", signal);
-    sd_notify(0, "STOPPING=1");
+  end = [&] {
     beat.stop();
     look_at_files.stop();
     watchers.stop();
     if (*ethernet) (*ethernet)->stop();
     main.stop();
+  };
+  signals.async_wait([&](boost::system::error_code error, int signal) {
+    if (error) return;
+    logger("weftd")->info("stopping on signal {}", signal);
+    sd_notify(0, "STOPPING=1");
+    is_stopped = true;
+    end();
   });
   watchers.start();
   if (*ethernet) {
@@ -381,7 +338,18 @@ Result<void> run(const config::WeftdConfig& config) {
   core.stop();
   remedies.stop();
   (*grpc)->stop();
-  return {};
+  if (lease) lease->release();
+  return is_stopped ? End::kStopped : End::kLost;
+}
+
+}  // namespace
+
+Result<void> run(const config::WeftdConfig& config) {
+  while (true) {
+    const auto ended = run_once(config);
+    if (!ended) return tl::unexpected(ended.error());
+    if (*ended == End::kStopped) return {};
+  }
 }
 
 }  // namespace weft::daemon

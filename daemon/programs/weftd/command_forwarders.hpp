@@ -2,8 +2,10 @@
 #pragma once
 // What users ask for, on its way from the servers' threads to the main one.
 
+#include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,22 +15,34 @@
 
 namespace weft::daemon {
 
+/// What a weftd that does not lead, or cannot be sure of it, does with a command.
+enum class CommandKind : std::uint8_t {
+  kChange,  ///< needs a promise that it is stored
+  kBrake,   ///< stops automation: a leader obeys it whether it can be stored or not
+  kRead,    ///< reads what is stored
+};
+
 /// Brings commands from the servers' threads to the main one, until it is closed.
 class MainThreadExecutor {
  public:
   /// Brings a function to the main thread; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// What `post` captures must outlive the last call of call().
-  explicit MainThreadExecutor(Post post) : post_(std::move(post)) {}
+  /// Why a command is refused now; nothing: it is not. Called on the main thread.
+  using Refusal = std::function<std::optional<Error>(CommandKind)>;
+
+  /// What `post` captures must outlive the last call of call(); so must what `refusal` captures, if there is one.
+  explicit MainThreadExecutor(Post post, Refusal refusal = {}) : post_(std::move(post)), refusal_(std::move(refusal)) {}
   /// Calls `member` of `target` on the main thread, with the arguments and `callback` as the last one. When it is too
   /// late the callback hears so at once.
   template <typename Target, typename Member, typename Callback, typename... Arguments>
-  void call(Target& target, Member member, Callback callback, Arguments... arguments) {
+  void call(CommandKind kind, Target& target, Member member, Callback callback, Arguments... arguments) {
     {
       const std::lock_guard lock(mutex_);
       if (!closed_) {
-        post_([&target, member, callback = std::move(callback), ... arguments = std::move(arguments)]() mutable {
+        post_([this, kind, &target, member, callback = std::move(callback),
+               ... arguments = std::move(arguments)]() mutable {
+          if (auto refused = refusal_ ? refusal_(kind) : std::nullopt) return callback(tl::unexpected(*refused));
           (target.*member)(std::move(arguments)..., std::move(callback));
         });
         return;
@@ -44,6 +58,7 @@ class MainThreadExecutor {
 
  private:
   const Post post_;
+  const Refusal refusal_;
   std::mutex mutex_;
   bool closed_ = false;
 };
@@ -55,16 +70,17 @@ class CommandForwarder final : public api::Commands {
   CommandForwarder(MainThreadExecutor& main_thread, Core& core)
       : main_(main_thread), core_(core), maintenance_(core.maintenance()) {}
   void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
-    main_.call(core_, &Core::acknowledge, std::move(callback), incident, std::move(who));
+    main_.call(CommandKind::kChange, core_, &Core::acknowledge, std::move(callback), incident, std::move(who));
   }
   void silence(std::uint64_t incident, TimePoint until, std::string who, Callback callback) override {
-    main_.call(core_, &Core::silence, std::move(callback), incident, until, std::move(who));
+    main_.call(CommandKind::kChange, core_, &Core::silence, std::move(callback), incident, until, std::move(who));
   }
   void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) override {
-    main_.call(maintenance_, &MaintenanceService::add, std::move(callback), std::move(window));
+    main_.call(CommandKind::kChange, maintenance_, &MaintenanceService::add, std::move(callback), std::move(window));
   }
   void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) override {
-    main_.call(maintenance_, &MaintenanceService::end, std::move(callback), window, std::move(who));
+    main_.call(CommandKind::kChange, maintenance_, &MaintenanceService::end, std::move(callback), window,
+               std::move(who));
   }
 
  private:
@@ -80,26 +96,30 @@ class RemedyCommandForwarder final : public api::RemedyCommands {
   RemedyCommandForwarder(MainThreadExecutor& main_thread, RemedyController& remedies)
       : main_(main_thread), remedies_(remedies) {}
   void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) override {
-    main_.call(remedies_, &RemedyController::approve, std::move(callback), plan, revision, std::move(who));
-  }
-  void abort(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
-    main_.call(remedies_, &RemedyController::abort, std::move(callback), plan, std::move(why), std::move(who));
-  }
-  void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
-    main_.call(remedies_, &RemedyController::reject, std::move(callback), plan, std::move(why), std::move(who));
-  }
-  void request(api::RemedyWish wish, PlanCallback callback) override {
-    main_.call(remedies_, &RemedyController::request, std::move(callback), std::move(wish));
-  }
-  void set_hands_off(bool hands_off, std::string why, std::string who, StatusCallback callback) override {
-    main_.call(remedies_, &RemedyController::set_hands_off, std::move(callback), hands_off, std::move(why),
+    main_.call(CommandKind::kChange, remedies_, &RemedyController::approve, std::move(callback), plan, revision,
                std::move(who));
   }
+  void abort(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
+    main_.call(CommandKind::kChange, remedies_, &RemedyController::abort, std::move(callback), plan, std::move(why),
+               std::move(who));
+  }
+  void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
+    main_.call(CommandKind::kChange, remedies_, &RemedyController::reject, std::move(callback), plan, std::move(why),
+               std::move(who));
+  }
+  void request(api::RemedyWish wish, PlanCallback callback) override {
+    main_.call(CommandKind::kChange, remedies_, &RemedyController::request, std::move(callback), std::move(wish));
+  }
+  void set_hands_off(bool hands_off, std::string why, std::string who, StatusCallback callback) override {
+    main_.call(hands_off ? CommandKind::kBrake : CommandKind::kChange, remedies_, &RemedyController::set_hands_off,
+               std::move(callback), hands_off, std::move(why), std::move(who));
+  }
   void reset_breaker(std::string why, std::string who, StatusCallback callback) override {
-    main_.call(remedies_, &RemedyController::reset_breaker, std::move(callback), std::move(why), std::move(who));
+    main_.call(CommandKind::kChange, remedies_, &RemedyController::reset_breaker, std::move(callback), std::move(why),
+               std::move(who));
   }
   void audit(std::uint64_t before, std::size_t limit, AuditCallback callback) override {
-    main_.call(remedies_, &RemedyController::audit, std::move(callback), before, limit);
+    main_.call(CommandKind::kRead, remedies_, &RemedyController::audit, std::move(callback), before, limit);
   }
 
  private:

@@ -24,7 +24,6 @@ constexpr Duration kLongestWithoutNews = 1s;
 constexpr Duration kJudgeHostsEvery = 1s;
 // A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
 constexpr Duration kWaitForSubnets = 10min;
-constexpr std::uint64_t kNothingSaved = ~std::uint64_t{0};
 
 // True as well when the clock was set back: better early than not for hours.
 bool passed(TimePoint now, TimePoint since, Duration span) {
@@ -73,7 +72,7 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   const bool is_ethernet = layer == LinkLayer::kEthernet;
   analyzer::FabricAnalyzer rules(name, config_.analyzer);
   if (!is_ethernet) rules.expect(expected_);
-  Fabric fabric{std::move(rules), {}, layer, {}, {}, clock_.now(), 0, 0, kNever, kNever};
+  Fabric fabric{std::move(rules), {}, layer, {}, {}, {}, clock_.now(), 0, 0, kNever, kNever};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   for (const auto& incident : *incidents_.all())
     if (incident->finding.cause.fabric == name) fabric.analyzer.remember(*incident);
@@ -122,6 +121,7 @@ void Core::take_plans() {
 }
 
 void Core::look_after() {
+  if (!leads_) return;
   const TimePoint now = clock_.now();
   for (const auto& [incident, plan] : remedies_.looked_after()) {
     const auto before = incidents_.find(incident);
@@ -133,11 +133,12 @@ void Core::look_after() {
 }
 
 void Core::give_up(const std::string& fabric, TimePoint now) {
+  if (!leads_) return;
   note(incidents_.give_up(fabric, "its subnet is no longer monitored under this name", now), now, {}, nullptr);
 }
 
 void Core::give_up_what_nobody_watches(TimePoint now) {
-  if (!passed(now, started_, kWaitForSubnets)) return;
+  if (!leads_ || !passed(now, started_, kWaitForSubnets)) return;
   std::set<std::string> others;
   for (const auto& incident : *incidents_.all())
     if (incident->is_open() && !incident->finding.cause.fabric.empty() &&
@@ -162,6 +163,7 @@ void Core::take_sweep(Sweep sweep) {
   fabric.last_sweep = now;
 
   const auto before = std::chrono::steady_clock::now();
+  sweep.topology = fabric.cables.complete(std::move(sweep.topology), [&] { return fabric.analyzer.state().links; });
   auto analysis = fabric.analyzer.analyze(sweep, now, host_rules_.marks(sweep.fabric, now));
   analysis_seconds_[sweep.fabric] = seconds(std::chrono::steady_clock::now() - before);
 
@@ -242,16 +244,19 @@ void Core::tick() {
     give_up_what_nobody_watches(now);
     maintenance_.tick();
   }
-  hosts_.tick();
-  judge_hosts(now);
-  save();
-  save_hosts();
-  remedies_.tick();
-  look_after();  // a drained host's last job may have ended
+  if (leads_) {
+    hosts_.tick();
+    judge_hosts(now);
+    save();
+    save_hosts();
+    remedies_.tick();
+    look_after();  // a drained host's last job may have ended
+  }
   if (news) publish();
 }
 
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
+  if (!leads_) return;  // the leader finds the same
   host_rules_.complete(fabric.view.name, analysis.findings, now);
   note(incidents_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
 }
@@ -304,7 +309,9 @@ void Core::saved(Batch batch, const runtime::WriteOutcome& outcome) {
 void Core::answer_when_saved(std::uint64_t incident, api::Commands::Callback callback) {
   writes_.wait([this, incident, callback = std::move(callback)](const runtime::WriteOutcome& outcome) {
     if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
-    if (!outcome) return callback(fail(ErrorCode::kResourceExhausted, "the change is in force, but not stored yet"));
+    if (!outcome)
+      return callback(
+          fail(ErrorCode::kResourceExhausted, "the change is in force, but not stored yet: " + outcome.error.message));
     const auto found = incidents_.find(incident);
     callback(found ? Result<Incident>(*found) : fail(ErrorCode::kNotFound, "no incident " + incident_name(incident)));
   });
@@ -323,6 +330,7 @@ void Core::stop() {
 
 void Core::remember(Fabric& fabric, TimePoint now) {
   const std::string& name = fabric.view.name;
+  if (!leads_) return;
   // What was not written is offered again with the next sweep.
   const auto offer = [&](auto job, auto forget) {
     return store_lane_.post([this, name, job = std::move(job), forget] {
@@ -416,6 +424,7 @@ void Core::publish() {
   const store::StoreStatus status = store_.status();
   snapshot->figures.store_ok = status.ok;
   snapshot->figures.store_status = status.message;
+  snapshot->leadership = leadership_;
   remedies_.complete(*snapshot, incidents_.last_evidence());
   publication_.publish(std::move(snapshot));
   published_ = now;

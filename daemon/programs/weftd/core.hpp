@@ -23,6 +23,7 @@
 #include "daemon/programs/weftd/maintenance_service.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
 #include "fabric/expected_cabling.hpp"
+#include "fabric/graph/known_cables.hpp"
 
 namespace weft::daemon {
 
@@ -70,6 +71,16 @@ class Core {
   /// Announced work; what it explains alarms nobody.
   MaintenanceService& maintenance() { return maintenance_; }
 
+  /// Another weftd leads from the beginning: call it before the first sweep. Fabrics are watched and judged, and
+  /// nothing is opened, resolved or saved.
+  void stand_by() { leads_ = false; }
+  /// What the leader has stored since, to be shown by a standby.
+  void follow(store::Restored ledger);
+  /// This weftd leads from now on, and goes on with `ledger` as a new one would; what it knows of fabrics it keeps.
+  void lead(store::Restored ledger);
+  /// Who leads, to be shown with the next picture; at once when it is another or in another state.
+  void show(Leadership leadership);
+
   /// The end: commands whose change did not reach the disk, and all later ones, get kUnavailable. Call it when the
   /// store lane has stopped and its last answers were posted.
   void stop();
@@ -78,10 +89,14 @@ class Core {
   const std::map<std::string, double>& analysis_seconds() const { return analysis_seconds_; }
 
  private:
+  /// As a revision of what is stored.
+  static constexpr std::uint64_t kNothingSaved = ~std::uint64_t{0};
+
   struct Fabric {
     analyzer::FabricAnalyzer analyzer;
     FabricView view;
     LinkLayer layer;
+    KnownCables cables;
     std::string trouble;            // why there are no sweeps; empty while there are
     std::string silence;            // of nodes, as no_answer() has it
     TimePoint last_sweep = kNever;  // when one arrived, or when we began to wait
@@ -96,6 +111,7 @@ class Core {
     std::shared_ptr<const analyzer::IncidentList> shown;  ///< when they are with the store
   };
 
+  void take_incidents(store::Restored& ledger);
   void give_up(const std::string& fabric, TimePoint now);
   void give_up_what_nobody_watches(TimePoint now);
   void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
@@ -136,6 +152,8 @@ class Core {
   std::vector<store::Event> unsaved_events_;
   runtime::WriteBehind<Batch> writes_;
   bool stopped_ = false;
+  bool leads_ = true;
+  Leadership leadership_;
   std::shared_ptr<const analyzer::IncidentList> shown_;
   std::uint64_t revision_ = 0;
   TimePoint started_;

@@ -20,23 +20,27 @@ events::EventFilter filter_of(const config::Events& from) {
 }
 
 /// One for each address, whatever else is configured, so that the order of addresses does not matter.
-std::filesystem::path memory_of(const config::WeftdConfig& config, const std::string& url) {
+std::string name_of(const std::string& url) {
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a: the same in every build
   for (const char letter : url) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
-  return std::filesystem::absolute(config.state_dir) / ("events-" + std::to_string(hash) + ".json");
+  return "events-" + std::to_string(hash);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<EventDispatcher>> EventDispatcher::make(const config::WeftdConfig& config,
                                                                const api::Publication& publication, const Clock& clock,
-                                                               const std::string& installation) {
+                                                               const std::string& installation, const Keep& keep) {
   std::unique_ptr<EventDispatcher> desk(new EventDispatcher(publication));
   for (const std::string& url : config.events.urls) {
+    const std::string name = name_of(url);
+    std::function<Result<void>(const std::string&)> save;
+    if (keep) save = [keep, name](const std::string& text) { return keep(name, text); };
     auto sender =
         events::EventSender::make({.url = url,
                                    .key_file = config.events.key_file,
-                                   .memory_file = memory_of(config, url),
+                                   .memory_file = std::filesystem::absolute(config.state_dir) / (name + ".json"),
+                                   .save = std::move(save),
                                    .certificate_authorities = config.events.certificate_authorities,
                                    .page = config.events.page_url,
                                    .installation = installation,
@@ -50,17 +54,24 @@ Result<std::unique_ptr<EventDispatcher>> EventDispatcher::make(const config::Wef
                              .capacity = 1,
                              .when_full = runtime::WhenFull::kRefuse,
                              .on_failure = [](const std::string& what) { logger("events")->error("{}", what); }});
-    desk->receivers_.push_back({std::move(*sender), std::move(lane)});
+    desk->receivers_.push_back({std::move(*sender), std::move(lane), name});
   }
   return desk;
 }
 
-void EventDispatcher::tick() {
+Result<void> EventDispatcher::restore(const std::map<std::string, std::string>& told) {
+  for (const Receiver& receiver : receivers_)
+    if (const auto found = told.find(receiver.name); found != told.end())
+      if (auto restored = receiver.sender->restore(found->second); !restored) return restored;
+  return {};
+}
+
+void EventDispatcher::tick(const std::string& apart) {
   const auto snapshot = publication_.load();
   if (!snapshot->incidents) return;
   for (const Receiver& receiver : receivers_)
     receiver.lane->post(
-        [sender = receiver.sender.get(), incidents = snapshot->incidents] { sender->look(*incidents); });
+        [sender = receiver.sender.get(), incidents = snapshot->incidents, apart] { sender->look(*incidents, apart); });
 }
 
 void EventDispatcher::stop() {

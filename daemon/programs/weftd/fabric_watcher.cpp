@@ -54,6 +54,7 @@ Result<sweeper::Options> FabricWatcher::child_options() const {
   result.sweep.service_level = ib.service_level;
   result.sweep.pkey_index = ib.pkey_index;
   result.sweep.clear_saturated_counters = ib.clear_saturated_counters;
+  result.sweep.acts_as = options_.acts_as;
   // Indices of one sweeper mean nothing to the next: epochs never repeat, over restarts of weftd included.
   result.sweep.first_epoch = static_cast<std::uint64_t>(SystemClock{}.now().time_since_epoch().count());
   return result;
@@ -99,10 +100,21 @@ void FabricWatcher::spawn() {
         inbox->push(Ended{message.error().message});
         return;
       }
-      std::visit([&](auto& item) { inbox->push(std::move(item)); }, *message);
+      if (auto* sweep = std::get_if<Sweep>(&*message))
+        inbox->push(Swept{std::move(*sweep), frames.acting()});
+      else
+        inbox->push(std::get<sweeper::Trouble>(std::move(*message)));
     }
   });
   watch_silence();
+}
+
+void FabricWatcher::act_as(const ActsAs& acts_as) {
+  options_.acts_as = acts_as;
+  if (!socket_) return;  // the next sweeper is told when it starts
+  const auto options = child_options();
+  const auto sent = options ? runtime::send_options(socket_.get(), *options) : tl::unexpected<Error>(options.error());
+  if (!sent) ended(sent.error().message);
 }
 
 void FabricWatcher::watch_silence() {
@@ -119,10 +131,11 @@ void FabricWatcher::drain() {
   auto message = inbox_->try_pop();
   if (!message) return;
   const std::uint64_t generation = generation_;
-  if (auto* sweep = std::get_if<Sweep>(&*message)) {
+  if (auto* swept = std::get_if<Swept>(&*message)) {
     backoff_.reset();
     watch_silence();
-    on_sweep_(std::move(*sweep));
+    acting_ = std::move(swept->acting);
+    on_sweep_(std::move(swept->sweep));
   } else if (auto* trouble = std::get_if<sweeper::Trouble>(&*message)) {
     trouble_ = trouble->message;
   } else {

@@ -35,6 +35,7 @@ class FabricWatcher {
     config::Infiniband infiniband;
     std::filesystem::path sweeper;    ///< the program
     std::filesystem::path directory;  ///< scratch folder of the child; emptied at each start
+    ActsAs acts_as{};                 ///< infiniband::SweeperOptions::acts_as
   };
 
   FabricWatcher(boost::asio::io_context& main, Options options, SweepHandler on_sweep, TroubleHandler on_trouble);
@@ -45,6 +46,11 @@ class FabricWatcher {
   /// Ends the sweeper and waits for it, three seconds at most.
   void stop();
 
+  /// Options::acts_as is this from the next sweep on.
+  void act_as(const ActsAs& acts_as);
+
+  /// Who else may act on the fabric, as of the sweep that was handed on last.
+  const ActingWeftds& acting() const { return acting_; }
   /// Name of the fabric.
   const std::string& fabric() const { return options_.port.fabric; }
   /// The port that is watched.
@@ -58,7 +64,11 @@ class FabricWatcher {
   struct Ended {
     std::string why;
   };
-  using Message = std::variant<Sweep, sweeper::Trouble, Ended>;
+  struct Swept {
+    Sweep sweep;
+    ActingWeftds acting;
+  };
+  using Message = std::variant<Swept, sweeper::Trouble, Ended>;
   using Inbox = runtime::Channel<Message>;
 
   Result<sweeper::Options> child_options() const;
@@ -85,6 +95,7 @@ class FabricWatcher {
   boost::asio::steady_timer silence_;
   runtime::Backoff backoff_;
   std::string trouble_;
+  ActingWeftds acting_;
   std::uint64_t restarts_ = 0;
   std::uint64_t generation_ = 0;
   std::uint64_t skipped_before_ = 0;

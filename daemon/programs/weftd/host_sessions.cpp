@@ -14,6 +14,8 @@ using namespace std::chrono_literals;
 constexpr Duration kSaveEvery = 1s;
 constexpr Duration kShortestSilence = 5s;
 constexpr unsigned kSilentIntervals = 3;
+/// A leader writes down about once a second how far it heard a collector.
+constexpr Duration kLeaderHears = 15s;
 /// Times max_collectors: those who went and are not forgotten yet.
 constexpr std::size_t kRememberedHosts = 2;
 
@@ -29,23 +31,41 @@ HostSessions::HostSessions(const config::Telemetry& config, std::vector<store::C
           store_lane, std::move(post),
           [&store](const Batch& batch) { return store.save_collectors(batch.marks, batch.forgotten); },
           [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }) {
+  restore(std::move(known), incidents);
+}
+
+void HostSessions::add(store::CollectorMark mark) {
+  Host host;
+  host.view.host = mark.host;
+  host.view.heard = mark.last_seen;
+  host.view.sequence = host.saved = mark.sequence;
+  host.view.batches = mark.batches;
+  host.view.late_batches = mark.late;
+  host.view.lost_batches = mark.lost;
+  host.spool = mark.spool;
+  host.first_seen = mark.first_seen;
+  host.counted_from = true;
+  hosts_.emplace(std::move(mark.host), std::move(host));
+}
+
+void HostSessions::restore(std::vector<store::CollectorMark> known, std::span<const Incident> incidents) {
+  hosts_.clear();
   for (const Incident& incident : incidents) rules_.remember(incident);
   for (store::CollectorMark& mark : known) {
-    Host host;
-    host.view.host = mark.host;
-    host.view.heard = mark.last_seen;
-    host.view.sequence = host.saved = mark.sequence;
-    host.view.batches = mark.batches;
-    host.view.late_batches = mark.late;
-    host.view.lost_batches = mark.lost;
-    host.spool = mark.spool;
-    host.first_seen = mark.first_seen;
-    host.counted_from = true;
     rules_.expect(mark.host, mark.last_seen);
     if (mark.flaps) rules_.restore(mark.host, *mark.flaps);
-    hosts_.emplace(std::move(mark.host), std::move(host));
+    add(std::move(mark));
   }
-  list_changed_ = !hosts_.empty();
+  list_changed_ = list_ != nullptr || !hosts_.empty();
+}
+
+void HostSessions::follow(std::vector<store::CollectorMark> marks) {
+  const TimePoint now = clock_.now();
+  hosts_.clear();
+  for (store::CollectorMark& mark : marks) add(std::move(mark));
+  for (auto& [name, host] : hosts_)
+    if (now - host.view.heard <= kLeaderHears) host.view.state = CollectorState::kConnected;
+  list_changed_ = list_ != nullptr || !hosts_.empty();
 }
 
 CollectorState HostSessions::state_of(const Host& host, TimePoint now) {
@@ -91,6 +111,7 @@ HostSessions::Host* HostSessions::admit(const Stream& stream, const api::Collect
 }
 
 void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
+  if (!refusal_.empty()) return stream->end({ErrorCode::kUnavailable, refusal_});
   const TimePoint now = clock_.now();
   Host* const host = admit(stream, hello, now);
   if (!host) return;

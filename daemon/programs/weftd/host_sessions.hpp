@@ -50,6 +50,13 @@ class HostSessions {
   /// As api::TelemetrySink::gone().
   void gone(const Stream& stream);
 
+  /// As a standby: how far the leader has heard each collector. All streams are refused; see refuse().
+  void follow(std::vector<store::CollectorMark> marks);
+  /// As a leader from now on: goes on with these, as a new object would.
+  void restore(std::vector<store::CollectorMark> known, std::span<const Incident> incidents);
+  /// Hellos are answered with this failure (kUnavailable) from now on; empty: they are heard.
+  void refuse(std::string why) { refusal_ = std::move(why); }
+
   /// We are behind with our work: streams that only tell of the past wait meanwhile.
   void set_behind(bool behind);
   /// Time passes: collectors fall silent or are forgotten.
@@ -83,6 +90,7 @@ class HostSessions {
     std::vector<std::string> forgotten;
   };
 
+  void add(store::CollectorMark mark);
   Host* host_of(const Stream& stream);
   Host* admit(const Stream& stream, const api::CollectorHello& hello, TimePoint now);
   void take(Host& host, HostBatch batch);
@@ -103,6 +111,7 @@ class HostSessions {
   runtime::WriteBehind<Batch> writes_;
   TimePoint saved_at_ = kNever;
   HostFigures figures_;
+  std::string refusal_;  ///< of hellos; empty: none
 };
 
 }  // namespace weft::daemon

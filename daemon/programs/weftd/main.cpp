@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
 
 #include "daemon/config/command_line.hpp"
 #include "daemon/platform/logging/logging.hpp"
@@ -14,6 +15,7 @@
 #include "daemon/programs/weftd/counter_reference.hpp"
 #include "daemon/programs/weftd/manual.hpp"
 #include "daemon/programs/weftd/named_files.hpp"
+#include "daemon/programs/weftd/store_command.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"
@@ -39,11 +41,13 @@ int main(int argc, char** argv) {
       "weftd monitors InfiniBand and Ethernet fabrics: it finds failed, flapping and degrading links, and serves "
       "gRPC,\n"
       "Prometheus, JSON and a web page."};
+  if (argc > 1 && std::string_view(argv[1]) == "store") return weft::daemon::run_store_command(argc - 1, argv + 1);
   app.set_version_flag("--version", WEFT_VERSION);
   app.footer(
       "Every key of the configuration file is also a flag. Without a file and flags weftd monitors every active "
       "InfiniBand\n"
-      "port of this machine. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration or usage.");
+      "port of this machine. \"weftd store copy FROM TO\" moves incidents, plans and the audit trail to PostgreSQL or "
+      "back. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration or usage.");
   app.add_flag_callback(
       "--counter-reference",
       [] {

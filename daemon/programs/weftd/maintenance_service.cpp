@@ -22,13 +22,17 @@ MaintenanceService::MaintenanceService(const config::Maintenance& limits, Durati
                                        const Clock& clock, Post post, std::function<void()> changed)
     : limits_(limits),
       retention_(retention),
-      next_id_(std::max<std::uint64_t>(1, next_id)),
       clock_(clock),
       changed_(std::move(changed)),
       writes_(
           store_lane, std::move(post),
           [&store](const MaintenanceWindow& window) { return store.save_maintenance(window); },
           [this](const MaintenanceWindow& window, const runtime::WriteOutcome& outcome) { saved(window, outcome); }) {
+  restore(std::move(known), next_id);
+}
+
+void MaintenanceService::restore(MaintenanceList known, std::uint64_t next_id) {
+  next_id_ = std::max<std::uint64_t>(1, next_id);
   std::ranges::sort(known, {}, &MaintenanceWindow::id);
   if (!known.empty()) next_id_ = std::max(next_id_, known.back().id + 1);
   windows_ = std::make_shared<const MaintenanceList>(std::move(known));

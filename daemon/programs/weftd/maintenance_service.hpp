@@ -30,6 +30,8 @@ class MaintenanceService {
                      std::uint64_t next_id, store::Store& store, runtime::Lane& store_lane, const Clock& clock,
                      Post post, std::function<void()> changed);
 
+  /// What the ledger holds takes the place of what was known; `changed` is not called.
+  void restore(MaintenanceList known, std::uint64_t next_id);
   /// See api::Commands::add_maintenance().
   void add(MaintenanceWindow window, Callback callback);
   /// See api::Commands::end_maintenance().
@@ -50,7 +52,7 @@ class MaintenanceService {
   const config::Maintenance& limits_;
   Duration retention_;
   MaintenanceListPtr windows_;
-  std::uint64_t next_id_;
+  std::uint64_t next_id_ = 1;
   const Clock& clock_;
   std::function<void()> changed_;
   runtime::WriteBehind<MaintenanceWindow> writes_;

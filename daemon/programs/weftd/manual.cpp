@@ -11,12 +11,18 @@ that never changes under a reader.
 
 Every key of the configuration file is also a flag, and flags win. Everything that is wrong with a configuration is reported at once, with
 its line: weftd --config FILE --check-config. By default remedies are only proposed; nothing of the fabric is changed unless a person
-approves it or turned it on.)";
+approves it or turned it on.
+
+weftd store copy FROM TO copies incidents, plans and the audit trail from one store to another, while no weftd uses either. FROM and TO are
+state directories or postgresql://user@host/database. TO must be empty, or a copy that was broken off: that goes on. Hashes of the audit
+trail stay as they are, and are verified in the copy.)";
 
 constexpr const char* kFiles = R"(/etc/weft/weftd.toml: the configuration, if it exists.
 
-/var/lib/weft: the state directory. weft.db holds incidents, plans and the audit trail, history.db the history of ports. A copy of the
-directory, made while weftd is stopped, is a backup.
+/var/lib/weft: the state directory. weft.db holds incidents, plans and the audit trail (unless store.url names a PostgreSQL for them),
+history.db the history of ports. A copy of the directory, made while weftd is stopped, is a backup.
+
+/var/lib/weft/store: which PostgreSQL this directory goes with.
 
 /var/lib/weft/hands-off: while this file exists, nothing is done about any trouble.
 

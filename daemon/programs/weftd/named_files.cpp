@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/named_files.hpp"
 
+#include <iostream>
 #include <utility>
 
 #include "collectors/cabling/cabling_file.hpp"
 #include "collectors/infiniband/topology_file.hpp"
 #include "daemon/adapters/port_report/report_line.hpp"
+#include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/platform/net/secret.hpp"
+#include "daemon/platform/runtime/command.hpp"
 #include "daemon/platform/runtime/regular_file.hpp"
 #include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/event_dispatcher.hpp"
@@ -74,6 +77,21 @@ Result<std::uint64_t> read_management_key(const std::filesystem::path& file) {
   return *key;
 }
 
+store::StoreOptions store_options(const config::StoreConfig& config) {
+  return {.history_interval = config.history_interval,
+          .history_retention = config.history_retention,
+          .max_history_bytes = config.max_history_bytes.value,
+          .incident_retention = config.incident_retention,
+          .url = config.url,
+          .stands_by = true};
+}
+
+std::string store_name(const config::WeftdConfig& config) {
+  if (config.store.url.empty()) return config.state_dir.string();
+  const auto address = store::parse_postgres_address(config.store.url);
+  return address ? address->name : "PostgreSQL";
+}
+
 std::vector<Error> check_named_files(const config::WeftdConfig& config, const Clock& clock) {
   std::vector<Error> errors;
   const auto check = [&errors](const auto& read) {
@@ -85,8 +103,16 @@ std::vector<Error> check_named_files(const config::WeftdConfig& config, const Cl
   if (config.ethernet.is_watched()) check(read_ethernet_fabric(config.ethernet));
   check(read_security(config.security, clock.now()));
   check(make_remedy_options(config, clock));
+  if (const std::string program = config.remedy.infiniband_port.program.string();
+      config.infiniband.enabled && !program.empty())
+    if (const auto found = runtime::find_program(std::filesystem::absolute(program).string(), ""); !found)
+      errors.push_back({ErrorCode::kNotFound,
+                        "remedy.infiniband_port.program: " + found.error().message + ", or it is not executable"});
   const api::Publication nothing;
   check(EventDispatcher::make(config, nothing, clock));
+  const auto store = store::check_store(config.state_dir, store_options(config.store));
+  check(store);
+  if (store && !store->empty()) std::cout << *store << ".\n";
   return errors;
 }
 

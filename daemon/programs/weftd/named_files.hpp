@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "analyzer/ports/ethernet_fabric.hpp"
+#include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/expected_cabling.hpp"
@@ -28,8 +30,13 @@ Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& co
 /// The M_Key of the subnets; 0 for an empty path. An error names the file, never what is in it.
 Result<std::uint64_t> read_management_key(const std::filesystem::path& file);
 
-/// Opens every file that the configuration names, as at the start of weftd. What is wrong with them, one error for each
-/// file; nothing is changed.
+/// Where and how long things are kept.
+store::StoreOptions store_options(const config::StoreConfig& config);
+/// Where they are kept, for people: the state directory, or an address without a password.
+std::string store_name(const config::WeftdConfig& config);
+
+/// Opens every file that the configuration names, as at the start of weftd, and connects to its database; that it is
+/// reachable is said on standard output. What is wrong with them, one error for each; nothing is changed.
 std::vector<Error> check_named_files(const config::WeftdConfig& config, const Clock& clock);
 
 }  // namespace weft::daemon

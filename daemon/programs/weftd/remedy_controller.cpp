@@ -2,7 +2,6 @@
 #include "daemon/programs/weftd/remedy_controller.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <filesystem>
 #include <utility>
@@ -11,8 +10,6 @@
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/target_lists.hpp"
 #include "analyzer/remedy/windows.hpp"
-#include "api/publication/derived.hpp"
-#include "api/publication/find_ports.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/log_texts.hpp"
 
@@ -23,10 +20,6 @@ using analyzer::PlanPtr;
 
 /// After the first sweep of each fabric: collectors come one after the other.
 constexpr Duration kListsPatience = std::chrono::minutes(1);
-constexpr const char* kNotWritten = "not done because it could not be stored";
-constexpr const char* kNotWrittenYet = "not done because it could not be stored yet";
-constexpr const char* kStoppedUnsaved = "automation is stopped, but that could not be stored yet: a restart forgets it";
-
 constexpr std::size_t kMostLooks = 16;
 
 runtime::LaneOptions lane_options(std::string name, std::size_t capacity) {
@@ -36,6 +29,18 @@ runtime::LaneOptions lane_options(std::string name, std::size_t capacity) {
           .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }};
 }
 
+void add_brakes(const RemedyStatus& now, RemedyStatus& status) {
+  if (now.is_stopped()) {
+    status.hands_off = now.hands_off;
+    status.hands_off_reason = now.hands_off_reason;
+    status.file_brake = now.file_brake;
+  }
+  if (now.breaker_tripped) {
+    status.breaker_tripped = true;
+    status.breaker_reason = now.breaker_reason;
+  }
+}
+
 }  // namespace
 
 RemedyController::RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
@@ -43,6 +48,7 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
     : plans_(std::move(options.settings), restored, clock.now(), clock.steady()),
       hands_off_file_(std::move(options.hands_off_file), options.hands_off_patience,
                       std::move(options.hands_off_probe)),
+      lease_refusal_(std::move(options.lease_refusal)),
       store_(store),
       store_lane_(store_lane),
       clock_(clock),
@@ -55,12 +61,37 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
       status_(plans_.status(clock.now())),
       file_lane_(lane_options("hands-off", kMostLooks)) {
   take(hands_off_file_.look());  // before anything is judged
+  resume_clock(options.clock);
   status_ = plans_.status(clock.now());
   for (auto& actuator : options.actuators) {
     const std::string name = actuator->name();
     auto lane = std::make_unique<runtime::Lane>(lane_options("act-" + name, options.lane_capacity));
+    if (actuator->tells_drained_hosts()) plans_.set_drained_hosts(name, {});
     actors_.emplace(name, Actor{std::move(actuator), std::move(lane)});
   }
+}
+
+void RemedyController::stand_by() {
+  leads_ = false;
+  tell_gate();
+}
+
+void RemedyController::follow(const RemedyMemory& ledger) {
+  plans_ = analyzer::PlanManager(plans_.settings(), ledger, clock_.now(), clock_.steady());
+  for (const auto& [name, actor] : actors_)
+    if (actor.actuator->tells_drained_hosts()) plans_.set_drained_hosts(name, {});
+  ended_ = ledger.ended;
+  shown_ = plans_.all();
+  status_ = plans_.status(clock_.now());
+}
+
+void RemedyController::lead(const RemedyMemory& ledger, const ClockMemory& clock) {
+  follow(ledger);
+  take(hands_off_file_.look());  // before anything is judged
+  resume_clock(clock);
+  status_ = plans_.status(clock_.now());
+  leads_ = true;
+  tell_gate();
 }
 
 analyzer::RemedyView RemedyController::view() const {
@@ -80,12 +111,10 @@ void RemedyController::complete(Snapshot& snapshot, std::vector<std::pair<std::u
   seen_ = snapshot;
   last_evidence_ = std::move(last_evidence);
   has_seen_ = true;
-  check_lists();
+  if (leads_) check_lists();
   work();
-  snapshot.plans = shown_;
-  snapshot.remedy = status_;
-  snapshot.remedy.without_plan = plans_.brakes().without_plan;
-  snapshot.remedy.under_way = gate_.under_way();
+  snapshot.plans = analyzer::with_progress(shown_, plans_);
+  snapshot.remedy = status_now();
   snapshot.figures.plans_ended = ended_;
 }
 
@@ -106,6 +135,8 @@ void RemedyController::check_lists() {
 }
 
 void RemedyController::tick() {
+  answer_the_impatient();
+  read_drained_hosts();
   if (!looking_ && hands_off_file_.is_configured()) {
     looking_ = true;
     look_at_file([this] {
@@ -114,6 +145,7 @@ void RemedyController::tick() {
     });
   }
   work();
+  keep_clock();  // after what plans have to write: the lane of the store may have room for one more only
 }
 
 // A file system that hangs holds up the lane of the file and nobody else.
@@ -134,17 +166,26 @@ void RemedyController::take(const HandsOffFile::Look& look) {
   tell_gate();
 }
 
-// Stopped is what is stopped now, and what is stopped as far as the disk knows: a brake holds from when it is set until
-// its release is written.
+// A brake holds from when it is set, stored or not, until its release is stored.
+RemedyStatus RemedyController::status_now() const {
+  RemedyStatus status = status_;
+  add_brakes(plans_.brakes(), status);
+  status.without_plan = plans_.brakes().without_plan;
+  status.under_way = gate_.under_way();
+  return status;
+}
+
 void RemedyController::tell_gate() {
-  const RemedyStatus& now = plans_.brakes();
-  const RemedyStatus& stopped = now.is_stopped() ? now : status_;
+  add_brakes(plans_.brakes(), status_);
+  const RemedyStatus stopped = status_now();
   ActGate::Stops stops;
   if (lanes_stop_)
     stops.everything = "weftd is stopping";
+  else if (!leads_)
+    stops.everything = "another weftd leads";
   else if (stopped.is_stopped())
     stops.everything = "all automation is stopped: " + stopped.stop_reason();
-  if (now.breaker_tripped || status_.breaker_tripped) stops.taking_out = "the circuit breaker is tripped";
+  if (stopped.breaker_tripped) stops.taking_out = "the circuit breaker is tripped";
   gate_.stop(std::move(stops));
   gate_.keep([this](std::uint64_t order) { return plans_.awaits(order); });
 }
@@ -168,24 +209,32 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyController::looked_af
 }
 
 void RemedyController::work() {
-  if (stopped_ || !has_seen_) return;
-  plans_.review(view());
-  save();
+  if (stopped_ || !leads_ || !has_seen_) return;
+  // Without the lease each order would come back from the gate: judged again with the next tick.
+  if (!lease_refusal_ || lease_refusal_().empty()) {
+    plans_.review(view());
+    save();
+  }
   tell_gate();
 }
 
 void RemedyController::save() {
-  if (writes_.is_writing() || stopped_) return;
+  if (writes_.is_writing() || stopped_ || !leads_) return;
   Batch batch;
   batch.changes = plans_.drain_changes(clock_.now());
   if (batch.changes.empty() && !writes_.is_awaited()) return;
   batch.shown = plans_.all();
   batch.status = plans_.status(clock_.now());
+  batch.clock = plans_.clock_memory();
   if (auto back = writes_.write(std::move(batch)))
     plans_.take_back(std::move(back->changes), clock_.now());  // the lane has no room: with the next call
 }
 
-Result<void> RemedyController::write(const Batch& batch) const {
+// Steps of the clock go first: without them a process that follows would take a plan for older than it is.
+Result<void> RemedyController::write(const Batch& batch) {
+  if (steps_on_disk_ != batch.clock.steps) {
+    if (auto kept = write_clock(batch.clock); !kept) return kept;
+  }
   return store_.save_plans(batch.changes.plans, batch.changes.status_changed ? &batch.status : nullptr,
                            batch.changes.audit);
 }
@@ -204,10 +253,15 @@ void RemedyController::count(const analyzer::RemedyBatch& batch) {
 
 void RemedyController::saved(Batch batch, const runtime::WriteOutcome& outcome) {
   if (!outcome) {
-    logger("store")->error("plans could not be stored, so no action is taken: {}", outcome.error.message);
+    // Tried several times in a second: it is said when it begins, and each minute.
+    if (const Duration now = clock_.steady(); !unsaved_told_ || now - *unsaved_told_ >= std::chrono::minutes(1)) {
+      unsaved_told_ = now;
+      logger("store")->error("plans could not be stored, so no action is taken: {}", outcome.error.message);
+    }
     plans_.take_back(std::move(batch.changes), clock_.now());  // tried again with the next tick
     return;
   }
+  unsaved_told_.reset();
   count(batch.changes);
   for (const AuditRecord& record : batch.changes.audit)
     logger("remedies")
@@ -263,8 +317,9 @@ void RemedyController::ask(actuate::Actuator& actuator, const RemedyOrder& order
     });
   }
   const HandsOffFile::Look look = hands_off_file_.look();
-  const std::optional<std::string> held =
-      look.why.empty() ? gate_.start(order, clock_.steady(), clock_.now()) : "all automation is stopped: " + look.why;
+  std::string why = look.why.empty() ? "" : "all automation is stopped: " + look.why;
+  if (why.empty() && lease_refusal_) why = lease_refusal_();
+  const std::optional<std::string> held = why.empty() ? gate_.start(order, clock_.steady(), clock_.now()) : why;
   if (held)
     return post_([this, number, look, why = *held] {
       take(look);
@@ -283,126 +338,6 @@ void RemedyController::ask(actuate::Actuator& actuator, const RemedyOrder& order
     plans_.answer_action(number, done, clock_.now());
     work();
   });
-}
-
-void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
-  if (!plan) {
-    callback(std::move(plan));
-  } else {
-    writes_.wait([this, id = plan->id, callback = std::move(callback)](const runtime::WriteOutcome& outcome) {
-      if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
-      if (!outcome) {
-        callback(fail(ErrorCode::kResourceExhausted, kNotWritten));
-        return plans_.withdraw(id, clock_.now());
-      }
-      const PlanPtr now = plans_.find(id);
-      callback(now ? Result<Plan>(*now) : fail(ErrorCode::kNotFound, "no " + plan_name(id)));
-    });
-  }
-  work();
-}
-
-// `unsaved`: what is so when it could not be stored.
-void RemedyController::answer_when_saved(StatusCallback callback, const char* unsaved,
-                                         std::vector<OrderUnderWay> under_way) {
-  writes_.wait([this, callback = std::move(callback), unsaved,
-                under_way = std::move(under_way)](const runtime::WriteOutcome& outcome) {
-    if (outcome.end == runtime::WriteEnd::kStopped) return callback(stopping());
-    if (!outcome) return callback(fail(ErrorCode::kResourceExhausted, unsaved));
-    RemedyStatus status = status_;
-    status.under_way = under_way;
-    callback(std::move(status));
-  });
-}
-
-void RemedyController::approve(std::uint64_t plan, std::uint64_t revision, const std::string& who,
-                               PlanCallback callback) {
-  if (stopped_) return callback(stopping());
-  settle(plans_.approve(plan, revision, who, view()), std::move(callback));
-}
-
-void RemedyController::reject(std::uint64_t plan, const std::string& why, const std::string& who,
-                              PlanCallback callback) {
-  if (stopped_) return callback(stopping());
-  settle(plans_.reject(plan, why, who, clock_.now()), std::move(callback));
-}
-
-void RemedyController::abort(std::uint64_t plan, const std::string& why, const std::string& who,
-                             PlanCallback callback) {
-  if (stopped_) return callback(stopping());
-  settle(plans_.abort(plan, why, who, clock_.now()), std::move(callback));
-}
-
-Result<Entity> RemedyController::find_target(RemedyAction action, const std::string& text) const {
-  if (action == RemedyAction::kDrainNode || action == RemedyAction::kUndrainNode) {
-    const NodeHealth* health = api::find_health(seen_, text);
-    if (!health) return fail(ErrorCode::kNotFound, "no host named '" + text + "'");
-    return analyzer::host_entity(health->node);
-  }
-  // On Ethernet ports go by their names: "leaf01:swp3".
-  for (const api::FoundPort& found : api::find_ports(seen_, text)) {
-    const Topology& topology = *found.fabric->sweep->topology;
-    if (topology.is_ethernet() && topology.link_of(found.port))
-      return analyzer::link_entity(found.fabric->name, topology, found.port);
-  }
-  const std::size_t colon = text.rfind(':');
-  unsigned number = 0;
-  const char* const end = text.data() + text.size();
-  if (colon == std::string::npos || std::from_chars(text.data() + colon + 1, end, number).ptr != end || number == 0 ||
-      number > 254)
-    return fail(ErrorCode::kInvalidArgument, "'" + text + "' is not a link: name one of its ends as NODE:PORT");
-  const auto nodes = api::find_nodes(seen_, text.substr(0, colon), 2);
-  if (nodes.empty()) return fail(ErrorCode::kNotFound, "no node named '" + text.substr(0, colon) + "'");
-  if (nodes.size() > 1)
-    return fail(ErrorCode::kInvalidArgument, "'" + text.substr(0, colon) + "' matches several nodes: use a GUID");
-  const Topology& topology = *nodes[0].fabric->sweep->topology;
-  const PortIndex port = topology.find_port({topology.node(nodes[0].node).guid, {static_cast<std::uint8_t>(number)}});
-  if (port != kNoIndex && !topology.link_of(port)) {
-    // A subnet that was discovered while the link was out does not know it; its plan does.
-    const PortKey key = topology.key_of(port);
-    for (const PlanPtr& plan : *shown_)
-      if ((plan->in_force || plan->unresolved) && plan->target.kind == EntityKind::kLink &&
-          plan->target.fabric == nodes[0].fabric->name && (plan->target.port == key || plan->target.peer == key))
-        return plan->target;
-  }
-  if (port == kNoIndex || !topology.link_of(port))
-    return fail(ErrorCode::kNotFound, "no link was ever seen at '" + text + "'");
-  return analyzer::link_entity(nodes[0].fabric->name, topology, port);
-}
-
-void RemedyController::request(const api::RemedyWish& wish, PlanCallback callback) {
-  if (stopped_) return callback(stopping());
-  auto entity = find_target(wish.action, wish.target);
-  if (!entity) return callback(tl::unexpected(entity.error()));
-  if (wish.dry_run) return callback(plans_.preview(wish.action, *entity, wish.why, wish.who, view(), wish.only_cost));
-  settle(plans_.request(wish.action, *entity, wish.why, wish.who, view(), wish.only_cost), std::move(callback));
-}
-
-void RemedyController::set_hands_off(bool hands_off, const std::string& why, const std::string& who,
-                                     StatusCallback callback) {
-  if (stopped_) return callback(stopping());
-  const auto set = [this, hands_off, why, who, callback = std::move(callback)] {
-    if (stopped_) return callback(stopping());
-    plans_.set_hands_off(hands_off, why, who, clock_.now());
-    tell_gate();  // nothing starts from here on
-    answer_when_saved(callback, hands_off ? kStoppedUnsaved : kNotWrittenYet, gate_.under_way());
-    work();
-  };
-  if (hands_off || !hands_off_file_.is_configured()) return set();
-  look_at_file(set);
-}
-
-void RemedyController::reset_breaker(const std::string& why, const std::string& who, StatusCallback callback) {
-  if (stopped_) return callback(stopping());
-  if (auto reset = plans_.reset_breaker(why, who, clock_.now()); !reset) return callback(tl::unexpected(reset.error()));
-  answer_when_saved(std::move(callback), kNotWrittenYet);
-  work();
-}
-
-void RemedyController::audit(std::uint64_t before, std::size_t limit, AuditCallback callback) {
-  if (stopped_) return callback(stopping());
-  if (!store_lane_.post([&store = store_, before, limit, callback] { callback(store.audit(before, limit)); }))
-    callback(fail(ErrorCode::kUnavailable, "the store is busy"));
 }
 
 std::vector<runtime::Lane*> RemedyController::lanes() {

@@ -20,6 +20,7 @@
 #include "daemon/platform/runtime/write_behind.hpp"
 #include "daemon/programs/weftd/act_gate.hpp"
 #include "daemon/programs/weftd/hands_off_file.hpp"
+#include "fabric/acting_weftds.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/snapshot.hpp"
@@ -30,10 +31,14 @@ namespace weft::daemon {
 struct RemedyControllerOptions {
   analyzer::RemedySettings settings;
   std::vector<std::unique_ptr<actuate::Actuator>> actuators;
+  ClockMemory clock{};                   ///< of the process before
   std::filesystem::path hands_off_file;  ///< while it exists nothing is done; empty: there is none
   HandsOffFile::Probe hands_off_probe = probe_hands_off_file;  ///< takes the looks at it
   Duration hands_off_patience = std::chrono::seconds(2);       ///< after which a look counts as "it stops"
   std::size_t lane_capacity = 64;                              ///< orders that wait for one actuator
+  /// Why this weftd must not act now, by its lease; empty: it may. Asked on the actuators' lanes, directly before each
+  /// act. None: it always may.
+  std::function<std::string()> lease_refusal{};
 };
 
 /// All members are called on one thread; `post` brings answers of lanes back to it. At most one batch is on its way to
@@ -56,6 +61,14 @@ class RemedyController {
 
   ~RemedyController() { stop_lanes(); }
 
+  /// Another weftd leads from the beginning: call it before the first picture. Plans are shown; none is judged, and no
+  /// actuator is asked.
+  void stand_by();
+  /// What the leader has stored since, to be shown by a standby.
+  void follow(const RemedyMemory& ledger);
+  /// This weftd leads from now on, and goes on with `ledger` as a new one would: what may have been sent is read first.
+  void lead(const RemedyMemory& ledger, const ClockMemory& clock);
+
   /// Something changed that a snapshot should show.
   void set_on_news(std::function<void()> on_news) { on_news_ = std::move(on_news); }
 
@@ -64,6 +77,10 @@ class RemedyController {
   void complete(Snapshot& snapshot, std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence);
   /// Time passes: the file is looked at, what could not be written is tried again.
   void tick();
+  /// What the subnet administrator tells of `fabric`: another weftd there trips the breaker.
+  void take_acting(const std::string& fabric, const ActingWeftds& acting, const Topology& topology);
+  /// `fabric` is watched no more: what was told of it holds nothing.
+  void forget_acting(const std::string& fabric);
   /// Windows of the links that our plans hold, by what is on disk: that those are down is expected.
   MaintenanceList windows() const;
 
@@ -81,7 +98,7 @@ class RemedyController {
   /// A person's brake. When `hands_off` is answered, nothing more is sent to an actuator: the status says what was
   /// under way. When it lets go, the file is looked at first: the status says whether that still stops everything.
   void set_hands_off(bool hands_off, const std::string& why, const std::string& who, StatusCallback callback);
-  /// Resets the circuit breaker; refused while it is not tripped.
+  /// Resets the circuit breaker; refused while it is not tripped, and while another weftd may act on a fabric.
   void reset_breaker(const std::string& why, const std::string& who, StatusCallback callback);
   /// The newest `limit` audit records before `before`.
   void audit(std::uint64_t before, std::size_t limit, AuditCallback callback);
@@ -98,6 +115,7 @@ class RemedyController {
     analyzer::RemedyBatch changes;
     std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown;  ///< when it is on disk
     RemedyStatus status;
+    ClockMemory clock;
   };
 
   /// An actuator and the thread on which it is asked.
@@ -106,44 +124,81 @@ class RemedyController {
     std::unique_ptr<runtime::Lane> lane;
   };
 
+  /// A person who waits for the disk, and what is done when that takes too long.
+  struct Impatient {
+    Duration until;  ///< on the steady clock
+    std::function<bool()> is_answered;
+    std::function<void()> give_up;
+  };
+
+  /// One end of a link, as a person named it.
+  struct LinkEnd {
+    Entity link;
+    PortKey end;
+    const FabricView* fabric;  ///< of seen_
+  };
+
   analyzer::RemedyView view() const;
   void check_lists();
   void work();
   void save();
-  Result<void> write(const Batch& batch) const;
+  Result<void> write(const Batch& batch);
   void saved(Batch batch, const runtime::WriteOutcome& outcome);
   void carry_out(const RemedyOrder& order);
   void ask(actuate::Actuator& actuator, const RemedyOrder& order);
   void look_at_file(std::function<void()> then);
   void take(const HandsOffFile::Look& look);
   void tell_gate();
+  void resume_clock(const ClockMemory& before);
+  void keep_clock();
+  /// On the lane of the store.
+  Result<void> write_clock(const ClockMemory& clock);
+  void read_drained_hosts();
   void count(const analyzer::RemedyBatch& batch);
   void settle(Result<Plan> plan, PlanCallback callback);
-  void answer_when_saved(StatusCallback callback, const char* unsaved, std::vector<OrderUnderWay> under_way = {});
-  Result<Entity> find_target(RemedyAction action, const std::string& text) const;
+  void answer_when_saved(StatusCallback callback, const std::string& unsaved,
+                         std::vector<OrderUnderWay> under_way = {});
+  template <typename Answer>
+  std::function<bool(Result<Answer>)> answer_in_time(std::function<void(Result<Answer>)> callback,
+                                                     const std::string& unsaved, const std::function<void()>& given_up);
+  void answer_the_impatient();
+  RemedyStatus status_now() const;
+  Result<Entity> find_target(RemedyAction action, const std::string& text);
+  Result<Entity> find_link(const std::string& text) const;
+  Result<LinkEnd> find_end(const std::string& text) const;
+  Result<LinkEnd> find_written_end(const std::string& text) const;
 
   analyzer::PlanManager plans_;
   HandsOffFile hands_off_file_;
   std::uint64_t looks_taken_ = 0;  ///< number of the newest look at the file
   bool looking_ = false;           ///< a look of tick() is on its way
   ActGate gate_;
+  std::function<std::string()> lease_refusal_;
   store::Store& store_;
   runtime::Lane& store_lane_;
   const Clock& clock_;
   Post post_;
   std::function<void()> on_news_;
 
-  Snapshot seen_;  ///< the last picture
+  std::string drained_trouble_;                          ///< why the last reading failed
+  std::optional<Duration> drained_asked_;                ///< when, on the steady clock
+  std::optional<Duration> clock_kept_;                   ///< when, on the steady clock
+  std::optional<std::vector<ClockStep>> steps_on_disk_;  ///< of the clock; used on the lane of the store
+  std::map<std::string, ActingWeftds> acting_;           ///< by fabric, as last told
+  Snapshot seen_;                                        ///< the last picture
   std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence_;
   bool has_seen_ = false;
-  TimePoint known_since_ = kNever;  ///< every fabric was swept once
+  std::vector<Impatient> impatient_;
+  std::optional<Duration> unsaved_told_;  ///< when it was last said that plans cannot be stored
+  TimePoint known_since_ = kNever;        ///< every fabric was swept once
   bool are_lists_checked_ = false;
   runtime::WriteBehind<Batch> writes_;
   bool stopped_ = false;
+  bool leads_ = true;
   std::map<std::uint64_t, PlanState> states_;  ///< of plans that are not over, as counted
   PlansEnded ended_{};
   std::shared_ptr<const std::vector<analyzer::PlanPtr>> shown_;
-  RemedyStatus status_;  ///< as on disk
+  RemedyStatus status_;  ///< as on disk, with the brakes that were set since
   std::atomic<bool> lanes_stop_ = false;
   runtime::Lane file_lane_;
   std::map<std::string, Actor> actors_;  ///< last: their threads use all the rest

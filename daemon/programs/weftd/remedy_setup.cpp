@@ -55,6 +55,9 @@ Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& c
   settings.limits = remedy.limits;
   settings.allow = remedy.allow;
   settings.deny = remedy.deny;
+  settings.stop_for_other_weftd = remedy.stop_for_other_weftd;
+  settings.routing_engine =
+      analyzer::parse_routing_engine(remedy.routing_engine).value_or(analyzer::RoutingEngine::kUnknown);
   for (const auto& [action, mode] : {std::pair{RemedyAction::kIsolateLink, remedy.isolate_link},
                                      {RemedyAction::kRestoreLink, remedy.restore_link},
                                      {RemedyAction::kRaiseLinkCost, remedy.raise_link_cost},
@@ -120,6 +123,14 @@ Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& c
   }
   if (failure) return tl::unexpected(std::move(*failure));
   return options;
+}
+
+bool may_act(const RemedySettings& settings) {
+  for (std::size_t i = 0; i < settings.modes.size(); ++i)
+    if (settings.modes[i] != RemedyMode::kOff &&
+        (!settings.actuators[i].empty() || !settings.ethernet_actuators[i].empty()))
+      return true;
+  return false;
 }
 
 }  // namespace weft::daemon

@@ -57,6 +57,9 @@ struct SelfMetrics::Families {
   Family<Gauge>& planned = gauge("weft_expected_topology_links", "Links that the expected topology plans.");
   Family<Gauge>& unkillable = gauge(
       "weft_unkillable_processes", "Child processes that were killed and have not ended, as in uninterruptible sleep.");
+  Family<Gauge>& registered =
+      gauge("weft_acting_registered", "1 while the subnet administrator has this weftd's record as one that may act.");
+  Family<Gauge>& others = gauge("weft_acting_others", "Other weftd that may act on this subnet, as last told.");
   Family<Gauge>& inbox = gauge("weft_collector_batches_waiting", "Messages of collectors waiting to be processed.");
 
   Family<Gauge>& gauge(const char* name, const char* help) {
@@ -128,6 +131,12 @@ void SelfMetrics::set(const ExpectedFigures& expected) {
 
 void SelfMetrics::set_unkillable(std::size_t processes) {
   families_->unkillable.Add({}).Set(static_cast<double>(processes));
+}
+
+void SelfMetrics::set_acting(const std::string& fabric, const ActingWeftds& acting) {
+  const prometheus::Labels labels{{"subnet", fabric}};
+  families_->registered.Add(labels).Set(acting.registered ? 1 : 0);
+  families_->others.Add(labels).Set(static_cast<double>(acting.others.size()));
 }
 
 void SelfMetrics::set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,

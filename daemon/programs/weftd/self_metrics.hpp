@@ -15,6 +15,7 @@
 #include "daemon/programs/weftd/expected_topology.hpp"
 #include "daemon/programs/weftd/host_sessions.hpp"
 #include "daemon/programs/weftd/security.hpp"
+#include "fabric/acting_weftds.hpp"
 
 namespace prometheus {
 class Collectable;
@@ -51,6 +52,8 @@ class SelfMetrics {
   /// Sets the metrics of one fabric. Times are seconds; the counts grow from the start of the process.
   void set_fabric(const std::string& fabric, double analysis_seconds, std::uint64_t sweeper_restarts,
                   std::uint64_t sweeps_skipped);
+  /// Sets the metrics of what the subnet administrator tells of a fabric that this weftd may act on.
+  void set_acting(const std::string& fabric, const ActingWeftds& acting);
 
  private:
   struct Families;

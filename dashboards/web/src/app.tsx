@@ -74,6 +74,7 @@ function Notices() {
       {!lost && blind.map((fabric) => (
         <p key={fabric.fabric} class="notice"><b>{fabric.fabric} is not monitored:</b> {fabric.status}</p>
       ))}
+      {!lost && state?.leads === false && <p class="notice">{state.role}</p>}
       {!lost && state && !state.storeOk && <p class="notice"><b>History is not being stored:</b> {state.storeStatus}</p>}
     </div>
   );

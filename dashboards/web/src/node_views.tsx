@@ -6,7 +6,7 @@ import {get} from './api';
 import {picture, useLive, usePolled} from './live';
 import {inOrder} from './incident_views';
 import {Fact, Facts, SeverityMark, StateMark} from './parts';
-import {toIncident, toNode, toPort} from './route';
+import {toIncident, toNode, toPlan, toPort} from './route';
 import type {Health, Incident, Node, Port} from './types';
 import {bits, byName, clock, errorRate, grouped, kindName, linkWord, percent, plain, portName} from './words';
 
@@ -35,10 +35,19 @@ function IncidentsOf({guid, port}: {guid: string; port?: number}) {
   );
 }
 
+/** The plan that holds the link at the port out of service. */
+function Holder({port}: {port: Port}) {
+  const {plans = []} = useLive();
+  const plan = plans.find(({inForce, action, target}) => inForce && action !== 'RAISE_LINK_COST' && target &&
+    ((target.nodeGuid === port.nodeGuid && target.port === port.port) || (target.peerGuid === port.nodeGuid && target.peerPort === port.port)));
+  return plan ? <span class="muted"> taken out by <a href={toPlan(plan.id)}>{plan.id}</a></span> : null;
+}
+
 function portWord(port: Port): {word: string; good: boolean; bad: boolean} {
   if (port.state === 'STATE_UNKNOWN' && !port.stateReadAt) return {word: 'not read', good: false, bad: false};
   if (port.stale) return {word: 'no fresh data', good: false, bad: false};
   if (port.state === 'ACTIVE') return {word: 'up', good: true, bad: false};
+  if (port.physicalState === 'DISABLED') return {word: 'disabled', good: false, bad: true};
   if (port.state === 'DOWN' && !port.peer) return {word: 'no cable', good: false, bad: false};
   return {word: port.state, good: false, bad: port.state === 'DOWN'};
 }
@@ -48,7 +57,7 @@ function PortRow({port}: {port: Port}) {
   return (
     <tr>
       <th scope="row"><a href={toPort(port.nodeGuid, port.port)}>{port.name || port.port}</a></th>
-      <td><StateMark {...state} /></td>
+      <td><StateMark {...state} /><Holder port={port} /></td>
       <td>{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{port.peer.name ? portName(port.peer) : `${port.peer.node}:${port.peer.port}`}</a> : '–'}</td>
       <td>{linkWord(port) || '–'}</td>
       <td>{percent(port.rates?.utilizationRatio)}</td>
@@ -70,7 +79,7 @@ export function NodeView({guid}: {guid: string}) {
     .filter((each) => each.host === node.host && each.guid !== node.guid && node.type === 'CHANNEL_ADAPTER')
     .sort((a, b) => byName(a.name, b.name));
   const ports = node.ports.filter((port) => port.port > 0);
-  const cabled = ports.filter((port) => port.peer || port.state !== 'DOWN');
+  const cabled = ports.filter((port) => port.peer || port.state !== 'DOWN' || port.physicalState === 'DISABLED');
   return (
     <article aria-labelledby="node">
       <p class="crumbs"><a href="#/">Fabric</a> / {node.fabric}</p>
@@ -132,7 +141,7 @@ export function PortView({guid, number}: {guid: string; number: number}) {
     <article aria-labelledby="port">
       <p class="crumbs"><a href="#/">Fabric</a> / <a href={toNode(guid)}>{node.name}</a> / {port.name || `port ${number}`}</p>
       <h2 id="port">{portName(port)}</h2>
-      <p class="marks"><StateMark {...state} />{slower && <span class="mark warning">Below its supported width</span>}</p>
+      <p class="marks"><StateMark {...state} /><Holder port={port} />{slower && <span class="mark warning">Below its supported width</span>}</p>
       <IncidentsOf guid={guid} port={number} />
       <Facts>
         <Fact name="Peer">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{portName(port.peer)}</a> : 'no link seen'}</Fact>

@@ -78,6 +78,8 @@ function Decide({plan}: {plan: Plan}) {
     else dialog.current?.close();
   }, [verb]);
   if (role === 'viewer' || !(canReject(plan) || canAbort(plan))) return null;
+  // Somebody else may have decided while the dialog is open.
+  const mayStill = {approve: plan.state === 'PROPOSED', reject: canReject(plan), abort: canAbort(plan)};
   const send = async (event: Event) => {
     event.preventDefault();
     setSending(true);
@@ -110,7 +112,7 @@ function Decide({plan}: {plan: Plan}) {
           )}
           {trouble && <p class="trouble" role="alert">{trouble}</p>}
           <p class="actions">
-            <button type="submit" class="primary" disabled={sending}>{verb && VERBS[verb]}</button>
+            <button type="submit" class="primary" disabled={sending || !verb || !mayStill[verb]}>{verb && VERBS[verb]}</button>
             <button type="button" onClick={() => setVerb(undefined)}>Cancel</button>
           </p>
         </form>

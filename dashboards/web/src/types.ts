@@ -182,6 +182,8 @@ export interface MapState {
   taken?: string;
   storeOk: boolean;
   storeStatus: string;
+  leads?: boolean; // where two weftd share a database
+  role?: string;
   fabrics: FabricState[];
 }
 

@@ -291,5 +291,18 @@ TEST(HostHealth, ComesFromWhatTheCollectorTells) {
   EXPECT_EQ(health[1].verdict, HealthVerdict::kHealthy);
 }
 
+TEST(HostAnalyzer, AHostThatWasForgottenIsAnotherOneWhenItIsHeardAgain) {
+  HostWatching watching(2);
+  watching.seconds(3);
+  watching.analyzer.forget(watching.names[0]);
+  EXPECT_FALSE(watching.analyzer.take(watching.names[0], {})) << "nobody knows it";
+  ++watching.values[0][1];  // a flap while nobody watched it
+  watching.seconds(5);
+  EXPECT_TRUE(watching.analyzer.flaps(watching.names[0]).empty());
+  ++watching.values[0][1];
+  watching.seconds(2);
+  EXPECT_EQ(watching.analyzer.flaps(watching.names[0]).size(), 1U) << "it is watched as all others are";
+}
+
 }  // namespace
 }  // namespace weft::analyzer

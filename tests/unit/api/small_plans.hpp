@@ -109,6 +109,9 @@ class FakeRemedies final : public RemedyCommands {
     if (is_tampered_with) return callback(fail(ErrorCode::kCorrupt, "record 5 of the audit trail is missing"));
     const std::uint64_t last = before == 0 ? trail.size() : std::min<std::uint64_t>(before - 1, trail.size());
     const std::uint64_t first = last > limit ? last - limit : 0;
+    if (first < bad_record && bad_record <= last)
+      return callback(
+          fail(ErrorCode::kCorrupt, "record " + std::to_string(bad_record) + " of the audit trail was changed"));
     callback(std::vector<AuditRecord>(trail.begin() + static_cast<std::ptrdiff_t>(first),
                                       trail.begin() + static_cast<std::ptrdiff_t>(last)));
   }
@@ -127,6 +130,7 @@ class FakeRemedies final : public RemedyCommands {
   PlanCallback late;
   std::vector<AuditRecord> trail;  ///< set before anybody asks
   bool is_tampered_with = false;
+  std::uint64_t bad_record = 0;  ///< no page with it is given
 
  private:
   void note(Asked what) {

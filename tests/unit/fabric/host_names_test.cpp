@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace weft {
 namespace {
 
@@ -14,6 +19,21 @@ TEST(HostNames, ShortAndQualifiedAreTheSameHostUnlessTheirDomainsDiffer) {
   EXPECT_FALSE(same_host("dgx-07", "dgx-070"));
   EXPECT_FALSE(same_host("", ""));
   EXPECT_FALSE(same_host("", ".example.org"));
+}
+
+TEST(HostNames, ANodeOfAShortNameMayBeAnotherHosts) {
+  const auto other = [](std::string name, std::string hostname, std::string_view host,
+                        std::vector<std::string> others) {
+    const std::array names{std::move(name), std::move(hostname)};
+    return std::string(first_other_host(names, host, others));
+  };
+  EXPECT_EQ(other("n1", "n1", "n1.beta", {"n1.alpha"}), "n1.alpha");
+  EXPECT_EQ(other("N1.Beta", "n1", "n1.beta", {"n1.alpha"}), "") << "its full name says it";
+  EXPECT_EQ(other("cn7", "n1.beta", "n1.beta", {"n1.alpha"}), "");
+  EXPECT_EQ(other("n1.alpha", "n1", "n1.beta", {"n1.alpha"}), "n1.alpha")
+      << "the other's node answers to the short name";
+  EXPECT_EQ(other("n1", "", "n1", {"n1.alpha", "n1.beta"}), "n1.alpha");
+  EXPECT_EQ(other("n1", "n1", "n1.beta", {}), "");
 }
 
 TEST(HostNames, AMakersDescriptionIsNobodysName) {

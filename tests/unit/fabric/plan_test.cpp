@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "fabric/maintenance.hpp"
+
 namespace weft {
 namespace {
 
@@ -79,6 +81,20 @@ TEST(TargetReading, KeepsTheNewestMarkOfEachOtherWeftd) {
   EXPECT_EQ(reading.others, (std::vector<PlanMark>{{9, kOtherId}}));
   for (unsigned i = 0; i < 100; ++i) reading.add_other({1, std::to_string(i)});
   EXPECT_EQ(reading.others.size(), kMostOtherMarks);
+}
+
+TEST(PlanWindow, OfAReturnThatFailedSaysSo) {
+  Plan plan;
+  plan.id = 4;
+  plan.action = RemedyAction::kRestoreLink;
+  plan.state = PlanState::kRolledBack;
+  plan.target.kind = EntityKind::kLink;
+  plan.in_force = true;
+  plan.reason = "again";
+  plan.outcome = "it did not help: errors";
+  const auto window = window_of(plan);
+  ASSERT_TRUE(window);
+  EXPECT_EQ(in_words(*window), "taken out of service by PLAN-4: its return failed: it did not help: errors");
 }
 
 TEST(PlanTarget, AHostIsTheSameShortAndQualified) {

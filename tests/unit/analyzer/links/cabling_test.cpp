@@ -192,7 +192,7 @@ TEST(Miscabled, APlanInNamesIsComparedAsOneByGuids) {
 TEST(Miscabled, AHostThatIsPlannedByNameIsMissedUntilItComes) {
   FabricBuilder fabric = FabricBuilder::fat_tree(2, 4, 4);
   const auto plan = plan_in_names(fabric);
-  const std::uint8_t at = fabric.key_of(fabric.port_towards("leaf-2", "host-2-2 mlx5_0")).port.value;
+  const std::uint16_t at = fabric.key_of(fabric.port_towards("leaf-2", "host-2-2 mlx5_0")).port.value;
   fabric.power_off(fabric.find("host-2-2 mlx5_0"));
   fabric.rediscover();
   Watch watch(std::move(fabric));

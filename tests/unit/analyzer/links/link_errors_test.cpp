@@ -224,6 +224,38 @@ TEST_F(LinkErrors, AreStillKnownAfterARestart) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
+// Whoever took the link out for them must not find them anew.
+TEST_F(LinkErrors, OfALinkThatIsOutAreNoNewerAfterARestart) {
+  errors(40, CounterId::kSymbolErrors, 5);
+  const std::uint64_t id = watch.only().id;
+  const auto newest = [&] {
+    for (const auto& [incident, at] : watch.book.last_evidence())
+      if (incident == id) return at;
+    return kNever;
+  };
+  watch.fabric.unlink(port);
+  watch.sweeps(5);
+  const TimePoint measured = newest();
+  EXPECT_LT(measured, watch.fabric.now() - std::chrono::seconds(4));
+  watch.restart();
+  watch.sweeps(20);
+  EXPECT_EQ(newest(), measured) << watch.describe();
+}
+
+TEST_F(LinkErrors, FromBeforeARestartWithoutAnIncidentAreAsOldAsIt) {
+  errors(40, CounterId::kSymbolErrors, 5);
+  watch.fabric.unlink(port);
+  const AnalyzerState state = watch.analyzer.state();
+  watch.analyzer = FabricAnalyzer(watch.fabric.name(), watch.thresholds);
+  watch.analyzer.restore(state);
+  const TimePoint taken_over = watch.fabric.now();
+  watch.sweeps(20);
+  const auto found = std::ranges::find(watch.analysis.findings, IncidentKind::kLinkErrors, &Finding::kind);
+  ASSERT_NE(found, watch.analysis.findings.end());
+  for (const Evidence& evidence : found->evidence)
+    EXPECT_LT(evidence.observed, taken_over + std::chrono::seconds(3)) << evidence.description;
+}
+
 TEST_F(LinkErrors, EndAfterARestartDuringWhichTheSwitchWasAway) {
   port = watch.fabric.port_towards("spine-0", "leaf-1");
   errors(40, CounterId::kSymbolErrors, 5);

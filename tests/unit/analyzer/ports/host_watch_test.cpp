@@ -139,5 +139,16 @@ TEST(PerPort, NothingOfAForgottenPortIsLeftToTheNextInItsPlace) {
   EXPECT_EQ(std::as_const(memory)[slots.take()], 0);
 }
 
+TEST(PerPort, MemoriesOfManyPortsStayWhereTheyAre) {
+  PortSlots slots;
+  PerPort<std::uint64_t> memory;
+  std::vector<PortSlot> taken;
+  for (int i = 0; i < 100; ++i) taken.push_back(slots.take());
+  std::uint64_t& early = memory[taken[0]];
+  for (const PortSlot& slot : taken) memory[slot] = slot.id;
+  EXPECT_EQ(&early, &memory[taken[0]]);
+  for (const PortSlot& slot : taken) EXPECT_EQ(std::as_const(memory)[slot], slot.id) << slot.place;
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -64,20 +64,41 @@ TEST(PlanTopology, TheOrderOfThePlanMakesNoDifference) {
   EXPECT_NE((*make_topology(plan))->epoch(), (*one)->epoch()) << "indices mean something else";
 }
 
-TEST(PlanTopology, ASwitchHas254PortsAtMost) {
-  CablePlan plan{{{"leaf", true}}, {}};
-  for (std::uint32_t i = 1; i <= 254; ++i) {
+/// A switch with that many ports, each with a host.
+CablePlan chassis(std::uint32_t ports) {
+  CablePlan plan{{{"chassis", true}}, {}};
+  for (std::uint32_t i = 1; i <= ports; ++i) {
     plan.nodes.push_back({"host-" + std::to_string(i), false});
     plan.cables.push_back({{0, "swp" + std::to_string(i)}, {i, "eth0"}});
   }
-  const auto full = make_topology(plan);
+  return plan;
+}
+
+TEST(PlanTopology, ASwitchMayHaveMorePortsThanInfinibandCounts) {
+  for (const unsigned ports : {255U, 512U, 1024U}) {
+    const auto made = make_topology(chassis(ports));
+    ASSERT_TRUE(made) << made.error().message;
+    const Topology& topology = **made;
+    const Node& node = topology.node(topology.find_node(guid_of_name("chassis")));
+    EXPECT_EQ(node.port_count, ports);
+    // The same number modulo 256 is another port, with another host.
+    for (unsigned number = 1; number <= ports; ++number) {
+      const PortIndex port = topology.find_port({node.guid, {static_cast<std::uint16_t>(number)}});
+      ASSERT_NE(port, kNoIndex);
+      EXPECT_EQ(topology.port_name(port), "swp" + std::to_string(number));
+      EXPECT_EQ(topology.node_of(topology.port(topology.port(port).peer)).name,
+                "host-" + std::to_string(number) + " eth0");
+    }
+  }
+}
+
+TEST(PlanTopology, ASwitchHas65535PortsAtMost) {
+  const auto full = make_topology(chassis(kMostPorts));
   ASSERT_TRUE(full) << full.error().message;
-  EXPECT_EQ((*full)->node((*full)->find_node(guid_of_name("leaf"))).port_count, 254);
-  plan.nodes.push_back({"one-more", false});
-  plan.cables.push_back({{0, "swp255"}, {255, "eth0"}});
-  const auto too_many = make_topology(plan);
+  EXPECT_EQ((*full)->node((*full)->find_node(guid_of_name("chassis"))).port_count, kMostPorts);
+  const auto too_many = make_topology(chassis(kMostPorts + 1));
   ASSERT_FALSE(too_many);
-  EXPECT_THAT(too_many.error().message, HasSubstr("switch \"leaf\" has cables at 255 ports"));
+  EXPECT_EQ(too_many.error().message, "switch \"chassis\" has cables at 65536 ports; 65535 is the maximum");
 }
 
 TEST(PlanTopology, NamesThatGiveOneGuidAreRefused) {

@@ -58,6 +58,15 @@ struct Asked : Book {
     fabric.route();
     tell(TargetState::kClear);
   }
+  void restart() {
+    RemedyMemory memory;
+    memory.plans = {plan(1)};
+    book.emplace(settings, memory, fabric.now());
+    book->review(look());
+  }
+  void sweep_until_decided() {
+    for (int i = 0; i < 40 && state() == PlanState::kVerifying; ++i) sweep();
+  }
   Result<Plan> abort() { return book->abort(1, "wrong cable", "bob", fabric.now()); }
   PortIndex end = fabric.port_towards("leaf-0", "spine-0");
 };
@@ -253,6 +262,58 @@ TEST(Undoing, BeginsWhenNeighboursAnswerNoMore) {
     EXPECT_EQ(b.state(), PlanState::kRollingBack) << silent;
     EXPECT_EQ(b.plan(1).outcome, std::string(silent) + " answers no more");
   }
+}
+
+TEST(Undoing, BeginsWhenNeighboursAnswerNoMoreAfterARestart) {
+  for (const char* silent : {"leaf-0", "spine-0", "leaf-1"}) {
+    Asked b;
+    b.verify();
+    b.sweep();
+    b.restart();
+    b.sweep();
+    b.fabric.silence(b.fabric.find(silent));
+    b.sweep_until_decided();
+    EXPECT_EQ(b.state(), PlanState::kRollingBack) << silent;
+    EXPECT_EQ(b.plan(1).outcome, std::string(silent) + " answers no more");
+  }
+}
+
+TEST(Undoing, BeginsWhenANeighbourFellSilentWhileWeftdWasDown) {
+  Asked b;
+  b.verify();
+  b.sweep();
+  b.fabric.silence(b.fabric.find("leaf-1"));
+  b.restart();
+  b.sweep_until_decided();
+  EXPECT_EQ(b.state(), PlanState::kRollingBack) << b.plan(1).outcome;
+}
+
+TEST(Undoing, OfBeforeARestartIsNotOverWhileANeighbourIsSilent) {
+  Asked b;
+  b.verify();
+  b.sweep();
+  b.fabric.silence(b.fabric.find("leaf-1"));
+  b.sweep_until_decided();
+  ASSERT_EQ(b.state(), PlanState::kRollingBack);
+  b.restart();
+  b.undo();
+  b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kRollingBack) << b.plan(1).outcome;
+  b.fabric.silence(b.fabric.find("leaf-1"), false);
+  b.sweep();
+  EXPECT_EQ(b.state(), PlanState::kRolledBack) << b.plan(1).outcome;
+  EXPECT_TRUE(b.plan(1).neighbours.empty()) << "what is over needs them no more";
+}
+
+TEST(Undoing, BeginsWhenPathsAreLostAfterARestart) {
+  Asked b;
+  b.verify();
+  b.restart();
+  const Lid lost = b.fabric.lid_of("host-3-0 mlx5_0");
+  b.fabric.send(b.fabric.find("leaf-1"), lost, kNoEgress);
+  b.sweep_until_decided();
+  EXPECT_EQ(b.state(), PlanState::kRollingBack) << b.plan(1).outcome;
+  EXPECT_NE(b.plan(1).outcome.find("lost their path"), std::string::npos) << b.plan(1).outcome;
 }
 
 TEST(Undoing, LeavesAPlanAloneWhoseNeighbourIsStartedAnew) {

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,7 +32,9 @@ TEST(ClockSteps, TellTimeThatPassedFromTimeThatWasSet) {
   EXPECT_EQ(clock.look(at(25h + 3s), 10s), 0s);
   EXPECT_EQ(clock.ages(at(25h + 3s)).of(at(1s)), 2s);
   EXPECT_EQ(clock.ages(at(25h + 3s)).of(at(25h + 2s)), 1s) << "it was after the step";
-  EXPECT_EQ(clock.look(at(4s), 11s), 0s) << "set back is no step forward";
+  EXPECT_EQ(clock.look(at(4s), 11s), -25h);
+  EXPECT_EQ(clock.ages(at(4s)).of(at(1s)), 3s) << "as if it had never been set";
+  EXPECT_EQ(clock.ages(at(4s)).of(at(25h + 2s)), 2s) << "it was while the clock was wrong";
   EXPECT_EQ(clock.look(at(26h), 12s), 26h - 5s);
 }
 
@@ -37,6 +42,97 @@ TEST(ClockSteps, AClockThatIsOnlyCorrectedALittleMakesNone) {
   ClockSteps clock;
   for (int second = 0; second < 1000; ++second)
     EXPECT_EQ(clock.look(at(second * 1s + second * 500us), second * 1s), 0s);
+}
+
+TEST(ClockSteps, TimeThatNobodyWatchedCountsAsNone) {
+  ClockSteps before;
+  before.look(at(0h), 7s);
+  before.look(at(30h), 8s);  // 30 h were set, one second passed
+  before.look(at(30h + 60s), 68s);
+  ClockSteps after;
+  EXPECT_EQ(after.resume(before.memory(), at(55h + 60s)), 25h);
+  EXPECT_EQ(after.look(at(55h + 60s), 1s), 0s) << "another machine's steady clock, or the same one";
+  const TimePoint now = at(55h + 120s);
+  EXPECT_EQ(after.look(now, 61s), 0s);
+  EXPECT_EQ(after.ages(now).of(at(-1h)), 1h + 121s) << "of both runs";
+  EXPECT_EQ(after.ages(now).of(at(30h + 30s)), 90s);
+  EXPECT_EQ(after.memory().steps.size(), 2U);
+}
+
+TEST(ClockSteps, ARestartThatIsOverInAMomentMakesNoStep) {
+  ClockSteps after;
+  EXPECT_EQ(after.resume({at(0h), {}}, at(3s)), 0s);
+  EXPECT_EQ(after.resume({}, at(1h)), 0s) << "nobody looked before";
+  EXPECT_TRUE(after.memory().steps.empty());
+  EXPECT_EQ(after.resume({at(2h), {}}, at(1h)), -1h) << "set back meanwhile";
+}
+
+// What happened is never older than it is, whatever the clock was set to and however often weftd was restarted.
+TEST(ClockSteps, NoHistoryOfAClockMakesAnythingOlder) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    std::mt19937 dice(seed);
+    const auto below = [&dice](int most) { return std::uniform_int_distribution<int>(0, most - 1)(dice); };
+    Duration lived = 0s;
+    Duration set = 10000h;
+    ClockMemory kept;
+    Duration kept_at = 0s;
+    std::optional<ClockSteps> clock;
+    struct Event {
+      TimePoint shown;
+      Duration at;
+    };
+    std::vector<Event> events;
+    const auto pass = [&](Duration time, bool is_running) {
+      const Duration before = Duration(std::uniform_int_distribution<std::int64_t>(0, time.count())(dice));
+      const bool is_set = below(6) == 0;
+      lived += before;
+      if (is_running && below(3) == 0) events.push_back({TimePoint(lived + set), lived});
+      if (is_set) {
+        constexpr std::array<Duration, 5> kBy{20s, 10min, 2h, 25h, 9000h};
+        const Duration by = kBy[static_cast<std::size_t>(below(5))];
+        set += below(2) == 0 ? by : -by;
+        if (below(3) == 0) set = 10000h;  // somebody repairs it
+      }
+      lived += time - before;
+      if (is_running && below(3) == 0) events.push_back({TimePoint(lived + set), lived});
+    };
+    for (int step = 0; step < 150; ++step) {
+      if (!clock || below(20) == 0) {
+        if (clock) pass(below(2) == 0 ? 1s : 3h, false);  // nobody runs
+        clock.emplace();
+        clock->resume(kept, TimePoint(lived + set));
+        clock->look(TimePoint(lived + set), lived);
+        kept = clock->memory();
+        kept_at = lived;
+      }
+      pass(below(10) == 0 ? 25s : 1s, true);
+      const TimePoint now(lived + set);
+      const Duration by = clock->look(now, lived);
+      if (by != 0s || lived - kept_at >= 30s) {
+        kept = clock->memory();
+        kept_at = lived;
+      }
+      if (below(5) == 0) lived += 30min, clock->look(TimePoint(lived + set), lived);
+      const Ages ages = clock->ages(TimePoint(lived + set));
+      for (const Event& event : events)
+        ASSERT_LE(ages.of(event.shown), lived - event.at) << "seed " << seed << ", step " << step;
+    }
+  }
+}
+
+TEST(ClockSteps, ManyAreRememberedAsFewAndMakeNothingOlder) {
+  ClockSteps clock;
+  TimePoint wall = at(0h);
+  Duration lived = 0s;
+  clock.look(wall, lived);
+  for (int day = 0; day < 1000; ++day) {
+    lived += 10s;
+    wall += 24h + 10s;
+    clock.look(wall, lived);
+  }
+  EXPECT_LE(clock.memory().steps.size(), 64U);
+  EXPECT_EQ(clock.ages(wall).of(at(0h)), 10'000s);
+  EXPECT_LE(clock.ages(wall).of(at(12h)), 10'000s);
 }
 
 struct Stepped : Book {
@@ -60,6 +156,7 @@ struct Stepped : Book {
       plan.state = PlanState::kCommitted;
       plan.action = RemedyAction::kIsolateLink;
       plan.target = target;
+      plan.incident = 7;  // over long since
       plan.actuator = "fake";
       plan.requested_by = plan.approved_by = "ann";
       plan.started = plan.finished = fabric.now() - ago;
@@ -105,6 +202,27 @@ TEST(ClockSteps, ADayThatDidNotPassBringsNothingBack) {
   EXPECT_EQ(b.book->all()->size(), 6U);
 }
 
+TEST(ClockSteps, ADayWithoutWeftdBringsNothingBack) {
+  for (const Duration down : {Duration(25h), Duration(0h)}) {
+    Stepped b;
+    b.out({b.link("leaf-0", "spine-0"), b.link("leaf-1", "spine-1")}, 1h);
+    ClockMemory left{b.fabric.now(), {}};
+    if (down == 0h) left = {b.fabric.now(), {{b.fabric.now() - 30min, 25h}}};  // it was set before the restart
+    b.fabric.advance(down);
+    std::vector<Plan> plans;
+    for (const PlanPtr& plan : *b.book->all()) plans.push_back(*plan);
+    if (down == 0h)
+      for (Plan& plan : plans) plan.started = plan.finished = plan.finished - 25h;
+    b.book.emplace(b.settings, RemedyMemory{.plans = plans, .holds = {}}, b.fabric.now());
+    b.book->resume_clock(left, b.fabric.now());
+    b.pass(1s);
+    EXPECT_EQ(b.book->all()->size(), 2U) << "they were taken out an hour ago";
+    b.pass(23h);
+    b.pass(1s);
+    EXPECT_EQ(b.book->all()->size(), 4U);
+  }
+}
+
 TEST(ClockSteps, AnHourThatDidNotPassGivesNoNewBudget) {
   Stepped b;
   b.settings.limits.budget.actions_per_hour = 1;
@@ -130,6 +248,38 @@ TEST(ClockSteps, WhatIsBeingVerifiedIsNotLateForIt) {
   b.set(25h);
   b.pass(1s);
   EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+}
+
+// One wrong answer of a time server, or a machine whose clock runs ahead until it hears one.
+TEST(ClockSteps, AClockThatIsRepairedLeavesOldActionsOld) {
+  for (const bool restarted : {false, true}) {
+    Stepped b;
+    b.out({b.link("leaf-0", "spine-0"), b.link("leaf-1", "spine-1")}, 23h);
+    b.pass(1s);
+    const Duration year = 8766h;
+    if (restarted) {
+      const ClockMemory left = b.book->clock_memory();
+      std::vector<Plan> plans;
+      for (const PlanPtr& plan : *b.book->all()) plans.push_back(*plan);
+      b.set_forward += year;
+      b.fabric.advance(year + 60s);
+      b.book.emplace(b.settings, RemedyMemory{.plans = plans, .holds = {}}, b.fabric.now(),
+                     b.fabric.now().time_since_epoch() - b.set_forward);
+      b.book->resume_clock(left, b.fabric.now());
+      b.pass(1s);
+    } else {
+      b.set(year);
+    }
+    b.pass(10s);
+    EXPECT_EQ(b.book->status(b.fabric.now()).actions_last_hour, 0U);
+    b.set(-year);
+    b.pass(10s);
+    EXPECT_EQ(b.book->status(b.fabric.now()).actions_last_hour, 0U);
+    EXPECT_EQ(b.book->all()->size(), 2U);
+    b.pass(1h);
+    b.pass(1s);
+    EXPECT_EQ(b.book->all()->size(), 4U) << "they come back when they would have";
+  }
 }
 
 TEST(Returns, AreOneProbationASwitchAtATime) {

@@ -23,7 +23,7 @@ struct ThreeBadUplinks : ::testing::Test {
   bool is_outdone(std::uint64_t id) const {
     const Plan plan = book.plan(id);
     const GuardVerdict& verdict = book.verdict(plan, Guard::kLeafCapacity);
-    return verdict.result == GuardResult::kRefused && verdict.explanation.starts_with("not together with");
+    return verdict.result == GuardResult::kRefused && verdict.explanation.starts_with("to isolate the ");
   }
   void set_rate(std::size_t at, double rate) {
     auto incident = std::make_shared<Incident>(*book.incidents[at]);

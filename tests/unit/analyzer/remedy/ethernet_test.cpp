@@ -68,12 +68,87 @@ TEST(EthernetRemedies, NobodySetsAnInfinibandPortThere) {
   EthernetBook b;
   b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
   b.book->review(b.look());
-  EXPECT_EQ(b.book->find(1), nullptr) << "nobody could carry it out";
+  ASSERT_NE(b.book->find(1), nullptr) << "whoever shuts the port wants to know whether that is safe";
+  EXPECT_EQ(b.book->find(1)->actuator, "");
+  EXPECT_EQ(b.why(1, Guard::kEnabled),
+            "refused: no actuator for Ethernet switch ports: shut down leaf01 swp49 or spine01 swp1 yourself, or "
+            "configure a webhook (remedy.webhook.actions)");
+  EXPECT_EQ(b.why(1, Guard::kLeafCapacity), "all leaves keep their share of uplink paths");
+  EXPECT_TRUE(b.book->drain_changes(EthernetFabric::now()).orders.empty());
   const auto asked = b.book->request(RemedyAction::kIsolateLink, b.incidents.at(0)->finding.cause, "", "ann", b.look());
   ASSERT_FALSE(asked);
-  EXPECT_NE(asked.error().message.find("no actuator for Ethernet links, only a webhook can do ISOLATE_LINK"),
+  EXPECT_NE(asked.error().message.find("no actuator for Ethernet switch ports: shut down leaf01 swp49"),
             std::string::npos)
       << asked.error().message;
+  const auto cost =
+      b.book->request(RemedyAction::kRaiseLinkCost, b.incidents.at(0)->finding.cause, "", "ann", b.look());
+  ASSERT_FALSE(cost);
+  EXPECT_NE(cost.error().message.find("Weft changes no route costs on Ethernet"), std::string::npos)
+      << cost.error().message;
+}
+
+TEST(EthernetRemedies, APlanThatNobodyCouldCarryOutIsTheWebhooksOnceThereIsOne) {
+  EthernetBook b;
+  b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
+  b.book->review(b.look());
+  const EthernetBook with_webhook(true);
+  RemedyMemory memory;
+  memory.plans.push_back(*b.book->find(1));
+  memory.next_id = 2;
+  b.book.emplace(with_webhook.settings, memory, EthernetFabric::now());
+  b.book->review(b.look());
+  EXPECT_EQ(b.book->find(1)->actuator, "webhook");
+  EXPECT_FALSE(b.book->find(1)->refused()) << b.why(1, Guard::kEnabled);
+}
+
+TEST(EthernetRemedies, AHostIsKnownByItsCollector) {
+  EthernetBook b;
+  b.trouble(IncidentKind::kLinkErrors, "leaf01 swp1");
+  b.book->review(b.look());
+  ASSERT_EQ(b.book->find(1)->action, RemedyAction::kDrainNode);
+  EXPECT_EQ(b.book->find(1)->guards[static_cast<std::size_t>(Guard::kIdentity)].result, GuardResult::kNeedsPerson);
+  EXPECT_EQ(b.why(1, Guard::kIdentity), "no collector reports host gpu-01");
+  EXPECT_TRUE(b.book->drain_changes(EthernetFabric::now()).orders.empty());
+  // The MAC addresses of its interfaces, and GUIDs made of them, are nobody's proof here.
+  auto host = std::make_shared<HostView>();
+  host->host = "gpu-01";
+  host->state = CollectorState::kConnected;
+  const std::vector<std::shared_ptr<const HostView>> hosts{host};
+  RemedyView view = b.look();
+  view.hosts = hosts;
+  b.book->review(view);
+  EXPECT_EQ(b.why(1, Guard::kIdentity), "its own collector reports it");
+  EXPECT_EQ(b.book->drain_changes(EthernetFabric::now()).orders.size(), 1U);
+}
+
+TEST(EthernetRemedies, NoGuardSpeaksOfInfiniband) {
+  EthernetBook b(true);
+  b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
+  b.trouble(IncidentKind::kLinkErrors, "leaf02 swp1");
+  b.book->review(b.look());
+  for (const std::uint64_t plan : {1, 2}) {
+    ASSERT_NE(b.book->find(plan), nullptr);
+    for (const GuardVerdict& verdict : b.book->find(plan)->guards)
+      for (const char* word : {"subnet", "GUID", "LID", "forwarding table", "credit", "sweeper", "InfiniBand"})
+        EXPECT_EQ(verdict.explanation.find(word), std::string::npos)
+            << to_string(verdict.guard) << ": " << verdict.explanation;
+  }
+}
+
+TEST(EthernetRemedies, ALeafBehindPort300OfASpineIsJudgedByItsOwnUplinks) {
+  EthernetBook b(true);
+  b.fabric = EthernetFabric::leaf_spine(2, 300, 1);
+  // 300 cut to eight bits is 44; that leaf has its other uplink only.
+  b.fabric.set_state("leaf44 swp49", PortState::kDown);
+  b.trouble(IncidentKind::kLinkErrors, "spine01 swp300");
+  b.trouble(IncidentKind::kLinkErrors, "spine02 swp44");
+  b.book->review(b.look());
+  ASSERT_NE(b.book->find(2), nullptr);
+  EXPECT_NE(b.book->find(1)->target.label.find("leaf300 swp49"), std::string::npos) << b.book->find(1)->target.label;
+  EXPECT_EQ(b.why(1, Guard::kReachability), "all leaves keep an up-down path to each other, by the cabling file");
+  EXPECT_EQ(b.why(1, Guard::kLeafCapacity),
+            "refused: leaf300 would keep 1 of 2 uplink paths; 2 are needed (remedy.limits.capacity.leaf_share_idle)");
+  EXPECT_TRUE(b.why(2, Guard::kReachability).starts_with("refused: ")) << b.why(2, Guard::kReachability);
 }
 
 TEST(EthernetRemedies, ASlowLinkGetsNoHopWeight) {
@@ -102,6 +177,8 @@ TEST(EthernetRemedies, AWebhookMayBeToldAndTheGuardsLookAtTheCables) {
   EXPECT_EQ(b.book->find(1)->actuator, "webhook");
   EXPECT_FALSE(b.book->find(1)->refused());
   EXPECT_EQ(b.why(1, Guard::kLeafCapacity), "all leaves keep their share of uplink paths");
+  EXPECT_EQ(b.why(1, Guard::kReachability), "all leaves keep an up-down path to each other, by the cabling file")
+      << "there is no subnet manager that could route otherwise";
   EXPECT_EQ(b.book->drain_changes(EthernetFabric::now()).orders.size(), 1U);
 
   // With all others down it is the last one, and no tables are needed to know that.
@@ -112,6 +189,51 @@ TEST(EthernetRemedies, AWebhookMayBeToldAndTheGuardsLookAtTheCables) {
   last.book->review(last.look());
   EXPECT_TRUE(last.book->find(1)->refused());
   EXPECT_TRUE(last.why(1, Guard::kReachability).starts_with("refused: ")) << last.why(1, Guard::kReachability);
+}
+
+TEST(EthernetRemedies, PairsOfLeavesAreJudgedAsLeaves) {
+  EthernetBook b(true);
+  for (unsigned leaf = 1; leaf <= 4; leaf += 2)
+    for (const char* port : {"swp47", "swp48"})
+      b.fabric.cable(EthernetFabric::two("leaf", leaf), port, EthernetFabric::two("leaf", leaf + 1), port);
+  b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
+  b.trouble(IncidentKind::kLinkErrors, "leaf03 swp47");
+  b.book->review(b.look());
+  EXPECT_EQ(b.book->find(1)->approved_by, "weftd") << b.why(1, Guard::kAlternative);
+  EXPECT_TRUE(b.why(2, Guard::kReachability).starts_with("refused: it does not connect two tiers"))
+      << b.why(2, Guard::kReachability);
+}
+
+// Which of its ways round are free of credit loops is not InfiniBand's routing engine's matter there.
+TEST(EthernetRemedies, TheRoutingEngineIsOfInfinibandAlone) {
+  EthernetBook b(true);
+  b.settings.routing_engine = RoutingEngine::kFile;
+  b.book.emplace(b.settings, RemedyMemory{}, EthernetFabric::now());
+  b.trouble(IncidentKind::kLinkErrors, "leaf01 swp49");
+  b.book->review(b.look());
+  EXPECT_FALSE(b.book->find(1)->refused()) << b.why(1, Guard::kRouting);
+
+  EthernetBook groups(true);
+  groups.settings.routing_engine = RoutingEngine::kDfsssp;
+  groups.fabric = EthernetFabric();
+  const auto name = [](unsigned group, unsigned at) { return "s" + std::to_string(group) + std::to_string(at); };
+  for (unsigned group = 0; group < 5; ++group)
+    for (unsigned at = 0; at < 8; ++at) {
+      groups.fabric.cable(name(group, at), "swp1", "gpu-" + name(group, at), "eth2");
+      for (unsigned other = 0; other < at; ++other)
+        groups.fabric.cable(name(group, at), "swp1" + std::to_string(other), name(group, other),
+                            "swp1" + std::to_string(at));
+      for (unsigned far = 0; far < group && at < 4; ++far)
+        groups.fabric.cable(name(group, (far + at) % 8), "swp2" + std::to_string(far), name(far, (group + at) % 8),
+                            "swp2" + std::to_string(group));
+    }
+  groups.book.emplace(groups.settings, RemedyMemory{}, EthernetFabric::now());
+  groups.trouble(IncidentKind::kLinkErrors, "s10 swp20");
+  groups.book->review(groups.look());
+  EXPECT_EQ(groups.book->find(1)->state, PlanState::kProposed);
+  EXPECT_EQ(groups.why(1, Guard::kRouting),
+            "how the switches of an Ethernet dragonfly route round a link is not known");
+  EXPECT_FALSE(groups.book->find(1)->refused());
 }
 
 TEST(EthernetRemedies, WhatNobodyReadsIsLeftAlone) {

@@ -165,8 +165,128 @@ TEST(HostIdentity, APersonsOwnDrainGoesByTheName) {
   EXPECT_THAT(b.verdict(*plan, Guard::kIdentity).explanation, HasSubstr("a person named the host"));
 }
 
+/// The sick host is n1.beta, the first one of leaf 1 is n1.alpha, by the node name map.
+struct TwoDomains : SickHost {
+  explicit TwoDomains(RemedySettings with = automatic()) : SickHost(std::move(with)) {
+    name(sick, "n1.beta mlx5_0");
+    name(fabric.find("host-1-0 mlx5_0"), "n1.alpha mlx5_0");
+  }
+  void name(NodeIndex node, const std::string& name) {
+    fabric.node(node).name = name;
+    fabric.node(node).name_is_given = true;
+  }
+};
+
+TEST(HostIdentity, TwoHostsOfOneShortNameWaitForAPerson) {
+  TwoDomains b;
+  EXPECT_EQ(b.identity().result, GuardResult::kNeedsPerson);
+  EXPECT_EQ(b.identity().explanation,
+            "several hosts have the short name n1, by which a scheduler may mean each: n1.beta, n1.alpha");
+  EXPECT_TRUE(b.orders().empty());
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  b.book->review(b.look());
+  const auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_THAT(orders[0].namesakes, ElementsAre("n1.alpha")) << "so that the scheduler's n1 is not taken for n1.beta";
+}
+
+TEST(HostIdentity, AShortNameAndOneFullNameAreOneHost) {
+  TwoDomains b;
+  b.name(b.fabric.find("n1.alpha mlx5_0"), "n1 mlx5_1");
+  EXPECT_EQ(b.identity().result, GuardResult::kPassed) << b.identity().explanation;
+  EXPECT_EQ(b.plan(1).target.host, "n1.beta");
+}
+
+TEST(HostIdentity, AShortNameAndTheFullNameOfItsCollectorAreOneHost) {
+  SickHost b;
+  b.collector("host-0-0.cluster", {"host-0-0 mlx5_0"});
+  EXPECT_EQ(b.identity().result, GuardResult::kPassed) << b.identity().explanation;
+  // Its collector told the full name before.
+  b.hosts.clear();
+  b.collector("host-0-0.cluster", {"host-0-0 mlx5_0"}, CollectorState::kDisconnected);
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  EXPECT_EQ(b.identity().result, GuardResult::kPassed) << b.identity().explanation;
+  b.book->review(b.look());
+  for (const RemedyOrder& order : b.orders()) EXPECT_TRUE(order.namesakes.empty());
+}
+
+/// PLAN-1 drains n1.beta, the sick host; n1, of leaf 1, is another host. A scheduler knows "n1".
+void expect_two_hosts(SickHost& b, const std::string& how) {
+  EXPECT_EQ(b.identity().result, GuardResult::kNeedsPerson) << how;
+  EXPECT_EQ(b.identity().explanation,
+            "several hosts have the short name n1, by which a scheduler may mean each: n1.beta, n1")
+      << how;
+  EXPECT_TRUE(b.orders().empty()) << how;
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look())) << how;
+  b.book->review(b.look());
+  const auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U) << how;
+  EXPECT_THAT(orders[0].namesakes, ElementsAre("n1")) << how;
+  const auto found = b.book->find_host("n1", b.look());
+  ASSERT_FALSE(found) << how;
+  EXPECT_EQ(found.error().message, "'n1' matches several hosts: n1, n1.beta") << how;
+}
+
+TEST(HostIdentity, AShortAndAFullNameAreTwoHostsWhereBothHaveTheSameDevice) {
+  TwoDomains b;
+  b.name(b.fabric.find("n1.alpha mlx5_0"), "n1 mlx5_0");
+  expect_two_hosts(b, "the node name map names two adapters mlx5_0");
+}
+
+TEST(HostIdentity, AShortAndAFullNameAreTwoHostsWhereBothHaveACollector) {
+  SickHost b;
+  b.fabric.node(b.sick).name = "n1.beta mlx5_0";
+  b.fabric.node(b.fabric.find("host-1-0 mlx5_0")).name = "n1 mlx5_1";
+  b.collector("n1", {"n1 mlx5_1"});
+  b.collector("n1.beta", {"n1.beta mlx5_0"});
+  expect_two_hosts(b, "two collectors are connected");
+}
+
+TEST(HostIdentity, AShortAndAFullNameAreTwoHostsWhereACollectorHasNotTheOthersAdapter) {
+  for (const CollectorState state : {CollectorState::kConnected, CollectorState::kDisconnected})
+    for (const bool of_short : {false, true}) {
+      TwoDomains b;
+      b.name(b.fabric.find("n1.alpha mlx5_0"), "n1 mlx5_1");
+      if (of_short)
+        b.collector("n1", {"n1 mlx5_1"}, state);
+      else
+        b.collector("n1.beta", {"n1.beta mlx5_0"}, state);
+      expect_two_hosts(b, std::string("the collector of one is ") + to_string(state));
+    }
+}
+
+TEST(HostIdentity, ANameThatACollectorContradictsIsNoOtherHost) {
+  SickHost b;
+  b.collector("host-0-0.beta", {"host-0-0 mlx5_0"});
+  b.collector("host-1-0", {"host-1-0 mlx5_0"});
+  b.fabric.node(b.fabric.find("host-1-0 mlx5_0")).name = "host-0-0.alpha mlx5_7";
+  EXPECT_EQ(b.identity().result, GuardResult::kPassed) << b.identity().explanation;
+}
+
+TEST(HostIdentity, BeforeTheFirstSweepOfAllFabricsAutomationWaits) {
+  SickHost b;
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  RemedyView view = b.look();
+  b.views.push_back({});
+  view.fabrics = b.views;
+  HostIdentities hosts;
+  hosts.update(view);
+  EXPECT_EQ(hosts.identify("host-0-0", nullptr).state, HostIdentity::State::kUnconfirmed);
+}
+
+TEST(TargetLists, ADeniedHostProtectsWhatASchedulerMayTakeForIt) {
+  RemedySettings settings = automatic();
+  settings.deny = {"n1.alpha"};
+  TwoDomains b(settings);
+  b.book->review(b.look());
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kLists).result, GuardResult::kRefused);
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kLists).explanation,
+            "n1.alpha, which a scheduler may know by the same name, is on the deny list (remedy.deny), as n1.alpha");
+}
+
 TEST(TargetLists, AHostIsMeantByAnyOfItsNamesAndGuids) {
-  for (const char* entry : {"host-0-0", "HOST-0-0.example.org", "guid", "GUID"}) {
+  for (const char* entry : {"host-0-0", "HOST-0-0.example.org", "host-0-0 mlx5_0", "HOST-0-0 mlx5_9",
+                            "host-0-0.example.org mlx5_0", "guid", "GUID"}) {
     RemedySettings settings = automatic();
     std::string text = entry;
     if (text == "guid") text = to_string(SickHost().guid());
@@ -178,6 +298,17 @@ TEST(TargetLists, AHostIsMeantByAnyOfItsNamesAndGuids) {
     EXPECT_EQ(b.verdict(b.plan(1), Guard::kLists).result, GuardResult::kRefused) << text;
     EXPECT_TRUE(b.orders().empty()) << text;
   }
+}
+
+TEST(TargetLists, AnAdaptersNameMeansTheHostThatReportsItToo) {
+  RemedySettings settings = automatic();
+  settings.deny = {"host-1-0 mlx5_7"};
+  SickHost b(settings);
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  b.fabric.node(b.sick).name = "host-1-0 mlx5_7";  // forged
+  b.book->review(b.look());
+  ASSERT_EQ(b.plan(1).target.host, "host-0-0");
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kLists).result, GuardResult::kRefused);
 }
 
 TEST(TargetLists, ALinkIsMeantByItsSwitchesInAnyCaseAndByPorts) {
@@ -210,13 +341,16 @@ TEST(TargetLists, EntriesThatNameNothingAreFound) {
                    "leaf-0:" + std::to_string(end.port.value),
                    to_string(end.node),
                    "login-1",
+                   "host-0-0 mlx5_0",
+                   "login-1 mlx5_3",
                    "leaf-0:99",
                    "storage-9",
+                   "storage-9 mlx5_0",
                    "0x1234567890abcdef"};
   settings.allow = {"Spine-1", "spine-x"};
   b.collector("login-1.example.org", {});
   EXPECT_THAT(entries_without_target(settings, b.look()),
-              ElementsAre("leaf-0:99", "storage-9", "0x1234567890abcdef", "spine-x"));
+              ElementsAre("leaf-0:99", "storage-9", "storage-9 mlx5_0", "0x1234567890abcdef", "spine-x"));
 }
 
 TEST(TargetLists, WorkOnAnAdapterOrOnTheHostKeepsAutomationAway) {

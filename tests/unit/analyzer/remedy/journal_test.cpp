@@ -13,6 +13,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// PLAN-1: eight days ago ann made a link costly, and it still is.
+Plan made_costly(const Book& b) {
+  Plan plan;
+  plan.id = 1;
+  plan.state = PlanState::kCommitted;
+  plan.action = RemedyAction::kRaiseLinkCost;
+  plan.target = b.link("leaf-0", "spine-0");
+  plan.actuator = "fake";
+  plan.requested_by = plan.approved_by = "ann";
+  plan.started = plan.finished = b.fabric.now() - 8 * 24h;
+  plan.in_force = true;
+  return plan;
+}
+
 TEST(PlanJournal, AProposalThatNobodyTookUpIsToldAnewAsTheSamePlan) {
   Book b;
   b.errors("leaf-0", "spine-0");
@@ -52,6 +66,31 @@ TEST(PlanJournal, APersonsOwnWishThatCouldNotStartIsNotRepeated) {
   b.fabric.advance(b.settings.limits.expiry + 1s);
   b.book->review(b.look());
   EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+}
+
+TEST(PlanJournal, AWishThatIsRefusedUsesUpNoNumber) {
+  Book b;
+  b.settings.deny = {"leaf-0"};
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  ASSERT_FALSE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look()));
+  const auto audit = b.book->drain_changes(b.fabric.now()).audit;
+  ASSERT_EQ(audit.size(), 1U);
+  EXPECT_EQ(audit[0].what, "refused");
+  EXPECT_EQ(audit[0].plan, 0U) << "the number is given to the next one";
+  const auto next = b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0"), "why", "ann", b.look());
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->id, 1U);
+}
+
+TEST(PlanJournal, WhatIsOutMayComeBackAlthoughItIsNotOnTheAllowList) {
+  Book b;
+  const Plan out = made_costly(b);
+  b.settings.allow = {"leaf-1"};
+  RemedyMemory memory;
+  memory.plans = {out};
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  const auto back = b.book->request(RemedyAction::kRestoreLink, out.target, "new cable", "ann", b.look());
+  EXPECT_TRUE(back) << back.error().message;
 }
 
 TEST(PlanJournal, AWishThatIsRefusedLeavesTheProposalAsItIs) {
@@ -120,15 +159,7 @@ TEST(PlanJournal, TroubleThatGetsNoPlanIsCounted) {
 // A link that was made costly eight days ago comes back, and fails: by then the plan that made it costly is forgotten.
 TEST(PlanJournal, AReturnKnowsWhatItTakesBackWhenThePlanBeforeIsForgotten) {
   Book b;
-  Plan costly;
-  costly.id = 1;
-  costly.state = PlanState::kCommitted;
-  costly.action = RemedyAction::kRaiseLinkCost;
-  costly.target = b.link("leaf-0", "spine-0");
-  costly.actuator = "fake";
-  costly.requested_by = costly.approved_by = "ann";
-  costly.started = costly.finished = b.fabric.now() - 8 * 24h;
-  costly.in_force = true;
+  const Plan costly = made_costly(b);
   RemedyMemory memory;
   memory.plans = {costly};
   b.book.emplace(b.settings, memory, b.fabric.now());

@@ -70,7 +70,8 @@ TEST(LiveTree, ALeafKeepsItsShareOfWaysUp) {
   const auto shortfall = f.live.shortfall(f.uplink("leaf-0", "spine-2"));
   ASSERT_TRUE(shortfall);
   EXPECT_EQ(shortfall->guard, Guard::kLeafCapacity);
-  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "leaf-0 would keep 5 of 8 uplink paths; 6 are needed");
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology),
+            "leaf-0 would keep 5 of 8 uplink paths; 6 are needed (remedy.limits.capacity.leaf_share_idle)");
 }
 
 TEST(LiveTree, MoreIsAskedWhereAJobRuns) {
@@ -97,7 +98,8 @@ TEST(LiveTree, TwoLeavesOfAJobKeepCommonSpines) {
   const auto shortfall = f.live.shortfall(f.uplink("leaf-1", "spine-3"));
   ASSERT_TRUE(shortfall);
   EXPECT_EQ(describe(*shortfall, f.tree, *f.topology),
-            "leaf-1 and leaf-0, which share a job, would keep 6 of 10 common spines; 7 are needed");
+            "leaf-1 and leaf-0, which share a job, would keep 6 of 10 common spines; 7 are needed "
+            "(remedy.limits.capacity.job_share)");
   f.live.take_out(f.uplink("leaf-2", "spine-9"));
   EXPECT_FALSE(f.live.shortfall(f.uplink("leaf-2", "spine-9"))) << "not of that job";
 }
@@ -159,7 +161,8 @@ TEST(LiveTree, ARailKeepsItsUplinks) {
   f.live.take_out(link);
   const auto shortfall = f.live.shortfall(link);
   ASSERT_TRUE(shortfall);
-  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology), "rail 1 would keep 3 of 4 uplinks; 4 are needed");
+  EXPECT_EQ(describe(*shortfall, f.tree, *f.topology),
+            "rail 1 would keep 3 of 4 uplinks; 4 are needed (remedy.limits.capacity.rail_share)");
 }
 
 // Eight leaves, of which two have no adapters yet, under eight spines.

@@ -22,7 +22,8 @@ inline RemedySettings automatic() {
 }
 
 struct Book {
-  explicit Book(RemedySettings with = {}) : fabric(fakes::FabricBuilder::fat_tree(8, 4, 1)), settings(std::move(with)) {
+  explicit Book(RemedySettings with = {}) : Book(fakes::FabricBuilder::fat_tree(8, 4, 1), std::move(with)) {}
+  Book(fakes::FabricBuilder&& of, RemedySettings with) : fabric(std::move(of)), settings(std::move(with)) {
     fabric.route();
     settings.actuators.fill("fake");
     settings.limits.verification.windows = 2;

@@ -167,6 +167,7 @@ TEST(PlanManager, AClockThatIsSetBackHoldsNothingUp) {
   b.book->review(b.look());
   ASSERT_TRUE(b.book->reset_breaker("looked", "ann", b.fabric.now()));
   b.fabric.advance(-1h);
+  b.set_forward = -1h;
   b.book->review(b.look());
   auto orders = b.orders();
   ASSERT_EQ(orders.size(), 1U) << "and not in an hour";
@@ -219,6 +220,21 @@ TEST(PlanManager, AnApprovalThatCouldNotBeWrittenDownIsNone) {
   b.book->review(b.look());
   EXPECT_TRUE(b.orders().empty()) << "they were told that it is not done";
   EXPECT_TRUE(b.book->approve(1, 0, "ann", b.look())) << "she may say it again";
+}
+
+TEST(PlanManager, WhatAPersonAsksForInPlaceOfAProposalIsForItsIncident) {
+  Book b;
+  const std::uint64_t incident = b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  ASSERT_EQ(b.plan(1).state, PlanState::kProposed);
+  const auto asked = b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "", "bob", b.look());
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_EQ(asked->incident, incident);
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+  EXPECT_NE(b.plan(1).outcome.find("replaced by PLAN-2"), std::string::npos) << b.plan(1).outcome;
+  const auto other = b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-1"), "", "bob", b.look());
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->incident, 0U) << "nothing was proposed there";
 }
 
 TEST(PlanManager, OfTwoBadLinksTheWorseGoesWhenNotBothMay) {

@@ -62,7 +62,8 @@ TEST(Budgets, CountLinksThatOthersDisabled) {
   }
   look_again(book);
   const Plan plan = book.plan(1);
-  EXPECT_EQ(book.verdict(plan, Guard::kBudget).explanation, "maximum of links of one switch out of service reached: 2");
+  EXPECT_EQ(book.verdict(plan, Guard::kBudget).explanation,
+            "maximum of links of one switch isolated or avoided reached: 2 (remedy.limits.budget.out_per_switch)");
 }
 
 }  // namespace

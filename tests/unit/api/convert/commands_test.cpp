@@ -26,23 +26,28 @@ TEST(WhoAsks, IsOneShortLine) {
 }
 
 TEST(Claim, NamesOfWeftsOwnPartsAreRefused) {
-  for (const char* ours : {"weftd", "WeftD", " weftd ", "weftd (PLAN-7)", "weftd@mgmt-1", "weft-collector", "weft",
-                           "weft-port@x", "file", "File", "slurm", "kubernetes", "webhook", "ufm", "PLAN-7"}) {
+  for (const char* ours :
+       {"weftd",       "WeftD",      " weftd ",     "weftd (PLAN-7)", "weftd@mgmt-1", "weft-collector", "weft",
+        "weft-port@x", "file",       "File",        "slurm",          "kubernetes",   "webhook",        "ufm",
+        "PLAN-7",      "weftd:",     "weftd,bob",   "weftd; x",       "Weftd/PLAN-3", "[weftd]",        "weftd-1",
+        "the file",    "ｗｅｆｔｄ", "weftd\u00A0", "ops (weftd)"}) {
     const auto claim = check_claim(ours);
     ASSERT_FALSE(claim) << ours;
     EXPECT_EQ(claim.error().code, ErrorCode::kInvalidArgument);
     EXPECT_THAT(claim.error().message, HasSubstr("Weft's own parts"));
   }
-  for (const char* person : {"", "ann", "weft@mgmt-1", "åsa@mgmt-1", "filer", "slurm-admin", "O'Brien"})
+  for (const char* person : {"", "ann", "weft@mgmt-1", "åsa@mgmt-1", "filer", "slurm-admin", "O'Brien", "Анна",
+                             "Ελένη@mgmt-1", "weftdev", "山田"})
     EXPECT_TRUE(check_claim(person)) << person;
-  for (const char* nobody : {" ", "ann\x1b[2J", "ann\nbob", "a\x7f", "\xc2\x9b"})
+  for (const char* nobody : {" ", "ann\x1b[2J", "ann\nbob", "a\x7f", "\xc2\x9b", "weft\u200Bd", "w\u0435ftd"})
     EXPECT_FALSE(check_claim(nobody)) << nobody;
 }
 
 TEST(Reason, IsOneLineOfPlainText) {
   EXPECT_EQ(*given_reason("new memory, größer"), "new memory, größer");
   EXPECT_EQ(*short_enough_reason(""), "");
-  for (const char* bad : {"a\x1b]0;owned\x07", "a\nweftd approved PLAN-7", "a\tb", "\xc2\x9b"}) {
+  for (const char* bad :
+       {"a\x1b]0;owned\x07", "a\nweftd approved PLAN-7", "a\tb", "\xc2\x9b", "a\u202Eb", "a\u2028b"}) {
     const auto reason = given_reason(bad);
     ASSERT_FALSE(reason) << bad;
     EXPECT_THAT(reason.error().message, HasSubstr("control character"));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/convert/queries.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::api {
@@ -36,6 +37,73 @@ TEST(Links, HaveARateOnlyWhileTheyAreTrained) {
     EXPECT_EQ(down.rate_bits_per_second(), 0) << dark;
     fabric.power_on(fabric.find(dark));
   }
+}
+
+struct LinkLists : testing::Test {
+  v1::ListLinksResponse list() {
+    Snapshot snapshot;
+    snapshot.fabrics.resize(1);
+    snapshot.fabrics[0].name = fabric.name();
+    snapshot.fabrics[0].sweep = std::make_shared<const Sweep>(fabric.sweep());
+    std::vector<std::shared_ptr<const Plan>> all;
+    for (const Plan& plan : plans) all.push_back(std::make_shared<const Plan>(plan));
+    snapshot.plans = std::make_shared<const std::vector<std::shared_ptr<const Plan>>>(std::move(all));
+    const auto listed = list_links(snapshot, {});
+    EXPECT_TRUE(listed);
+    return listed ? *listed : v1::ListLinksResponse{};
+  }
+  v1::Link at(const PortKey& key) {
+    const v1::ListLinksResponse all = list();
+    for (const v1::Link& listed : all.links())
+      for (const v1::PortReference& each : {listed.a(), listed.b()})
+        if (each.node_guid() == to_string(key.node) && each.port() == key.port.value) return listed;
+    return {};
+  }
+  fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(2, 2, 1);
+  PortIndex end = fabric.port_towards("leaf-1", "spine-0");
+  LinkKey link = fabric.link_of(end);
+  std::vector<Plan> plans;
+};
+
+TEST_F(LinkLists, NameThePlanThatTookALinkOut) {
+  Plan& plan = plans.emplace_back();
+  plan.id = 7;
+  plan.target.kind = EntityKind::kLink;
+  plan.target.fabric = fabric.name();
+  plan.target.port = link.high;
+  plan.target.peer = link.low;
+  EXPECT_EQ(at(link.low).plan_id(), "") << "it is not in force";
+  plan.in_force = true;
+  EXPECT_EQ(at(link.low).plan_id(), "PLAN-7");
+  plan.action = RemedyAction::kRaiseLinkCost;
+  EXPECT_EQ(at(link.low).plan_id(), "") << "it is in service";
+  plan.action = RemedyAction::kRestoreLink;
+  EXPECT_EQ(at(link.low).plan_id(), "PLAN-7") << "it failed again";
+  plan.target.fabric = "other";
+  EXPECT_EQ(at(link.low).plan_id(), "");
+}
+
+TEST_F(LinkLists, TellWhichAreDisabled) {
+  EXPECT_FALSE(at(link.low).disabled());
+  fabric.unlink(end);
+  EXPECT_FALSE(at(link.low).disabled()) << "only down";
+  fabric.port(end).physical_state = PortPhysicalState::kDisabled;
+  EXPECT_TRUE(at(link.low).disabled());
+  EXPECT_TRUE(at(link.low).has_b());
+}
+
+TEST_F(LinkLists, HaveTheOneEndOfALinkThatWasDisabledBeforeItsDiscovery) {
+  fabric.unlink(end);
+  const int before = list().links_size();
+  const PortKey key = fabric.key_of(end);
+  fabric.port(end).physical_state = PortPhysicalState::kDisabled;
+  fabric.rediscover();
+  EXPECT_EQ(list().links_size(), before);
+  const v1::Link half = at(key);
+  EXPECT_EQ(half.a().port(), key.port.value);
+  EXPECT_FALSE(half.has_b());
+  EXPECT_FALSE(half.up());
+  EXPECT_TRUE(half.disabled());
 }
 
 }  // namespace

@@ -99,16 +99,23 @@ TEST(PlanFeed, SendsTheStateThenTheMarkThenChanges) {
   EXPECT_EQ(told[0].plan().id(), "PLAN-1");
   EXPECT_EQ(told[1].type(), Told::INITIAL_COMPLETE);
   EXPECT_EQ(drain(curious, *first).size(), 3U);
-  // What nobody is told of changes without its revision.
+  // What people see move is no new revision.
   Plan verifying = make_plan(1);
   verifying.windows_good = 3;
-  EXPECT_TRUE(drain(feed, *with_plans(make_snapshot(2, {}), {verifying, make_plan(2, PlanState::kCommitted)})).empty());
+  const auto further = with_plans(make_snapshot(2, {}), {verifying, make_plan(2, PlanState::kCommitted)});
+  const auto moved = drain(feed, *further);
+  ASSERT_EQ(moved.size(), 1U);
+  EXPECT_EQ(moved[0].plan().windows_good(), 3U);
+  verifying.guards[1].result = GuardResult::kRefused;
+  EXPECT_EQ(drain(feed, *with_plans(make_snapshot(3, {}), {verifying, make_plan(2, PlanState::kCommitted)})).size(),
+            1U);
+  EXPECT_TRUE(drain(feed, *with_plans(make_snapshot(4, {}), {verifying, make_plan(2, PlanState::kCommitted)})).empty());
   const auto changed =
-      drain(feed, *with_plans(make_snapshot(3, {}), {make_plan(1, PlanState::kExpired, 2), make_plan(3)}));
+      drain(feed, *with_plans(make_snapshot(5, {}), {make_plan(1, PlanState::kExpired, 2), make_plan(3)}));
   ASSERT_EQ(changed.size(), 2U) << "PLAN-2 was never told of, and its end is none";
   EXPECT_EQ(changed[0].plan().state(), v1::Plan::EXPIRED);
   EXPECT_EQ(changed[1].type(), Told::CHANGED) << "new, but not of the first";
-  const auto gone = drain(feed, *make_snapshot(4, {}));
+  const auto gone = drain(feed, *make_snapshot(6, {}));
   ASSERT_EQ(gone.size(), 2U) << "no list is no plan";
   EXPECT_EQ(gone[0].type(), Told::REMOVED);
 }

@@ -106,6 +106,40 @@ TEST_F(Http, ReadyOnlyWithAPicture) {
   EXPECT_THAT(get("/readyz"), StartsWith("HTTP/1.1 200"));
 }
 
+TEST_F(Http, WhoAsksForALeaderGetsOneThatHoldsItsLease) {
+  publish_small();
+  start();
+  EXPECT_THAT(get("/readyz?role=leader"), StartsWith("HTTP/1.1 200")) << "one with a database of its own always leads";
+  EXPECT_THAT(get("/readyz?role=king"), StartsWith("HTTP/1.1 400"));
+  Snapshot standby = *publication.load();
+  standby.leadership = {.is_shared = true,
+                        .leads = false,
+                        .is_held = false,
+                        .epoch = 7,
+                        .leader = "a, process 1",
+                        .address = "a:50051",
+                        .since = kNever,
+                        .silence = std::chrono::seconds(1),
+                        .behind = std::chrono::seconds(2),
+                        .trouble = ""};
+  publication.publish(std::make_shared<const Snapshot>(standby));
+  EXPECT_THAT(get("/readyz"), StartsWith("HTTP/1.1 200")) << "it is warm";
+  const std::string reply = get("/readyz?role=leader");
+  EXPECT_THAT(reply, StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(reply, HasSubstr("standby: a, process 1 leads at a:50051"));
+  EXPECT_THAT(unchunked(get("/metrics")), HasSubstr("\nweft_leader 0\n"));
+  standby.leadership.leads = true;
+  publication.publish(std::make_shared<const Snapshot>(standby));
+  EXPECT_THAT(get("/readyz?role=leader"), StartsWith("HTTP/1.1 503")) << "it does not hold its lease";
+  standby.leadership.is_held = true;
+  standby.taken = clock.now() - std::chrono::seconds(4);
+  publication.publish(std::make_shared<const Snapshot>(standby));
+  EXPECT_THAT(get("/readyz?role=leader"), StartsWith("HTTP/1.1 503")) << "it has just woken";
+  standby.taken = clock.now();
+  publication.publish(std::make_shared<const Snapshot>(standby));
+  EXPECT_THAT(get("/readyz?role=leader"), StartsWith("HTTP/1.1 200"));
+}
+
 TEST_F(Http, MetricsInBothFormatsAndChunked) {
   publish_small();
   start();

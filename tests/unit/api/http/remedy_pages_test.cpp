@@ -41,6 +41,39 @@ class RemedyPages : public ::testing::Test {
   StillClock clock;
 };
 
+TEST_F(RemedyPages, ThePlainPageShowsBrakesPlansAndWhatIsUnderWay) {
+  publication.publish(make_snapshot(1, {}));
+  EXPECT_THAT(route("/plain").body, HasSubstr("Open plans of remedies: 0"));
+  EXPECT_THAT(route("/plain").body, Not(HasSubstr("Automation is stopped")));
+  Plan verifying = make_plan(7, PlanState::kVerifying);
+  verifying.windows_good = 3;
+  verifying.windows_needed = 10;
+  Plan refused = make_plan(8);
+  refused.guards[1].result = GuardResult::kRefused;
+  refused.reason = "<b>";
+  Plan held = make_plan(5, PlanState::kCommitted);
+  held.in_force = true;
+  held.outcome = "the symptom is gone";
+  auto snapshot = with_plans(make_snapshot(2, {}), {held, make_plan(6, PlanState::kCommitted), verifying, refused});
+  snapshot->remedy.hands_off = true;
+  snapshot->remedy.hands_off_reason = "kim: <a visitor>";
+  snapshot->remedy.file_brake = "/run/stop exists";
+  snapshot->remedy.breaker_tripped = true;
+  snapshot->remedy.breaker_reason = "40 links in 5 min";
+  snapshot->remedy.under_way = {
+      {.plan = 9, .action = RemedyAction::kDrainNode, .target = "n1", .since = kNow - std::chrono::seconds(12)}};
+  publication.publish(snapshot);
+  const std::string page = route("/plain").body;
+  for (const char* part :
+       {"Automation is stopped (hands-off) by a person: kim: &lt;a visitor&gt;",
+        "Automation is stopped by the hands-off file: /run/stop exists",
+        "The circuit breaker is tripped: 40 links in 5 min", "Under way: PLAN-9 DRAIN_NODE n1, begun 12 s ago",
+        "Open plans of remedies: 2", "VERIFYING 3/10", "PROPOSED (refused)", "&lt;b&gt;", "by plans that are over: 1",
+        "PLAN-5", "the symptom is gone"})
+    EXPECT_THAT(page, HasSubstr(part));
+  EXPECT_THAT(page, Not(HasSubstr("PLAN-6")));
+}
+
 TEST_F(RemedyPages, PlansAreListedByState) {
   publication.publish(
       with_plans(make_snapshot(1, {}), {make_plan(1, PlanState::kCommitted), make_plan(2),

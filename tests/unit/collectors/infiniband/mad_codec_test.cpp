@@ -46,6 +46,14 @@ TEST(PortInfo, AnXdrLinkIsOne) {
   }
 }
 
+TEST(DirectedRoute, LeavesByNoPortThatADatagramCannotName) {
+  const auto last = DirectedRoute{}.then({254});
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->ports[1], 254);
+  EXPECT_FALSE(DirectedRoute{}.then({255}));
+  EXPECT_FALSE(DirectedRoute{}.then({300})) << "not port 44";
+}
+
 TEST(PortInfo, AnXdrPortThatRunsAtNdrSaysBoth) {
   Datagram mad = active_port();
   mad[kData + 60] = 0x18;

@@ -189,7 +189,7 @@ slurm = true
 )",
                                                   "weft-collector.toml");
   EXPECT_EQ(print(outcome.errors), "");
-  EXPECT_EQ(outcome.config.analyzer.address, (Peer{"weft.example", 9641}));
+  EXPECT_EQ(outcome.config.analyzer.address, (std::vector{Peer{"weft.example", 9641}}));
   EXPECT_EQ(outcome.config.reading.interval, 100ms);
   EXPECT_TRUE(outcome.config.jobs.slurm);
   const std::vector<FlagSetting> flags{{"reading.interval", "1us"}};
@@ -201,6 +201,25 @@ slurm = true
       "\"192.0.2.1:9641\" or \"[2001:db8::1]:9641\"\n"
       "c.toml:4: analyzer.no: unknown key; weft-collector --config-reference lists them\n"
       "command line: reading.interval: 1us is too small; allowed: 10ms to 1h\n");
+}
+
+TEST(Load, AddressesOfTheAnalyzerAreAListOrOneText) {
+  const std::vector<Peer> both{{"weft1", 9641}, {"2001:db8::2", 9641}};
+  for (const char* value : {R"(["weft1:9641", "[2001:db8::2]:9641"])", R"("weft1:9641, [2001:db8::2]:9641")"}) {
+    const auto outcome = load_text<CollectorConfig>("[analyzer]\naddress = " + std::string(value), "c.toml", {});
+    EXPECT_EQ(print(outcome.errors), "") << value;
+    EXPECT_EQ(outcome.config.analyzer.address, both) << value;
+  }
+  const std::vector<FlagSetting> flags{{"analyzer.address", "weft3:9641,weft4:9641"}};
+  const auto flagged = load_text<CollectorConfig>("[analyzer]\naddress = \"weft1:9641\"", "c.toml", flags);
+  EXPECT_EQ(flagged.config.analyzer.address, (std::vector<Peer>{{"weft3", 9641}, {"weft4", 9641}}));
+  for (const char* none : {"[]", "\"\""}) {
+    const auto outcome = load_text<CollectorConfig>("[analyzer]\naddress = " + std::string(none), "c.toml", {});
+    EXPECT_EQ(print(outcome.errors), "") << none;
+    EXPECT_TRUE(outcome.config.analyzer.address.empty()) << none;
+  }
+  EXPECT_EQ(print(load_text<CollectorConfig>("[analyzer]\naddress = 9641\n", "c.toml", {}).errors),
+            "c.toml:2: analyzer.address: must be a list of addresses such as [], not a whole number\n");
 }
 
 TEST(Load, AFolderThatIsNeededIsNamedOrLeftToTheDefault) {

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzer/remedy/routing_engine.hpp"
 #include "daemon/config/load.hpp"
+#include "daemon/config/schema.hpp"
 
 namespace weft::config {
 namespace {
@@ -23,6 +25,20 @@ TEST(RemedyConfig, NothingActsByDefault) {
   EXPECT_FALSE(config.remedy.kubernetes.enabled);
   EXPECT_TRUE(config.remedy.webhook.url.empty());
   EXPECT_EQ(config.hands_off_file(), "/var/lib/weft/hands-off");
+}
+
+TEST(RemedyConfig, RoutingEnginesAreThoseThatGuardsKnow) {
+  std::size_t known = 0;
+  for (const Key& key : remedy_schema()) {
+    if (key.name != "remedy.routing_engine") continue;
+    for (const std::string_view engine : key.choices) {
+      EXPECT_TRUE(analyzer::parse_routing_engine(engine)) << engine;
+      ++known;
+    }
+  }
+  EXPECT_EQ(known, static_cast<std::size_t>(analyzer::RoutingEngine::kCount));
+  EXPECT_EQ(WeftdConfig().remedy.routing_engine, "unknown");
+  EXPECT_NE(errors_of("[remedy]\nrouting_engine = \"torus\"\n"), "");
 }
 
 TEST(RemedyConfig, IsReadInTheShapesThatPeopleWrite) {

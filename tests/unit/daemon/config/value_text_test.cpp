@@ -53,13 +53,27 @@ TEST(Ports, RefusesWhatWouldBeWatchedTwice) {
 }
 
 TEST(Peer, NamesAndAddressesWithAPortAreTaken) {
-  for (const char* text : {"", "weft:9641", "weft.example.:1", "192.0.2.1:65535", "[2001:db8::1]:9641"}) {
+  for (const char* text : {"weft:9641", "weft.example.:1", "192.0.2.1:65535", "[2001:db8::1]:9641"}) {
     const auto peer = parse_peer(text);
     ASSERT_TRUE(peer) << text;
     EXPECT_EQ(format_peer(*peer), text);
   }
-  for (const char* text : {"weft", ":9641", "weft:0", "weft:65536", "weft:x", "a b:1", "[::1", "[weft]:1", "::1:9641"})
+  for (const char* text :
+       {"", "weft", ":9641", "weft:0", "weft:65536", "weft:x", "a b:1", "[::1", "[weft]:1", "::1:9641"})
     EXPECT_FALSE(parse_peer(text)) << text;
+}
+
+TEST(Peers, AreEachNamedOnceAndAtMostSixteen) {
+  EXPECT_EQ(parse_peers({"a:1", "b:1,c:1"}).value(), (std::vector<Peer>{{"a", 1}, {"b", 1}, {"c", 1}}));
+  EXPECT_TRUE(parse_peers({}).value().empty());
+  EXPECT_TRUE(parse_peers({""}).value().empty());
+  EXPECT_EQ(parse_peers({"a:1", "b:1, a:1"}).error(), "\"a:1\" is listed twice");
+  for (const char* text : {"a:1,", ",a:1", "a:1,,b:1", "a"}) EXPECT_FALSE(parse_peers({text})) << text;
+  std::vector<std::string> many;
+  for (int i = 0; i < 17; ++i) many.push_back("weft" + std::to_string(i) + ":9641");
+  EXPECT_FALSE(parse_peers(many));
+  many.pop_back();
+  EXPECT_EQ(format_peers(parse_peers(many).value()), many);
 }
 
 }  // namespace

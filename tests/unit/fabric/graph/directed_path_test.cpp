@@ -14,7 +14,7 @@ class DirectedWayTest : public ::testing::Test {
   DirectedWayTest() : fabric(fakes::FabricBuilder::fat_tree(2, 3, 2)) {}
   LinkKey link(const std::string& from, const std::string& to) { return fabric.link_of(fabric.port_towards(from, to)); }
   NodeGuid guid(const std::string& name) { return fabric.nodes()[fabric.find(name)].guid; }
-  std::uint8_t exit(const std::string& from, const std::string& to) {
+  std::uint16_t exit(const std::string& from, const std::string& to) {
     return fabric.ports()[fabric.port_towards(from, to)].number.value;
   }
   DirectedPath ports(std::initializer_list<int> numbers) {
@@ -70,7 +70,7 @@ TEST_F(DirectedWayTest, DoesNotGoThroughAdapters) {
 
 TEST_F(DirectedWayTest, IsNoLongerThanADatagramHolds) {
   NodeIndex last = fabric.find("leaf-2");
-  std::uint8_t port = fabric.nodes()[last].port_count;
+  std::uint16_t port = fabric.nodes()[last].port_count;
   fabric.unlink(fabric.nodes()[last].first_port + port);
   for (int i = 0; i < 60; ++i) {
     const NodeIndex next = fabric.add_switch("chain-" + std::to_string(i), 2);
@@ -102,6 +102,19 @@ TEST_F(DirectedWayTest, TheEndStaysTheSameWhileLinksComeAndGo) {
   EXPECT_EQ(ends(key)->ours.node, guid("spine-1")) << "once it is taken out";
   fabric.unlink(fabric.port_towards("leaf-0", "spine-1"));
   EXPECT_EQ(ends(key)->ours.node, guid("spine-1")) << "spine-1 is now the farther one";
+}
+
+TEST_F(DirectedWayTest, TheEndThatWasChosenBeforeIsOursWhicheverIsNearer) {
+  const LinkKey key = link("leaf-2", "spine-1");
+  for (const PortKey end : {key.low, key.high}) {
+    const auto found = find_link_ends(*fabric.topology(), fabric.local_port(), key, end);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->ours, end);
+    EXPECT_EQ(found->other, end == key.low ? key.high : key.low);
+    EXPECT_EQ(found->way_to_ours, way(end.node == guid("leaf-2") ? "leaf-2" : "spine-1", key));
+  }
+  const auto other = find_link_ends(*fabric.topology(), fabric.local_port(), key, link("leaf-0", "spine-0").low);
+  EXPECT_EQ(other.error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(DirectedWayTest, ALinkThatWasFoundDownIsTakenAtItsWord) {

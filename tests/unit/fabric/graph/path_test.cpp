@@ -23,8 +23,8 @@ class PathTest : public ::testing::Test {
     return text;
   }
   /// leaf-0 sends what is for host-2-1 through `port`.
-  void send(std::uint8_t port) { fabric.send(fabric.find("leaf-0"), fabric.lid_of(kFar), PortNum{port}); }
-  std::uint8_t number_towards(const std::string& from, const std::string& to) {
+  void send(std::uint16_t port) { fabric.send(fabric.find("leaf-0"), fabric.lid_of(kFar), PortNum{port}); }
+  std::uint16_t number_towards(const std::string& from, const std::string& to) {
     return fabric.ports()[fabric.port_towards(from, to)].number.value;
   }
   static constexpr const char* kNear = "host-0-0 mlx5_0";
@@ -52,7 +52,7 @@ TEST_F(PathTest, TellsWhereItEndsAndWhy) {
   const Lid lid = fabric.lid_of(kFar);
   EXPECT_EQ(describe_end(*fabric.topology(), way, lid),
             "leaf-0 has no route to LID " + std::to_string(lid.value) + " and drops its packets");
-  const std::uint8_t up = number_towards("leaf-0", "spine-0");
+  const std::uint16_t up = number_towards("leaf-0", "spine-0");
   send(up);
   fabric.send(fabric.find("spine-0"), lid, PortNum{number_towards("spine-0", "leaf-0")});
   way = path(kNear, kFar);

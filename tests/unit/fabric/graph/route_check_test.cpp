@@ -56,6 +56,24 @@ TEST_F(RouteCheckTest, AllPairsArrive) {
   EXPECT_TRUE(loop().empty());
 }
 
+TEST_F(RouteCheckTest, NoTableLeadsBeyondPort254) {
+  fakes::FabricBuilder great;
+  const NodeIndex hub = great.add_switch("hub", 300);
+  const PortIndex first = great.nodes()[hub].first_port;
+  for (const unsigned number : {1U, 2U, 300U}) {
+    const NodeIndex host = great.add_adapter("host-" + std::to_string(number) + " mlx5_0");
+    great.connect(first + number, great.nodes()[host].first_port);
+  }
+  great.route();
+  const auto topology = great.topology();
+  const auto routes = great.routes();
+  const Reachability reached = check_reachability(*topology, *routes);
+  EXPECT_EQ(reached.lost, 2U) << "nobody reaches what is behind port 300";
+  EXPECT_TRUE(find_credit_loop(*topology, *routes).empty());
+  EXPECT_TRUE(destinations_over(*topology, *routes, LidOwners(*topology), first + 300).empty());
+  EXPECT_TRUE(destinations_over(*topology, *routes, LidOwners(*topology), first + 255).empty()) << "255 is no egress";
+}
+
 TEST_F(RouteCheckTest, ALostPairIsNamed) {
   const Lid far = fabric.lid_of("host-2-1 mlx5_0");
   fabric.send(fabric.find("spine-0"), far, kNoEgress);
@@ -153,6 +171,33 @@ TEST_F(RouteCheckTest, ATurnFromDownToUpIsFoundWhereSomebodyUsesIt) {
   EXPECT_EQ(review().lost, 4U) << "of the hosts at two leaves";
   fabric.node(fabric.find("leaf-2")).reachable = false;
   EXPECT_EQ(review().lost, 2U) << "whoever sits there is out of reach anyway";
+}
+
+TEST_F(RouteCheckTest, OnlyPairsThatWereThereBeforeAreNewlyLost) {
+  const auto before = fabric.topology();
+  const auto tables = fabric.routes();
+  const auto lost = [&](std::size_t most = 100) {
+    return count_newly_lost(*before, *tables, *fabric.topology(), *fabric.routes(), most);
+  };
+  EXPECT_EQ(lost(), 0U);
+  const auto forget = [this](const char* at, const char* to) {
+    fabric.send(fabric.find(at), fabric.lid_of(to), kNoEgress);
+  };
+  forget("leaf-2", "host-1-0 mlx5_0");
+  EXPECT_EQ(lost(), 2U) << "of the two hosts of leaf-2";
+  EXPECT_EQ(lost(0), 0U);
+  // The other way round: what is lost before, and what was not there before, is not new.
+  const auto after = fabric.topology();
+  const auto tables_after = fabric.routes();
+  EXPECT_EQ(count_newly_lost(*after, *tables_after, *after, *tables_after, 100), 0U);
+  fabric.power_off(fabric.find("host-1-0 mlx5_0"));
+  fabric.rediscover();
+  fabric.route();
+  EXPECT_EQ(lost(), 0U) << "nobody is sent to who left";
+  forget("leaf-2", "host-1-1 mlx5_0");
+  EXPECT_EQ(lost(), 2U);
+  EXPECT_EQ(count_newly_lost(*fabric.topology(), *fabric.routes(), *after, *tables_after, 100), 0U)
+      << "nor counts who came";
 }
 
 TEST_F(RouteCheckTest, AgreesWithThePathOfEachPair) {

@@ -91,6 +91,16 @@ TEST_F(InfinibandPortTest, TellsTheProgramWhatIsNeededAndNothingMore) {
   EXPECT_EQ(set.find("m-key"), std::string::npos);
 }
 
+TEST_F(InfinibandPortTest, AReadingNamesThePort) {
+  const auto ends =
+      find_link_ends(*fabric.topology(), fabric.local_port(), fabric.link_of(fabric.port_towards("leaf-2", "spine-1")));
+  const std::string number = to_string(ends->ours.node) + " port " + std::to_string(ends->ours.port.value);
+  script(R"(answer '{"outcome":"read","state":"Down","physical_state":"Disabled","detail":")" + number +
+         R"( is Down/Disabled"}')");
+  EXPECT_EQ(observe()->detail,
+            port_label(*fabric.topology(), fabric.topology()->find_port(ends->ours)) + " is Down/Disabled");
+}
+
 TEST_F(InfinibandPortTest, EthernetIsNotItsBusiness) {
   port("LinkUp", "done");
   const auto ethernet = fakes::EthernetFabric::leaf_spine(2, 2, 2);
@@ -130,6 +140,20 @@ TEST_F(InfinibandPortTest, OursForeignAndClear) {
   EXPECT_EQ(observe()->state, TargetState::kForeign);
   for (const auto action : {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink})
     EXPECT_EQ(apply(action).error().code, ErrorCode::kFailedPrecondition);
+}
+
+TEST_F(InfinibandPortTest, TheEndThatWasSetIsLookedAtAndBroughtBackWhicheverIsNearer) {
+  RemedyOrder made = order(RemedyAction::kRestoreLink);
+  const auto ends =
+      find_link_ends(*made.sweep->topology, fabric.local_port(), make_link_key(made.target.port, made.target.peer));
+  script("case \"$*\" in *'--set '*) answer '" + line("Polling") + "';; *'--node " + to_string(ends->other.node) +
+         " '*) answer '" + line("Disabled") + "';; *) answer '" + line("Polling") + "';; esac");
+  made.end = ends->other;
+  EXPECT_EQ(make_infiniband_port(options)->observe(made)->state, TargetState::kOurs);
+  make_infiniband_port(options)->apply(made);
+  const std::string set = told().back();
+  EXPECT_NE(set.find(" --node " + to_string(ends->other.node) + ' '), std::string::npos) << set;
+  EXPECT_NE(set.find("--set polling --peer " + to_string(ends->ours.node)), std::string::npos) << set;
 }
 
 TEST_F(InfinibandPortTest, HowASetEndedIsToldAsTheContractHasIt) {

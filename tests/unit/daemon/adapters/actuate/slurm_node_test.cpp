@@ -27,6 +27,13 @@ SlurmNode one(const std::string& state, const std::string& last = "") {
   return nodes->front();
 }
 
+TEST(DrainedSlurmHosts, AreToldByAllTheirNames) {
+  const auto nodes = parse_scontrol_nodes(printed("n1", "dgx-01", "IDLE") + printed("n2", "dgx-02", "MIXED+DRAIN") +
+                                          printed("n3", "n3", "IDLE+DRAIN"));
+  ASSERT_TRUE(nodes) << nodes.error().message;
+  EXPECT_THAT(drained_slurm_hosts(*nodes), ElementsAre(ElementsAre("n2", "dgx-02"), ElementsAre("n3", "n3")));
+}
+
 TEST(ScontrolNodes, AreReadWithReasonAndWhoSetIt) {
   const auto nodes = parse_scontrol_nodes(printed("n1", "dgx-01", "IDLE") +
                                           printed("n2", "dgx-02.example.org", "MIXED+DRAIN",

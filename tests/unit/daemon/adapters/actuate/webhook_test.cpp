@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "daemon/adapters/actuate/webhook_memory.hpp"
 #include "daemon/adapters/actuate/webhook_message.hpp"
+#include "tests/fakes/ethernet_fabric.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -18,6 +20,39 @@ TEST(WebhookSignature, IsWhatOpensslSays) {
             "v1=d569e4518fe6f4620fd6639233427e7df5e5394d8f14c85c1063b8d90a724dcb");
   EXPECT_NE(webhook_signature("0123456789abcdef", 1790000001, "{\"a\":1}"),
             webhook_signature("0123456789abcdef", 1790000000, "{\"a\":1}"));
+}
+
+TEST(WebhookOrder, OfAnEthernetLinkNamesTheInterfacesAndNotOurNumbers) {
+  char place[] = "/tmp/weft-webhook-XXXXXX";
+  const std::filesystem::path directory = ::mkdtemp(place);
+  std::ofstream(directory / "key") << "0123456789abcdef0123456789abcdef";
+  ::chmod((directory / "key").c_str(), 0600);
+  const SystemClock clock;
+  auto webhook = make_webhook_actuator({.url = "http://127.0.0.1:1/hook",
+                                        .status_url = {},
+                                        .key_file = directory / "key",
+                                        .memory_file = {},
+                                        .certificate_authorities = {}},
+                                       clock);
+  ASSERT_TRUE(webhook) << webhook.error().message;
+  const auto fabric = fakes::EthernetFabric::leaf_spine(2, 2, 1);
+  RemedyOrder order;
+  order.plan = 7;
+  order.action = RemedyAction::kIsolateLink;
+  order.sweep = std::make_shared<const Sweep>(fabric.sweep());
+  const PortIndex port = fakes::EthernetFabric::find(*order.sweep->topology, "leaf01 swp49");
+  const LinkKey link = *order.sweep->topology->link_of(port);
+  order.target = {EntityKind::kLink, "ethernet", link.low, link.high, "leaf01 swp49 - spine01 swp1"};
+  const auto told = (*webhook)->dry_run(order);
+  ASSERT_TRUE(told) << told.error().message;
+  const auto target = nlohmann::json::parse(told->substr(told->find('{'))).at("target");
+  EXPECT_EQ(target.at("node"), "leaf01");
+  EXPECT_EQ(target.at("interface"), "swp49");
+  EXPECT_EQ(target.at("peer_node"), "spine01");
+  EXPECT_EQ(target.at("peer_interface"), "swp1");
+  EXPECT_FALSE(target.contains("port")) << "the 49th port may have another number with us";
+  EXPECT_FALSE(target.contains("peer_port"));
+  std::filesystem::remove_all(directory);
 }
 
 class Memory : public testing::Test {

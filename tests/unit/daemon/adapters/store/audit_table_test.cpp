@@ -17,7 +17,7 @@ AuditRecord make_record(std::int64_t second, std::uint64_t plan = 7) {
 }
 
 /// A store with `count` records, written in calls of one, two, three …
-std::unique_ptr<SqliteStore> with_records(const std::filesystem::path& path, std::size_t count) {
+std::unique_ptr<SqlStore> with_records(const std::filesystem::path& path, std::size_t count) {
   auto store = must_open(path);
   std::int64_t second = 0;
   for (std::size_t left = count, at_once = 1; left > 0; ++at_once) {
@@ -30,9 +30,9 @@ std::unique_ptr<SqliteStore> with_records(const std::filesystem::path& path, std
 
 /// Somebody with sqlite3 and the right to write.
 void tamper(const std::filesystem::path& path, const std::string& sql) {
-  auto database = Database::open(path / "weft.db");
-  database->run(sql.c_str());
-  const auto outcome = database->outcome();
+  auto database = by_hand(path);
+  database.run(sql.c_str());
+  const auto outcome = database.outcome();
   ASSERT_TRUE(outcome) << outcome.error().message;
 }
 
@@ -50,12 +50,15 @@ std::string complaint(const std::string& sql, std::size_t count = 9) {
   }
   EXPECT_EQ(verified.error().code, ErrorCode::kCorrupt);
   EXPECT_EQ(verified.error().message, read.error().message);
-  const std::string front = (dir.path() / "weft.db").string() + ": ";
+  const std::string front = by_hand(dir.path()).name() + ": ";
   EXPECT_TRUE(verified.error().message.starts_with(front)) << verified.error().message;
   return verified.error().message.substr(front.size());
 }
 
-TEST(Audit, OfAFreshStoreIsEmptyAndWhole) {
+using Audit = OnEachEngine;
+INSTANTIATE_ON_EACH_ENGINE(Audit);
+
+TEST_P(Audit, OfAFreshStoreIsEmptyAndWhole) {
   const TempDir dir;
   auto store = must_open(dir.path());
   EXPECT_TRUE(store->audit(0, 10)->empty());
@@ -63,7 +66,7 @@ TEST(Audit, OfAFreshStoreIsEmptyAndWhole) {
 }
 
 // The bytes are written out here by hand: whoever wants to check a trail with other tools finds these.
-TEST(Audit, TheHashIsThatOfTheDocumentedBytes) {
+TEST(AuditHash, TheHashIsThatOfTheDocumentedBytes) {
   AuditRecord record{258, TimePoint(Duration(-2)), "\xC3\xA9", "x", 3, 4, "", "not read"};
   const std::string previous = std::string(62, '0') + "0a";
   std::string text = "weft audit 1\n";
@@ -86,7 +89,7 @@ TEST(Audit, TheHashIsThatOfTheDocumentedBytes) {
   EXPECT_EQ(audit_hash(std::string(64, 'g'), record), "");
 }
 
-TEST(Audit, EveryFieldCounts) {
+TEST(AuditHash, EveryFieldCounts) {
   const AuditRecord record = make_record(1);
   const std::string hash = audit_hash(kZeros, record);
   ASSERT_EQ(hash.size(), 64U);
@@ -104,7 +107,7 @@ TEST(Audit, EveryFieldCounts) {
   EXPECT_NE(audit_hash(hash, record), hash);
 }
 
-TEST(Audit, RecordsComeBackInOrderBoundToEachOther) {
+TEST_P(Audit, RecordsComeBackInOrderBoundToEachOther) {
   const TempDir dir;
   auto store = with_records(dir.path(), 9);
   const auto all = store->audit(0, 100);
@@ -128,7 +131,7 @@ TEST(Audit, RecordsComeBackInOrderBoundToEachOther) {
   EXPECT_EQ(*must_open(dir.path())->verify_audit(), (AuditProof{9, before})) << "over a restart";
 }
 
-TEST(Audit, PagesReachFromTheEndToTheBeginning) {
+TEST_P(Audit, PagesReachFromTheEndToTheBeginning) {
   const TempDir dir;
   auto store = with_records(dir.path(), 10);
   std::vector<std::uint64_t> seen;
@@ -146,7 +149,7 @@ TEST(Audit, PagesReachFromTheEndToTheBeginning) {
   EXPECT_EQ(store->audit(999, 2)->back().sequence, 10U);
 }
 
-TEST(Audit, WhateverWasChangedIsNamed) {
+TEST_P(Audit, WhateverWasChangedIsNamed) {
   for (const char* change : {"at = at + 1", "who = 'nobody'", "what = 'rejected'", "plan = 8", "incident = 0",
                              "detail = ''", "hash = (SELECT hash FROM audit WHERE sequence = 4)", "hash = ''"})
     EXPECT_EQ(complaint(std::string("UPDATE audit SET ") + change + " WHERE sequence = 5"),
@@ -154,33 +157,33 @@ TEST(Audit, WhateverWasChangedIsNamed) {
         << change;
 }
 
-TEST(Audit, AMissingOneIsNamed) {
+TEST_P(Audit, AMissingOneIsNamed) {
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence = 1"), "record 1 of the audit trail is missing");
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence IN (5, 6)"), "record 5 of the audit trail is missing");
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence = 5; UPDATE audit SET sequence = 5 WHERE sequence = 9"),
             "record 5 of the audit trail was changed, or moved");
 }
 
-TEST(Audit, TwoThatChangedPlacesAreNamed) {
+TEST_P(Audit, TwoThatChangedPlacesAreNamed) {
   EXPECT_EQ(complaint("UPDATE audit SET sequence = 99 WHERE sequence = 4; UPDATE audit SET sequence = 4 WHERE sequence "
                       "= 6; UPDATE audit SET sequence = 6 WHERE sequence = 99"),
             "record 4 of the audit trail was changed, or moved");
 }
 
-TEST(Audit, AnEndThatWasCutOffIsNamed) {
+TEST_P(Audit, AnEndThatWasCutOffIsNamed) {
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence >= 8"),
             "record 8 of the audit trail is missing, with all later records");
   EXPECT_EQ(complaint("DELETE FROM audit"), "record 1 of the audit trail is missing, with all later records");
 }
 
-TEST(Audit, AnEndThatWasCutOffWithItsNoteHalfCorrectedIsNamed) {
+TEST_P(Audit, AnEndThatWasCutOffWithItsNoteHalfCorrectedIsNamed) {
   EXPECT_EQ(complaint("DELETE FROM audit WHERE sequence >= 8; UPDATE audit_end SET records = 7"),
             "record 7 of the audit trail was changed, and its hash with it");
   EXPECT_EQ(complaint("DELETE FROM audit_end"), "the stored end of the audit trail is missing");
   EXPECT_EQ(complaint("UPDATE audit_end SET hash = 'x'"), "the stored end of the audit trail is not a hash");
 }
 
-TEST(Audit, OneThatWasPutInIsNamed) {
+TEST_P(Audit, OneThatWasPutInIsNamed) {
   const TempDir dir;
   auto store = with_records(dir.path(), 3);
   AuditRecord forged = make_record(4);
@@ -200,7 +203,18 @@ TEST(Audit, OneThatWasPutInIsNamed) {
   }
 }
 
-TEST(Audit, APageShowsWhatIsWrongWithItsOwnRecordsAndTheirNeighbours) {
+TEST_P(Audit, OneThatWasPutInOutsideIsNamed) {
+  const std::string copy =
+      "INSERT INTO audit SELECT sequence + DISTANCE, at, who, what, plan, incident, detail, hash FROM audit WHERE "
+      "sequence = 3";
+  for (const int distance : {100, -3, -7}) {
+    std::string sql = copy;
+    sql.replace(sql.find("DISTANCE"), 8, '(' + std::to_string(distance) + ')');
+    EXPECT_EQ(complaint(sql), "record " + std::to_string(3 + distance) + " of the audit trail was inserted");
+  }
+}
+
+TEST_P(Audit, APageShowsWhatIsWrongWithItsOwnRecordsAndTheirNeighbours) {
   const TempDir dir;
   with_records(dir.path(), 9).reset();
   tamper(dir.path(), "UPDATE audit SET detail = '' WHERE sequence = 5");
@@ -218,7 +232,7 @@ TEST(Audit, APageShowsWhatIsWrongWithItsOwnRecordsAndTheirNeighbours) {
   EXPECT_FALSE(store->audit(6, 1));
 }
 
-TEST(Audit, GoesOnBehindAGapThatStaysVisible) {
+TEST_P(Audit, GoesOnBehindAGapThatStaysVisible) {
   const TempDir dir;
   with_records(dir.path(), 5).reset();
   tamper(dir.path(), "DELETE FROM audit WHERE sequence = 5");
@@ -229,7 +243,7 @@ TEST(Audit, GoesOnBehindAGapThatStaysVisible) {
   EXPECT_NE(verified.error().message.find("record 5 of the audit trail is missing"), std::string::npos);
 }
 
-TEST(Audit, TextsOfAnyKindKeepTheirHash) {
+TEST_P(Audit, TextsOfAnyKindKeepTheirHash) {
   const TempDir dir;
   AuditRecord odd = make_record(1);
   odd.who = std::string("nul \0 inside", 12);

@@ -37,14 +37,17 @@ std::vector<CollectorMark> restored(Store& store) {
   return all->collectors;
 }
 
-TEST(Collectors, ComeBackAsTheyWere) {
+using Collectors = OnEachEngine;
+INSTANTIATE_ON_EACH_ENGINE(Collectors);
+
+TEST_P(Collectors, ComeBackAsTheyWere) {
   const TempDir dir;
   const std::vector marks{make_mark("gpu-1"), make_mark("gpu-2")};
   ASSERT_TRUE(must_open(dir.path())->save_collectors(marks, {}));
   EXPECT_EQ(restored(*must_open(dir.path())), marks);
 }
 
-TEST(Collectors, FlapPenaltiesAreReplacedHostByHost) {
+TEST_P(Collectors, FlapPenaltiesAreReplacedHostByHost) {
   const TempDir dir;
   auto store = must_open(dir.path());
   std::vector marks{make_mark("gpu-1"), make_mark("gpu-2")};
@@ -66,7 +69,7 @@ TEST(Collectors, FlapPenaltiesAreReplacedHostByHost) {
   EXPECT_EQ(restored(*store)[1].flaps, std::nullopt);
 }
 
-TEST(Collectors, WhoIsForgottenLeavesNothing) {
+TEST_P(Collectors, WhoIsForgottenLeavesNothing) {
   const TempDir dir;
   auto store = must_open(dir.path());
   CollectorMark mark = make_mark("gpu-1");

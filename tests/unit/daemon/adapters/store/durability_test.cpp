@@ -18,9 +18,15 @@ struct Saved {
   std::uint64_t revision = 0;
 };
 
+/// Microseconds that a child lives: it connects before it saves.
+unsigned longest() {
+  return engine() == Engine::kPostgres ? 300'000 : 60'000;
+}
+
 /// Saves for ever, and says through `report` what was saved only after it was.
-[[noreturn]] void save_for_ever(const std::filesystem::path& path, int report, std::uint64_t first_id) {
-  auto store = SqliteStore::open(path, {.history_interval = std::chrono::milliseconds(1)});
+[[noreturn]] void save_for_ever(const std::filesystem::path& path, const StoreOptions& options, int report,
+                                std::uint64_t first_id) {
+  auto store = SqlStore::open(path, options);
   if (!store) ::_exit(3);
   std::int64_t tick = 0;
   for (std::uint64_t id = first_id;; ++id)
@@ -39,9 +45,13 @@ struct Saved {
     }
 }
 
-TEST(Durability, KillLosesNoIncidentWhoseSaveReturned) {
+using Durability = OnEachEngine;
+INSTANTIATE_ON_EACH_ENGINE(Durability);
+
+TEST_P(Durability, KillLosesNoIncidentWhoseSaveReturned) {
   const TempDir dir;
   std::mt19937 random(std::random_device{}());
+  const StoreOptions options = options_for(dir.path(), {.history_interval = std::chrono::milliseconds(1)});
   std::map<std::uint64_t, std::uint64_t> promised;  // id → newest revision that was reported
   std::uint64_t next_id = 1;
   // On a busy machine a child may be killed before its first save: more of them are sent then.
@@ -51,10 +61,10 @@ TEST(Durability, KillLosesNoIncidentWhoseSaveReturned) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::close(pipes[0]);
-      save_for_ever(dir.path(), pipes[1], next_id);
+      save_for_ever(dir.path(), options, pipes[1], next_id);
     }
     ::close(pipes[1]);
-    ::usleep(static_cast<useconds_t>(1000 + random() % 60'000));
+    ::usleep(static_cast<useconds_t>(1000 + random() % longest()));
     ::kill(child, SIGKILL);
     for (Saved saved; ::read(pipes[0], &saved, sizeof saved) == sizeof saved;) promised[saved.id] = saved.revision;
     ::close(pipes[0]);
@@ -82,8 +92,8 @@ TEST(Durability, KillLosesNoIncidentWhoseSaveReturned) {
 }
 
 /// Changes one plan for ever, each time with a record in the trail.
-[[noreturn]] void plan_for_ever(const std::filesystem::path& path, int report) {
-  auto store = SqliteStore::open(path, {});
+[[noreturn]] void plan_for_ever(const std::filesystem::path& path, const StoreOptions& options, int report) {
+  auto store = SqlStore::open(path, options);
   if (!store) ::_exit(3);
   const auto restored = (*store)->restore_remedies(kNever);
   if (!restored) ::_exit(4);
@@ -101,9 +111,10 @@ TEST(Durability, KillLosesNoIncidentWhoseSaveReturned) {
   }
 }
 
-TEST(Durability, KillPartsNoPlanFromItsRecord) {
+TEST_P(Durability, KillPartsNoPlanFromItsRecord) {
   const TempDir dir;
   std::mt19937 random(std::random_device{}());
+  const StoreOptions options = options_for(dir.path());
   std::uint64_t promised = 0;
   for (int round = 0; round < 15 || (promised <= 5 && round < 1000); ++round) {
     int pipes[2];
@@ -111,10 +122,10 @@ TEST(Durability, KillPartsNoPlanFromItsRecord) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::close(pipes[0]);
-      plan_for_ever(dir.path(), pipes[1]);
+      plan_for_ever(dir.path(), options, pipes[1]);
     }
     ::close(pipes[1]);
-    ::usleep(static_cast<useconds_t>(1000 + random() % 60'000));
+    ::usleep(static_cast<useconds_t>(1000 + random() % longest()));
     ::kill(child, SIGKILL);
     for (Saved saved; ::read(pipes[0], &saved, sizeof saved) == sizeof saved;) promised = saved.revision;
     ::close(pipes[0]);

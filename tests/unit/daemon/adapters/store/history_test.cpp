@@ -99,6 +99,30 @@ TEST(History, APortIsFoundAgainWhenTheTopologyIsLaidOutAnew) {
   EXPECT_EQ(read(*store, CounterId::kSymbolErrors, {NodeGuid{1}, PortNum{8}}).size(), 0U);  // seen once only
 }
 
+TEST(History, PortsBeyond255AreThemselvesAfterARestart) {
+  const TempDir dir;
+  const auto sweep_at = [](int second) {
+    Sweep sweep = make_sweep(at_second(second), 100U * static_cast<unsigned>(second), 512);
+    SampleTable counters = *sweep.counters;
+    // 300 cut to eight bits is 44.
+    counters.set(44, counters.column(CounterId::kSymbolErrors), 0, false);
+    sweep.counters = std::make_shared<const SampleTable>(std::move(counters));
+    return share(std::move(sweep));
+  };
+  for (int run = 0; run < 2; ++run) {
+    auto store = must_open(dir.path());
+    ASSERT_TRUE(store->append_history(sweep_at(run * 120)));
+    ASSERT_TRUE(store->append_history(sweep_at(run * 120 + 60)));
+  }
+  auto store = must_open(dir.path());
+  for (const auto& [number, grown] : {std::pair(300, 60U), {44, 0U}, {512, 60U}}) {
+    const auto points =
+        read(*store, CounterId::kSymbolErrors, {NodeGuid{1}, PortNum{static_cast<std::uint16_t>(number)}});
+    ASSERT_EQ(points.size(), 2U) << number;
+    for (const HistoryPoint& point : points) EXPECT_EQ(point.increase, grown) << number;
+  }
+}
+
 TEST(History, TwoFabricsShareTheFileAndNotTheirPorts) {
   const TempDir dir;
   auto store = must_open(dir.path());

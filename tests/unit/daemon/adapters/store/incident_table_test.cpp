@@ -117,7 +117,10 @@ Incident full_incident() {
   return incident;
 }
 
-TEST(Incidents, ComeBackWhole) {
+using Incidents = OnEachEngine;
+INSTANTIATE_ON_EACH_ENGINE(Incidents);
+
+TEST_P(Incidents, ComeBackWhole) {
   const TempDir dir;
   const Incident incident = full_incident();
   ASSERT_TRUE(must_open(dir.path())->save_incidents({{incident}}, {}));
@@ -127,7 +130,7 @@ TEST(Incidents, ComeBackWhole) {
   expect_same(restored->incidents[0], incident);
 }
 
-TEST(Incidents, OfADatabaseThatKnewNothingOfWaitingAreKept) {
+TEST(IncidentsOnFiles, OfADatabaseThatKnewNothingOfWaitingAreKept) {
   const TempDir dir;
   Schema old = state_schema();
   old.migrations = old.migrations.first(2);
@@ -151,7 +154,7 @@ TEST(Incidents, OfADatabaseThatKnewNothingOfWaitingAreKept) {
   EXPECT_TRUE(restored->incidents[0].timeline.empty());
 }
 
-TEST(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
+TEST_P(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   const TempDir dir;
   auto store = must_open(dir.path());
   Incident incident = full_incident();
@@ -168,7 +171,7 @@ TEST(Incidents, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   expect_same(restored->incidents[0], incident);
 }
 
-TEST(Incidents, OpenOnesAndThoseResolvedLatelyAreRestored) {
+TEST_P(Incidents, OpenOnesAndThoseResolvedLatelyAreRestored) {
   const TempDir dir;
   auto store = must_open(dir.path());
   Incident open = make_incident(1);
@@ -185,7 +188,7 @@ TEST(Incidents, OpenOnesAndThoseResolvedLatelyAreRestored) {
   EXPECT_EQ(restored->incidents[1].id, 3U);
 }
 
-TEST(Incidents, IdsAreNeverGivenAgainAndOpeningsAreCounted) {
+TEST_P(Incidents, IdsAreNeverGivenAgainAndOpeningsAreCounted) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
   EXPECT_EQ(store->restore(kNever)->next_incident_id, 1U);
@@ -205,7 +208,7 @@ TEST(Incidents, IdsAreNeverGivenAgainAndOpeningsAreCounted) {
   EXPECT_EQ(restored->opened[static_cast<std::size_t>(IncidentKind::kLinkDown)], 3U);
 }
 
-TEST(Incidents, RetentionSparesOpenOnesAndWorksInSteps) {
+TEST_P(Incidents, RetentionSparesOpenOnesAndWorksInSteps) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
   std::vector<Incident> incidents;
@@ -230,7 +233,7 @@ TEST(Incidents, RetentionSparesOpenOnesAndWorksInSteps) {
   EXPECT_TRUE(store->events(8)->empty());
 }
 
-TEST(Incidents, EventsStayInTheirOrder) {
+TEST_P(Incidents, EventsStayInTheirOrder) {
   const TempDir dir;
   const std::vector<Event> events{{at_second(1), 1, "opened", "", "a"},
                                   {at_second(1), 2, "opened", "", "b"},
@@ -241,13 +244,13 @@ TEST(Incidents, EventsStayInTheirOrder) {
   EXPECT_TRUE(store->events(3)->empty());
 }
 
-TEST(Incidents, AnUnknownWordIsDamageAndNotAGuess) {
+TEST_P(Incidents, AnUnknownWordIsDamageAndNotAGuess) {
   const TempDir dir;
   ASSERT_TRUE(must_open(dir.path())->save_incidents({{make_incident(1)}}, {}));
   {
-    auto database = Database::open(dir.path() / "weft.db");
-    database->run("UPDATE incident SET kind = 'LINK_SAD'");
-    ASSERT_TRUE(database->outcome());
+    auto database = by_hand(dir.path());
+    database.run("UPDATE incident SET kind = 'LINK_SAD'");
+    ASSERT_TRUE(database.outcome());
   }
   const auto restored = must_open(dir.path())->restore(kNever);
   ASSERT_FALSE(restored);

@@ -20,13 +20,16 @@ MaintenanceWindow window_on(std::uint64_t id, Entity entity) {
   return window;
 }
 
-MaintenanceList restored(SqliteStore& store, TimePoint since = at_second(0)) {
+MaintenanceList restored(SqlStore& store, TimePoint since = at_second(0)) {
   auto all = store.restore(since);
   EXPECT_TRUE(all) << all.error().message;
   return all ? all->maintenance : MaintenanceList{};
 }
 
-TEST(MaintenanceTable, WhatIsSavedComesBackAfterARestart) {
+using MaintenanceTable = OnEachEngine;
+INSTANTIATE_ON_EACH_ENGINE(MaintenanceTable);
+
+TEST_P(MaintenanceTable, WhatIsSavedComesBackAfterARestart) {
   const TempDir dir;
   MaintenanceWindow host =
       window_on(1, {EntityKind::kNode, "compute", {NodeGuid{0xFFFF'0000'0000'0001}, {}}, {}, "dgx-04"});
@@ -60,7 +63,7 @@ TEST(MaintenanceTable, WhatIsSavedComesBackAfterARestart) {
   }
 }
 
-TEST(MaintenanceTable, AnEndIsKeptForTheRecordUntilItsRetention) {
+TEST_P(MaintenanceTable, AnEndIsKeptForTheRecordUntilItsRetention) {
   const TempDir dir;
   StoreOptions options;
   options.incident_retention = std::chrono::hours(24);
@@ -82,7 +85,7 @@ TEST(MaintenanceTable, AnEndIsKeptForTheRecordUntilItsRetention) {
   EXPECT_EQ(store->restore(at_second(0))->next_maintenance_id, 2U) << "an id is never given twice";
 }
 
-TEST(MaintenanceTable, AFullDiskChangesNothing) {
+TEST(MaintenanceTableOnFiles, AFullDiskChangesNothing) {
   const TempDir dir;
   const auto store = must_open(dir.path());
   store->limit_growth(1);

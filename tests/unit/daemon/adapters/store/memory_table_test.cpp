@@ -14,7 +14,10 @@ const AnalyzerState* find(const Restored& restored, const std::string& fabric) {
   return nullptr;
 }
 
-TEST(Memory, LinksAreReplacedFabricByFabric) {
+using Memory = OnEachEngine;
+INSTANTIATE_ON_EACH_ENGINE(Memory);
+
+TEST_P(Memory, LinksAreReplacedFabricByFabric) {
   const TempDir dir;
   auto store = must_open(dir.path());
   const KnownLink first{
@@ -38,7 +41,31 @@ TEST(Memory, LinksAreReplacedFabricByFabric) {
   EXPECT_EQ(find(*restored, "b")->links.size(), 1U);
 }
 
-TEST(Memory, FecBaselinesComeBackAsTheyWere) {
+TEST_P(Memory, PortsBeyond255ComeBackAndWhatIsNoPortIsDamage) {
+  const TempDir dir;
+  const KnownLink far{make_link_key({NodeGuid{1}, PortNum{300}}, {NodeGuid{2}, PortNum{65'535}}), {}, {}};
+  ASSERT_TRUE(must_open(dir.path())->save_links("a", std::vector{far}));
+  {
+    auto store = must_open(dir.path());
+    const auto restored = store->restore(kNever);
+    ASSERT_TRUE(restored) << restored.error().message;
+    EXPECT_EQ(find(*restored, "a")->links.at(0).key, far.key);
+  }
+  for (const char* number : {"65536", "-1", "4294967340"}) {
+    {
+      auto database = by_hand(dir.path());
+      database.run(("UPDATE link SET low_port = " + std::string(number)).c_str());
+      ASSERT_TRUE(database.outcome());
+    }
+    const auto restored = must_open(dir.path())->restore(kNever);
+    ASSERT_FALSE(restored) << number;
+    EXPECT_EQ(restored.error().code, ErrorCode::kCorrupt);
+    EXPECT_NE(restored.error().message.find("holds the port number " + std::string(number)), std::string::npos)
+        << restored.error().message;
+  }
+}
+
+TEST_P(Memory, FecBaselinesComeBackAsTheyWere) {
   const TempDir dir;
   const FecBaseline first{.port = {NodeGuid{0xF000000000000001}, PortNum{3}},
                           .rate = 400e9,
@@ -68,7 +95,7 @@ TEST(Memory, FecBaselinesComeBackAsTheyWere) {
   EXPECT_EQ(find(*restored, "b")->fec_baselines, std::vector{second});
 }
 
-TEST(Memory, ConditionsComeBackAsTheyWere) {
+TEST_P(Memory, ConditionsComeBackAsTheyWere) {
   const TempDir dir;
   FlapState flap;
   flap.link = link(1, 2);
@@ -103,7 +130,7 @@ TEST(Memory, ConditionsComeBackAsTheyWere) {
   EXPECT_TRUE(store->restore(kNever)->fabrics.empty());
 }
 
-TEST(Memory, NodesKeepTheTimeTheyWereFirstSeen) {
+TEST_P(Memory, NodesKeepTheTimeTheyWereFirstSeen) {
   const TempDir dir;
   auto store = must_open(dir.path());
   const Sweep sweep = make_sweep(at_second(0), 0);

@@ -35,13 +35,16 @@ Plan full_plan() {
   plan.approved_by = "åsa@mgmt-1";
   plan.jobs = {"slurm:17", "", "slurm:18"};
   for (std::uint8_t i = 0; i < 12; ++i)  // more than ten: positions sort as numbers
-    plan.candidates.push_back(
-        {static_cast<RemedyAction>(i % 6),
-         {EntityKind::kLink, "compute", {NodeGuid{0xFFFFFFFFFFFFFFF0}, PortNum{i}}, {NodeGuid{2}, PortNum{1}}, "a - b"},
-         0.1 * i,
-         1.0 / 3,
-         i % 2 == 0,
-         "costs " + std::to_string(i)});
+    plan.candidates.push_back({static_cast<RemedyAction>(i % 6),
+                               {EntityKind::kLink,
+                                "compute",
+                                {NodeGuid{0xFFFFFFFFFFFFFFF0}, PortNum{i}},
+                                {NodeGuid{2}, PortNum{512}},
+                                "a - b"},
+                               0.1 * i,
+                               1.0 / 3,
+                               i % 2 == 0,
+                               "costs " + std::to_string(i)});
   for (std::size_t i = 0; i < static_cast<std::size_t>(Guard::kCount); ++i)
     plan.guards.push_back({static_cast<Guard>(i), static_cast<GuardResult>(i % 4), "because " + std::to_string(i)});
   for (std::size_t i = 0; i < static_cast<std::size_t>(PlanState::kCount); ++i)
@@ -54,6 +57,9 @@ Plan full_plan() {
   plan.windows_good = 2;
   plan.windows_needed = 4'000'000'000;
   plan.outcome = "it is so";
+  plan.neighbours = {NodeGuid{2}, NodeGuid{0xFFFF'FFFF'FFFF'FFF0}};
+  plan.routes_before = {4096, 3};
+  plan.end = {NodeGuid{0xFFFF'FFFF'FFFF'FFF0}, PortNum{254}};
   return plan;
 }
 
@@ -102,6 +108,9 @@ void expect_same(const Plan& a, const Plan& b) {
   EXPECT_EQ(a.windows_good, b.windows_good);
   EXPECT_EQ(a.windows_needed, b.windows_needed);
   EXPECT_EQ(a.outcome, b.outcome);
+  EXPECT_EQ(a.neighbours, b.neighbours);
+  EXPECT_EQ(a.routes_before, b.routes_before);
+  EXPECT_EQ(a.end, b.end);
 }
 
 std::vector<std::uint64_t> ids(const RemedyMemory& restored) {
@@ -114,7 +123,10 @@ std::uint64_t ended(const RemedyMemory& restored, RemedyAction action, PlanState
   return restored.ended[static_cast<std::size_t>(action)][static_cast<std::size_t>(state)];
 }
 
-TEST(Plans, AFreshStoreHasNone) {
+using Plans = OnEachEngine;
+INSTANTIATE_ON_EACH_ENGINE(Plans);
+
+TEST_P(Plans, AFreshStoreHasNone) {
   const TempDir dir;
   const auto restored = must_open(dir.path())->restore_remedies(kNever);
   ASSERT_TRUE(restored) << restored.error().message;
@@ -124,7 +136,7 @@ TEST(Plans, AFreshStoreHasNone) {
   EXPECT_EQ(restored->ended, decltype(restored->ended){});
 }
 
-TEST(Plans, ComeBackWhole) {
+TEST_P(Plans, ComeBackWhole) {
   const TempDir dir;
   const Plan plan = full_plan();
   const auto saved = must_open(dir.path())->save_plans({{plan}}, nullptr, {});
@@ -136,7 +148,7 @@ TEST(Plans, ComeBackWhole) {
   EXPECT_EQ(restored->next_id, 18U);
 }
 
-TEST(Plans, ANewRevisionReplacesTheOldOneWithAllItsParts) {
+TEST_P(Plans, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   const TempDir dir;
   auto store = must_open(dir.path());
   Plan plan = full_plan();
@@ -152,7 +164,7 @@ TEST(Plans, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   expect_same(restored->plans[0], plan);
 }
 
-TEST(Plans, ThoseThatMatterAreRestoredHoweverOld) {
+TEST_P(Plans, ThoseThatMatterAreRestoredHoweverOld) {
   const TempDir dir;
   auto store = must_open(dir.path());
   std::vector<Plan> plans;
@@ -165,7 +177,7 @@ TEST(Plans, ThoseThatMatterAreRestoredHoweverOld) {
   EXPECT_EQ(ids(*store->restore_remedies(kNever)).size(), 10U);
 }
 
-TEST(Plans, EachIsCountedOnceWhenItEnds) {
+TEST_P(Plans, EachIsCountedOnceWhenItEnds) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
   Plan plan = make_plan(41);
@@ -188,7 +200,7 @@ TEST(Plans, EachIsCountedOnceWhenItEnds) {
   EXPECT_EQ(ended(*restored, RemedyAction::kDrainNode, PlanState::kRejected), 0U);
 }
 
-TEST(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
+TEST_P(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
   std::vector<Plan> plans;
@@ -209,7 +221,25 @@ TEST(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
   EXPECT_EQ(store->audit(0, 10)->size(), 1U) << "the trail is kept";
 }
 
-TEST(Plans, HowAutomationStandsIsKept) {
+TEST_P(Plans, RetentionSparesThoseOfAnOpenIncident) {
+  const TempDir dir;
+  auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
+  Incident incident = make_incident(3);
+  incident.state = IncidentState::kOpen;
+  ASSERT_TRUE(store->save_incidents({{incident}}, {}));
+  std::vector<Plan> plans{make_plan(1, PlanState::kRejected), make_plan(2, PlanState::kRejected)};
+  plans[0].incident = 3;
+  plans[1].incident = 4;
+  ASSERT_TRUE(store->save_plans(plans, nullptr, {}));
+  EXPECT_EQ(store->maintain(at_second(500)), false);
+  EXPECT_EQ(ids(*store->restore_remedies(at_second(400))), (std::vector<std::uint64_t>{1})) << "it is not tried again";
+  incident.state = IncidentState::kResolved;
+  incident.resolved = at_second(350);
+  ASSERT_TRUE(store->save_incidents({{incident}}, {}));
+  EXPECT_TRUE(store->restore_remedies(at_second(400))->plans.empty());
+}
+
+TEST_P(Plans, HowAutomationStandsIsKept) {
   const TempDir dir;
   const RemedyHolds state{true, "kim: a visitor", true, "40 links in 5 min", at_second(7), {{9, "ffff0b7a5d3f2468"}}};
   ASSERT_TRUE(must_open(dir.path())->save_plans({}, &state, {}));
@@ -225,7 +255,17 @@ TEST(Plans, HowAutomationStandsIsKept) {
   EXPECT_EQ(left, RemedyHolds{});
 }
 
-TEST(Plans, EachStoreHasAnIdOfItsOwnThatItKeeps) {
+TEST_P(Plans, WhatTheClockShowedIsKept) {
+  const TempDir dir;
+  EXPECT_EQ(*must_open(dir.path())->restore_clock(), ClockMemory{}) << "nobody looked yet";
+  for (const ClockMemory& memory :
+       {ClockMemory{at_second(9), {{at_second(3), std::chrono::hours(25)}}}, ClockMemory{at_second(20), {}}}) {
+    ASSERT_TRUE(must_open(dir.path())->save_clock(memory));
+    EXPECT_EQ(*must_open(dir.path())->restore_clock(), memory);
+  }
+}
+
+TEST_P(Plans, EachStoreHasAnIdOfItsOwnThatItKeeps) {
   const TempDir one, other;
   const auto id = [](const TempDir& dir) { return must_open(dir.path())->restore_remedies(kNever)->installation; };
   const std::string first = id(one);
@@ -233,14 +273,17 @@ TEST(Plans, EachStoreHasAnIdOfItsOwnThatItKeeps) {
   EXPECT_EQ(first.find_first_not_of("0123456789abcdef"), std::string::npos) << first;
   EXPECT_EQ(id(one), first) << "kept over a restart";
   EXPECT_NE(id(other), first);
-  const TempDir copied;
-  std::filesystem::copy(one.path() / "weft.db", copied.path() / "weft.db");
-  EXPECT_EQ(id(copied), first) << "a copy takes itself for the same";
-  Database::open(one.path() / "weft.db")->run("DELETE FROM installation");
-  EXPECT_FALSE(must_open(one.path())->restore_remedies(kNever)) << "without one nothing could be told apart";
+  if (GetParam() == Engine::kSqlite) {
+    const TempDir copied;
+    std::filesystem::copy(one.path() / "weft.db", copied.path() / "weft.db");
+    EXPECT_EQ(id(copied), first) << "a copy takes itself for the same";
+  }
+  by_hand(one.path()).run("DELETE FROM installation");
+  const auto without = SqlStore::open(one.path(), options_for(one.path()));
+  EXPECT_FALSE(without && (*without)->restore_remedies(kNever)) << "without one nothing could be told apart";
 }
 
-TEST(Plans, ADatabaseFromBeforeIsGivenAnId) {
+TEST(PlansOnFiles, ADatabaseFromBeforeIsGivenAnId) {
   const TempDir dir;
   Schema old = state_schema();
   old.migrations = old.migrations.first(8);
@@ -248,24 +291,25 @@ TEST(Plans, ADatabaseFromBeforeIsGivenAnId) {
   EXPECT_EQ(must_open(dir.path())->restore_remedies(kNever)->installation.size(), 16U);
 }
 
-TEST(Plans, ABreakerThatNobodyKnowsOfIsDamageAndNotWhole) {
+TEST_P(Plans, ABreakerThatNobodyKnowsOfIsDamageAndNotWhole) {
   const TempDir dir;
   ASSERT_TRUE(must_open(dir.path()));
-  Database::open(dir.path() / "weft.db")->run("DELETE FROM remedy");
+  by_hand(dir.path()).run("DELETE FROM remedy");
   const auto restored = must_open(dir.path())->restore_remedies(kNever);
   ASSERT_FALSE(restored);
   EXPECT_EQ(restored.error().code, ErrorCode::kCorrupt);
 }
 
-TEST(Plans, AnUnknownWordIsDamageAndNotAGuess) {
+TEST_P(Plans, AnUnknownWordIsDamageAndNotAGuess) {
   for (const char* damage : {"UPDATE plan SET state = 'FINE'", "UPDATE plan SET intent = 'PERHAPS'",
-                             "UPDATE plan_guard SET result = 'MAYBE'", "UPDATE plan_candidate SET action = 'JUMP'"}) {
+                             "UPDATE plan_guard SET result = 'MAYBE'", "UPDATE plan_candidate SET action = 'JUMP'",
+                             "UPDATE plan_end SET port = 70000"}) {
     const TempDir dir;
     ASSERT_TRUE(must_open(dir.path())->save_plans({{full_plan()}}, nullptr, {}));
     {
-      auto database = Database::open(dir.path() / "weft.db");
-      database->run(damage);
-      ASSERT_TRUE(database->outcome());
+      auto database = by_hand(dir.path());
+      database.run(damage);
+      ASSERT_TRUE(database.outcome());
     }
     const auto restored = must_open(dir.path())->restore_remedies(kNever);
     ASSERT_FALSE(restored) << damage;
@@ -273,7 +317,7 @@ TEST(Plans, AnUnknownWordIsDamageAndNotAGuess) {
   }
 }
 
-TEST(Plans, OfADatabaseThatKnewNothingOfThemThereAreNone) {
+TEST(PlansOnFiles, OfADatabaseThatKnewNothingOfThemThereAreNone) {
   const TempDir dir;
   Schema old = state_schema();
   old.migrations = old.migrations.first(5);
@@ -284,7 +328,7 @@ TEST(Plans, OfADatabaseThatKnewNothingOfThemThereAreNone) {
   EXPECT_EQ(store->verify_audit()->records, 1U);
 }
 
-TEST(Plans, ADiskThatRefusesChangesNothingAndTheSameCallIsGoodLater) {
+TEST(PlansOnFiles, ADiskThatRefusesChangesNothingAndTheSameCallIsGoodLater) {
   const TempDir dir;
   auto store = must_open(dir.path());
   Plan plan = make_plan(1);
@@ -314,7 +358,7 @@ TEST(Plans, ADiskThatRefusesChangesNothingAndTheSameCallIsGoodLater) {
   EXPECT_EQ(store->verify_audit()->records, 2U);
 }
 
-TEST(Plans, TheIncidentThatAPlanIsForIsOnDiskBeforeIt) {
+TEST(PlansOnFiles, TheIncidentThatAPlanIsForIsOnDiskBeforeIt) {
   const TempDir dir;
   auto store = must_open(dir.path());
   store->limit_growth(1);
@@ -327,7 +371,7 @@ TEST(Plans, TheIncidentThatAPlanIsForIsOnDiskBeforeIt) {
   EXPECT_EQ(store->restore(kNever)->incidents.size(), 1U);
 }
 
-TEST(Plans, AFileThatWasRemovedIsNotWrittenOn) {
+TEST(PlansOnFiles, AFileThatWasRemovedIsNotWrittenOn) {
   const TempDir dir;
   auto store = must_open(dir.path());
   std::filesystem::rename(dir.path() / "weft.db", dir.path() / "aside");

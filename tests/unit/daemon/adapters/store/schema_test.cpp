@@ -142,10 +142,9 @@ TEST(Schema, AnotherProgramsDatabaseIsRefused) {
   const TempDir dir;
   const auto path = dir.path() / "a.db";
   {
-    auto theirs = Database::open(path);
-    ASSERT_TRUE(theirs);
-    theirs->run("CREATE TABLE photos (name TEXT)");
-    ASSERT_TRUE(theirs->outcome());
+    Database theirs(std::move(*SqliteConnection::open(path)));
+    theirs.run("CREATE TABLE photos (name TEXT)");
+    ASSERT_TRUE(theirs.outcome());
   }
   const std::string before = read_file(path);
   EXPECT_NE(refusal(path, state_schema()).message.find("belongs to another program"), std::string::npos);

@@ -13,8 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/adapters/store/sqlite_store.hpp"
+#include "daemon/adapters/store/postgres_connection.hpp"
+#include "daemon/adapters/store/sql_store.hpp"
+#include "daemon/adapters/store/sqlite_connection.hpp"
 #include "daemon/adapters/store/store.hpp"
+#include "tests/unit/daemon/adapters/store/postgres_server.hpp"
 
 namespace weft::store {
 
@@ -48,8 +51,48 @@ inline void write_file(const std::filesystem::path& path, const std::string& tex
   std::ofstream(path, std::ios::binary) << text;
 }
 
-inline std::unique_ptr<SqliteStore> must_open(const std::filesystem::path& path, const StoreOptions& options = {}) {
-  auto store = SqliteStore::open(path, options);
+enum class Engine { kSqlite, kPostgres };
+
+/// The engine of the stores that must_open() opens.
+inline Engine& engine() {
+  static Engine engine = Engine::kSqlite;
+  return engine;
+}
+
+/// Of the database that goes with a directory: a schema of the same name.
+inline std::string url_of(const std::filesystem::path& path) {
+  return PostgresServer::shared().url(path.filename().string());
+}
+
+/// The same tests on each engine: INSTANTIATE_ON_EACH_ENGINE(Suite), where Suite is OnEachEngine.
+class OnEachEngine : public ::testing::TestWithParam<Engine> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Engine::kPostgres && !PostgresServer::shared().absence().empty())
+      GTEST_SKIP() << PostgresServer::shared().absence();
+    engine() = GetParam();
+  }
+  void TearDown() override { engine() = Engine::kSqlite; }
+};
+
+#define INSTANTIATE_ON_EACH_ENGINE(suite)                                                    \
+  INSTANTIATE_TEST_SUITE_P(On, suite, ::testing::Values(Engine::kSqlite, Engine::kPostgres), \
+                           [](const auto& each) { return each.param == Engine::kSqlite ? "Sqlite" : "Postgres"; })
+
+inline StoreOptions options_for(const std::filesystem::path& path, StoreOptions options = {}) {
+  if (engine() == Engine::kPostgres) options.url = url_of(path);
+  return options;
+}
+
+/// The database of a store as somebody sees it who has psql or sqlite3, and the right to write.
+inline Database by_hand(const std::filesystem::path& path) {
+  if (engine() == Engine::kPostgres)
+    return Database(std::move(*PostgresConnection::open(*parse_postgres_address(url_of(path)))));
+  return Database(std::move(*SqliteConnection::open(path / "weft.db")));
+}
+
+inline std::unique_ptr<SqlStore> must_open(const std::filesystem::path& path, const StoreOptions& options = {}) {
+  auto store = SqlStore::open(path, options_for(path, options));
   if (!store) {
     ADD_FAILURE() << store.error().message;
     return nullptr;
@@ -74,7 +117,7 @@ inline Incident make_incident(std::uint64_t id) {
 }
 
 /// A switch (GUID 1) with `ports` external ports, and the readings of a moment: transmit_bytes is `bytes` on each port.
-inline Sweep make_sweep(TimePoint when, std::uint64_t bytes, std::uint8_t ports = 4, NodeGuid guid = NodeGuid{1}) {
+inline Sweep make_sweep(TimePoint when, std::uint64_t bytes, std::uint16_t ports = 4, NodeGuid guid = NodeGuid{1}) {
   Node node;
   node.guid = guid;
   node.type = NodeType::kSwitch;
@@ -83,7 +126,7 @@ inline Sweep make_sweep(TimePoint when, std::uint64_t bytes, std::uint8_t ports 
   std::vector<Port> list(ports + 1U);
   for (std::size_t i = 0; i < list.size(); ++i) {
     list[i].node = 0;
-    list[i].number = PortNum{static_cast<std::uint8_t>(i)};
+    list[i].number = PortNum{static_cast<std::uint16_t>(i)};
   }
   SampleTable table = SampleTable::of_group(CounterGroup::kEverySweep, list.size());
   for (std::size_t row = 1; row < list.size(); ++row) {

@@ -23,6 +23,14 @@ TEST(HttpClient, ThatReachesNobodySaysUnavailableWithoutTheQuery) {
   EXPECT_EQ(answer.error().message.find("secret"), std::string::npos) << answer.error().message;
 }
 
+TEST(HttpClient, ThatReachesNobodyHasChangedNothing) {
+  for (const char* url : {"http://127.0.0.1:1/x", "http://nobody.invalid/x"}) {
+    const auto answer = http_request({.method = "POST", .url = url, .timeout = std::chrono::seconds(2)});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kFailedPrecondition) << answer.error().message;
+  }
+}
+
 TEST(HttpFailure, TellsWhatMayHaveBeenTakenFromWhatWasRefused) {
   const auto code = [](int status) { return http_failure("POST x", {status, ""}).code; };
   for (const int status : {500, 502, 503, 504, 599}) EXPECT_EQ(code(status), ErrorCode::kUnavailable) << status;

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/platform/runtime/command.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 namespace weft::runtime {
 namespace {
@@ -46,6 +53,47 @@ TEST(Command, ThatHangsIsKilledWithWhatItStarted) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kTimeout);
   EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+}
+
+// A lease on the program's file holds up execve(2) as a file system that hangs does (fcntl(2), F_SETLEASE): until the
+// lease is given up, which nobody does here, or /proc/sys/fs/lease-break-time has passed (45 s).
+struct LeasedProgram : ::testing::Test {
+  void SetUp() override {
+    std::ofstream(place) << "#!/bin/sh\n";
+    std::filesystem::permissions(place, std::filesystem::perms::owner_all);
+    ::signal(SIGIO, SIG_IGN);  // the kernel asks for the lease with it
+    leased = ::open(place.c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(leased, 0);
+    if (::fcntl(leased, F_SETLEASE, F_WRLCK) < 0) GTEST_SKIP() << "no leases on this file system";
+  }
+  void TearDown() override {
+    ::close(leased);
+    std::filesystem::remove(place);
+  }
+  std::filesystem::path place = std::filesystem::temp_directory_path() / ("weft-leased-" + std::to_string(::getpid()));
+  int leased = -1;
+};
+
+TEST_F(LeasedProgram, HoldsUpNobodyLongerThanItsTime) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto done = run_command({.program = place, .arguments = {}, .timeout = 300ms});
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kTimeout);
+  EXPECT_NE(done.error().message.find("did not begin within"), std::string::npos) << done.error().message;
+}
+
+// Two lanes start programs at one moment: the child of one has copies of the pipes of the other.
+TEST_F(LeasedProgram, HoldsNoPipesOfOthersOpen) {
+  int pipe[2];
+  ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+  std::thread hangs([this] { (void)run_command({.program = place, .arguments = {}, .timeout = 3s}); });
+  std::this_thread::sleep_for(500ms);
+  ::close(pipe[1]);
+  pollfd end{pipe[0], POLLIN, 0};
+  EXPECT_EQ(::poll(&end, 1, 1000), 1) << "its end is not seen";
+  ::close(pipe[0]);
+  hangs.join();
 }
 
 TEST(Command, ThatClosesItsStreamsAndHangsIsKilledToo) {

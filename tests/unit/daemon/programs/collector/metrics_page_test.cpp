@@ -80,13 +80,26 @@ TEST(MetricsPage, WithoutAnAnalyzerThereIsNeitherSpoolNorUplink) {
   figures.spool->unwritten = 6;
   figures.uplink.emplace();
   figures.uplink->connected = 1;
+  figures.uplink->analyzer = 1;
+  figures.analyzers = {"weft1:9641", "weft2:9641"};
   const std::string more = metrics_page(make_view(), figures, kNow, api::MetricsFormat::kText);
   EXPECT_THAT(more, HasSubstr("weft_agent_lost_batches_total{reason=\"bound\"} 5\n"));
   EXPECT_THAT(more, HasSubstr("weft_agent_lost_batches_total{reason=\"disk\"} 6\n"));
   EXPECT_THAT(more, HasSubstr("weft_agent_connected 1\n"));
+  EXPECT_THAT(more, HasSubstr("weft_agent_analyzer_in_use{address=\"weft1:9641\"} 0\n"));
+  EXPECT_THAT(more, HasSubstr("weft_agent_analyzer_in_use{address=\"weft2:9641\"} 1\n"));
+  EXPECT_THAT(more, Not(HasSubstr("weft_collector_analyzer_in_use"))) << "it never had another name";
   EXPECT_THAT(more, HasSubstr("# TYPE weft_collector_connected gauge\nweft_collector_connected 1\n")) << "the old name";
   EXPECT_THAT(more, Not(HasSubstr("weft_collector_lost_batches"))) << "weftd counts something else under it";
   EXPECT_THAT(more, Not(HasSubstr("weft_collector_late_batches"))) << "weftd counts something else under it";
+}
+
+TEST(MetricsPage, WithoutAConnectionNoAddressIsInUse) {
+  OwnFigures figures;
+  figures.uplink.emplace();
+  figures.analyzers = {"weft1:9641"};
+  const std::string page = metrics_page(make_view(), figures, kNow, api::MetricsFormat::kText);
+  EXPECT_THAT(page, HasSubstr("weft_agent_analyzer_in_use{address=\"weft1:9641\"} 0\n"));
 }
 
 TEST(MetricsPage, BeforeTheFirstReadingItSpeaksOfItselfAlone) {

@@ -56,6 +56,25 @@ ByteSource source(std::span<const std::byte> bytes, std::size_t& position) {
   };
 }
 
+TEST(Frames, WhoActsIsToldOnceAndStays) {
+  std::vector<std::byte> bytes;
+  FrameWriter writer([&](std::span<const std::byte> piece) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+    return true;
+  });
+  const ActingWeftds acting{true, "slow", true, {{"ffff0b7a5d3f2468", PortGuid{0x401}}}, "too many"};
+  EXPECT_TRUE(writer.write(acting));
+  const std::size_t once = bytes.size();
+  EXPECT_TRUE(writer.write(acting));
+  EXPECT_EQ(bytes.size(), once) << "nothing is new";
+  EXPECT_TRUE(writer.write(Trouble{"over"}));
+  std::size_t position = 0;
+  FrameReader reader(source(bytes, position));
+  EXPECT_EQ(reader.acting(), ActingWeftds{});
+  ASSERT_TRUE(reader.read());
+  EXPECT_EQ(reader.acting(), acting);
+}
+
 TEST(Frames, WhatWasSentIsWhatIsRead) {
   Recording recording;
   std::size_t position = 0;
@@ -147,6 +166,41 @@ TEST(Frames, AStreamCutAnywhereEndsAsAnEndNotAsData) {
     FrameReader reader(source(std::span(recording.bytes).first(length), position));
     std::size_t read = 0;
     while (auto message = reader.read()) ASSERT_LE(++read, 2U);
+  }
+}
+
+TEST(Frames, ANodeOfMorePortsThanASubnetsIsRefused) {
+  for (const std::uint16_t count : {std::uint16_t{254}, std::uint16_t{255}, std::uint16_t{300}}) {
+    Node node;
+    node.guid = NodeGuid{1};
+    node.type = NodeType::kSwitch;
+    node.port_count = count;
+    std::vector<Port> ports(node.port_entries());
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      ports[i].node = 0;
+      ports[i].number = PortNum{static_cast<std::uint16_t>(i)};
+    }
+    Sweep sweep;
+    sweep.counters =
+        std::make_shared<const SampleTable>(SampleTable::of_group(CounterGroup::kEverySweep, ports.size()));
+    sweep.topology = std::make_shared<const Topology>(1, std::vector{node}, ports, std::vector<DuplicateGuid>{});
+    std::vector<std::byte> bytes;
+    FrameWriter writer([&bytes](std::span<const std::byte> piece) {
+      bytes.insert(bytes.end(), piece.begin(), piece.end());
+      return true;
+    });
+    ASSERT_TRUE(writer.write(sweep));
+    std::size_t position = 0;
+    FrameReader reader(source(bytes, position));
+    const auto message = reader.read();
+    if (count <= kMostSubnetPorts) {
+      ASSERT_TRUE(message) << message.error().message;
+      EXPECT_EQ(std::get<Sweep>(*message).topology->node(0).port_count, count);
+    } else {
+      ASSERT_FALSE(message);
+      EXPECT_NE(message.error().message.find("a node of " + std::to_string(count) + " ports"), std::string::npos)
+          << message.error().message;
+    }
   }
 }
 

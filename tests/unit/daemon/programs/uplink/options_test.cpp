@@ -11,7 +11,7 @@ namespace {
 Options some_options() {
   Options options;
   options.spool = "/var/lib/weft/spool";
-  options.analyzer = "weftd:9641";
+  options.analyzers = "weft1:9641,weft2:9641";
   options.node_name = "gpu-01";
   options.token_file = "/etc/token";
   return options;
@@ -22,7 +22,7 @@ TEST(UplinkOptions, AreUnpackedAsPacked) {
   const auto unpacked = runtime::unpack_options<Options>(bytes);
   ASSERT_TRUE(unpacked) << unpacked.error().message;
   EXPECT_EQ(runtime::pack_options(*unpacked), bytes);
-  EXPECT_EQ(unpacked->analyzer, "weftd:9641");
+  EXPECT_EQ(unpacked->analyzers, "weft1:9641,weft2:9641");
   EXPECT_EQ(unpacked->token_file, "/etc/token");
 }
 

@@ -110,10 +110,13 @@ TEST_F(ShipperTest, TheWindowBoundsWhatIsUnderWay) {
   spool(10);
   Shipper shipper = make(4);
   open(shipper, 0);
+  EXPECT_FALSE(shipper.is_waiting());
   EXPECT_EQ(ship(shipper), (Numbers{1, 2, 3, 4}));
+  EXPECT_TRUE(shipper.is_waiting());
   shipper.acknowledge(2);
   EXPECT_EQ(ship(shipper), (Numbers{5, 6}));
   shipper.acknowledge(6);
+  EXPECT_FALSE(shipper.is_waiting());
   EXPECT_EQ(ship(shipper), (Numbers{7, 8, 9, 10}));
 }
 

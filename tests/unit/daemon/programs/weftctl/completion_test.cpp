@@ -49,12 +49,21 @@ usage::Command program() {
           .verbs = {ports, plan, isolate, windows}};
 }
 
-std::vector<Candidate> names(Names which) {
+std::vector<Candidate> names(Names which, const std::string& begun) {
   switch (which) {
     case Names::kNodes:
       return {{"leaf-1", "switch"}, {"gpu-1", "host"}};
     case Names::kAllPlans:
       return {{"PLAN-7", ""}};
+    case Names::kLinkEnds:
+      if (begun.find(':') == std::string::npos) return {{"leaf-1:", "switch"}, {"leaf-2:", "switch"}};
+      return {{begun.substr(0, begun.find(':')) + ":7", "to spine-0 port 3"}};
+    case Names::kHeldLinks:
+      return {{"leaf-3:17", "PLAN-4"}};
+    case Names::kDrainedHosts:
+      return {{"gpu-9", "PLAN-5"}};
+    case Names::kApprovable:
+      return {{"PLAN-8", ""}};
     case Names::kWindows:
       return {{"MW-3", ""}};
     default:
@@ -88,9 +97,23 @@ TEST(Completion, NamesThatTheServerKnows) {
   EXPECT_THAT(offered({"ports", "leaf-1", ""}), IsEmpty());
   EXPECT_THAT(offered({"plan", ""}), ElementsAre("PLAN-7"));
   EXPECT_THAT(offered({"maintenance", "end", ""}), ElementsAre("MW-3"));
-  EXPECT_THAT(offered({"isolate", "--reason", "x", "g"}), ElementsAre("gpu-1:"));
+  EXPECT_THAT(offered({"isolate", "--reason", "x", "leaf-2"}), ElementsAre("leaf-2:"));
   EXPECT_TRUE(complete(program(), {"isolate", ""}, names).open) << "a port follows";
+  EXPECT_THAT(offered({"isolate", "leaf-2:"}), ElementsAre("leaf-2:7"));
+  EXPECT_FALSE(complete(program(), {"isolate", "leaf-2:"}, names).open);
   EXPECT_THAT(offered({"isolate", "--reason", ""}), IsEmpty());
+}
+
+TEST(Completion, EachVerbIsOfferedWhatItCanBeUsedOn) {
+  EXPECT_EQ(names_for("restore", "LINK"), Names::kHeldLinks);
+  EXPECT_EQ(names_for("lower-cost", "LINK"), Names::kCostlyLinks);
+  EXPECT_EQ(names_for("raise-cost", "LINK"), Names::kLinkEnds);
+  EXPECT_EQ(names_for("drain", "NODE"), Names::kHosts);
+  EXPECT_EQ(names_for("undrain", "NODE"), Names::kDrainedHosts);
+  EXPECT_EQ(names_for("ports", "NODE"), Names::kNodes);
+  EXPECT_EQ(names_for("approve", "ID"), Names::kApprovable);
+  EXPECT_EQ(names_for("reject", "ID"), Names::kRejectable);
+  EXPECT_EQ(names_for("abort", "ID"), Names::kPlans);
 }
 
 TEST(Completion, LinesArePartedAsBashDoes) {

@@ -102,6 +102,19 @@ TEST(Table, NarrowTerminalsWrapSentencesAndLeaveOutWhatCanBeSpared) {
             "Columns left out: GUID.\n");
 }
 
+TEST(Table, OfALinkTheFirstEndStaysAndTimesAreWhole) {
+  Table table({"ID", link("TARGET"), whole("SINCE")});
+  table.add({"PLAN-1", "leaf-r7-p01 port 30 - spine-r7-s02 port 30", "2026-11-24 03:08:27 UTC"});
+  std::ostringstream out;
+  table.print(Sheet{.out = out, .columns = 56, .plain = true});
+  EXPECT_EQ(out.str(),
+            "ID      TARGET                   SINCE\n"
+            "PLAN-1  leaf-r7-p01 port 30 ..   2026-11-24 03:08:27 UTC\n");
+  std::ostringstream wider;
+  table.print(Sheet{.out = wider, .columns = 64, .plain = true});
+  EXPECT_NE(wider.str().find("PLAN-1  leaf-r7-p01 port 30 - spin.. 30  2026-11-24"), std::string::npos) << wider.str();
+}
+
 TEST(Table, ColourIsOnlyWhereItIsTaken) {
   Table table({"NODE", judged("STATE")});
   table.add({"up", "DOWN"});

@@ -90,8 +90,16 @@ TEST(PlanStory, ARefusalStandsOut) {
   plan.mutable_guards(1)->set_result(v1::GuardVerdict::REFUSED);
   plan.set_refused(true);
   const std::string text = story(plan);
-  EXPECT_NE(text.find("PROPOSED (refused)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("PROPOSED (refused: LEAF_CAPACITY)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n! LEAF_CAPACITY  REFUSED "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nguard LEAF_CAPACITY refuses it now: it cannot be approved\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("to order it yourself"), std::string::npos) << "it refuses a person too";
+  plan.mutable_guards(1)->set_guard(v1::GuardVerdict::COOL_DOWN);
+  EXPECT_NE(story(plan).find("\nto order it yourself   weftctl isolate leaf-1:7 --reason ...\n"), std::string::npos);
+  // That another plan is under way is waited for.
+  plan.mutable_guards(1)->set_guard(v1::GuardVerdict::ONE_ACTOR);
+  EXPECT_EQ(plan_state_text(plan), "PROPOSED (waiting: ONE_ACTOR)");
+  EXPECT_NE(story(plan).find("\nto approve   weftctl approve PLAN-7 --revision 3\n"), std::string::npos) << story(plan);
 }
 
 TEST(PlanStory, WhatIsOverBeginsWithItsEnd) {
@@ -110,13 +118,42 @@ TEST(PlanStory, WhatIsOverBeginsWithItsEnd) {
        {"PLAN-7  ISOLATE_LINK  COMMITTED\n", "\n\noutcome     no errors in 5 sweeps, all routes go round it\n",
         "approved by ann@mgmt-1\n", "started     2023-11-14 22:13:30 UTC, 1 min ago\n",
         "finished    2023-11-14 22:13:50 UTC, 1 min ago\n", "verified    5 of 5 sweeps passed\n",
-        "now         in force\n"})
+        "now         in force\n", "\nto bring it back   weftctl restore leaf-1:7 --reason"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
   EXPECT_EQ(text.find("expires"), std::string::npos);
   EXPECT_EQ(text.find("weftctl approve"), std::string::npos);
   plan.set_in_force(false);
   EXPECT_NE(story(plan).find("COMMITTED (reverted)\n"), std::string::npos);
   EXPECT_NE(story(plan).find("now         reverted since\n"), std::string::npos);
+}
+
+TEST(PlanStory, AReturnThatSucceededIsNotCalledReverted) {
+  for (const v1::Plan::Action action : {v1::Plan::RESTORE_LINK, v1::Plan::UNDRAIN_NODE}) {
+    v1::Plan plan = proposed();
+    plan.set_action(action);
+    plan.set_state(v1::Plan::COMMITTED);
+    EXPECT_EQ(story(plan).find("reverted"), std::string::npos) << story(plan);
+    plan.set_in_force(true);
+    EXPECT_NE(story(plan).find("now         out of service again\n"), std::string::npos);
+    plan.set_state(v1::Plan::ROLLED_BACK);
+    EXPECT_NE(story(plan).find("\nto bring it back   weftctl "), std::string::npos) << story(plan);
+  }
+}
+
+TEST(PlanStory, ALinkWhoseCostWasRaisedWasNeverOutOfService) {
+  v1::Plan plan = proposed();
+  plan.set_action(v1::Plan::RESTORE_LINK);
+  plan.set_reverted_action(v1::Plan::RAISE_LINK_COST);
+  EXPECT_NE(story(plan).find("action      set the link's cost back: routes use it again, on probation\n"),
+            std::string::npos);
+  plan.set_state(v1::Plan::ROLLED_BACK);
+  plan.set_in_force(true);
+  EXPECT_NE(story(plan).find("now         its cost is raised again\n"), std::string::npos);
+  EXPECT_EQ(story(plan).find("service"), std::string::npos) << story(plan);
+  EXPECT_EQ(held_by(plan), v1::Plan::RAISE_LINK_COST);
+  EXPECT_EQ(return_command(plan), "weftctl lower-cost leaf-1:7");
+  plan.mutable_target()->set_label("dgx-04 mlx5_0 port 1 - leaf-1 port 7");
+  EXPECT_EQ(return_command(plan), "weftctl lower-cost \"dgx-04 mlx5_0:1\"");
 }
 
 TEST(PlanStory, WhatNobodyKnowsIsSaid) {
@@ -166,7 +203,7 @@ TEST(Automation, SaysWhatStopsIt) {
   print_automation(free, status);
   EXPECT_EQ(free.str(),
             "Automation is not stopped.\nThe circuit breaker is not tripped.\n"
-            "0 of 4 actions in the last hour; 0 links and hosts out of service by plans.\n");
+            "0 of 4 actions in the last hour; links and hosts held by plans: 0 (weftctl plans --in-force).\n");
   status.set_hands_off(true);
   status.set_hands_off_reason("kim: a visitor");
   status.set_breaker_tripped(true);
@@ -195,7 +232,9 @@ TEST(Automation, NamesEachBrakeAndWhatIsUnderWay) {
   print_stops(stopped, status);
   EXPECT_EQ(stopped.str(),
             "Automation is stopped (hands-off): kim: a visitor\n"
+            "  to release it: weftctl hands-off off --reason ...\n"
             "Automation is stopped by the hands-off file: /run/stop exists\n"
+            "  to release it: remove the file\n"
             "  under way since 2023-11-14 22:13:20 UTC: DRAIN_NODE n1 (PLAN-7)\n");
 }
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST_F(Verbs, PlansAreATable) {
-  EXPECT_EQ(say(Exit::kGood, show_plans, false, false), "No open plans.\n");
+  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), "No open plans.\n");
   Plan verifying = make_plan(2, PlanState::kVerifying);
   verifying.windows_good = 1;
   verifying.windows_needed = 5;
@@ -30,17 +30,18 @@ TEST_F(Verbs, PlansAreATable) {
   snapshot->remedy.hands_off_reason = "kim: a visitor";
   publication.publish(snapshot);
   EXPECT_EQ(
-      say(Exit::kGood, show_plans, false, false),
+      say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
       "Automation is stopped (hands-off): kim: a visitor\n"
+      "  to release it: weftctl hands-off off --reason ...\n"
       "ID      ACTION        STATE          TARGET                                INCIDENT  UPDATED   REASON OR "
       "OUTCOME\n"
       "PLAN-1  ISOLATE_LINK  PROPOSED       leaf-1 port 1 - host-1 mlx5_0 port 1  INC-1     just now  INC-1: link "
       "of host-1 is down\n"
       "PLAN-2  ISOLATE_LINK  VERIFYING 1/5  leaf-1 port 1 - host-1 mlx5_0 port 1  INC-1     just now  INC-1: link "
       "of host-1 is down\n");
-  EXPECT_THAT(say(Exit::kGood, show_plans, true, false), HasSubstr("not approved in time"));
-  EXPECT_EQ(say(Exit::kGood, show_plans, true, true), "PLAN-1\nPLAN-2\nPLAN-3\n");
-  EXPECT_EQ(json(Exit::kGood, show_plans, true, false)["plans"].size(), 3U);
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kAll, false), HasSubstr("not approved in time"));
+  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kAll, true), "PLAN-1\nPLAN-2\nPLAN-3\n");
+  EXPECT_EQ(json(Exit::kGood, show_plans, WhichPlans::kAll, false)["plans"].size(), 3U);
 }
 
 TEST_F(Verbs, OnePlanIsAStory) {
@@ -52,16 +53,21 @@ TEST_F(Verbs, OnePlanIsAStory) {
 }
 
 TEST_F(Verbs, WhoApprovesIsTold) {
-  EXPECT_THAT(say(Exit::kGood, approve_plan, "PLAN-1", 5U, "ann"), HasSubstr("PLAN-1  ISOLATE_LINK  APPROVED\n"));
+  EXPECT_THAT(say(Exit::kGood, approve_plan, Decision{.id = "PLAN-1", .reason = "", .who = "ann", .revision = 5}),
+              HasSubstr("PLAN-1  ISOLATE_LINK  APPROVED\n"));
   EXPECT_EQ(remedies.last().who, "ann");
-  EXPECT_EQ(json(Exit::kGood, approve_plan, "PLAN-1", 0U, "ann")["state"], "APPROVED");
-  const Failure refused = fails(approve_plan, "PLAN-2", 0U, "ann");
+  EXPECT_EQ(json(Exit::kGood, approve_plan, Decision{.id = "PLAN-1", .reason = "", .who = "ann"})["state"], "APPROVED");
+  const Failure refused = fails(approve_plan, Decision{.id = "PLAN-2", .reason = "", .who = "ann"});
   EXPECT_EQ(refused.exit, Exit::kRefused);
   EXPECT_STREQ(refused.what(), "guard LEAF_CAPACITY: leaf-1 keeps 7 of 8");
-  EXPECT_EQ(fails(approve_plan, "PLAN-1", 4U, "ann").exit, Exit::kRefused) << "it changed since";
-  EXPECT_EQ(fails(approve_plan, "PLAN-99", 0U, "ann").exit, Exit::kBadNews);
-  EXPECT_THAT(say(Exit::kGood, abort_plan, "1", "wrong cable", "ann"), HasSubstr("ROLLING_BACK"));
-  EXPECT_THAT(say(Exit::kGood, reject_plan, "1", "not now", "ann"), HasSubstr("REJECTED"));
+  EXPECT_EQ(fails(approve_plan, Decision{.id = "PLAN-1", .reason = "", .who = "ann", .revision = 4}).exit,
+            Exit::kRefused)
+      << "it changed since";
+  EXPECT_EQ(fails(approve_plan, Decision{.id = "PLAN-99", .reason = "", .who = "ann"}).exit, Exit::kBadNews);
+  EXPECT_THAT(say(Exit::kGood, abort_plan, Decision{.id = "1", .reason = "wrong cable", .who = "ann"}),
+              HasSubstr("ROLLING_BACK"));
+  EXPECT_THAT(say(Exit::kGood, reject_plan, Decision{.id = "1", .reason = "not now", .who = "ann"}),
+              HasSubstr("REJECTED"));
   EXPECT_EQ(remedies.last().why, "not now");
 }
 
@@ -124,23 +130,24 @@ TEST_F(Verbs, APersonAtATerminalSeesItAndIsAskedOnce) {
   }
   const std::string done = answer("y\n", wish);
   EXPECT_THAT(done, HasSubstr("preview: nothing is done yet"));
-  EXPECT_THAT(done, HasSubstr("Do it? [y/N] "));
+  EXPECT_THAT(done, HasSubstr("do it? [y/N] "));
   EXPECT_THAT(done, HasSubstr("PLAN-9  ISOLATE_LINK  APPROVED"));
   EXPECT_FALSE(remedies.last().dry_run);
   Wish at_once = wish;
   at_once.yes = true;
-  EXPECT_THAT(answer("", at_once), ::testing::Not(HasSubstr("Do it?")));
+  EXPECT_THAT(answer("", at_once), ::testing::Not(HasSubstr("do it?")));
   EXPECT_FALSE(remedies.last().dry_run);
   const std::string refused = answer("y\n", Wish{.target = "full", .reason = "bad", .who = ""});
   EXPECT_THAT(refused, HasSubstr("LEAF_CAPACITY: 6 of 8 are left"));
-  EXPECT_THAT(refused, ::testing::Not(HasSubstr("Do it?"))) << "what a guard refuses is not asked for";
+  EXPECT_THAT(refused, ::testing::Not(HasSubstr("do it?"))) << "what a guard refuses is not asked for";
 }
 
 TEST_F(Verbs, AutomationIsStoppedAndLooked) {
   EXPECT_THAT(say(Exit::kGood, show_automation),
               HasSubstr("Automation is not stopped.\nThe circuit breaker is not tripped.\n"));
   EXPECT_THAT(say(Exit::kGood, set_hands_off, true, "a visitor", "kim"),
-              HasSubstr("Automation is stopped (hands-off): kim: a visitor\n"));
+              ::testing::AllOf(HasSubstr("Automation is stopped (hands-off): kim: a visitor\n"),
+                               ::testing::EndsWith("\nNo change is under way.\n")));
   EXPECT_EQ(json(Exit::kGood, set_hands_off, false, "gone", "kim")["handsOff"], false);
   EXPECT_EQ(fails(reset_breaker, "looked", "kim").exit, Exit::kRefused) << "it is not tripped";
   auto snapshot = make_snapshot(1, {});
@@ -156,7 +163,8 @@ TEST_F(Verbs, TheTrailIsReadFromItsEnd) {
   EXPECT_EQ(say(Exit::kGood, show_audit, 2U),
             "LINE  TIME                     USER  ACTION    PLAN    INCIDENT  DETAIL\n"
             "2499  2023-11-14 22:13:20 UTC  kim?  approved  PLAN-7  -         -\n"
-            "2500  2023-11-14 22:13:20 UTC  kim?  approved  PLAN-7  -         -\n");
+            "2500  2023-11-14 22:13:20 UTC  kim?  approved  PLAN-7  -         -\n"
+            "The hashes of all 2500 lines match.\n");
   const auto records = json(Exit::kGood, show_audit, 0U)["records"];
   ASSERT_EQ(records.size(), 2500U);
   for (std::size_t i = 0; i < records.size(); ++i) ASSERT_EQ(records[i]["sequence"], std::to_string(i + 1));
@@ -164,7 +172,24 @@ TEST_F(Verbs, TheTrailIsReadFromItsEnd) {
   remedies.is_tampered_with = true;
   const Failure failure = fails(show_audit, 10U);
   EXPECT_EQ(failure.exit, Exit::kBadNews);
-  EXPECT_STREQ(failure.what(), "record 5 of the audit trail is missing");
+  EXPECT_THAT(failure.what(), ::testing::StartsWith("record 5 of the audit trail is missing; what to do: runbook"));
+}
+
+TEST_F(Verbs, TheTrailIsShownUpToADamagedRecord) {
+  for (std::uint64_t sequence = 1; sequence <= 60; ++sequence)
+    remedies.trail.push_back({sequence, api::kNow, "kim", "approved", 7, 0, "", "ab"});
+  remedies.bad_record = 42;
+  std::ostringstream out;
+  try {
+    show_audit(Session{*client, out, false, true, false, api::kNow}, 3U);
+    ADD_FAILURE() << "it went well";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.exit, Exit::kBadNews);
+    EXPECT_THAT(failure.what(), ::testing::StartsWith("record 42 of the audit trail was changed"));
+  }
+  EXPECT_THAT(out.str(), HasSubstr("\n  58  "));
+  EXPECT_THAT(out.str(), Not(HasSubstr("\n  57  ")));
+  EXPECT_THAT(out.str(), ::testing::EndsWith("The hashes of the lines 43 to 60 match.\n"));
 }
 
 TEST_F(Verbs, WatchTellsWhatBecomesOfPlans) {
@@ -186,6 +211,7 @@ TEST_F(Verbs, WatchTellsWhatBecomesOfPlans) {
   }
   ending.join();
   EXPECT_THAT(out.str(), HasSubstr("PLAN-1  ISOLATE_LINK  REJECTED"));
+  EXPECT_EQ(out.str().find("REJECTED"), out.str().rfind("REJECTED")) << "what says the same is said once";
   EXPECT_THAT(out.str(), Not(HasSubstr("PLAN-2"))) << "it was over before";
 }
 

@@ -38,7 +38,9 @@ class MainThreadExecutorTest : public ::testing::Test {
 };
 
 TEST_F(MainThreadExecutorTest, CallsOnTheMainThreadAndAnswers) {
-  std::thread([&] { executor.call(counter, &Counter::add, note(), 2, std::string("a server asks")); }).join();
+  std::thread([&] {
+    executor.call(CommandKind::kChange, counter, &Counter::add, note(), 2, std::string("a server asks"));
+  }).join();
   EXPECT_EQ(counter.total, 0) << "the main thread has not run";
   ASSERT_EQ(posted.size(), 1U);
   posted.front()();
@@ -49,9 +51,24 @@ TEST_F(MainThreadExecutorTest, CallsOnTheMainThreadAndAnswers) {
   EXPECT_EQ(*answers[0], 2);
 }
 
+TEST_F(MainThreadExecutorTest, ACommandThatIsRefusedIsNotCalled) {
+  MainThreadExecutor refusing{[](const std::function<void()>& job) { job(); },
+                              [](CommandKind kind) {
+                                return kind == CommandKind::kRead
+                                           ? std::nullopt
+                                           : std::optional<Error>({ErrorCode::kUnavailable, "standby: ask b"});
+                              }};
+  refusing.call(CommandKind::kChange, counter, &Counter::add, note(), 2, std::string());
+  EXPECT_EQ(counter.total, 0);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].error().message, "standby: ask b");
+  refusing.call(CommandKind::kRead, counter, &Counter::add, note(), 2, std::string());
+  EXPECT_EQ(counter.total, 2);
+}
+
 TEST_F(MainThreadExecutorTest, AnswersAtOnceWhenItIsClosed) {
   executor.close();
-  executor.call(counter, &Counter::add, note(), 2, std::string());
+  executor.call(CommandKind::kChange, counter, &Counter::add, note(), 2, std::string());
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0].error().code, ErrorCode::kUnavailable);
   EXPECT_TRUE(posted.empty());

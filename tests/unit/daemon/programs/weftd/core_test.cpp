@@ -314,6 +314,23 @@ TEST_F(CoreTest, AnEventRightAfterTheFirstSweepBlamesTheSweptLink) {
   EXPECT_EQ(shown().front().finding.cause.fabric, fabric.name());
 }
 
+TEST_F(CoreTest, TheCableOfALinkThatWasTakenOutBeforeARestartIsKnown) {
+  const PortIndex end = fabric.port_towards("leaf-1", "spine-0");
+  const LinkKey out = fabric.link_of(end);
+  store::Restored restored;
+  store::FabricMemory& memory = restored.fabrics.emplace_back();
+  memory.fabric = "test";
+  memory.state.links.push_back({out, {"leaf-1", NodeType::kSwitch}, {"spine-0", NodeType::kSwitch}});
+  fabric.unlink(end);
+  fabric.rediscover();
+  start(std::move(restored));
+  core->add_fabric("test");
+  sweep(1);
+  settle();
+  const Topology& shown = *publication.load()->fabrics.front().sweep->topology;
+  EXPECT_EQ(shown.link_of(shown.find_port(out.low)), out);
+}
+
 TEST_F(CoreTest, AFullLaneIsTriedAgain) {
   lane.emplace(runtime::LaneOptions{.name = "store", .capacity = 1, .when_full = runtime::WhenFull::kRefuse});
   start();

@@ -61,10 +61,13 @@ class IdleStore : public store::Store {
   Result<void> save_collectors(std::span<const store::CollectorMark>, std::span<const std::string>) override {
     return {};
   }
+  Result<void> save_told(std::string_view, std::string_view) override { return {}; }
   Result<RemedyMemory> restore_remedies(TimePoint) override { return RemedyMemory{}; }
   Result<void> save_plans(std::span<const Plan>, const RemedyHolds*, std::span<const AuditRecord>) override {
     return {};
   }
+  Result<ClockMemory> restore_clock() override { return ClockMemory{}; }
+  Result<void> save_clock(const ClockMemory&) override { return {}; }
   Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return std::vector<AuditRecord>{}; }
   Result<store::AuditProof> verify_audit() override { return store::AuditProof{}; }
   Result<void> append_history(std::shared_ptr<const Sweep>) override { return {}; }
@@ -73,6 +76,8 @@ class IdleStore : public store::Store {
     return std::vector<store::HistoryPoint>{};
   }
   Result<bool> maintain(TimePoint) override { return false; }
+  void lead(std::int64_t) override {}
+  Result<store::Restored> look(TimePoint since) override { return restore(since); }
   store::StoreStatus status() const override { return {}; }
 };
 

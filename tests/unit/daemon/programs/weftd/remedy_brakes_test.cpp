@@ -107,6 +107,7 @@ TEST_F(RemedyBrakesTest, HandsOffHoldsAlsoWhenTheDiskRefusesIt) {
   ASSERT_EQ(statuses.size(), 1U);
   ASSERT_FALSE(statuses[0]);
   EXPECT_THAT(statuses[0].error().message, HasSubstr("automation is stopped, but"));
+  EXPECT_EQ(look().remedy.hands_off_reason, "ann: a look at it") << "the status says so, too";
   busy.let_go();
   settle();
   EXPECT_EQ(world.actions(), 0);
@@ -114,6 +115,84 @@ TEST_F(RemedyBrakesTest, HandsOffHoldsAlsoWhenTheDiskRefusesIt) {
   pass(2s);
   EXPECT_TRUE(journal.state().hands_off);
   EXPECT_EQ(world.actions(), 0);
+}
+
+TEST_F(RemedyBrakesTest, AReleaseThatIsNotStoredReleasesNothing) {
+  start_with_plan(RemedyMode::kAuto);
+  settle([this] { return journal.plan(1).intent == PlanIntent::kApply; });
+  journal.refuse(true);
+  controller->set_hands_off(true, "a look at it", "ann", note_status());
+  settle();
+  controller->set_hands_off(false, "done", "ann", note_status());
+  settle();
+  ASSERT_EQ(statuses.size(), 2U);
+  ASSERT_FALSE(statuses[1]);
+  EXPECT_EQ(statuses[1].error().message, "not done because it could not be stored yet");
+  EXPECT_TRUE(look().remedy.hands_off) << "as she was told";
+  EXPECT_EQ(look().remedy.hands_off_reason, "ann: a look at it");
+  journal.refuse(false);
+  pass(2s);
+  EXPECT_FALSE(look().remedy.hands_off);
+}
+
+TEST_F(RemedyBrakesTest, ADiskThatHangsDoesNotKeepThePersonAtTheBrakeWaiting) {
+  start_with_plan(RemedyMode::kAuto);
+  settle([this] { return journal.plan(1).intent == PlanIntent::kApply; });
+  world.hold("fake");
+  while (world.actions() == 0) {
+    drain(*store_lane);
+    run_one_posted();
+  }
+  journal.hold(true);
+  controller->set_hands_off(true, "a look at it", "ann", note_status());
+  clock.time += 4s;
+  controller->tick();
+  EXPECT_TRUE(statuses.empty());
+  clock.time += 2s;
+  controller->tick();
+  ASSERT_EQ(statuses.size(), 1U);
+  ASSERT_FALSE(statuses[0]);
+  EXPECT_THAT(statuses[0].error().message, ::testing::AllOf(HasSubstr("automation is stopped, but"),
+                                                            HasSubstr("PLAN-1 ISOLATE_LINK leaf-0 - spine-0")));
+  EXPECT_TRUE(look().remedy.hands_off);
+  journal.hold(false);
+  world.hold("");
+  settle();
+  EXPECT_TRUE(journal.state().hands_off);
+  EXPECT_EQ(statuses.size(), 1U) << "answered once";
+}
+
+TEST_F(RemedyBrakesTest, TheStopsOfTwoPersonsAreBothRecorded) {
+  start();
+  look();
+  controller->set_hands_off(true, "work on the spines", "ann", note_status());
+  controller->set_hands_off(true, "work on the leaves", "bob", note_status());
+  controller->set_hands_off(true, "work on the leaves", "bob", note_status());
+  settle();
+  EXPECT_EQ(look().remedy.hands_off_reason, "ann: work on the spines; bob: work on the leaves");
+  for (int i = 0; i < 500; ++i) controller->set_hands_off(true, "visit " + std::to_string(i), "eve", note_status());
+  settle();
+  EXPECT_LT(look().remedy.hands_off_reason.size(), 2200U);
+  controller->set_hands_off(false, "done", "ann", note_status());
+  settle();
+  EXPECT_EQ(look().remedy.hands_off_reason, "");
+  EXPECT_FALSE(look().remedy.hands_off);
+}
+
+TEST_F(RemedyBrakesTest, AnAbortThatCouldNotBeStoredGoesOnAndSaysSo) {
+  start_with_plan(RemedyMode::kAuto);
+  settle([this] { return world.actions() == 1; });
+  settle();
+  ASSERT_EQ(journal.plan(1).state, PlanState::kVerifying);
+  journal.refuse(true);
+  controller->abort(1, "wrong link", "ann", note_plan());
+  settle();
+  ASSERT_EQ(plans.size(), 1U);
+  ASSERT_FALSE(plans[0]);
+  EXPECT_THAT(plans[0].error().message, HasSubstr("is being undone, but that could not be stored"));
+  journal.refuse(false);
+  pass(2s);
+  EXPECT_EQ(journal.plan(1).state, PlanState::kRollingBack);
 }
 
 TEST_F(RemedyBrakesTest, WhatWasDecidedTooLongAgoIsDecidedAnew) {
@@ -153,6 +232,39 @@ TEST_F(RemedyBrakesTest, TheFileStopsAnOrderThatWaits) {
   look();
   settle();
   EXPECT_EQ(world.actions(), 1);
+}
+
+TEST_F(RemedyBrakesTest, WithoutTheLeaseAnOrderThatWaitsIsNotSent) {
+  BlockedLane busy = let_an_order_wait();
+  is_lease_held = false;
+  busy.let_go();
+  settle();
+  EXPECT_EQ(world.actions(), 0);
+  is_lease_held = true;
+  pass(1s);
+  look();
+  settle();
+  EXPECT_EQ(world.actions(), 1);
+}
+
+TEST_F(RemedyBrakesTest, AStandbyJudgesNothingAndANewLeaderReadsFirst) {
+  start_with_plan(RemedyMode::kAuto);
+  settle([this] { return journal.plan(1).intent == PlanIntent::kApply; });
+  crash();
+  controller->stand_by();
+  controller->follow(journal.restored());
+  const int actions = world.actions(), readings = world.readings(), writes = journal.writes();
+  pass(5s);
+  EXPECT_EQ(look().plans->size(), 1U) << "it is shown";
+  settle();
+  EXPECT_EQ(world.actions(), actions);
+  EXPECT_EQ(world.readings(), readings);
+  EXPECT_EQ(journal.writes(), writes);
+  controller->lead(journal.restored(), *journal.restore_clock());
+  look();
+  settle([&] { return world.readings() > readings || world.actions() > actions; });
+  EXPECT_EQ(world.actions(), actions) << "what may have been sent is read before it is sent again";
+  EXPECT_GT(world.readings(), readings);
 }
 
 TEST_F(RemedyBrakesTest, AFileThatCannotBeLookedAtStops) {

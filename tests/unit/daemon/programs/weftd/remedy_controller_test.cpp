@@ -122,6 +122,62 @@ TEST_F(RemedyControllerTest, EndsAPersonsWishThatTheDiskRefused) {
   EXPECT_TRUE(world.asked().empty());
 }
 
+TEST_F(RemedyControllerTest, NeverDoesWhatAPersonWasToldIsNotDone) {
+  settings.modes.fill(RemedyMode::kPropose);
+  start();
+  look();
+  journal.hold(true);
+  controller->request({RemedyAction::kIsolateLink, name_of_link("leaf-1", "spine-1"), "looks bad", "bob"}, note_plan());
+  journal.wait_until_held();
+  clock.time += 4s;
+  controller->tick();
+  EXPECT_TRUE(plans.empty());
+  clock.time += 2s;
+  controller->tick();
+  ASSERT_EQ(plans.size(), 1U) << "clients give up after 15 s";
+  EXPECT_EQ(plans[0].error().message, "not done because it could not be stored");
+  look();
+  journal.hold(false);
+  settle();
+  EXPECT_EQ(world.actions(), 0);
+  EXPECT_EQ(journal.plan(1).state, PlanState::kExpired);
+  EXPECT_EQ(journal.plan(1).outcome, "not done because it could not be stored");
+  EXPECT_EQ(plans.size(), 1U);
+}
+
+TEST_F(RemedyControllerTest, WithdrawsAnApprovalThatADiskDoesNotTakeInTime) {
+  start_with_plan(RemedyMode::kPropose);
+  settle();
+  journal.hold(true);
+  controller->approve(1, 0, "ann", note_plan());
+  journal.wait_until_held();
+  clock.time += 6s;
+  controller->tick();
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans[0].error().message, "not done because it could not be stored");
+  journal.hold(false);
+  settle();
+  pass(5s);
+  EXPECT_EQ(world.actions(), 0);
+  EXPECT_EQ(journal.plan(1).state, PlanState::kProposed);
+}
+
+TEST_F(RemedyControllerTest, ARejectionHoldsAlsoWhenTheDiskDoesNotTakeIt) {
+  start_with_plan(RemedyMode::kPropose);
+  settle();
+  journal.hold(true);
+  controller->reject(1, "no", "ann", note_plan());
+  journal.wait_until_held();
+  clock.time += 6s;
+  controller->tick();
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans[0].error().message,
+            "the plan is ended, but that could not be stored yet: after a restart of weftd, end it again");
+  journal.hold(false);
+  settle();
+  EXPECT_EQ(journal.plan(1).state, PlanState::kRejected);
+}
+
 TEST_F(RemedyControllerTest, AnswersACommandOnlyAfterItsWrite) {
   start_with_plan(RemedyMode::kPropose);
   settle();
@@ -137,7 +193,7 @@ TEST_F(RemedyControllerTest, AnswersACommandOnlyAfterItsWrite) {
   }
   EXPECT_TRUE(plans.empty());
   EXPECT_TRUE(statuses.empty());
-  EXPECT_FALSE(look().remedy.hands_off) << "it is shown when it is on disk";
+  EXPECT_TRUE(look().remedy.hands_off) << "it holds before it is on disk, and is shown";
   journal.hold(false);
   settle();
   ASSERT_EQ(plans.size(), 1U);
@@ -159,12 +215,18 @@ TEST_F(RemedyControllerTest, AnswersWhatItRefusesAtOnce) {
   EXPECT_EQ(code_of_last(), ErrorCode::kNotFound);
   controller->request({RemedyAction::kIsolateLink, "leaf-0", "", "ann"}, note_plan());
   EXPECT_EQ(code_of_last(), ErrorCode::kInvalidArgument) << "a link is named by one of its ends";
+  controller->request({RemedyAction::kIsolateLink, "leaf-9 port 1 - spine-0 port 1", "", "ann"}, note_plan());
+  EXPECT_EQ(plans.back().error().message, "no node named 'leaf-9'") << "a link is named by its label as well";
   controller->request({RemedyAction::kDrainNode, "nobody", "", "ann"}, note_plan());
   EXPECT_EQ(code_of_last(), ErrorCode::kNotFound);
+  for (const bool dry_run : {false, true}) {
+    controller->request({RemedyAction::kDrainNode, "leaf-0", "", "ann", false, dry_run}, note_plan());
+    EXPECT_EQ(code_of_last(), ErrorCode::kInvalidArgument) << "a switch runs no jobs";
+  }
   controller->reset_breaker("", "ann", note_status());
   ASSERT_EQ(statuses.size(), 1U);
   EXPECT_EQ(statuses[0].error().code, ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(plans.size(), 4U);
+  EXPECT_EQ(plans.size(), 7U);
 }
 
 TEST_F(RemedyControllerTest, ShowsPlansThatAreOnDiskAndTellsOfThemOnce) {
@@ -221,6 +283,37 @@ TEST_F(RemedyControllerTest, GoesOnAfterARestartWithWhatWasDone) {
   settle();
   EXPECT_EQ(journal.plan(1).state, PlanState::kVerifying);
   EXPECT_EQ(world.actions(), 1);
+}
+
+TEST_F(RemedyControllerTest, ADayWithoutWeftdMakesNothingDue) {
+  RemedyMemory memory;
+  Plan& plan = memory.plans.emplace_back();
+  plan.id = 1;
+  plan.incident = 1;
+  plan.state = PlanState::kCommitted;
+  plan.target = link("leaf-0", "spine-0");
+  plan.actuator = "fake";
+  plan.started = plan.finished = clock.time - 1h;
+  plan.in_force = true;
+  memory.next_id = 2;
+  start(memory);
+  world.set(plan.target, TargetState::kOurs);
+  look();
+  pass(2min);
+  ASSERT_EQ(shown().size(), 1U);
+  stop_lanes();
+  controller.reset();
+  clock.time += 25h;
+  start(memory);
+  look();
+  settle();
+  EXPECT_EQ(shown().size(), 1U) << "it went out an hour of ours ago, and stays out for 24";
+  for (int hour = 0; hour < 23; ++hour) {
+    clock.time += 1h;
+    look();
+    pass(2s);
+  }
+  EXPECT_EQ(shown().size(), 2U);
 }
 
 TEST_F(RemedyControllerTest, ReadsInsteadOfSendingAgainWhenThereWasNoAnswer) {

@@ -34,6 +34,15 @@ class JournalStore final : public IdleStore {
     audit_.insert(audit_.end(), records.begin(), records.end());
     return {};
   }
+  Result<void> save_clock(const ClockMemory& memory) override {
+    const std::lock_guard lock(mutex_);
+    clock_ = memory;
+    return {};
+  }
+  Result<ClockMemory> restore_clock() override {
+    const std::lock_guard lock(mutex_);
+    return clock_;
+  }
   Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return audit(); }
 
   /// Writes wait from now on, or go on.
@@ -94,6 +103,7 @@ class JournalStore final : public IdleStore {
   int writes_ = 0;
   std::map<std::uint64_t, Plan> plans_;
   RemedyHolds state_;
+  ClockMemory clock_;
   std::vector<AuditRecord> audit_;
 };
 

@@ -53,6 +53,8 @@ class RemedyControllerTest : public ::testing::Test {
     options.settings = settings;
     for (const char* name : {"fake", "slow"}) options.actuators.push_back(std::make_unique<FakeActuator>(world, name));
     options.hands_off_file = hands_off_file;
+    options.clock = *journal.restore_clock();
+    options.lease_refusal = [this] { return std::string(is_lease_held ? "" : "its lease is not renewed"); };
     controller.emplace(std::move(options), std::move(restored), journal, *store_lane, clock,
                        [this](std::function<void()> job) {
                          const std::lock_guard lock(mutex);
@@ -197,6 +199,7 @@ class RemedyControllerTest : public ::testing::Test {
   std::vector<std::shared_ptr<const Incident>> incidents;
   FakeClock clock;
   analyzer::RemedySettings settings;
+  std::atomic<bool> is_lease_held = true;
   std::filesystem::path hands_off_file;
   HandsOffFile::Probe hands_off_probe;
   JournalStore journal;

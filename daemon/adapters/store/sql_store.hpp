@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The Store on two SQLite files: weft.db for what must not be lost, history.db for what may.
+// The Store on SQL: weft.db or a database of PostgreSQL for what must not be lost, the file history.db for what may.
 
 #include <deque>
 #include <map>
@@ -9,17 +9,17 @@
 #include <string>
 
 #include "daemon/adapters/store/history.hpp"
-#include "daemon/adapters/store/sqlite.hpp"
+#include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/platform/runtime/unique_fd.hpp"
 
 namespace weft::store {
 
 /// See Store for what its members promise.
-class SqliteStore final : public Store {
+class SqlStore final : public Store {
  public:
   /// See open_store().
-  static Result<std::unique_ptr<SqliteStore>> open(const std::filesystem::path& state_dir, const StoreOptions& options);
+  static Result<std::unique_ptr<SqlStore>> open(const std::filesystem::path& state_dir, const StoreOptions& options);
 
   Result<Restored> restore(TimePoint resolved_since) override;
   Result<void> save_incidents(std::span<const Incident> incidents, std::span<const Event> events) override;
@@ -32,7 +32,10 @@ class SqliteStore final : public Store {
   Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) override;
   Result<std::vector<KnownNode>> nodes(std::string_view fabric) override;
   Result<void> save_collectors(std::span<const CollectorMark> marks, std::span<const std::string> forgotten) override;
+  Result<void> save_told(std::string_view receiver, std::string_view text) override;
   Result<RemedyMemory> restore_remedies(TimePoint ended_since) override;
+  Result<ClockMemory> restore_clock() override;
+  Result<void> save_clock(const ClockMemory& memory) override;
   Result<void> save_plans(std::span<const Plan> plans, const RemedyHolds* holds,
                           std::span<const AuditRecord> records) override;
   Result<std::vector<AuditRecord>> audit(std::uint64_t before, std::size_t limit) override;
@@ -41,27 +44,38 @@ class SqliteStore final : public Store {
   Result<std::vector<HistoryPoint>> history(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
                                             TimePoint to) override;
   Result<bool> maintain(TimePoint now) override;
+  void lead(std::int64_t epoch) override;
+  Result<Restored> look(TimePoint resolved_since) override;
   StoreStatus status() const override;
 
-  /// Lets neither file grow beyond its present size plus `pages` (0: no limit): a full disk for tests.
+  /// Without PostgreSQL. Lets neither file grow beyond its present size plus `pages` (0: no limit): a full disk for
+  /// tests.
   void limit_growth(std::uint32_t pages);
 
  private:
-  SqliteStore(runtime::UniqueFd lock, Database state, Database history, const StoreOptions& options)
+  SqlStore(runtime::UniqueFd lock, Database state, Database history, const StoreOptions& options)
       : lock_(std::move(lock)), options_(options), state_(std::move(state)), history_(std::move(history), options) {}
   Result<void> write_waiting();
+  /// One transaction that stays when this returns success. `body` is called when it has begun.
+  template <typename Body>
+  Result<void> write(const Body& body);
+  void take_account(bool stayed);
   void publish_status();
 
   runtime::UniqueFd lock_;  ///< first, so that it is given up last
   StoreOptions options_;
+  bool leads_ = !(options_.stands_by && !options_.url.empty());
   Database state_;
   History history_;
   std::map<std::uint64_t, Incident> waiting_;  ///< not on disk yet, by id
   std::deque<Event> waiting_events_;
-  std::string state_problem_;    ///< why incidents are not written; empty when they are
-  std::string plan_problem_;     ///< the same of plans and the audit trail
-  std::string history_problem_;  ///< the same of history
-  StoreStatus figures_;          ///< the lane's own copy
+  std::size_t unsettled_events_ = 0;            ///< of those in front: it is not known whether they are stored
+  std::vector<AuditRecord> unsettled_records_;  ///< the same of a save_plans() that will be called again
+  std::vector<AuditRecord> stored_records_;     ///< of those, what was found to be stored
+  std::string state_problem_;                   ///< why incidents are not written; empty when they are
+  std::string plan_problem_;                    ///< the same of plans and the audit trail
+  std::string history_problem_;                 ///< the same of history
+  StoreStatus figures_;                         ///< the lane's own copy
   mutable std::mutex status_mutex_;
   StoreStatus status_;  ///< for everybody
 };

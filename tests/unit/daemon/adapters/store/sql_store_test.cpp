@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/adapters/store/sqlite_store.hpp"
+#include "daemon/adapters/store/sql_store.hpp"
 
 #include <sys/mount.h>
 #include <unistd.h>
@@ -54,7 +54,7 @@ TEST(Store, ADirectoryThatCannotBeUsedIsAnErrorWithItsReason) {
 
 /// With `store` unable to grow: incidents wait, history is dropped, both are said. With room again: all is well by
 /// itself.
-void expect_degrades_and_recovers(SqliteStore& store, const std::function<void()>& make_room) {
+void expect_degrades_and_recovers(SqlStore& store, const std::function<void()>& make_room) {
   ASSERT_TRUE(store.append_history(share(make_sweep(at_second(0), 0, 250))));
   std::uint64_t id = 2;
   Result<void> saved;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/remedy/drained_hosts.hpp"
+
+#include <set>
+
+#include "fabric/host_names.hpp"
+
+namespace weft::analyzer {
+
+DrainedHosts::DrainedHosts(const std::vector<std::vector<std::string>>& hosts, Duration told)
+    : told_(told), count_(hosts.size()) {
+  for (std::size_t host = 0; host < hosts.size(); ++host)
+    for (const std::string& name : hosts[host]) names_.emplace(short_host_name(name), Name{name, host});
+}
+
+std::size_t DrainedHosts::besides(std::span<const std::string_view> ours) const {
+  std::set<std::size_t> found;
+  for (const std::string_view own : ours) {
+    const auto [begin, end] = names_.equal_range(short_host_name(own));
+    for (auto at = begin; at != end; ++at)
+      if (same_host(at->second.name, own)) found.insert(at->second.host);
+  }
+  return count_ - found.size();
+}
+
+}  // namespace weft::analyzer

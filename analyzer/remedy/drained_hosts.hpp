@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which hosts are out of service by a scheduler's word.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/clock.hpp"
+
+namespace weft::analyzer {
+
+/// Hosts that are drained now, by whomever, as their scheduler told. Finding some names among them takes time by the
+/// number of those names, not of the hosts.
+class DrainedHosts {
+ public:
+  /// The scheduler has not told yet.
+  DrainedHosts() = default;
+  /// Each of the hosts by all its names. `told`: when it was read, on the steady clock.
+  DrainedHosts(const std::vector<std::vector<std::string>>& hosts, Duration told);
+
+  /// When it was read, on the steady clock; nullopt: never.
+  std::optional<Duration> told() const { return told_; }
+  /// How many of the hosts are none of `ours`.
+  std::size_t besides(std::span<const std::string_view> ours) const;
+
+ private:
+  struct Name {
+    std::string name;
+    std::size_t host;
+  };
+  std::optional<Duration> told_;
+  std::size_t count_ = 0;
+  std::unordered_multimap<std::string, Name> names_;  ///< by short name
+};
+
+}  // namespace weft::analyzer

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/remedy/plan_texts.hpp"
+
+#include <algorithm>
+
+#include "analyzer/remedy/budget.hpp"
+#include "analyzer/remedy/guards.hpp"
+#include "fabric/minute_text.hpp"
+
+namespace weft::analyzer {
+
+tl::unexpected<Error> no_plan(std::uint64_t id) {
+  return fail(ErrorCode::kNotFound, "no plan " + plan_name(id) + ": weftctl plans --all lists those that are known");
+}
+
+std::string command_that_undoes(const Plan& plan) {
+  if (plan.target.kind == EntityKind::kHost) return "weftctl undrain " + plan.target.host;
+  const bool is_cost = outward_action(plan) == RemedyAction::kRaiseLinkCost;
+  return std::string("weftctl ") + (is_cost ? "lower-cost" : "restore") + " \"" + plan.target.label + '"';
+}
+
+std::string standing_text(const Plan& plan) {
+  std::string text = plan_name(plan.id) + " is " + to_string(plan.state);
+  if (is_over(plan.state)) return plan.outcome.empty() ? text : text + ": " + plan.outcome;
+  if (plan.approved_by.empty()) return text;
+  text += ", approved by " + plan.approved_by;
+  // The newest: a plan that was proposed anew may have been approved before.
+  const auto approval = std::find_if(plan.steps.rbegin(), plan.steps.rend(),
+                                     [](const PlanStep& step) { return step.state == PlanState::kApproved; });
+  if (approval != plan.steps.rend()) text += " at " + minute_text(approval->at);
+  if (plan.state == PlanState::kApproved)
+    if (const GuardVerdict* guard = first_refusal(plan.guards, false))
+      text += std::string("; it waits for ") + to_string(guard->guard) + ": " + guard->explanation;
+  return text;
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Sentences about a plan that several answers need.
+
+#include <cstdint>
+#include <string>
+
+#include "fabric/plan.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::analyzer {
+
+/// kNotFound, for a plan that is not known (any more).
+tl::unexpected<Error> no_plan(std::uint64_t id);
+
+/// weftctl's command that takes back what the plan holds: "weftctl undrain n1"; a link by its whole label, quoted.
+std::string command_that_undoes(const Plan& plan);
+
+/// "PLAN-7 is EXECUTING, approved by ann at 2026-01-31 14:00 UTC": its state; then how it ended, or who approved it and
+/// when, and what it waits for.
+std::string standing_text(const Plan& plan);
+
+}  // namespace weft::analyzer

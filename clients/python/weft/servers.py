@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several weftd, of which one leads: a channel that uses one of them, and the next one when that one does not serve."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+
+import grpc
+
+# Longest time for a connection to one of several servers: name, TCP, TLS, HTTP/2.
+CONNECT_TIME = 2.0
+# What a standby answers; nothing of the call was taken.
+_STANDBY = "standby: "
+_READS = ("Get", "BatchGet", "List", "Watch")
+
+
+class Unreachable(grpc.RpcError):
+    """No server could be connected to; nothing was sent."""
+
+    def __init__(self, details: str):
+        super().__init__(details)
+        self._details = details
+
+    def code(self) -> grpc.StatusCode:
+        return grpc.StatusCode.UNAVAILABLE
+
+    def details(self) -> str:
+        return self._details
+
+
+def is_standby(error: grpc.RpcError) -> bool:
+    return error.code() == grpc.StatusCode.UNAVAILABLE and (error.details() or "").startswith(_STANDBY)
+
+
+def is_away(error: grpc.RpcError) -> bool:
+    return error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
+def _least(seconds: float, bound: float | None) -> float:
+    return seconds if bound is None else min(seconds, bound)
+
+
+class Servers(grpc.Channel):
+    """For the stubs of grpcio. A call that only reads is made on the next server when one fails or is on standby; any other call only when it
+    is certain that the server before did not take it. It stays with the server that served. Safe for several threads."""
+
+    def __init__(self, names: list[str], connect: Callable[[str], grpc.Channel]):
+        self._names = names
+        self._channels = [connect(name) for name in names]
+        self._current = 0
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        for channel in self._channels:
+            channel.close()
+
+    def __enter__(self) -> "Servers":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @property
+    def current(self) -> int:
+        """Place of the server in use, from 0."""
+        return self._current
+
+    def name(self, place: int) -> str:
+        return self._names[place]
+
+    def leave(self, place: int) -> None:
+        """That one does not serve: the next one is used, unless another call has moved on already."""
+        with self._lock:
+            if self._current == place:
+                self._current = (place + 1) % len(self._names)
+
+    def call(self, place: int, form: str, method: str, coders: tuple):
+        return getattr(self._channels[place], form)(method, *coders)
+
+    def is_connected(self, place: int, within: float) -> bool:
+        """Waits until it is, or cannot be."""
+        states: queue.SimpleQueue = queue.SimpleQueue()
+
+        def note(state):
+            states.put(state)
+
+        self._channels[place].subscribe(note, try_to_connect=True)
+        until = time.monotonic() + within
+        try:
+            while True:
+                state = states.get(timeout=max(0.0, until - time.monotonic()))
+                if state in (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE):
+                    return state is grpc.ChannelConnectivity.READY
+        except queue.Empty:
+            return False
+        finally:
+            self._channels[place].unsubscribe(note)
+
+    # -- what stubs use; weft.v1 has no call with a stream of requests for clients
+
+    def unary_unary(self, method, request_serializer=None, response_deserializer=None, *_, **__):
+        return _Call(self, method, (request_serializer, response_deserializer))
+
+    def unary_stream(self, method, request_serializer=None, response_deserializer=None, *_, **__):
+        return _StreamCall(self, method, (request_serializer, response_deserializer))
+
+    def stream_unary(self, method, *coders, **more):
+        return self._channels[self._current].stream_unary(method, *coders, **more)
+
+    def stream_stream(self, method, *coders, **more):
+        return self._channels[self._current].stream_stream(method, *coders, **more)
+
+    def subscribe(self, callback, try_to_connect=False):
+        self._channels[self._current].subscribe(callback, try_to_connect)
+
+    def unsubscribe(self, callback):
+        for channel in self._channels:
+            channel.unsubscribe(callback)
+
+
+class _Call(grpc.UnaryUnaryMultiCallable):
+    def __init__(self, servers: Servers, method: str, coders: tuple):
+        self._servers = servers
+        self._method = method
+        self._coders = coders
+        self._reads = method.rsplit("/", 1)[-1].startswith(_READS)
+
+    def __call__(self, request, timeout=None, metadata=None, **more):
+        return self.with_call(request, timeout, metadata, **more)[0]
+
+    def with_call(self, request, timeout=None, metadata=None, **more):
+        servers, why, last = self._servers, [], None
+        for left in range(len(servers), 0, -1):
+            place, began = servers.current, time.monotonic()
+            # Each server has its share of the time. What changes something waits for its answer: it is not asked of another.
+            share = None if timeout is None else timeout / left
+            try:
+                if not self._reads and not servers.is_connected(place, _least(CONNECT_TIME, share)):
+                    raise Unreachable("no connection")
+                spent = time.monotonic() - began
+                limit = share if self._reads or timeout is None else max(0.0, timeout - spent)
+                return servers.call(place, "unary_unary", self._method, self._coders).with_call(request, limit, metadata, **more)
+            except grpc.RpcError as error:
+                if not is_away(error) or not (self._reads or is_standby(error) or isinstance(error, Unreachable)):
+                    raise
+                servers.leave(place)
+                why.append(f"{servers.name(place)}: {error.details()}")
+                last = error
+            if timeout is not None:
+                timeout = max(0.0, timeout - (time.monotonic() - began))
+        if last.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+            raise last
+        raise Unreachable("; ".join(why)) from last
+
+    def future(self, request, timeout=None, metadata=None, **more):
+        """On the server in use, and on no other."""
+        return self._servers.call(self._servers.current, "unary_unary", self._method, self._coders).future(request, timeout, metadata, **more)
+
+
+class _StreamCall(grpc.UnaryStreamMultiCallable):
+    def __init__(self, servers: Servers, method: str, coders: tuple):
+        self._servers = servers
+        self._method = method
+        self._coders = coders
+
+    def __call__(self, request, timeout=None, metadata=None, **more):
+        servers, began = self._servers, time.monotonic()
+        for left in range(len(servers), 0, -1):
+            place = servers.current
+            if left == 1 or servers.is_connected(place, _least(CONNECT_TIME, None if timeout is None else timeout / len(servers))):
+                break
+            servers.leave(place)
+        rest = None if timeout is None else max(0.0, timeout - (time.monotonic() - began))
+        return _Stream(servers, place, servers.call(place, "unary_stream", self._method, self._coders)(request, rest, metadata, **more))
+
+
+class _Stream:
+    """The call of a stream. When the server fails or is on standby, the next call of anything goes to the next server."""
+
+    def __init__(self, servers: Servers, place: int, call):
+        self._servers = servers
+        self._place = place
+        self._call = call
+
+    def __iter__(self) -> "_Stream":
+        return self
+
+    def __next__(self):
+        try:
+            return next(self._call)
+        except grpc.RpcError as error:
+            if is_away(error):
+                self._servers.leave(self._place)
+            raise
+
+    def __getattr__(self, name: str):
+        return getattr(self._call, name)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Moves what must not be lost from one engine to the other: weftd store copy FROM TO.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "daemon/adapters/store/store.hpp"
+#include "fabric/result.hpp"
+
+namespace weft::store {
+
+/// How far a copy is.
+struct CopyProgress {
+  std::string table;
+  std::uint64_t rows = 0;  ///< of the table, in the target
+  std::uint64_t of = 0;    ///< in the source
+};
+
+/// What was copied.
+struct Copied {
+  std::uint64_t rows = 0;  ///< of all tables, in the target
+  AuditProof audit;        ///< found whole in both
+};
+
+/// Copies all tables from one place to the other. A place is a state directory (its weft.db) or postgresql://… (see
+/// postgres_address.hpp). No weftd may use either: a directory is locked meanwhile, and a weftd on a PostgreSQL cannot
+/// write any more. The source is brought to the newest version, and stays otherwise as it is.
+///
+/// The target must be empty, or a copy of the same source that was broken off: that goes on, or begins anew when the
+/// source was used since. Until the copy is whole and verified no weftd opens the target. Afterwards a directory that
+/// is the target goes with its own weft.db again.
+///
+/// Fails with a sentence for the operator: kNotFound without a source, kFailedPrecondition for a target with something
+/// in it, kCorrupt where a trail is not whole or the copy is not the source, and as the engines do.
+Result<Copied> copy_store(const std::string& from, const std::string& to,
+                          const std::function<void(const CopyProgress&)>& on_progress);
+
+}  // namespace weft::store

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// All SQL that differs between the engines. The tables' own statements are the same for both, and so are the
+// migrations: they are written for SQLite, and what PostgreSQL calls otherwise is replaced.
+
+#include <string>
+#include <string_view>
+
+namespace weft::store::postgres {
+
+/// A migration as PostgreSQL understands it: types, keys that count by themselves, random ids. Texts are compared byte
+/// by byte there too (collation "C").
+std::string migration(std::string_view sqlite);
+/// A statement with `$1`, `$2` in place of `?` or `?1`, `?2`.
+std::string statement(std::string_view sql);
+
+/// Texts hold any bytes; PostgreSQL takes no zero byte, and UTF-8 alone. Bytes that are neither become code points from
+/// U+10FF00 on (a private plane that nobody uses), and so do the bytes of such code points: nothing is lost.
+std::string to_text(std::string_view bytes);
+/// What to_text() was given.
+std::string from_text(std::string_view text);
+
+/// Whose database it is, in its own schema of PostgreSQL: what PRAGMA application_id and user_version are in SQLite.
+/// `epoch` counts the weftd that have taken it, `holder` names the last; empty: it was given back. `mark` is of the
+/// last transaction.
+inline constexpr const char* kCreateOwner =
+    "CREATE TABLE weft_store (one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL, epoch BIGINT NOT NULL, "
+    "holder TEXT NOT NULL, mark TEXT NOT NULL); INSERT INTO weft_store VALUES (1, 0, 0, '', '')";
+/// 1 when it is there.
+inline constexpr const char* kHasOwner = "SELECT CASE WHEN to_regclass('weft_store') IS NULL THEN 0 ELSE 1 END";
+/// Tables of anybody where ours would be made.
+inline constexpr const char* kCountTables =
+    "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()";
+/// 1 when texts are kept as UTF-8.
+inline constexpr const char* kIsUtf8 = "SELECT CASE current_setting('server_encoding') WHEN 'UTF8' THEN 1 ELSE 0 END";
+/// Of the migrations.
+inline constexpr const char* kVersion = "SELECT version FROM weft_store";
+/// See kVersion.
+inline constexpr const char* kSetVersion = "UPDATE weft_store SET version = ?";
+/// The beat of the weftd that has the database, in a row of its own: it waits for no transaction. `n` grows each
+/// second; `since` is when it took the database, in nanoseconds since 1970 by its clock; `address` is where it is
+/// asked.
+inline constexpr const char* kCreateBeat =
+    "CREATE TABLE weft_beat (one BIGINT PRIMARY KEY CHECK (one = 1), epoch BIGINT NOT NULL, n BIGINT NOT NULL, "
+    "since BIGINT NOT NULL, address TEXT NOT NULL); INSERT INTO weft_beat SELECT 1, epoch, 0, 0, '' FROM weft_store";
+/// 1 when it is there.
+inline constexpr const char* kHasBeat = "SELECT CASE WHEN to_regclass('weft_beat') IS NULL THEN 0 ELSE 1 END";
+/// A weftd takes the database, whoever has it. Both rows change together, always in this order.
+inline constexpr const char* kTakeBeat = "UPDATE weft_beat SET epoch = epoch + 1, n = n + 1, since = 0, address = ''";
+/// See kTakeBeat.
+inline constexpr const char* kTake = "UPDATE weft_store SET epoch = epoch + 1, holder = ? RETURNING epoch";
+/// The same, only if nobody did or beat meanwhile: parameters since, address, epoch, n.
+inline constexpr const char* kTakeBeatIf =
+    "UPDATE weft_beat SET epoch = epoch + 1, n = n + 1, since = ?, address = ? WHERE epoch = ? AND n = ?";
+/// See kTakeBeatIf. Parameters: holder, epoch.
+inline constexpr const char* kTakeIf = "UPDATE weft_store SET epoch = epoch + 1, holder = ? WHERE epoch = ?";
+/// One more beat; no row is changed when another weftd has taken the database.
+inline constexpr const char* kBeat = "UPDATE weft_beat SET n = n + 1 WHERE epoch = ?";
+/// The weftd of that epoch gives the database back.
+inline constexpr const char* kRelease = "UPDATE weft_store SET holder = '' WHERE epoch = ?";
+/// Another text for each database, also for a copy of it, but the same on all servers that replicate it (PostgreSQL 15
+/// documentation, 9.27.12, pg_control_system()).
+inline constexpr const char* kIdentity =
+    "SELECT system_identifier || '.' || oid FROM pg_control_system(), pg_database WHERE datname = current_database()";
+/// Who has it, how far it has beaten, and the mark of the last transaction.
+inline constexpr const char* kLook =
+    "SELECT weft_beat.epoch, n, holder, address, since, mark FROM weft_store, weft_beat";
+/// Who has it now.
+inline constexpr const char* kHolder = "SELECT holder FROM weft_store";
+/// The mark of the last transaction that stayed. Waits for one that is still being committed; and because it writes,
+/// its own COMMIT waits until a standby has that one, too.
+inline constexpr const char* kLastMark = "UPDATE weft_store SET mark = mark RETURNING mark";
+
+/// After a copy: events are numbered from behind the last one.
+inline constexpr const char* kCountOn =
+    "SELECT setval(pg_get_serial_sequence('event', 'sequence'), coalesce(max(sequence), 0) + 1, false) FROM event";
+
+/// Begins a transaction that ends with the server, too, when we do not end it; what it writes is on disk when it is
+/// committed, even if the server's own setting says otherwise. Bounds are of the connection: see
+/// postgres_connection.hpp.
+/// A weftd that hangs within a transaction holds the row that a takeover changes: for a shorter time than that waits.
+inline constexpr const char* kBegin =
+    "BEGIN; SET LOCAL statement_timeout = '5s'; SET LOCAL lock_timeout = '3s'; SET LOCAL "
+    "idle_in_transaction_session_timeout = '4s'; "
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') IN ('off', "
+    "'local')";
+/// The first statement of a transaction that writes. No row is changed when another weftd has taken the database.
+inline constexpr const char* kMark = "UPDATE weft_store SET mark = ? WHERE epoch = ?";
+
+}  // namespace weft::store::postgres

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/lease.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "daemon/adapters/store/dialect.hpp"
+#include "daemon/adapters/store/postgres_connection.hpp"
+#include "daemon/platform/runtime/lane.hpp"
+
+namespace weft::store {
+namespace {
+
+/// See lease_rules.hpp.
+Duration boot_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+}  // namespace
+
+std::string holder_name() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
+  return std::string(host.data()) + ", process " + std::to_string(::getpid());
+}
+
+Result<std::unique_ptr<Lease>> Lease::start(const std::string& url, std::string holder, std::string address) {
+  auto parsed = parse_postgres_address(url);
+  if (!parsed) return tl::unexpected<Error>(parsed.error());
+  parsed->options["connect_timeout"] = "2";  // the least that libpq takes
+  auto connection = PostgresConnection::make(*parsed);
+  connection->keep_lease();
+  std::unique_ptr<Lease> lease(new Lease(Database(std::move(connection)), std::move(holder), std::move(address)));
+  {
+    Statement identity(lease->database_, postgres::kIdentity);
+    identity.query();
+    while (identity.next()) lease->identity_ = identity.text(0);
+    if (auto outcome = lease->database_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  }
+  lease->turn();
+  lease->thread_ = std::thread([self = lease.get()] { self->run(); });
+  return lease;
+}
+
+Lease::~Lease() {
+  stop();
+}
+
+void Lease::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Lease::run() {
+  runtime::name_this_thread("lease");
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, kBeatEvery, [this] { return stops_; })) {
+    lock.unlock();
+    turn();
+    lock.lock();
+  }
+}
+
+void Lease::turn() {
+  bool leads = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (view_.is_lost) return;
+    leads = rules_.epoch().has_value();
+  }
+  if (leads)
+    beat();
+  else
+    look();
+}
+
+void Lease::keep(const Result<void>& outcome) {
+  const std::lock_guard lock(mutex_);
+  view_.trouble = outcome ? "" : outcome.error().message;
+  if (outcome) answered_ = boot_time();
+}
+
+std::optional<LeaseState> Lease::read() {
+  std::optional<LeaseState> state;
+  Statement look(database_, postgres::kLook);
+  look.query();
+  while (look.next())
+    state = LeaseState{look.integer(0), look.integer(1), look.text(2), look.text(3), look.time(4), look.text(5)};
+  const auto outcome = database_.outcome();
+  keep(outcome);
+  return outcome ? state : std::nullopt;
+}
+
+void Lease::beat() {
+  const Duration sent = boot_time();
+  std::int64_t rows = 0;
+  Result<void> done;
+  {
+    Transaction transaction(database_);
+    Statement(database_, postgres::kBeat).run(*rules_.epoch());
+    rows = database_.changes();
+    done = transaction.commit();
+  }
+  keep(done);
+  if (!done) return;
+  if (rows == 1) {
+    const std::lock_guard lock(mutex_);
+    rules_.beat(sent);
+    return;
+  }
+  const auto now_has = read();
+  const std::lock_guard lock(mutex_);
+  rules_.lose();
+  view_.is_lost = true;
+  if (now_has) view_.seen = *now_has;
+}
+
+void Lease::look() {
+  const auto seen = read();
+  if (!seen) return;
+  bool is_due = false;
+  {
+    const std::lock_guard lock(mutex_);
+    view_.seen = *seen;
+    is_due = rules_.is_due(*seen, boot_time());
+  }
+  if (is_due) take(*seen);
+}
+
+bool Lease::take(const LeaseState& seen) {
+  const Duration sent = boot_time();
+  const TimePoint since = SystemClock{}.now();
+  bool is_ours = false;
+  Result<void> done;
+  {
+    Transaction transaction(database_);
+    Statement(database_, postgres::kTakeBeatIf).run(since, address_, seen.epoch, seen.n);
+    is_ours = database_.changes() == 1;
+    Statement(database_, postgres::kTakeIf).run(holder_, seen.epoch);
+    is_ours = is_ours && database_.changes() == 1;
+    if (is_ours) done = transaction.commit();
+    // Else another was faster, or its leader beats again: nothing of it stays.
+  }
+  if (const auto outcome = database_.outcome(); !outcome) done = outcome;
+  keep(done);
+  if (!is_ours || !done) return false;
+  const std::lock_guard lock(mutex_);
+  rules_.take(seen.epoch + 1, sent);
+  view_.seen = {seen.epoch + 1, seen.n + 1, holder_, address_, since, seen.mark};
+  return true;
+}
+
+LeaseView Lease::view() const {
+  const Duration now = boot_time();
+  const std::lock_guard lock(mutex_);
+  LeaseView view = view_;
+  view.epoch = rules_.epoch();
+  view.is_held = rules_.holds(now);
+  if (answered_) view.silence = now - *answered_;
+  return view;
+}
+
+bool Lease::is_held() const {
+  const Duration now = boot_time();
+  const std::lock_guard lock(mutex_);
+  return rules_.holds(now);
+}
+
+void Lease::release() {
+  stop();
+  const auto epoch = rules_.epoch();
+  if (!epoch) return;
+  {
+    const std::lock_guard lock(mutex_);
+    rules_.lose();
+  }
+  Transaction transaction(database_);
+  Statement(database_, postgres::kRelease).run(*epoch);
+  static_cast<void>(transaction.commit());  // if it fails, another waits until the beat stood still
+}
+
+}  // namespace weft::store

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/lease_rules.hpp"
+
+#include <algorithm>
+
+namespace weft::store {
+
+bool LeaseRules::is_due(const LeaseState& seen, Duration now) {
+  const bool is_same = seen_ && seen_->epoch == seen.epoch && seen_->n == seen.n && now - seen_->last <= kLongestGap;
+  if (!is_same) seen_ = Seen{seen.epoch, seen.n, now, now};
+  seen_->last = now;
+  return seen.holder.empty() || now - seen_->first >= kStillness;
+}
+
+void LeaseRules::take(std::int64_t epoch, Duration sent) {
+  epoch_ = epoch;
+  sent_ = sent;
+  seen_.reset();
+}
+
+void LeaseRules::beat(Duration sent) {
+  sent_ = std::max(sent_, sent);
+}
+
+}  // namespace weft::store

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which of two weftd on one database leads, decided from what the database says and the own clock alone. Times are
+// those of one clock that also runs while the machine sleeps (CLOCK_BOOTTIME, clock_gettime(2)), given as durations
+// since its beginning; times of two machines are never compared.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fabric/clock.hpp"
+
+namespace weft::store {
+
+/// A leader beats so often, and a standby looks so often.
+inline constexpr Duration kBeatEvery = std::chrono::seconds(1);
+/// A leader may act for so long after it sent the last beat that succeeded.
+inline constexpr Duration kLeaseHolds = std::chrono::seconds(3);
+/// A standby takes over when the beat stood still for so long, as it saw.
+inline constexpr Duration kStillness = std::chrono::seconds(5);
+/// A longer gap between two looks proves nothing: the database did not answer, or this weftd did not run.
+inline constexpr Duration kLongestGap = std::chrono::seconds(3);
+
+/// What the database says of its leader.
+struct LeaseState {
+  std::int64_t epoch = 0;    ///< how often it was taken
+  std::int64_t n = 0;        ///< grows with each beat
+  std::string holder;        ///< "host, process 123"; empty: the last one gave it back
+  std::string address;       ///< of its gRPC server, host:port
+  TimePoint since = kNever;  ///< when it took over, by its own clock
+  std::string mark;          ///< another after each transaction
+};
+
+/// Both sides of the lease, as a value. `now` and `sent` are on the clock above.
+class LeaseRules {
+ public:
+  /// As a standby: this was read, by a question that was answered at `now`. True: the lease is to be taken now, if the
+  /// database still says the same.
+  bool is_due(const LeaseState& seen, Duration now);
+
+  /// The lease was taken: `epoch` is ours. The transaction was sent at `sent`.
+  void take(std::int64_t epoch, Duration sent);
+  /// A beat that was sent at `sent` is in the database.
+  void beat(Duration sent);
+  /// Another weftd took the lease, or the database forgot that we had it.
+  void lose() { epoch_.reset(); }
+
+  /// Of the lease that we took and that nobody took from us as far as we know.
+  std::optional<std::int64_t> epoch() const { return epoch_; }
+  /// No other weftd can lead at `now`.
+  bool holds(Duration now) const { return epoch_ && now < sent_ + kLeaseHolds; }
+
+ private:
+  struct Seen {
+    std::int64_t epoch, n;
+    Duration first, last;  ///< when it was seen
+  };
+  std::optional<Seen> seen_;
+  std::optional<std::int64_t> epoch_;
+  Duration sent_{};  ///< of the last beat that succeeded
+};
+
+}  // namespace weft::store

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/postgres_address.hpp"
+
+#include <arpa/inet.h>
+#include <libpq-fe.h>
+#include <netinet/in.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace weft::store {
+namespace {
+
+struct FreeOptions {
+  void operator()(PQconninfoOption* options) const { PQconninfoFree(options); }
+};
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts(1);
+  for (const char c : list) {
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+/// Nobody between us and that server can listen.
+bool is_this_machine(const std::string& host) {
+  if (host.starts_with('/') || host.starts_with('@') || host == "localhost") return true;
+  in_addr four{};
+  if (::inet_pton(AF_INET, host.c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
+  in6_addr six{};
+  return ::inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+std::string name_of(const std::map<std::string, std::string>& options) {
+  const auto value = [&options](const char* key) {
+    const auto found = options.find(key);
+    return found == options.end() ? std::string() : found->second;
+  };
+  const std::vector<std::string> hosts = split(value("host").empty() ? value("hostaddr") : value("host"));
+  const std::vector<std::string> ports = split(value("port"));
+  std::string name = "postgresql://" + value("user") + (value("user").empty() ? "" : "@");
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const std::string& port = ports.size() == hosts.size() ? ports[i] : ports.front();
+    name += (i == 0 ? "" : ",") + hosts[i] + (port.empty() ? "" : ":" + port);
+  }
+  return name + '/' + value("dbname");
+}
+
+}  // namespace
+
+Result<PostgresAddress> parse_postgres_address(const std::string& url) {
+  const auto refuse = [](const std::string& why) { return fail(ErrorCode::kInvalidArgument, why); };
+  if (!url.starts_with("postgresql://") && !url.starts_with("postgres://"))
+    return refuse("is not of the form postgresql://user@host/database");
+  char* complaint = nullptr;
+  const std::unique_ptr<PQconninfoOption, FreeOptions> parsed(PQconninfoParse(url.c_str(), &complaint));
+  // The complaint quotes what it did not understand, which may be a part of a password.
+  if (complaint != nullptr) PQfreemem(complaint);
+  if (!parsed) return refuse("is not a PostgreSQL address: postgresql://user@host,host/database?keyword=value");
+  PostgresAddress address;
+  for (const PQconninfoOption* each = parsed.get(); each->keyword != nullptr; ++each)
+    if (each->val != nullptr && *each->val != '\0') address.options.emplace(each->keyword, each->val);
+  auto& options = address.options;
+  if (options.contains("password") || options.contains("sslpassword"))
+    return refuse("contains a password: put it into a file that only weftd can read, and name it with passfile=FILE");
+  if (options.contains("service")) return refuse("names a service: name the hosts");
+  const char* where = options.contains("hostaddr") ? "hostaddr" : "host";
+  if (!options.contains(where)) return refuse("names no host");
+  for (const std::string& host : split(options[where])) {
+    if (is_this_machine(host)) continue;
+    const std::string& mode = options.emplace("sslmode", "verify-full").first->second;
+    if (mode != "verify-full")
+      return refuse("has sslmode=" + mode + " for " + host +
+                    ", which is not this machine: only verify-full makes sure who answers");
+  }
+  options.emplace("target_session_attrs", "read-write");
+  options.emplace("connect_timeout", "3");  // of each host
+  options.emplace("tcp_user_timeout", "10000");
+  options.emplace("keepalives_idle", "5");
+  options.emplace("keepalives_interval", "2");
+  options.emplace("keepalives_count", "3");
+  options.emplace("application_name", "weftd");
+  options.emplace("gssencmode", "disable");
+  options["client_encoding"] = "UTF8";
+  address.name = name_of(options);
+  return address;
+}
+
+}  // namespace weft::store

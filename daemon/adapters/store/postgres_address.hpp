@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// store.url: where a PostgreSQL is, and what of such an address is not taken.
+
+#include <map>
+#include <string>
+
+#include "fabric/result.hpp"
+
+namespace weft::store {
+
+/// What libpq is to be told, and what people are.
+struct PostgresAddress {
+  std::map<std::string, std::string> options;  ///< keywords of libpq (PostgreSQL 15 documentation, 34.1.2)
+  std::string name;                            ///< "postgresql://weft@db1:5432,db2:5432/weft"; no secret
+};
+
+/// Reads "postgresql://user@host,host/database?keyword=value". What it does not say is added: the server that takes
+/// writes is looked for, silence is bounded, and over a network TLS must show the server's name (sslmode=verify-full).
+/// kInvalidArgument for what is no such address; for one with a password, which belongs into a file (passfile); and for
+/// a host that is neither this machine's nor asked to show its name.
+Result<PostgresAddress> parse_postgres_address(const std::string& url);
+
+}  // namespace weft::store

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/postgres_connection.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <random>
+#include <string_view>
+#include <utility>
+
+#include "daemon/adapters/store/dialect.hpp"
+
+namespace weft::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between attempts: doubled each time.
+constexpr auto kShortestPause = 500ms, kLongestPause = 5000ms, kLongestPauseOfLease = 1000ms;
+
+/// What libpq says, in one line.
+std::string one_line(const char* message) {
+  std::string text;
+  std::string_view rest = message;
+  while (!rest.empty()) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (line.empty() || line.front() == '\t') continue;  // advice for people at a terminal
+    text += (text.empty() ? "" : "; ") + std::string(line);
+  }
+  return text;
+}
+
+/// By the class of SQLSTATE (PostgreSQL 15 documentation, appendix A).
+ErrorCode of_sqlstate(std::string_view state) {
+  if (state == "57014") return ErrorCode::kTimeout;
+  if (state.starts_with("53")) return ErrorCode::kResourceExhausted;
+  if (state.starts_with("XX00") && state != "XX000") return ErrorCode::kCorrupt;
+  if (state == "42501" || state.starts_with("28")) return ErrorCode::kPermissionDenied;
+  if (state.starts_with("08") || state.starts_with("57") || state.starts_with("58") || state.starts_with("40") ||
+      state.starts_with("25"))
+    return ErrorCode::kUnavailable;
+  return ErrorCode::kInternal;
+}
+
+std::string random_mark() {
+  std::random_device random;
+  std::string mark;
+  for (int i = 0; i < 4; ++i) mark += std::to_string(random()) + (i < 3 ? "." : "");
+  return mark;
+}
+
+template <typename Number>
+Number number(const char* text) {
+  Number value{};
+  const std::string_view view(text);
+  std::from_chars(view.data(), view.data() + view.size(), value);
+  return value;
+}
+
+}  // namespace
+
+/// A statement, sent anew with each start().
+class PostgresCursor final : public Cursor {
+ public:
+  PostgresCursor(PostgresConnection& connection, std::string_view sql)
+      : connection_(connection), sql_(postgres::statement(sql)) {}
+
+  Result<void> start(std::span<const Value> values) override {
+    PostgresConnection::Parameters parameters;
+    for (const Value& value : values)
+      parameters.push_back(std::visit([](const auto& each) { return text_of(each); }, value));
+    auto rows = connection_.execute_anywhere(sql_.c_str(), &parameters);
+    if (!rows) return tl::unexpected<Error>(rows.error());
+    rows_ = std::move(*rows);
+    row_ = -1;
+    return {};
+  }
+  Result<bool> next() override {
+    if (rows_ && ++row_ < PQntuples(rows_.get())) return true;
+    rows_.reset();
+    return false;
+  }
+  bool null(int column) const override { return PQgetisnull(rows_.get(), row_, column) != 0; }
+  std::int64_t integer(int column) const override {
+    return number<std::int64_t>(PQgetvalue(rows_.get(), row_, column));
+  }
+  double real(int column) const override { return number<double>(PQgetvalue(rows_.get(), row_, column)); }
+  std::string text(int column) const override { return postgres::from_text(PQgetvalue(rows_.get(), row_, column)); }
+  /// None of the tables that go to PostgreSQL has a column of bytes.
+  std::span<const std::byte> blob(int) const override { return {}; }
+
+ private:
+  static std::optional<std::string> text_of(std::int64_t value) { return std::to_string(value); }
+  static std::optional<std::string> text_of(double value) {
+    if (std::isnan(value)) return std::nullopt;
+    char digits[32];
+    return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  }
+  static std::optional<std::string> text_of(std::string_view value) { return postgres::to_text(value); }
+  static std::optional<std::string> text_of(std::span<const std::byte>) { return std::nullopt; }
+
+  PostgresConnection& connection_;
+  std::string sql_;
+  PostgresConnection::Rows rows_;
+  int row_ = -1;
+};
+
+Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const PostgresAddress& address) {
+  auto connection = make(address);
+  if (auto connected = connection->connect(); !connected) return tl::unexpected<Error>(connected.error());
+  return connection;
+}
+
+tl::unexpected<Error> PostgresConnection::lose(const std::string& why) {
+  handle_.reset();
+  return fail(ErrorCode::kUnavailable, name() + ": the connection to the database was lost: " + why);
+}
+
+tl::unexpected<Error> PostgresConnection::hold_off(std::string why) {
+  pause_ = std::clamp<std::chrono::milliseconds>(pause_ * 2, kShortestPause,
+                                                 use_ == Use::kLease ? kLongestPauseOfLease : kLongestPause);
+  retry_ = Steady::now() + pause_;
+  refusal_ = std::move(why);
+  return fail(ErrorCode::kUnavailable, refusal_);
+}
+
+Result<void> PostgresConnection::connect() {
+  if (!refusal_.empty() && Steady::now() < retry_) return fail(ErrorCode::kUnavailable, refusal_);
+  if (handle_) return {};
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : address_.options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  keys.push_back(nullptr);
+  values.push_back(nullptr);
+  handle_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
+  if (PQstatus(handle_.get()) != CONNECTION_OK) {
+    const std::string why = one_line(PQerrorMessage(handle_.get()));
+    handle_.reset();
+    return hold_off(name() + ": the database is not reachable: " + why);
+  }
+  if (unsettled_.empty()) {
+    refusal_.clear();
+    pause_ = {};
+  }
+  PQsetnonblocking(handle_.get(), 1);
+  PQsetNoticeReceiver(
+      handle_.get(),
+      [](void* self, const PGresult* notice) {
+        const char* severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+        const char* text = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+        if (severity != nullptr && std::string_view(severity) == "WARNING")
+          static_cast<PostgresConnection*>(self)->warning_ = text == nullptr ? "?" : text;
+      },
+      this);
+  return {};
+}
+
+bool PostgresConnection::wait(bool for_room, Steady::time_point deadline) const {
+  pollfd socket{PQsocket(handle_.get()), static_cast<short>(for_room ? POLLIN | POLLOUT : POLLIN), 0};
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now()).count();
+  // Interrupted: the caller looks again.
+  return left > 0 && ::poll(&socket, 1, static_cast<int>(left)) != 0;
+}
+
+Result<PostgresConnection::Rows> PostgresConnection::execute(const char* sql, const Parameters* parameters) {
+  if (!handle_) return lose("it must be made anew");
+  warning_.clear();
+  int sent = 0;
+  if (parameters != nullptr) {
+    std::vector<const char*> texts;
+    for (const auto& each : *parameters) texts.push_back(each ? each->c_str() : nullptr);
+    sent = PQsendQueryParams(handle_.get(), sql, static_cast<int>(texts.size()), nullptr, texts.data(), nullptr,
+                             nullptr, 0);
+  } else {
+    sent = PQsendQuery(handle_.get(), sql);
+  }
+  const auto deadline = Steady::now() + (use_ == Use::kSetUp   ? kLongestAtFirst
+                                         : use_ == Use::kLease ? kLongestOfLease
+                                                               : kLongestAnswer);
+  while (sent == 1) {
+    const int left = PQflush(handle_.get());
+    if (left == 0) return receive(deadline);
+    if (left < 0) break;
+    if (!wait(true, deadline)) return lose("the server takes nothing");
+    if (PQconsumeInput(handle_.get()) == 0) break;
+  }
+  return lose(one_line(PQerrorMessage(handle_.get())));
+}
+
+Result<PostgresConnection::Rows> PostgresConnection::receive(Steady::time_point deadline) {
+  Rows last;
+  std::optional<Error> error;
+  bool gone = false;
+  while (true) {
+    while (PQisBusy(handle_.get()) != 0) {
+      if (!wait(false, deadline)) return lose("the server does not answer");
+      if (PQconsumeInput(handle_.get()) == 0) return lose(one_line(PQerrorMessage(handle_.get())));
+    }
+    Rows rows(PQgetResult(handle_.get()));
+    if (!rows) break;
+    const ExecStatusType status = PQresultStatus(rows.get());
+    if (status == PGRES_FATAL_ERROR && !error) {
+      const char* state = PQresultErrorField(rows.get(), PG_DIAG_SQLSTATE);
+      const char* text = PQresultErrorField(rows.get(), PG_DIAG_MESSAGE_PRIMARY);
+      if (text == nullptr) text = PQresultErrorMessage(rows.get());
+      error = Error{of_sqlstate(state == nullptr ? "08000" : state), name() + ": " + one_line(text)};
+      // 25006: it has become a standby. Another takes writes.
+      gone = state != nullptr && std::string_view(state) == "25006";
+    }
+    last = std::move(rows);
+  }
+  if (gone || PQstatus(handle_.get()) != CONNECTION_OK)
+    return lose(error ? error->message : one_line(PQerrorMessage(handle_.get())));
+  if (error) return tl::unexpected<Error>(std::move(*error));
+  changes_ = last ? number<std::int64_t>(PQcmdTuples(last.get())) : 0;
+  return last;
+}
+
+Result<PostgresConnection::Rows> PostgresConnection::execute_anywhere(const char* sql, const Parameters* parameters) {
+  if (open_) return execute(sql, parameters);
+  const bool is_old = handle_ != nullptr;
+  if (auto connected = connect(); !connected) return tl::unexpected<Error>(connected.error());
+  auto rows = execute(sql, parameters);
+  if (rows || handle_ || !is_old) return rows;
+  if (auto connected = connect(); !connected) return tl::unexpected<Error>(connected.error());
+  return execute(sql, parameters);
+}
+
+Result<std::unique_ptr<Cursor>> PostgresConnection::prepare(std::string_view sql) {
+  return std::make_unique<PostgresCursor>(*this, sql);
+}
+
+Result<void> PostgresConnection::run(const char* sql) {
+  return execute_anywhere(sql, nullptr).map([](const Rows&) {});
+}
+
+Result<void> PostgresConnection::begin() {
+  if (use_ == Use::kFollow)
+    return fail(ErrorCode::kFailedPrecondition, name() + ": another weftd has this database: this one only reads it");
+  const bool is_old = handle_ != nullptr;
+  if (auto connected = connect(); !connected) return connected;
+  Result<void> begun = begin_connected();
+  if (!begun && !handle_ && is_old) {
+    if (auto connected = connect(); !connected) return connected;
+    begun = begin_connected();
+  }
+  if (!begun) roll_back();
+  return begun;
+}
+
+Result<void> PostgresConnection::begin_connected() {
+  if (!unsettled_.empty())
+    if (auto settled = settle(); !settled) return settled;
+  open_ = true;
+  if (auto begun = execute(use_ == Use::kSetUp ? "BEGIN" : postgres::kBegin, nullptr); !begun)
+    return tl::unexpected<Error>(begun.error());
+  if (use_ != Use::kLead) return {};
+  mark_ = random_mark();
+  const Parameters parameters{mark_, std::to_string(epoch_)};
+  const auto marked = execute(postgres::statement(postgres::kMark).c_str(), &parameters);
+  if (!marked) return tl::unexpected<Error>(marked.error());
+  if (changes_ == 1) return {};
+  const auto holder = execute(postgres::kHolder, nullptr);
+  const bool is_known = holder && PQntuples(holder->get()) == 1;
+  return fail(ErrorCode::kFailedPrecondition,
+              name() + ": another weftd has taken this database" +
+                  (is_known ? " (" + postgres::from_text(PQgetvalue(holder->get(), 0, 0)) + ")" : "") +
+                  ": this one writes no more; stop one of them");
+}
+
+// The row of the mark is held by a transaction until its end is known to everybody. So reading it under a lock of its
+// own tells what became of ours, also while its COMMIT waits for a standby.
+Result<void> PostgresConnection::settle() {
+  const auto not_yet = [this](const std::string& why) -> Result<void> {
+    roll_back();
+    return hold_off(why + "; it is not known yet whether the last write stayed");
+  };
+  open_ = true;
+  if (auto begun = execute(postgres::kBegin, nullptr); !begun) return not_yet(begun.error().message);
+  const auto row = execute(postgres::kLastMark, nullptr);
+  if (!row) return not_yet(row.error().message);
+  const bool stayed = PQntuples(row->get()) == 1 && PQgetvalue(row->get(), 0, 0) == unsettled_;
+  if (auto done = execute("COMMIT", nullptr); !done) return not_yet(done.error().message);
+  if (!warning_.empty()) return not_yet(name() + ": " + warning_);
+  open_ = false;
+  unsettled_.clear();
+  refusal_.clear();
+  pause_ = {};
+  settled_ = stayed;
+  return {};
+}
+
+Result<void> PostgresConnection::commit() {
+  const auto done = execute("COMMIT", nullptr);
+  open_ = false;
+  const std::string mark = std::exchange(mark_, {});
+  if (done && std::string_view(PQcmdStatus(done->get())) != "COMMIT")
+    return fail(ErrorCode::kInternal, name() + ": the transaction was rolled back");
+  // With a warning it stayed on this server and may not have reached its standby.
+  if (done && warning_.empty()) return {};
+  unsettled_ = mark;
+  return fail(ErrorCode::kUnavailable, (done ? name() + ": " + warning_ : done.error().message) +
+                                           "; it is not known yet whether the last write stayed");
+}
+
+void PostgresConnection::roll_back() {
+  if (!std::exchange(open_, false)) return;
+  mark_.clear();
+  if (handle_ && PQtransactionStatus(handle_.get()) != PQTRANS_IDLE && !execute("ROLLBACK", nullptr)) handle_.reset();
+}
+
+}  // namespace weft::store

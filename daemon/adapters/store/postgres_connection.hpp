@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A database of PostgreSQL, as an engine of the store. A connection that is lost is made anew when it is next needed; a
+// server that is silent costs at most some seconds, and after a failed attempt there is none for a while.
+//
+// Each transaction that writes first leaves a random mark in the table weft_store, in a row that only one transaction
+// at a time can change. When the connection is lost within COMMIT, the next transaction looks for that mark: reading it
+// waits for a COMMIT that still goes on, and after a fail-over it is there exactly when what was written is there. (A
+// number of a transaction, as for pg_xact_status(), may be another's on a server that took over.)
+// No feature of a session is used, so that a pooler of transactions may stand between.
+
+#include <libpq-fe.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/adapters/store/connection.hpp"
+#include "daemon/adapters/store/postgres_address.hpp"
+
+namespace weft::store {
+
+/// See Connection for what its members promise.
+class PostgresConnection final : public Connection {
+ public:
+  /// Frees a result of libpq.
+  struct Clear {
+    /// Frees it.
+    void operator()(PGresult* result) const { PQclear(result); }
+  };
+  /// Rows, or the number of rows changed.
+  using Rows = std::unique_ptr<PGresult, Clear>;
+
+  /// Connects. kUnavailable with libpq's reason when that fails.
+  static Result<std::unique_ptr<PostgresConnection>> open(const PostgresAddress& address);
+  /// A connection that is made when it is first needed.
+  static std::unique_ptr<PostgresConnection> make(const PostgresAddress& address) {
+    return std::unique_ptr<PostgresConnection>(new PostgresConnection(address));
+  }
+
+  const std::string& name() const override { return address_.name; }
+  Result<std::unique_ptr<Cursor>> prepare(std::string_view sql) override;
+  Result<void> run(const char* sql) override;
+  Result<void> begin() override;
+  Result<void> commit() override;
+  void roll_back() override;
+  std::int64_t changes() const override { return changes_; }
+  Result<void> check_place() override { return {}; }
+  bool unsettled() const override { return !unsettled_.empty(); }
+  std::optional<bool> take_settled() override { return std::exchange(settled_, std::nullopt); }
+
+  /// From now on each transaction leaves its mark, and fails when another weftd has taken the database since `epoch`.
+  void lead(std::int64_t epoch) override {
+    epoch_ = epoch;
+    use_ = Use::kLead;
+  }
+  /// From now on it reads alone.
+  void follow() { use_ = Use::kFollow; }
+  /// From now on it is the lease's: transactions leave no mark, and nothing takes longer than a lease can wait.
+  void keep_lease() { use_ = Use::kLease; }
+
+ private:
+  friend class PostgresCursor;
+  using Steady = std::chrono::steady_clock;
+  /// In the order of the parameters; none: NULL.
+  using Parameters = std::vector<std::optional<std::string>>;
+  struct Finish {
+    void operator()(PGconn* handle) const { PQfinish(handle); }
+  };
+
+  /// What the connection is for.
+  enum class Use : std::uint8_t { kSetUp, kFollow, kLead, kLease };
+
+  /// Of an answer once the database is opened: whoever is paged waits for it. The server gives up before (see kBegin).
+  static constexpr std::chrono::seconds kLongestAnswer{6};
+  /// Before: tables are made, or changed.
+  static constexpr std::chrono::seconds kLongestAtFirst{60};
+  /// Of what the lease asks. It is lost after 3 s.
+  static constexpr std::chrono::seconds kLongestOfLease{2};
+
+  explicit PostgresConnection(PostgresAddress address) : address_(std::move(address)) {}
+  /// Makes a connection where there is none.
+  Result<void> connect();
+  Result<void> begin_connected();
+  Result<void> settle();
+  /// Sends a statement (or several, without parameters) and waits for its end.
+  Result<Rows> execute(const char* sql, const Parameters* parameters);
+  /// The same; where no transaction is open, over a new connection if the present one is lost.
+  Result<Rows> execute_anywhere(const char* sql, const Parameters* parameters);
+  Result<Rows> receive(Steady::time_point deadline);
+  /// Waits for the socket. False: the time is over.
+  bool wait(bool for_room, Steady::time_point deadline) const;
+  tl::unexpected<Error> lose(const std::string& why);
+  /// No attempt for a while.
+  tl::unexpected<Error> hold_off(std::string why);
+
+  PostgresAddress address_;
+  std::unique_ptr<PGconn, Finish> handle_;
+  Use use_ = Use::kSetUp;
+  std::int64_t epoch_ = 0;  ///< of kLead
+  std::int64_t changes_ = 0;
+  bool open_ = false;      ///< a transaction was begun and not ended, whatever became of the connection
+  std::string warning_;    ///< sent with the last statement
+  std::string mark_;       ///< of the transaction that is open
+  std::string unsettled_;  ///< the mark of a transaction of which we do not know whether it stayed
+  std::optional<bool> settled_;
+  std::string refusal_;         ///< why nothing could be begun the last time
+  Steady::time_point retry_{};  ///< not before then
+  std::chrono::milliseconds pause_{};
+};
+
+}  // namespace weft::store

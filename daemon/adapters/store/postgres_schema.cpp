@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/postgres_schema.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "daemon/adapters/store/dialect.hpp"
+#include "daemon/adapters/store/lease.hpp"
+#include "daemon/adapters/store/plan_table.hpp"
+#include "daemon/adapters/store/postgres_connection.hpp"
+
+namespace weft::store {
+namespace {
+
+/// Whoever has the database has it no more. Gives the new epoch.
+std::int64_t take(Database& database, const std::string& holder) {
+  database.run(postgres::kTakeBeat);
+  Statement take(database, postgres::kTake);
+  take.query(holder);
+  std::int64_t epoch = 0;
+  while (take.next()) epoch = take.integer(0);
+  return epoch;
+}
+
+struct Found {
+  Database database;
+  PostgresConnection* connection;
+  bool is_ours;         ///< our tables are there
+  std::size_t version;  ///< of them
+};
+
+/// Connects and looks, without changing anything.
+Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
+  const auto address = parse_postgres_address(url);
+  if (!address) return fail(address.error().code, "store.url " + address.error().message);
+  auto opened = PostgresConnection::open(*address);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  PostgresConnection* const connection = opened->get();
+  Found found{Database(std::move(*opened)), connection, false, 0};
+  Database& database = found.database;
+  if (database.number(postgres::kIsUtf8) == 0)
+    database.fail(ErrorCode::kFailedPrecondition,
+                  "the database does not keep texts as UTF-8: create it with "
+                  "ENCODING 'UTF8'");
+  found.is_ours = database.number(postgres::kHasOwner) == 1;
+  if (found.is_ours) found.version = static_cast<std::size_t>(database.number(postgres::kVersion));
+  if (!found.is_ours && database.number(postgres::kCountTables) > 0)
+    database.fail(ErrorCode::kCorrupt,
+                  "its schema contains tables of another program; weftd did not change it. Give weftd a database or a "
+                  "schema of its own");
+  if (found.version > schema.migrations.size())
+    database.fail(ErrorCode::kFailedPrecondition,
+                  newer_version(found.version, schema.migrations.size()) + "; weftd did not change it");
+  if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return found;
+}
+
+}  // namespace
+
+Result<Database> open_postgres(const std::string& url, const Schema& schema, Opening opening) {
+  auto found = inspect_postgres(url, schema);
+  if (!found) return tl::unexpected<Error>(found.error());
+  Database database = std::move(found->database);
+  if (found->version < schema.migrations.size() || database.number(postgres::kHasBeat) == 0) {
+    // All or none: nobody finds tables that are half made.
+    Transaction transaction(database);
+    if (!found->is_ours) database.run(postgres::kCreateOwner);
+    if (database.number(postgres::kHasBeat) == 0) database.run(postgres::kCreateBeat);
+    for (std::size_t version = found->version; version < schema.migrations.size(); ++version)
+      database.run(postgres::migration(schema.migrations[version]).c_str());
+    Statement(database, postgres::kSetVersion).run(schema.migrations.size());
+    // An older weftd must not write into tables that it does not know.
+    if (found->is_ours) take(database, holder_name());
+    if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
+  }
+  if (opening == Opening::kFollow) {
+    found->connection->follow();
+    return database;
+  }
+  std::int64_t epoch = 0;
+  {
+    Transaction transaction(database);
+    epoch = take(database, holder_name());
+    if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
+  }
+  found->connection->lead(epoch);
+  return database;
+}
+
+Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& schema) {
+  auto found = inspect_postgres(url, schema);
+  if (!found) return tl::unexpected<Error>(found.error());
+  Database& database = found->database;
+  PostgresFound result{.name = database.name(), .state = "is reachable, and empty"};
+  if (!found->is_ours) return result;
+  result.state = "is reachable, with schema version " + std::to_string(found->version);
+  // What a copy is of is known before it has the row that says so.
+  Statement copying(database, "SELECT source FROM copying");
+  copying.query();
+  while (copying.next()) result.installation = copying.text(0).substr(0, copying.text(0).find(' '));
+  result.is_unfinished = !result.installation.empty();
+  if (!result.is_unfinished) result.installation = read_installation(database);
+  result.next_incident =
+      static_cast<std::uint64_t>(database.number("SELECT value FROM number WHERE name = 'next_incident'"));
+  result.audit_records = static_cast<std::uint64_t>(database.number("SELECT records FROM audit_end"));
+  if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return result;
+}
+
+}  // namespace weft::store

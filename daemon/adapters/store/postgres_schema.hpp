@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The careful opening of a database of PostgreSQL that may be anything.
+
+#include <cstdint>
+#include <string>
+
+#include "daemon/adapters/store/schema.hpp"
+#include "daemon/adapters/store/sql.hpp"
+#include "daemon/adapters/store/store_mark.hpp"
+
+namespace weft::store {
+
+/// What open_postgres() does besides.
+enum class Opening : std::uint8_t {
+  kTake,    ///< takes the database: what another weftd begins to write afterwards fails
+  kFollow,  ///< only reads it until Connection::lead(), unless its tables must be changed: then nobody has it
+            ///< afterwards
+};
+
+/// Connects to `url` (see postgres_address.hpp) and brings the tables in the role's own schema to the newest version,
+/// or makes them. Refuses, and leaves as it is, a schema with tables of another program (kCorrupt), one that a newer
+/// version of ours wrote and a server that does not keep texts as UTF-8 (kFailedPrecondition).
+Result<Database> open_postgres(const std::string& url, const Schema& schema, Opening opening = Opening::kTake);
+
+/// What open_postgres() would find; fails as it does. Nothing is changed.
+Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& schema);
+
+}  // namespace weft::store

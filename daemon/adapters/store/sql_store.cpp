@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/sql_store.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "daemon/adapters/store/audit_table.hpp"
+#include "daemon/adapters/store/clock_table.hpp"
+#include "daemon/adapters/store/collector_table.hpp"
+#include "daemon/adapters/store/incident_table.hpp"
+#include "daemon/adapters/store/maintenance_table.hpp"
+#include "daemon/adapters/store/memory_table.hpp"
+#include "daemon/adapters/store/plan_table.hpp"
+#include "daemon/adapters/store/postgres_schema.hpp"
+#include "daemon/adapters/store/schema.hpp"
+#include "daemon/adapters/store/state_dir.hpp"
+#include "daemon/adapters/store/store_mark.hpp"
+
+namespace weft::store {
+namespace {
+
+constexpr std::size_t kMostWaitingEvents = 10'000;
+constexpr std::int64_t kDeletedAtOnce = 200;
+
+/// How many of `records` are those that are stored already, from the first on.
+std::size_t stored_in_front(std::span<const AuditRecord> records, std::span<const AuditRecord> stored) {
+  // Their sequence and hash are made when they are added.
+  const auto same = [](const AuditRecord& a, const AuditRecord& b) {
+    return std::tie(a.at, a.who, a.what, a.plan, a.incident, a.detail) ==
+           std::tie(b.at, b.who, b.what, b.plan, b.incident, b.detail);
+  };
+  std::size_t count = 0;
+  while (count < records.size() && count < stored.size() && same(records[count], stored[count])) ++count;
+  return count;
+}
+
+Result<Database> open_state(const std::filesystem::path& state_dir, const StoreOptions& options) {
+  const std::string& url = options.url;
+  if (url.empty()) {
+    if (auto checked = check_mark_for_file(state_dir); !checked) return tl::unexpected<Error>(checked.error());
+    return open_database(state_dir / "weft.db", state_schema());
+  }
+  const auto found = look_at_postgres(url, state_schema());
+  if (!found) return tl::unexpected<Error>(found.error());
+  if (auto checked = check_mark_for_postgres(state_dir, *found); !checked)
+    return tl::unexpected<Error>(checked.error());
+  auto database = open_postgres(url, state_schema(), options.stands_by ? Opening::kFollow : Opening::kTake);
+  if (!database) return database;
+  const std::string installation = read_installation(*database);
+  if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  if (auto written = write_mark(state_dir, installation, database->name()); !written)
+    return tl::unexpected<Error>(written.error());
+  return database;
+}
+
+}  // namespace
+
+Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
+  if (options.url.empty()) return check_mark_for_file(state_dir).map([] { return std::string(); });
+  const auto found = look_at_postgres(options.url, state_schema());
+  if (!found) return tl::unexpected<Error>(found.error());
+  return check_mark_for_postgres(state_dir, *found).map([&found] { return found->name + ' ' + found->state; });
+}
+
+Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
+  return SqlStore::open(state_dir, options);
+}
+
+Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& state_dir, const StoreOptions& options) {
+  auto lock = lock_state_dir(state_dir);
+  if (!lock) return tl::unexpected<Error>(lock.error());
+  auto state = open_state(state_dir, options);
+  if (!state) return tl::unexpected<Error>(state.error());
+  if (state->number("SELECT count(*) FROM copying") > 0) state->fail(ErrorCode::kFailedPrecondition, kUnfinishedCopy);
+  if (auto outcome = state->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  auto history = open_database(state_dir / "history.db", history_schema());
+  if (!history) return tl::unexpected<Error>(history.error());
+  std::unique_ptr<SqlStore> store(new SqlStore(std::move(*lock), std::move(*state), std::move(*history), options));
+  store->publish_status();
+  return store;
+}
+
+void SqlStore::lead(std::int64_t epoch) {
+  state_.connection().lead(epoch);
+  leads_ = true;
+}
+
+Result<Restored> SqlStore::look(TimePoint resolved_since) {
+  Restored restored{read_incidents(state_, resolved_since),
+                    read_next_incident_id(state_),
+                    read_opened(state_),
+                    {},
+                    read_collectors(state_),
+                    read_maintenance(state_, resolved_since),
+                    read_next_maintenance_id(state_)};
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return restored;
+}
+
+Result<Restored> SqlStore::restore(TimePoint resolved_since) {
+  auto found = look(resolved_since);
+  if (!found) return found;
+  Restored& restored = *found;
+  restored.fabrics = read_memories(state_);
+  Statement told(state_, "SELECT receiver, text FROM told");
+  told.query();
+  while (told.next()) restored.told.emplace(told.text(0), told.text(1));
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  // Without them the rules learn anew.
+  read_fec_baselines(history_.database(), restored.fabrics);
+  static_cast<void>(history_.database().outcome());
+  return found;
+}
+
+Result<void> SqlStore::save_incidents(std::span<const Incident> incidents, std::span<const Event> events) {
+  for (const Incident& incident : incidents) waiting_.insert_or_assign(incident.id, incident);
+  waiting_events_.insert(waiting_events_.end(), events.begin(), events.end());
+  while (waiting_events_.size() > kMostWaitingEvents) {
+    waiting_events_.pop_front();
+    if (unsettled_events_ > 0) --unsettled_events_;
+    ++figures_.events_dropped;
+  }
+  return write_waiting();
+}
+
+template <typename Body>
+Result<void> SqlStore::write(const Body& body) {
+  state_.require_in_place();
+  Transaction transaction(state_);
+  if (const auto stayed = state_.connection().take_settled()) take_account(*stayed);
+  body();
+  return transaction.commit();
+}
+
+// Incidents and plans are written whole, so that writing them again is harmless. Events and records are added.
+void SqlStore::take_account(bool stayed) {
+  if (stayed) {
+    waiting_events_.erase(waiting_events_.begin(),
+                          waiting_events_.begin() + static_cast<std::ptrdiff_t>(unsettled_events_));
+    stored_records_.insert(stored_records_.end(), unsettled_records_.begin(), unsettled_records_.end());
+  }
+  unsettled_events_ = 0;
+  unsettled_records_.clear();
+}
+
+Result<void> SqlStore::write_waiting() {
+  if (waiting_.empty() && waiting_events_.empty()) return {};
+  std::vector<Incident> incidents;
+  incidents.reserve(waiting_.size());
+  for (const auto& [id, incident] : waiting_) incidents.push_back(incident);
+  Result<void> done = write([&] {
+    write_incidents(state_, incidents);
+    write_events(state_, std::vector<Event>(waiting_events_.begin(), waiting_events_.end()));
+  });
+  if (done) {
+    waiting_.clear();
+    waiting_events_.clear();
+  } else if (state_.connection().unsettled()) {
+    unsettled_events_ = waiting_events_.size();
+  }
+  state_problem_ = done ? "" : done.error().message;
+  publish_status();
+  return done;
+}
+
+Result<std::vector<Event>> SqlStore::events(std::uint64_t incident) {
+  std::vector<Event> events = read_events(state_, incident);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  std::ranges::copy_if(waiting_events_, std::back_inserter(events),
+                       [incident](const Event& event) { return event.incident == incident; });
+  return events;
+}
+
+Result<void> SqlStore::save_maintenance(const MaintenanceWindow& window) {
+  return write([&] { write_maintenance(state_, window); });
+}
+
+Result<void> SqlStore::save_links(std::string_view fabric, std::span<const KnownLink> links) {
+  return write([&] { write_links(state_, fabric, links); });
+}
+
+Result<void> SqlStore::save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
+                                       std::span<const ErrorState> errors) {
+  return write([&] { write_conditions(state_, fabric, flaps, errors); });
+}
+
+Result<void> SqlStore::save_fec_baselines(std::string_view fabric, std::span<const FecBaseline> baselines) {
+  Transaction transaction(history_.database());
+  write_fec_baselines(history_.database(), fabric, baselines);
+  return transaction.commit();
+}
+
+Result<void> SqlStore::save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) {
+  return write([&] { write_nodes(state_, fabric, topology, now); });
+}
+
+Result<std::vector<KnownNode>> SqlStore::nodes(std::string_view fabric) {
+  std::vector<KnownNode> nodes = read_nodes(state_, fabric);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return nodes;
+}
+
+Result<void> SqlStore::save_collectors(std::span<const CollectorMark> marks, std::span<const std::string> forgotten) {
+  // A collector that is told "safe" sends no more of it: what its batches led to goes first.
+  if (auto waiting = write_waiting(); !waiting) return waiting;
+  return write([&] {
+    write_collectors(state_, marks);
+    delete_collectors(state_, forgotten);
+  });
+}
+
+Result<void> SqlStore::save_told(std::string_view receiver, std::string_view text) {
+  return write([&] {
+    Statement(state_, "INSERT INTO told VALUES (?, ?) ON CONFLICT (receiver) DO UPDATE SET text = excluded.text")
+        .run(receiver, text);
+  });
+}
+
+Result<RemedyMemory> SqlStore::restore_remedies(TimePoint ended_since) {
+  RemedyMemory restored{read_plans(state_, ended_since), read_next_plan_id(state_), read_plans_ended(state_),
+                        read_remedy_state(state_), read_installation(state_)};
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return restored;
+}
+
+Result<ClockMemory> SqlStore::restore_clock() {
+  ClockMemory restored = read_clock(state_);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return restored;
+}
+
+Result<void> SqlStore::save_clock(const ClockMemory& memory) {
+  return write([&] { write_clock(state_, memory); });
+}
+
+Result<void> SqlStore::save_plans(std::span<const Plan> plans, const RemedyHolds* holds,
+                                  std::span<const AuditRecord> records) {
+  // An id of an incident that never reached the disk would be given to another one: what plans refer to goes first.
+  Result<void> done = write_waiting();
+  if (done) {
+    std::span<const AuditRecord> added;
+    done = write([&] {
+      added = records.subspan(stored_in_front(records, stored_records_));
+      write_plans(state_, plans);
+      if (holds) write_remedy_state(state_, *holds);
+      append_audit(state_, added);
+    });
+    if (done)
+      stored_records_.clear();
+    else if (state_.connection().unsettled())
+      unsettled_records_.assign(added.begin(), added.end());
+  }
+  plan_problem_ = done ? "" : done.error().message;
+  publish_status();
+  return done;
+}
+
+Result<std::vector<AuditRecord>> SqlStore::audit(std::uint64_t before, std::size_t limit) {
+  std::vector<AuditRecord> records = read_audit(state_, before, limit);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return records;
+}
+
+Result<AuditProof> SqlStore::verify_audit() {
+  AuditProof proof = store::verify_audit(state_);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return proof;
+}
+
+Result<void> SqlStore::append_history(std::shared_ptr<const Sweep> sweep) {
+  const Result<bool> written = history_.append(std::move(sweep));
+  if (written && !*written) return {};
+  history_problem_ = written ? "" : written.error().message;
+  ++(written ? figures_.history_written : figures_.history_dropped);
+  publish_status();
+  if (!written) return tl::unexpected<Error>(written.error());
+  return {};
+}
+
+Result<std::vector<HistoryPoint>> SqlStore::history(std::string_view fabric, PortKey port, CounterId counter,
+                                                    TimePoint from, TimePoint to) {
+  return history_.read(fabric, port, counter, from, to);
+}
+
+Result<bool> SqlStore::maintain(TimePoint now) {
+  // Each part is tried whatever became of the others; the first failure is the answer.
+  const Result<void> saved = write_waiting();
+  bool more = false;
+  const Result<void> deleted = !leads_ ? Result<void>{} : write([&] {
+    const TimePoint oldest = now - options_.incident_retention;
+    more = delete_old_incidents(state_, oldest, kDeletedAtOnce);
+    more = delete_old_maintenance(state_, oldest, kDeletedAtOnce) || more;
+    more = delete_old_plans(state_, oldest, kDeletedAtOnce) || more;
+  });
+  if (saved) state_problem_ = deleted ? "" : deleted.error().message;
+  const Result<bool> shrunk = history_.shrink(now);
+  publish_status();
+  if (!saved) return tl::unexpected<Error>(saved.error());
+  if (!deleted) return tl::unexpected<Error>(deleted.error());
+  if (!shrunk) return shrunk;
+  return more || *shrunk;
+}
+
+void SqlStore::publish_status() {
+  figures_.incidents_waiting = waiting_.size();
+  figures_.history_bytes = history_.bytes();
+  static_cast<void>(history_.database().outcome());  // only a figure: a failure shows where it matters
+  figures_.message.clear();
+  const auto complain = [this](const std::string& what, const std::string& why) {
+    if (!why.empty()) figures_.message += (figures_.message.empty() ? "" : "; ") + what + ": " + why;
+  };
+  complain(std::to_string(waiting_.size()) + " incidents are not stored yet", state_problem_);
+  complain("plans are not written", plan_problem_);
+  complain("history is not written", history_problem_);
+  figures_.ok = figures_.message.empty();
+  if (figures_.ok) figures_.message = "ok";
+  const std::lock_guard guard(status_mutex_);
+  status_ = figures_;
+}
+
+StoreStatus SqlStore::status() const {
+  const std::lock_guard guard(status_mutex_);
+  return status_;
+}
+
+void SqlStore::limit_growth(std::uint32_t pages) {
+  for (Database* database : {&state_, &history_.database()}) {
+    const std::int64_t limit = pages == 0 ? 0xFFFFFFFE : database->number("PRAGMA page_count") + pages;
+    database->run(("PRAGMA max_page_count = " + std::to_string(limit)).c_str());
+  }
+}
+
+}  // namespace weft::store

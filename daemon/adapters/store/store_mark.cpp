@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/store_mark.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "daemon/adapters/store/sql.hpp"
+#include "daemon/adapters/store/sqlite_connection.hpp"
+#include "daemon/platform/runtime/durable_file.hpp"
+#include "daemon/platform/runtime/regular_file.hpp"
+
+namespace weft::store {
+namespace {
+
+constexpr std::size_t kLongestMark = 4096;
+
+std::filesystem::path mark_file(const std::filesystem::path& directory) {
+  return directory / "store";
+}
+
+struct Mark {
+  std::string installation, name;
+};
+
+/// Empty texts where there is none.
+Result<Mark> read_mark(const std::filesystem::path& directory) {
+  const auto text = runtime::read_regular(mark_file(directory), kLongestMark);
+  if (!text && text.error().code == ErrorCode::kNotFound) return Mark{};
+  if (!text) return tl::unexpected<Error>(text.error());
+  const std::size_t end = std::min(text->find('\n'), text->size());
+  const std::size_t next = std::min(end + 1, text->size());
+  return Mark{text->substr(0, end), text->substr(next, text->find('\n', next) - next)};
+}
+
+/// What weft.db says of itself. Damage is not looked for: whoever uses it does that.
+Result<PostgresFound> look_at_file(const std::filesystem::path& file) {
+  auto opened = SqliteConnection::open(file);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  (*opened)->keep_log_on_close(true);
+  Database database(std::move(*opened));
+  PostgresFound found{.name = database.name()};
+  Statement id(database, "SELECT id FROM installation");
+  id.query();
+  if (id.next()) found.installation = id.text(0);
+  id.next();
+  found.next_incident =
+      static_cast<std::uint64_t>(database.number("SELECT value FROM number WHERE name = 'next_incident'"));
+  found.audit_records = static_cast<std::uint64_t>(database.number("SELECT records FROM audit_end"));
+  if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return found;
+}
+
+}  // namespace
+
+Result<void> check_mark_for_file(const std::filesystem::path& directory) {
+  const auto mark = read_mark(directory);
+  if (!mark) return tl::unexpected<Error>(mark.error());
+  if (mark->installation.empty()) return {};
+  return fail(ErrorCode::kFailedPrecondition,
+              directory.string() + " goes with the database " + mark->name +
+                  ", and what happened lately is there: set store.url, or copy it back with weftd store copy; to go on "
+                  "without it, remove " +
+                  mark_file(directory).string());
+}
+
+Result<void> check_mark_for_postgres(const std::filesystem::path& directory, const PostgresFound& found) {
+  const auto mark = read_mark(directory);
+  if (!mark) return tl::unexpected<Error>(mark.error());
+  const auto refuse = [](std::string why) { return fail(ErrorCode::kFailedPrecondition, std::move(why)); };
+  if (found.is_unfinished) return refuse(found.name + ": " + kUnfinishedCopy);
+  if (!mark->installation.empty()) {
+    if (mark->installation == found.installation) return {};
+    return refuse(directory.string() + " goes with the database " + mark->name + " (installation " +
+                  mark->installation + "), but " + found.name +
+                  (found.installation.empty() ? " is empty" : " is installation " + found.installation) +
+                  ": correct store.url, or set another state_dir; to go on with that database, remove " +
+                  mark_file(directory).string());
+  }
+  const std::filesystem::path file = directory / "weft.db";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored) || std::filesystem::file_size(file, ignored) == 0) return {};
+  const auto before = look_at_file(file);
+  const std::string advice = ": copy it with weftd store copy " + directory.string() +
+                             " URL, or move it away to go on with what " + found.name + " holds";
+  if (!before || before->installation != found.installation)
+    return refuse(file.string() + " holds incidents that " + found.name + " does not know" + advice);
+  if (before->next_incident > found.next_incident || before->audit_records > found.audit_records)
+    return refuse(file.string() + " was used after it was copied to " + found.name + advice);
+  return {};
+}
+
+Result<void> check_mark_for_copy(const std::filesystem::path& directory, const std::string& installation) {
+  const auto mark = read_mark(directory);
+  if (!mark) return tl::unexpected<Error>(mark.error());
+  if (mark->installation.empty() || mark->installation == installation) return {};
+  return fail(ErrorCode::kFailedPrecondition, directory.string() + " goes with the database " + mark->name +
+                                                  ", which is another installation: nothing was copied");
+}
+
+Result<void> write_mark(const std::filesystem::path& directory, const std::string& installation,
+                        const std::string& name) {
+  const std::string text = installation + '\n' + name + '\n';
+  if (const auto present = runtime::read_regular(mark_file(directory), kLongestMark); present && *present == text)
+    return {};
+  return runtime::replace_durably(mark_file(directory), text);
+}
+
+void remove_mark(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  std::filesystem::remove(mark_file(directory), ignored);
+}
+
+}  // namespace weft::store

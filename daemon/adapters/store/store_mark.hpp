@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The file `store` in a state directory: which database of PostgreSQL it goes with. Without it, it goes with its own
+// weft.db. Nobody is to look at old incidents, or give their ids again, because a line of the configuration was lost.
+
+#include <filesystem>
+#include <string>
+
+#include "fabric/result.hpp"
+
+namespace weft::store {
+
+/// A database of PostgreSQL, as it was found.
+struct PostgresFound {
+  std::string name;            ///< what messages call it
+  std::string state{};         ///< "is reachable, with schema version 13"
+  std::string installation{};  ///< its id; empty: it holds nothing yet
+  std::uint64_t next_incident = 0;
+  std::uint64_t audit_records = 0;
+  bool is_unfinished = false;  ///< it is a copy that is not whole yet
+};
+
+/// What is said of such a copy.
+inline constexpr const char* kUnfinishedCopy =
+    "is a copy that is not finished: run the same weftd store copy again, or go on with what was copied";
+
+/// Whether weft.db of `directory` may be used: kFailedPrecondition when the directory goes with a PostgreSQL.
+Result<void> check_mark_for_file(const std::filesystem::path& directory);
+/// Whether `found` may be used with `directory`: kFailedPrecondition when it is an unfinished copy, and when that goes
+/// with another database, or holds a weft.db that is not the one `found` was copied from, or was used since.
+Result<void> check_mark_for_postgres(const std::filesystem::path& directory, const PostgresFound& found);
+/// Whether weft.db of `directory` may become a copy of `installation`: kFailedPrecondition when the directory goes with
+/// another one.
+Result<void> check_mark_for_copy(const std::filesystem::path& directory, const std::string& installation);
+/// From now on `directory` goes with the database of that id and name.
+Result<void> write_mark(const std::filesystem::path& directory, const std::string& installation,
+                        const std::string& name);
+/// From now on it goes with its own weft.db.
+void remove_mark(const std::filesystem::path& directory);
+
+}  // namespace weft::store

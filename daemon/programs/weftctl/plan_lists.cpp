@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of plans, and what becomes of one.
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "daemon/programs/weftctl/incident_drawing.hpp"
+#include "daemon/programs/weftctl/plan_report.hpp"
+#include "daemon/programs/weftctl/table.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+#include "daemon/programs/weftctl/watch_ledger.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using Plans = v1::RemedyService::Stub;
+
+/// Between two looks at a plan that is waited for.
+constexpr std::chrono::milliseconds kLookAgain{500};
+
+/// Why it is there, or how it ended.
+const std::string& essence(const v1::Plan& plan) {
+  return plan.has_finished() && !plan.outcome().empty() ? plan.outcome() : plan.reason();
+}
+
+const std::string& dash_if_empty(const std::string& text) {
+  static const std::string kDash = "-";
+  return text.empty() ? kDash : text;
+}
+
+/// Nothing where the line would say what the plan's last one said: `last`, by id.
+void print_line(const Session& session, const v1::Plan& plan, std::map<std::string, std::string>& last) {
+  if (plan.state() == v1::Plan::STATE_UNSPECIFIED) {  // only an id
+    last.erase(plan.id());
+    return;
+  }
+  // How far its verification came is no change: it would be a line for each sweep.
+  v1::Plan still = plan;
+  still.clear_windows_needed();
+  const std::string line = plan.id() + "  " + v1::Plan::Action_Name(plan.action()) + "  " + plan_state_text(still) +
+                           "  " + printable(plan.target().label()) + "  " + printable(essence(plan)) + '\n';
+  if (std::exchange(last[plan.id()], line) != line) session.out << time_text(plan.updated()) << "  " << line;
+}
+
+/// Why it is held: of what takes something out its reason, of a return what went wrong.
+const std::string& cause(const v1::Plan& plan) {
+  return held_by(plan) == plan.action() ? plan.reason() : essence(plan);
+}
+
+/// How what a plan holds comes back. `next`: the open plan for the same target, or null.
+std::string way_back(const v1::Plan& plan, const v1::Plan* next) {
+  if (plan.unresolved()) return "unknown whether it is in force: check it by hand";
+  if (next != nullptr)
+    return next->id() + ' ' + v1::Plan::Action_Name(next->action()) + " is " + plan_state_text(*next);
+  const std::string by_hand = return_command(plan);
+  if (plan.incident_id().empty()) return "only by hand: " + by_hand;
+  switch (held_by(plan)) {
+    case v1::Plan::DRAIN_NODE:
+      return "a plan follows " + plan.incident_id() + " when that is over and the host is healthy; by hand: " + by_hand;
+    case v1::Plan::RAISE_LINK_COST:
+      return "a plan follows " + plan.incident_id() + " when that is over and the link is up; by hand: " + by_hand;
+    default:
+      return "a plan follows after remedy.limits.reinstate_after; by hand: " + by_hand;
+  }
+}
+
+void print_in_force(const Session& session, const v1::ListPlansResponse& plans, const v1::ListPlansResponse& open) {
+  if (plans.plans().empty()) {
+    session.out << "No plan holds anything.\n";
+    return;
+  }
+  Table table(
+      {"ID", "ACTION", link("TARGET"), whole("SINCE"), spare("INCIDENT"), story("REASON"), story("COMES BACK")});
+  for (const v1::Plan& plan : plans.plans()) {
+    const auto next = std::ranges::find_if(open.plans(), [&plan](const v1::Plan& other) {
+      return other.id() != plan.id() && other.target().identity() == plan.target().identity();
+    });
+    table.add({plan.id(), v1::Plan::Action_Name(held_by(plan)), dash_if_empty(plan.target().label()),
+               plan.has_started() ? time_text(plan.started()) : "-", dash_if_empty(plan.incident_id()), cause(plan),
+               way_back(plan, next == open.plans().end() ? nullptr : &*next)});
+  }
+  table.print(session.sheet());
+}
+
+v1::ListPlansResponse list(const Session& session, bool open_only) {
+  v1::ListPlansRequest request;
+  if (open_only)
+    for (int state = v1::Plan::PROPOSED; state < v1::Plan::COMMITTED; ++state)
+      request.add_states(static_cast<v1::Plan::State>(state));
+  return session.client.all_pages(session.client.remedies, &Plans::ListPlans, request);
+}
+
+Exit exit_of(const v1::Plan& plan, bool undone) {
+  switch (plan.state()) {
+    case v1::Plan::COMMITTED:
+      return undone ? Exit::kRefused : Exit::kGood;
+    case v1::Plan::ROLLED_BACK:
+      return undone ? Exit::kGood : Exit::kBadNews;
+    case v1::Plan::REJECTED:
+    case v1::Plan::EXPIRED:
+      return undone ? Exit::kGood : Exit::kRefused;
+    default:
+      return Exit::kBadNews;
+  }
+}
+
+/// Those behind the one that was printed last. `last`: that one; empty: none was.
+void print_new_steps(const Session& session, const v1::Plan& plan, std::string& last) {
+  int from = 0;
+  for (int i = 0; i < plan.steps_size(); ++i)
+    if (plan.steps(i).SerializeAsString() == last) from = i + 1;
+  for (int i = from; i < plan.steps_size(); ++i) {
+    const v1::PlanStep& step = plan.steps(i);
+    session.out << (step.has_at() ? time_text(step.at()) : "-") << "  " << plan.id() << "  "
+                << v1::Plan::State_Name(step.state()) << "  " << printable(step.who()) << "  " << printable(step.what())
+                << '\n';
+    last = step.SerializeAsString();
+  }
+  session.out.flush();
+}
+
+}  // namespace
+
+Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
+  v1::ListPlansResponse plans = list(session, which == WhichPlans::kOpen);
+  v1::ListPlansResponse open;
+  if (which == WhichPlans::kInForce) {
+    v1::ListPlansResponse held;
+    for (v1::Plan& plan : *plans.mutable_plans()) {
+      if (plan.state() < v1::Plan::COMMITTED) *open.add_plans() = plan;
+      if (holds_its_target(plan)) *held.add_plans() = std::move(plan);
+    }
+    plans.Swap(&held);
+  }
+  if (ids_only) {
+    std::vector<std::string> ids;
+    for (const v1::Plan& plan : plans.plans()) ids.push_back(plan.id());
+    session.out << list_text(ids, session.json);
+    return Exit::kGood;
+  }
+  if (session.json) {
+    session.out << json_text(plans, false) << '\n';
+    return Exit::kGood;
+  }
+  const v1::RemedyStatus status =
+      session.client.call(session.client.remedies, &Plans::GetStatus, v1::GetRemedyStatusRequest());
+  print_stops(session.out, status);
+  if (which == WhichPlans::kInForce) {
+    print_in_force(session, plans, open);
+    return Exit::kGood;
+  }
+  if (plans.plans().empty()) {
+    session.out << (which == WhichPlans::kAll ? "No plans.\n" : "No open plans.\n");
+  } else {
+    Table table({"ID", "ACTION", judged("STATE"), link("TARGET"), spare("INCIDENT"), spare(age("UPDATED")),
+                 story("REASON OR OUTCOME")});
+    for (const v1::Plan& plan : plans.plans())
+      table.add({plan.id(), v1::Plan::Action_Name(plan.action()), plan_state_text(plan),
+                 dash_if_empty(plan.target().label()), dash_if_empty(plan.incident_id()),
+                 age_text(plan.has_updated(), plan.updated(), session.now), essence(plan)});
+    table.print(session.sheet());
+  }
+  if (status.out_of_service() > 0)
+    session.out << "Links and hosts held by plans, also by plans that are over: " << status.out_of_service()
+                << " (weftctl plans --in-force)\n";
+  return Exit::kGood;
+}
+
+Exit watch_plans(const Session& session, bool all) {
+  using Event = v1::WatchPlansResponse;
+  std::map<std::string, std::string> last;
+  WatchLedger shown;
+  const auto show = [&](const Event& event) {
+    if (session.json) {
+      session.out << json_text(event, true) << '\n';
+    } else {
+      print_line(session, event.plan(), last);
+    }
+    session.out.flush();
+  };
+  v1::WatchPlansRequest request;
+  request.set_include_ended(all || session.client.has_others());  // what ended between two streams is told, too
+  session.client.follow(
+      session.client.remedies, &Plans::WatchPlans, request, [&] { shown.begin(); },
+      [&](Event& event) {
+        const v1::Plan& plan = event.plan();
+        const bool is_over = plan.state() >= v1::Plan::COMMITTED;
+        const std::string text = plan.SerializeAsString();  // not every change of a plan is a new revision
+        shown.take(
+            event,
+            {.id = plan.id(),
+             .revision = plan.revision(),
+             .is_over = is_over,
+             .is_wanted = all || !is_over,
+             .text = text},
+            Event::REMOVED, [](Event& of) -> std::string& { return *of.mutable_plan()->mutable_id(); }, show);
+      });
+}
+
+Exit wait_for_plan(const Session& session, v1::Plan plan, Duration patience, bool undone) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  std::string last;
+  bool is_away = false;
+  if (!session.json)
+    session.out << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << label_of(plan.target()) << '\n';
+  while (true) {
+    if (!session.json) print_new_steps(session, plan, last);
+    if (plan.state() >= v1::Plan::COMMITTED) break;
+    if (std::chrono::steady_clock::now() >= until) {
+      const v1::GuardVerdict* guard = obstacle(plan);
+      throw Failure(Exit::kUnfinished, plan.id() + " is still " + plan_state_text(plan) + ": " +
+                                           (guard == nullptr ? "" : guard->explanation() + ": ") + "weftctl plan " +
+                                           plan.id());
+    }
+    std::this_thread::sleep_for(kLookAgain);
+    v1::GetPlanRequest request;
+    request.set_id(plan.id());
+    try {
+      plan = session.client.call(session.client.remedies, &Plans::GetPlan, request);
+      is_away = false;
+    } catch (const Failure& failure) {
+      // weftd goes on with its plans when it is started anew.
+      if (failure.exit != Exit::kUnreachable) throw;
+      if (!std::exchange(is_away, true) && !session.json)
+        session.out << printable(failure.what()) << "; asking again\n" << std::flush;
+    }
+  }
+  if (session.json) {
+    session.out << json_text(plan, false) << '\n';
+  } else {
+    session.out << plan.id() << " is " << plan_state_text(plan) << ": " << printable(plan.outcome()) << '\n';
+  }
+  return exit_of(plan, undone);
+}
+
+}  // namespace weft::ctl

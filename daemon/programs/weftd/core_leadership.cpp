@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Core does where two weftd share a database.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/programs/weftd/core.hpp"
+
+namespace weft::daemon {
+
+void Core::take_incidents(store::Restored& ledger) {
+  incidents_ = analyzer::IncidentManager(config_.incidents, std::move(ledger.incidents), ledger.next_incident_id);
+  opened_before_ = ledger.opened;
+  maintenance_.restore(std::move(ledger.maintenance), ledger.next_maintenance_id);
+}
+
+void Core::follow(store::Restored ledger) {
+  take_incidents(ledger);
+  hosts_.follow(std::move(ledger.collectors));
+  set_maintenance_windows();
+  publish();
+}
+
+void Core::lead(store::Restored ledger) {
+  leads_ = true;
+  started_ = clock_.now();
+  // Collectors have said nothing yet: their silence counts from now on.
+  host_rules_ = analyzer::HostAnalyzer(config_.analyzer, started_);
+  hosts_.restore(std::move(ledger.collectors), ledger.incidents);
+  take_incidents(ledger);
+  set_maintenance_windows();
+  hosts_judged_ = kNever;
+  for (store::FabricMemory& memory : ledger.fabrics) memories_[memory.fabric] = std::move(memory.state);
+  // Of subnets our analyzers know what is newer than what the leader before us stored. Of Ethernet fabrics collectors
+  // tell, and they told the leader.
+  std::vector<std::string> ethernet;
+  for (auto& [name, fabric] : fabrics_) {
+    fabric.saved_links = fabric.saved_history = kNothingSaved;
+    fabric.nodes_saved = kNever;
+    if (fabric.layer == LinkLayer::kEthernet) ethernet.push_back(name);
+  }
+  for (const std::string& name : ethernet) {
+    fabrics_.erase(name);
+    add_fabric(name, LinkLayer::kEthernet);
+  }
+  publish();
+}
+
+void Core::show(Leadership leadership) {
+  const bool is_news = leadership.leads != leadership_.leads || leadership.is_held != leadership_.is_held ||
+                       leadership.epoch != leadership_.epoch || leadership.leader != leadership_.leader;
+  leadership_ = std::move(leadership);
+  if (is_news) publish();
+}
+
+}  // namespace weft::daemon

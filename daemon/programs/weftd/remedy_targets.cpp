@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which link or host people mean.
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/remedy/candidates.hpp"
+#include "api/publication/derived.hpp"
+#include "api/publication/find_ports.hpp"
+#include "daemon/programs/weftd/remedy_controller.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using analyzer::PlanPtr;
+
+constexpr std::string_view kBetweenEnds = " - ";
+
+bool has_dash(std::string_view text) {
+  return text.find(kBetweenEnds) != std::string_view::npos;
+}
+
+std::string name_of(const Topology& topology, PortKey key) {
+  const PortIndex port = topology.find_port(key);
+  return port == kNoIndex ? to_string(key.node) + " port " + std::to_string(key.port.value)
+                          : port_label(topology, port);
+}
+
+}  // namespace
+
+Result<Entity> RemedyController::find_target(RemedyAction action, const std::string& text) {
+  if (action == RemedyAction::kDrainNode || action == RemedyAction::kUndrainNode) return plans_.find_host(text, view());
+  return find_link(text);
+}
+
+// One end, or the label of a link as plans and incidents print it, either way round: "leaf-1 port 7 - spine-0 port 3".
+// Names of nodes may look like parts of such labels.
+Result<Entity> RemedyController::find_link(const std::string& text) const {
+  const Result<LinkEnd> alone = find_end(text);
+  // A host is found by what stands before a dot, whatever follows: that is no name with a dash in it.
+  if (alone && (!has_dash(text) || has_dash(name_of(*alone->fabric->sweep->topology, alone->end)))) return alone->link;
+  std::optional<Error> trouble;
+  for (std::size_t at = text.find(kBetweenEnds); at != std::string::npos; at = text.find(kBetweenEnds, at + 1)) {
+    const std::string far_name = text.substr(at + kBetweenEnds.size());
+    const Result<LinkEnd> near = find_end(text.substr(0, at));
+    if (!near) {
+      if (!trouble) trouble = near.error();
+      continue;
+    }
+    const Entity& link = near->link;
+    const PortKey far = link.port == near->end ? link.peer : link.port;
+    for (const api::FoundPort& found : api::find_ports(seen_, far_name))
+      if (found.fabric == near->fabric && found.fabric->sweep->topology->key_of(found.port) == far) return link;
+    const Topology& topology = *near->fabric->sweep->topology;
+    trouble = Error{ErrorCode::kFailedPrecondition,
+                    name_of(topology, near->end) + " is cabled to " + name_of(topology, far) + ", not to " + far_name};
+  }
+  return tl::unexpected<Error>(trouble ? *trouble : alone.error());
+}
+
+Result<RemedyController::LinkEnd> RemedyController::find_end(const std::string& text) const {
+  Result<LinkEnd> as_it_is = find_written_end(text);
+  const std::string end = api::end_of(text);
+  return as_it_is || end == text ? as_it_is : find_written_end(end);
+}
+
+Result<RemedyController::LinkEnd> RemedyController::find_written_end(const std::string& text) const {
+  // On Ethernet ports go by their names: "leaf01:swp3".
+  for (const api::FoundPort& found : api::find_ports(seen_, text)) {
+    const Topology& topology = *found.fabric->sweep->topology;
+    if (topology.is_ethernet() && topology.link_of(found.port))
+      return LinkEnd{analyzer::link_entity(found.fabric->name, topology, found.port), topology.key_of(found.port),
+                     found.fabric};
+  }
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size())
+    return fail(ErrorCode::kInvalidArgument, "'" + text + "' is not a link: name one of its ends as NODE:PORT");
+  const std::string name = text.substr(0, colon);
+  const auto nodes = api::find_nodes(seen_, name, api::kMostNodes);
+  if (nodes.empty()) return fail(ErrorCode::kNotFound, "no node named '" + name + "'");
+  if (nodes.size() > 1) return fail(ErrorCode::kInvalidArgument, api::several_nodes_text(name, nodes));
+  const FabricView* fabric = nodes[0].fabric;
+  const Topology& topology = *fabric->sweep->topology;
+  const Node& node = topology.node(nodes[0].node);
+  // Numbers there are our own, and change with the cabling file.
+  if (topology.is_ethernet())
+    return fail(ErrorCode::kNotFound, "no port of '" + name + "' with a cable is named '" + text.substr(colon + 1) +
+                                          "': on Ethernet ports have names, as in \"leaf01:swp3\"");
+  unsigned number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + colon + 1, end, number);
+  if (read.ec != std::errc() || read.ptr != end || number == 0 || number > node.port_count)
+    return fail(ErrorCode::kNotFound, node.name + " has no port " + text.substr(colon + 1) + ": its ports are 1 to " +
+                                          std::to_string(node.port_count));
+  const PortKey key{node.guid, {static_cast<std::uint16_t>(number)}};
+  const PortIndex port = topology.find_port(key);
+  if (port != kNoIndex && !topology.link_of(port)) {
+    // A subnet that was discovered while the link was out does not know it; its plan does.
+    for (const PlanPtr& plan : *shown_)
+      if ((plan->in_force || plan->unresolved) && plan->target.kind == EntityKind::kLink &&
+          plan->target.fabric == fabric->name && (plan->target.port == key || plan->target.peer == key))
+        return LinkEnd{plan->target, key, fabric};
+  }
+  if (port == kNoIndex || !topology.link_of(port))
+    return fail(ErrorCode::kNotFound, "no cable was ever seen at '" + text + "'");
+  return LinkEnd{analyzer::link_entity(fabric->name, topology, port), key, fabric};
+}
+
+}  // namespace weft::daemon

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftd/role_keeper.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "api/publication/derived.hpp"
+#include "daemon/platform/logging/logging.hpp"
+
+namespace weft::daemon {
+
+Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& config, TimePoint now, bool is_whole) {
+  const TimePoint resolved_since = now - config.incidents.retention;
+  auto restored = is_whole ? store.restore(resolved_since) : store.look(resolved_since);
+  if (!restored) return tl::unexpected(restored.error());
+  auto clock = store.restore_clock();
+  if (!clock) return tl::unexpected(clock.error());
+  auto plans = store.restore_remedies(clock->seen_by(now) - config.remedy.limits.retention);
+  if (!plans) return tl::unexpected(plans.error());
+  return Ledger{std::move(*restored), std::move(*clock), std::move(*plans)};
+}
+
+RoleKeeper::RoleKeeper(Options options, const config::WeftdConfig& config, store::Store& store,
+                       runtime::Lane& store_lane, Core& core, RemedyController& remedies, const Clock& clock, Post post)
+    : options_(std::move(options)),
+      config_(config),
+      store_(store),
+      store_lane_(store_lane),
+      core_(core),
+      remedies_(remedies),
+      clock_(clock),
+      post_(std::move(post)),
+      leads_(options_.leads),
+      current_at_(clock.steady()) {
+  tick();
+}
+
+Leadership RoleKeeper::describe(const store::LeaseView& view) const {
+  Leadership now;
+  now.is_shared = true;
+  now.leads = leads_;
+  now.is_held = leads_ && view.is_held;
+  now.epoch = view.seen.epoch;
+  now.leader = view.seen.holder;
+  now.address = view.seen.address;
+  now.since = view.seen.since;
+  now.silence = view.silence.value_or(Duration{});
+  if (!leads_) now.behind = std::max(clock_.steady() - current_at_, now.silence);
+  now.trouble = view.trouble;
+  return now;
+}
+
+void RoleKeeper::tick() {
+  if (!options_.lease || is_lost_) return;
+  const store::LeaseView view = options_.lease();
+  if (!leads_ && view.seen.mark == followed_) current_at_ = clock_.steady();
+  shown_ = describe(view);
+  if (view.is_lost) {
+    is_lost_ = true;
+    return options_.on_lost((view.seen.holder.empty() ? "another weftd" : view.seen.holder) +
+                            " has taken the database: this weftd did not renew its lease in time");
+  }
+  core_.hosts().refuse(leads_ ? "" : api::leadership_text(shown_));
+  core_.show(shown_);
+  if (leads_ || is_reading_) return;
+  if (view.epoch)
+    promote(*view.epoch);
+  else if (view.seen.mark != followed_)
+    follow(view.seen.mark);
+}
+
+void RoleKeeper::follow(const std::string& mark) {
+  is_reading_ = store_lane_.post([this, mark, now = clock_.now()] {
+    auto ledger = std::make_shared<Result<Ledger>>(read_ledger(store_, config_, now, false));
+    post_([this, mark, ledger] {
+      is_reading_ = false;
+      if (!*ledger) return;  // tried again with the next tick; why is said by the lease
+      followed_ = mark;
+      remedies_.follow((*ledger)->plans);
+      core_.follow(std::move((*ledger)->restored));
+    });
+  });
+}
+
+void RoleKeeper::promote(std::int64_t epoch) {
+  is_reading_ = store_lane_.post([this, epoch, now = clock_.now()] {
+    store_.lead(epoch);
+    auto ledger = std::make_shared<Result<Ledger>>(read_ledger(store_, config_, now, true));
+    post_([this, epoch, ledger] {
+      is_reading_ = false;
+      if (!*ledger) {
+        logger("weftd")->error("cannot lead yet: {}", ledger->error().message);
+        return;  // tried again with the next tick
+      }
+      leads_ = true;
+      logger("weftd")->info("this weftd leads now (epoch {}): {} incidents loaded", epoch,
+                            (*ledger)->restored.incidents.size());
+      remedies_.lead((*ledger)->plans, (*ledger)->clock);
+      const auto told = std::move((*ledger)->restored.told);
+      core_.lead(std::move((*ledger)->restored));
+      options_.on_lead(told);
+      tick();
+    });
+  });
+}
+
+bool RoleKeeper::may_tell() const {
+  if (!options_.lease) return true;
+  const store::LeaseView view = options_.lease();
+  return leads_ && !view.is_lost && (view.is_held || !view.trouble.empty());
+}
+
+std::optional<Error> RoleKeeper::refusal(CommandKind kind) const {
+  if (!options_.lease || kind == CommandKind::kRead) return std::nullopt;
+  if (!leads_) return Error{ErrorCode::kUnavailable, api::leadership_text(shown_)};
+  if (kind == CommandKind::kBrake) return std::nullopt;
+  const store::LeaseView view = options_.lease();
+  if (view.is_held) return std::nullopt;
+  return Error{ErrorCode::kUnavailable, "nothing was changed: " + api::leadership_text(describe(view))};
+}
+
+}  // namespace weft::daemon

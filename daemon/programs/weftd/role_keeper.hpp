@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which of two weftd on one database this one is: it follows the lease, and brings the rest of weftd along.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "daemon/adapters/store/lease.hpp"
+#include "daemon/adapters/store/store.hpp"
+#include "daemon/config/config.hpp"
+#include "daemon/platform/runtime/lane.hpp"
+#include "daemon/programs/weftd/command_forwarders.hpp"
+#include "daemon/programs/weftd/core.hpp"
+#include "daemon/programs/weftd/remedy_controller.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::daemon {
+
+/// All that a weftd remembers across restarts.
+struct Ledger {
+  store::Restored restored;
+  ClockMemory clock;
+  RemedyMemory plans;
+};
+
+/// Reads it; blocks. Fails as the store does. `is_whole`: with what rules remember (Store::restore()), which a standby
+/// does not need (Store::look()).
+Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& config, TimePoint now, bool is_whole);
+
+/// A standby shows what the leader has stored, at most about a second later. When the lease becomes ours, the ledger is
+/// read once more, and Core and RemedyController go on from there. All members are called on one thread; `post` brings
+/// the store lane's answers back to it.
+class RoleKeeper {
+ public:
+  /// Brings a function to the thread that owns the object; may be called from any thread.
+  using Post = std::function<void(std::function<void()>)>;
+
+  /// What it asks, and whom it tells.
+  struct Options {
+    std::function<store::LeaseView()> lease;  ///< none: this weftd always leads
+    bool leads = true;                        ///< at first
+    /// It leads from now on; with Restored::told.
+    std::function<void(const std::map<std::string, std::string>&)> on_lead;
+    std::function<void(std::string)> on_lost{};  ///< another leads instead, in words: end, and begin anew; told once
+  };
+
+  /// All must outlive it.
+  RoleKeeper(Options options, const config::WeftdConfig& config, store::Store& store, runtime::Lane& store_lane,
+             Core& core, RemedyController& remedies, const Clock& clock, Post post);
+
+  /// Looks how the lease is. Call it about twice in a second.
+  void tick();
+  /// Why a command is not for this weftd now; nothing: it is. kUnavailable; of a standby it begins with "standby: " and
+  /// names the leader.
+  std::optional<Error> refusal(CommandKind kind) const;
+  /// Receivers of events are told by this weftd: it leads, or cannot know because the database is away. One that has
+  /// just woken from a long sleep asks first.
+  bool may_tell() const;
+  /// What EventSender::look() calls `apart`: empty while no other weftd can lead.
+  std::string key_end() const { return shown_.leads && !shown_.is_held ? ".epoch" + std::to_string(shown_.epoch) : ""; }
+  /// As of the last tick().
+  const Leadership& leadership() const { return shown_; }
+
+ private:
+  Leadership describe(const store::LeaseView& view) const;
+  void follow(const std::string& mark);
+  void promote(std::int64_t epoch);
+
+  Options options_;
+  const config::WeftdConfig& config_;
+  store::Store& store_;
+  runtime::Lane& store_lane_;
+  Core& core_;
+  RemedyController& remedies_;
+  const Clock& clock_;
+  Post post_;
+  bool leads_;
+  bool is_reading_ = false;  ///< the ledger
+  bool is_lost_ = false;
+  std::string followed_;   ///< the mark of the ledger that is shown
+  Duration current_at_{};  ///< when no newer one was known, on the steady clock
+  Leadership shown_;
+};
+
+}  // namespace weft::daemon

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftd/subnet_watchers.hpp"
+
+#include <boost/asio/post.hpp>
+#include <system_error>
+#include <utility>
+
+#include "daemon/platform/logging/logging.hpp"
+#include "daemon/programs/weftd/port_finder.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+constexpr auto kLookForPortsEvery = 60s;
+constexpr auto kLookForFirstPortEvery = 5s;
+
+std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
+  if (!infiniband.sweeper.empty()) return infiniband.sweeper;
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "weft-sweeper";
+}
+
+}  // namespace
+
+SubnetWatchers::SubnetWatchers(asio::io_context& main, const config::WeftdConfig& config, Core& core,
+                               RemedyController& remedies, ActsAs acts_as)
+    : main_(main),
+      config_(config),
+      core_(core),
+      remedies_(remedies),
+      acts_as_(std::move(acts_as)),
+      program_(sweeper_program(config.infiniband)),
+      look_(main),
+      finder_({.name = "port-finder", .capacity = 2, .when_full = runtime::WhenFull::kRefuse}) {}
+
+void SubnetWatchers::start() {
+  if (!config_.infiniband.enabled) return;
+  if (!config_.infiniband.ports.automatic) {
+    for (const config::InfinibandPort& port : config_.infiniband.ports.named) add(port);
+    return;
+  }
+  look();
+}
+
+void SubnetWatchers::stop() {
+  stopped_ = true;
+  look_.cancel();
+  finder_.stop();
+  for (auto& [name, watcher] : watchers_) watcher->stop();
+}
+
+void SubnetWatchers::act_as(ActsAs acts_as) {
+  acts_as_ = std::move(acts_as);
+  for (auto& [name, watcher] : watchers_) watcher->act_as(acts_as_);
+}
+
+void SubnetWatchers::report(SelfMetrics& metrics) const {
+  for (const auto& [name, watcher] : watchers_) {
+    const auto analysis = core_.analysis_seconds().find(name);
+    metrics.set_fabric(name, analysis == core_.analysis_seconds().end() ? 0 : analysis->second, watcher->restarts(),
+                       watcher->skipped());
+    if (!acts_as_.installation.empty()) metrics.set_acting(name, watcher->acting());
+  }
+}
+
+std::filesystem::path SubnetWatchers::scratch(const std::string& name) const {
+  return std::filesystem::absolute(config_.state_dir) / "run" / name;
+}
+
+void SubnetWatchers::look() {
+  finder_.post([this] {
+    auto ports = find_ports(program_, scratch("port-finder"), 10s);
+    asio::post(main_, [this, ports = std::move(ports)] { looked(ports); });
+  });
+}
+
+void SubnetWatchers::looked(const Result<std::vector<config::InfinibandPort>>& ports) {
+  if (stopped_) return;
+  if (!ports && ports.error().message != complaint_) {
+    complaint_ = ports.error().message;
+    logger("infiniband")->warn("no InfiniBand port to monitor yet: {}", complaint_);
+  } else if (ports) {
+    if (ports->empty() && watchers_.empty() && complaint_.empty()) {
+      complaint_ = "no active InfiniBand port";
+      logger("infiniband")->warn("no InfiniBand port to monitor yet: {}", complaint_);
+    }
+    for (const config::InfinibandPort& port : *ports)
+      if (!watchers_.contains(port.fabric) && !has_another_way(port)) add(port);
+  }
+  look_.expires_after(watchers_.empty() ? kLookForFirstPortEvery : kLookForPortsEvery);
+  look_.async_wait([this](boost::system::error_code error) {
+    if (!error) look();
+  });
+}
+
+void SubnetWatchers::add(const config::InfinibandPort& port) {
+  core_.add_fabric(port.fabric);
+  auto watcher = std::make_unique<FabricWatcher>(
+      main_, FabricWatcher::Options{port, config_.infiniband, program_, scratch(port.fabric), acts_as_},
+      [this, name = port.fabric](Sweep sweep) { take(name, std::move(sweep)); },
+      [this, name = port.fabric](const std::string& why) { core_.take_trouble(name, why); });
+  watcher->start();
+  watchers_[port.fabric] = std::move(watcher);
+}
+
+void SubnetWatchers::take(const std::string& name, Sweep sweep) {
+  if (!watchers_.contains(name)) return;  // on its way out
+  if (config_.infiniband.ports.automatic) {
+    // In each sweep: the first one may have been replaced by a newer one before we looked, and cables move.
+    if (const std::string other = also_seen_by(name, sweep.local_port); !other.empty()) {
+      logger("infiniband")->info("{} is on the same subnet as {}: kept as standby", name, other);
+      reserve_[name] = sweep.local_port;
+      // Not from within its own callback.
+      asio::post(main_, [this, name] {
+        watchers_.erase(name);
+        remedies_.forget_acting(name);
+        core_.remove_fabric(name);
+      });
+      return;
+    }
+  }
+  remedies_.take_acting(name, watchers_.at(name)->acting(), *sweep.topology);
+  core_.take_sweep(std::move(sweep));
+}
+
+std::string SubnetWatchers::also_seen_by(const std::string& name, PortKey local_port) const {
+  for (const auto& [other, watcher] : watchers_) {
+    if (other == name || !core_.is_watching(other)) continue;
+    const auto last = core_.last_sweep(other);
+    if (!last) continue;
+    const PortIndex port = last->topology->find_port(local_port);
+    // An adapter on two subnets shows both of its ports in each, but a cable only in one.
+    if (port != kNoIndex && last->topology->port(port).is_up() && last->topology->port(port).peer != kNoIndex)
+      return other;
+  }
+  return {};
+}
+
+bool SubnetWatchers::has_another_way(const config::InfinibandPort& port) {
+  const auto reserved = reserve_.find(port.fabric);
+  if (reserved == reserve_.end()) return false;
+  if (!also_seen_by(port.fabric, reserved->second).empty()) return true;
+  reserve_.erase(reserved);
+  return false;
+}
+
+}  // namespace weft::daemon

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a weftd that was started anew knows of links that were taken out before: which end it set itself, from wherever it looks,
+which ones others disabled, and where their cables lead."""
+
+import weft_testing
+from physical_layer import PhysicalLayer, Snapshot
+from weft_testing import fat_tree, guid_text, wait_until, weftctl, weftctl_json
+
+LIMITS = """
+[remedy]
+isolate_link = "propose"
+restore_link = "propose"
+[remedy.limits]
+reading_interval = "500ms"
+check_interval = "2s"
+stale_intervals = 20
+[remedy.limits.capacity]
+leaf_share_idle = 0.5
+[remedy.limits.budget]
+cool_down = "0s"
+out_per_switch = 2
+[remedy.limits.verification]
+windows = 8
+within = "40s"
+probation = "5s"
+"""
+PATIENCE = 90
+
+
+WATCHES = "\n".join(["[remedy]"] + [f'{action} = "off"' for action in (
+    "isolate_link", "restore_link", "raise_link_cost", "drain_node", "undrain_node")])
+
+
+class Restarts(weft_testing.SubnetTest):
+    infiniband = LIMITS
+    analyzer = 'error_window_minimum = "2s"'
+    layer = None
+
+    @classmethod
+    def make_network(cls):
+        return fat_tree.build(8, rails=1, radix=8)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.layer = PhysicalLayer(cls.subnet)
+        cls.layer.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.layer:
+            cls.layer.__exit__(None, None, None)
+            cls.layer = None
+        super().tearDownClass()
+
+    def uplinks(self, leaf) -> list[int]:
+        return [number for number, end in sorted(leaf.ports.items()) if self.network.nodes[end.node].name.startswith("spine")]
+
+    def wait_state(self, plan: str, *states: str) -> dict:
+        def there():
+            found = next((each for each in weftctl_json(self.weftd, "plans", "--all").get("plans", []) if each["id"] == plan), None)
+            return found if found and found["state"] in states else None
+
+        return wait_until(there, within=PATIENCE, why=lambda: f"{plan} is not {states}: {self.weftd.log()}")
+
+    def ask(self, verb: str, link: str) -> str:
+        done = weftctl(self.weftd, verb, link, "--reason", "a drill", "--yes")
+        self.assertEqual(0, done.returncode, done.stderr)
+        return weftctl_json(self.weftd, "plans", "--all")["plans"][-1]["id"]
+
+    def listed(self, weftd, end) -> dict:
+        """The link at that end, as the list has it."""
+        identity, number = end
+        guid = guid_text(self.network.nodes[identity].guid)
+        return next((link for link in weftctl_json(weftd, "links")["links"]
+                     if any(each and (each["nodeGuid"], each["port"]) == (guid, number) for each in (link["a"], link.get("b")))), {})
+
+    def wait_in_use(self, *ends) -> None:
+        """Until routes lead over the links again, to the knowledge of weftd: the next test stops OpenSM."""
+        def back():
+            seen = Snapshot.of(self.subnet)
+            return all(seen.ports[end].state == "Active" and seen.routed_over(end) for end in ends)
+
+        wait_until(back, within=PATIENCE, why="they are not in use again")
+        self.weftd.wait_sweeps(2)
+
+    def restart(self) -> None:
+        self.weftd.stop(remove=False)
+        self.weftd.start()
+        self.weftd.wait_sweeps(3)
+
+    def test_isolated_because_of_errors_and_restarted_while_it_verifies(self):
+        """Errors of a link that is out cannot be measured again: they are no newer after a restart. It is then listed with both ends."""
+        leaf = self.network.find("leaf-r0-p02")
+        number = self.uplinks(leaf)[1]
+        end = leaf.ports[number]
+        ends = ((leaf.identity, number), (end.node, end.port))
+        errors = 0
+
+        def count(value):
+            for identity, port in ends:
+                self.subnet.set_counter(self.network.nodes[identity].name, port, "PortCounters.SymbolErrorCounter", value)
+
+        def proposed():
+            nonlocal errors
+            errors = min(60_000, errors + 20_000)
+            count(errors)
+            self.weftd.wait_sweeps(1)
+            return next((plan["id"] for plan in weftctl_json(self.weftd, "plans").get("plans", []) if plan["action"] == "ISOLATE_LINK"), None)
+
+        isolation = wait_until(proposed, within=PATIENCE, why=lambda: f"no plan: {self.weftd.log()}")
+        with self.opensm_stopped():
+            done = weftctl(self.weftd, "approve", isolation)
+            self.assertEqual(0, done.returncode, done.stderr)
+            self.wait_state(isolation, "VERIFYING")
+            self.weftd.wait_sweeps(3)
+            self.weftd.kill()
+        self.layer.settle()
+        self.weftd.start()
+        self.weftd.wait_sweeps(1)
+        plan = self.wait_state(isolation, "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual("COMMITTED", plan["state"], plan)
+        self.restart()
+        link = self.listed(self.weftd, ends[0])
+        self.assertEqual(link, self.listed(self.weftd, ends[1]))
+        self.assertEqual((isolation, True), (link["planId"], link["disabled"]), link)
+        down = weftctl(self.weftd, "links", "--down").stdout
+        self.assertRegex(down, rf"leaf-r0-p02.*down \(taken out by {isolation}\)")
+        errors_of = [i["cause"]["kind"] for i in self.weftd.incidents("LINK_ERRORS", open_only=False)]
+        self.assertEqual(["LINK"], errors_of, "not one more for the port alone")
+        count(0)
+        back = self.wait_state(self.ask("restore", f"{leaf.name}:{number}"), "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual("COMMITTED", back["state"], back)
+        self.assertEqual("", self.listed(self.weftd, ends[0])["planId"])
+        self.wait_in_use(ends[0])
+
+    def test_a_cable_that_nobody_ever_saw_is_listed_with_its_one_end(self):
+        leaf = self.network.find("leaf-r0-p02")
+        number = self.uplinks(leaf)[-1]
+        self.subnet.run(["ibportstate", "-G", guid_text(leaf.guid), str(number), "disable"])
+        self.layer.settle()
+        other = weft_testing.Weftd(self.subnet.environment(self.network.hosts()[0].identity), infiniband=WATCHES, interval=self.interval)
+        self.addCleanup(other.stop)
+        other.start()
+        other.wait_sweeps(1)
+        half = self.listed(other, (leaf.identity, number))
+        self.assertEqual((True, False), (half.get("disabled"), bool(half.get("b"))), half)
+        self.assertRegex(weftctl(other, "links", "--down").stdout, rf"leaf-r0-p02.*{number} +not known +down \(disabled\)")
+        # Who saw it before knows where it leads, also after a restart.
+        self.restart()
+        self.assertTrue(self.listed(self.weftd, (leaf.identity, number)).get("b"))
+        self.assertRegex(weftctl(self.weftd, "links", "--down").stdout, r"leaf-r0-p02.*spine-.*down \(disabled\)")
+        self.subnet.run(["ibportstate", "-G", guid_text(leaf.guid), str(number), "enable"])
+        self.layer.settle()
+        self.wait_in_use((leaf.identity, number))
+
+    def test_moved_beside_the_other_end_while_it_verifies(self):
+        leaf = self.network.find("leaf-r0-p02")
+        number = self.uplinks(leaf)[1]  # the physical layer's own way over the first one would be lost while OpenSM is stopped
+        end = leaf.ports[number]
+        ends = ((leaf.identity, number), (end.node, end.port))
+        far = next(host for host in self.network.hosts() if host.ports[1].node != self.watcher.ports[1].node)
+        with self.opensm_stopped():
+            isolation = self.ask("isolate", f"{leaf.name}:{number}")
+            self.wait_state(isolation, "VERIFYING")
+            self.weftd.kill()
+        self.layer.settle()
+        set_before = [end for end in ends if Snapshot.of(self.subnet).ports[end].physical == "Disabled"]
+        self.assertEqual(1, len(set_before))
+        self.weftd.environment = self.subnet.environment(far.identity)
+        self.weftd.start()
+        self.weftd.wait_sweeps(1)
+        plan = self.wait_state(isolation, "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual("COMMITTED", plan["state"], plan)
+        self.weftd.wait_sweeps(5)  # it is read again meanwhile
+        self.assertEqual(0, weftctl(self.weftd, "restore", f"{leaf.name}:{number}", "--dry-run").returncode)
+        back = self.wait_state(self.ask("restore", f"{leaf.name}:{number}"), "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual("COMMITTED", back["state"], back)
+        self.wait_in_use(ends[0])
+
+    def test_links_that_others_disabled_still_count(self):
+        leaf = self.network.find("leaf-r0-p02")
+        up = self.uplinks(leaf)
+
+        def turn(what):
+            for number in up[-2:]:
+                self.subnet.run(["ibportstate", "-G", guid_text(leaf.guid), str(number), what])
+
+        def refused():
+            done = weftctl(self.weftd, "isolate", f"{leaf.name}:{up[0]}", "--dry-run")
+            return "links of one switch isolated or avoided reached" in done.stdout
+
+        turn("disable")
+        wait_until(refused, within=PATIENCE, why="they are not counted before the restart")
+        self.weftd.stop(remove=False)
+        self.weftd.start()
+        self.weftd.wait_sweeps(3)
+        self.assertTrue(refused(), weftctl(self.weftd, "isolate", f"{leaf.name}:{up[0]}", "--dry-run").stdout)
+        turn("enable")
+        wait_until(lambda: not refused(), within=PATIENCE, why="they still count")
+        self.wait_in_use(*((leaf.identity, number) for number in up[-2:]))
+
+
+if __name__ == "__main__":
+    weft_testing.main()

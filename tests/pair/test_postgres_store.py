@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""weftd whose incidents, plans and audit trail are in a PostgreSQL with a synchronous standby: restarts, a database that is killed while
+cables are pulled, and one that fails over."""
+
+import os
+import re
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "infiniband"))
+
+import weft_testing  # noqa: E402
+from postgres_pair import PostgresPair, missing  # noqa: E402
+from weft_testing import fat_tree, run_weftd, wait_until, weftctl, weftctl_json  # noqa: E402
+
+STORE = """
+[store]
+url = "{url}"
+[remedy]
+isolate_link = "propose"
+"""
+
+
+class PostgresStore(weft_testing.SubnetTest):
+    postgres = None
+
+    @classmethod
+    def make_network(cls):
+        return fat_tree.build(8, rails=1, radix=8)
+
+    @classmethod
+    def setUpClass(cls):
+        if missing():
+            raise unittest.SkipTest(f"not installed: {', '.join(missing())}")
+        weft_testing.require_simulator()
+        cls.postgres = PostgresPair()
+        try:
+            cls.postgres.start()
+            cls.infiniband = STORE.format(url=cls.postgres.url)
+            super().setUpClass()
+        except BaseException:
+            cls.postgres.stop()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        cls.postgres.stop()
+
+    def pull(self, number: int, sweeps: int = 4):
+        """The cable of a host. Its incident, which is there after so many sweeps at most."""
+        host = self.network.hosts()[number]
+        self.subnet.unlink(host.identity, 1)
+        self.addCleanup(self.subnet.relink, host.identity, 1)
+        ends = self.link(host.name, 1)
+        return self.expect("LINK_DOWN", lambda incident: self.is_link(incident, ends), sweeps=sweeps)
+
+    def stored(self, incident: dict) -> str:
+        number = int(incident["id"].removeprefix("INC-"))
+        return self.postgres.primary.sql(
+            f"SELECT (SELECT count(*) FROM incident WHERE id = {number}), (SELECT count(*) FROM event WHERE incident = {number} AND what = 'opened')")
+
+    def leaf(self):
+        return next(node for node in self.network.nodes.values() if node.name.startswith("leaf"))
+
+    def maintenance(self, *arguments):
+        return weftctl(self.weftd, "maintenance", "add", self.leaf().name, "--for", "1h", "--reason", "new firmware", *arguments)
+
+    def test_1_the_configuration_is_checked(self):
+        place = ["--state-dir", self.weftd.state_dir, "--check-config"]
+        good = run_weftd(["--store-url", self.postgres.url, *place])
+        self.assertEqual(0, good.returncode, good.stderr)
+        self.assertIn("is reachable, with schema version", good.stdout)
+        for url, words in (("postgresql://weft@127.0.0.1:1/weft", "the database is not reachable"),
+                           ("postgresql://weft@db1/weft?sslmode=require", "only verify-full makes sure who answers"),
+                           ("postgresql://weft:opensesame@db1/weft", "contains a password")):
+            bad = run_weftd(["--store-url", url, *place])
+            self.assertEqual(2, bad.returncode, bad.stdout)
+            self.assertIn(words, bad.stderr)
+            self.assertNotIn("opensesame", bad.stdout + bad.stderr)
+        lost = run_weftd(place)
+        self.assertEqual(2, lost.returncode, lost.stdout)
+        self.assertIn("goes with the database postgresql://weft@127.0.0.1", lost.stderr)
+
+    def test_2_incidents_plans_and_the_trail_outlive_a_restart(self):
+        incident = self.pull(0)
+        self.assertEqual(0, self.maintenance("--who", "ann").returncode)
+        wait_until(lambda: self.stored(incident) == "1|1", why=lambda: self.stored(incident))
+        self.weftd.kill()
+        self.weftd.start()
+        wait_until(lambda: "this weftd leads now" in self.weftd.log(), 30, why=self.weftd.log)  # it waits until the old beat stood still
+        self.weftd.wait_sweeps(2)
+        again = next(each for each in self.weftd.incidents("LINK_DOWN") if each["id"] == incident["id"])
+        self.assertEqual(incident["opened"], again["opened"])
+        self.assertEqual("1|1", self.stored(incident))
+        self.assertIn("new firmware", weftctl(self.weftd, "maintenance").stdout)
+        self.assertFalse(os.path.exists(os.path.join(self.weftd.state_dir, "weft.db")))
+        self.assertIn("from postgresql://weft@127.0.0.1", self.weftd.log())
+
+    def test_3_a_killed_database_stops_neither_watching_nor_serving(self):
+        self.weftd.wait_sweeps(1)
+        self.postgres.primary.kill()
+        incident = self.pull(1)  # found and shown meanwhile
+        refused = self.maintenance()
+        self.assertNotEqual(0, refused.returncode, "nothing is promised that is not stored")
+        self.assertIn("the database is not reachable", refused.stderr)
+        self.weftd.wait_sweeps(3)
+        self.postgres.primary.start()
+        wait_until(lambda: self.stored(incident) == "1|1", within=120, why=lambda: self.stored(incident) + self.weftd.log())
+        wait_until(lambda: self.maintenance().returncode == 0, why="it is refused still")
+        self.assertEqual("0", self.postgres.primary.sql("SELECT count(*) FROM (SELECT 1 FROM event WHERE what = 'opened' GROUP BY incident "
+                                                        "HAVING count(*) > 1) AS twice"))
+
+    def test_3b_a_database_that_hangs_holds_nobody_up(self):
+        self.postgres.primary.signal(signal.SIGSTOP)
+        try:
+            incident = self.pull(2, sweeps=40)  # no longer than the bound of an answer, and of a new connection to each server
+            self.weftd.wait_sweeps(3)
+            refused = self.maintenance()
+            self.assertNotEqual(0, refused.returncode, "nothing is promised that is not stored")
+        finally:
+            self.postgres.primary.signal(signal.SIGCONT)
+        wait_until(lambda: self.stored(incident) == "1|1", within=120, why=lambda: self.stored(incident) + self.weftd.log())
+        wait_until(lambda: self.maintenance().returncode == 0, why="it is refused still")
+
+    def test_4_a_plan_and_its_records_are_in_the_database(self):
+        leaf = self.leaf()
+        number = next(number for number, end in sorted(leaf.ports.items()) if self.network.nodes[end.node].name.startswith("spine"))
+        proposed = weftctl(self.weftd, "isolate", f"{leaf.name}:{number}", "--reason", "a drill", "--yes")
+        self.assertIn("PLAN-", proposed.stdout + proposed.stderr)
+        plan = weftctl_json(self.weftd, "plans", "--all")["plans"][-1]
+        self.assertEqual("1", self.postgres.primary.sql(f"SELECT count(*) FROM plan WHERE id = {plan['id'].removeprefix('PLAN-')}"))
+        trail = weftctl(self.weftd, "audit")
+        self.assertEqual(0, trail.returncode, trail.stderr)
+        self.assertNotEqual("0", self.postgres.primary.sql("SELECT records FROM audit_end"))
+
+    def test_5_the_standby_takes_over_and_nothing_is_lost(self):
+        before = self.pull(3)
+        wait_until(lambda: self.stored(before) == "1|1", why=lambda: self.stored(before))
+        self.postgres.fail_over()
+        self.assertEqual("1|1", self.stored(before))
+        after = self.pull(4)
+        wait_until(lambda: self.stored(after) == "1|1", within=120, why=lambda: self.stored(after) + self.weftd.log())
+        self.assertEqual("0", self.postgres.primary.sql("SELECT count(*) FROM (SELECT 1 FROM event WHERE what = 'opened' GROUP BY incident "
+                                                        "HAVING count(*) > 1) AS twice"))
+
+    def configure(self, url: str) -> None:
+        with open(self.weftd.configuration, encoding="utf-8") as stream:
+            text = re.sub(r'^url = ".*"$', f'url = "{url}"', stream.read(), flags=re.MULTILINE)
+        with open(self.weftd.configuration, "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+    def test_6_copied_to_a_file_and_back(self):
+        def known():
+            return sorted((incident["id"], incident["opened"]) for incident in self.weftd.incidents(open_only=False))
+
+        def copied(source: str, target: str) -> str:
+            done = run_weftd(["store", "copy", source, target], timeout=120)
+            self.assertEqual(0, done.returncode, done.stderr)
+            self.assertEqual("", done.stderr, "there is no terminal to show progress on")
+            return re.search(r"(\d+) records, last hash ([0-9a-f]{64})", done.stdout)[0]
+
+        before = known()
+        self.assertNotEqual([], before)
+        self.assertEqual(0, self.weftd.stop(remove=False))
+        directory = os.path.join(self.weftd.place, "file")
+        self.assertNotEqual("0", copied(self.postgres.url, directory).split()[0], "records of the trail")
+        again = run_weftd(["store", "copy", self.postgres.url, directory])
+        self.assertEqual(1, again.returncode)
+        self.assertIn("is not empty", again.stderr)
+        at_first, self.weftd.state_dir = self.weftd.state_dir, directory
+        self.configure("")
+        self.weftd.start()
+        self.assertEqual(before, known())
+        self.assertEqual(0, self.weftd.stop(remove=False))
+        self.postgres.primary.sql("CREATE DATABASE second")
+        second = self.postgres.url.removesuffix("postgres") + "second"
+        self.assertIn("last hash", copied(directory, second))
+        self.configure(second)
+        self.weftd.start()
+        self.assertEqual(before, known())
+        self.assertTrue(os.path.exists(os.path.join(at_first, "store")))
+
+
+if __name__ == "__main__":
+    weft_testing.main()

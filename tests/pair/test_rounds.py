@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two weftd on one subnet (ibsim, OpenSM), one PostgreSQL with a synchronous standby, a real Slurm, and collectors. In each round somebody is
+killed, stopped, cut off or given another clock at a random moment, while cables are pulled, hosts are drained and plans are approved.
+
+What it leaves out: the two weftd share a kernel and a boot clock; a partition is between a weftd and both servers, never between the
+servers; a clock step is seen by weftd alone (clock_shim.cpp).
+
+    WEFT_ROUNDS=200 WEFT_SEED=7 python3 tests/pair/test_rounds.py
+"""
+
+import os
+import random
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+for room in ("infiniband", "partners", "collector"):
+    sys.path.insert(0, os.path.join(ROOT, "tests", room))
+
+import sysfs_tree  # noqa: E402
+import weft_testing  # noqa: E402
+import weftd_partners  # noqa: E402
+from certificates import make_certificate  # noqa: E402
+from collector_testing import Collector  # noqa: E402
+from postgres_pair import PostgresPair, missing as missing_postgres  # noqa: E402
+from separate_network import SeparateNetwork, can_separate, enter_own_network  # noqa: E402
+from slurm_cluster import SlurmCluster, missing as missing_slurm  # noqa: E402
+from weft_testing import BUILD, PATIENCE, Weftd, ends_of, wait_until, weftctl  # noqa: E402
+from webhook_receiver import EventReceiver  # noqa: E402
+
+ROUNDS = int(os.environ.get("WEFT_ROUNDS", "20"))  # tests/run --long: 200
+SEED = int(os.environ.get("WEFT_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 31)
+PROMISED = 10.0  # seconds until somebody leads again
+KEY = "a key of the test, long enough"
+STORE = """
+[store]
+url = "{url}"
+[events]
+urls = ["{events}"]
+key_file = "{key}"
+timeout = "1s"
+"""
+TWICE_OPEN = """
+SELECT count(*) FROM (SELECT 1 FROM entity JOIN incident ON incident.id = entity.incident
+WHERE entity.role = 'cause' AND incident.state <> 'RESOLVED' AND incident.kind = '{kind}'
+GROUP BY entity.fabric, entity.kind, node, port, peer_node, peer_port HAVING count(*) > 1) AS twice"""
+TWICE_OPENED = "SELECT count(*) FROM (SELECT 1 FROM event WHERE what = 'opened' GROUP BY incident HAVING count(*) > 1) AS twice"
+
+
+class Analyst:
+    """One of the two weftd."""
+
+    def __init__(self, name: str, wire: int, weftd: Weftd, clock: str):
+        self.name = name
+        self.wire = wire
+        self.weftd = weftd
+        self.clock = clock
+
+    def is_ready(self) -> bool:
+        try:
+            return self.weftd.client.ready()
+        except OSError:
+            return False
+
+    def set_clock(self, seconds: float) -> None:
+        with open(self.clock, "r+b") as stream:
+            stream.write(struct.pack("q", int(seconds * 1e9)))
+
+    def signal(self, number: int) -> None:
+        self.weftd.process.send_signal(number)
+
+
+@unittest.skipIf(missing_postgres(), f"not installed: {', '.join(missing_postgres())}")
+@unittest.skipIf(missing_slurm(), f"not installed: {', '.join(missing_slurm())}")
+@unittest.skipUnless(can_separate(), "network namespaces need root")
+class Rounds(weftd_partners.WithScheduler):
+    @classmethod
+    def make_network(cls):
+        network = weft_testing.fat_tree.build(20, rails=1, radix=8)
+        for name, host in zip(weftd_partners.NAMED, network.hosts()):
+            host.name = f"{name} mlx5_0"
+        return network
+
+    @classmethod
+    def setUpClass(cls):
+        weft_testing.require_simulator()
+        cls.place = tempfile.mkdtemp(prefix="weft-rounds-")
+        cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
+        cls.start_partners()
+        cls.subnet = weft_testing.simulated_subnet.SimulatedSubnet(cls.make_network())
+        cls.addClassCleanup(cls.subnet.stop)
+        cls.subnet.start()
+        cls.both = [cls.make_analyst(name, wire) for wire, name in enumerate(("first", "second"))]
+        for analyst in cls.both:
+            cls.addClassCleanup(analyst.weftd.stop)
+            analyst.weftd.start()
+        cls.weftd = cls.both[0].weftd  # whom the base class asks
+        cls.addresses = ",".join(analyst.weftd.grpc for analyst in cls.both)
+        cls.collectors = {host: cls.make_collector(host, number) for number, host in enumerate(weftd_partners.NAMED[:2])}
+
+    @classmethod
+    def start_partners(cls):
+        cls.network_of_database = SeparateNetwork(2)
+        cls.addClassCleanup(cls.network_of_database.stop)
+        cls.network_of_database.start()
+        # A connection from another address than loopback is made over TLS alone.
+        cls.postgres = PostgresPair("listen_addresses = '*'\n", "host all all 127.0.0.1/32 trust\nhostssl all all 10.99.0.0/16 trust\n"
+                                    "host replication all 127.0.0.1/32 trust\n", cls.network_of_database)
+        cls.addClassCleanup(cls.postgres.stop)
+        names = ",".join(f"IP:{SeparateNetwork.far(wire)}" for wire in range(2))
+        cls.authority = make_certificate(cls.place, "database", names)
+        cls.postgres.take_certificate(cls.authority)
+        cls.postgres.start()
+        cls.slurm = SlurmCluster(len(weftd_partners.NAMED))
+        cls.addClassCleanup(cls.slurm.stop)
+        cls.slurm.start()
+        cls.receiver = EventReceiver(KEY)
+        cls.addClassCleanup(cls.receiver.stop)
+        cls.key = os.path.join(cls.place, "key")
+        with open(cls.key, "w", encoding="utf-8") as stream:
+            stream.write(KEY + "\n")
+        os.chmod(cls.key, 0o600)
+
+    @classmethod
+    def make_analyst(cls, name: str, wire: int) -> Analyst:
+        ports = ",".join(f"{SeparateNetwork.far(wire)}:{server.port}" for server in (cls.postgres.primary, cls.postgres.standby))
+        url = f"postgresql://weft@{ports}/postgres?sslrootcert={cls.authority[0]}"
+        clock = os.path.join(cls.place, f"clock-{name}")
+        with open(clock, "wb") as stream:
+            stream.write(bytes(8))
+        environment = cls.subnet.environment(cls.subnet.network.hosts()[-1 - wire].identity)
+        environment["LD_PRELOAD"] += ":" + os.path.join(BUILD, "tests", "clock_shim.so")
+        environment["WEFT_TEST_CLOCK"] = clock
+        settings = cls.remedies(weftd_partners.SLURM.format(slurm_conf=cls.slurm.configuration))
+        weftd = Weftd(environment, infiniband=settings + STORE.format(url=url, events=cls.receiver.url, key=cls.key))
+        return Analyst(name, wire, weftd, clock)
+
+    @classmethod
+    def make_collector(cls, host: str, number: int) -> Collector:
+        root = os.path.join(cls.place, f"sysfs-{host}")
+        sysfs_tree.add_adapter(root, 0, cls.subnet.network.hosts()[number].guid)
+        collector = Collector(root, cls.addresses, interval="500ms", node_name=host)
+        cls.addClassCleanup(collector.remove)
+        return collector.start()
+
+    @classmethod
+    def tearDownClass(cls):
+        pass  # by clean-ups, the newest first
+
+    # -- who leads
+
+    def held(self) -> tuple[Analyst | None, int]:
+        """Who has the lease by the ledger, and how far its beat is."""
+        number, holder = self.postgres.primary.sql("SELECT n, holder FROM weft_beat, weft_store").split("|")
+        leader = next((each for each in self.both if each.weftd.process and holder.endswith(f", process {each.weftd.process.pid}")), None)
+        return leader, int(number)
+
+    def wait_leader(self, among=None) -> Analyst:
+        """One of those has the lease and has renewed it from now on."""
+        first = self.held()
+
+        def found():
+            leader, number = self.held()
+            return leader if leader and leader in (among or self.both) and number > first[1] else None
+        return wait_until(found, within=PATIENCE, why=lambda: f"nobody leads:\n{self.logs()}")
+
+    def logs(self) -> str:
+        return f"seed {SEED}, {self.steps[-12:]}\n" + "\n".join(f"-- {analyst.name}\n{analyst.weftd.log()}" for analyst in self.both)
+
+    # -- what happens: each gives those who may lead meanwhile, and how it is ended
+
+    def killed(self, analyst: Analyst):
+        analyst.weftd.kill()
+        return [other for other in self.both if other is not analyst], lambda: analyst.weftd.start(wait=False)
+
+    def stopped(self, analyst: Analyst):
+        analyst.signal(signal.SIGSTOP)
+        return [other for other in self.both if other is not analyst], lambda: analyst.signal(signal.SIGCONT)
+
+    def cut_off(self, analyst: Analyst):
+        self.network_of_database.cut(analyst.wire)
+        return [other for other in self.both if other is not analyst], lambda: self.network_of_database.mend(analyst.wire)
+
+    def given_another_clock(self, analyst: Analyst):
+        step = self.random.choice((-86_400, -600, -5, 5, 600, 86_400))
+        analyst.set_clock(step)
+        self.steps.append(f"by {step} s")
+        return self.both, lambda: analyst.set_clock(0)
+
+    def database_killed(self, _analyst: Analyst):
+        self.postgres.primary.kill()
+        self.postgres.primary.start()
+        return self.both, lambda: None
+
+    def database_stopped(self, _analyst: Analyst):
+        self.postgres.primary.signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(1, 6))
+        self.postgres.primary.signal(signal.SIGCONT)
+        return self.both, lambda: None
+
+    def database_failed_over(self, _analyst: Analyst):
+        self.postgres.fail_over()
+        return self.both, self.postgres.add_standby
+
+    # -- what goes on meanwhile
+
+    def change_the_world(self) -> None:
+        """A cable is pulled or plugged in; sometimes a person drains a host or gives it back."""
+        name = self.random.choice(self.cables)
+        if name in self.pulled:
+            self.subnet.relink(name, 1)
+            self.pulled.remove(name)
+        else:
+            self.subnet.unlink(name, 1)
+            self.pulled.add(name)
+        self.steps.append(f"{name} {'pulled' if name in self.pulled else 'plugged in'}")
+        if self.random.random() < 0.5:
+            self.drain(self.random.choice(weftd_partners.NAMED[2:]))
+
+    def drain(self, host: str) -> None:
+        verb = "undrain" if "DRAIN" in self.slurm.state(host) else "drain"
+        for analyst in self.random.sample(self.both, 2):
+            if analyst.weftd.process is None or analyst.name in self.away:
+                continue
+            done = weftctl(analyst.weftd, verb, host, "--reason", "a drill", "--yes")
+            if done.returncode == 0:
+                plan = next(word.strip(".:,") for word in done.stdout.split() if word.startswith("PLAN-"))
+                self.promised_plans.add(int(plan.removeprefix("PLAN-")))
+                self.steps.append(f"{verb} {host} is {plan}")
+                return
+
+    # -- what must be so
+
+    def check(self) -> None:
+        primary = self.postgres.primary
+        links = {name: self.link(name, 1) for name in self.cables}
+
+        def as_it_is():
+            for analyst in self.both:
+                shown = [incident for incident in analyst.weftd.incidents() if incident["cause"]["kind"] in ("LINK", "PORT")]
+                for name, ends in links.items():
+                    kinds = [incident["kind"] for incident in shown if ends_of(incident["cause"]) <= ends]
+                    # A link that was pulled often is flapping, and down only when it stays so.
+                    as_expected = "LINK_DOWN" in kinds or "LINK_FLAP" in kinds if name in self.pulled else "LINK_DOWN" not in kinds
+                    if not as_expected or kinds.count("LINK_DOWN") > 1:
+                        return False
+            return True
+
+        wait_until(as_it_is, within=PATIENCE, why=lambda: f"pulled are {self.pulled}; open are "
+                   f"{[[(i['id'], i['kind'], i['cause'].get('label')) for i in a.weftd.incidents()] for a in self.both]}\n{self.logs()}")
+        for kind in ("LINK_DOWN", "NODE_DOWN"):
+            self.assertEqual("0", primary.sql(TWICE_OPEN.format(kind=kind)), f"one trouble has two incidents\n{self.logs()}")
+        self.assertEqual("0", primary.sql(TWICE_OPENED), f"an incident was opened twice\n{self.logs()}")
+        known = dict(line.split("|") for line in primary.sql("SELECT id, opened FROM incident ORDER BY id").split())
+        for number, opened in self.known.items():
+            self.assertEqual(opened, known.get(number), f"INC-{number} was lost, or another has its number\n{self.logs()}")
+        self.known = known
+        stored = {int(line) for line in primary.sql("SELECT id FROM plan").split()}
+        self.assertEqual(set(), self.promised_plans - stored, f"plans that were promised are lost\n{self.logs()}")
+        self.check_acts()
+        self.check_batches()
+        # A request whose answer was lost is sent again with the same key; that an incident opened is told under one key. A leader that is cut
+        # off from the database tells under keys of its own, which end with its epoch: nobody could know then what the other one tells.
+        opened = [(event["incident"], event["idempotency_key"].partition(".epoch")[2]) for event in self.receiver.taken if event["event"] == "opened"]
+        self.assertEqual(len(set(opened)), len(opened), f"told twice: {[each for each in set(opened) if opened.count(each) > 1]}\n{self.logs()}")
+
+    def check_acts(self) -> None:
+        """Slurm writes down each order that it got. weftd's mark says which plan it was of."""
+        acts: dict[str, int] = {}
+        with open(os.path.join(self.slurm.place, "slurmctld.log"), encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                if "reason set to: weft PLAN-" in line:
+                    plan = line.split("reason set to: weft ")[1].split(".")[0]
+                    acts[plan] = acts.get(plan, 0) + 1
+        self.acts = acts
+        self.assertEqual({}, {plan: count for plan, count in acts.items() if count > 1}, f"acts that came twice\n{self.logs()}")
+        stored = set(self.postgres.primary.sql("SELECT 'PLAN-' || id FROM plan").split())
+        self.assertEqual(set(), set(acts) - stored, f"acts that nobody wrote down\n{self.logs()}")
+
+    def check_batches(self) -> None:
+        """Each was counted, and none twice: what a collector was told to be safe is known to whoever leads."""
+        def all_counted():
+            rows = dict(line.split("|", 1) for line in self.postgres.primary.sql(
+                "SELECT host, sequence || '|' || batches || '|' || lost FROM collector").split())
+            if set(rows) != set(self.collectors):
+                return False
+            for host, row in rows.items():
+                sequence, batches, lost = map(int, row.split("|"))
+                self.assertEqual(0, lost, f"batches of {host} are lost\n{self.logs()}")
+                self.assertEqual(sequence, batches, f"batches of {host} were counted twice, or not at all\n{self.logs()}")
+            return all(collector.metric("weft_agent_spool_batches") <= 6 for collector in self.collectors.values())
+
+        wait_until(all_counted, within=PATIENCE, why=lambda: "batches wait:\n" + "\n".join(c.log() for c in self.collectors.values()) + self.logs())
+
+    def test_rounds(self):
+        self.random = random.Random(SEED)
+        self.cables = [host.name for host in self.network.hosts()[len(weftd_partners.NAMED):-2]]
+        self.pulled: set[str] = set()
+        self.promised_plans: set[int] = set()
+        self.known: dict[str, str] = {}
+        self.steps: list[str] = []
+        self.away: set[str] = set()
+        times: dict[str, list[float]] = {}
+        self.wait_leader()
+        for number in range(ROUNDS):
+            what = self.random.choice((self.killed, self.stopped, self.cut_off) * 3 + (
+                self.given_another_clock, self.database_killed, self.database_stopped, self.database_failed_over))
+            leader = self.wait_leader()
+            whom = self.random.choice((leader, leader, *self.both))
+            self.change_the_world()
+            time.sleep(self.random.uniform(0, 2))
+            self.steps.append(f"round {number}: {what.__name__} {whom.name}{' (leads)' if whom is leader else ''}")
+            if what in (self.killed, self.stopped, self.cut_off):
+                self.away = {whom.name}
+            who_may_lead, end = what(whom)
+            before = time.monotonic()
+            self.assertIn(self.wait_leader(who_may_lead), who_may_lead)
+            took = time.monotonic() - before
+            if (whom is leader and self.away) or "database" in what.__name__:
+                times.setdefault(what.__name__, []).append(took)
+            self.change_the_world()
+            time.sleep(self.random.uniform(0, 3))
+            end()
+            self.away = set()
+            wait_until(lambda: all(analyst.is_ready() for analyst in self.both), within=PATIENCE, why=lambda: f"not ready\n{self.logs()}")
+            self.check()
+            print(f"{what.__name__} {whom.name}: {took:.1f} s", file=sys.stderr, flush=True)
+        self.check_trail()
+        for name, each in sorted(times.items()):
+            print(f"{name}: {len(each)} rounds, seconds until somebody led: {', '.join(f'{took:.1f}' for took in sorted(each))}", file=sys.stderr)
+        print(f"{len(self.known)} incidents, {len(self.receiver.taken)} events told ({len(self.receiver.keys)} requests), {len(self.acts)} drains by Slurm's log, "
+              f"{len(self.promised_plans)} plans promised, {self.postgres.primary.sql('SELECT sum(batches) FROM collector')} batches",
+              file=sys.stderr)
+        late = [took for each in times.values() for took in each if took > PROMISED]
+        print(f"{len(late)} of {sum(map(len, times.values()))} took longer than {PROMISED:.0f} s (seed {SEED})", file=sys.stderr)
+
+    def check_trail(self) -> None:
+        trail = weftctl(self.wait_leader().weftd, "audit")
+        self.assertEqual(0, trail.returncode, trail.stdout + trail.stderr)
+
+    def tearDown(self):
+        self.assertEqual([], self.subnet.ended(), "that is no fault of weftd's")
+
+
+if __name__ == "__main__":
+    enter_own_network()
+    weft_testing.main()

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two weftd on one PostgreSQL, on two hosts of one subnet: one leads, the other stands by and takes over. Leaders are ended, killed and
+stopped while cables are pulled; a receiver of events hears of each incident once."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "infiniband"))
+
+import weft_testing  # noqa: E402
+from postgres_pair import PostgresPair, missing  # noqa: E402
+from webhook_receiver import EventReceiver  # noqa: E402
+from weft_testing import Answer, Weftd, fat_tree, simulated_subnet, wait_until, weftctl, weftctl_json  # noqa: E402
+
+STORE = """
+[store]
+url = "{url}"
+[remedy]
+isolate_link = "propose"
+[events]
+urls = ["{receiver}"]
+key_file = "{key}"
+"""
+KEY = "a key of the test, long enough"
+TAKEOVER = 10  # seconds, as the guide promises
+
+
+def leads(weftd: Weftd) -> bool:
+    """As a load balancer asks."""
+    try:
+        return weftd.client.text("/readyz?role=leader") == "ready\n"
+    except (Answer, OSError):
+        return False
+
+
+class Wire:
+    """Between one weftd and the database: a port of its own on loopback. While it is cut nothing passes and nobody is told."""
+
+    def __init__(self, port: int):
+        self.to = port
+        self.is_cut = False
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.port = self.server.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):  # closed
+            while True:
+                near = self.server.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.to))
+                for source, target in ((near, far), (far, near)):
+                    threading.Thread(target=self._carry, args=(source, target), daemon=True).start()
+
+    def _carry(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError), source, target:
+            while piece := source.recv(65536):
+                while self.is_cut:
+                    time.sleep(0.05)
+                target.sendall(piece)
+            target.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self.is_cut = False
+        self.server.close()
+
+
+class TwoWeftd(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if missing():
+            raise unittest.SkipTest(f"not installed: {', '.join(missing())}")
+        weft_testing.require_simulator()
+        cls.postgres = PostgresPair()
+        cls.subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(8, rails=1, radix=8))
+        cls.pair: list[Weftd] = []
+        cls.wires: list[Wire] = []
+        cls.receiver = EventReceiver(KEY)
+        cls.place = tempfile.mkdtemp(prefix="weft-pair-")
+        key = os.path.join(cls.place, "key")
+        with open(key, "w", encoding="utf-8") as stream:
+            stream.write(KEY + "\n")
+        os.chmod(key, 0o600)
+        try:
+            cls.postgres.start()
+            cls.subnet.start()
+            for host in cls.subnet.network.hosts()[-2:]:
+                cls.wires.append(Wire(cls.postgres.primary.port))
+                cls.pair.append(Weftd(cls.subnet.environment(host.identity), infiniband=STORE.format(
+                    url=f"postgresql://weft@127.0.0.1:{cls.wires[-1].port}/postgres", receiver=cls.receiver.url, key=key)))
+                cls.pair[-1].start()
+                cls.pair[-1].wait_sweeps(1)
+        except BaseException:
+            cls.tearDownClass()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        for wire in cls.wires:
+            wire.is_cut = False
+        for weftd in cls.pair:
+            weftd.stop()
+        for wire in cls.wires:
+            wire.close()
+        cls.subnet.stop()
+        cls.postgres.stop()
+        cls.receiver.stop()
+        shutil.rmtree(cls.place, ignore_errors=True)
+
+    def sql(self, text: str) -> str:
+        return self.postgres.primary.sql(text)
+
+    def epoch(self) -> int:
+        return int(self.sql("SELECT epoch FROM weft_store"))
+
+    def roles(self) -> tuple[Weftd, Weftd]:
+        """The leader and the standby, when both have found their role."""
+        def found():
+            leaders = [each for each in self.pair if leads(each)]
+            return len(leaders) == 1 and leaders[0]
+
+        leader = wait_until(found, why=lambda: self.sql("SELECT * FROM weft_store") + "".join(each.log() for each in self.pair))
+        return leader, next(each for each in self.pair if each is not leader)
+
+    def wait_leads(self, weftd: Weftd, since: float, within: float = TAKEOVER) -> float:
+        """Seconds from `since` until it leads."""
+        wait_until(lambda: leads(weftd), 60, why=weftd.log)
+        took = time.monotonic() - since
+        print(f"    took over after {took:.1f} s", flush=True)
+        self.assertLess(took, within)
+        return took
+
+    def pull(self, number: int) -> set:
+        host = self.subnet.network.hosts()[number]
+        self.subnet.unlink(host.identity, 1)
+        self.addCleanup(self.subnet.relink, host.identity, 1)
+        end = host.ports[1]
+        return {(weft_testing.guid_text(host.guid), 1), (weft_testing.guid_text(self.subnet.network.nodes[end.node].guid), end.port)}
+
+    def ends_of(self, incident: dict) -> set:
+        return weft_testing.ends_of(incident["cause"])
+
+    def shown(self, weftd: Weftd, ends: set) -> dict | None:
+        return next((each for each in weftd.incidents("LINK_DOWN") if weft_testing.ends_of(each["cause"]) <= ends), None)
+
+    def expect(self, weftd: Weftd, ends: set) -> dict:
+        """Its incident, once the receiver was told of it and that is stored."""
+        incident = wait_until(lambda: self.shown(weftd, ends), 30, why=lambda: f"{weftd.incidents(open_only=False)}\n{weftd.log()}")
+        wait_until(lambda: "opened" in self.receiver.told(incident["id"]), 30, why=lambda: f"{self.receiver.keys}\n{weftd.log()}")
+        wait_until(lambda: f'"{incident["id"]}"' in self.sql("SELECT text FROM told"), 30, why=lambda: self.sql("SELECT text FROM told"))
+        return incident
+
+    def wait_quiet(self) -> None:
+        """Until a while has passed without an event."""
+        last = [0, 0.0]
+
+        def is_quiet():
+            if last[0] != len(self.receiver.keys):
+                last[:] = len(self.receiver.keys), time.monotonic()
+            return time.monotonic() - last[1] > 6
+
+        wait_until(is_quiet, 90, why=lambda: str(self.receiver.keys))
+
+    def assert_whole(self) -> None:
+        """No incident is there twice, and nothing happened twice to one."""
+        self.assertEqual("", self.sql("SELECT incident FROM event WHERE what = 'opened' GROUP BY incident HAVING count(*) > 1"))
+        self.assertEqual(self.sql("SELECT count(*) FROM incident"), self.sql("SELECT count(DISTINCT incident) FROM event WHERE what = 'opened'"))
+        keys = self.receiver.keys
+        self.assertEqual(len(keys), len(set(keys)), f"an event was sent twice: {self.receiver.keys}")
+        for each in self.roles()[0].incidents(open_only=False):
+            self.assertEqual(1, self.receiver.told(each["id"]).count("opened"), f"{each['id']}: {self.receiver.keys}")
+
+    def test_1_the_standby_follows(self):
+        leader, standby = self.roles()
+        incident = self.expect(leader, self.pull(0))
+        wait_until(lambda: any(each["id"] == incident["id"] for each in standby.incidents()), 10, why=standby.log)
+        standby.wait_sweeps(1)
+        refused = weftctl(standby, "acknowledge", incident["id"], "--who", "ann")
+        self.assertNotEqual(0, refused.returncode, refused.stdout)
+        self.assertIn("standby: ", refused.stderr)
+        self.assertIn(leader.grpc, refused.stderr)
+        self.assertIn(f"This weftd stands by: {self.sql('SELECT holder FROM weft_store')} leads at {leader.grpc} for ", weftctl(standby, "status").stdout)
+        self.assertIn("This weftd leads for ", weftctl(leader, "status").stdout)
+        self.assertIn("\nweft_leader 0\n", standby.metrics())
+        self.assertIn("\nweft_leader 1\n", leader.metrics())
+        done = weftctl(leader, "acknowledge", incident["id"], "--who", "ann")
+        self.assertEqual(0, done.returncode, done.stderr)
+        wait_until(lambda: any(each["state"] == "ACKNOWLEDGED" for each in standby.incidents()), 10, why=lambda: str(standby.incidents()))
+        self.assert_whole()
+
+    def test_2_a_leader_that_ends_gives_the_database_back(self):
+        leader, standby = self.roles()
+        before = self.expect(leader, self.pull(1))
+        began = time.monotonic()
+        self.assertEqual(0, leader.stop(remove=False))
+        self.wait_leads(standby, began)
+        self.assertEqual(before["id"], self.expect(standby, self.ends_of(before))["id"])
+        leader.start()
+        wait_until(lambda: "standing by" in leader.log(), why=leader.log)
+        self.assert_whole()
+
+    def test_3_a_leader_that_is_killed(self):
+        leader, standby = self.roles()
+        before = self.expect(leader, self.pull(2))
+        began = time.monotonic()
+        leader.kill()
+        during = self.pull(3)
+        self.wait_leads(standby, began)
+        self.assertEqual(before["id"], self.expect(standby, self.ends_of(before))["id"])
+        self.assertNotEqual(before["id"], self.expect(standby, during)["id"])
+        # The record of the one that was killed is still at the subnet administrator.
+        wait_until(lambda: re.search(r"\nweft_acting_registered\{.*\} 1\n", standby.metrics()), 30, why=standby.log)
+        self.assertIn("weft_acting_others{", standby.metrics())
+        self.assertEqual("", weftctl_json(standby, "hands-off").get("breakerReason", ""), "they take each other for strangers")
+        leader.start()
+        leader.wait_sweeps(1)
+        self.assert_whole()
+
+    def test_4_a_leader_that_hangs_for_a_minute(self):
+        leader, standby = self.roles()
+        before = self.expect(leader, self.pull(4))
+        began = time.monotonic()
+        os.killpg(leader.process.pid, signal.SIGSTOP)
+        try:
+            during = self.pull(5)
+            self.wait_leads(standby, began)
+            found = self.expect(standby, during)
+            self.assertEqual(before["id"], self.expect(standby, self.ends_of(before))["id"])
+            time.sleep(max(0.0, 60 - (time.monotonic() - began)))
+            epoch = self.epoch()
+        finally:
+            os.killpg(leader.process.pid, signal.SIGCONT)
+        wait_until(lambda: "has taken the database" in leader.log() and "standing by" in leader.log().rpartition("has taken")[2], 60, why=leader.log)
+        wait_until(lambda: (self.shown(leader, during) or {}).get("id") == found["id"], 60, why=leader.log)
+        self.assertEqual(epoch, self.epoch(), "the one that woke took nothing")
+        self.assert_whole()
+
+    def test_5_a_leader_that_is_cut_off_from_the_database(self):
+        leader, standby = self.roles()
+        wire = self.wires[self.pair.index(leader)]
+        before = self.expect(leader, self.pull(0))
+        self.wait_quiet()  # an event that was sent and is not stored is sent again, with its key
+        began = time.monotonic()
+        wire.is_cut = True
+        try:
+            self.wait_leads(standby, began)
+            self.assertFalse(leads(leader))
+            sweep = leader.sweep()
+            self.assertEqual(before["id"], self.expect(standby, self.ends_of(before))["id"])
+            refused = weftctl(leader, "acknowledge", before["id"], "--who", "ann")
+            self.assertNotEqual(0, refused.returncode, "nothing is promised that is not stored")
+            self.assertIn("its lease is not renewed", refused.stderr)
+            leader.wait_sweeps(2)
+            self.assertNotEqual(sweep, leader.sweep(), "it goes on watching")
+        finally:
+            wire.is_cut = False
+        wait_until(lambda: "has taken the database" in leader.log() and "standing by" in leader.log().rpartition("has taken")[2], 60, why=leader.log)
+        self.assert_whole()
+
+
+if __name__ == "__main__":
+    weft_testing.main()

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python client with the addresses of several weftd, each a small server of gRPC's own: leading, on standby, broken, frozen, gone."""
+
+import concurrent.futures
+import shutil
+import socket
+import tempfile
+import threading
+import time
+import unittest
+
+from partners_testing import main  # first: it finds the rest
+from certificates import make_certificate
+import python_client
+
+
+class Weftd:
+    """Counts calls. `mood`: "leads", "standby: …", "broken", or "slow"."""
+
+    def __init__(self, case, mood: str = "leads", credentials=None):
+        import grpc
+        from weft.v1 import health_pb2, health_pb2_grpc, incident_pb2, incident_pb2_grpc
+        self.mood = mood
+        self.calls: list[str] = []
+        self.verdicts = {"n1": health_pb2.NodeHealth.HEALTHY}
+        self.changed = threading.Condition()
+        outer, events = self, health_pb2.WatchHealthResponse
+
+        def note(name, context):
+            outer.calls.append(name)
+            if outer.mood == "broken":
+                context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
+            if outer.mood.startswith("standby: "):
+                context.abort(grpc.StatusCode.UNAVAILABLE, outer.mood)
+            if outer.mood == "slow":
+                time.sleep(2)
+
+        class Health(health_pb2_grpc.HealthServiceServicer):
+            def Get(self, request, context):
+                note("Get", context)
+                return health_pb2.NodeHealth(node=request.node, verdict=health_pb2.NodeHealth.HEALTHY)
+
+            def Watch(self, request, context):
+                note("Watch", context)
+                told = {}
+                first = True
+                while outer.mood == "leads" and context.is_active():
+                    for node, verdict in dict(outer.verdicts).items():
+                        if told.get(node) != verdict:
+                            told[node] = verdict
+                            health = health_pb2.NodeHealth(node=node, verdict=verdict)
+                            health.data_age.FromMilliseconds(int(time.monotonic() * 1000) % 1000)
+                            yield events(type=events.INITIAL if first else events.CHANGED, health=health)
+                    for node in [node for node in told if node not in outer.verdicts]:
+                        del told[node]
+                        yield events(type=events.REMOVED, health=health_pb2.NodeHealth(node=node))
+                    if first:
+                        yield events(type=events.INITIAL_COMPLETE)
+                    first = False
+                    with outer.changed:
+                        outer.changed.wait(0.1)
+                context.abort(grpc.StatusCode.UNAVAILABLE, "standby: demoted")
+
+        class Incidents(incident_pb2_grpc.IncidentServiceServicer):
+            def Acknowledge(self, request, context):
+                note("Acknowledge", context)
+                return incident_pb2.Incident(id=request.id)
+
+        self.server = grpc.server(concurrent.futures.ThreadPoolExecutor(8))
+        health_pb2_grpc.add_HealthServiceServicer_to_server(Health(), self.server)
+        incident_pb2_grpc.add_IncidentServiceServicer_to_server(Incidents(), self.server)
+        port = self.server.add_secure_port("127.0.0.1:0", credentials) if credentials else self.server.add_insecure_port("127.0.0.1:0")
+        self.address = f"127.0.0.1:{port}"
+        self.server.start()
+        case.addCleanup(lambda: self.server.stop(None).wait())
+
+    def set(self, **verdicts) -> None:
+        with self.changed:
+            self.verdicts.update(verdicts)
+            self.changed.notify_all()
+
+
+class Servers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        python_client.install(cls)
+
+    def setUp(self):
+        import grpc
+        from weft import Client
+        from weft.v1 import health_pb2, incident_pb2
+        self.grpc, self.Client, self.Health, self.Incident = grpc, Client, health_pb2, incident_pb2
+
+    def client(self, *servers, **more):
+        made = self.Client(list(servers), **more)
+        self.addCleanup(made.close)
+        return made
+
+    def acknowledge(self, client, timeout=5):
+        return client.incidents_stub.Acknowledge(self.Incident.AcknowledgeIncidentRequest(id="INC-1"), timeout=timeout)
+
+    def frozen(self) -> str:
+        dead = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
+        self.addCleanup(dead.close)
+        return f"127.0.0.1:{dead.getsockname()[1]}"
+
+    def test_a_read_goes_to_the_first_that_answers_and_stays_there(self):
+        for mood in ("standby: weft2 leads", "broken"):
+            with self.subTest(mood):
+                first, second = Weftd(self, mood), Weftd(self)
+                client = self.Client(f"{first.address}, {second.address}")
+                self.addCleanup(client.close)
+                self.assertEqual("n1", client.health("n1").node)
+                client.health("n1")
+                self.assertEqual((["Get"], ["Get", "Get"]), (first.calls, second.calls))
+
+    def test_a_command_is_sent_again_only_when_it_was_not_taken(self):
+        standby, broken, leader = Weftd(self, "standby: weft2 leads"), Weftd(self, "broken"), Weftd(self)
+        for first in (standby.address, "127.0.0.1:1"):
+            self.assertEqual("INC-1", self.acknowledge(self.client(first, leader.address)).id)
+        self.assertEqual(["Acknowledge"] * 2, leader.calls)
+        with self.assertRaises(self.grpc.RpcError) as lost:
+            self.acknowledge(self.client(broken.address, leader.address))
+        self.assertEqual(("Socket closed", 2), (lost.exception.details(), len(leader.calls)))
+        slow = Weftd(self, "slow")
+        with self.assertRaises(self.grpc.RpcError) as late:
+            self.acknowledge(self.client(slow.address, leader.address), timeout=1)
+        self.assertEqual((self.grpc.StatusCode.DEADLINE_EXCEEDED, 2), (late.exception.code(), len(leader.calls)))
+
+    def test_a_frozen_or_slow_server_costs_its_share_of_the_time(self):
+        leader = Weftd(self)
+        for first, within in ((self.frozen(), 3.0), (Weftd(self, "slow").address, 1.5)):
+            began = time.monotonic()
+            client = self.client(first, leader.address, timeout=2)
+            self.assertEqual("n1", client.health("n1").node)
+            self.assertLess(time.monotonic() - began, within)
+        began = time.monotonic()
+        self.acknowledge(self.client(self.frozen(), leader.address), timeout=10)
+        self.assertLess(time.monotonic() - began, 4)
+
+    def test_when_none_serves_all_are_named(self):
+        standby = Weftd(self, "standby: weft2 leads")
+        client = self.client("127.0.0.1:1", standby.address)
+        for call in (lambda: client.health("n1"), lambda: self.acknowledge(client)):
+            with self.assertRaises(self.grpc.RpcError) as refused:
+                call()
+            self.assertEqual(self.grpc.StatusCode.UNAVAILABLE, refused.exception.code())
+            self.assertIn(f"{standby.address}: standby: weft2 leads", refused.exception.details())
+            self.assertIn("127.0.0.1:1: ", refused.exception.details())
+
+    def test_a_refusal_is_an_answer(self):
+        first, second = Weftd(self), Weftd(self)
+        client = self.client(first.address, second.address)
+        with self.assertRaises(self.grpc.RpcError) as refused:
+            client.incidents()
+        self.assertEqual(self.grpc.StatusCode.UNIMPLEMENTED, refused.exception.code())
+        self.assertEqual([], second.calls)
+
+    def test_a_watch_goes_on_with_the_next_and_repeats_nothing(self):
+        events, node = self.Health.WatchHealthResponse, self.Health.NodeHealth
+        first, second = Weftd(self), Weftd(self)
+        for weftd in (first, second):
+            weftd.set(n2=node.HEALTHY, n3=node.HEALTHY)
+        watch = self.client(first.address, second.address).watch_health(timeout=30)
+        began = [next(watch) for _ in range(4)]
+        self.assertEqual([events.INITIAL] * 3 + [events.INITIAL_COMPLETE], [event.type for event in began])
+        second.set(n2=node.UNHEALTHY)
+        del second.verdicts["n3"]
+        first.mood = "standby: weft2 leads"
+        said = [next(watch) for _ in range(2)]
+        self.assertEqual([(events.CHANGED, "n2"), (events.REMOVED, "n3")], [(event.type, event.health.node) for event in said])
+        second.set(n1=node.DEGRADED)
+        change = next(watch)
+        self.assertEqual((events.CHANGED, "n1"), (change.type, change.health.node))
+
+    def test_a_watch_ends_at_its_time(self):
+        first, second = Weftd(self), Weftd(self)
+        watch = self.client(first.address, second.address).watch_health(timeout=1)
+        began = time.monotonic()
+        with self.assertRaises(self.grpc.RpcError) as over:
+            list(watch)
+        self.assertEqual(self.grpc.StatusCode.DEADLINE_EXCEEDED, over.exception.code())
+        self.assertLess(time.monotonic() - began, 5)
+
+    def test_each_server_shows_a_certificate_for_its_own_name(self):
+        place, other = tempfile.mkdtemp(prefix="weft-tls-"), tempfile.mkdtemp(prefix="weft-tls-")
+        self.addCleanup(shutil.rmtree, place)
+        self.addCleanup(shutil.rmtree, other)
+
+        def credentials(authority):
+            with open(authority[1], "rb") as key, open(authority[0], "rb") as certificate:
+                return self.grpc.ssl_server_credentials([(key.read(), certificate.read())])
+
+        ours = make_certificate(place)
+        stranger, known = Weftd(self, credentials=credentials(make_certificate(other))), Weftd(self, credentials=credentials(ours))
+        client = self.client(stranger.address, known.address, ca=ours[0], token="s3cret")
+        self.assertEqual("n1", client.health("n1").node)
+        self.assertEqual(([], ["Get"]), (stranger.calls, known.calls))
+
+    def test_a_token_goes_to_no_other_machine_in_plain_text(self):
+        with self.assertRaises(ValueError):
+            self.Client(["127.0.0.1:9641", "weft.example.org:9641"], token="secret")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests only: preloaded, it moves the wall clock that a program sees by as many nanoseconds as the file
+// WEFT_TEST_CLOCK holds (8 bytes of this machine), at once when they change. It stands for a step of the machine's
+// clock; what it leaves out: timers of the kernel on CLOCK_REALTIME, time stamps of files and of other programs.
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+const std::atomic<std::int64_t>* offset() {
+  static const auto* const mapped = []() -> const std::atomic<std::int64_t>* {
+    const char* const name = std::getenv("WEFT_TEST_CLOCK");
+    const int file = name == nullptr ? -1 : ::open(name, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return nullptr;
+    void* const memory = ::mmap(nullptr, sizeof(std::int64_t), PROT_READ, MAP_SHARED, file, 0);
+    ::close(file);
+    return memory == MAP_FAILED ? nullptr : static_cast<const std::atomic<std::int64_t>*>(memory);
+  }();
+  return mapped;
+}
+
+int real_clock(clockid_t clock, timespec* time) {
+  using Function = int (*)(clockid_t, timespec*);
+  static const auto function = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "clock_gettime"));
+  return function(clock, time);
+}
+
+}  // namespace
+
+extern "C" {
+
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  const int outcome = real_clock(clock, time);
+  if (outcome != 0 || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE) || offset() == nullptr)
+    return outcome;
+  const std::int64_t moved = time->tv_sec * kSecond + time->tv_nsec + offset()->load(std::memory_order_relaxed);
+  *time = {moved / kSecond, moved % kSecond};
+  return 0;
+}
+
+int gettimeofday(timeval* time, void*) noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  *time = {now.tv_sec, now.tv_nsec / 1000};
+  return 0;
+}
+
+time_t time(time_t* result) noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (result != nullptr) *result = now.tv_sec;
+  return now.tv_sec;
+}
+}

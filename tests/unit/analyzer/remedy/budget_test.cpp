@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What others took out counts in the budgets.
+
+#include "analyzer/remedy/budget.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+Duration steady(Book& book) {
+  return *book.look().steady;
+}
+
+TEST(Budgets, CountHostsThatOthersDrained) {
+  Book book;
+  book.settings.limits.budget.out_minimum = 3;
+  book.book.emplace(book.settings, RemedyMemory{}, book.fabric.now());
+  const Entity host = host_entity("gpu-0001");
+  const auto budget = [&book](const Entity& target, RemedyAction action) {
+    const auto plan = book.book->preview(action, target, "why", "ann", book.look());
+    return plan ? book.verdict(*plan, Guard::kBudget).explanation : plan.error().message;
+  };
+  const auto drain = [&] { return budget(host, RemedyAction::kDrainNode); };
+  EXPECT_EQ(drain(), "within all budgets") << "nobody tells of drained hosts";
+  book.book->set_drained_hosts("fake", {});
+  EXPECT_EQ(drain(), "the scheduler has not told yet which hosts are drained");
+  book.book->set_drained_hosts("fake", {{{"gpu-0002"}, {"gpu-0003.cluster"}, {"GPU-0001.cluster"}}, steady(book)});
+  EXPECT_EQ(drain(), "within all budgets") << "two, and the host itself";
+  book.book->set_drained_hosts("fake", {{{"gpu-0002"}, {"gpu-0003"}, {"gpu-0004"}}, steady(book)});
+  EXPECT_EQ(drain(),
+            "maximum of targets isolated, avoided or drained reached: 3 (remedy.limits.budget.out_minimum), with 3 "
+            "hosts that others drained");
+  EXPECT_EQ(budget(book.link("leaf-0", "spine-0"), RemedyAction::kIsolateLink), "within all budgets");
+}
+
+TEST(Budgets, DoNotGoByAnOldListOfDrainedHosts) {
+  Book book;
+  const auto drain = [&book] {
+    const auto plan = book.book->preview(RemedyAction::kDrainNode, host_entity("gpu-0001"), "why", "ann", book.look());
+    return plan ? book.verdict(*plan, Guard::kBudget).explanation : plan.error().message;
+  };
+  book.book->set_drained_hosts("fake", {{{"gpu-0002"}}, steady(book)});
+  book.fabric.advance(170s);
+  EXPECT_EQ(drain(), "within all budgets");
+  book.fabric.advance(20s);
+  EXPECT_EQ(drain(), "the scheduler has not told for 3 min which hosts are drained");
+  book.fabric.advance(1h);
+  EXPECT_EQ(drain(), "the scheduler has not told for 63 min which hosts are drained");
+  book.book->set_drained_hosts("fake", {{}, steady(book)});
+  EXPECT_EQ(drain(), "within all budgets");
+}
+
+/// Two links of leaf-0 are disabled by somebody, and two targets may be out. The budget of a target's plan, where there
+/// is a fabric "other" as well.
+struct TwoDisabled : Book {
+  TwoDisabled() {
+    settings.limits.budget.out_minimum = 2;
+    settings.limits.budget.out_share = 0;
+    book.emplace(settings, RemedyMemory{}, fabric.now());
+    for (const char* spine : {"spine-5", "spine-6"}) {
+      const PortIndex port = fabric.port_towards("leaf-0", spine);
+      fabric.unlink(port);
+      fabric.port(port).physical_state = PortPhysicalState::kDisabled;
+    }
+    other.route();
+  }
+  std::string budget(RemedyAction action, const Entity& target) {
+    other.advance(fabric.now() - other.now());
+    RemedyView view = look();
+    views.push_back(views[0]);
+    views[1].name = "other";
+    views[1].sweep = std::make_shared<const Sweep>(other.sweep());
+    view.fabrics = views;
+    const auto plan = book->preview(action, target, "why", "ann", view);
+    return plan ? verdict(*plan, Guard::kBudget).explanation : plan.error().message;
+  }
+  fakes::FabricBuilder other = fakes::FabricBuilder::fat_tree(8, 4, 1);
+};
+
+TEST(Budgets, LinksThatOthersDisabledCountForADrain) {
+  TwoDisabled b;
+  EXPECT_EQ(b.budget(RemedyAction::kDrainNode, host_entity("host-0-0")),
+            "maximum of targets isolated, avoided or drained reached: 2 (remedy.limits.budget.out_minimum)");
+}
+
+TEST(Budgets, LinksThatOthersDisabledCountInOtherFabrics) {
+  TwoDisabled b;
+  Entity link = b.link("leaf-1", "spine-0");
+  link.fabric = "other";
+  EXPECT_EQ(b.budget(RemedyAction::kIsolateLink, link),
+            "maximum of targets isolated, avoided or drained reached: 2 (remedy.limits.budget.out_minimum)");
+  b.settings.limits.budget.out_minimum = 3;
+  b.settings.limits.budget.out_per_switch = 2;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  link = b.link("leaf-0", "spine-0");
+  link.fabric = "other";
+  EXPECT_EQ(b.budget(RemedyAction::kIsolateLink, link), "within all budgets") << "the switch is another one";
+}
+
+TEST(Budgets, ALongListOfDrainedHostsCostsNextToNothing) {
+  Book book;
+  std::vector<std::vector<std::string>> hosts;
+  for (int i = 0; i < 20'000; ++i) hosts.push_back({"node" + std::to_string(i) + ".cluster.example.org"});
+  const DrainedHosts drained(hosts, steady(book));
+  const std::vector<std::string_view> ours(50, "node7");
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(drained.besides(ours), 19'999U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
+TEST(Budgets, CountAHostThatAPlanDrainedOnce) {
+  Book book;
+  book.settings.limits.budget.out_minimum = 3;
+  RemedyMemory memory;
+  Plan& plan = memory.plans.emplace_back();
+  plan.id = 1;
+  plan.action = RemedyAction::kDrainNode;
+  plan.target = host_entity("gpu-0002");
+  plan.state = PlanState::kCommitted;
+  plan.in_force = true;
+  plan.finished = book.fabric.now();
+  book.book.emplace(book.settings, memory, book.fabric.now());
+  const Entity host = host_entity("gpu-0001");
+  for (const auto& [others, expected] :
+       {std::pair<std::vector<std::vector<std::string>>, const char*>{{{"n2", "gpu-0002"}, {"gpu-0003"}},
+                                                                      "within all budgets"},
+        {{{"gpu-0002", "n2"}, {"gpu-0003"}, {"gpu-0004", "n4"}},
+         "maximum of targets isolated, avoided or drained reached: 3 (remedy.limits.budget.out_minimum), with 2 hosts "
+         "that others drained"}}) {
+    book.book->set_drained_hosts("fake", {others, steady(book)});
+    const auto wished = book.book->preview(RemedyAction::kDrainNode, host, "why", "ann", book.look());
+    ASSERT_TRUE(wished) << wished.error().message;
+    EXPECT_EQ(book.verdict(*wished, Guard::kBudget).explanation, expected);
+  }
+}
+
+}  // namespace
+}  // namespace weft::analyzer

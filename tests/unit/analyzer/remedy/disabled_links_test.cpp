@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links that somebody else disabled count for the budgets, also where a discovery after it knows no cable of them.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct DisabledLinks : Book {
+  // Two links of leaf-0 are disabled at the spine, and then everything is discovered anew.
+  DisabledLinks() {
+    for (const char* spine : {"spine-0", "spine-1"}) {
+      links.push_back(link("leaf-0", spine));
+      const PortIndex end = fabric.port_towards(spine, "leaf-0");
+      fabric.unlink(end);
+      fabric.port(end).physical_state = PortPhysicalState::kDisabled;
+    }
+    fabric.rediscover();
+    fabric.route();
+    settings.limits.budget.out_per_switch = 2;
+    book.emplace(settings, RemedyMemory{}, fabric.now());
+  }
+  void report(Finding finding) {
+    auto incident = std::make_shared<Incident>();
+    incident->id = incidents.size() + 1;
+    incident->finding = std::move(finding);
+    incident->finding.kind = IncidentKind::kLinkDown;
+    incident->finding.severity = Severity::kInfo;
+    incident->opened = incident->updated = fabric.now();
+    incidents.push_back(std::move(incident));
+  }
+  GuardVerdict budget(const std::optional<CablingDifferences>& cabling = {}) {
+    RemedyView view = look();
+    if (cabling) views[0].cabling = std::make_shared<const CablingDifferences>(*cabling);
+    const auto seen = book->preview(RemedyAction::kIsolateLink, link("leaf-0", "spine-2"), "why", "ann", view);
+    EXPECT_TRUE(seen) << seen.error().message;
+    return seen ? verdict(*seen, Guard::kBudget) : GuardVerdict{};
+  }
+  std::vector<Entity> links;
+};
+
+TEST(DisabledLinks, NobodyKnowsWithoutACable) {
+  DisabledLinks b;
+  EXPECT_EQ(b.budget().result, GuardResult::kPassed) << "unused ports are disabled as well";
+}
+
+TEST(DisabledLinks, CountWhereAnIncidentHasThem) {
+  DisabledLinks b;
+  for (const Entity& link : b.links) {
+    EXPECT_EQ(b.budget().result, GuardResult::kPassed);
+    Finding finding;
+    finding.cause = link;
+    b.report(std::move(finding));
+  }
+  EXPECT_EQ(b.budget().explanation,
+            "maximum of links of one switch isolated or avoided reached: 2 (remedy.limits.budget.out_per_switch)");
+}
+
+TEST(DisabledLinks, CountOnceWhereTheyAreAffectedByMore) {
+  DisabledLinks b;
+  Finding finding;
+  finding.cause = b.links[0];
+  finding.affected = {b.links[0]};
+  b.report(finding);
+  EXPECT_EQ(b.budget().result, GuardResult::kPassed) << "one link";
+  finding.affected = b.links;
+  b.report(finding);
+  EXPECT_EQ(b.budget().result, GuardResult::kRefused);
+}
+
+TEST(DisabledLinks, CountWhereTheyArePlanned) {
+  DisabledLinks b;
+  CablingDifferences cabling;
+  for (const Entity& link : b.links) cabling.missing.push_back({{link.port, ""}, {link.peer, ""}});
+  EXPECT_EQ(b.budget(cabling).result, GuardResult::kRefused);
+  EXPECT_EQ(b.budget().result, GuardResult::kPassed);
+}
+
+TEST(DisabledLinks, OnesThatAreOnlyDownDoNotCount) {
+  DisabledLinks b;
+  for (const Entity& link : b.links) {
+    for (const PortKey end : {link.port, link.peer})
+      b.fabric.port(b.fabric.topology()->find_port(end)).physical_state = PortPhysicalState::kPolling;
+    Finding finding;
+    finding.cause = link;
+    b.report(std::move(finding));
+  }
+  EXPECT_EQ(b.budget().result, GuardResult::kPassed);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

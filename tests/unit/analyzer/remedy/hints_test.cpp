@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a refusal says of when it is over, and of the key that sets the limit; and what is said of links that stay up.
+
+#include <gtest/gtest.h>
+
+#include "analyzer/remedy/budget.hpp"
+#include "fabric/minute_text.hpp"
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A plan of before that is over and holds nothing.
+Plan over(std::uint64_t id, const Entity& target, TimePoint started) {
+  Plan plan;
+  plan.id = id;
+  plan.state = PlanState::kRolledBack;
+  plan.target = target;
+  plan.requested_by = "ann";
+  plan.created = plan.updated = plan.started = plan.finished = started;
+  return plan;
+}
+
+struct Hints : Book {
+  void begin(std::vector<Plan> plans) {
+    RemedyMemory memory;
+    memory.plans = std::move(plans);
+    book.emplace(settings, std::move(memory), fabric.now());
+    look();
+  }
+  std::string why(Guard guard, const std::string& spine = "spine-7") {
+    const auto seen = book->preview(RemedyAction::kIsolateLink, link("leaf-0", spine), "why", "ann", look());
+    return seen ? verdict(*seen, guard).explanation : seen.error().message;
+  }
+};
+
+TEST(TimeHints, TheMinuteThatIsNamedIsNotTooEarly) {
+  const TimePoint noon = TimePoint(std::chrono::sys_days(std::chrono::year(2026) / 1 / 31)) + 12h;
+  EXPECT_EQ(minute_text(noon + 59s), "2026-01-31 12:00 UTC");
+  EXPECT_EQ(time_ahead_text(noon, 59s), "2026-01-31 12:01 UTC");
+  EXPECT_EQ(time_ahead_text(noon, 60s), "2026-01-31 12:01 UTC");
+}
+
+TEST(BudgetHints, SayWhenTheNextActionIsFree) {
+  Hints b;
+  b.settings.limits.budget.actions_per_hour = 2;
+  const TimePoint now = b.fabric.now();
+  // Of three the oldest but one must be an hour old.
+  b.begin({over(1, b.link("leaf-1", "spine-0"), now - 50min), over(2, b.link("leaf-1", "spine-1"), now - 40min),
+           over(3, b.link("leaf-1", "spine-2"), now - 10min)});
+  EXPECT_EQ(b.why(Guard::kBudget),
+            "actions per hour are used up: 2 (remedy.limits.budget.actions_per_hour); the next one is free at " +
+                time_ahead_text(now, 20min));
+  b.fabric.advance(20min + 1s);
+  EXPECT_EQ(b.why(Guard::kBudget), "within all budgets");
+}
+
+TEST(BudgetHints, NoTimeIsNamedWhereNoneHelps) {
+  Hints b;
+  b.settings.limits.budget.actions_per_hour = 0;
+  b.begin({});
+  EXPECT_EQ(b.why(Guard::kBudget), "actions per hour are used up: 0 (remedy.limits.budget.actions_per_hour)");
+}
+
+TEST(CoolDownHints, SayWhenItIsOver) {
+  Hints b;
+  const TimePoint now = b.fabric.now();
+  b.begin({over(1, b.link("leaf-0", "spine-0"), now - 10min)});
+  b.errors("leaf-0", "spine-0");
+  b.fabric.advance(1s);
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->find(2));
+  EXPECT_EQ(b.verdict(b.plan(2), Guard::kCoolDown).explanation,
+            "PLAN-1 changed it less than 30 min ago (remedy.limits.budget.cool_down); free at " +
+                time_ahead_text(now, 20min));
+}
+
+TEST(ModeHints, NameTheKey) {
+  Hints b;
+  b.settings.modes.fill(RemedyMode::kOff);
+  b.begin({});
+  EXPECT_EQ(b.why(Guard::kEnabled), "ISOLATE_LINK is off (remedy.isolate_link)");
+}
+
+TEST(ChoiceHints, NameThePlansAndLinksThatGoFirst) {
+  Book b;
+  b.settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.errors("leaf-0", "spine-0", 1e-4);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.book->review(b.look());
+  EXPECT_EQ(b.verdict(b.plan(2), Guard::kLeafCapacity).explanation,
+            "to isolate the link of PLAN-1 (" + b.plan(1).target.label +
+                ") avoids more loss; with this link too leaf-0 would keep 6 of 8 uplink paths; 7 are needed "
+                "(remedy.limits.capacity.leaf_share_idle)");
+}
+
+TEST(ChoiceHints, NameNoLinkOfAnotherLeaf) {
+  Book b;
+  b.settings.limits.capacity.leaf_share_idle = 0.8;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.errors("leaf-0", "spine-0", 1e-4);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.errors("leaf-1", "spine-2", 1e-4);
+  b.book->review(b.look());
+  const std::string why = b.verdict(b.plan(2), Guard::kLeafCapacity).explanation;
+  EXPECT_TRUE(why.starts_with("to isolate the link of PLAN-1 (")) << why;
+  EXPECT_EQ(why.find("PLAN-3"), std::string::npos) << why;
+}
+
+TEST(ChoiceHints, WhatMayNotEvenGoAloneHasItsOwnReason) {
+  Book b;
+  b.settings.limits.capacity.leaf_share_idle = 1;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.errors("leaf-0", "spine-0", 1e-4);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.book->review(b.look());
+  for (const std::uint64_t id : {1, 2})
+    EXPECT_TRUE(b.verdict(b.plan(id), Guard::kLeafCapacity).explanation.starts_with("leaf-0 would keep 7 of 8"));
+}
+
+TEST(CostWords, ALinkWhoseCostIsRaisedIsInService) {
+  Hints b;
+  Plan raised = over(1, b.link("leaf-0", "spine-0"), b.fabric.now());
+  raised.action = RemedyAction::kRaiseLinkCost;
+  raised.state = PlanState::kCommitted;
+  raised.in_force = true;
+  raised.outcome = "no route leads over it";
+  b.begin({raised});
+  EXPECT_EQ(
+      b.book->abort(1, "no", "ann", b.fabric.now()).error().message,
+      "PLAN-1 is COMMITTED: no route leads over it. To undo it: weftctl lower-cost \"" + raised.target.label + '"');
+  const auto other =
+      b.book->preview(RemedyAction::kRestoreLink, b.link("leaf-0", "spine-1"), "", "ann", b.look(), true);
+  EXPECT_EQ(other.error().message, "Weft has not raised the cost of " + b.link("leaf-0", "spine-1").label +
+                                       ": if it is raised, somebody else did that");
+  const auto back = b.book->preview(RemedyAction::kRestoreLink, raised.target, "", "ann", b.look(), true);
+  ASSERT_TRUE(back) << back.error().message;
+  for (const GuardVerdict& verdict : back->guards)
+    EXPECT_EQ(verdict.explanation.find("service"), std::string::npos) << verdict.explanation;
+}
+
+}  // namespace
+}  // namespace weft::analyzer

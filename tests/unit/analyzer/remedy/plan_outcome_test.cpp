@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan says when it is over is what was looked at, and what becomes of it then.
+
+#include <gtest/gtest.h>
+
+#include "fabric/minute_text.hpp"
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+// As it is verified with one good window.
+std::string outcome_of(RemedyAction action, std::uint64_t incident, const std::string& reading = {}) {
+  Plan plan;
+  plan.action = action;
+  plan.incident = incident;
+  plan.state = PlanState::kVerifying;
+  PlanWork work;
+  work.reading = reading;
+  const RemedyLimits limits;
+  PlanRunner(plan, work, limits, TimePoint(1h), [](const std::string&) {}).window({.fresh = true, .good = true}, 1);
+  EXPECT_EQ(plan.state, PlanState::kCommitted);
+  return plan.outcome;
+}
+
+TEST(PlanOutcome, SaysOnlyWhatWasLookedAt) {
+  EXPECT_EQ(outcome_of(RemedyAction::kIsolateLink, 7), "the symptom is gone, the neighbours are no worse");
+  EXPECT_EQ(outcome_of(RemedyAction::kIsolateLink, 0), "no route leads over it, the neighbours are no worse")
+      << "there was no symptom";
+  EXPECT_EQ(outcome_of(RemedyAction::kRaiseLinkCost, 7), "no route leads over it, the neighbours are no worse")
+      << "it stays as slow as it was";
+  for (const std::uint64_t incident : {0, 7})
+    EXPECT_EQ(outcome_of(RemedyAction::kDrainNode, incident, "the receiver acknowledged DRAIN_NODE of PLAN-1"),
+              "the receiver acknowledged DRAIN_NODE of PLAN-1; nothing else was checked");
+  EXPECT_EQ(outcome_of(RemedyAction::kDrainNode, 0),
+            "it was in force before weftd was restarted; nothing else was checked");
+  EXPECT_EQ(outcome_of(RemedyAction::kRestoreLink, 7), "no fault during probation");
+}
+
+TEST(PlanOutcome, ADrainEndsWithWhatTheActuatorRead) {
+  Plan plan;
+  plan.action = RemedyAction::kDrainNode;
+  plan.state = PlanState::kExecuting;
+  plan.intent = PlanIntent::kApply;
+  PlanWork work;
+  const RemedyLimits limits;
+  PlanRunner runner(plan, work, limits, TimePoint(1h), [](const std::string&) {});
+  runner.read(TargetReading{TargetState::kOurs, "the receiver acknowledged DRAIN_NODE of PLAN-1"});
+  runner.window({.fresh = true, .good = true}, 1);
+  EXPECT_EQ(plan.outcome, "the receiver acknowledged DRAIN_NODE of PLAN-1; nothing else was checked");
+}
+
+TEST(PlanOutcome, WhatAPersonTookBackIsNotCalledFound) {
+  for (const bool by_us : {true, false}) {
+    Book b;
+    Plan out;
+    out.id = 1;
+    out.state = PlanState::kCommitted;
+    out.action = RemedyAction::kIsolateLink;
+    out.target = b.link("leaf-0", "spine-0");
+    out.actuator = "fake";
+    out.requested_by = out.approved_by = "ann";
+    out.started = out.finished = b.fabric.now() - 1h;
+    out.in_force = true;
+    RemedyMemory memory;
+    memory.plans = {out};
+    b.book.emplace(b.settings, memory, b.fabric.now());
+    ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, out.target, "", "ann", b.look()));
+    TargetState state = by_us ? TargetState::kOurs : TargetState::kClear;
+    for (int i = 0; i < 6; ++i) {
+      b.book->review(b.look());
+      for (const RemedyOrder& order : b.orders()) {
+        if (order.kind == OrderKind::kRead) {
+          b.book->answer_reading(order.number, TargetReading{state, ""}, b.fabric.now());
+        } else {
+          state = TargetState::kClear;
+          b.book->answer_action(order.number, {}, b.fabric.now());
+        }
+      }
+    }
+    EXPECT_FALSE(b.plan(1).in_force);
+    EXPECT_EQ(b.plan(1).steps.back().what, by_us ? "reverted by PLAN-2" : "PLAN-2 found it reverted");
+  }
+}
+
+TEST(PlanOutcome, WhoApprovesTooLateIsToldWhoDid) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  EXPECT_EQ(b.book->approve(1, 0, "bob", b.look()).error().message,
+            "PLAN-1 is APPROVED, approved by ann at " + minute_text(b.fabric.now()));
+  b.book->set_hands_off(true, "a visitor", "kim", b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_EQ(b.book->approve(1, 0, "bob", b.look()).error().message,
+            "PLAN-1 is APPROVED, approved by ann at " + minute_text(b.fabric.now()) +
+                "; it waits for HANDS_OFF: all automation is stopped: kim: a visitor");
+  EXPECT_EQ(b.book->approve(99, 0, "bob", b.look()).error().message,
+            "no plan PLAN-99: weftctl plans --all lists those that are known");
+  ASSERT_TRUE(b.book->reject(1, "wrong cable", "kim", b.fabric.now()));
+  EXPECT_EQ(b.book->approve(1, 0, "bob", b.look()).error().message, "PLAN-1 is REJECTED: wrong cable");
+}
+
+// As the trail tells it.
+std::vector<std::string> trail(Book& b) {
+  std::vector<std::string> lines;
+  for (const AuditRecord& record : b.book->drain_changes(b.fabric.now()).audit)
+    lines.push_back(record.what + " by " + record.who + ": " + record.detail);
+  return lines;
+}
+
+TEST(PlanOutcome, OneBrakeThatIsReleasedResumesNothingWhileTheOtherHolds) {
+  Book b;
+  b.book->set_hands_off(true, "a visitor", "kim", b.fabric.now());
+  b.book->set_file_brake("/run/stop exists", b.fabric.now());
+  trail(b);
+  b.book->set_hands_off(false, "done", "kim", b.fabric.now());
+  EXPECT_EQ(trail(b),
+            (std::vector<std::string>{"hands-off released by kim: done; it was stopped by kim: a visitor; the "
+                                      "file still stops automation: /run/stop exists"}));
+  b.book->set_file_brake("", b.fabric.now());
+  EXPECT_EQ(trail(b), (std::vector<std::string>{"automation resumed by file: the file is gone"}));
+  b.book->set_hands_off(true, "a visitor", "kim", b.fabric.now());
+  b.book->set_file_brake("/run/stop exists", b.fabric.now());
+  b.book->set_file_brake("", b.fabric.now());
+  EXPECT_EQ(trail(b).back(), "hands-off released by file: the file is gone; still stopped by kim: a visitor");
+}
+
+TEST(PlanOutcome, WhatNeverBeganNeedsNoCoolingDown) {
+  for (const bool began : {false, true}) {
+    Book b;
+    Plan before;
+    before.id = 1;
+    before.state = PlanState::kExpired;
+    before.action = RemedyAction::kIsolateLink;
+    before.target = b.link("leaf-0", "spine-0");
+    before.actuator = "fake";
+    before.incident = 77;
+    before.requested_by = std::string(kOurselves);
+    before.approved_by = "ann";
+    before.finished = b.fabric.now() - 1min;
+    if (began) before.started = before.finished;
+    RemedyMemory memory;
+    memory.plans = {before};
+    b.book.emplace(b.settings, memory, b.fabric.now());
+    b.errors("leaf-0", "spine-0");
+    b.book->review(b.look());
+    EXPECT_EQ(b.verdict(b.plan(2), Guard::kCoolDown).result, began ? GuardResult::kRefused : GuardResult::kPassed);
+  }
+}
+
+TEST(PlanOutcome, AReadingThatFailsIsToldOnceBeforeItIsGivenUp) {
+  Plan plan;
+  plan.state = PlanState::kApproved;
+  PlanWork work;
+  const RemedyLimits limits;
+  std::vector<std::string> notes;
+  PlanRunner runner(plan, work, limits, TimePoint(1h), [&notes](const std::string& note) { notes.push_back(note); });
+  runner.begin();
+  const Result<TargetReading> failure = fail(ErrorCode::kNotFound, "weft-port is not there");
+  for (unsigned i = 0; i < limits.failed_readings; ++i) EXPECT_FALSE(runner.read(failure));
+  EXPECT_EQ(plan.state, PlanState::kExecuting);
+  EXPECT_EQ(notes, (std::vector<std::string>{"started: reading the current state first",
+                                             "its state cannot be read, trying again: weft-port is not there"}));
+  EXPECT_FALSE(runner.read(failure));
+  EXPECT_EQ(plan.state, PlanState::kFailed);
+  EXPECT_EQ(plan.outcome, "not done: weft-port is not there");
+}
+
+TEST(PlanOutcome, ALinkThatAPersonIsolatedIsForPeopleToReturn) {
+  for (const std::uint64_t incident : {0, 7}) {
+    Book b(automatic());
+    Plan out;
+    out.id = 1;
+    out.state = PlanState::kCommitted;
+    out.action = RemedyAction::kIsolateLink;
+    out.target = b.link("leaf-0", "spine-0");
+    out.actuator = "fake";
+    out.incident = incident;
+    out.requested_by = out.approved_by = "ann";
+    out.started = out.finished = b.fabric.now() - b.settings.limits.reinstate_after - 1h;
+    out.in_force = true;
+    RemedyMemory memory;
+    memory.plans = {out};
+    b.book.emplace(b.settings, memory, b.fabric.now());
+    b.book->review(b.look());
+    EXPECT_EQ(b.book->find(2) != nullptr, incident != 0) << "her own wish has no incident";
+    if (incident != 0) continue;
+    EXPECT_TRUE(b.book->request(RemedyAction::kRestoreLink, out.target, "", "bob", b.look()));
+  }
+}
+
+// However often it is looked at: by whole intervals, as a link's probation.
+TEST(PlanOutcome, AHostsProbationTakesItsTime) {
+  for (const Duration pause : {200ms, 500ms, 700ms, 1000ms}) {
+    Book b;
+    b.settings.limits.verification.probation = 20s;
+    Plan back;
+    back.id = 1;
+    back.state = PlanState::kVerifying;
+    back.action = RemedyAction::kUndrainNode;
+    back.target.kind = EntityKind::kHost;
+    back.target.host = "host-0";
+    back.actuator = "fake";
+    back.requested_by = back.approved_by = "ann";
+    back.intent = PlanIntent::kApply;
+    back.started = b.fabric.now();
+    NodeHealth well;
+    well.node = "host-0";
+    well.verdict = HealthVerdict::kHealthy;
+    b.health = {well};
+    RemedyMemory memory;
+    memory.plans = {back};
+    b.book.emplace(b.settings, memory, b.fabric.now());
+    RemedyView view = b.look();
+    const TimePoint before = view.now;
+    while (b.plan(1).state == PlanState::kVerifying && view.now - before < 60s) {
+      view.now += pause;
+      *view.steady += pause;
+      b.book->review(view);
+      for (const RemedyOrder& order : b.orders())
+        b.book->answer_reading(order.number, TargetReading{TargetState::kClear, ""}, view.now);
+    }
+    EXPECT_EQ(b.plan(1).state, PlanState::kCommitted);
+    EXPECT_NEAR(seconds(view.now - before), 20, 2) << seconds(pause);
+  }
+}
+
+}  // namespace
+}  // namespace weft::analyzer

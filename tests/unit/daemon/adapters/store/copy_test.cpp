@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/copy.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <iostream>
+#include <random>
+
+#include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+void quietly(const CopyProgress&) {}
+
+/// A store with something in most tables, among it texts that are no UTF-8.
+void fill(SqlStore& store, std::uint64_t incidents) {
+  std::vector<Incident> all;
+  std::vector<Event> events;
+  for (std::uint64_t id = 1; id <= incidents; ++id) {
+    Incident incident = make_incident(id);
+    incident.finding.summary = "summary \xFF\x80 " + std::to_string(id);
+    incident.finding.affected.assign(2, incident.finding.cause);
+    incident.finding.evidence.resize(1);
+    incident.finding.evidence[0].value = std::nan("");
+    incident.finding.evidence[0].threshold = 1.0 / 3;
+    incident.finding.jobs = {std::string("nul \0 inside", 12)};
+    all.push_back(incident);
+    events.push_back({at_second(1), id, "opened", "", ""});
+  }
+  ASSERT_TRUE(store.save_incidents(all, events));
+  Plan plan;
+  plan.id = 7;
+  plan.steps.resize(3);
+  std::vector<AuditRecord> records;
+  for (int i = 0; i < 20; ++i) records.push_back({0, at_second(i), "kim \xC3\xA9", "approved", 7, 1, "\xFF", ""});
+  ASSERT_TRUE(store.save_plans({{plan}}, nullptr, records));
+  std::vector<CollectorMark> marks;
+  for (const char* host : {"\x80", "\xC3\xA9", "a", "\xFF", "b"}) {
+    marks.emplace_back().host = host;
+    marks.back().spool = 5;
+  }
+  ASSERT_TRUE(store.save_collectors(marks, {}));
+  ASSERT_TRUE(store.save_nodes("compute", *make_sweep(at_second(0), 0).topology, at_second(0)));
+}
+
+void expect_same(SqlStore& a, SqlStore& b) {
+  const auto before = a.restore(kNever), after = b.restore(kNever);
+  ASSERT_TRUE(before) << before.error().message;
+  ASSERT_TRUE(after) << after.error().message;
+  ASSERT_EQ(before->incidents.size(), after->incidents.size());
+  for (std::size_t i = 0; i < before->incidents.size(); ++i) {
+    EXPECT_EQ(before->incidents[i].finding.summary, after->incidents[i].finding.summary);
+    EXPECT_EQ(before->incidents[i].finding.affected.size(), after->incidents[i].finding.affected.size());
+    EXPECT_EQ(before->incidents[i].finding.cause.port, after->incidents[i].finding.cause.port);
+    EXPECT_EQ(before->incidents[i].finding.jobs, after->incidents[i].finding.jobs);
+    EXPECT_TRUE(std::isnan(after->incidents[i].finding.evidence[0].value));
+    EXPECT_EQ(before->incidents[i].finding.evidence[0].threshold, after->incidents[i].finding.evidence[0].threshold);
+  }
+  EXPECT_EQ(before->next_incident_id, after->next_incident_id);
+  EXPECT_EQ(before->opened, after->opened);
+  EXPECT_EQ(*a.events(1), *b.events(1));
+  EXPECT_EQ(before->collectors.size(), after->collectors.size());
+  EXPECT_EQ(*a.verify_audit(), *b.verify_audit());
+  EXPECT_EQ(a.audit(0, 1)->at(0).detail, b.audit(0, 1)->at(0).detail);
+  EXPECT_EQ(a.restore_remedies(kNever)->installation, b.restore_remedies(kNever)->installation);
+  EXPECT_EQ(a.restore_remedies(kNever)->plans.at(0).steps.size(), b.restore_remedies(kNever)->plans.at(0).steps.size());
+  EXPECT_EQ(a.nodes("compute")->size(), b.nodes("compute")->size());
+}
+
+class Copy : public OnEachEngine {
+ protected:
+  const TempDir from, to, back;
+};
+INSTANTIATE_TEST_SUITE_P(On, Copy, ::testing::Values(Engine::kPostgres), [](const auto&) { return "Postgres"; });
+
+TEST_P(Copy, ThereAndBackEverythingIsTheSame) {
+  const std::string url = url_of(to.path());
+  fill(*std::move(*SqlStore::open(from.path(), {})), 700);
+  std::uint64_t told = 0;
+  const auto there = copy_store(from.path(), url, [&](const CopyProgress& progress) {
+    EXPECT_LE(progress.rows, progress.of) << progress.table;
+    ++told;
+  });
+  ASSERT_TRUE(there) << there.error().message;
+  EXPECT_GT(there->rows, 3000U);
+  EXPECT_EQ(there->audit.records, 20U);
+  EXPECT_GT(told, 30U);
+  ASSERT_TRUE(copy_store(url, back.path(), quietly));
+  auto first = std::move(*SqlStore::open(from.path(), {}));
+  auto second = std::move(*SqlStore::open(to.path(), {.url = url}));
+  auto third = std::move(*SqlStore::open(back.path(), {}));
+  expect_same(*first, *second);
+  expect_same(*first, *third);
+  // They go on where the first was: events are numbered from behind the last.
+  for (SqlStore* store : {second.get(), third.get()}) {
+    ASSERT_TRUE(store->save_incidents({{make_incident(701)}}, {{{at_second(9), 1, "resolved", "", ""}}}));
+    EXPECT_EQ(store->events(1)->back().what, "resolved");
+  }
+}
+
+TEST_P(Copy, AWeftdGoesOnWithTheCopyAndNotWithWhatWasLeft) {
+  const std::string url = url_of(to.path());
+  fill(*std::move(*SqlStore::open(from.path(), {})), 3);
+  ASSERT_TRUE(copy_store(from.path(), url, quietly));
+  ASSERT_TRUE(SqlStore::open(from.path(), {})->get()->save_incidents({{make_incident(9)}}, {}));
+  const auto stale = SqlStore::open(from.path(), {.url = url});
+  ASSERT_FALSE(stale);
+  EXPECT_NE(stale.error().message.find("was used after it was copied"), std::string::npos) << stale.error().message;
+}
+
+TEST_P(Copy, OnlyWhatIsEmptyIsATarget) {
+  const std::string url = url_of(to.path());
+  fill(*std::move(*SqlStore::open(from.path(), {})), 3);
+  fill(*std::move(*SqlStore::open(to.path(), {.url = url})), 1);
+  const auto full = copy_store(from.path(), url, quietly);
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.error().message.find("is not empty"), std::string::npos) << full.error().message;
+  EXPECT_EQ(SqlStore::open(to.path(), {.url = url})->get()->restore(kNever)->incidents.size(), 1U);
+  const auto nothing = copy_store(back.path(), url, quietly);
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(back.path() / "weft.db"));
+  const auto busy = std::move(*SqlStore::open(from.path(), {}));
+  EXPECT_FALSE(copy_store(from.path(), url_of(back.path()), quietly)) << "a weftd uses it";
+}
+
+TEST_P(Copy, ABrokenTrailIsNoCopy) {
+  fill(*std::move(*SqlStore::open(from.path(), {})), 1);
+  Database(std::move(*SqliteConnection::open(from.path() / "weft.db")))
+      .run("UPDATE audit SET detail = '' WHERE sequence = 5");
+  const auto copied = copy_store(from.path(), url_of(to.path()), quietly);
+  ASSERT_FALSE(copied);
+  EXPECT_NE(copied.error().message.find("record 5 of the audit trail was changed"), std::string::npos);
+}
+
+TEST_P(Copy, KilledAtAnyMomentItGoesOn) {
+  fill(*std::move(*SqlStore::open(from.path(), {})), 400);
+  std::mt19937 random(std::random_device{}());
+  const std::string url = url_of(to.path());
+  const auto run = [&](const std::string& source, const std::string& target) {
+    bool broken = false, done = false;
+    for (int round = 0; round < 500 && !done; ++round) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        const auto copied = copy_store(source, target, quietly);
+        if (!copied) std::cerr << copied.error().message << std::endl;
+        ::_exit(copied ? 0 : 1);
+      }
+      ::usleep(static_cast<useconds_t>(random() % 200'000 + static_cast<unsigned>(round) * 20'000));
+      ::kill(child, SIGKILL);
+      int status = 0;
+      ASSERT_EQ(::waitpid(child, &status, 0), child);
+      done = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+      ASSERT_TRUE(done || WIFSIGNALED(status)) << "it failed in round " << round;
+      broken = broken || !done;
+    }
+    ASSERT_TRUE(done);
+    EXPECT_TRUE(broken) << "it was never broken off";
+  };
+  run(from.path(), url);
+  run(url, back.path());
+  auto first = std::move(*SqlStore::open(from.path(), {}));
+  auto third = std::move(*SqlStore::open(back.path(), {}));
+  expect_same(*first, *third);
+}
+
+TEST_P(Copy, WhatIsNotFinishedIsNotOpenedAndGoesOnOnlyAsItWas) {
+  const std::string url = url_of(to.path());
+  fill(*std::move(*SqlStore::open(from.path(), {})), 3);
+  ASSERT_TRUE(copy_store(from.path(), url, quietly));
+  by_hand(to.path()).run("INSERT INTO copying SELECT 1, id || ' as it was before' FROM installation");
+  by_hand(to.path()).run("UPDATE incident SET summary = 'old'");
+  const auto unfinished = SqlStore::open(to.path(), {.url = url});
+  ASSERT_FALSE(unfinished);
+  EXPECT_NE(unfinished.error().message.find("is a copy that is not finished"), std::string::npos);
+  EXPECT_FALSE(check_store(to.path(), {.url = url})) << "--check-config says so, too";
+  const TempDir other;
+  fill(*std::move(*SqlStore::open(other.path(), {})), 1);
+  EXPECT_FALSE(copy_store(other.path(), url, quietly)) << "it is another's";
+  // The source was used since: everything is copied anew.
+  ASSERT_TRUE(copy_store(from.path(), url, quietly));
+  const auto store = SqlStore::open(to.path(), {.url = url});
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ((*store)->restore(kNever)->incidents.at(0).finding.summary, "summary \xFF\x80 1");
+}
+
+}  // namespace
+}  // namespace weft::store

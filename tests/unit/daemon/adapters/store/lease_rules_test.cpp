@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/lease_rules.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+LeaseState state(std::int64_t epoch, std::int64_t n, const char* holder = "a, process 1") {
+  LeaseState state;
+  state.epoch = epoch;
+  state.n = n;
+  state.holder = holder;
+  return state;
+}
+
+TEST(LeaseRules, ABeatThatStoodStillForFiveSecondsIsDue) {
+  LeaseRules rules;
+  for (Duration now = 100s; now < 105s; now += 1s) EXPECT_FALSE(rules.is_due(state(4, 17), now)) << now / 1s;
+  EXPECT_TRUE(rules.is_due(state(4, 17), 105s));
+}
+
+TEST(LeaseRules, EachBeatAndEachNewLeaderIsASignOfLife) {
+  LeaseRules rules;
+  for (int i = 0; i < 60; ++i) EXPECT_FALSE(rules.is_due(state(4, 17 + i / 4), 100s + i * 1s)) << i;
+  EXPECT_FALSE(rules.is_due(state(5, 31), 160s));
+  EXPECT_FALSE(rules.is_due(state(5, 31), 163s));
+  EXPECT_FALSE(rules.is_due(state(6, 31), 165s)) << "another took it, at the same beat";
+}
+
+TEST(LeaseRules, TimeInWhichNobodyLookedProvesNothing) {
+  LeaseRules rules;
+  EXPECT_FALSE(rules.is_due(state(4, 17), 100s));
+  EXPECT_FALSE(rules.is_due(state(4, 17), 160s)) << "this weftd was stopped, or the database was away";
+  EXPECT_FALSE(rules.is_due(state(4, 17), 163s));
+  EXPECT_TRUE(rules.is_due(state(4, 17), 165s));
+}
+
+TEST(LeaseRules, WhatWasGivenBackIsDueAtOnce) {
+  LeaseRules rules;
+  EXPECT_FALSE(rules.is_due(state(4, 17), 100s));
+  EXPECT_TRUE(rules.is_due(state(4, 17, ""), 101s));
+}
+
+TEST(LeaseRules, ALeaderHoldsItForThreeSecondsAfterItsLastGoodBeatWasSent) {
+  LeaseRules rules;
+  EXPECT_FALSE(rules.holds(100s));
+  rules.take(5, 100s);
+  EXPECT_EQ(rules.epoch(), 5);
+  EXPECT_TRUE(rules.holds(102900ms));
+  EXPECT_FALSE(rules.holds(103s));
+  rules.beat(104s);
+  EXPECT_TRUE(rules.holds(106900ms)) << "nobody took it meanwhile";
+  EXPECT_FALSE(rules.holds(164s)) << "after a minute of sleep";
+  rules.lose();
+  EXPECT_FALSE(rules.holds(104s));
+  EXPECT_FALSE(rules.epoch());
+}
+
+// Whatever a beat takes on its way: when a standby takes over, the leader does not hold the lease any more.
+TEST(LeaseRules, TwoNeverHoldIt) {
+  for (Duration way = 0ms; way < 3s; way += 100ms)
+    for (Duration offset = 0ms; offset < 1s; offset += 100ms) {
+      LeaseRules leader, standby;
+      leader.take(1, 100s);
+      const Duration arrived = 100s + way;  // the last beat that did
+      for (Duration now = 100s + offset; now < 120s; now += 1s) {
+        if (!standby.is_due(state(1, now < arrived ? 16 : 17), now)) continue;
+        EXPECT_FALSE(leader.holds(now));
+        EXPECT_LE(now - arrived, kStillness + 1s);
+        break;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace weft::store

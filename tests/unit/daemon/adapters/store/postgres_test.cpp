@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only PostgreSQL does: addresses, lost connections, commits of which nobody knows, and another weftd.
+
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "daemon/adapters/store/dialect.hpp"
+#include "daemon/adapters/store/postgres_address.hpp"
+#include "daemon/adapters/store/postgres_schema.hpp"
+#include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string refused(const std::string& url) {
+  const auto address = parse_postgres_address(url);
+  if (!address) return address.error().message;
+  ADD_FAILURE() << url << " was taken";
+  return "";
+}
+
+TEST(PostgresAddress, IsReadAndCompleted) {
+  const auto address = parse_postgres_address("postgresql://weft@127.0.0.1:5433,localhost:5434/site?connect_timeout=9");
+  ASSERT_TRUE(address) << address.error().message;
+  EXPECT_EQ(address->name, "postgresql://weft@127.0.0.1:5433,localhost:5434/site");
+  EXPECT_EQ(address->options.at("target_session_attrs"), "read-write");
+  EXPECT_EQ(address->options.at("connect_timeout"), "9");
+  EXPECT_EQ(address->options.at("tcp_user_timeout"), "10000");
+  EXPECT_FALSE(address->options.contains("sslmode"));
+}
+
+TEST(PostgresAddress, OverANetworkTheServerShowsItsName) {
+  EXPECT_EQ(parse_postgres_address("postgresql://weft@db1,db2/weft")->options.at("sslmode"), "verify-full");
+  EXPECT_EQ(parse_postgres_address("postgresql://weft@/weft?host=/run/postgresql")->options.count("sslmode"), 0U);
+  EXPECT_EQ(parse_postgres_address("postgresql://weft@localhost,[::1]/weft?sslmode=disable")->name,
+            "postgresql://weft@localhost,::1/weft");
+  for (const char* mode : {"disable", "allow", "prefer", "require", "verify-ca"})
+    EXPECT_EQ(refused(std::string("postgresql://weft@localhost,db2/weft?sslmode=") + mode),
+              std::string("has sslmode=") + mode +
+                  " for db2, which is not this machine: only verify-full makes sure who answers");
+  EXPECT_NE(refused("postgresql://weft@localhost/weft?hostaddr=10.0.0.1&sslmode=require").find("10.0.0.1"),
+            std::string::npos);
+  EXPECT_NE(refused("postgresql://weft@128.0.0.1/weft?sslmode=prefer"), "");
+}
+
+TEST(PostgresAddress, NoPasswordIsTakenOrShown) {
+  for (const char* url : {"postgresql://weft:secret@db1/weft", "postgresql://db1/weft?password=secret",
+                          "postgresql://db1/weft?sslpassword=secret", "postgresql://weft:sec%zzret@db1/weft",
+                          "postgresql://db1/weft?passwort=secret"})
+    EXPECT_EQ(refused(url).find("secret"), std::string::npos) << url;
+  EXPECT_NE(refused("postgresql://weft:secret@db1/weft").find("passfile"), std::string::npos);
+  for (const char* url : {"", "mysql://db1/weft", "postgresql:///weft", "postgresql://db1/weft?service=x"})
+    EXPECT_NE(refused(url), "") << url;
+}
+
+TEST(Dialect, TextsOfAnyBytesAreTextsOfPostgres) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  for (const std::string& bytes :
+       {all, std::string(), std::string("plain"), std::string("\xC3\xA9 \xF0\x9F\x98\x80"),
+        std::string("\xF4\x8F\xBC\x80\xF4\x8F\xBF\xBF"), std::string("\xED\xA0\x80"), std::string("\xF4\x90\x80\x80"),
+        std::string("\xC0\x80\xE0\x80\xAF"), std::string("\xF4\x8F")}) {
+    const std::string text = postgres::to_text(bytes);
+    EXPECT_EQ(text.find('\0'), std::string::npos);
+    EXPECT_EQ(postgres::from_text(text), bytes);
+  }
+  EXPECT_EQ(postgres::to_text("\xC3\xA9 plain"), "\xC3\xA9 plain");
+}
+
+TEST(Dialect, ParametersAreNumbered) {
+  EXPECT_EQ(postgres::statement("INSERT INTO a VALUES (?, '?', ?) -- ?2"), "INSERT INTO a VALUES ($1, '?', $2) -- $2");
+  EXPECT_EQ(postgres::statement("VALUES (?1, ?2, ?1)"), "VALUES ($1, $2, $1)");
+}
+
+class Postgres : public OnEachEngine {
+ protected:
+  const TempDir dir;
+  PostgresServer& server = PostgresServer::shared();
+};
+INSTANTIATE_TEST_SUITE_P(On, Postgres, ::testing::Values(Engine::kPostgres), [](const auto&) { return "Postgres"; });
+
+/// Calls until it succeeds, for at most 30 s.
+bool in_time(const std::function<bool()>& call) {
+  for (const auto start = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - start < 30s;) {
+    if (call()) return true;
+    std::this_thread::sleep_for(100ms);
+  }
+  return false;
+}
+
+Event opened(std::uint64_t incident) {
+  return {at_second(1), incident, "opened", "", ""};
+}
+
+TEST_P(Postgres, WhatWaitedIsWrittenOnceWhenTheServerIsBack) {
+  auto store = must_open(dir.path());
+  ASSERT_TRUE(store->save_incidents({{make_incident(1)}}, {{opened(1)}}));
+  server.kill();
+  const auto refusal = store->save_incidents({{make_incident(2)}}, {{opened(2)}});
+  ASSERT_FALSE(refusal);
+  EXPECT_EQ(refusal.error().code, ErrorCode::kUnavailable) << refusal.error().message;
+  EXPECT_EQ(store->status().incidents_waiting, 1U);
+  EXPECT_FALSE(store->status().ok);
+  const AuditRecord record{0, at_second(1), "kim", "approved", 1, 0, "", ""};
+  EXPECT_FALSE(store->save_plans({}, nullptr, {{record}}));
+  EXPECT_FALSE(store->restore(kNever));
+  server.start();
+  EXPECT_TRUE(in_time([&] { return store->save_plans({}, nullptr, {{record}}).has_value(); }));
+  EXPECT_TRUE(store->maintain(at_second(2)));
+  EXPECT_TRUE(store->status().ok) << store->status().message;
+  EXPECT_EQ(store->restore(kNever)->incidents.size(), 2U);
+  EXPECT_EQ(store->events(1)->size(), 1U);
+  EXPECT_EQ(store->events(2)->size(), 1U);
+  EXPECT_EQ(store->verify_audit()->records, 1U);
+}
+
+TEST_P(Postgres, AnIdleConnectionThatWasLostIsNotNoticed) {
+  auto store = must_open(dir.path());
+  ASSERT_TRUE(store->save_incidents({{make_incident(1)}}, {}));
+  server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'");
+  EXPECT_TRUE(store->save_incidents({{make_incident(2)}}, {}));
+  server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'");
+  EXPECT_EQ(store->restore(kNever)->incidents.size(), 2U);
+}
+
+/// Until a connection of weftd waits for `what`.
+void until_it_waits(PostgresServer& server, const std::string& what) {
+  server.run(
+      "DO $$ BEGIN FOR i IN 1..300 LOOP PERFORM pg_stat_clear_snapshot(); EXIT WHEN EXISTS (SELECT FROM "
+      "pg_stat_activity WHERE application_name = 'weftd' AND wait_event = '" +
+      what + "'); PERFORM pg_sleep(0.1); END LOOP; END $$");
+}
+
+/// Saves a plan's record, and calls `cut` while COMMIT of the record's transaction hangs at `where`.
+void save_and_cut(PostgresServer& server, SqlStore& store, const std::string& hangs, const std::function<void()>& cut,
+                  bool stays) {
+  const AuditRecord first{0, at_second(1), "kim", "approved", 1, 0, "", ""};
+  const AuditRecord second{0, at_second(2), "kim", "rejected", 1, 0, "", ""};
+  Result<void> planned;
+  std::thread saver([&] { planned = store.save_plans({}, nullptr, {{first}}); });
+  until_it_waits(server, hangs);
+  cut();
+  saver.join();
+  ASSERT_FALSE(planned) << "a result that nobody knows was taken for success";
+  EXPECT_NE(planned.error().message.find("it is not known yet"), std::string::npos) << planned.error().message;
+  EXPECT_TRUE(in_time([&] { return store.save_plans({}, nullptr, {{first, second}}).has_value(); }));
+  const auto trail = store.audit(0, 10);
+  ASSERT_TRUE(trail) << trail.error().message;
+  ASSERT_EQ(trail->size(), 2U) << "each is there once, " << (stays ? "for it had stayed" : "for it had not stayed");
+  EXPECT_EQ((*trail)[0].what, "approved");
+  EXPECT_EQ((*trail)[1].what, "rejected");
+}
+
+constexpr const char* kCutAll =
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'";
+
+TEST_P(Postgres, ACommitThatStayedThoughItsAnswerWasLostIsNotRepeated) {
+  auto store = must_open(dir.path());
+  server.require_standby();
+  save_and_cut(
+      server, *store, "SyncRep",
+      [&] {
+        server.run(kCutAll);
+        // Nobody waits for a standby that there is not.
+        server.require_no_standby();
+      },
+      true);
+}
+
+TEST_P(Postgres, EventsOfSuchACommitAreThereOnce) {
+  auto store = must_open(dir.path());
+  server.require_standby();
+  Result<void> saved;
+  std::thread saver([&] { saved = store->save_incidents({{make_incident(1)}}, {{opened(1)}}); });
+  until_it_waits(server, "SyncRep");
+  // The server answers that it was committed, with a warning.
+  server.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'");
+  saver.join();
+  ASSERT_FALSE(saved) << "no standby has it";
+  EXPECT_NE(saved.error().message.find("canceling wait for synchronous replication"), std::string::npos)
+      << saved.error().message;
+  server.require_no_standby();
+  EXPECT_TRUE(in_time([&] { return store->save_incidents({}, {{opened(1)}}).has_value(); }));
+  EXPECT_EQ(store->events(1)->size(), 2U);
+}
+
+TEST_P(Postgres, ACommitThatDidNotStayIsRepeated) {
+  auto store = must_open(dir.path());
+  {
+    Database hand = by_hand(dir.path());
+    hand.run(
+        "CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NULL; END'");
+    hand.run(
+        "CREATE CONSTRAINT TRIGGER dawdle AFTER INSERT ON audit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
+        "EXECUTE FUNCTION dawdle()");
+    ASSERT_TRUE(hand.outcome());
+  }
+  save_and_cut(
+      server, *store, "PgSleep",
+      [&] {
+        server.run(kCutAll);
+        Database hand = by_hand(dir.path());
+        hand.run("DROP TRIGGER dawdle ON audit");
+        EXPECT_TRUE(hand.outcome());
+      },
+      false);
+}
+
+TEST_P(Postgres, WhoOpensItLastHasIt) {
+  auto first = must_open(dir.path());
+  ASSERT_TRUE(first->save_incidents({{make_incident(1)}}, {{opened(1)}}));
+  const TempDir other;
+  auto second = SqlStore::open(other.path(), {.url = url_of(dir.path())});
+  ASSERT_TRUE(second) << second.error().message;
+  const auto saved = first->save_incidents({{make_incident(7)}}, {{opened(7)}});
+  ASSERT_FALSE(saved);
+  EXPECT_EQ(saved.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_NE(saved.error().message.find("another weftd has taken this database"), std::string::npos);
+  EXPECT_NE(saved.error().message.find("process " + std::to_string(::getpid())), std::string::npos);
+  EXPECT_TRUE((*second)->save_incidents({{make_incident(2)}}, {{opened(2)}}));
+  EXPECT_EQ((*second)->restore(kNever)->incidents.size(), 2U);
+}
+
+TEST_P(Postgres, WhatReceiversWereToldIsKeptAndFollowsTheLeader) {
+  auto store = must_open(dir.path());
+  ASSERT_TRUE(store->save_told("events-1", "first"));
+  ASSERT_TRUE(store->save_told("events-2", "other"));
+  ASSERT_TRUE(store->save_told("events-1", "second"));
+  const TempDir other;
+  auto next = SqlStore::open(other.path(), {.url = url_of(dir.path())});
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_FALSE(store->save_told("events-1", "late"));
+  EXPECT_EQ((*next)->restore(kNever)->told,
+            (std::map<std::string, std::string>{{"events-1", "second"}, {"events-2", "other"}}));
+}
+
+TEST_P(Postgres, WhatIsNotOursOrNewerIsRefusedAndUntouched) {
+  const std::string url = url_of(dir.path());
+  EXPECT_EQ(look_at_postgres(url, state_schema())->state, "is reachable, and empty");
+  by_hand(dir.path()).run("CREATE TABLE photos (name TEXT)");
+  const auto theirs = open_postgres(url, state_schema());
+  ASSERT_FALSE(theirs);
+  EXPECT_NE(theirs.error().message.find("tables of another program"), std::string::npos) << theirs.error().message;
+  EXPECT_EQ(by_hand(dir.path()).number("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"), 1);
+  by_hand(dir.path()).run("DROP TABLE photos");
+  must_open(dir.path());
+  by_hand(dir.path()).run("UPDATE weft_store SET version = 999");
+  const auto newer = open_postgres(url, state_schema());
+  ASSERT_FALSE(newer);
+  EXPECT_EQ(newer.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_NE(newer.error().message.find("has schema version 999"), std::string::npos);
+  EXPECT_FALSE(look_at_postgres(url, state_schema()));
+}
+
+TEST_P(Postgres, NobodyThereIsSaidAtOnce) {
+  const auto nobody = open_postgres("postgresql://weft@127.0.0.1:1/weft", state_schema());
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(nobody.error().message.find("postgresql://weft@127.0.0.1:1/weft: the database is not reachable"),
+            std::string::npos)
+      << nobody.error().message;
+}
+
+}  // namespace
+}  // namespace weft::store

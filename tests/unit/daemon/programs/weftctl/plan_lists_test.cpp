@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// weftctl's lists of plans, approvals at a terminal, and waiting for a plan, against a server whose daemon is made up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/unit/api/small_plans.hpp"
+#include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using namespace std::chrono_literals;
+using api::make_plan;
+using api::make_snapshot;
+using api::with_plans;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Plan holding(std::uint64_t id, RemedyAction action, std::uint64_t incident) {
+  Plan plan = make_plan(id, PlanState::kCommitted);
+  plan.action = action;
+  plan.incident = incident;
+  plan.in_force = true;
+  plan.started = api::kNow - 1h;
+  plan.outcome = "the symptom is gone";
+  return plan;
+}
+
+class PlansInForce : public Verbs {
+ protected:
+  void publish(const std::vector<Plan>& plans) {
+    auto snapshot = with_plans(make_snapshot(++revision, {}), plans);
+    snapshot->remedy.out_of_service =
+        static_cast<std::uint32_t>(std::ranges::count_if(plans, [](const Plan& plan) { return plan.in_force; }));
+    publication.publish(snapshot);
+  }
+  std::uint64_t revision = 0;
+};
+
+TEST_F(PlansInForce, AreListedWithTheirWayBack) {
+  publish({make_plan(1)});
+  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kInForce, false), "No plan holds anything.\n");
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), Not(HasSubstr("--in-force")));
+
+  Plan drained = holding(4, RemedyAction::kDrainNode, 3);
+  drained.target = {.kind = EntityKind::kHost, .fabric = {}, .port = {}, .peer = {}, .label = "gpu-1", .host = "gpu-1"};
+  Plan failed_return = holding(5, RemedyAction::kRestoreLink, 0);
+  failed_return.state = PlanState::kRolledBack;
+  failed_return.inverse = RemedyAction::kRaiseLinkCost;
+  failed_return.outcome = "it failed again";
+  Plan over = make_plan(6, PlanState::kCommitted);
+  publish({holding(2, RemedyAction::kIsolateLink, 1), holding(3, RemedyAction::kRaiseLinkCost, 2), drained,
+           failed_return, over});
+  const std::string seen = say(Exit::kGood, show_plans, WhichPlans::kInForce, false);
+  EXPECT_THAT(seen, HasSubstr("PLAN-2  ISOLATE_LINK"));
+  EXPECT_THAT(seen, HasSubstr("a plan follows after remedy.limits.reinstate_after; by hand: weftctl restore leaf-1:1"));
+  EXPECT_THAT(seen,
+              HasSubstr("a plan follows INC-2 when that is over and the link is up; by hand: weftctl lower-cost"));
+  EXPECT_THAT(seen, HasSubstr("when that is over and the host is healthy; by hand: weftctl undrain gpu-1"));
+  EXPECT_THAT(seen, HasSubstr("PLAN-5  RAISE_LINK_COST"));
+  EXPECT_THAT(seen, HasSubstr("it failed again"));
+  EXPECT_THAT(seen, HasSubstr("only by hand: weftctl lower-cost leaf-1:1"));
+  EXPECT_THAT(seen, Not(HasSubstr("PLAN-6")));
+  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kInForce, true), "PLAN-2\nPLAN-3\nPLAN-4\nPLAN-5\n");
+  EXPECT_EQ(json(Exit::kGood, show_plans, WhichPlans::kInForce, false)["plans"].size(), 4U);
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
+              HasSubstr("No open plans.\nLinks and hosts held by plans, also by plans that are over: 4 (weftctl"));
+}
+
+TEST_F(PlansInForce, NameThePlanThatBringsThemBack) {
+  Plan back = make_plan(3, PlanState::kVerifying);
+  back.action = RemedyAction::kRestoreLink;
+  back.undoes = 2;
+  back.windows_good = 3;
+  back.windows_needed = 90;
+  publish({holding(2, RemedyAction::kIsolateLink, 1), back});
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kInForce, false),
+              HasSubstr("PLAN-3 RESTORE_LINK is VERIFYING 3/90"));
+}
+
+TEST_F(PlansInForce, TheStatusShowsWhatHoldsAutomationBackFirst) {
+  auto snapshot = make_snapshot(1, {});
+  snapshot->remedy.hands_off = true;
+  snapshot->remedy.hands_off_reason = "kim: a visitor";
+  snapshot->remedy.file_brake = "/run/stop exists";
+  snapshot->remedy.breaker_tripped = true;
+  snapshot->remedy.breaker_reason = "another weftd may act at leaf-2 port 3";
+  publication.publish(snapshot);
+  EXPECT_THAT(say(Exit::kBadNews, show_status),
+              ::testing::StartsWith("Automation is stopped (hands-off): kim: a visitor\n"
+                                    "  to release it: weftctl hands-off off --reason ...\n"
+                                    "Automation is stopped by the hands-off file: /run/stop exists\n"
+                                    "  to release it: remove the file\n"
+                                    "The circuit breaker is tripped: another weftd may act at leaf-2 port 3\n"));
+}
+
+class AtATerminal : public Verbs {
+ protected:
+  std::string approve(const std::string& typed, Decision decision) {
+    std::ostringstream out;
+    std::istringstream in(typed);
+    Session session{*client, out, false, true, true, api::kNow};
+    session.answers = &in;
+    try {
+      approve_plan(session, decision);
+      return out.str();
+    } catch (const Failure& failure) {
+      return out.str() + failure.what();
+    }
+  }
+};
+
+TEST_F(AtATerminal, APlanIsShownBeforeItsApproval) {
+  publication.publish(with_plans(make_snapshot(1, {}), {make_plan(1, PlanState::kProposed, 5)}));
+  for (const char* no : {"", "n\n", "\n"}) {
+    EXPECT_THAT(approve(no, {.id = "1", .reason = "", .who = "ann"}), HasSubstr("nothing was done")) << no;
+    EXPECT_EQ(remedies.times(), 0U);
+  }
+  const std::string done = approve("y\n", {.id = "1", .reason = "", .who = "ann"});
+  EXPECT_THAT(done, HasSubstr("guards, in order of evaluation"));
+  EXPECT_THAT(done, HasSubstr("do it? [y/N] "));
+  EXPECT_THAT(done, HasSubstr("PLAN-1  ISOLATE_LINK  APPROVED"));
+  EXPECT_EQ(done.find("to approve"), std::string::npos) << "who is asked needs no command";
+  EXPECT_EQ(remedies.times(), 1U);
+  EXPECT_THAT(approve("", {.id = "1", .reason = "", .who = "ann", .yes = true}), Not(HasSubstr("do it?")));
+  EXPECT_THAT(approve("y\n", {.id = "1", .reason = "", .who = "ann", .revision = 4}),
+              HasSubstr("is of revision 5 by now"))
+      << "what is no longer what was read is not asked";
+}
+
+TEST_F(AtATerminal, WhatAGuardRefusesIsNotAsked) {
+  Plan refused = make_plan(1, PlanState::kProposed, 5);
+  refused.guards[1] = {Guard::kBudget, GuardResult::kRefused, "actions per hour are used up: 4"};
+  publication.publish(with_plans(make_snapshot(1, {}), {refused}));
+  const std::string said = approve("y\n", {.id = "1", .reason = "", .who = "ann"});
+  EXPECT_THAT(said, HasSubstr("BUDGET: actions per hour are used up: 4"));
+  EXPECT_THAT(said, Not(HasSubstr("do it?")));
+  EXPECT_EQ(remedies.times(), 0U);
+}
+
+TEST_F(AtATerminal, TheRevisionThatWasSeenIsApproved) {
+  publication.publish(with_plans(make_snapshot(1, {}), {make_plan(1, PlanState::kProposed, 4)}));
+  EXPECT_THAT(approve("y\n", {.id = "1", .reason = "", .who = "ann"}), HasSubstr("is of revision 5 by now"));
+}
+
+class Waiting : public Verbs {
+ protected:
+  static Plan ended(PlanState state) {
+    Plan plan = make_plan(9, state);
+    plan.outcome = "it is over";
+    plan.steps.push_back({api::kNow, PlanState::kExecuting, "weftd", "ISOLATE_LINK is being sent to infiniband_port"});
+    plan.steps.push_back({api::kNow, state, "weftd", plan.outcome});
+    return plan;
+  }
+  static Wish patient(Duration wait) {
+    Wish wish{"leaf-1:7", "bad", "ann"};
+    wish.wait = wait;
+    return wish;
+  }
+};
+
+TEST_F(Waiting, EachStepIsPrintedOnceUntilThePlanIsOver) {
+  publication.publish(with_plans(make_snapshot(1, {}), {make_plan(9, PlanState::kExecuting)}));
+  std::thread world([this] {
+    std::this_thread::sleep_for(700ms);
+    publication.publish(with_plans(make_snapshot(2, {}), {ended(PlanState::kCommitted)}));
+  });
+  const std::string said = say(Exit::kGood, isolate_link, patient(30s));
+  world.join();
+  EXPECT_THAT(said, HasSubstr("EXECUTING  weftd  ISOLATE_LINK is being sent"));
+  EXPECT_THAT(said, ::testing::EndsWith("PLAN-9 is COMMITTED (reverted): it is over\n"));
+  EXPECT_EQ(said.find("proposed for INC-1"), said.rfind("proposed for INC-1")) << said;
+}
+
+TEST_F(Waiting, TheExitStatusTellsHowItEnded) {
+  const auto ends = [this](PlanState state) {
+    publication.publish(with_plans(make_snapshot(1, {}), {ended(state)}));
+    std::ostringstream out;
+    return isolate_link(Session{*client, out, false, true, false, api::kNow}, patient(30s));
+  };
+  EXPECT_EQ(ends(PlanState::kCommitted), Exit::kGood);
+  EXPECT_EQ(ends(PlanState::kRolledBack), Exit::kBadNews);
+  EXPECT_EQ(ends(PlanState::kFailed), Exit::kBadNews);
+  EXPECT_EQ(ends(PlanState::kExpired), Exit::kRefused);
+  EXPECT_EQ(ends(PlanState::kRejected), Exit::kRefused);
+}
+
+TEST_F(Waiting, AnAbortIsGoodWhenItIsUndone) {
+  const auto ends = [this](PlanState state) {
+    Plan plan = make_plan(1, state);
+    publication.publish(with_plans(make_snapshot(1, {}), {plan}));
+    std::ostringstream out;
+    return abort_plan(Session{*client, out, false, true, false, api::kNow},
+                      {.id = "1", .reason = "wrong cable", .who = "ann", .wait = 30s});
+  };
+  EXPECT_EQ(ends(PlanState::kRolledBack), Exit::kGood);
+  EXPECT_EQ(ends(PlanState::kFailed), Exit::kBadNews);
+}
+
+TEST_F(Waiting, IsBounded) {
+  publication.publish(with_plans(make_snapshot(1, {}), {make_plan(9, PlanState::kExecuting)}));
+  const Failure late = fails(isolate_link, patient(1s));
+  EXPECT_EQ(late.exit, Exit::kUnfinished);
+  EXPECT_STREQ(late.what(), "PLAN-9 is still EXECUTING: weftctl plan PLAN-9");
+}
+
+TEST_F(Waiting, APlanThatSomebodyElseApprovedIsWaitedFor) {
+  Plan plan = make_plan(2, PlanState::kExecuting);
+  publication.publish(with_plans(make_snapshot(1, {}), {plan}));
+  std::thread world([this] {
+    std::this_thread::sleep_for(700ms);
+    publication.publish(with_plans(make_snapshot(2, {}), {make_plan(2, PlanState::kRolledBack)}));
+  });
+  const std::string said =
+      say(Exit::kBadNews, approve_plan, Decision{.id = "PLAN-2", .reason = "", .who = "ann", .wait = 30s});
+  world.join();
+  EXPECT_THAT(said, HasSubstr("; waiting for its end\nPLAN-2  ISOLATE_LINK"));
+  publication.publish(with_plans(make_snapshot(3, {}), {make_plan(2)}));
+  EXPECT_EQ(fails(approve_plan, Decision{.id = "PLAN-2", .reason = "", .who = "ann", .wait = 30s}).exit,
+            Exit::kRefused);
+}
+
+TEST_F(Waiting, SaysWhatForWhenItIsTooLong) {
+  Plan waiting = make_plan(9, PlanState::kApproved);
+  waiting.guards[1] = {Guard::kOneActor, GuardResult::kRefused, "PLAN-3 is under way"};
+  publication.publish(with_plans(make_snapshot(1, {}), {waiting}));
+  EXPECT_STREQ(fails(isolate_link, patient(1s)).what(),
+               "PLAN-9 is still APPROVED (waiting: ONE_ACTOR): PLAN-3 is under way: weftctl plan PLAN-9");
+}
+
+TEST_F(Verbs, StatusAndIncidentNameTheirPlans) {
+  Plan other = make_plan(3);
+  other.incident = 0;
+  Incident incident;
+  incident.id = 1;
+  auto snapshot = with_plans(make_snapshot(1, {}, {incident}), {make_plan(2, PlanState::kRolledBack), other});
+  publication.publish(snapshot);
+  std::ostringstream out;
+  show_status(Session{*client, out, false, true, false, api::kNow});
+  EXPECT_THAT(out.str(), HasSubstr("Plans that wait for approval: PLAN-3 (weftctl plans)\n"));
+  const std::string said = say(Exit::kGood, show_incident, "INC-1");
+  EXPECT_THAT(said, HasSubstr("\nplans\n  PLAN-2  ISOLATE_LINK  ROLLED_BACK  leaf-1 port 1"));
+  EXPECT_THAT(said, Not(HasSubstr("PLAN-3")));
+}
+
+TEST_F(Waiting, ProgramsGetTheEndAlone) {
+  publication.publish(with_plans(make_snapshot(1, {}), {ended(PlanState::kCommitted)}));
+  EXPECT_EQ(json(Exit::kGood, isolate_link, patient(30s))["state"], "COMMITTED");
+}
+
+}  // namespace
+}  // namespace weft::ctl

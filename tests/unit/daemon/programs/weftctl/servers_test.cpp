@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// weftctl with the addresses of several servers.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A weftd that gives each call the same answer.
+class StandIn final : public v1::RemedyService::Service {
+ public:
+  explicit StandIn(grpc::Status answer) : answer_(std::move(answer)) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+  }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  grpc::Status GetPlan(grpc::ServerContext*, const v1::GetPlanRequest*, v1::Plan*) override { return answer(); }
+  grpc::Status RejectPlan(grpc::ServerContext*, const v1::RejectPlanRequest*, v1::Plan*) override { return answer(); }
+  grpc::Status WatchPlans(grpc::ServerContext*, const v1::WatchPlansRequest*,
+                          grpc::ServerWriter<v1::WatchPlansResponse>*) override {
+    return answer();
+  }
+
+  std::atomic<int> calls = 0;
+
+ private:
+  grpc::Status answer() {
+    ++calls;
+    return answer_;
+  }
+  grpc::Status answer_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+const grpc::Status kStandby{grpc::StatusCode::UNAVAILABLE, "standby: weft2 leads"};
+const grpc::Status kBroken{grpc::StatusCode::UNAVAILABLE, "Socket closed"};
+
+/// Takes connections into its queue, and never answers.
+class Frozen {
+ public:
+  Frozen() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof place;
+    ::bind(socket_, reinterpret_cast<sockaddr*>(&place), size);
+    ::listen(socket_, 8);
+    ::getsockname(socket_, reinterpret_cast<sockaddr*>(&place), &size);
+    address = "127.0.0.1:" + std::to_string(ntohs(place.sin_port));
+  }
+  ~Frozen() { ::close(socket_); }
+  Frozen(const Frozen&) = delete;
+  Frozen& operator=(const Frozen&) = delete;
+  std::string address;
+
+ private:
+  int socket_;
+};
+
+class Servers : public Verbs {
+ protected:
+  Servers() { publication.publish(api::with_plans(api::make_snapshot(1, {}), {api::make_plan(1)})); }
+
+  static std::string address_of(const api::GrpcServer& one) { return "127.0.0.1:" + std::to_string(one.port()); }
+  std::string real() const { return address_of(*server); }
+  /// One more weftd with the same plans.
+  std::unique_ptr<api::GrpcServer> another() {
+    api::GrpcOptions options;
+    options.port = 0;
+    return *api::GrpcServer::start(options, publication, commands, remedies, sink, clock);
+  }
+  void use(const std::string& servers) {
+    client = std::make_unique<Client>(servers);
+    client->notes = &notes;
+  }
+  Decision decision() const { return {.id = "PLAN-1", .reason = "no", .who = "olga"}; }
+
+  std::ostringstream notes;
+};
+
+TEST_F(Servers, AReadIsAnsweredByTheFirstThatDoesAndSaysSoOnce) {
+  use("127.0.0.1:1," + real());
+  EXPECT_THAT(say(Exit::kGood, show_plan, "PLAN-1"), HasSubstr("PLAN-1"));
+  EXPECT_THAT(notes.str(), AllOf(HasSubstr("weftctl: answered by " + real()), HasSubstr("127.0.0.1:1: ")));
+  const std::string once = notes.str();
+  say(Exit::kGood, show_plan, "PLAN-1");
+  EXPECT_EQ(notes.str(), once);
+  EXPECT_EQ(client->server(), real()) << "it stays with the one that answers";
+}
+
+TEST_F(Servers, TheFirstAnswersWithoutANote) {
+  use(real() + ", 127.0.0.1:1");
+  say(Exit::kGood, show_plan, "PLAN-1");
+  EXPECT_EQ(notes.str(), "");
+}
+
+TEST_F(Servers, AReadGoesOnWhenAServerFailsInTheMiddle) {
+  StandIn broken(kBroken);
+  use(broken.address() + ',' + real());
+  EXPECT_THAT(say(Exit::kGood, show_plan, "PLAN-1"), HasSubstr("PLAN-1"));
+  EXPECT_EQ(broken.calls, 1);
+}
+
+TEST_F(Servers, ACommandGoesOnFromTheStandbyToTheLeader) {
+  StandIn standby(kStandby);
+  use(standby.address() + ',' + real());
+  EXPECT_THAT(say(Exit::kGood, reject_plan, decision()), HasSubstr("REJECTED"));
+  EXPECT_EQ(standby.calls, 1);
+  EXPECT_EQ(remedies.times(), 1U);
+  EXPECT_THAT(notes.str(), HasSubstr("standby: weft2 leads"));
+}
+
+TEST_F(Servers, ACommandGoesOnWithoutAConnection) {
+  use("127.0.0.1:1," + real());
+  EXPECT_THAT(say(Exit::kGood, reject_plan, decision()), HasSubstr("REJECTED"));
+  EXPECT_EQ(remedies.times(), 1U);
+}
+
+TEST_F(Servers, ACommandThatMayHaveBeenTakenIsNotSentAgain) {
+  StandIn broken(kBroken);
+  use(broken.address() + ',' + real());
+  const Failure failure = fails(reject_plan, decision());
+  EXPECT_EQ(failure.exit, Exit::kUnreachable);
+  EXPECT_THAT(failure.what(), HasSubstr("check whether it was done"));
+  EXPECT_EQ(broken.calls, 1);
+  EXPECT_EQ(remedies.times(), 0U);
+}
+
+TEST_F(Servers, ACommandGoesOnWhenTheConnectionEndedBefore) {
+  const auto other = another();
+  use(real() + ',' + address_of(*other));
+  say(Exit::kGood, show_plan, "PLAN-1");
+  server->stop();
+  std::this_thread::sleep_for(300ms);  // until gRPC has noticed
+  EXPECT_THAT(say(Exit::kGood, reject_plan, decision()), HasSubstr("REJECTED"));
+  EXPECT_EQ(remedies.times(), 1U);
+}
+
+TEST_F(Servers, ARefusalIsAnAnswer) {
+  StandIn refusing({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 is over"});
+  use(refusing.address() + ',' + real());
+  EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused);
+  EXPECT_EQ(remedies.times(), 0U);
+}
+
+TEST_F(Servers, WhenNoneServesAllAreNamed) {
+  StandIn standby(kStandby);
+  use("127.0.0.1:1," + standby.address());
+  const Failure failure = fails(reject_plan, decision());
+  EXPECT_EQ(failure.exit, Exit::kUnreachable);
+  EXPECT_THAT(failure.what(),
+              AllOf(HasSubstr("127.0.0.1:1: "), HasSubstr(standby.address() + ": standby: weft2 leads")));
+  EXPECT_EQ(standby.calls, 1) << "each is asked once";
+}
+
+TEST_F(Servers, AFrozenServerCostsTwoSeconds) {
+  const Frozen frozen;
+  use(frozen.address + ',' + real());
+  const auto began = std::chrono::steady_clock::now();
+  say(Exit::kGood, reject_plan, decision());
+  const auto lasted = std::chrono::steady_clock::now() - began;
+  EXPECT_GE(lasted, 1500ms);
+  EXPECT_LE(lasted, 10s);
+}
+
+TEST_F(Servers, CompletionSharesItsTimeAmongTheServers) {
+  const Frozen frozen;
+  use(frozen.address + ',' + real());
+  client->until = std::chrono::system_clock::now() + 2s;
+  const auto began = std::chrono::steady_clock::now();
+  say(Exit::kGood, show_plan, "PLAN-1");
+  EXPECT_LE(std::chrono::steady_clock::now() - began, 2s);
+}
+
+TEST_F(Servers, AWatchGoesOnWithTheNextServer) {
+  StandIn standby(kStandby);
+  const auto other = another();
+  use(standby.address() + ',' + real() + ',' + address_of(*other));
+  client->follow_patience = 0s;
+  std::ostringstream out;
+  const auto publish = [this](std::uint64_t revision, std::vector<Plan> plans) {
+    publication.publish(api::with_plans(api::make_snapshot(revision, {}), std::move(plans)));
+    std::this_thread::sleep_for(500ms);
+  };
+  std::thread ending([&] {
+    publish(2, {api::make_plan(1)});
+    server->stop();
+    publish(3, {api::make_plan(1, PlanState::kRejected, 7), api::make_plan(2, PlanState::kCommitted, 3)});
+    publish(4, {api::make_plan(1, PlanState::kRejected, 7), api::make_plan(2, PlanState::kCommitted, 3),
+                api::make_plan(3)});
+    other->stop();
+  });
+  try {
+    watch_plans(Session{*client, out, true, true, false, api::kNow}, false);
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.exit, Exit::kUnreachable);
+  }
+  ending.join();
+  std::vector<std::string> lines;
+  std::istringstream said(out.str());
+  for (std::string line; std::getline(said, line);) {
+    const auto event = nlohmann::json::parse(line);
+    const auto plan = event.value("plan", nlohmann::json::object());
+    lines.push_back(event["type"].get<std::string>() + ' ' + plan.value("id", "") + ' ' + plan.value("state", ""));
+  }
+  EXPECT_EQ(lines, (std::vector<std::string>{"INITIAL PLAN-1 PROPOSED", "INITIAL_COMPLETE  ", "CHANGED PLAN-1 REJECTED",
+                                             "CHANGED PLAN-2 COMMITTED", "CHANGED PLAN-3 PROPOSED"}));
+}
+
+}  // namespace
+}  // namespace weft::ctl

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftd/role_keeper.hpp"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "daemon/platform/logging/logging.hpp"
+#include "tests/fakes/fabric_builder.hpp"
+#include "tests/unit/daemon/programs/weftd/fakes.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What both weftd of a pair share.
+class SharedLedger final : public IdleStore {
+ public:
+  Result<store::Restored> restore(TimePoint) override {
+    const std::lock_guard lock(mutex);
+    if (away) return fail(ErrorCode::kUnavailable, "the database is not reachable");
+    store::Restored restored;
+    for (const auto& [id, incident] : incidents) restored.incidents.push_back(incident);
+    restored.next_incident_id = 100;
+    restored.collectors = collectors;
+    restored.told = {{"events-1", "as told"}};
+    return restored;
+  }
+  Result<void> save_incidents(std::span<const Incident> changed, std::span<const store::Event>) override {
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(leads) << "a standby wrote";
+    for (const Incident& incident : changed) incidents[incident.id] = incident;
+    return {};
+  }
+  Result<void> save_links(std::string_view, std::span<const KnownLink>) override { return expect_leader(); }
+  Result<void> save_clock(const ClockMemory&) override { return expect_leader(); }
+  Result<void> save_collectors(std::span<const store::CollectorMark>, std::span<const std::string>) override {
+    return expect_leader();
+  }
+  Result<void> append_history(std::shared_ptr<const Sweep>) override {
+    const std::lock_guard lock(mutex);
+    ++moments;
+    return {};
+  }
+  void lead(std::int64_t epoch) override {
+    const std::lock_guard lock(mutex);
+    leads = epoch;
+  }
+
+  std::mutex mutex;
+  bool away = false;
+  std::map<std::uint64_t, Incident> incidents;
+  std::vector<store::CollectorMark> collectors;
+  std::int64_t leads = 0;  ///< epoch
+  int moments = 0;
+
+ private:
+  Result<void> expect_leader() {
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(leads) << "a standby wrote";
+    return {};
+  }
+};
+
+class RoleKeeperTest : public ::testing::Test {
+ protected:
+  RoleKeeperTest() {
+    set_log_level("off");
+    clock.time = fabric.now();
+    config.infiniband.sweep_interval = 1s;
+    view.seen = {7, 40, "a, process 1", "a:50051", clock.time, "first"};
+    view.silence = 0s;
+  }
+  ~RoleKeeperTest() override { lane->stop(); }
+
+  void start(bool leads) {
+    const auto post = [this](std::function<void()> job) {
+      const std::lock_guard lock(mutex);
+      posted.push_back(std::move(job));
+    };
+    remedies.emplace(RemedyControllerOptions{}, RemedyMemory{}, ledger, *lane, clock, post);
+    if (!leads) remedies->stand_by();
+    core.emplace(config, ExpectedCabling{}, ledger, *ledger.restore(kNever), *lane, *remedies, publication, clock,
+                 post);
+    if (!leads) core->stand_by();
+    core->add_fabric("test");
+    RoleKeeper::Options options;
+    options.lease = [this] { return view; };
+    options.leads = leads;
+    options.on_lead = [this](const std::map<std::string, std::string>& told) {
+      ++led;
+      told_before = told;
+    };
+    options.on_lost = [this](const std::string& why) { lost.push_back(why); };
+    role.emplace(std::move(options), config, ledger, *lane, *core, *remedies, clock, post);
+    settle();
+  }
+  // Until the lane has done all that it was asked, and main all that followed from it.
+  void settle() {
+    for (int round = 0; round < 3; ++round) {
+      std::mutex done_mutex;
+      std::condition_variable changed;
+      bool done = false;
+      lane->post([&] {
+        const std::lock_guard lock(done_mutex);
+        done = true;
+        changed.notify_all();
+      });
+      std::unique_lock lock(done_mutex);
+      changed.wait(lock, [&] { return done; });
+      lock.unlock();
+      while (true) {
+        std::unique_lock jobs(mutex);
+        if (posted.empty()) break;
+        const auto job = std::move(posted.front());
+        posted.pop_front();
+        jobs.unlock();
+        job();
+      }
+    }
+  }
+  void sweep(int times) {
+    for (int i = 0; i < times; ++i) {
+      Sweep next = fabric.sweep();
+      clock.time = next.finished;
+      role->tick();
+      core->take_sweep(std::move(next));
+      core->tick();
+      settle();
+    }
+  }
+  std::vector<Incident> shown() const {
+    std::vector<Incident> list;
+    for (const auto& incident : *publication.load()->incidents) list.push_back(*incident);
+    return list;
+  }
+  static store::CollectorMark mark_of(const std::string& host, TimePoint heard) {
+    store::CollectorMark mark;
+    mark.host = host;
+    mark.first_seen = mark.last_seen = heard;
+    return mark;
+  }
+  void take_lease() {
+    view.epoch = 8;
+    view.is_held = true;
+    view.seen = {8, 41, "b, process 2", "b:50051", clock.time, view.seen.mark};
+  }
+
+  fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(2, 3, 2);
+  config::WeftdConfig config;
+  FakeClock clock{TimePoint{}};
+  SharedLedger ledger;
+  store::LeaseView view;
+  int led = 0;
+  std::map<std::string, std::string> told_before;
+  std::vector<std::string> lost;
+  api::Publication publication;
+  std::mutex mutex;
+  std::deque<std::function<void()>> posted;
+  std::optional<runtime::Lane> lane{
+      std::in_place, runtime::LaneOptions{.name = "store", .capacity = 64, .when_full = runtime::WhenFull::kRefuse}};
+  std::optional<RemedyController> remedies;
+  std::optional<Core> core;
+  std::optional<RoleKeeper> role;
+};
+
+TEST_F(RoleKeeperTest, AStandbyWatchesAndOpensNothing) {
+  start(false);
+  sweep(3);
+  fabric.unlink(fabric.port_towards("leaf-1", "spine-0"));
+  sweep(5);
+  EXPECT_TRUE(shown().empty());
+  EXPECT_TRUE(publication.load()->fabrics.front().watching);
+  EXPECT_GT(ledger.moments, 0) << "port history is its own";
+  const Leadership& leadership = publication.load()->leadership;
+  EXPECT_TRUE(leadership.is_shared);
+  EXPECT_FALSE(leadership.leads);
+  EXPECT_EQ(leadership.leader, "a, process 1");
+}
+
+TEST_F(RoleKeeperTest, AStandbyShowsWhatTheLeaderStores) {
+  start(false);
+  sweep(1);
+  Incident incident;
+  incident.id = 12;
+  incident.revision = 3;
+  incident.opened = incident.updated = clock.time;
+  ledger.incidents[12] = incident;
+  ledger.collectors = {mark_of("node-1", clock.time)};
+  sweep(1);
+  EXPECT_TRUE(shown().empty()) << "nothing tells that something was stored";
+  view.seen.mark = "second";
+  ledger.away = true;
+  sweep(4);
+  EXPECT_TRUE(shown().empty());
+  EXPECT_GE(publication.load()->leadership.behind, 2s);
+  ledger.away = false;
+  sweep(2);
+  ASSERT_EQ(shown().size(), 1U);
+  EXPECT_EQ(shown().front().id, 12U);
+  EXPECT_EQ(shown().front().revision, 3U);
+  ASSERT_EQ(publication.load()->hosts->size(), 1U);
+  EXPECT_EQ(publication.load()->hosts->front()->state, CollectorState::kConnected);
+  sweep(1);
+  EXPECT_LT(publication.load()->leadership.behind, 1s);
+}
+
+TEST_F(RoleKeeperTest, AStandbyRefusesAndNamesTheLeader) {
+  start(false);
+  const auto refused = role->refusal(CommandKind::kChange);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, ErrorCode::kUnavailable);
+  EXPECT_EQ(refused->message, "standby: a, process 1 leads at a:50051");
+  EXPECT_TRUE(role->refusal(CommandKind::kBrake));
+  EXPECT_FALSE(role->may_tell());
+  EXPECT_FALSE(role->refusal(CommandKind::kRead));
+  const auto stream = std::make_shared<FakeStream>();
+  core->hosts().hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
+  ASSERT_TRUE(stream->ended);
+  EXPECT_EQ(stream->ended->code, ErrorCode::kUnavailable);
+  EXPECT_EQ(stream->ended->message, refused->message);
+  take_lease();
+  sweep(1);
+  const auto second = std::make_shared<FakeStream>();
+  core->hosts().hello(second, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
+  EXPECT_FALSE(second->ended);
+  EXPECT_FALSE(role->refusal(CommandKind::kChange));
+}
+
+TEST_F(RoleKeeperTest, ANewLeaderGoesOnWithTheIncidentsOfTheOneBefore) {
+  start(false);
+  sweep(3);
+  fabric.unlink(fabric.port_towards("leaf-1", "spine-0"));
+  sweep(3);
+  // The leader has found it, and this one has not read that yet.
+  Incident known;
+  {
+    fakes::FabricBuilder twin = fakes::FabricBuilder::fat_tree(2, 3, 2);
+    analyzer::FabricAnalyzer rules("test", config.analyzer);
+    analyzer::IncidentManager book(config.incidents, {}, 41);
+    std::vector<Incident> changed;
+    for (int i = 0; i < 6; ++i) {
+      if (i == 3) twin.unlink(twin.port_towards("leaf-1", "spine-0"));
+      const Sweep next = twin.sweep();
+      auto analysis = rules.analyze(next, next.finished);
+      for (Incident& each : book.update("test", std::move(analysis.findings), analysis.coverage, next.finished))
+        changed.push_back(each);
+    }
+    ASSERT_FALSE(changed.empty());
+    known = changed.back();
+  }
+  ledger.incidents[known.id] = known;
+  ledger.collectors = {mark_of("node-1", clock.time - 1h)};
+  take_lease();
+  sweep(1);
+  EXPECT_EQ(led, 1);
+  EXPECT_EQ(told_before.count("events-1"), 1U);
+  EXPECT_EQ(ledger.leads, 8);
+  EXPECT_TRUE(publication.load()->leadership.leads);
+  fabric.unlink(fabric.port_towards("leaf-0", "spine-1"));  // during the takeover
+  sweep(3);
+  const auto all = shown();
+  ASSERT_EQ(all.size(), 2U) << "a collector that was never heard by this one is not silent yet";
+  EXPECT_EQ(all[0].id, known.id) << "no incident is opened twice";
+  EXPECT_EQ(all[0].opened, known.opened);
+  EXPECT_EQ(all[1].id, 100U);
+  EXPECT_EQ(ledger.incidents.size(), 2U);
+  fabric.relink(fabric.port_towards("leaf-1", "spine-0"));
+  sweep(8);
+  EXPECT_EQ(ledger.incidents.at(known.id).state, IncidentState::kResolved);
+}
+
+TEST_F(RoleKeeperTest, ALedgerThatCannotBeReadIsTriedAgain) {
+  start(false);
+  ledger.away = true;
+  take_lease();
+  sweep(2);
+  EXPECT_EQ(led, 0);
+  EXPECT_TRUE(role->refusal(CommandKind::kChange));
+  ledger.away = false;
+  sweep(1);
+  EXPECT_EQ(led, 1);
+}
+
+TEST_F(RoleKeeperTest, ALeaderThatCannotRenewPromisesNothingAndStaysALeader) {
+  ledger.leads = 7;
+  view.epoch = 7;
+  view.is_held = true;
+  start(true);
+  EXPECT_FALSE(role->refusal(CommandKind::kChange));
+  view.is_held = false;
+  view.trouble = "the database is not reachable";
+  sweep(1);
+  const auto refused = role->refusal(CommandKind::kChange);
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->message.find("the database is not reachable"), std::string::npos);
+  EXPECT_FALSE(refused->message.starts_with("standby: "));
+  EXPECT_FALSE(role->refusal(CommandKind::kBrake)) << "a brake holds at once";
+  EXPECT_TRUE(publication.load()->leadership.leads);
+  EXPECT_FALSE(publication.load()->leadership.is_held);
+  EXPECT_TRUE(role->may_tell()) << "people are paged while the database is away";
+  EXPECT_EQ(role->key_end(), ".epoch7") << "another weftd may give the same ids";
+  EXPECT_TRUE(lost.empty());
+}
+
+TEST_F(RoleKeeperTest, ALeaderThatWakesFromALongSleepTellsNobodyBeforeItHasAsked) {
+  ledger.leads = 7;
+  view.epoch = 7;
+  view.is_held = true;
+  start(true);
+  EXPECT_TRUE(role->may_tell());
+  view.is_held = false;
+  EXPECT_FALSE(role->may_tell());
+}
+
+TEST_F(RoleKeeperTest, ALeaderThatWasReplacedIsToldOnce) {
+  ledger.leads = 7;
+  view.epoch = 7;
+  view.is_held = true;
+  start(true);
+  view.epoch.reset();
+  view.is_held = false;
+  view.is_lost = true;
+  view.seen.holder = "c, process 3";
+  role->tick();
+  role->tick();
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_NE(lost.front().find("c, process 3"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::daemon

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 namespace weft::analyzer {
@@ -24,12 +23,12 @@ Duration Ages::of(TimePoint at) const {
   const auto take = [&age](Duration other) { age = std::min(age.value_or(other), other); };
   Duration set{};  // by all steps since
   TimePoint end = now;
-  for (const ClockStep& step : std::views::reverse(steps)) {
-    const TimePoint begin = step.at + step.by;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const TimePoint begin = step->at + step->by;
     if (at >= begin - kSlack && at <= end + kSlack) take(now - at - set);
-    if (at > step.at && at < begin) take(now - begin - set);
-    set += step.by;
-    end = step.at;
+    if (at > step->at && at < begin) take(now - begin - set);
+    set += step->by;
+    end = step->at;
   }
   if (at <= end + (steps.empty() ? Duration::zero() : kSlack)) take(now - at - set);
   if (age) return std::max(*age, Duration::zero());

@@ -113,6 +113,7 @@ const char* to_string(TargetState state) {
 std::string RemedyOrder::marked_reason() const {
   std::string text = std::string(kMark) + mark();
   if (incident != 0) text += ' ' + incident_name(incident);
+  if (permit) text += " epoch " + std::to_string(permit->epoch);
   return text + ": " + reason;
 }
 

@@ -252,6 +252,13 @@ inline constexpr std::size_t kMostOtherMarks = 16;
 /// To read a target's state, or to change it.
 enum class OrderKind : std::uint8_t { kRead, kAct };
 
+/// The right to act for a moment, where two weftd share a database. Who acts looks at it last, directly before.
+struct ActPermit {
+  std::int64_t epoch = 0;  ///< of the lease: a later leader has a greater one
+  Duration until{};        ///< on boot_time(): from then on another weftd may lead
+  bool operator==(const ActPermit&) const = default;
+};
+
 /// One request to an actuator, with everything that it takes. Only ever given out when the plan that says so has been
 /// journalled.
 struct RemedyOrder {
@@ -273,10 +280,13 @@ struct RemedyOrder {
   /// When the guards allowed it, on a clock that never steps (RemedyView::steady); nullopt: no guard was asked.
   std::optional<Duration> decided{};
   std::optional<PortKey> end{};  ///< as Plan::end
+  /// Filled in when the order is carried out; nullopt: no other weftd shares our database, or the order only reads.
+  std::optional<ActPermit> permit{};
 
   /// "PLAN-7.1c9e0b7a5d3f2468": by which we know our own work again.
   std::string mark() const { return mark_text({plan, owner.installation}); }
-  /// "weft PLAN-7.1c9e0b7a5d3f2468 INC-17: " and the reason: what a scheduler shows.
+  /// "weft PLAN-7.1c9e0b7a5d3f2468 INC-17 epoch 4: " and the reason: what a scheduler shows. Without incident or permit
+  /// without those words.
   std::string marked_reason() const;
 };
 

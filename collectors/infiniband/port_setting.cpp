@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint32_t kManagerKnowsExtendedSpeeds = 1U << 31;
 constexpr std::size_t kExtendedSpeedEnabled2 = IB_SMP_DATA_OFFS + 56;  // its low three bits
 constexpr std::chrono::milliseconds kBetweenReadings{50};
-constexpr std::array kOutcomeNames{"read", "done", "already", "not_that", "needs_key", "silent", "refused", "unclear"};
+constexpr std::array kOutcomeNames{"read",   "done",    "already", "not_that", "needs_key",
+                                   "silent", "refused", "late",    "unclear"};
 static_assert(kOutcomeNames.size() == static_cast<std::size_t>(PortOutcome::kCount));
 
 using Datagram = std::array<std::uint8_t, kMadSize>;
@@ -186,6 +187,8 @@ class Conversation {
   Result<PortReport> set() {
     Datagram mad;
     encode_port_info_set(mad, question_.route, question_.port.port, before_, *question_.wanted, extended_speeds_);
+    if (question_.before && boot_time() >= *question_.before)
+      return end(PortOutcome::kLate, "the time to set " + words(question_.port) + " is over");
     const auto answer = ask(mad, attribute::kPortInfo, true);
     if (!answer) return tl::unexpected(answer.error());
     const bool refused = answer->result == MadResult::kBadStatus || answer->result == MadResult::kUnsupported;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "collectors/infiniband/mad_port.hpp"
+#include "fabric/clock.hpp"
 
 namespace weft::infiniband {
 
@@ -25,6 +26,8 @@ struct PortQuestion {
   std::uint32_t retries = 2;               ///< further tries of what only reads; a Set goes out once
   /// How long a port that took a Set may need until it shows it.
   std::chrono::milliseconds settling{500};
+  /// A Set goes out only before this, on boot_time(); nullopt: at any time.
+  std::optional<Duration> before{};
 };
 
 /// How a question to a port ended.
@@ -36,6 +39,7 @@ enum class PortOutcome : std::uint8_t {
   kNeedsKey,  ///< the switch wants another M_Key than ours; nothing was set
   kSilent,    ///< no answer; nothing was set
   kRefused,   ///< the switch said no to the Set, and the port is as it was
+  kLate,      ///< PortQuestion::before was over; nothing was set
   kUnclear,   ///< the Set went out, and the port does not show it: it may yet
   kCount,
 };

@@ -6,6 +6,7 @@
 //   observe|apply|dry_run ACTUATOR ACTION LINK [GUID PORT]
 //                                                   LINK: GUID PORT GUID PORT; then the end that its plan chose
 //   check LINK                                      what the tables of the last sweep say
+//   permit EPOCH SECONDS                            what is applied from now on has it; SECONDS may be 0
 //
 // Usage: actuate_driver DIRECTORY NAME=VALUE... with port_program, m_key_file, …
 
@@ -72,6 +73,7 @@ class Driver {
     words >> verb;
     if (verb == "sweep") return sweep(words);
     if (verb == "check") return check(words);
+    if (verb == "permit") return permit(words);
     return act(verb, words);
   }
 
@@ -121,6 +123,13 @@ class Driver {
             {"loop", find_credit_loop(topology, *sweep_->routes).size()}};
   }
 
+  Json permit(std::istream& words) {
+    std::int64_t epoch = 0, left = 0;
+    words >> epoch >> left;
+    permit_ = ActPermit{epoch, boot_time() + std::chrono::seconds(left)};
+    return {{"epoch", epoch}};
+  }
+
   Json act(const std::string& verb, std::istream& words) {
     std::string name, action;
     words >> name >> action;
@@ -138,6 +147,7 @@ class Driver {
     order.sweep = sweep_;
     order.target = {EntityKind::kLink, "test", link.low, link.high, "the link"};
     order.end = read_port(words);
+    order.permit = permit_;
     if (verb == "observe") {
       const auto seen = found->second->observe(order);
       if (!seen) return of(seen.error());
@@ -153,6 +163,7 @@ class Driver {
 
   infiniband::Sweeper sweeper_;
   std::shared_ptr<const Sweep> sweep_;
+  std::optional<ActPermit> permit_;
   std::map<std::string, std::unique_ptr<actuate::Actuator>> actuators_;
 };
 

@@ -2,6 +2,8 @@
 """Links that stay up while OpenSM avoids them: its hop weights file and a reroute, by the console and by SIGHUP. What the tables say
 is read from the simulator."""
 
+import contextlib
+import fcntl
 import os
 import shutil
 import socket
@@ -44,6 +46,14 @@ class HopWeights(actuate_testing.ActuateTest):
     def setUp(self):
         with open(self.file, "w", encoding="ascii") as stream:
             stream.write(self.OTHERS)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.file + ".weft.lock")
+
+    def another_driver(self, host: int) -> actuate_testing.Driver:
+        driver = actuate_testing.Driver(self.subnet, self.subnet.network.hosts()[host].identity, weights_file=self.file, console=self.console)
+        self.addCleanup(driver.stop)
+        driver.ask("sweep")
+        return driver
 
     def text(self) -> str:
         with open(self.file, encoding="ascii") as stream:
@@ -123,6 +133,37 @@ class HopWeights(actuate_testing.ActuateTest):
         with open(path, "w", encoding="ascii") as stream:
             stream.write(f"{os.getpid()}\n")
         return path
+
+    def test_a_former_leader_does_not_write(self):
+        ends, link = self.ends(self.SPINE, 8), self.link(self.SPINE, 8)
+        former, leader = self.another_driver(-5), self.another_driver(-4)
+        former.ask("permit", 4, 600)
+        leader.ask("permit", 5, 600)
+        self.assertEqual({"done": True}, self.act("apply", "RAISE_LINK_COST", link, former))
+        self.assertTrue(self.text().startswith("# weft epoch 4 of "), self.text())
+        self.expect_rerouted(ends, link)  # OpenSM reads the rest of the file
+        self.assertIn("# weft PLAN-7 INC-17 epoch 4: symbol errors", self.text())
+        self.assertEqual({"done": True}, self.act("apply", "RESTORE_LINK", link, leader))
+        text = self.text()
+        self.assertTrue(text.startswith("# weft epoch 5 of "), text)
+        refused = self.act("apply", "RAISE_LINK_COST", link, former)
+        self.assertEqual("failed_precondition", refused.get("error"), refused)
+        self.assertIn("(epoch 5)", refused["message"])
+        leader.ask("permit", 5, 0)
+        refused = self.act("apply", "RAISE_LINK_COST", link, leader)
+        self.assertIn("nothing was sent", refused.get("message", ""), refused)
+        self.assertEqual(text, self.text())
+        self.expect_used(ends, link)
+
+    def test_while_another_holds_the_lock_nothing_is_written(self):
+        link = self.link(self.SPINE, 8)
+        driver = self.another_driver(-4)
+        driver.ask("permit", 6, 600)
+        with open(self.file + ".weft.lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            refused = self.act("apply", "RAISE_LINK_COST", link, driver)
+        self.assertIn("another weftd holds", refused.get("message", ""), refused)
+        self.assertEqual(self.OTHERS, self.text())
 
     def test_what_is_no_link_between_switches_is_refused(self):
         for action, link in (("RAISE_LINK_COST", self.link("leaf-r0-p01", 3)), ("ISOLATE_LINK", self.link(self.SPINE, 7))):

@@ -78,6 +78,8 @@ RemedyOrder order_of(const Json& json) {
     order.target.peer = {{link.at("peer").get<std::uint64_t>()}, {link.at("peer_port").get<std::uint16_t>()}};
   }
   order.reason = text(json, "reason", "adapter mlx5_0 is dead");
+  if (json.contains("epoch"))
+    order.permit = ActPermit{json["epoch"].get<std::int64_t>(), boot_time() + duration(json, "permit", Duration{})};
   return order;
 }
 

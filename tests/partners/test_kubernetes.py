@@ -352,6 +352,21 @@ class Faults(WithServer):
         self.assertEqual(len(conflicts), 2)
         self.assertEqual({taint["key"] for taint in self.taints("dgx-01")}, {"nvidia.com/gpu", "late-1", "late-2", "weft.dev/unhealthy"})
 
+    def test_a_conflict_after_its_time_is_not_tried_again(self):
+        """Another weftd leads by then, and may have drained and undrained the node."""
+        writes = []
+
+        def meddle(name):
+            writes.append(name)
+            time.sleep(1.5)
+            self.change(name, {"metadata": {"labels": {"n": "1"}}})
+
+        self.server.before_put = meddle
+        answer = self.refused(self.partner.drain("dgx-01", epoch=4, permit=1))
+        self.assertIn("nothing was sent", answer["message"])
+        self.assertEqual(["dgx-01"], writes)
+        self.assertEqual([GPU], self.taints("dgx-01"))
+
     def test_the_change_of_an_operator_wins(self):
         self.server.before_put = lambda name: self.change(name, {"spec": {"unschedulable": True}})
         self.refused(self.partner.drain("dgx-01"))

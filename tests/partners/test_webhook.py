@@ -57,6 +57,19 @@ class Orders(WithReceiver):
                                  "action": "DRAIN_NODE", "reason": "adapter mlx5_0 is dead",
                                  "message": "weft PLAN-7 INC-17: adapter mlx5_0 is dead"})
 
+    def test_carry_the_epoch_of_the_leader(self):
+        self.assertTrue(self.partner.drain("dgx-07", epoch=4, permit=60)["ok"])
+        order = self.receiver.orders[-1]
+        self.assertEqual(4, order["epoch"])
+        self.assertEqual("weft PLAN-7 INC-17 epoch 4: adapter mlx5_0 is dead", order["message"])
+        self.assertEqual("PLAN-7.DRAIN_NODE", order["idempotency_key"], "another leader's same order is the same")
+
+    def test_are_not_sent_after_their_time(self):
+        answer = self.refused(self.partner.drain("dgx-07", epoch=4, permit=0), "failed_precondition")
+        self.assertIn("nothing was sent", answer["message"])
+        self.assertEqual([], self.receiver.seen)
+        self.assertEqual("clear", self.partner.observe("dgx-07")["state"])
+
     def test_name_both_ends_of_a_link(self):
         link = {"fabric": "compute", "name": "leaf-1 port 3 - spine-2 port 7", "node": 0x1234, "port": 3, "peer": 0x5678, "peer_port": 7}
         self.assertTrue(self.partner.call("apply", action="ISOLATE_LINK", link=link)["ok"])

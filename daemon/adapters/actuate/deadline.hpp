@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The bound of one call of an actuator, shared by all that the call asks of others.
+// The bounds of one call of an actuator: how long it may take, shared by all that the call asks of others, and until
+// when it may change something.
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "fabric/clock.hpp"
+#include "fabric/plan.hpp"
+#include "fabric/result.hpp"
 
 namespace weft::actuate {
 
@@ -27,5 +31,16 @@ class Deadline {
  private:
   std::chrono::steady_clock::time_point end_;
 };
+
+/// Until when the order may be sent, on boot_time(); nullopt: at any time.
+inline std::optional<Duration> last_moment(const RemedyOrder& order) {
+  return order.permit ? std::optional(order.permit->until) : std::nullopt;
+}
+
+/// kFailedPrecondition from last_moment() on. For what cannot look itself: asked directly before the act.
+inline Result<void> check_time(std::optional<Duration> before) {
+  if (!before || boot_time() < *before) return {};
+  return fail(ErrorCode::kFailedPrecondition, "the time to send it is over; nothing was sent");
+}
 
 }  // namespace weft::actuate

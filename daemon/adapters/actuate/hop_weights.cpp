@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/actuate/hop_weights.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 
@@ -80,6 +81,21 @@ void for_each_line(std::string_view text, Visit visit) {
   }
 }
 
+/// Begins the line with the epoch of `owner`.
+constexpr std::string_view kEpochLine = "# weft epoch ";
+
+/// In a line with the epoch of `owner`, the epoch; nullopt for any other line.
+std::optional<std::int64_t> epoch_in(std::string_view line, const MarkOwner& owner) {
+  if (!line.starts_with(kEpochLine)) return std::nullopt;
+  line.remove_prefix(kEpochLine.size());
+  std::int64_t epoch = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), epoch);
+  if (error != std::errc{}) return std::nullopt;
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
+  return line == " of " + owner.installation ? std::optional(epoch) : std::nullopt;
+}
+
 std::string entry(PortKey port, unsigned weight, std::string_view mark) {
   std::string line =
       to_string(port.node) + ' ' + std::to_string(port.port.value) + ' ' + std::to_string(weight) + " # ";
@@ -109,6 +125,20 @@ std::string without_hop_weight(std::string_view text, LinkKey link, const MarkOw
   std::string result;
   for_each_line(text, [&](const Line& line) {
     if (!line.is_of(owner) || (line.port != link.low && line.port != link.high)) result += line.whole;
+  });
+  return result;
+}
+
+std::int64_t hop_weights_epoch(std::string_view text, const MarkOwner& owner) {
+  std::int64_t newest = 0;
+  for_each_line(text, [&](const Line& line) { newest = std::max(newest, epoch_in(line.whole, owner).value_or(0)); });
+  return newest;
+}
+
+std::string with_hop_weights_epoch(std::string_view text, std::int64_t epoch, const MarkOwner& owner) {
+  std::string result = std::string(kEpochLine) + std::to_string(epoch) + " of " + owner.installation + '\n';
+  for_each_line(text, [&](const Line& line) {
+    if (!epoch_in(line.whole, owner)) result += line.whole;
   });
   return result;
 }

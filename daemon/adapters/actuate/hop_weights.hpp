@@ -4,6 +4,7 @@
 // to send through (opensm(8), option -w; osm_ucast_mgr.c, set_hop_wf). Pure functions; lines of others stay as they
 // are, where they are.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,12 @@ std::string with_hop_weight(std::string_view text, LinkKey link, unsigned weight
 
 /// `text` without our lines for either end of the link, whichever plan put them there.
 std::string without_hop_weight(std::string_view text, LinkKey link, const MarkOwner& owner);
+
+/// The epoch of the leader of `owner`'s installation that wrote the file last ("# weft epoch 4 of 1c9e0b7a5d3f2468", a
+/// line that OpenSM passes over); 0 where none is written.
+std::int64_t hop_weights_epoch(std::string_view text, const MarkOwner& owner);
+/// `text` with that epoch.
+std::string with_hop_weights_epoch(std::string_view text, std::int64_t epoch, const MarkOwner& owner);
 
 /// Adds the marks of other installations, on whatever line, to what was seen.
 void add_other_marks(std::string_view text, const MarkOwner& owner, TargetReading& seen);

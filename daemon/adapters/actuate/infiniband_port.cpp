@@ -66,6 +66,7 @@ Result<void> verdict(const PortReport& report) {
     case PortOutcome::kNeedsKey:
     case PortOutcome::kSilent:
     case PortOutcome::kRefused:
+    case PortOutcome::kLate:
       return fail(ErrorCode::kFailedPrecondition, report.detail + "; nothing was set");
     case PortOutcome::kRead:
     case PortOutcome::kCount:
@@ -190,6 +191,10 @@ class InfinibandPort final : public Actuator {
       for (const std::string& word : {std::string("--set"), wanted, std::string("--peer"), to_string(peer.node),
                                       std::string("--peer-port"), std::to_string(peer.port.value)})
         spec.arguments.push_back(word);
+    if (!wanted.empty() && order.permit)
+      spec.arguments.insert(
+          spec.arguments.end(),
+          {"--before-ms", number(std::chrono::floor<std::chrono::milliseconds>(order.permit->until))});
     std::string key;
     if (!options_.management_key_file.empty()) {
       auto read = net::read_secret(options_.management_key_file);

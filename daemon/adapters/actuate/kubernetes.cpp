@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -78,7 +79,7 @@ class Kubernetes final : public Actuator {
       change(*node, order);
       const Result<net::HttpAnswer> answer =
           send("PUT", place_of(text((*node)["metadata"], "name")) + "?fieldManager=" + std::string(kFieldManager),
-               node->dump(), kJson, deadline);
+               node->dump(), kJson, deadline, last_moment(order));
       if (!answer) return tl::unexpected<Error>(answer.error());
       if (answer->status == 200) {
         tell(*node, order, deadline);
@@ -132,7 +133,7 @@ class Kubernetes final : public Actuator {
   }
 
   Result<net::HttpAnswer> send(const char* method, const std::string& place, std::string body, const char* accept,
-                               const Deadline& deadline) {
+                               const Deadline& deadline, std::optional<Duration> before = {}) {
     net::HttpRequest request;
     request.method = method;
     request.url = access_.server + place;
@@ -149,6 +150,7 @@ class Kubernetes final : public Actuator {
     request.body = std::move(body);
     request.tls = access_.tls;
     request.timeout = deadline.left();
+    request.before = before;
     request.most_answer = kMostKubernetesAnswer;
     return net::http_request(request);
   }

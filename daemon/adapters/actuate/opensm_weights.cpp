@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,12 +18,14 @@
 #include <optional>
 #include <sstream>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 extern "C" {  // glibc 2.36 leaves it out of the header
 #include <sys/pidfd.h>
 }
 
+#include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/adapters/actuate/hop_weights.hpp"
 #include "daemon/platform/runtime/unique_fd.hpp"
 #include "fabric/graph/directed_path.hpp"
@@ -39,6 +42,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFile = 8 << 20;
 constexpr auto kConsolePatience = 5s;
+constexpr auto kLockPatience = 5s;
 constexpr std::string_view kPrompt = "OpenSM $ ";
 
 // -- the file
@@ -72,6 +76,25 @@ Result<FileText> read_file(const fs::path& path) {
   return file;
 }
 
+/// Held by whoever is about to replace the file, on whichever host, so that no other weftd replaces it meanwhile; let
+/// go with the descriptor. The lock is a file beside it, which stays, for the file itself is another after each time.
+Result<UniqueFd> lock_file(const fs::path& path) {
+  std::error_code error;
+  const std::string place = fs::weakly_canonical(path, error).string() + ".weft.lock";
+  if (error) return fail(ErrorCode::kFailedPrecondition, "cannot resolve " + path.string() + ": " + error.message());
+  UniqueFd fd(::open(place.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return fail(ErrorCode::kFailedPrecondition, "cannot create " + place + ": " + errno_message(errno));
+  const auto until = std::chrono::steady_clock::now() + kLockPatience;
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return fail(ErrorCode::kFailedPrecondition, "cannot lock " + place + ": " + errno_message(errno));
+    if (std::chrono::steady_clock::now() >= until)
+      return fail(ErrorCode::kFailedPrecondition, "another weftd holds " + place);
+    std::this_thread::sleep_for(50ms);
+  }
+  return fd;
+}
+
 bool is_unchanged(const FileText& file) {
   struct stat now {};
   const bool is_there = ::stat(file.path.c_str(), &now) == 0;
@@ -90,8 +113,9 @@ bool write_whole(int fd, std::string_view text) {
   return true;
 }
 
-/// Replaces the file at once, as its owner and mode were. Every failure means that it is as it was.
-Result<void> replace_file(const FileText& file, const std::string& text) {
+/// Replaces the file at once, as its owner and mode were, if that is before `before` (last_moment()). Every failure
+/// means that it is as it was.
+Result<void> replace_file(const FileText& file, const std::string& text, std::optional<Duration> before) {
   const std::string draft = file.path.string() + ".weft";
   const auto give_up = [&](const std::string& what) -> Result<void> {
     const std::string why = errno_message(errno);
@@ -111,6 +135,10 @@ Result<void> replace_file(const FileText& file, const std::string& text) {
     ::unlink(draft.c_str());
     return fail(ErrorCode::kFailedPrecondition,
                 file.path.string() + " was changed by another program at the same time");
+  }
+  if (auto in_time = check_time(before); !in_time) {
+    ::unlink(draft.c_str());
+    return in_time;
   }
   if (::rename(draft.c_str(), file.path.c_str()) != 0) return give_up("cannot replace");
   const UniqueFd folder(::open(file.path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -219,8 +247,15 @@ class OpensmWeights final : public Actuator {
     if (auto why = refuse(order); !why) return why;
     const auto link = link_of(order);
     if (!link) return tl::unexpected(link.error());
+    UniqueFd lock;
+    if (order.permit) {
+      auto locked = lock_file(options_.file);
+      if (!locked) return tl::unexpected(locked.error());
+      lock = std::move(*locked);
+    }
     const auto file = read_file(options_.file);
     if (!file) return fail(ErrorCode::kFailedPrecondition, file.error().message);
+    if (auto why = refuse_former_leader(order, file->text); !why) return why;
     if (const auto line = unreadable_hop_weight_line(file->text))
       return fail(ErrorCode::kFailedPrecondition, options_.file.string() + ':' + std::to_string(*line) +
                                                       ": not a GUID; OpenSM ignores the whole file because of it");
@@ -236,7 +271,8 @@ class OpensmWeights final : public Actuator {
     auto manager = Manager::find(options_);
     if (!manager) return tl::unexpected(manager.error());
     if (!as_wished)
-      if (auto written = replace_file(*file, text); !written) return written;
+      if (auto written = replace_file(*file, signed_by_leader(order, text), last_moment(order)); !written)
+        return written;
     return manager->route_anew();
   }
 
@@ -261,6 +297,17 @@ class OpensmWeights final : public Actuator {
   static Result<void> refuse(const RemedyOrder& order) {
     if (order.action == RemedyAction::kRaiseLinkCost || order.action == RemedyAction::kRestoreLink) return {};
     return fail(ErrorCode::kInvalidArgument, std::string("opensm_weights cannot ") + to_string(order.action));
+  }
+
+  static Result<void> refuse_former_leader(const RemedyOrder& order, std::string_view text) {
+    const std::int64_t newest = hop_weights_epoch(text, order.owner);
+    if (!order.permit || newest <= order.permit->epoch) return {};
+    return fail(ErrorCode::kFailedPrecondition,
+                "the file was written by the weftd that leads since (epoch " + std::to_string(newest) + ")");
+  }
+
+  static std::string signed_by_leader(const RemedyOrder& order, const std::string& text) {
+    return order.permit ? with_hop_weights_epoch(text, order.permit->epoch, order.owner) : text;
   }
 
   static Result<LinkKey> link_of(const RemedyOrder& order) {

@@ -51,7 +51,8 @@ class SlurmActuator final : public Actuator {
     const Result<bool> needed = is_needed(*node, (*step)->change, order.owner);
     if (!needed) return tl::unexpected<Error>(needed.error());
     if (!*needed) return {};
-    Result<void> done = controller_->change((*step)->node, (*step)->change, (*step)->reason, deadline.left());
+    Result<void> done =
+        controller_->change((*step)->node, (*step)->change, (*step)->reason, deadline.left(), last_moment(order));
     if (done || done.error().code == ErrorCode::kUnavailable || done.error().code == ErrorCode::kTimeout) return done;
     // Slurm 22.05 undrains a node that never registered and says "Invalid node state" all the same.
     const Result<SlurmNode> after = controller_->node((*step)->node, deadline.left());

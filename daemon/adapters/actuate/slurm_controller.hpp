@@ -3,6 +3,7 @@
 // The two ways to Slurm's controller: the command scontrol, and slurmrestd.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,9 @@ class SlurmController {
   virtual Result<std::vector<SlurmNode>> nodes(Duration timeout) = 0;
   /// kNotFound when there is no such node.
   virtual Result<SlurmNode> node(const std::string& name, Duration timeout) = 0;
-  /// Failures as of Actuator::apply(). `reason` is for a drain.
-  virtual Result<void> change(const std::string& name, SlurmChange change, const std::string& reason,
-                              Duration timeout) = 0;
+  /// Failures as of Actuator::apply(). `reason` is for a drain. `before`: as last_moment().
+  virtual Result<void> change(const std::string& name, SlurmChange change, const std::string& reason, Duration timeout,
+                              std::optional<Duration> before) = 0;
   /// What change() would send, for people.
   virtual std::string describe(const std::string& name, SlurmChange change, const std::string& reason) const = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "daemon/adapters/actuate/slurm_controller.hpp"
@@ -71,9 +72,9 @@ class Slurmrestd final : public SlurmController {
     return nodes->front();
   }
 
-  Result<void> change(const std::string& name, SlurmChange change, const std::string& reason,
-                      Duration timeout) override {
-    return send("POST", place_of(name), body_of(change, reason), timeout).map([](const std::string&) {});
+  Result<void> change(const std::string& name, SlurmChange change, const std::string& reason, Duration timeout,
+                      std::optional<Duration> before) override {
+    return send("POST", place_of(name), body_of(change, reason), timeout, before).map([](const std::string&) {});
   }
 
   std::string describe(const std::string& name, SlurmChange change, const std::string& reason) const override {
@@ -83,7 +84,8 @@ class Slurmrestd final : public SlurmController {
  private:
   static std::string place_of(const std::string& name) { return "/node/" + net::percent_encoded(name); }
 
-  Result<std::string> send(const char* method, const std::string& place, std::string body, Duration timeout) {
+  Result<std::string> send(const char* method, const std::string& place, std::string body, Duration timeout,
+                           std::optional<Duration> before = {}) {
     net::HttpRequest request;
     request.method = method;
     request.url = root_ + place;
@@ -98,6 +100,7 @@ class Slurmrestd final : public SlurmController {
     request.tls.certificate_authorities = authorities_;
     request.unix_socket = socket_;
     request.timeout = timeout;
+    request.before = before;
     request.most_answer = kMostSlurmAnswer;
     Result<net::HttpAnswer> answer = net::http_request(request);
     if (!answer) return tl::unexpected<Error>(answer.error());

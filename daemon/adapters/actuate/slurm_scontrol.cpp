@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
+#include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/adapters/actuate/slurm_controller.hpp"
 #include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/runtime/command.hpp"
@@ -80,8 +82,9 @@ class Scontrol final : public SlurmController {
     return nodes->front();
   }
 
-  Result<void> change(const std::string& name, SlurmChange change, const std::string& reason,
-                      Duration timeout) override {
+  Result<void> change(const std::string& name, SlurmChange change, const std::string& reason, Duration timeout,
+                      std::optional<Duration> before) override {
+    if (const Result<void> in_time = check_time(before); !in_time) return in_time;
     return run(update_arguments(name, change, reason), timeout).map([](const std::string&) {});
   }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/secret.hpp"
 #include "fabric/graph/directed_path.hpp"
@@ -104,7 +105,7 @@ class Ufm final : public Actuator {
       return fail(ErrorCode::kFailedPrecondition, now->detail + ": not changed by Weft, left as it is");
     const bool isolate = order.action == RemedyAction::kIsolateLink;
     if (isolate == (now->state == TargetState::kOurs)) return {};
-    const auto answer = ask("PUT", body(ends->ours, isolate).dump());
+    const auto answer = ask("PUT", body(ends->ours, isolate).dump(), last_moment(order));
     if (!answer) return tl::unexpected(answer.error());
     if (answer->status < 200 || answer->status > 299) return tl::unexpected(net::http_failure("UFM", *answer));
     return {};
@@ -165,7 +166,7 @@ class Ufm final : public Actuator {
   }
 
   /// Failures before anything was sent are neither kUnavailable nor kTimeout.
-  Result<net::HttpAnswer> ask(const std::string& method, std::string text) const {
+  Result<net::HttpAnswer> ask(const std::string& method, std::string text, std::optional<Duration> before = {}) const {
     if (!options_.url.starts_with("https://") && !is_local(options_.url))
       return fail(ErrorCode::kInvalidArgument,
                   "UFM's address must begin with https://, because a password is sent: " + options_.url);
@@ -181,6 +182,7 @@ class Ufm final : public Actuator {
                        "Content-Type: application/json"};
     request.body = std::move(text);
     request.timeout = options_.timeout;
+    request.before = before;
     request.most_answer = kMostList;
     if (!options_.authorities_file.empty()) {
       auto authorities = net::read_secret(options_.authorities_file, net::SecretMode::kMounted);

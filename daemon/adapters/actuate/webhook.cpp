@@ -57,6 +57,7 @@ std::string body_of(const RemedyOrder& order, TimePoint now) {
   name_interfaces(order, body["target"]);
   if (!order.owner.installation.empty()) body["installation"] = order.owner.installation;
   if (order.incident != 0) body["incident"] = incident_name(order.incident);
+  if (order.permit) body["epoch"] = order.permit->epoch;
   return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -146,6 +147,7 @@ class Webhook final : public Actuator {
     request.method = "POST";
     request.url = options_.url;
     request.body = body_of(order, clock_.now());
+    request.before = last_moment(order);
     request.headers = {"Content-Type: application/json", "Idempotency-Key: " + idempotency_key(order)};
     const std::string body = request.body;
     const Result<net::HttpAnswer> answer = send(std::move(request), body, deadline);

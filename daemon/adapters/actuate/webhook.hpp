@@ -3,10 +3,15 @@
 // A webhook as an actuator: for every scheduler, ticket system or switch controller that has no actuator of its own.
 //
 // An action is one POST of JSON:
-//   Weft-Timestamp: 1790000000                 seconds since 1970, UTC; receivers refuse what is older than some
-//   minutes Weft-Signature: v1=<64 hexadecimal digits>  HMAC-SHA256 with the shared key over "<timestamp>.<body>"
-//   Idempotency-Key: PLAN-7.1c9e0b7a5d3f2468.DRAIN_NODE  the same for the same step of the same plan of the same
-//   installation (16 hexadecimal digits that weftd's store drew when it was made): to be done once
+//   Weft-Timestamp: 1790000000
+//     seconds since 1970, UTC; receivers refuse what is older than some minutes
+//   Weft-Signature: v1=<64 hexadecimal digits>
+//     HMAC-SHA256 with the shared key over "<timestamp>.<body>"
+//   Idempotency-Key: PLAN-7.1c9e0b7a5d3f2468.DRAIN_NODE
+//     the same for the same step of the same plan of the same installation (16 hexadecimal digits that weftd's store
+//     drew when it was made): to be done once
+// Where two weftd share a database the body has "epoch", a number: a receiver that has seen a greater one of the same
+// installation may refuse (409), for this order is a former leader's.
 // The target of a link of an Ethernet fabric has node, interface, peer_node and peer_interface instead of port numbers.
 // Any 2xx answer says that it was taken. 4xx and 3xx say that it was refused and nothing changed; redirects are not
 // followed. All else, silence too, may mean either.

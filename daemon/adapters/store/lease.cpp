@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <ctime>
 #include <utility>
 
 #include "daemon/adapters/store/dialect.hpp"
@@ -12,16 +11,6 @@
 #include "daemon/platform/runtime/lane.hpp"
 
 namespace weft::store {
-namespace {
-
-/// See lease_rules.hpp.
-Duration boot_time() {
-  timespec time{};
-  ::clock_gettime(CLOCK_BOOTTIME, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
-}  // namespace
 
 std::string holder_name() {
   std::array<char, 256> host{};
@@ -156,6 +145,7 @@ bool Lease::take(const LeaseState& seen) {
   const std::lock_guard lock(mutex_);
   rules_.take(seen.epoch + 1, sent);
   view_.seen = {seen.epoch + 1, seen.n + 1, holder_, address_, since, seen.mark};
+  view_.succeeds_unended = !seen.holder.empty();
   return true;
 }
 
@@ -169,10 +159,11 @@ LeaseView Lease::view() const {
   return view;
 }
 
-bool Lease::is_held() const {
+std::optional<ActPermit> Lease::permit() const {
   const Duration now = boot_time();
   const std::lock_guard lock(mutex_);
-  return rules_.holds(now);
+  if (!rules_.holds(now)) return std::nullopt;
+  return ActPermit{*rules_.epoch(), rules_.until()};
 }
 
 void Lease::release() {

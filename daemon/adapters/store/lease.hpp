@@ -13,6 +13,7 @@
 
 #include "daemon/adapters/store/lease_rules.hpp"
 #include "daemon/adapters/store/sql.hpp"
+#include "fabric/plan.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::store {
@@ -24,8 +25,10 @@ std::string holder_name();
 struct LeaseView {
   /// Of the lease that this weftd took, and that no other took from it as far as it knows.
   std::optional<std::int64_t> epoch{};
-  bool is_held = false;               ///< no other weftd can lead now
-  bool is_lost = false;               ///< this weftd led, and another took the lease from it
+  bool is_held = false;  ///< no other weftd can lead now
+  bool is_lost = false;  ///< this weftd led, and another took the lease from it
+  /// This weftd leads after one that did not give the lease back: what that one sent last may still be on its way.
+  bool succeeds_unended = false;
   LeaseState seen{};                  ///< what the database said last; its `n` and `mark` are not followed by a leader
   std::string trouble{};              ///< why the last beat or look failed; empty: it did not
   std::optional<Duration> silence{};  ///< since the database last answered; none: it never did
@@ -48,8 +51,9 @@ class Lease {
   const std::string& database_identity() const { return identity_; }
   /// How it is now.
   LeaseView view() const;
-  /// Nobody else can lead now. Ask directly before what must not be done by two.
-  bool is_held() const;
+  /// What this weftd may do until when, while nobody else can lead; nullopt: somebody may. Ask directly before what
+  /// must not be done by two.
+  std::optional<ActPermit> permit() const;
   /// The thread ends and, if this weftd leads, another may take over at once. Call it when nothing more is written or
   /// done.
   void release();

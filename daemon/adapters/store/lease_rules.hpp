@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which of two weftd on one database leads, decided from what the database says and the own clock alone. Times are
-// those of one clock that also runs while the machine sleeps (CLOCK_BOOTTIME, clock_gettime(2)), given as durations
-// since its beginning; times of two machines are never compared.
+// those of boot_time(); times of two machines are never compared.
 
 #include <chrono>
 #include <cstdint>
@@ -49,7 +48,9 @@ class LeaseRules {
   /// Of the lease that we took and that nobody took from us as far as we know.
   std::optional<std::int64_t> epoch() const { return epoch_; }
   /// No other weftd can lead at `now`.
-  bool holds(Duration now) const { return epoch_ && now < sent_ + kLeaseHolds; }
+  bool holds(Duration now) const { return epoch_ && now < until(); }
+  /// When it ceases to hold, if no further beat succeeds. Only with an epoch.
+  Duration until() const { return sent_ + kLeaseHolds; }
 
  private:
   struct Seen {

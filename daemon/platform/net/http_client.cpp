@@ -39,6 +39,11 @@ std::size_t take(char* data, std::size_t, std::size_t size, void* place) {
   return size;
 }
 
+/// libcurl calls it when all is ready, directly before the request goes out (CURLOPT_PREREQFUNCTION(3)).
+int look_at_the_time(void* before, char*, char*, int, int) {
+  return boot_time() < *static_cast<const Duration*>(before) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
 void set_blob(CURL* handle, CURLoption option, const std::string& text) {
   if (text.empty()) return;
   curl_blob blob{const_cast<char*>(text.data()), text.size(), CURL_BLOB_COPY};
@@ -90,6 +95,7 @@ Result<HttpAnswer> http_request(const HttpRequest& request) {
   }
 
   Body body{{}, request.most_answer};
+  Duration before = request.before.value_or(Duration{});
   char details[CURL_ERROR_SIZE] = "";
   const auto set = [&curl](CURLoption option, auto value) { curl_easy_setopt(curl.get(), option, value); };
   set(CURLOPT_URL, request.url.c_str());
@@ -114,8 +120,14 @@ Result<HttpAnswer> http_request(const HttpRequest& request) {
   set(CURLOPT_WRITEFUNCTION, &take);
   set(CURLOPT_WRITEDATA, &body);
   set(CURLOPT_ERRORBUFFER, details);
+  if (request.before) {
+    set(CURLOPT_PREREQFUNCTION, &look_at_the_time);
+    set(CURLOPT_PREREQDATA, &before);
+  }
 
   const CURLcode code = curl_easy_perform(curl.get());
+  if (code == CURLE_ABORTED_BY_CALLBACK)
+    return fail(ErrorCode::kFailedPrecondition, who + ": the time to send it is over; nothing was sent");
   if (code != CURLE_OK) {
     if (code == CURLE_WRITE_ERROR && body.text.size() <= request.most_answer)
       return fail(ErrorCode::kUnavailable,

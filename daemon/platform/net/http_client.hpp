@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct HttpRequest {
   std::filesystem::path unix_socket{};          ///< connect there instead of to the URL's host; empty: do not
   Duration timeout = std::chrono::seconds(10);  ///< for all of it: name, connection, TLS, answer
   std::size_t most_answer = 1 << 20;            ///< bytes of the answer's body
+  /// It is sent only before this, on boot_time(), looked at when the connection is there; nullopt: at any time.
+  std::optional<Duration> before{};
 };
 
 /// The server's answer.
@@ -40,8 +43,8 @@ struct HttpAnswer {
 
 /// Sends it once. Any answer with a status is a success of this function. kTimeout and kUnavailable: it may or may not
 /// have been taken; that includes an answer that is cut off, too large or no HTTP. kInvalidArgument: the URL or a
-/// header is wrong; kFailedPrecondition: the server could not prove who it is, or nobody was there for a request other
-/// than GET; in all these cases nothing was sent.
+/// header is wrong; kFailedPrecondition: the server could not prove who it is, HttpRequest::before was over, or nobody
+/// was there for a request other than GET; in all these cases nothing was sent.
 Result<HttpAnswer> http_request(const HttpRequest& request);
 
 /// The failure that a status other than 2xx stands for, as Actuator::apply() must tell it: 408 and 5xx may have been

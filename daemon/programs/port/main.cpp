@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "collectors/infiniband/mad_port.hpp"
@@ -39,6 +40,7 @@ struct Options {
   std::string local_node;
   std::string route, node, peer, set;
   unsigned local_port = 0, port = 0, peer_port = 0;
+  std::optional<std::int64_t> before_ms;
   std::int64_t timeout_ms = 500, settling_ms = 500;
   std::uint32_t retries = 2;
   int key_fd = -1, output_fd = STDOUT_FILENO;
@@ -61,6 +63,9 @@ int parse(int argc, char** argv, Options& options) {
   app.add_option("--peer-port", options.peer_port, "Port of --peer; needed with --set")->check(CLI::Range(1, 254));
   app.add_option("--set", options.set, "New physical state: disabled or polling (default: only read)")
       ->check(CLI::IsMember({"disabled", "polling"}));
+  app.add_option("--before-ms", options.before_ms,
+                 "Set only before this time of CLOCK_BOOTTIME in milliseconds (default: at any time)")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--timeout-ms", options.timeout_ms, "Timeout of one attempt of a request")
       ->check(CLI::Range(1, 60000));
   app.add_option("--retries", options.retries, "Retries of read requests")->check(CLI::Range(0, 10));
@@ -137,6 +142,7 @@ Result<infiniband::PortQuestion> question_of(const Options& options) {
   question.timeout = std::chrono::milliseconds(options.timeout_ms);
   question.settling = std::chrono::milliseconds(options.settling_ms);
   question.retries = options.retries;
+  if (options.before_ms) question.before = std::chrono::milliseconds(*options.before_ms);
   return question;
 }
 
@@ -181,6 +187,7 @@ int exit_code(const Result<infiniband::PortReport>& report) {
     case PortOutcome::kNeedsKey:
     case PortOutcome::kSilent:
     case PortOutcome::kRefused:
+    case PortOutcome::kLate:
       break;
   }
   return kNothingSet;

@@ -167,9 +167,11 @@ Result<End> run_once(const config::WeftdConfig& config) {
     auto started = store::Lease::start(config.store.url, store::holder_name(), own_address(config));
     if (!started) return tl::unexpected(started.error());
     lease = std::move(*started);
-    remedy_options->lease_refusal = [lease = lease.get()] {
-      return std::string(lease->is_held() ? "" : "this weftd cannot be sure that it leads: its lease is not renewed");
+    remedy_options->permit = [lease = lease.get()]() -> Result<ActPermit> {
+      if (const auto permit = lease->permit()) return *permit;
+      return fail(ErrorCode::kUnavailable, "this weftd cannot be sure that it leads: its lease is not renewed");
     };
+    remedy_options->patience = patience_after(lease->view());
   }
   const auto epoch = lease ? lease->view().epoch : std::nullopt;
   if (epoch) (*store)->lead(*epoch);

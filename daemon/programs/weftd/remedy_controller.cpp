@@ -10,6 +10,7 @@
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/target_lists.hpp"
 #include "analyzer/remedy/windows.hpp"
+#include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/log_texts.hpp"
 
@@ -48,7 +49,7 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
     : plans_(std::move(options.settings), restored, clock.now(), clock.steady()),
       hands_off_file_(std::move(options.hands_off_file), options.hands_off_patience,
                       std::move(options.hands_off_probe)),
-      lease_refusal_(std::move(options.lease_refusal)),
+      permit_(std::move(options.permit)),
       store_(store),
       store_lane_(store_lane),
       clock_(clock),
@@ -63,6 +64,7 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
   take(hands_off_file_.look());  // before anything is judged
   resume_clock(options.clock);
   status_ = plans_.status(clock.now());
+  wait_for_late_orders(options.patience);
   for (auto& actuator : options.actuators) {
     const std::string name = actuator->name();
     auto lane = std::make_unique<runtime::Lane>(lane_options("act-" + name, options.lane_capacity));
@@ -78,6 +80,7 @@ void RemedyController::stand_by() {
 
 void RemedyController::follow(const RemedyMemory& ledger) {
   plans_ = analyzer::PlanManager(plans_.settings(), ledger, clock_.now(), clock_.steady());
+  waiting_.clear();
   for (const auto& [name, actor] : actors_)
     if (actor.actuator->tells_drained_hosts()) plans_.set_drained_hosts(name, {});
   ended_ = ledger.ended;
@@ -85,8 +88,9 @@ void RemedyController::follow(const RemedyMemory& ledger) {
   status_ = plans_.status(clock_.now());
 }
 
-void RemedyController::lead(const RemedyMemory& ledger, const ClockMemory& clock) {
+void RemedyController::lead(const RemedyMemory& ledger, const ClockMemory& clock, Duration patience) {
   follow(ledger);
+  wait_for_late_orders(patience);
   take(hands_off_file_.look());  // before anything is judged
   resume_clock(clock);
   status_ = plans_.status(clock_.now());
@@ -136,6 +140,7 @@ void RemedyController::check_lists() {
 
 void RemedyController::tick() {
   answer_the_impatient();
+  carry_out_waiting();
   read_drained_hosts();
   if (!looking_ && hands_off_file_.is_configured()) {
     looking_ = true;
@@ -211,7 +216,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyController::looked_af
 void RemedyController::work() {
   if (stopped_ || !leads_ || !has_seen_) return;
   // Without the lease each order would come back from the gate: judged again with the next tick.
-  if (!lease_refusal_ || lease_refusal_().empty()) {
+  if (!permit_ || permit_()) {
     plans_.review(view());
     save();
   }
@@ -276,7 +281,22 @@ void RemedyController::saved(Batch batch, const runtime::WriteOutcome& outcome) 
   work();
 }
 
+void RemedyController::wait_for_late_orders(Duration patience) {
+  if (patience <= Duration{}) return;
+  orders_from_ = clock_.steady() + patience;
+  logger("remedies")
+      ->info(
+          "the weftd that led before did not end in order: no action for {} s, because its last one may be on its way",
+          patience / std::chrono::seconds(1));
+}
+
+void RemedyController::carry_out_waiting() {
+  if (clock_.steady() < orders_from_) return;
+  for (const RemedyOrder& order : std::exchange(waiting_, {})) carry_out(order);
+}
+
 void RemedyController::carry_out(const RemedyOrder& order) {
+  if (clock_.steady() < orders_from_) return waiting_.push_back(order);
   const auto refuse = [&](ErrorCode code, const std::string& why) {
     post_([this, number = order.number, kind = order.kind, code, why] {
       if (kind == OrderKind::kRead)
@@ -318,22 +338,34 @@ void RemedyController::ask(actuate::Actuator& actuator, const RemedyOrder& order
   }
   const HandsOffFile::Look look = hands_off_file_.look();
   std::string why = look.why.empty() ? "" : "all automation is stopped: " + look.why;
-  if (why.empty() && lease_refusal_) why = lease_refusal_();
-  const std::optional<std::string> held = why.empty() ? gate_.start(order, clock_.steady(), clock_.now()) : why;
-  if (held)
-    return post_([this, number, look, why = *held] {
+  RemedyOrder permitted = order;
+  if (why.empty() && permit_) {
+    if (const Result<ActPermit> permit = permit_())
+      permitted.permit = *permit;
+    else
+      why = permit.error().message;
+  }
+  const auto hold = [&](const std::string& reason) {
+    post_([this, number, look, reason] {
       take(look);
-      plans_.answer_held(number, why, clock_.now());
+      plans_.answer_held(number, reason, clock_.now());
       work();
     });
+  };
+  const std::optional<std::string> held = why.empty() ? gate_.start(order, clock_.steady(), clock_.now()) : why;
+  if (held) return hold(*held);
   Result<void> done;
   try {
-    done = actuator.apply(order);
+    done = actuator.apply(permitted);
   } catch (const std::exception& error) {
     // It may have been sent: what is so is read.
     done = fail(ErrorCode::kUnavailable, error.what());
   }
   gate_.finish(number);
+  // Nothing was changed, perhaps because the permit was over: judged anew, if this weftd still leads.
+  const bool is_refused =
+      !done && done.error().code != ErrorCode::kUnavailable && done.error().code != ErrorCode::kTimeout;
+  if (is_refused && !actuate::check_time(actuate::last_moment(permitted))) return hold(done.error().message);
   post_([this, number, done] {
     plans_.answer_action(number, done, clock_.now());
     work();

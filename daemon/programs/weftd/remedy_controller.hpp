@@ -36,9 +36,11 @@ struct RemedyControllerOptions {
   HandsOffFile::Probe hands_off_probe = probe_hands_off_file;  ///< takes the looks at it
   Duration hands_off_patience = std::chrono::seconds(2);       ///< after which a look counts as "it stops"
   std::size_t lane_capacity = 64;                              ///< orders that wait for one actuator
-  /// Why this weftd must not act now, by its lease; empty: it may. Asked on the actuators' lanes, directly before each
-  /// act. None: it always may.
-  std::function<std::string()> lease_refusal{};
+  /// The right to act now, by the lease, or why there is none. Asked on the actuators' lanes, directly before each act.
+  /// None: this weftd always may.
+  std::function<Result<ActPermit>()> permit{};
+  /// Nothing is asked of actuators for so long at first: orders of a weftd that led before may still be on their way.
+  Duration patience{};
 };
 
 /// All members are called on one thread; `post` brings answers of lanes back to it. At most one batch is on its way to
@@ -66,8 +68,9 @@ class RemedyController {
   void stand_by();
   /// What the leader has stored since, to be shown by a standby.
   void follow(const RemedyMemory& ledger);
-  /// This weftd leads from now on, and goes on with `ledger` as a new one would: what may have been sent is read first.
-  void lead(const RemedyMemory& ledger, const ClockMemory& clock);
+  /// This weftd leads from now on, and goes on with `ledger` as a new one would: what may have been sent is read first,
+  /// after `patience` (RemedyControllerOptions::patience).
+  void lead(const RemedyMemory& ledger, const ClockMemory& clock, Duration patience);
 
   /// Something changed that a snapshot should show.
   void set_on_news(std::function<void()> on_news) { on_news_ = std::move(on_news); }
@@ -144,6 +147,8 @@ class RemedyController {
   void save();
   Result<void> write(const Batch& batch);
   void saved(Batch batch, const runtime::WriteOutcome& outcome);
+  void wait_for_late_orders(Duration patience);
+  void carry_out_waiting();
   void carry_out(const RemedyOrder& order);
   void ask(actuate::Actuator& actuator, const RemedyOrder& order);
   void look_at_file(std::function<void()> then);
@@ -173,7 +178,9 @@ class RemedyController {
   std::uint64_t looks_taken_ = 0;  ///< number of the newest look at the file
   bool looking_ = false;           ///< a look of tick() is on its way
   ActGate gate_;
-  std::function<std::string()> lease_refusal_;
+  std::function<Result<ActPermit>()> permit_;
+  Duration orders_from_{};            ///< on the steady clock
+  std::vector<RemedyOrder> waiting_;  ///< for that; one of each plan at most
   store::Store& store_;
   runtime::Lane& store_lane_;
   const Clock& clock_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/publication/derived.hpp"
+#include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/platform/logging/logging.hpp"
 
 namespace weft::daemon {
@@ -19,6 +20,10 @@ Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& confi
   auto plans = store.restore_remedies(clock->seen_by(now) - config.remedy.limits.retention);
   if (!plans) return tl::unexpected(plans.error());
   return Ledger{std::move(*restored), std::move(*clock), std::move(*plans)};
+}
+
+Duration patience_after(const store::LeaseView& view) {
+  return view.succeeds_unended ? actuate::kLongestCall : Duration{};
 }
 
 RoleKeeper::RoleKeeper(Options options, const config::WeftdConfig& config, store::Store& store,
@@ -96,7 +101,7 @@ void RoleKeeper::promote(std::int64_t epoch) {
       leads_ = true;
       logger("weftd")->info("this weftd leads now (epoch {}): {} incidents loaded", epoch,
                             (*ledger)->restored.incidents.size());
-      remedies_.lead((*ledger)->plans, (*ledger)->clock);
+      remedies_.lead((*ledger)->plans, (*ledger)->clock, patience_after(options_.lease()));
       const auto told = std::move((*ledger)->restored.told);
       core_.lead(std::move((*ledger)->restored));
       options_.on_lead(told);

@@ -29,6 +29,10 @@ struct Ledger {
 /// does not need (Store::look()).
 Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& config, TimePoint now, bool is_whole);
 
+/// How long a new leader asks nothing of actuators: the bound of a call that the leader before it may have begun; zero
+/// where that one gave the lease back.
+Duration patience_after(const store::LeaseView& view);
+
 /// A standby shows what the leader has stored, at most about a second later. When the lease becomes ours, the ledger is
 /// read once more, and Core and RemedyController go on from there. All members are called on one thread; `post` brings
 /// the store lane's answers back to it.

@@ -97,6 +97,13 @@ TEST_F(PortSetting, AnotherPortThanTheOneMeantIsNotSet) {
   expect_untouched(PortOutcome::kNotThat, "not a switch");
 }
 
+TEST_F(PortSetting, AfterItsTimeNothingIsSet) {
+  question.before = boot_time();
+  expect_untouched(PortOutcome::kLate, "is over");
+  question.before = boot_time() + std::chrono::hours(1);
+  EXPECT_EQ(ask().outcome, PortOutcome::kDone);
+}
+
 TEST_F(PortSetting, SilenceBeforeTheSetMeansThatNothingWasDone) {
   port.node(left).silent = true;
   expect_untouched(PortOutcome::kSilent, "no response at the end");

@@ -45,6 +45,23 @@ TEST(HopWeights, TheLastLineCounts) {
   EXPECT_EQ(hop_weight_of(text, {{0x300}, {2}}, kWe).weight, 1U);
 }
 
+TEST(HopWeights, CarryTheEpochOfTheLeaderThatWroteLast) {
+  const MarkOwner other{"ffff0b7a5d3f2468", {}};
+  EXPECT_EQ(hop_weights_epoch(kOurs, kWe), 0);
+  const std::string third = with_hop_weights_epoch("# operators\n" + kOurs, 3, kWe);
+  EXPECT_EQ(third, "# weft epoch 3 of 1c9e0b7a5d3f2468\n# operators\n" + kOurs);
+  EXPECT_EQ(hop_weights_epoch(third, kWe), 3);
+  EXPECT_EQ(hop_weights_epoch(third, other), 0) << "another installation counts for itself";
+  EXPECT_EQ(unreadable_hop_weight_line(third), std::nullopt);
+  const std::string both = with_hop_weights_epoch(third, 12, other);
+  EXPECT_EQ(hop_weights_epoch(both, kWe), 3);
+  EXPECT_EQ(hop_weights_epoch(with_hop_weights_epoch(both, 4, kWe), kWe), 4);
+  EXPECT_EQ(hop_weights_epoch(with_hop_weights_epoch(both, 4, kWe), other), 12);
+  EXPECT_EQ(hop_weights_epoch("# weft epoch x of 1c9e0b7a5d3f2468\n# weft epoch 9\n# weft epoch 9 of 1c9e\n", kWe), 0);
+  EXPECT_EQ(hop_weights_epoch("# weft epoch 99999999999999999999 of 1c9e0b7a5d3f2468\n", kWe), 0);
+  EXPECT_EQ(hop_weights_epoch("# weft epoch 9 of 1c9e0b7a5d3f2468\r\n", kWe), 9);
+}
+
 TEST(HopWeights, AnyMarkIsOneHarmlessLine) {
   const std::string with =
       with_hop_weight("", kLink, 255, "weft PLAN-7: " + std::string(1000, 'x') + "\n0x300 1 1\n\xff", kWe);

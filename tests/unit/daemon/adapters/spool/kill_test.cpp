@@ -78,10 +78,12 @@ TEST(SpoolKill, NothingIsLostOrDoubledWhenTheWriterIsKilled) {
       follow();
       ASSERT_TRUE(reader);
       reader->seek(read);
-      while (read > 0) {
-        const auto record = reader->next();
-        ASSERT_TRUE(record);
-        if (record->sequence >= read) break;
+      // What was acknowledged may be gone, the record that was read last too.
+      for (auto record = reader->next(); record; record = reader->next()) {
+        if (record->sequence < read) continue;
+        ASSERT_LE(record->sequence, read + 1);
+        read = record->sequence;
+        break;
       }
     }
     follow();

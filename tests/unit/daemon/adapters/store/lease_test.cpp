@@ -53,7 +53,7 @@ TEST_P(LeaseTest, TheFirstLeadsTheSecondFollowsAndTakesWhatIsGivenBack) {
 
   const auto b = start("b");
   EXPECT_FALSE(b->view().epoch);
-  EXPECT_FALSE(b->is_held());
+  EXPECT_FALSE(b->permit().has_value());
   EXPECT_EQ(b->view().seen.holder, "a");
   EXPECT_EQ(b->view().seen.address, "a:50051");
   EXPECT_EQ(second->look(kNever)->incidents.size(), 1U);
@@ -68,11 +68,12 @@ TEST_P(LeaseTest, TheFirstLeadsTheSecondFollowsAndTakesWhatIsGivenBack) {
 
   std::this_thread::sleep_for(7s);
   EXPECT_FALSE(b->view().epoch) << "a beats";
-  EXPECT_TRUE(a->is_held());
+  EXPECT_TRUE(a->permit().has_value());
   a->release();
-  EXPECT_FALSE(a->is_held());
-  EXPECT_TRUE(in_time([&] { return b->is_held(); }, 4s));
+  EXPECT_FALSE(a->permit().has_value());
+  EXPECT_TRUE(in_time([&] { return b->permit().has_value(); }, 4s));
   EXPECT_EQ(b->view().epoch, *led.epoch + 1);
+  EXPECT_FALSE(b->view().succeeds_unended) << "it was given back";
 }
 
 TEST_P(LeaseTest, ALeaderThatDoesNotBeatIsReplacedAndItsWritesFail) {
@@ -82,8 +83,9 @@ TEST_P(LeaseTest, ALeaderThatDoesNotBeatIsReplacedAndItsWritesFail) {
   const auto b = start("b");
   a.reset();  // as if it were killed
   const auto began = std::chrono::steady_clock::now();
-  EXPECT_TRUE(in_time([&] { return b->is_held(); }, 10s));
+  EXPECT_TRUE(in_time([&] { return b->permit().has_value(); }, 10s));
   EXPECT_GE(std::chrono::steady_clock::now() - began, 3s) << "it may have acted until then";
+  EXPECT_TRUE(b->view().succeeds_unended);
   const auto refused = first->save_incidents({{make_incident(1)}}, {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("another weftd has taken this database (b)"), std::string::npos)
@@ -93,11 +95,11 @@ TEST_P(LeaseTest, ALeaderThatDoesNotBeatIsReplacedAndItsWritesFail) {
 TEST_P(LeaseTest, ALeaderLearnsThatItWasReplacedAndTakesNothingBack) {
   must_open(dir.path());
   const auto a = start("a");
-  ASSERT_TRUE(in_time([&] { return a->is_held(); }, 10s)) << "whoever opened it beats no more";
+  ASSERT_TRUE(in_time([&] { return a->permit().has_value(); }, 10s)) << "whoever opened it beats no more";
   server.run("UPDATE \"" + dir.path().filename().string() + "\".weft_beat SET epoch = epoch + 1; UPDATE \"" +
              dir.path().filename().string() + "\".weft_store SET epoch = epoch + 1, holder = 'c'");
   EXPECT_TRUE(in_time([&] { return a->view().is_lost; }, 10s));
-  EXPECT_FALSE(a->is_held());
+  EXPECT_FALSE(a->permit().has_value());
   EXPECT_EQ(a->view().seen.holder, "c");
   std::this_thread::sleep_for(6s);
   EXPECT_FALSE(a->view().epoch);
@@ -107,13 +109,13 @@ TEST_P(LeaseTest, ALeaderLearnsThatItWasReplacedAndTakesNothingBack) {
 TEST_P(LeaseTest, WithoutTheDatabaseItIsNotHeldAndItIsWhenThatIsBack) {
   must_open(dir.path());
   const auto b = start("b");
-  ASSERT_TRUE(in_time([&] { return b->is_held(); }, 10s)) << "whoever opened it beats no more";
+  ASSERT_TRUE(in_time([&] { return b->permit().has_value(); }, 10s)) << "whoever opened it beats no more";
   server.kill();
-  EXPECT_TRUE(in_time([&] { return !b->is_held(); }, 10s));
+  EXPECT_TRUE(in_time([&] { return !b->permit().has_value(); }, 10s));
   EXPECT_FALSE(b->view().is_lost);
   EXPECT_NE(b->view().trouble, "");
   server.start();
-  EXPECT_TRUE(in_time([&] { return b->is_held(); }, 20s)) << b->view().trouble;
+  EXPECT_TRUE(in_time([&] { return b->permit().has_value(); }, 20s)) << b->view().trouble;
   EXPECT_EQ(b->view().trouble, "");
 }
 
@@ -126,7 +128,7 @@ TEST_P(LeaseTest, AHangingTransactionOfTheOldLeaderDoesNotHoldTheTakeoverUp) {
   ASSERT_FALSE(hung.failed());
   const auto b = start("b");
   a.reset();
-  EXPECT_TRUE(in_time([&] { return b->is_held(); }, 10s));
+  EXPECT_TRUE(in_time([&] { return b->permit().has_value(); }, 10s));
 }
 
 // A database of a version that knew no beat.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/platform/net/http_client.hpp"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace weft::net {
 namespace {
@@ -29,6 +32,39 @@ TEST(HttpClient, ThatReachesNobodyHasChangedNothing) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, ErrorCode::kFailedPrecondition) << answer.error().message;
   }
+}
+
+// Linux accepts connections for a listener that never does.
+TEST(HttpClient, AfterItsTimeARequestIsNotSent) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener, 8), 0);
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  HttpRequest request{.method = "POST",
+                      .url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/x",
+                      .body = "{}",
+                      .timeout = std::chrono::seconds(1)};
+  const auto sent_bytes = [&] {
+    const int connection = ::accept(listener, nullptr, nullptr);
+    char buffer[4096];
+    const ssize_t got = connection < 0 ? -1 : ::recv(connection, buffer, sizeof buffer, 0);
+    ::close(connection);
+    return got;
+  };
+  request.before = boot_time();
+  const auto late = http_request(request);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::kFailedPrecondition) << late.error().message;
+  EXPECT_NE(late.error().message.find("nothing was sent"), std::string::npos) << late.error().message;
+  EXPECT_EQ(sent_bytes(), 0) << "it connected, and that was all";
+  request.before = boot_time() + std::chrono::hours(1);
+  EXPECT_EQ(http_request(request).error().code, ErrorCode::kTimeout);
+  EXPECT_GT(sent_bytes(), 0);
+  ::close(listener);
 }
 
 TEST(HttpFailure, TellsWhatMayHaveBeenTakenFromWhatWasRefused) {

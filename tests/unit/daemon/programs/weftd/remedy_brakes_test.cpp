@@ -247,6 +247,47 @@ TEST_F(RemedyBrakesTest, WithoutTheLeaseAnOrderThatWaitsIsNotSent) {
   EXPECT_EQ(world.actions(), 1);
 }
 
+TEST_F(RemedyBrakesTest, WhatIsRefusedWhenThePermitIsOverIsJudgedAnew) {
+  start_with_plan(RemedyMode::kAuto);
+  lease_left_ms = 0;
+  world.fail_actions({ErrorCode::kFailedPrecondition, "the time to send it is over; nothing was sent"});
+  const char* const kHeld = "held before it was sent: the time to send it is over";
+  settle([&] { return story().find(kHeld) != std::string::npos; });
+  EXPECT_FALSE(is_over(journal.plan(1).state)) << "it did not fail: " << journal.plan(1).outcome;
+  lease_left_ms = 3'600'000;
+  world.let_actions_succeed();
+  look();
+  settle();
+  EXPECT_EQ(journal.plan(1).state, PlanState::kVerifying);
+}
+
+TEST_F(RemedyBrakesTest, EachActCarriesThePermit) {
+  start_with_plan(RemedyMode::kAuto);
+  settle();
+  ASSERT_EQ(world.actions(), 1);
+  for (const FakeWorld::Asked& asked : world.asked()) {
+    EXPECT_EQ(asked.order.permit.has_value(), asked.is_action);
+    if (asked.is_action) {
+      EXPECT_EQ(asked.order.permit->epoch, 4);
+      EXPECT_GT(asked.order.permit->until, boot_time());
+    }
+  }
+}
+
+TEST_F(RemedyBrakesTest, AfterALeaderThatDidNotEndNothingIsAskedForAWhile) {
+  patience = 30s;
+  start_with_plan(RemedyMode::kAuto);
+  settle();
+  pass(25s);
+  EXPECT_TRUE(world.asked().empty());
+  for (int second = 0; second < 10; ++second) {
+    pass(1s);
+    look();
+    settle();
+  }
+  EXPECT_EQ(world.actions(), 1);
+}
+
 TEST_F(RemedyBrakesTest, AStandbyJudgesNothingAndANewLeaderReadsFirst) {
   start_with_plan(RemedyMode::kAuto);
   settle([this] { return journal.plan(1).intent == PlanIntent::kApply; });
@@ -260,7 +301,14 @@ TEST_F(RemedyBrakesTest, AStandbyJudgesNothingAndANewLeaderReadsFirst) {
   EXPECT_EQ(world.actions(), actions);
   EXPECT_EQ(world.readings(), readings);
   EXPECT_EQ(journal.writes(), writes);
-  controller->lead(journal.restored(), *journal.restore_clock());
+  controller->lead(journal.restored(), *journal.restore_clock(), 30s);
+  look();
+  settle();
+  pass(25s);
+  EXPECT_EQ(world.readings(), readings) << "what the leader before sent may still be on its way";
+  EXPECT_EQ(world.actions(), actions);
+  clock.time += 10s;
+  controller->tick();
   look();
   settle([&] { return world.readings() > readings || world.actions() > actions; });
   EXPECT_EQ(world.actions(), actions) << "what may have been sent is read before it is sent again";

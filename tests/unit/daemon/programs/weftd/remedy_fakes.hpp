@@ -151,6 +151,11 @@ class FakeWorld {
     const std::lock_guard lock(mutex_);
     failure_ = std::move(failure);
   }
+  /// Actions succeed again.
+  void let_actions_succeed() {
+    const std::lock_guard lock(mutex_);
+    failure_.reset();
+  }
   /// Actions throw from now on and change nothing.
   void break_off_actions() {
     const std::lock_guard lock(mutex_);

@@ -54,7 +54,11 @@ class RemedyControllerTest : public ::testing::Test {
     for (const char* name : {"fake", "slow"}) options.actuators.push_back(std::make_unique<FakeActuator>(world, name));
     options.hands_off_file = hands_off_file;
     options.clock = *journal.restore_clock();
-    options.lease_refusal = [this] { return std::string(is_lease_held ? "" : "its lease is not renewed"); };
+    options.permit = [this]() -> Result<ActPermit> {
+      if (is_lease_held) return ActPermit{4, boot_time() + std::chrono::milliseconds(lease_left_ms)};
+      return fail(ErrorCode::kUnavailable, "its lease is not renewed");
+    };
+    options.patience = patience;
     controller.emplace(std::move(options), std::move(restored), journal, *store_lane, clock,
                        [this](std::function<void()> job) {
                          const std::lock_guard lock(mutex);
@@ -200,6 +204,8 @@ class RemedyControllerTest : public ::testing::Test {
   FakeClock clock;
   analyzer::RemedySettings settings;
   std::atomic<bool> is_lease_held = true;
+  std::atomic<int> lease_left_ms = 3'600'000;  ///< of each permit
+  Duration patience{};                         ///< of a weftd that starts
   std::filesystem::path hands_off_file;
   HandsOffFile::Probe hands_off_probe;
   JournalStore journal;

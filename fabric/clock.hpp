@@ -2,8 +2,6 @@
 #pragma once
 // Time as a value. Pure logic is handed `now`; only daemons read a clock.
 
-#include <time.h>
-
 #include <chrono>
 
 namespace weft {
@@ -36,12 +34,5 @@ class SystemClock final : public Clock {
   TimePoint now() const override { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
   Duration steady() const override { return std::chrono::steady_clock::now().time_since_epoch(); }
 };
-
-/// Time since the machine started, also while it slept (CLOCK_BOOTTIME, clock_gettime(2)): the clock of a lease.
-inline Duration boot_time() {
-  timespec time{};
-  ::clock_gettime(CLOCK_BOOTTIME, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 }  // namespace weft

@@ -255,7 +255,8 @@ enum class OrderKind : std::uint8_t { kRead, kAct };
 /// The right to act for a moment, where two weftd share a database. Who acts looks at it last, directly before.
 struct ActPermit {
   std::int64_t epoch = 0;  ///< of the lease: a later leader has a greater one
-  Duration until{};        ///< on boot_time(): from then on another weftd may lead
+  /// From then on another weftd may lead: time since the machine started, also while it slept (CLOCK_BOOTTIME).
+  Duration until{};
   bool operator==(const ActPermit&) const = default;
 };
 

@@ -187,7 +187,7 @@ class Conversation {
   Result<PortReport> set() {
     Datagram mad;
     encode_port_info_set(mad, question_.route, question_.port.port, before_, *question_.wanted, extended_speeds_);
-    if (question_.before && boot_time() >= *question_.before)
+    if (question_.is_late && question_.is_late())
       return end(PortOutcome::kLate, "the time to set " + words(question_.port) + " is over");
     const auto answer = ask(mad, attribute::kPortInfo, true);
     if (!answer) return tl::unexpected(answer.error());

@@ -5,12 +5,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "collectors/infiniband/mad_port.hpp"
-#include "fabric/clock.hpp"
 
 namespace weft::infiniband {
 
@@ -26,8 +26,8 @@ struct PortQuestion {
   std::uint32_t retries = 2;               ///< further tries of what only reads; a Set goes out once
   /// How long a port that took a Set may need until it shows it.
   std::chrono::milliseconds settling{500};
-  /// A Set goes out only before this, on boot_time(); nullopt: at any time.
-  std::optional<Duration> before{};
+  /// Asked directly before a Set: true: it is too late, and nothing is set. None: it never is.
+  std::function<bool()> is_late{};
 };
 
 /// How a question to a port ended.
@@ -39,7 +39,7 @@ enum class PortOutcome : std::uint8_t {
   kNeedsKey,  ///< the switch wants another M_Key than ours; nothing was set
   kSilent,    ///< no answer; nothing was set
   kRefused,   ///< the switch said no to the Set, and the port is as it was
-  kLate,      ///< PortQuestion::before was over; nothing was set
+  kLate,      ///< PortQuestion::is_late said so; nothing was set
   kUnclear,   ///< the Set went out, and the port does not show it: it may yet
   kCount,
 };

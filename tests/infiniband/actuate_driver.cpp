@@ -22,6 +22,7 @@
 #include "daemon/adapters/actuate/infiniband_port.hpp"
 #include "daemon/adapters/actuate/opensm_weights.hpp"
 #include "daemon/adapters/actuate/ufm.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "fabric/graph/route_check.hpp"
 
 namespace {
@@ -126,7 +127,7 @@ class Driver {
   Json permit(std::istream& words) {
     std::int64_t epoch = 0, left = 0;
     words >> epoch >> left;
-    permit_ = ActPermit{epoch, boot_time() + std::chrono::seconds(left)};
+    permit_ = ActPermit{epoch, runtime::boot_time() + std::chrono::seconds(left)};
     return {{"epoch", epoch}};
   }
 
@@ -148,6 +149,7 @@ class Driver {
     order.target = {EntityKind::kLink, "test", link.low, link.high, "the link"};
     order.end = read_port(words);
     order.permit = permit_;
+    if (permit_) order.owner.installation = "1c9e0b7a5d3f2468";
     if (verb == "observe") {
       const auto seen = found->second->observe(order);
       if (!seen) return of(seen.error());

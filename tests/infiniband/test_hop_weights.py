@@ -140,9 +140,9 @@ class HopWeights(actuate_testing.ActuateTest):
         former.ask("permit", 4, 600)
         leader.ask("permit", 5, 600)
         self.assertEqual({"done": True}, self.act("apply", "RAISE_LINK_COST", link, former))
-        self.assertTrue(self.text().startswith("# weft epoch 4 of "), self.text())
+        self.assertTrue(self.text().startswith("# weft epoch 4 of 1c9e0b7a5d3f2468\n"), self.text())
         self.expect_rerouted(ends, link)  # OpenSM reads the rest of the file
-        self.assertIn("# weft PLAN-7 INC-17 epoch 4: symbol errors", self.text())
+        self.assertIn("# weft PLAN-7.1c9e0b7a5d3f2468 INC-17 epoch 4: symbol errors", self.text())
         self.assertEqual({"done": True}, self.act("apply", "RESTORE_LINK", link, leader))
         text = self.text()
         self.assertTrue(text.startswith("# weft epoch 5 of "), text)

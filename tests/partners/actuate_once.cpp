@@ -12,6 +12,7 @@
 #include "daemon/adapters/actuate/kubernetes.hpp"
 #include "daemon/adapters/actuate/slurm.hpp"
 #include "daemon/adapters/actuate/webhook.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 
 namespace weft::actuate {
 namespace {
@@ -79,7 +80,8 @@ RemedyOrder order_of(const Json& json) {
   }
   order.reason = text(json, "reason", "adapter mlx5_0 is dead");
   if (json.contains("epoch"))
-    order.permit = ActPermit{json["epoch"].get<std::int64_t>(), boot_time() + duration(json, "permit", Duration{})};
+    order.permit =
+        ActPermit{json["epoch"].get<std::int64_t>(), runtime::boot_time() + duration(json, "permit", Duration{})};
   return order;
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/result.hpp"
@@ -32,14 +33,14 @@ class Deadline {
   std::chrono::steady_clock::time_point end_;
 };
 
-/// Until when the order may be sent, on boot_time(); nullopt: at any time.
+/// Until when the order may be sent, on runtime::boot_time(); nullopt: at any time.
 inline std::optional<Duration> last_moment(const RemedyOrder& order) {
   return order.permit ? std::optional(order.permit->until) : std::nullopt;
 }
 
 /// kFailedPrecondition from last_moment() on. For what cannot look itself: asked directly before the act.
 inline Result<void> check_time(std::optional<Duration> before) {
-  if (!before || boot_time() < *before) return {};
+  if (!before || runtime::boot_time() < *before) return {};
   return fail(ErrorCode::kFailedPrecondition, "the time to send it is over; nothing was sent");
 }
 

@@ -8,6 +8,7 @@
 
 #include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 
 namespace weft::store {
@@ -75,7 +76,7 @@ void Lease::turn() {
 void Lease::keep(const Result<void>& outcome) {
   const std::lock_guard lock(mutex_);
   view_.trouble = outcome ? "" : outcome.error().message;
-  if (outcome) answered_ = boot_time();
+  if (outcome) answered_ = runtime::boot_time();
 }
 
 std::optional<LeaseState> Lease::read() {
@@ -90,7 +91,7 @@ std::optional<LeaseState> Lease::read() {
 }
 
 void Lease::beat() {
-  const Duration sent = boot_time();
+  const Duration sent = runtime::boot_time();
   std::int64_t rows = 0;
   Result<void> done;
   {
@@ -120,13 +121,13 @@ void Lease::look() {
   {
     const std::lock_guard lock(mutex_);
     view_.seen = *seen;
-    is_due = rules_.is_due(*seen, boot_time());
+    is_due = rules_.is_due(*seen, runtime::boot_time());
   }
   if (is_due) take(*seen);
 }
 
 bool Lease::take(const LeaseState& seen) {
-  const Duration sent = boot_time();
+  const Duration sent = runtime::boot_time();
   const TimePoint since = SystemClock{}.now();
   bool is_ours = false;
   Result<void> done;
@@ -150,7 +151,7 @@ bool Lease::take(const LeaseState& seen) {
 }
 
 LeaseView Lease::view() const {
-  const Duration now = boot_time();
+  const Duration now = runtime::boot_time();
   const std::lock_guard lock(mutex_);
   LeaseView view = view_;
   view.epoch = rules_.epoch();
@@ -160,7 +161,7 @@ LeaseView Lease::view() const {
 }
 
 std::optional<ActPermit> Lease::permit() const {
-  const Duration now = boot_time();
+  const Duration now = runtime::boot_time();
   const std::lock_guard lock(mutex_);
   if (!rules_.holds(now)) return std::nullopt;
   return ActPermit{*rules_.epoch(), rules_.until()};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which of two weftd on one database leads, decided from what the database says and the own clock alone. Times are
-// those of boot_time(); times of two machines are never compared.
+// those of runtime::boot_time(); times of two machines are never compared.
 
 #include <chrono>
 #include <cstdint>

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "daemon/platform/net/safe_text.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 
 namespace weft::net {
 namespace {
@@ -41,7 +42,7 @@ std::size_t take(char* data, std::size_t, std::size_t size, void* place) {
 
 /// libcurl calls it when all is ready, directly before the request goes out (CURLOPT_PREREQFUNCTION(3)).
 int look_at_the_time(void* before, char*, char*, int, int) {
-  return boot_time() < *static_cast<const Duration*>(before) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+  return runtime::boot_time() < *static_cast<const Duration*>(before) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
 void set_blob(CURL* handle, CURLoption option, const std::string& text) {

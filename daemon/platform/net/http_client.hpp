@@ -31,7 +31,8 @@ struct HttpRequest {
   std::filesystem::path unix_socket{};          ///< connect there instead of to the URL's host; empty: do not
   Duration timeout = std::chrono::seconds(10);  ///< for all of it: name, connection, TLS, answer
   std::size_t most_answer = 1 << 20;            ///< bytes of the answer's body
-  /// It is sent only before this, on boot_time(), looked at when the connection is there; nullopt: at any time.
+  /// It is sent only before this, on runtime::boot_time(), looked at when the connection is there; nullopt: at any
+  /// time.
   std::optional<Duration> before{};
 };
 

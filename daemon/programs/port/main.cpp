@@ -16,6 +16,7 @@
 #include "collectors/infiniband/mad_port.hpp"
 #include "collectors/infiniband/port_setting.hpp"
 #include "daemon/adapters/port_report/report_line.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "daemon/platform/runtime/bounded_exit.hpp"
 
 #ifndef WEFT_VERSION
@@ -142,7 +143,10 @@ Result<infiniband::PortQuestion> question_of(const Options& options) {
   question.timeout = std::chrono::milliseconds(options.timeout_ms);
   question.settling = std::chrono::milliseconds(options.settling_ms);
   question.retries = options.retries;
-  if (options.before_ms) question.before = std::chrono::milliseconds(*options.before_ms);
+  if (options.before_ms)
+    question.is_late = [before = std::chrono::milliseconds(*options.before_ms)] {
+      return runtime::boot_time() >= before;
+    };
   return question;
 }
 

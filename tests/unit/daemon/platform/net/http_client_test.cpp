@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/platform/net/http_client.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -55,13 +56,13 @@ TEST(HttpClient, AfterItsTimeARequestIsNotSent) {
     ::close(connection);
     return got;
   };
-  request.before = boot_time();
+  request.before = runtime::boot_time();
   const auto late = http_request(request);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::kFailedPrecondition) << late.error().message;
   EXPECT_NE(late.error().message.find("nothing was sent"), std::string::npos) << late.error().message;
   EXPECT_EQ(sent_bytes(), 0) << "it connected, and that was all";
-  request.before = boot_time() + std::chrono::hours(1);
+  request.before = runtime::boot_time() + std::chrono::hours(1);
   EXPECT_EQ(http_request(request).error().code, ErrorCode::kTimeout);
   EXPECT_GT(sent_bytes(), 0);
   ::close(listener);

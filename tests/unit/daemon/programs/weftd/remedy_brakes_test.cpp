@@ -10,6 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "tests/unit/daemon/programs/weftd/remedy_fixture.hpp"
 
 namespace weft::daemon {
@@ -269,7 +270,7 @@ TEST_F(RemedyBrakesTest, EachActCarriesThePermit) {
     EXPECT_EQ(asked.order.permit.has_value(), asked.is_action);
     if (asked.is_action) {
       EXPECT_EQ(asked.order.permit->epoch, 4);
-      EXPECT_GT(asked.order.permit->until, boot_time());
+      EXPECT_GT(asked.order.permit->until, runtime::boot_time());
     }
   }
 }

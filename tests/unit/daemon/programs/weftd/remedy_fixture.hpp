@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 #include "tests/unit/daemon/programs/weftd/remedy_fakes.hpp"
@@ -55,7 +56,7 @@ class RemedyControllerTest : public ::testing::Test {
     options.hands_off_file = hands_off_file;
     options.clock = *journal.restore_clock();
     options.permit = [this]() -> Result<ActPermit> {
-      if (is_lease_held) return ActPermit{4, boot_time() + std::chrono::milliseconds(lease_left_ms)};
+      if (is_lease_held) return ActPermit{4, runtime::boot_time() + std::chrono::milliseconds(lease_left_ms)};
       return fail(ErrorCode::kUnavailable, "its lease is not renewed");
     };
     options.patience = patience;
